@@ -1,0 +1,391 @@
+/**
+ * The catalog: records of the model, the ordered object index, counters and logs. It is the only truth: a blob file
+ * without a row is rubbish, a row without its blob must never exist.
+ *
+ * Reads see everything acknowledged before they began. Every write goes through `commit`, which is atomic, serialisable
+ * and durable on return: it survives `kill -9` and power loss. Many commits may share one sync (group commit).
+ *
+ * Time in the index is counted in epochs, one counter for each volume. A row is born in the current epoch; a snapshot
+ * is one row that keeps the current epoch and moves the volume to the next. A row that is replaced or deleted while a
+ * snapshot still sees it (born <= snapshot.epoch) is moved to the history with the epoch of its death, so the rows of
+ * a snapshot are those with born <= snapshot.epoch < died. Live listings never walk over dead rows.
+ *
+ *     epoch 1        epoch 2           epoch 3
+ *     put a (born 1)                   put a (born 3): the first a moves to history, died 3
+ *     --- snapshot s1 (epoch 1) ---    ------- snapshot s2 (epoch 2) -------
+ *     s1 shows a(born 1, died 3): 1 <= 1 < 3.   s2 too: 1 <= 2 < 3.   Live shows a(born 3).
+ */
+export interface Catalog {
+  /** One record, or nothing. */
+  record(type: string, key: string): Promise<StoredRecord | undefined>
+
+  /** All records of a type, or those under one parent, ordered by key. */
+  records(type: string, within?: { readonly parent: string }): Promise<StoredRecord[]>
+
+  /** The key of the record that holds a unique value in a scope, such as scope `svm.name`, value `svm1`. */
+  holder(scope: string, value: string): Promise<{ readonly type: string; readonly key: string } | undefined>
+
+  /**
+   * A number that grows with every commit that touches a record. Equal numbers mean that no record changed between the
+   * two reads: callers may keep what they derived from records.
+   */
+  revision(): Promise<number>
+
+  /** Which records changed after a revision, oldest first. `undefined` when the feed no longer reaches back so far. */
+  changes(after: number, limit: number): Promise<readonly RecordChange[] | undefined>
+
+  /** Applies all changes or none. Rejects with `CommitRefused` when one does not hold; other errors: outcome unknown. */
+  commit(changes: readonly Change[]): Promise<readonly Outcome[]>
+
+  /** Counters of a volume's index: sizes and epoch, true as of the last commit. */
+  volume(volume: string): Promise<VolumeCounters | undefined>
+  volumes(): Promise<ReadonlyMap<string, VolumeCounters>>
+
+  /** Counters of a bucket. */
+  bucket(bucket: string): Promise<BucketCounters | undefined>
+  buckets(): Promise<ReadonlyMap<string, BucketCounters>>
+
+  /** Snapshots of a volume, oldest first. */
+  snapshots(volume: string): Promise<readonly SnapshotRow[]>
+
+  /** The current row of a key, live or as a snapshot shows it. */
+  object(bucket: string, key: Uint8Array, at?: SnapshotAt): Promise<ObjectRow | undefined>
+
+  /** One page in byte order of keys; cost grows with the page, never with the bucket. */
+  list(query: ListQuery): Promise<ListPage>
+
+  /** An open multipart upload, with or without its parts (ordered by number). */
+  upload(bucket: string, upload: string): Promise<UploadRow | undefined>
+  parts(bucket: string, upload: string, afterNumber: number, limit: number): Promise<readonly PartRow[]>
+  /** Open uploads ordered by key, then by upload id, after the given position. */
+  uploads(bucket: string, after: UploadPosition | undefined, limit: number): Promise<readonly UploadRow[]>
+
+  /** Blobs that no row needs any more, oldest first. They are to be unlinked, then dropped with `drop-blobs`. */
+  unneededBlobs(volume: string, limit: number): Promise<readonly string[]>
+  /** Which of these blobs the index knows, needed or not. */
+  knownBlobs(volume: string, blobs: readonly string[]): Promise<ReadonlySet<string>>
+
+  /** Entries of a log, newest first. */
+  log(name: LogName, query: { readonly before?: number; readonly limit: number }): Promise<readonly LogEntry[]>
+
+  /** Values of operation counters: one map of names to totals for each row of a table. */
+  counters(table: string): Promise<ReadonlyMap<string, Readonly<Record<string, number>>>>
+
+  /** Lets go of connections and files. Commits already sent are settled first. */
+  close(): Promise<void>
+}
+
+/** Flat dotted fields, as the model has them: `{ name: 'vol1', 'svm.uuid': '…', size: 1073741824 }`. */
+export type Fields = Readonly<Record<string, FieldValue>>
+export type FieldValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly FieldValue[]
+  | { readonly [name: string]: FieldValue }
+
+export interface StoredRecord {
+  readonly type: string
+  readonly key: string
+  /** The key of the record this one lives under, or ''. */
+  readonly parent: string
+  /** The catalog revision that last wrote this record. */
+  readonly revision: number
+  readonly body: Fields
+}
+
+export interface RecordChange {
+  readonly revision: number
+  readonly type: string
+  readonly key: string
+}
+
+export interface VolumeCounters {
+  readonly sizeBytes: number
+  /** Bytes of all blobs that some row needs: live objects, snapshots, parts of open uploads. A shared blob counts once. */
+  readonly usedBytes: number
+  /** Of those, bytes that only snapshots hold. */
+  readonly snapshotBytes: number
+  readonly epoch: number
+}
+
+export interface BucketCounters {
+  readonly volume: string
+  /** The most bytes its live objects and open parts may have. */
+  readonly limitBytes: number
+  /** Bytes of live objects and of parts of open uploads, as clients see them. */
+  readonly usedBytes: number
+  readonly objects: number
+}
+
+export interface SnapshotRow {
+  readonly snapshot: string
+  readonly epoch: number
+  readonly createdMs: number
+}
+
+/** A view of the index at a snapshot of the bucket's volume. */
+export interface SnapshotAt {
+  readonly epoch: number
+}
+
+export interface ObjectRow {
+  readonly key: Uint8Array
+  /** 'null' in a bucket without versioning. */
+  readonly version: string
+  readonly sizeBytes: number
+  /** Hex MD5, or hex MD5 of the parts' MD5s, '-', and their number. Without quotes. */
+  readonly etag: string
+  readonly modifiedMs: number
+  readonly checksum: ObjectChecksum
+  /** In order; their bytes one after the other are the object. Empty for an object of 0 bytes. */
+  readonly blobs: readonly BlobRef[]
+  /** Present for an object that was completed from parts. */
+  readonly parts: readonly ObjectPart[] | null
+  /** Content headers, user metadata, owner, tags: what the object store keeps for itself. At most 16 KiB as JSON. */
+  readonly details: Fields
+}
+
+export interface ObjectChecksum {
+  readonly algorithm: string
+  readonly type: 'FULL_OBJECT' | 'COMPOSITE'
+  /** Base64; for COMPOSITE followed by '-' and the number of parts. */
+  readonly value: string
+}
+
+export interface BlobRef {
+  readonly blob: string
+  readonly sizeBytes: number
+}
+
+export interface ObjectPart {
+  readonly number: number
+  readonly sizeBytes: number
+  /** Base64 value of the object's checksum algorithm over this part. */
+  readonly checksum: string
+}
+
+/** What is kept of a key before its row exists: everything but the key. */
+export type ObjectDraft = Omit<ObjectRow, 'key'>
+
+export interface PartRow {
+  readonly number: number
+  readonly sizeBytes: number
+  /** Hex MD5 of the part. */
+  readonly etag: string
+  readonly modifiedMs: number
+  readonly checksum: ObjectChecksum
+  readonly blobs: readonly BlobRef[]
+}
+
+export interface UploadRow {
+  readonly upload: string
+  readonly key: Uint8Array
+  readonly startedMs: number
+  /** Headers and metadata that the completed object will have, checksum algorithm and type, owner. */
+  readonly details: Fields
+}
+
+export interface UploadPosition {
+  readonly key: Uint8Array
+  readonly upload: string
+}
+
+export interface ListQuery {
+  readonly bucket: string
+  readonly prefix: Uint8Array
+  /** Keys that share what follows the prefix up to and including this become one common prefix. Empty: none. */
+  readonly delimiter: Uint8Array
+  /** Only what sorts after this key (exclusive). A common prefix equal to it, or beginning before it, is passed over. */
+  readonly after: Uint8Array
+  /** Objects and common prefixes together. 1..1000. */
+  readonly limit: number
+  readonly at?: SnapshotAt
+}
+
+export interface ListPage {
+  readonly objects: readonly ObjectRow[]
+  readonly prefixes: readonly Uint8Array[]
+  /** Set when there is more: pass it as `after` for the next page. */
+  readonly next?: Uint8Array
+}
+
+export type LogName = 'audit' | 'events'
+export interface LogEntry {
+  readonly id: number
+  readonly timeMs: number
+  readonly body: Fields
+}
+
+/** What must hold for the current object of a key. `etag` without quotes; '*' is any object. */
+export interface WriteCondition {
+  /** One of these must be the current ETag. Refused `absent` when there is no object, else `condition`. */
+  readonly ifMatch?: readonly string[]
+  /** None of these may be the current ETag. Refused `condition`. */
+  readonly ifNoneMatch?: readonly string[]
+}
+
+/**
+ * One change within a commit. Uuids name volumes, buckets and snapshots.
+ *
+ * Refusals are named with each change; every change may also be refused `missing` when the volume, bucket or upload it
+ * names is not there.
+ */
+export type Change =
+  /**
+   * Writes a record. `expect: 'absent'`: refused `exists` when the key is there. A number: refused `stale` when the
+   * revision is another. `unique` claims values for this record (and frees those it claimed before): refused `taken`
+   * with the scope when another record holds one.
+   */
+  | {
+      readonly do: 'put-record'
+      readonly type: string
+      readonly key: string
+      readonly parent?: string
+      readonly body: Fields
+      readonly unique?: Readonly<Record<string, string>>
+      readonly expect?: 'absent' | number
+    }
+  /** Removes a record and frees its unique values. Removing what is not there is fine, unless a revision is expected. */
+  | { readonly do: 'remove-record'; readonly type: string; readonly key: string; readonly expect?: number }
+  /** Refused `stale` unless the record has this revision ('absent': is not there). Changes nothing. */
+  | { readonly do: 'check-record'; readonly type: string; readonly key: string; readonly expect: 'absent' | number }
+  /** Refused `exists` when a record of this type has this parent. Changes nothing. */
+  | { readonly do: 'check-childless'; readonly type: string; readonly parent: string }
+
+  /** Opens a volume's counters. Repeating it changes nothing. */
+  | { readonly do: 'open-volume'; readonly volume: string; readonly sizeBytes: number }
+  /** Refused `full` when the volume holds more than the new size. */
+  | { readonly do: 'resize-volume'; readonly volume: string; readonly sizeBytes: number }
+  /** Forgets all rows of a volume. Refused `not-empty` while it has buckets. Repeating it changes nothing. */
+  | { readonly do: 'close-volume'; readonly volume: string }
+
+  /** Constant time at any number of objects. Refused `exists` when the uuid is there. */
+  | { readonly do: 'take-snapshot'; readonly volume: string; readonly snapshot: string; readonly nowMs: number }
+  /** Constant time: the rows only it held are let go by `reclaim`. Repeating it changes nothing. */
+  | { readonly do: 'drop-snapshot'; readonly volume: string; readonly snapshot: string }
+  /** Lets go of at most `limit` rows of the history that no snapshot sees. The outcome tells how many went. */
+  | { readonly do: 'reclaim'; readonly volume: string; readonly limit: number }
+  | { readonly do: 'open-bucket'; readonly bucket: string; readonly volume: string; readonly limitBytes: number }
+  /** Refused `full` when the bucket holds more than the new limit. */
+  | { readonly do: 'limit-bucket'; readonly bucket: string; readonly limitBytes: number }
+  /**
+   * Refused `not-empty` while it holds objects or open uploads. Rows that snapshots hold stay with the volume.
+   * Repeating it changes nothing.
+   */
+  | { readonly do: 'close-bucket'; readonly bucket: string }
+
+  /**
+   * Makes this the current object of the key. Refused `full` (with `scope` volume or bucket) when it does not fit,
+   * `condition`/`absent` by its condition. Its blobs must be durable, and are owned by the index from here on; a blob
+   * that is already known to the volume is shared.
+   */
+  | {
+      readonly do: 'put-object'
+      readonly bucket: string
+      readonly key: Uint8Array
+      readonly object: ObjectDraft
+      readonly condition?: WriteCondition
+    }
+  /** Removing what is not there is fine (outcome `found: false`), unless a condition says otherwise. */
+  | {
+      readonly do: 'delete-object'
+      readonly bucket: string
+      readonly key: Uint8Array
+      readonly condition?: WriteCondition
+    }
+  | { readonly do: 'open-upload'; readonly bucket: string; readonly upload: UploadRow }
+  /** A part of the same number is replaced. Refused `full`, or `too-large` when the parts would exceed `maxTotalBytes`. */
+  | {
+      readonly do: 'put-part'
+      readonly bucket: string
+      readonly upload: string
+      readonly part: PartRow
+      readonly maxTotalBytes: number
+    }
+  /**
+   * Closes the upload and makes the object of the named parts; parts not named are let go. The object's blobs are those
+   * of the parts. Refused `parts` when a part named is not there with that ETag any more.
+   */
+  | {
+      readonly do: 'complete-upload'
+      readonly bucket: string
+      readonly upload: string
+      readonly parts: readonly { readonly number: number; readonly etag: string }[]
+      readonly object: ObjectDraft
+      readonly condition?: WriteCondition
+    }
+  | { readonly do: 'abort-upload'; readonly bucket: string; readonly upload: string }
+
+  /** Forgets unneeded blobs whose files are gone. Those that became needed again are left. */
+  | { readonly do: 'drop-blobs'; readonly volume: string; readonly blobs: readonly string[] }
+
+  /** Adds an entry; the oldest beyond `keep` go. */
+  | {
+      readonly do: 'append-log'
+      readonly log: LogName
+      readonly timeMs: number
+      readonly body: Fields
+      readonly keep: number
+    }
+  /** Adds to operation counters. */
+  | {
+      readonly do: 'count'
+      readonly table: string
+      readonly row: string
+      readonly add: Readonly<Record<string, number>>
+    }
+  /** Removes the rows of operation counters whose name is this or begins with this and ':'. */
+  | { readonly do: 'drop-counters'; readonly table: string; readonly row: string }
+
+/** What a change did, where there is something to tell. */
+export interface Outcome {
+  /** put-record: the revision it has now. */
+  readonly revision?: number
+  /** delete-object, remove-record, abort-upload: whether there was something. */
+  readonly found?: boolean
+  /** put-object, complete-upload: whether another object was replaced. */
+  readonly replaced?: boolean
+  /** take-snapshot: the epoch it shows. */
+  readonly epoch?: number
+  /** reclaim: rows let go; less than the limit means that none is left. */
+  readonly reclaimed?: number
+}
+
+export type RefusalReason =
+  | 'missing'
+  | 'exists'
+  | 'stale'
+  | 'taken'
+  | 'full'
+  | 'not-empty'
+  | 'condition'
+  | 'absent'
+  | 'too-large'
+  | 'parts'
+
+/** A change did not hold, so nothing of the commit was done. */
+export class CommitRefused extends Error {
+  readonly reason: RefusalReason
+  /** Index of the change in the commit. */
+  readonly change: number
+  /** `taken`: the unique scope. `full`: 'volume' or 'bucket'. `parts`: the part number. */
+  readonly scope: string
+
+  constructor(reason: RefusalReason, change: number, scope = '') {
+    super(`commit refused: ${reason}${scope === '' ? '' : ` (${scope})`}`)
+    this.name = 'CommitRefused'
+    this.reason = reason
+    this.change = change
+    this.scope = scope
+  }
+}
+
+/** The writer cannot be reached or did not answer: whether the commit was done is unknown. */
+export class CatalogUnavailable extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'CatalogUnavailable'
+  }
+}

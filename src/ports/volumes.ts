@@ -1,0 +1,63 @@
+/**
+ * Blobs of the volumes of one aggregate. A blob is an immutable file: written once under its final unique name, never
+ * renamed, never changed, read any number of times, unlinked at last. Which blobs matter is the catalog's knowledge.
+ *
+ *     <aggregate>/volumes/<volume-uuid>/objects/<2 hex>/<blob-id>
+ */
+export interface Volumes {
+  /** Makes an empty tree. Durable on return. Repeating it changes nothing. */
+  create(volume: string): Promise<void>
+
+  /** Removes a tree with all its blobs. Repeating it, also after an interruption, ends with nothing left. */
+  remove(volume: string): Promise<void>
+
+  /** The trees that are there, in no order. */
+  list(): Promise<readonly string[]>
+
+  /** Begins a blob. Refused `exists` when the name was used, `missing` without the tree. Leaves nothing when it fails. */
+  write(volume: string, blob: string): Promise<BlobWriter>
+
+  /** Opens a blob for reading. `missing` when it is not there. */
+  open(volume: string, blob: string): Promise<BlobReader>
+
+  /** Removes a blob. Removing what is not there is fine. */
+  unlink(volume: string, blob: string): Promise<void>
+
+  /** All blobs of a volume, in no order, also those being written. */
+  blobs(volume: string): AsyncIterable<string>
+
+  /** The space of the disk that the aggregate is on. */
+  space(): Promise<{ readonly sizeBytes: number; readonly usedBytes: number; readonly availableBytes: number }>
+}
+
+export interface BlobWriter {
+  /** Appends bytes. Waits while the disk is behind. The chunk may be reused by the caller after the promise settles. */
+  write(chunk: Uint8Array): Promise<void>
+  /**
+   * Ends the blob: durable on return, with its name. The label (at most 32 KiB) is kept with the blob, apart from its
+   * bytes, so that a lost index can be rebuilt from the files.
+   */
+  commit(label: Uint8Array): Promise<void>
+  /** Gives up: nothing of it is left. Does nothing after `commit`. */
+  abort(): Promise<void>
+}
+
+export interface BlobReader {
+  /** Bytes of the blob itself, without its label. */
+  readonly sizeBytes: number
+  label(): Promise<Uint8Array>
+  /** Reads `length` bytes from `start`. Shorter only when the file is damaged, which is an error. */
+  read(start: number, length: number): Promise<Buffer>
+  close(): Promise<void>
+}
+
+export type VolumesReason = 'exists' | 'missing' | 'no-space' | 'damaged' | 'io'
+
+export class VolumesFailure extends Error {
+  readonly reason: VolumesReason
+  constructor(reason: VolumesReason, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.name = 'VolumesFailure'
+    this.reason = reason
+  }
+}
