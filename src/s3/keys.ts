@@ -1,0 +1,120 @@
+import { isUtf8 } from 'node:buffer'
+import { s3Error } from './errors.ts'
+import { percentDecode, percentEncode } from './percent.ts'
+
+/** Longest object key, in bytes of its UTF-8 form. */
+export const keyBytesMax = 1024
+
+/** What a request is about. Without a bucket: the service. With a bucket only: the bucket. */
+export interface Target {
+  readonly bucket?: string
+  /** The key's bytes, decoded exactly once and otherwise untouched: `..`, `//` and a trailing `/` are part of it. */
+  readonly key?: Buffer
+}
+
+/** Splits a request target (the first line's second word) into path and query, as they were sent. */
+export function splitTarget(target: string): { readonly rawPath: string; readonly rawQuery: string } {
+  // A proxy request carries the whole URL (RFC 9112, 3.2.2).
+  const absolute = /^https?:\/\/[^/?]*/i.exec(target)
+  const rest = absolute === null ? target : target.slice(absolute[0].length)
+  const question = rest.indexOf('?')
+  const path = question < 0 ? rest : rest.slice(0, question)
+  return { rawPath: path === '' ? '/' : path, rawQuery: question < 0 ? '' : rest.slice(question + 1) }
+}
+
+/**
+ * Finds bucket and key. Virtual-hosted style (`bucket.s3.example.com/key`) when the host lies below one of the domains,
+ * path style (`/bucket/key`) otherwise.
+ */
+export function readTarget(rawPath: string, host: string | undefined, domains: readonly string[]): Target {
+  const path = percentDecode(rawPath)
+  if (path[0] !== slash) throw s3Error('InvalidURI', { message: 'The path of the request target must begin with "/".' })
+  const hostBucket = host === undefined ? undefined : findHostBucket(host, domains)
+  if (hostBucket !== undefined) return target(hostBucket, path.subarray(1))
+  const end = path.indexOf(slash, 1)
+  if (end < 0) return target(text(path.subarray(1)), undefined)
+  return target(text(path.subarray(1, end)), path.subarray(end + 1))
+}
+
+/** The bucket that a host name names below one of the domains, if any. A port and a trailing dot do not count. */
+export function findHostBucket(host: string, domains: readonly string[]): string | undefined {
+  const name = host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')
+  for (const domain of domains) {
+    const suffix = `.${domain.toLowerCase()}`
+    if (name.length > suffix.length && name.endsWith(suffix)) return name.slice(0, -suffix.length)
+  }
+  return undefined
+}
+
+/** A name that no bucket can have is refused `InvalidBucketName`, whether it is to be made or only looked up. */
+export function checkBucketName(name: string): void {
+  const problem = bucketNameProblem(name)
+  if (problem !== undefined) throw s3Error('InvalidBucketName', { message: problem, fields: { BucketName: name } })
+}
+
+/** Why a bucket cannot have this name, as a sentence. Amazon S3 User Guide, "Bucket naming rules". */
+export function bucketNameProblem(name: string): string | undefined {
+  if (name.length < 3 || name.length > 63) return 'A bucket name has 3 to 63 characters.'
+  if (!/^[a-z0-9.-]+$/.test(name)) return 'A bucket name has lower-case letters, digits, dots and hyphens only.'
+  if (!/^[a-z0-9].*[a-z0-9]$/.test(name)) return 'A bucket name begins and ends with a letter or a digit.'
+  if (name.includes('..')) return 'A bucket name cannot have two dots next to each other.'
+  if (name.includes('.-') || name.includes('-.')) return 'A bucket name cannot have a dot next to a hyphen.'
+  if (/^\d+\.\d+\.\d+\.\d+$/.test(name)) return 'A bucket name cannot look like an IP address.'
+  return undefined
+}
+
+/** Checks a key from any source: a path, a form, or a document. */
+export function checkKey(key: Uint8Array): void {
+  if (key.length > keyBytesMax) {
+    throw s3Error('KeyTooLongError', { fields: { Size: String(key.length), MaxSizeAllowed: String(keyBytesMax) } })
+  }
+  if (!isUtf8(key)) throw s3Error('InvalidURI', { message: 'The object key is not valid UTF-8.' })
+  if (key.includes(0)) throw s3Error('InvalidURI', { message: 'An object key cannot have a NUL character.' })
+}
+
+/**
+ * A copy source: `bucket/key`, with or without a leading slash, percent-encoded, and maybe `?versionId=…`.
+ * Some clients encode the slash between bucket and key too, so it is split after decoding.
+ */
+export function readCopySource(header: string): { bucket: string; key: Buffer; versionId: string | undefined } {
+  // A `?` in the key is encoded as %3F, so the first bare one begins the version.
+  const question = header.indexOf('?')
+  const rawPath = question < 0 ? header : header.slice(0, question)
+  const version = question < 0 ? undefined : /^versionId=([^&]*)$/.exec(header.slice(question + 1))?.[1]
+  const decoded = percentDecode(rawPath)
+  const path = decoded[0] === slash ? decoded.subarray(1) : decoded
+  const end = path.indexOf(slash)
+  if (end <= 0 || end === path.length - 1 || (question >= 0 && version === undefined)) {
+    throw s3Error('InvalidArgument', {
+      message: 'Copy Source must mention the source bucket and key: sourcebucket/sourcekey',
+      fields: { ArgumentName: 'x-amz-copy-source', ArgumentValue: header },
+    })
+  }
+  const key = path.subarray(end + 1)
+  checkKey(key)
+  const bucket = text(path.subarray(0, end))
+  checkBucketName(bucket)
+  return { bucket, key, versionId: version === undefined ? undefined : percentDecode(version).toString('utf8') }
+}
+
+/** `encoding-type=url` in listings: as in signatures, but `/` stays, which is what SDKs decode and people can read. */
+export function urlEncodedKey(key: Uint8Array): string {
+  return percentEncode(key, { keepSlash: true })
+}
+
+const slash = 0x2f
+
+function target(bucket: string, key: Buffer | undefined): Target {
+  if (bucket === '') {
+    if (key === undefined || key.length === 0) return {}
+    throw s3Error('InvalidBucketName', { fields: { BucketName: '' } })
+  }
+  if (key === undefined || key.length === 0) return { bucket }
+  checkKey(key)
+  return { bucket, key }
+}
+
+function text(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw s3Error('InvalidURI', { message: 'The bucket name is not valid UTF-8.' })
+  return bytes.toString('utf8')
+}
