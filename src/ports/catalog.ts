@@ -48,6 +48,12 @@ export interface Catalog {
   /** Snapshots of a volume, oldest first. */
   snapshots(volume: string): Promise<readonly SnapshotRow[]>
 
+  /**
+   * For each snapshot of a volume, the bytes that it sees and that neither the live index nor a later snapshot does:
+   * what deleting it and all earlier ones would free of it. Cost grows with the rows that died, not with the volume.
+   */
+  snapshotBytes(volume: string): Promise<ReadonlyMap<string, number>>
+
   /** The current row of a key, live or as a snapshot shows it. */
   object(bucket: string, key: Uint8Array, at?: SnapshotAt): Promise<ObjectRow | undefined>
 
@@ -236,7 +242,7 @@ export type Change =
   /**
    * Writes a record. `expect: 'absent'`: refused `exists` when the key is there. A number: refused `stale` when the
    * revision is another. `unique` claims values for this record (and frees those it claimed before): refused `taken`
-   * with the scope when another record holds one.
+   * with the scope when another record holds one. Without `parent` or `unique` those stay as they were.
    */
   | {
       readonly do: 'put-record'
@@ -279,7 +285,9 @@ export type Change =
   /**
    * Makes this the current object of the key. Refused `full` (with `scope` volume or bucket) when it does not fit,
    * `condition`/`absent` by its condition. Its blobs must be durable, and are owned by the index from here on; a blob
-   * that is already known to the volume is shared.
+   * that is already known to the volume is shared. Refused `missing` with scope 'blob' when a blob was needed before and
+   * is not any more: its file may be gone. A copy that names the blobs of another object says `shares`: then it is refused
+   * `missing` unless all of them are needed at this moment, so that a copy of what was just deleted cannot come to be.
    */
   | {
       readonly do: 'put-object'
@@ -287,6 +295,7 @@ export type Change =
       readonly key: Uint8Array
       readonly object: ObjectDraft
       readonly condition?: WriteCondition
+      readonly shares?: boolean
     }
   /** Removing what is not there is fine (outcome `found: false`), unless a condition says otherwise. */
   | {
@@ -303,6 +312,8 @@ export type Change =
       readonly upload: string
       readonly part: PartRow
       readonly maxTotalBytes: number
+      /** As for `put-object`. */
+      readonly shares?: boolean
     }
   /**
    * Closes the upload and makes the object of the named parts; parts not named are let go. The object's blobs are those
@@ -318,7 +329,7 @@ export type Change =
     }
   | { readonly do: 'abort-upload'; readonly bucket: string; readonly upload: string }
 
-  /** Forgets unneeded blobs whose files are gone. Those that became needed again are left. */
+  /** Forgets unneeded blobs whose files are gone. Those that are needed, or not known, are left. */
   | { readonly do: 'drop-blobs'; readonly volume: string; readonly blobs: readonly string[] }
 
   /** Adds an entry; the oldest beyond `keep` go. */

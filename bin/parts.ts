@@ -1,0 +1,46 @@
+/** Joins the parts that the management process and the data-plane processes have in common. */
+import { Cluster, type Log, type Secrets } from '../src/core/cluster.ts'
+import { DirectoryVolumes } from '../src/engines/directory/volumes.ts'
+import { realSystem } from '../src/engines/system.ts'
+import { registry } from '../src/model/registry.ts'
+import type { Release } from '../src/model/release.ts'
+import type { Row } from '../src/model/value.ts'
+import type { Catalog } from '../src/ports/catalog.ts'
+import type { Volumes } from '../src/ports/volumes.ts'
+import { behaviours } from '../src/resources/index.ts'
+
+export function openCluster(parts: {
+  readonly catalog: Catalog
+  readonly release: Release
+  readonly log: Log
+  readonly secrets: Secrets
+}): Cluster {
+  return new Cluster({
+    ...parts,
+    system: realSystem,
+    registry: registry(behaviours.map(({ resource }) => resource)),
+    behaviours: new Map(behaviours.map((behaviour) => [behaviour.resource.type, behaviour])),
+    volumesOf: enginesByFolder(),
+  })
+}
+
+/** One engine for each aggregate's folder, opened when it is first needed. */
+function enginesByFolder(): (aggregate: Row) => Volumes {
+  const engines = new Map<string, Volumes>()
+  return (aggregate) => {
+    const folder = String(aggregate['$folder'])
+    const engine = engines.get(folder) ?? new DirectoryVolumes(folder)
+    engines.set(folder, engine)
+    return engine
+  }
+}
+
+/** Where things are in the data folder. Relative to it, because the address of a socket holds 107 bytes at most. */
+export const places = {
+  catalog: 'catalog/catalog.db',
+  socket: 'run/writer.sock',
+  clusterKey: 'cluster.key',
+  certificates: 'certificates',
+  aggregate: 'aggr1',
+  endpoints: 'endpoints.json',
+} as const

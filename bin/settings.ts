@@ -1,0 +1,143 @@
+/** What a start is told: by environment variables, or by flags of the same names (`--data` for HOLDFAST_DATA). */
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { resolve } from 'node:path'
+import { parseRelease, releases, type Release } from '../src/model/release.ts'
+
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+export interface Settings {
+  readonly data: string
+  readonly management: Address
+  readonly s3: Address | undefined
+  readonly s3Http: Address | undefined
+  readonly adminPassword: string | undefined
+  readonly accessKey: string | undefined
+  readonly secretKey: string | undefined
+  readonly release: Release
+  readonly isBare: boolean
+  readonly workers: number
+  readonly log: LogLevel
+}
+
+export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+export class SettingsError extends Error {}
+
+const WORKERS_MAX = 256
+
+export const USAGE = `Usage: holdfast start [flags]
+
+Each flag is an environment variable too.
+
+  --data FOLDER             HOLDFAST_DATA            all state (./data)
+  --management HOST:PORT    HOLDFAST_MANAGEMENT      HTTPS management interface (127.0.0.1:8443)
+  --s3 HOST:PORT            HOLDFAST_S3              first SVM's data address, HTTPS (127.0.0.1:9443)
+  --s3-http HOST:PORT       HOLDFAST_S3_HTTP         the same, HTTP (127.0.0.1:9080); empty: off
+  --admin-password TEXT     HOLDFAST_ADMIN_PASSWORD  set at the first start; generated without it
+  --release RELEASE         HOLDFAST_RELEASE         ${releases[0]} to ${releases.at(-1)} (${releases.at(-1)})
+  --bare 1                  HOLDFAST_BARE            no first SVM, volumes, server or user
+  --workers N               HOLDFAST_WORKERS         data-plane processes (one for each core)
+  --log LEVEL               HOLDFAST_LOG             ${logLevels.join(', ')} (info)
+
+AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are the keys of the first user, generated without them.
+Secrets are also read from files: HOLDFAST_ADMIN_PASSWORD_FILE, AWS_ACCESS_KEY_ID_FILE, AWS_SECRET_ACCESS_KEY_FILE.
+Port 0 is any free port; what was bound is printed and written to endpoints.json in the data folder.
+`
+
+const FLAGS: Readonly<Record<string, string>> = {
+  '--data': 'HOLDFAST_DATA',
+  '--management': 'HOLDFAST_MANAGEMENT',
+  '--s3': 'HOLDFAST_S3',
+  '--s3-http': 'HOLDFAST_S3_HTTP',
+  '--admin-password': 'HOLDFAST_ADMIN_PASSWORD',
+  '--release': 'HOLDFAST_RELEASE',
+  '--bare': 'HOLDFAST_BARE',
+  '--workers': 'HOLDFAST_WORKERS',
+  '--log': 'HOLDFAST_LOG',
+}
+
+export function readSettings(environment: NodeJS.ProcessEnv, flags: readonly string[], folder: string): Settings {
+  const given: Record<string, string | undefined> = { ...environment, ...readFlags(flags) }
+  const accessKey = readSecret(given, 'AWS_ACCESS_KEY_ID')
+  const secretKey = readSecret(given, 'AWS_SECRET_ACCESS_KEY')
+  if ((accessKey === undefined) !== (secretKey === undefined)) {
+    throw new SettingsError('Set both AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or neither.')
+  }
+  const adminPassword = readSecret(given, 'HOLDFAST_ADMIN_PASSWORD')
+  if (adminPassword !== undefined && adminPassword.length < 8) {
+    throw new SettingsError('HOLDFAST_ADMIN_PASSWORD has to have at least 8 characters.')
+  }
+  const release = parseRelease(given['HOLDFAST_RELEASE'] || '9.16.1')
+  if (release === undefined) throw new SettingsError(`HOLDFAST_RELEASE takes one of ${releases.join(', ')}.`)
+  const log = logLevels.find((level) => level === (given['HOLDFAST_LOG'] || 'info'))
+  if (log === undefined) throw new SettingsError(`HOLDFAST_LOG takes one of ${logLevels.join(', ')}.`)
+  return {
+    data: resolve(folder, given['HOLDFAST_DATA'] || 'data'),
+    management: readAddress('HOLDFAST_MANAGEMENT', given['HOLDFAST_MANAGEMENT'] || '127.0.0.1:8443'),
+    s3: optionalAddress('HOLDFAST_S3', given['HOLDFAST_S3'] ?? '127.0.0.1:9443'),
+    s3Http: optionalAddress('HOLDFAST_S3_HTTP', given['HOLDFAST_S3_HTTP'] ?? '127.0.0.1:9080'),
+    adminPassword,
+    accessKey,
+    secretKey,
+    release,
+    isBare: readBoolean('HOLDFAST_BARE', given['HOLDFAST_BARE']),
+    workers: readCount('HOLDFAST_WORKERS', given['HOLDFAST_WORKERS'], availableParallelism()),
+    log,
+  }
+}
+
+function readFlags(flags: readonly string[]): Record<string, string> {
+  const given: Record<string, string> = {}
+  for (let at = 0; at < flags.length; at++) {
+    const [flag = '', joined] = (flags[at] ?? '').split(/=(.*)/s, 2)
+    const variable = FLAGS[flag]
+    if (variable === undefined) throw new SettingsError(`There is no flag "${flag}".`)
+    const value = joined ?? flags[++at]
+    if (value === undefined) throw new SettingsError(`The flag ${flag} needs a value.`)
+    given[variable] = value
+  }
+  return given
+}
+
+function readSecret(given: Record<string, string | undefined>, name: string): string | undefined {
+  const file = given[`${name}_FILE`]
+  if (file === undefined || file === '') return given[name] || undefined
+  try {
+    return readFileSync(file, 'utf8').trim() || undefined
+  } catch {
+    throw new SettingsError(`The file that ${name}_FILE names cannot be read.`)
+  }
+}
+
+function optionalAddress(name: string, text: string): Address | undefined {
+  return text === '' ? undefined : readAddress(name, text)
+}
+
+function readAddress(name: string, text: string): Address {
+  const match = /^(?:\[([0-9a-fA-F:]+)\]|([^:[\]]+)):(\d{1,5})$/.exec(text)
+  const port = Number(match?.[3])
+  if (match === null || port > 65_535) throw new SettingsError(`${name} takes host:port, such as 127.0.0.1:8443.`)
+  return { host: match[1] ?? match[2] ?? '', port }
+}
+
+function readCount(name: string, text: string | undefined, byDefault: number): number {
+  if (text === undefined || text === '') return byDefault
+  const value = /^\d{1,3}$/.test(text) ? Number(text) : 0
+  if (value < 1 || value > WORKERS_MAX) throw new SettingsError(`${name} takes an integer in 1..${WORKERS_MAX}.`)
+  return value
+}
+
+function readBoolean(name: string, text: string | undefined): boolean {
+  if (text === undefined || text === '' || text === '0' || text === 'false') return false
+  if (text === '1' || text === 'true') return true
+  throw new SettingsError(`${name} takes 1 or 0.`)
+}
+
+export function printAddress(scheme: string, { host, port }: Address): string {
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
+}

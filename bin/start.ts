@@ -1,0 +1,197 @@
+/** Starts a one-node cluster and stays until it is told to stop. */
+import { mkdirSync } from 'node:fs'
+import { open, rename } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { randomBytes } from 'node:crypto'
+import { Housekeeping } from '../src/core/housekeeping.ts'
+import { Jobs } from '../src/core/jobs.ts'
+import { Login } from '../src/core/login.ts'
+import { SAMPLE_SECONDS } from '../src/core/metrics.ts'
+import { Actions } from '../src/core/perform.ts'
+import { openCertificate } from '../src/engines/certificate.ts'
+import { openSecrets } from '../src/engines/secrets.ts'
+import { openSqliteCatalog } from '../src/engines/sqlite/catalog.ts'
+import { startWriter } from '../src/engines/sqlite/start-writer.ts'
+import { serveManagement } from '../src/faces/rest/server.ts'
+import { printRelease } from '../src/model/release.ts'
+import { firstStart, isFirstStart } from '../src/resources/first-start.ts'
+import { announce } from './announce.ts'
+import { openLog } from './log.ts'
+import { openCluster, places } from './parts.ts'
+import { canBindLowPorts, settlePort } from './ports.ts'
+import { printAddress, SettingsError, type Settings } from './settings.ts'
+import { keepWriter } from './writer.ts'
+import { Workers } from './workers.ts'
+
+/** How long requests in progress may take to end when the cluster stops. */
+const DRAIN_MS = 30_000
+/** npm and a terminal may both pass on the same Ctrl-C: signals so close together are one. */
+const SAME_SIGNAL_MS = 1000
+
+export async function start(settings: Settings): Promise<void> {
+  const begunMs = Date.now()
+  const log = openLog(settings.log, 'cluster')
+  const stopped = stopSignal(log)
+  enterFolder(settings.data)
+
+  const secrets = await openSecrets(places.clusterKey)
+  const [certificate, writer] = await Promise.all([
+    openCertificate(places.certificates, begunMs),
+    keepWriter(() => startWriter({ file: places.catalog, socket: places.socket }), log),
+  ])
+  const catalog = openSqliteCatalog({ file: places.catalog, commit: { socket: places.socket } })
+  const cluster = openCluster({ catalog, release: settings.release, log, secrets })
+  const jobs = new Jobs(cluster)
+  const actions = new Actions(cluster, jobs)
+  await jobs.resume()
+
+  const isFirst = await isFirstStart(cluster)
+  const adminPassword = settings.adminPassword ?? randomBytes(12).toString('base64url')
+  const s3 = await settlePort(settings.s3)
+  const s3Http = await settlePort(settings.s3Http)
+  const credentials = isFirst
+    ? await firstStart(actions, {
+        adminPassword,
+        accessKey: settings.accessKey,
+        secretKey: settings.secretKey,
+        isBare: settings.isBare,
+        aggregateFolder: places.aggregate,
+        dataAddress: (s3 ?? s3Http)?.host ?? '127.0.0.1',
+      })
+    : undefined
+
+  let isReady = false
+  const login = new Login(cluster)
+  const workers = new Workers(
+    {
+      release: printRelease(settings.release),
+      log: settings.log,
+      certificate,
+      firstInterface: await firstInterface(cluster),
+      s3: s3 ?? null,
+      s3Http: s3Http ?? null,
+      canBindLowPorts: await canBindLowPorts(),
+    },
+    log,
+    () => {
+      catalog.commit([cluster.event('cluster.worker.restarted', {})]).catch((failure: unknown) => {
+        log.warn('An event could not be logged.', { cause: String(failure) })
+      })
+    },
+  )
+  const [management] = await Promise.all([
+    serveManagement(
+      {
+        actions,
+        authenticate: (authorization, from) => login.authenticate(authorization, from),
+        wireDialect: async () => String((await cluster.rows('cluster'))[0]?.['wire_dialect'] ?? 'auto'),
+      },
+      {
+        ...certificate,
+        host: settings.management.host,
+        port: settings.management.port,
+        browserFolder: dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')),
+        isReady: () => isReady,
+      },
+    ),
+    workers.start(settings.workers),
+  ])
+
+  const housekeeping = new Housekeeping(cluster, jobs)
+  housekeeping.start()
+  await cluster.metrics.sample(cluster.now())
+  const sampling = setInterval(() => {
+    cluster.metrics.sample(cluster.now()).catch((failure: unknown) => {
+      log.warn('Counters could not be sampled.', { cause: String(failure) })
+    })
+  }, SAMPLE_SECONDS * 1000)
+
+  const endpoints = {
+    management: printAddress('https', management),
+    ...(s3 === undefined ? {} : { s3: printAddress('https', s3) }),
+    ...(s3Http === undefined ? {} : { s3_http: printAddress('http', s3Http) }),
+  }
+  await writeWhole(places.endpoints, `${JSON.stringify(endpoints)}\n`)
+  await catalog.commit([cluster.event('cluster.started', { release: printRelease(settings.release) })])
+  isReady = true
+  process.stdout.write(
+    announce(
+      {
+        management: endpoints.management,
+        s3: endpoints.s3,
+        s3Http: endpoints.s3_http,
+        dataFolder: settings.data,
+        readyMs: Date.now() - begunMs,
+        release: printRelease(settings.release),
+        isFirst,
+        adminPassword: isFirst ? adminPassword : undefined,
+        accessKey: credentials?.accessKey,
+        secretKey: credentials?.secretKey,
+      },
+      process.stdout.isTTY,
+    ),
+  )
+
+  await stopped
+  isReady = false
+  log.info('Stopping: requests in progress may end.', { drainMs: DRAIN_MS })
+  clearInterval(sampling)
+  await Promise.all([within(DRAIN_MS, management.close()), workers.stop(DRAIN_MS), jobs.drain(DRAIN_MS), housekeeping.stop()])
+  await catalog.close()
+  await writer.stop()
+  log.info('Stopped.')
+  process.exit(0)
+}
+
+/** The state is in this folder, and paths within it are relative to it. */
+function enterFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    process.chdir(folder)
+    for (const place of [dirname(places.catalog), dirname(places.socket), places.aggregate]) mkdirSync(place, { recursive: true })
+  } catch (failure) {
+    throw new SettingsError(`The data folder ${folder} cannot be used: ${(failure as Error).message}`)
+  }
+}
+
+/** Settles at the first signal to stop; a second one, a while later, ends at once. */
+function stopSignal(log: ReturnType<typeof openLog>): Promise<void> {
+  return new Promise((resolve) => {
+    let firstMs = 0
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.on(signal, () => {
+        if (firstMs === 0) {
+          firstMs = Date.now()
+          resolve()
+        } else if (Date.now() - firstMs > SAME_SIGNAL_MS) {
+          log.warn('A second signal: ending at once.')
+          process.exit(1)
+        }
+      })
+    }
+  })
+}
+
+async function firstInterface(cluster: ReturnType<typeof openCluster>): Promise<string | null> {
+  const svm = await cluster.keyOfName('svm/svms', 'svm1')
+  const uuid = svm === undefined ? undefined : await cluster.keyOfName('network/ip/interfaces', 'svm1_data1', svm)
+  return uuid ?? null
+}
+
+async function writeWhole(file: string, text: string): Promise<void> {
+  const handle = await open(`${file}.new`, 'w')
+  try {
+    await handle.writeFile(text)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await rename(join('.', `${file}.new`), file)
+}
+
+async function within(ms: number, act: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  await Promise.race([act, new Promise<void>((resolve) => (timer = setTimeout(resolve, ms)))])
+  clearTimeout(timer)
+}

@@ -1,0 +1,84 @@
+/** The data-plane processes: started together, and each replaced when it ends. */
+import { fork, type ChildProcess } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { Log } from '../src/core/cluster.ts'
+import type { WorkerOrder, WorkerReport } from './worker.ts'
+
+const PROGRAM = fileURLToPath(new URL('worker.ts', import.meta.url))
+/** Threads for file work in each process: the default of 4 is a third slower with many clients. */
+const FILE_THREADS = 16
+const RESTART_MS_MIN = 50
+const RESTART_MS_MAX = 5000
+/** A process that served so long before it ended is replaced without waiting longer than the first time. */
+const SETTLED_MS = 30_000
+const READY_MS = 30_000
+
+export class Workers {
+  readonly #order: WorkerOrder
+  readonly #log: Log
+  readonly #children = new Map<number, ChildProcess>()
+  readonly #onLoss: () => void
+  #isStopping = false
+
+  constructor(order: WorkerOrder, log: Log, onLoss: () => void) {
+    this.#order = order
+    this.#log = log
+    this.#onLoss = onLoss
+  }
+
+  /** Starts so many, and waits until each serves. */
+  async start(count: number): Promise<void> {
+    await Promise.all(Array.from({ length: count }, (_, at) => this.#start(at, RESTART_MS_MIN)))
+  }
+
+  get pids(): number[] {
+    return [...this.#children.values()].flatMap((child) => child.pid ?? [])
+  }
+
+  /** Lets requests in progress end, then ends all. */
+  async stop(drainMs: number): Promise<void> {
+    this.#isStopping = true
+    await Promise.all(
+      [...this.#children.values()].map(
+        (child) =>
+          new Promise<void>((resolve) => {
+            const timer = setTimeout(() => child.kill('SIGKILL'), drainMs)
+            child.once('exit', () => {
+              clearTimeout(timer)
+              resolve()
+            })
+            child.kill('SIGTERM')
+          }),
+      ),
+    )
+  }
+
+  #start(at: number, waitMs: number): Promise<void> {
+    const startedMs = Date.now()
+    const child = fork(PROGRAM, [], {
+      env: { ...process.env, UV_THREADPOOL_SIZE: String(FILE_THREADS) },
+      serialization: 'advanced',
+    })
+    this.#children.set(at, child)
+    child.send(this.#order)
+    const ready = Promise.withResolvers<void>()
+    const late = setTimeout(() => ready.reject(new Error('A data-plane process was not ready in time.')), READY_MS)
+    child.on('message', (report: WorkerReport) => {
+      if (report.kind === 'ready') ready.resolve()
+    })
+    child.once('error', ready.reject)
+    child.once('exit', (code, signal) => {
+      clearTimeout(late)
+      this.#children.delete(at)
+      ready.reject(new Error(`A data-plane process ended (${code ?? signal}) before it was ready.`))
+      if (this.#isStopping) return
+      this.#log.error('A data-plane process ended; another takes its place.', { pid: child.pid, code, signal })
+      this.#onLoss()
+      const nextMs = Date.now() - startedMs > SETTLED_MS ? RESTART_MS_MIN : Math.min(waitMs * 2, RESTART_MS_MAX)
+      setTimeout(() => {
+        if (!this.#isStopping) this.#start(at, nextMs).catch(() => undefined)
+      }, waitMs)
+    })
+    return ready.promise.finally(() => clearTimeout(late))
+  }
+}

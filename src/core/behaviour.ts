@@ -1,0 +1,31 @@
+/** A resource with what it does: where its rows come from, what is derived when they are read, its verbs. */
+import { resource, type Resource, type ResourceDeclaration } from '../model/resource.ts'
+import type { Row } from '../model/value.ts'
+import type { Cluster } from './cluster.ts'
+import type { Verb } from './verb.ts'
+
+export interface Derivation {
+  /** The field paths it gives. It runs only when one of them is asked for, filtered or sorted by. */
+  readonly gives: readonly string[]
+  /** For each row, in the same order, the fields to add. */
+  from(cluster: Cluster, rows: readonly Row[]): Promise<readonly Row[]>
+}
+
+export interface Acts {
+  /** Rows of a computed resource; without it, rows are records. `path` holds the keys of the path. */
+  readonly rows?: (cluster: Cluster, path: Readonly<Record<string, string>>) => Promise<Row[]>
+  readonly derive?: readonly Derivation[]
+  readonly create?: Verb
+  readonly modify?: Verb
+  readonly remove?: Verb
+}
+
+export interface Behaviour extends Acts {
+  readonly resource: Resource
+}
+
+export type VerbName = 'create' | 'modify' | 'remove'
+
+export function define(declared: ResourceDeclaration, acts: Acts = {}): Behaviour {
+  return { ...acts, resource: resource(declared) }
+}

@@ -1,0 +1,184 @@
+/** What verbs and derivations are given: the catalog, the volumes of each aggregate, time, chance and one another. */
+import { Failure, failures } from '../model/failure.ts'
+import type { Registry } from '../model/registry.ts'
+import type { Release } from '../model/release.ts'
+import type { Resource } from '../model/resource.ts'
+import type { Row, Value } from '../model/value.ts'
+import { CommitRefused, type Catalog, type Change, type Fields, type Outcome } from '../ports/catalog.ts'
+import type { System } from '../ports/system.ts'
+import type { Volumes } from '../ports/volumes.ts'
+import type { Behaviour } from './behaviour.ts'
+import type { EventName } from './events.ts'
+import { Locks } from './locks.ts'
+import { Metrics } from './metrics.ts'
+
+export interface ClusterParts {
+  readonly catalog: Catalog
+  readonly system: System
+  readonly registry: Registry
+  readonly behaviours: ReadonlyMap<string, Behaviour>
+  readonly release: Release
+  /** The engine that holds the blobs of an aggregate, by the aggregate's record. */
+  readonly volumesOf: (aggregate: Row) => Volumes
+  readonly log: Log
+  readonly secrets: Secrets
+}
+
+export interface Log {
+  info(message: string, details?: Readonly<Record<string, unknown>>): void
+  warn(message: string, details?: Readonly<Record<string, unknown>>): void
+  error(message: string, details?: Readonly<Record<string, unknown>>): void
+}
+
+/** What must not lie in the catalog in the clear. */
+export interface Secrets {
+  /** Encrypts under the cluster key what must be recovered (secret keys of object store users). */
+  seal(secret: string): string
+  unseal(sealed: string): string
+  /** A slow hash of a password, with its salt. */
+  hashPassword(password: string): Promise<string>
+  checkPassword(password: string, hash: string): Promise<boolean>
+  /** A fast hash, for secrets that are random themselves. */
+  digest(secret: string): string
+  /** Compares in constant time. */
+  isEqual(a: string, b: string): boolean
+}
+
+export class Cluster {
+  readonly catalog: Catalog
+  readonly system: System
+  readonly registry: Registry
+  readonly behaviours: ReadonlyMap<string, Behaviour>
+  readonly release: Release
+  readonly log: Log
+  readonly secrets: Secrets
+  readonly locks = new Locks()
+  readonly metrics: Metrics
+  readonly #volumesOf: (aggregate: Row) => Volumes
+
+  constructor(parts: ClusterParts) {
+    this.catalog = parts.catalog
+    this.system = parts.system
+    this.registry = parts.registry
+    this.behaviours = parts.behaviours
+    this.release = parts.release
+    this.log = parts.log
+    this.secrets = parts.secrets
+    this.metrics = new Metrics(parts.catalog)
+    this.#volumesOf = parts.volumesOf
+  }
+
+  now(): number {
+    return this.system.clock.now()
+  }
+
+  behaviour(type: string): Behaviour {
+    const found = this.behaviours.get(type)
+    if (found === undefined) throw new Error(`No resource has the type ${type}.`)
+    return found
+  }
+
+  /** The stored fields of a record, or nothing. */
+  async find(type: string, key: string): Promise<Row | undefined> {
+    return (await this.catalog.record(type, key))?.body as Row | undefined
+  }
+
+  /** The stored fields of a record that a request names. */
+  async row(type: string, key: string): Promise<Row> {
+    const row = await this.find(type, key)
+    if (row === undefined) throw failures.notFound(this.registry.resource(type).noun)
+    return row
+  }
+
+  async rows(type: string, parent?: string): Promise<Row[]> {
+    const records = await this.catalog.records(type, parent === undefined ? undefined : { parent })
+    return records.map((record) => record.body as Row)
+  }
+
+  /** The key of the record with this name; `within` is the value of the field that names are unique within. */
+  async keyOfName(type: string, name: string, within = ''): Promise<string | undefined> {
+    return (await this.catalog.holder(`${type}:name`, `${within}/${name}`))?.key
+  }
+
+  async volumesOf(aggregate: string): Promise<Volumes> {
+    return this.#volumesOf(await this.row('storage/aggregates', aggregate))
+  }
+
+  /** Commits; a refusal for a taken name becomes the failure that clients know. */
+  async commit(changes: readonly Change[]): Promise<readonly Outcome[]> {
+    try {
+      return await this.catalog.commit(changes)
+    } catch (failure) {
+      throw failure instanceof CommitRefused ? this.#explain(failure, changes) : failure
+    }
+  }
+
+  /** The change that writes the record of a row: with its parent, its unique name, and without what is derived. */
+  put(type: string, row: Row, options: { expect?: 'absent' | number; unique?: Readonly<Record<string, string>> } = {}): Change {
+    const resource = this.registry.resource(type)
+    const name = row['name']
+    const within = typeof resource.nameWithin === 'string' ? String(row[resource.nameWithin]) : ''
+    return {
+      do: 'put-record',
+      type,
+      key: recordKey(resource, row),
+      parent: resource.parent === undefined ? '' : String(row[resource.parent]),
+      body: stored(resource, row),
+      unique: {
+        ...(typeof name === 'string' && resource.nameWithin !== false ? { [`${type}:name`]: `${within}/${name}` } : {}),
+        ...options.unique,
+      },
+      ...(options.expect === undefined ? {} : { expect: options.expect }),
+    }
+  }
+
+  /** The change that adds an event to the cluster's log. */
+  event(name: EventName, parameters: Row): Change {
+    return { do: 'append-log', log: 'events', timeMs: this.now(), body: { name, ...parameters }, keep: EVENTS_KEPT }
+  }
+
+  #explain(refused: CommitRefused, changes: readonly Change[]): Failure {
+    const change = changes[refused.change]
+    const type = change !== undefined && 'type' in change ? change.type : undefined
+    const noun = type === undefined ? 'object' : (this.behaviours.get(type)?.resource.noun ?? 'object')
+    switch (refused.reason) {
+      case 'taken':
+      case 'exists':
+        return failures.duplicate(`A ${noun} of that name`, refused.scope.endsWith(':name') ? 'name' : refused.scope || 'name')
+      case 'stale':
+        return failures.inUse(`The ${noun} was changed by another request. Read it again, then repeat.`)
+      case 'missing':
+        return failures.notFound(noun)
+      case 'not-empty':
+        return failures.inUse(`The ${noun} is not empty.`)
+      case 'full':
+      case 'condition':
+      case 'absent':
+      case 'too-large':
+      case 'parts':
+        return failures.invalid(refused.scope === '' ? undefined : refused.scope, `The ${noun} does not allow it: ${refused.reason}.`)
+    }
+  }
+}
+
+export const EVENTS_KEPT = 100_000
+export const AUDIT_KEPT = 100_000
+
+export function recordKey(resource: Resource, row: Row): string {
+  return resource.recordKey.map((path) => String(row[path] ?? '')).join('/')
+}
+
+/** Only what the record itself holds: references by uuid alone, nothing shown once, nothing unset. */
+function stored(resource: Resource, row: Row): Fields {
+  const body: Record<string, Value> = {}
+  for (const [path, value] of Object.entries(row)) {
+    const field = resource.fields.get(path)
+    if (value === null || value === undefined || field?.shownOnce === true) continue
+    if (field?.reference?.part === 'name') continue
+    body[path] =
+      field?.reference?.part === 'list' && Array.isArray(value)
+        ? (value as readonly Value[]).map((one) => ({ uuid: (one as Row)['uuid'] ?? null }))
+        : value
+  }
+  return body as Fields
+}

@@ -1,0 +1,17 @@
+/** Every event the cluster can log: its severity and what it says. Names follow the dotted style of the field. */
+export const events = {
+  'cluster.started': { severity: 'notice', text: 'The cluster is ready.' },
+  'cluster.job.failed': { severity: 'error', text: 'A job failed; its record says why.' },
+  'cluster.job.resumed': { severity: 'notice', text: 'A job was resumed after an interruption.' },
+  'cluster.worker.restarted': { severity: 'error', text: 'A data-plane process ended and was replaced.' },
+  'security.login.failed': { severity: 'notice', text: 'A login failed.' },
+  'svm.created': { severity: 'notice', text: 'An SVM was created.' },
+  'svm.deleted': { severity: 'notice', text: 'An SVM was deleted.' },
+  'volume.created': { severity: 'notice', text: 'A volume was created.' },
+  'volume.modified': { severity: 'informational', text: 'A volume was changed.' },
+  'volume.deleted': { severity: 'notice', text: 'A volume was deleted.' },
+  'snapshot.created': { severity: 'informational', text: 'A snapshot was created.' },
+  'snapshot.deleted': { severity: 'informational', text: 'A snapshot was deleted.' },
+} as const
+
+export type EventName = keyof typeof events

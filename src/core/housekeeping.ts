@@ -1,0 +1,84 @@
+/**
+ * What runs beside requests: giving back the space of dropped snapshots, unlinking blobs that nothing needs, removing
+ * old job records. All of it may stop at any point and be repeated.
+ */
+import type { Row } from '../model/value.ts'
+import { CommitRefused } from '../ports/catalog.ts'
+import type { Cluster } from './cluster.ts'
+import { describe, type Jobs } from './jobs.ts'
+
+export const TIDY_EVERY_MS = 1000
+const PRUNE_EVERY_MS = 60_000
+/** Rows or blobs let go in one commit: few enough that writers beside it hardly wait. */
+const BATCH = 500
+/** Batches for one volume in one round, so that one large deletion does not hold up the others. */
+const BATCHES_A_ROUND = 20
+
+export class Housekeeping {
+  readonly #cluster: Cluster
+  readonly #jobs: Jobs
+  readonly #stop = new AbortController()
+  #running: Promise<void> = Promise.resolve()
+  #prunedMs = 0
+
+  constructor(cluster: Cluster, jobs: Jobs) {
+    this.#cluster = cluster
+    this.#jobs = jobs
+  }
+
+  start(): void {
+    this.#running = this.#loop()
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#running
+  }
+
+  async #loop(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      try {
+        await this.round()
+      } catch (failure) {
+        this.#cluster.log.warn('Housekeeping was interrupted and will go on.', { cause: describe(failure) })
+      }
+      await this.#cluster.system.clock.sleep(TIDY_EVERY_MS, this.#stop.signal)
+    }
+  }
+
+  /** One round over all volumes. */
+  async round(): Promise<void> {
+    for (const volume of await this.#cluster.rows('storage/volumes')) {
+      if (this.#stop.signal.aborted) return
+      await this.#tidy(volume)
+    }
+    const now = this.#cluster.now()
+    if (now - this.#prunedMs > PRUNE_EVERY_MS) {
+      this.#prunedMs = now
+      await this.#jobs.prune()
+    }
+  }
+
+  async #tidy(row: Row): Promise<void> {
+    const volume = String(row['uuid'])
+    const { catalog } = this.#cluster
+    try {
+      for (let batch = 0; batch < BATCHES_A_ROUND; batch++) {
+        const [outcome] = await catalog.commit([{ do: 'reclaim', volume, limit: BATCH }])
+        if ((outcome?.reclaimed ?? 0) < BATCH) break
+      }
+      const [aggregate] = row['aggregates'] as readonly { readonly uuid: string }[]
+      const engine = await this.#cluster.volumesOf(aggregate?.uuid ?? '')
+      for (let batch = 0; batch < BATCHES_A_ROUND; batch++) {
+        const blobs = await catalog.unneededBlobs(volume, BATCH)
+        if (blobs.length === 0) break
+        for (const blob of blobs) await engine.unlink(volume, blob)
+        await catalog.commit([{ do: 'drop-blobs', volume, blobs }])
+      }
+    } catch (failure) {
+      // The volume was deleted meanwhile, and everything of it with it.
+      if (failure instanceof CommitRefused && failure.reason === 'missing') return
+      throw failure
+    }
+  }
+}

@@ -1,0 +1,243 @@
+/**
+ * Jobs: verbs of several steps that outlive the request and the process. The record of a job is its progress, and it
+ * is written before the step it promises:
+ *
+ *     queued ─ locks ─▶ running at 0 ─ step 0 ─▶ running at 1 ─ step 1 ─▶ … ─▶ success
+ *                          │ a step fails
+ *                          ▼
+ *                       unwinding at n ─ undo n ─▶ unwinding at n-1 ─ … ─▶ failure
+ *
+ * After a crash, a job that was moving forward repeats the step it was in, and one that was unwinding goes on unwinding.
+ */
+import { Failure, failures } from '../model/failure.ts'
+import type { Row, Value } from '../model/value.ts'
+import type { Behaviour, VerbName } from './behaviour.ts'
+import type { Cluster } from './cluster.ts'
+import type { Caller, Plan, Step, Work } from './verb.ts'
+
+export const JOBS = 'cluster/jobs'
+
+/** Ended jobs are kept this long, and no more than so many of them. */
+export const ENDED_KEPT_MS = 24 * 3600 * 1000
+export const ENDED_KEPT_MAX = 10_000
+/** Jobs that wait or run at once; further ones are turned away. */
+const ACTIVE_MAX = 1000
+/** A job whose undo fails is tried again this often before it is left for the next start. */
+const UNDO_TRIES = 5
+
+export interface JobHooks {
+  /** Called at each point where a crash may strike: `<type> <verb>: <step>: before|after|undo-before|undo-after`. */
+  reached?(point: string): Promise<void>
+  /** Called when a step begins; an error makes the step fail. */
+  beforeStep?(point: string): Promise<void>
+}
+
+export class Jobs {
+  readonly #cluster: Cluster
+  readonly #hooks: JobHooks
+  readonly #active = new Map<string, Promise<Row>>()
+  #isStopping = false
+
+  constructor(cluster: Cluster, hooks: JobHooks = {}) {
+    this.#cluster = cluster
+    this.#hooks = hooks
+  }
+
+  get activeCount(): number {
+    return this.#active.size
+  }
+
+  /** Writes the job and starts it. It is on disk when this returns. */
+  async submit(behaviour: Behaviour, verb: VerbName, plan: Plan, description: string, caller: Caller): Promise<Row> {
+    if (this.#isStopping) throw failures.unavailable('The cluster is stopping.')
+    if (this.#active.size >= ACTIVE_MAX) throw failures.tooMany('Too many jobs are active.', 5)
+    const now = this.#cluster.now()
+    const svm = plan.input['svm.uuid']
+    const job: Row = {
+      uuid: this.#cluster.system.random.uuid(),
+      name: `${behaviour.resource.noun} ${verb}`,
+      description,
+      state: 'queued',
+      message: 'Waiting to run.',
+      code: 0,
+      start_time: now,
+      progress: 0,
+      ...(typeof svm === 'string' ? { 'svm.uuid': svm } : {}),
+      '$type': behaviour.resource.type,
+      '$verb': verb,
+      '$key': plan.key,
+      '$input': plan.input as Value,
+      '$memo': {},
+      '$at': 0,
+      '$direction': 'forward',
+      '$locks': [...(plan.locks ?? [])],
+      '$user': caller.user,
+    }
+    await this.#write(job)
+    this.#start(job)
+    return job
+  }
+
+  /** Waits until the job has ended, at most so long. Gives its record as it is then. */
+  async wait(uuid: string, ms: number): Promise<Row> {
+    const running = this.#active.get(uuid)
+    if (running !== undefined && ms > 0) {
+      const ended = new AbortController()
+      await Promise.race([running.then(() => ended.abort()), this.#cluster.system.clock.sleep(ms, ended.signal)])
+    }
+    return this.#cluster.row(JOBS, uuid)
+  }
+
+  /** Takes up the jobs that an earlier process left. */
+  async resume(): Promise<number> {
+    const left = (await this.#cluster.rows(JOBS)).filter((row) => isActive(row))
+    for (const job of left) {
+      await this.#cluster.commit([this.#cluster.event('cluster.job.resumed', { job: job['uuid'] ?? '' })])
+      this.#start(job)
+    }
+    return left.length
+  }
+
+  /** Takes no new job and waits for the running ones. What is not done by then is resumed at the next start. */
+  async drain(ms: number): Promise<void> {
+    this.#isStopping = true
+    const ended = new AbortController()
+    const all = Promise.all(this.#active.values()).then(() => ended.abort())
+    await Promise.race([all, this.#cluster.system.clock.sleep(ms, ended.signal)])
+  }
+
+  /** Removes the records of jobs that ended long ago. */
+  async prune(): Promise<void> {
+    const ended = (await this.#cluster.rows(JOBS))
+      .filter((row) => !isActive(row))
+      .toSorted((a, b) => Number(b['end_time'] ?? 0) - Number(a['end_time'] ?? 0))
+    const oldest = this.#cluster.now() - ENDED_KEPT_MS
+    const gone = ended.filter((row, at) => at >= ENDED_KEPT_MAX || Number(row['end_time'] ?? 0) < oldest)
+    for (let at = 0; at < gone.length; at += 100) {
+      await this.#cluster.catalog.commit(
+        gone.slice(at, at + 100).map((row) => ({ do: 'remove-record', type: JOBS, key: String(row['uuid']) })),
+      )
+    }
+  }
+
+  #start(job: Row): void {
+    const uuid = String(job['uuid'])
+    const running = this.#run(job).catch((failure: unknown) => {
+      // The record could not be written. It stays active there, and the next start takes it up.
+      this.#cluster.log.error('A job was left for the next start.', { job: uuid, failure: String(failure) })
+      return job
+    })
+    this.#active.set(uuid, running)
+    void running.finally(() => this.#active.delete(uuid))
+  }
+
+  async #run(queued: Row): Promise<Row> {
+    const release = await this.#cluster.locks.acquire(queued['$locks'] as string[])
+    try {
+      return await this.#steps(queued)
+    } finally {
+      release()
+    }
+  }
+
+  async #steps(queued: Row): Promise<Row> {
+    const cluster = this.#cluster
+    const behaviour = cluster.behaviour(String(queued['$type']))
+    const verb = behaviour[queued['$verb'] as VerbName]
+    if (verb === undefined) throw new Error(`${behaviour.resource.type} has no ${String(queued['$verb'])}.`)
+    const { steps } = verb
+    const pointOf = (step: Step) => `${behaviour.resource.type} ${String(queued['$verb'])}: ${step.name}`
+    let job: Row = queued
+    const save = async (changes: Row) => {
+      job = { ...job, ...changes, $memo: { ...work.memo } }
+      await this.#write(job)
+    }
+    const work: Work = {
+      key: String(queued['$key']),
+      input: queued['$input'] as Row,
+      memo: { ...(queued['$memo'] as Record<string, Value>) },
+      progress: (done) =>
+        save({ progress: Math.min(99, Math.floor(((Number(job['$at']) + done) / steps.length) * 100)) }),
+    }
+
+    if (job['$direction'] === 'forward') {
+      try {
+        for (let at = Number(job['$at']); at < steps.length; at++) {
+          const step = steps[at] as Step
+          await save({
+            state: 'running',
+            message: `Step ${at + 1} of ${steps.length}: ${step.name}.`,
+            $at: at,
+            progress: Math.floor((at / steps.length) * 100),
+          })
+          await this.#hooks.reached?.(`${pointOf(step)}: before`)
+          await this.#hooks.beforeStep?.(pointOf(step))
+          await step.run(cluster, work)
+          await this.#hooks.reached?.(`${pointOf(step)}: after`)
+        }
+        await save({ state: 'success', message: 'success', code: 0, progress: 100, end_time: cluster.now() })
+        return job
+      } catch (cause) {
+        const failure = cause instanceof Failure ? cause : failures.internal(cause)
+        if (failure.kind === 'internal') cluster.log.error('A job failed.', { job: job['uuid'], cause: describe(cause) })
+        await save({
+          $direction: 'back',
+          $failure: { code: failure.code, kind: failure.kind, message: failure.message, target: failure.target ?? null },
+        })
+      }
+    }
+
+    for (let at = Number(job['$at']); at >= 0; at--) {
+      const step = steps[at] as Step
+      await save({ $at: at, message: `Undoing step ${at + 1}: ${step.name}.` })
+      await this.#hooks.reached?.(`${pointOf(step)}: undo-before`)
+      await this.#undo(step, work)
+      await this.#hooks.reached?.(`${pointOf(step)}: undo-after`)
+    }
+    const failure = job['$failure'] as Row
+    await save({
+      state: 'failure',
+      message: String(failure['message']),
+      code: Number(failure['code']),
+      'error.message': String(failure['message']),
+      'error.code': Number(failure['code']),
+      end_time: cluster.now(),
+    })
+    await cluster.commit([cluster.event('cluster.job.failed', { job: job['uuid'] ?? '', message: job['message'] ?? '' })])
+    return job
+  }
+
+  async #undo(step: Step, work: Work): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        await step.undo?.(this.#cluster, work)
+        return
+      } catch (failure) {
+        if (tries >= UNDO_TRIES) throw failure
+        await this.#cluster.system.clock.sleep(100 * 2 ** tries)
+      }
+    }
+  }
+
+  async #write(job: Row): Promise<void> {
+    await this.#cluster.catalog.commit([this.#cluster.put(JOBS, job)])
+  }
+}
+
+export function isActive(job: Row): boolean {
+  return job['state'] === 'queued' || job['state'] === 'running'
+}
+
+/** The failure that a failed job's record tells of. */
+export function failureOf(job: Row): Failure {
+  const failure = (job['$failure'] ?? {}) as Row
+  const kind = failure['kind'] as Failure['kind'] | undefined
+  const target = failure['target']
+  return new Failure(kind ?? 'internal', Number(failure['code'] ?? 262145), String(failure['message'] ?? 'The job failed.'), {
+    target: typeof target === 'string' ? target : undefined,
+  })
+}
+
+export function describe(cause: unknown): string {
+  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
+}

@@ -1,0 +1,110 @@
+/**
+ * Who calls: HTTP Basic with an account's password, or an API key as bearer token. Nothing in the time of an answer
+ * tells whether a user exists: an unknown user costs a password check like a known one.
+ */
+import { builtinRoles, type Role } from '../model/access.ts'
+import { failures } from '../model/failure.ts'
+import type { Row } from '../model/value.ts'
+import type { Cluster } from './cluster.ts'
+import { uuidOfToken } from './token.ts'
+import type { Caller } from './verb.ts'
+
+/** Password checks are slow on purpose; one that succeeded is remembered until the account changes, so many of them. */
+const REMEMBERED_MAX = 1024
+/** Failed logins from one address within a minute before it has to wait. */
+export const FAILURES_A_MINUTE_MAX = 60
+const ADDRESSES_MAX = 10_000
+const HEADER_CHARACTERS_MAX = 8192
+/** Password checks at once; each takes a core for some 50 ms. */
+const CHECKS_MAX = 64
+
+export class Login {
+  readonly #cluster: Cluster
+  /** Digest of the credentials → the account's hash they were checked against. */
+  readonly #remembered = new Map<string, string>()
+  readonly #failed = new Map<string, { sinceMs: number; count: number }>()
+  #checks = 0
+  #decoy: Promise<string> | undefined
+
+  constructor(cluster: Cluster) {
+    this.#cluster = cluster
+  }
+
+  async authenticate(authorization: string | undefined, from: string): Promise<{ caller: Caller; role: Role }> {
+    const found = authorization === undefined ? undefined : await this.#find(authorization, from)
+    if (found !== undefined) return found(from)
+    if (authorization !== undefined) await this.#note(from)
+    throw failures.unauthenticated()
+  }
+
+  async #find(authorization: string, address: string): Promise<((from: string) => { caller: Caller; role: Role }) | undefined> {
+    if (authorization.length > HEADER_CHARACTERS_MAX) return undefined
+    const [, scheme = '', credentials = ''] = /^([A-Za-z]+) +(\S+) *$/.exec(authorization) ?? []
+    const row =
+      scheme.toLowerCase() === 'basic'
+        ? await this.#byPassword(credentials, address)
+        : scheme.toLowerCase() === 'bearer'
+          ? await this.#byKey(credentials)
+          : undefined
+    if (row === undefined) return undefined
+    const role = builtinRoles.find(({ name }) => name === row['role.name'])
+    const user = String(row['name'] ?? row['user.name'])
+    return role === undefined ? undefined : (from) => ({ caller: { user, role: role.name, from }, role })
+  }
+
+  async #byPassword(credentials: string, address: string): Promise<Row | undefined> {
+    const decoded = Buffer.from(credentials, 'base64').toString()
+    const colon = decoded.indexOf(':')
+    if (colon < 0) return undefined
+    const { secrets } = this.#cluster
+    const [user, password] = [decoded.slice(0, colon), decoded.slice(colon + 1)]
+    const owner = String((await this.#cluster.rows('cluster'))[0]?.['name'] ?? '')
+    const account = await this.#cluster.find('security/accounts', `${owner}/${user}`)
+    const hash = account?.['$password']
+    const digest = secrets.digest(credentials)
+    if (typeof hash === 'string' && this.#remembered.get(digest) === hash) {
+      return account?.['locked'] === true ? undefined : account
+    }
+    // Credentials that were right before pass even while somebody else at the address is guessing.
+    this.#turnAwayGuessers(address)
+    if (this.#checks >= CHECKS_MAX) throw failures.tooMany('Too many logins at once.', 1)
+    this.#checks++
+    try {
+      this.#decoy ??= secrets.hashPassword('no account has this password')
+      const isRight = await secrets.checkPassword(password, typeof hash === 'string' ? hash : await this.#decoy)
+      if (!isRight || typeof hash !== 'string' || account?.['locked'] === true) return undefined
+      if (this.#remembered.size >= REMEMBERED_MAX) this.#remembered.delete(this.#remembered.keys().next().value ?? '')
+      this.#remembered.set(digest, hash)
+      return account
+    } finally {
+      this.#checks--
+    }
+  }
+
+  async #byKey(token: string): Promise<Row | undefined> {
+    const { secrets } = this.#cluster
+    const row = await this.#cluster.find('security/authentication/keys', uuidOfToken(token) ?? '')
+    const expected = typeof row?.['$digest'] === 'string' ? row['$digest'] : secrets.digest('')
+    return secrets.isEqual(secrets.digest(token), expected) ? row : undefined
+  }
+
+  #turnAwayGuessers(from: string): void {
+    const failed = this.#failed.get(from)
+    if (failed === undefined) return
+    const passedMs = this.#cluster.now() - failed.sinceMs
+    if (passedMs >= 60_000 || passedMs < 0) this.#failed.delete(from)
+    else if (failed.count >= FAILURES_A_MINUTE_MAX) {
+      throw failures.tooMany('Too many failed logins from this address.', Math.ceil((60_000 - passedMs) / 1000))
+    }
+  }
+
+  async #note(from: string): Promise<void> {
+    const failed = this.#failed.get(from) ?? { sinceMs: this.#cluster.now(), count: 0 }
+    failed.count++
+    if (this.#failed.size >= ADDRESSES_MAX) this.#failed.delete(this.#failed.keys().next().value ?? '')
+    this.#failed.set(from, failed)
+    if (failed.count === 1 || failed.count === FAILURES_A_MINUTE_MAX) {
+      await this.#cluster.catalog.commit([this.#cluster.event('security.login.failed', { from, count: failed.count })])
+    }
+  }
+}

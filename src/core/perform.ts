@@ -1,0 +1,96 @@
+/** Calls a verb: resolves what the draft refers to, plans, then runs inline or submits a job; and writes the audit trail. */
+import { Failure, failures } from '../model/failure.ts'
+import { completeDraft } from '../model/shape.ts'
+import type { Row } from '../model/value.ts'
+import { CommitRefused } from '../ports/catalog.ts'
+import type { Behaviour, VerbName } from './behaviour.ts'
+import { AUDIT_KEPT, type Cluster } from './cluster.ts'
+import type { Jobs } from './jobs.ts'
+import { resolveReferences } from './references.ts'
+import type { Caller, Plan, Verb, Work } from './verb.ts'
+
+export interface Call {
+  readonly caller: Caller
+  readonly draft: Row
+  readonly row?: Row
+  readonly path: Readonly<Record<string, string>>
+  readonly args: Readonly<Record<string, string>>
+  /** `POST /api/storage/volumes`: for the job's description and the audit trail. */
+  readonly description: string
+}
+
+export interface Performed {
+  readonly key: string
+  readonly job?: Row
+  readonly reveal: Row
+  /** Nothing had to be done. */
+  readonly wasDone: boolean
+}
+
+export class Actions {
+  readonly cluster: Cluster
+  readonly jobs: Jobs
+
+  constructor(cluster: Cluster, jobs: Jobs) {
+    this.cluster = cluster
+    this.jobs = jobs
+  }
+
+  async perform(behaviour: Behaviour, name: VerbName, call: Call): Promise<Performed> {
+    try {
+      const performed = await this.#perform(behaviour, name, call)
+      await this.audit(call.caller, call.description, 'success', performed.key)
+      return performed
+    } catch (failure) {
+      const message = failure instanceof Failure ? failure.message : 'internal error'
+      await this.audit(call.caller, call.description, 'error', message)
+      throw failure
+    }
+  }
+
+  /** Who did what, when, from where, and what became of it. */
+  async audit(caller: Caller, input: string, state: 'success' | 'error', message: string): Promise<void> {
+    const body = { user: caller.user, location: caller.from, input, state, message: message.slice(0, 1024) }
+    await this.cluster.catalog.commit([
+      { do: 'append-log', log: 'audit', timeMs: this.cluster.now(), body, keep: AUDIT_KEPT },
+    ])
+  }
+
+  async #perform(behaviour: Behaviour, name: VerbName, call: Call): Promise<Performed> {
+    const verb = behaviour[name]
+    if (verb === undefined) throw failures.unsupported(name, behaviour.resource.path)
+    const draft = await this.#draft(behaviour, name, call)
+    const plan = await verb.plan(this.cluster, { ...call, draft })
+    const performed = { key: plan.key, reveal: plan.reveal ?? {}, wasDone: plan.isDone ?? false }
+    if (plan.isDone === true) return performed
+    if (verb.isJob) {
+      const job = await this.jobs.submit(behaviour, name, plan, call.description, call.caller)
+      return { ...performed, job }
+    }
+    await this.cluster.locks.with(plan.locks ?? [], () => this.#inline(verb, plan))
+    return performed
+  }
+
+  async #draft(behaviour: Behaviour, name: VerbName, call: Call): Promise<Row> {
+    const { resource } = behaviour
+    if (name === 'remove') return call.draft
+    // The keys of the path are fields too: a snapshot made under a volume is a snapshot of that volume.
+    const inPath = name === 'create' ? Object.fromEntries(resource.pathKeys.map((key) => [key, call.path[key] ?? ''])) : {}
+    const given: Row = { ...call.draft, ...inPath }
+    const complete = name === 'create' ? completeDraft(resource, given) : given
+    return resolveReferences(this.cluster, resource, complete, call.row)
+  }
+
+  async #inline(verb: Verb, plan: Plan): Promise<void> {
+    const work: Work = { key: plan.key, input: plan.input, memo: {}, progress: () => Promise.resolve() }
+    for (const step of verb.steps) {
+      try {
+        await step.run(this.cluster, work)
+      } catch (failure) {
+        if (failure instanceof Failure) throw failure
+        if (failure instanceof CommitRefused) throw failures.inUse(`The object does not allow it: ${failure.reason}.`)
+        throw failure
+      }
+    }
+  }
+}

@@ -1,0 +1,76 @@
+/** The verbs of a plain resource: a record with a uuid and perhaps a unique name, and nothing behind it. */
+import { failures } from '../model/failure.ts'
+import type { Row } from '../model/value.ts'
+import { recordKey, type Cluster } from './cluster.ts'
+import type { Acts } from './behaviour.ts'
+import { inline, type Verb } from './verb.ts'
+
+export interface PlainOptions {
+  /** Looks at a new or changed row before it is written; may complete it or refuse it. */
+  readonly check?: (cluster: Cluster, row: Row) => Promise<Row> | Row
+  /** Types whose records may not have this one as their parent when it goes. */
+  readonly childTypes?: readonly string[]
+  readonly example?: Readonly<Record<string, unknown>>
+  /** Values that no other record may have, beside its name: by scope. */
+  readonly unique?: (row: Row) => Readonly<Record<string, string>>
+}
+
+export function plainVerbs(type: string, options: PlainOptions = {}): Required<Pick<Acts, 'create' | 'modify' | 'remove'>> {
+  return { create: plainCreate(type, options), modify: plainModify(type, options), remove: plainRemove(type, options) }
+}
+
+export function plainCreate(type: string, options: PlainOptions = {}): Verb {
+  return inline({
+    ...(options.example === undefined ? {} : { example: options.example }),
+    async plan(cluster, request) {
+      const resource = cluster.registry.resource(type)
+      const fresh = resource.fields.has('uuid') ? { uuid: cluster.system.random.uuid() } : {}
+      const draft: Row = { ...fresh, ...request.draft }
+      const row = options.check === undefined ? draft : await options.check(cluster, draft)
+      const key = recordKey(resource, row)
+      if ((await cluster.find(type, key)) !== undefined) throw failures.duplicate(`A ${resource.noun} of that name`, 'name')
+      return { key, input: row }
+    },
+    step: {
+      name: 'write record',
+      async run(cluster, { input }) {
+        await cluster.commit([cluster.put(type, input, { expect: 'absent', unique: options.unique?.(input) ?? {} })])
+      },
+    },
+  })
+}
+
+export function plainModify(type: string, options: PlainOptions = {}): Verb {
+  return inline({
+    async plan(cluster, request) {
+      const changed: Row = { ...request.row, ...request.draft }
+      const row = options.check === undefined ? changed : await options.check(cluster, changed)
+      const key = recordKey(cluster.registry.resource(type), row)
+      return { key, input: row, locks: [`${type}:${key}`] }
+    },
+    step: {
+      name: 'write record',
+      async run(cluster, { input }) {
+        await cluster.commit([cluster.put(type, input, { unique: options.unique?.(input) ?? {} })])
+      },
+    },
+  })
+}
+
+export function plainRemove(type: string, options: PlainOptions = {}): Verb {
+  return inline({
+    plan(cluster, request) {
+      const key = recordKey(cluster.registry.resource(type), request.row ?? {})
+      return Promise.resolve({ key, input: {}, locks: [`${type}:${key}`] })
+    },
+    step: {
+      name: 'remove record',
+      async run(cluster, { key }) {
+        await cluster.commit([
+          ...(options.childTypes ?? []).map((child) => ({ do: 'check-childless', type: child, parent: key }) as const),
+          { do: 'remove-record', type, key },
+        ])
+      },
+    },
+  })
+}

@@ -1,0 +1,135 @@
+/** References are stored as uuids and shown with names. Names are looked up when they are read or given. */
+import { failures } from '../model/failure.ts'
+import type { Field, Resource } from '../model/resource.ts'
+import { isRecord, type Row, type Value } from '../model/value.ts'
+import type { Derivation } from './behaviour.ts'
+import type { Cluster } from './cluster.ts'
+
+/** Turns names given in a draft into uuids, and refuses names and uuids of nothing, or that contradict each other. */
+export async function resolveReferences(cluster: Cluster, resource: Resource, draft: Row, known: Row = {}): Promise<Row> {
+  const resolved: Record<string, Value> = { ...draft }
+  for (const field of resource.fields.values()) {
+    const { reference } = field
+    if (reference === undefined) continue
+    if (reference.part === 'name') {
+      const name = resolved[field.path]
+      const uuidPath = `${reference.base}.uuid`
+      if (typeof name !== 'string') continue
+      if (name === '' && !field.isRequired) {
+        resolved[uuidPath] = null
+        continue
+      }
+      const uuid = await uuidOf(cluster, reference.type, name, field, { ...known, ...resolved })
+      const given = resolved[uuidPath]
+      if (given !== undefined && given !== null && given !== uuid) {
+        throw failures.invalid(field.path, `"${field.path}" and "${uuidPath}" name different objects.`, 2621706)
+      }
+      resolved[uuidPath] = uuid
+    } else if (reference.part === 'uuid') {
+      const uuid = resolved[field.path]
+      if (typeof uuid !== 'string') continue
+      const row = await cluster.find(reference.type, uuid)
+      if (row === undefined) throw noSuch(cluster, reference.type, field.path, uuid)
+      const namePath = `${reference.base}.name`
+      const name = row['name'] ?? null
+      if (typeof resolved[namePath] === 'string' && resolved[namePath] !== name) {
+        throw failures.invalid(namePath, `"${namePath}" and "${field.path}" name different objects.`, 2621706)
+      }
+      resolved[namePath] = name
+    } else if (Array.isArray(resolved[field.path])) {
+      const list: Value[] = []
+      for (const element of resolved[field.path] as readonly Value[]) {
+        if (!isRecord(element)) continue
+        const { name, uuid } = element
+        if (typeof uuid === 'string') {
+          const row = await cluster.find(reference.type, uuid)
+          if (row === undefined) throw noSuch(cluster, reference.type, field.path, uuid)
+          list.push({ uuid, name: row['name'] ?? null })
+        } else if (typeof name === 'string') {
+          list.push({ uuid: await uuidOf(cluster, reference.type, name, field, { ...known, ...resolved }), name })
+        } else throw failures.badValue(field.path, 'each element needs a name or a uuid.')
+      }
+      resolved[field.path] = list
+    }
+  }
+  return resolved
+}
+
+async function uuidOf(cluster: Cluster, type: string, name: string, field: Field, context: Row): Promise<string> {
+  const { nameWithin } = cluster.registry.resource(type)
+  const within = typeof nameWithin === 'string' ? context[nameWithin] : ''
+  if (typeof within !== 'string') throw failures.missing(String(nameWithin))
+  const uuid = await cluster.keyOfName(type, name, within)
+  if (uuid === undefined) throw noSuch(cluster, type, field.path, name)
+  return uuid
+}
+
+/** The codes that clients of the interface match, where a reference leads nowhere. */
+const NO_SUCH: Readonly<Record<string, number>> = {
+  'svm/svms': 2621462,
+  'storage/aggregates': 917508,
+  'storage/volumes': 917525,
+}
+
+function noSuch(cluster: Cluster, type: string, path: string, given: string) {
+  const { noun } = cluster.registry.resource(type)
+  return failures.invalid(path, `There is no ${noun} "${given.slice(0, 80)}".`, NO_SUCH[type] ?? 262185)
+}
+
+/** The names of referred objects, as derivations: made for every resource from its declaration. */
+export function referenceDerivations(resource: Resource): Derivation[] {
+  return [...resource.fields.values()].flatMap((field): Derivation[] => {
+    const { reference } = field
+    if (reference === undefined || reference.part === 'uuid') return []
+    const nameIn = namesOnce(reference.type)
+    if (reference.part === 'name') {
+      return [
+        {
+          gives: [field.path],
+          async from(cluster, rows) {
+            const nameOf = nameIn(cluster)
+            const derived: Row[] = []
+            for (const row of rows) {
+              const uuid = row[`${reference.base}.uuid`]
+              derived.push(typeof uuid === 'string' ? { [field.path]: await nameOf(uuid) } : {})
+            }
+            return derived
+          },
+        },
+      ]
+    }
+    return [
+      {
+        gives: [field.path],
+        async from(cluster, rows) {
+          const nameOf = nameIn(cluster)
+          const derived: Row[] = []
+          for (const row of rows) {
+            const list: Value[] = []
+            const elements = row[field.path]
+            for (const element of Array.isArray(elements) ? (elements as readonly Row[]) : []) {
+              const uuid = String(element['uuid'])
+              list.push({ name: await nameOf(uuid), uuid })
+            }
+            derived.push({ [field.path]: list })
+          }
+          return derived
+        },
+      },
+    ]
+  })
+}
+
+/** Looks each name up once, however many rows share it. */
+function namesOnce(type: string) {
+  return (cluster: Cluster) => {
+    const names = new Map<string, Value>()
+    return async (uuid: string): Promise<Value> => {
+      const known = names.get(uuid)
+      if (known !== undefined) return known
+      const name = (await cluster.find(type, uuid))?.['name'] ?? null
+      names.set(uuid, name)
+      return name
+    }
+  }
+}

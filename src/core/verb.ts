@@ -1,0 +1,76 @@
+/**
+ * What happens when a verb is called: first `plan` looks (it may refuse, it changes nothing), then named steps act.
+ *
+ * A verb of one step whose change is one catalog commit runs inline. Anything longer is a job: its plan is written
+ * before the first step, its progress after each, so that a crash at any point is followed by a resumption. Steps must
+ * therefore be repeatable: `run` after a half-done `run`, `undo` after a half-done `run` or `undo`.
+ */
+import type { Row, Value } from '../model/value.ts'
+import type { Cluster } from './cluster.ts'
+
+export interface Caller {
+  readonly user: string
+  readonly role: string
+  /** How the request came in: an address, or the name of the part that asks. */
+  readonly from: string
+}
+
+export interface VerbRequest {
+  readonly caller: Caller
+  /** The fields given, parsed, references resolved to uuids; complete with defaults for `create`. */
+  readonly draft: Row
+  /** The record as it is now: for `modify`, `remove` and actions. */
+  readonly row?: Row
+  /** Keys of the path: `volume.uuid`. */
+  readonly path: Readonly<Record<string, string>>
+  /** Query arguments that the verb declares. */
+  readonly args: Readonly<Record<string, string>>
+}
+
+export interface Plan {
+  /** The key of the record that the verb is about. */
+  readonly key: string
+  /** What the steps need to know. Written to the catalog for jobs, so no secrets in the clear. */
+  readonly input: Row
+  /** Held while the steps run: `volume:<uuid>`. A second verb waits its turn. */
+  readonly locks?: readonly string[]
+  /** Fields shown in this answer only: a key, a password. Kept in memory alone. */
+  readonly reveal?: Row
+  /** The verb finds everything as it should be: no step runs. */
+  readonly isDone?: boolean
+}
+
+export interface Work {
+  readonly key: string
+  readonly input: Row
+  /** Notes from one step to a later one; kept with the job. */
+  readonly memo: Record<string, Value>
+  /** Tells how far a long step is, 0..1. */
+  progress(done: number): Promise<void>
+}
+
+export interface Step {
+  readonly name: string
+  run(cluster: Cluster, work: Work): Promise<void>
+  undo?(cluster: Cluster, work: Work): Promise<void>
+}
+
+export interface Verb {
+  readonly isJob: boolean
+  /** Query arguments it takes beside the general ones, with their documentation. */
+  readonly args?: Readonly<Record<string, string>>
+  /** A body that shows what it takes; also what the crash tests call it with. Names of the first start may be used. */
+  readonly example?: Readonly<Record<string, unknown>>
+  plan(cluster: Cluster, request: VerbRequest): Promise<Plan>
+  readonly steps: readonly Step[]
+}
+
+/** An inline verb has one step, so that a crash leaves all of it or nothing. */
+export function inline(verb: Omit<Verb, 'isJob' | 'steps'> & { readonly step: Step }): Verb {
+  const { step, ...rest } = verb
+  return { ...rest, isJob: false, steps: [step] }
+}
+
+export function job(verb: Omit<Verb, 'isJob'>): Verb {
+  return { ...verb, isJob: true }
+}

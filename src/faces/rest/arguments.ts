@@ -1,0 +1,147 @@
+/** The query arguments of a request: the general ones, those the verb declares, and filters on fields. */
+import { failures } from '../../model/failure.ts'
+import { parseFilter, parseOrder, selectFields, type Filter, type Order, type Place } from '../../model/query.ts'
+import { isServed, type Release } from '../../model/release.ts'
+import type { Resource } from '../../model/resource.ts'
+import type { Dialect } from './dialects.ts'
+
+export const RETURN_TIMEOUT_SECONDS_MAX = 120
+export const PAGE_MAX = 10_000
+const ARGUMENTS_MAX = 256
+
+export interface ReadArguments {
+  readonly fields: ReadonlySet<string>
+  readonly filters: readonly Filter[]
+  readonly orders: readonly Order[]
+  readonly limit: number
+  readonly offset: number
+  readonly after?: Place
+  readonly returnRecords: boolean
+}
+
+export interface WriteArguments {
+  readonly returnRecords: boolean
+  readonly returnTimeoutSeconds: number
+  readonly args: Readonly<Record<string, string>>
+}
+
+/** Arguments that are taken anywhere and change nothing that is served. */
+const HARMLESS = new Set(['pretty', 'ignore_unknown_fields', 'return_timeout', 'return_records'])
+
+export function readArguments(
+  resource: Resource,
+  given: URLSearchParams,
+  dialect: Dialect,
+  release: Release,
+  isCollection: boolean,
+): ReadArguments {
+  insistOnCount(given)
+  returnTimeout(given, 15)
+  const isLenient = booleanArgument(given, 'ignore_unknown_fields', false)
+  const expressions = given.getAll('fields').filter((expression) => expression.replaceAll(',', '').trim() !== '')
+  const identity = keyFields(resource, release)
+  const fields =
+    expressions.length > 0
+      ? selectFields(resource, expressions, release, isLenient)
+      : isCollection && dialect.fieldsByDefault === 'keys'
+        ? new Set(identity)
+        : selectFields(resource, ['*'], release)
+  if (dialect.keysAlways) for (const path of identity) fields.add(path)
+
+  const filters: Filter[] = []
+  for (const [name, expression] of given) {
+    if (HARMLESS.has(name) || name === 'fields') continue
+    if (isCollection && PAGING.has(name)) continue
+    if (isCollection && name === 'limit' && !resource.fields.has('limit')) continue
+    filters.push(parseFilter(resource, name, expression, release))
+  }
+  const limit = given.get('max_records') ?? (resource.fields.has('limit') ? null : given.get('limit'))
+  const start = given.get('start')
+  return {
+    fields,
+    filters,
+    orders: parseOrder(resource, given.get('order_by') ?? given.get('$orderBy') ?? '', release),
+    limit: limit === null ? dialect.pageByDefault : integer(given.has('max_records') ? 'max_records' : 'limit', limit, 1, PAGE_MAX),
+    offset: integer('offset', given.get('offset') ?? '0', 0, Number.MAX_SAFE_INTEGER),
+    ...(start === null ? {} : { after: decodePlace(start) }),
+    returnRecords: booleanArgument(given, 'return_records', true),
+  }
+}
+
+const PAGING = new Set(['max_records', 'offset', 'order_by', '$orderBy', 'start'])
+
+export function writeArguments(
+  resource: Resource,
+  given: URLSearchParams,
+  dialect: Dialect,
+  declared: Readonly<Record<string, string>>,
+): WriteArguments {
+  insistOnCount(given)
+  const args: Record<string, string> = {}
+  for (const [name, value] of given) {
+    if (HARMLESS.has(name)) continue
+    if (declared[name] === undefined) {
+      if (resource.fields.has(name)) {
+        throw failures.badArgument(name, 'a write of one object takes its fields in the body, not in the query.')
+      }
+      throw failures.unexpected(name)
+    }
+    args[name] = value
+  }
+  return {
+    args,
+    returnRecords: booleanArgument(given, 'return_records', false),
+    returnTimeoutSeconds: returnTimeout(given, dialect.returnTimeoutSeconds),
+  }
+}
+
+/** The fields that tell one from another: the key, and the name. */
+export function keyFields(resource: Resource, release: Release): string[] {
+  return ['uuid', ...resource.key, 'name'].filter((path, at, all) => {
+    const field = resource.fields.get(path)
+    return field !== undefined && isServed(field.since, release) && all.indexOf(path) === at
+  })
+}
+
+/** A place in an order, for the link to the next page. */
+export function encodePlace(place: Place): string {
+  return Buffer.from(JSON.stringify(place)).toString('base64url')
+}
+
+function decodePlace(text: string): Place {
+  try {
+    const place: unknown = JSON.parse(Buffer.from(text, 'base64url').toString())
+    if (Array.isArray(place) && place.length <= 32 && place.every((part) => part === null || typeof part !== 'object')) {
+      return place as Place
+    }
+  } catch {
+    // Refused below, as any other text that is not ours.
+  }
+  throw failures.badArgument('start', 'it is not a place that a next link gave.')
+}
+
+function returnTimeout(given: URLSearchParams, byDefault: number): number {
+  const text = given.get('return_timeout')
+  return text === null ? byDefault : integer('return_timeout', text, 0, RETURN_TIMEOUT_SECONDS_MAX)
+}
+
+function integer(name: string, text: string, min: number, max: number): number {
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+  if (!Number.isSafeInteger(value) || value < min || value > max) {
+    throw failures.badArgument(name, `it takes an integer in ${min}..${max}.`)
+  }
+  return value
+}
+
+function booleanArgument(given: URLSearchParams, name: string, byDefault: boolean): boolean {
+  const text = given.get(name)
+  if (text === null) return byDefault
+  if (text !== 'true' && text !== 'false') throw failures.badArgument(name, 'it takes true or false.')
+  return text === 'true'
+}
+
+function insistOnCount(given: URLSearchParams): void {
+  if (given.size > ARGUMENTS_MAX) {
+    throw failures.badArgument('query', `the query has more than ${ARGUMENTS_MAX} arguments.`)
+  }
+}

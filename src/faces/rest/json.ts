@@ -1,0 +1,44 @@
+/** Reads a JSON body within bounds. `JSON.parse` alone would take any depth and keep the last of two equal names. */
+import { failures } from '../../model/failure.ts'
+
+export const BODY_BYTES_MAX = 1024 * 1024
+export const BODY_DEPTH_MAX = 32
+
+export function parseJson(text: string): unknown {
+  const problem = tooDeep(text)
+  if (problem !== undefined) throw failures.malformedJson(problem)
+  try {
+    return JSON.parse(text, (key, value: unknown) => {
+      if (key === '__proto__') throw failures.unknownField(key)
+      return value
+    })
+  } catch (failure) {
+    if (failure instanceof SyntaxError) throw failures.malformedJson(`The body is not valid JSON: ${sentence(failure.message)}`)
+    throw failure
+  }
+}
+
+/** Walks the text once, outside strings, before anything is built from it. */
+function tooDeep(text: string): string | undefined {
+  let depth = 0
+  let isInString = false
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (isInString) {
+      if (code === BACKSLASH) at++
+      else if (code === QUOTE) isInString = false
+    } else if (code === QUOTE) isInString = true
+    else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
+      if (++depth > BODY_DEPTH_MAX) return `The body is nested deeper than ${BODY_DEPTH_MAX} levels.`
+    } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--
+  }
+  return undefined
+}
+
+const [BACKSLASH, QUOTE, OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [92, 34, 123, 125, 91, 93]
+
+/** The engine's message quotes the text; what it quotes is cut. */
+function sentence(message: string): string {
+  const short = message.replace(/, "[\s\S]*$/, '').slice(0, 160)
+  return short.endsWith('.') ? short : `${short}.`
+}

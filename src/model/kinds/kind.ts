@@ -1,0 +1,55 @@
+import type { Json, Value } from '../value.ts'
+
+/** How values of a kind are read, written, compared and described. All cleverness about values lives in kinds. */
+export interface Kind {
+  readonly name: string
+  /** From a JSON value of a request. Throws `Misfit` with a sentence that says what would do. */
+  parse(value: unknown): Value
+  /** From the text of a filter. */
+  parseText(text: string): Value
+  /** To the JSON of an answer. */
+  print(value: Value): Json
+  /** Order of two set values. */
+  compare(a: Value, b: Value): number
+  /** Whether `*` in a filter stands for any text. */
+  readonly hasWildcards: boolean
+  /** A secret is never printed, filtered or sorted by. */
+  readonly isSecret?: boolean
+  readonly schema: JsonSchema
+  /** For lists: the kind of one element, or the fields of one. */
+  readonly element?: Kind
+  readonly members?: Readonly<Record<string, Member>>
+}
+
+export interface Member {
+  readonly kind: Kind
+  readonly doc: string
+  readonly required?: boolean
+  readonly readOnly?: boolean
+}
+
+export type JsonSchema = Readonly<Record<string, Json>>
+
+/** A value does not fit its kind. */
+export class Misfit extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'Misfit'
+  }
+}
+
+export function compareText(a: Value, b: Value): number {
+  const left = String(a)
+  const right = String(b)
+  return left < right ? -1 : left > right ? 1 : 0
+}
+
+export function compareNumbers(a: Value, b: Value): number {
+  return Number(a) - Number(b)
+}
+
+/** Quotes a value for a message, cut so that a huge one does not come back whole. */
+export function quoted(value: unknown): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
+  return text.length > 80 ? `"${text.slice(0, 77)}…"` : `"${text}"`
+}

@@ -1,0 +1,83 @@
+import type { Json, Value } from '../value.ts'
+import { isRecord } from '../value.ts'
+import { compareText, Misfit, quoted, type Kind, type Member } from './kind.ts'
+
+const ELEMENTS_MAX = 1024
+
+/** A list of plain values: `services: ["data_core", "data_s3_server"]`. One value alone is taken as a list of one. */
+export function list(element: Kind, limits: { readonly elementsMax?: number } = {}): Kind {
+  const elementsMax = limits.elementsMax ?? ELEMENTS_MAX
+  return {
+    name: 'list',
+    hasWildcards: element.hasWildcards,
+    element,
+    parse(value) {
+      const given: readonly unknown[] = Array.isArray(value) ? value : [value]
+      if (given.length > elementsMax) throw new Misfit(`It has more than ${elementsMax} elements.`)
+      return given.map((each) => element.parse(each))
+    },
+    parseText: (text) => element.parseText(text),
+    print: (value) => (Array.isArray(value) ? value.map((each: Value) => element.print(each)) : []),
+    compare: (a, b) => compareText(JSON.stringify(a), JSON.stringify(b)),
+    schema: { type: 'array', items: element.schema, maxItems: elementsMax },
+  }
+}
+
+/** A list of small records: `statements: [{ effect, actions, resources }]`. */
+export function each(members: Readonly<Record<string, Member>>, limits: { readonly elementsMax?: number } = {}): Kind {
+  const elementsMax = limits.elementsMax ?? ELEMENTS_MAX
+  return {
+    name: 'each',
+    hasWildcards: false,
+    members,
+    parse(value) {
+      const given: readonly unknown[] = Array.isArray(value) ? value : [value]
+      if (given.length > elementsMax) throw new Misfit(`It has more than ${elementsMax} elements.`)
+      return given.map((one) => parseMembers(one, members))
+    },
+    parseText: (text) => text,
+    print: (value) => (Array.isArray(value) ? value.map((one: Value) => printMembers(one, members)) : []),
+    compare: (a, b) => compareText(JSON.stringify(a), JSON.stringify(b)),
+    schema: {
+      type: 'array',
+      maxItems: elementsMax,
+      items: {
+        type: 'object',
+        properties: Object.fromEntries(
+          Object.entries(members).map(([name, member]) => [
+            name,
+            {
+              ...member.kind.schema,
+              description: member.doc,
+              ...(member.readOnly === true ? { readOnly: true } : {}),
+            },
+          ]),
+        ),
+      },
+    },
+  }
+}
+
+function parseMembers(given: unknown, members: Readonly<Record<string, Member>>): Value {
+  if (!isRecord(given)) throw new Misfit(`${quoted(given)} is not an object.`)
+  for (const name of Object.keys(given)) {
+    if (members[name] === undefined) throw new Misfit(`It has an unknown property ${quoted(name)}.`)
+  }
+  const parsed: Record<string, Value> = {}
+  for (const [name, member] of Object.entries(members)) {
+    const value = given[name]
+    if (value !== undefined && value !== null && member.readOnly !== true) parsed[name] = member.kind.parse(value)
+    else if (member.required === true) throw new Misfit(`Its property "${name}" is required.`)
+  }
+  return parsed
+}
+
+function printMembers(value: Value, members: Readonly<Record<string, Member>>): Json {
+  if (!isRecord(value)) return null
+  const printed: Record<string, Json> = {}
+  for (const [name, member] of Object.entries(members)) {
+    const each = value[name] as Value | undefined
+    if (each !== undefined && each !== null) printed[name] = member.kind.print(each)
+  }
+  return printed
+}

@@ -1,0 +1,125 @@
+import { compareText, Misfit, quoted, type JsonSchema, type Kind } from './kind.ts'
+
+export interface TextLimits {
+  readonly charactersMax?: number
+  readonly charactersMin?: number
+  readonly pattern?: RegExp
+  /** Says what the pattern wants: `letters, digits and "_", beginning with a letter or "_"`. */
+  readonly patternDoc?: string
+  readonly format?: string
+}
+
+const CHARACTERS_MAX = 4096
+
+/** Free text. Control characters other than tab and line ends are refused. */
+export function text(limits: TextLimits = {}): Kind {
+  const charactersMax = limits.charactersMax ?? CHARACTERS_MAX
+  const charactersMin = limits.charactersMin ?? 0
+  return {
+    name: 'text',
+    hasWildcards: true,
+    parse(value) {
+      const given = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
+      if (typeof given !== 'string') throw new Misfit(`${quoted(value)} is not a string.`)
+      if (given.length > charactersMax) throw new Misfit(`It is longer than ${charactersMax} characters.`)
+      if (given.length < charactersMin) {
+        throw new Misfit(charactersMin === 1 ? 'It is empty.' : `It is shorter than ${charactersMin} characters.`)
+      }
+      if (hasControls(given)) throw new Misfit('It has control characters.')
+      if (limits.pattern !== undefined && !limits.pattern.test(given)) {
+        throw new Misfit(`${quoted(given)} does not fit. It takes ${limits.patternDoc ?? String(limits.pattern)}.`)
+      }
+      return given
+    },
+    parseText: (given) => given,
+    print: (value) => String(value),
+    compare: compareText,
+    schema: textSchema(limits, charactersMax, charactersMin),
+  }
+}
+
+/** The name of an object, as administrators choose it. */
+export function name(limits: TextLimits = {}): Kind {
+  return {
+    ...text({
+      charactersMax: 203,
+      charactersMin: 1,
+      pattern: /^[A-Za-z_][A-Za-z0-9_.-]*$/,
+      patternDoc: 'letters, digits, "_", "-" and ".", beginning with a letter or "_"',
+      ...limits,
+    }),
+    name: 'name',
+  }
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+export function isUuid(given: string): boolean {
+  return UUID.test(given)
+}
+
+export function uuid(): Kind {
+  return {
+    ...text({ format: 'uuid' }),
+    name: 'uuid',
+    parse(value) {
+      if (typeof value !== 'string' || !UUID.test(value)) throw new Misfit(`${quoted(value)} is not a UUID.`)
+      return value.toLowerCase()
+    },
+    parseText: (given) => given.toLowerCase(),
+  }
+}
+
+/** One of a closed set of words. Words may differ in case when given; they are kept as declared. */
+export function oneOf(...words: readonly string[]): Kind {
+  return {
+    ...text(),
+    name: 'oneOf',
+    parse(value) {
+      const found = words.find((word) => word === value || (typeof value === 'string' && word === value.toLowerCase()))
+      if (found === undefined) throw new Misfit(`${quoted(value)} is none of ${words.join(', ')}.`)
+      return found
+    },
+    schema: { type: 'string', enum: [...words] },
+  }
+}
+
+/** A password or a key: taken, never given back. */
+export function secret(limits: TextLimits = {}): Kind {
+  return { ...text(limits), name: 'secret', isSecret: true, schema: { type: 'string', format: 'password', writeOnly: true } }
+}
+
+const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/
+const IPV6 = /^(?=.*::|(?:[^:]*:){7}[^:]*$)(?!.*::.*::)[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,7}$/i
+
+/** An IPv4 or IPv6 address. */
+export function address(): Kind {
+  return {
+    ...text({ format: 'ip' }),
+    name: 'address',
+    parse(value) {
+      if (typeof value !== 'string' || !(IPV4.test(value) || IPV6.test(value))) {
+        throw new Misfit(`${quoted(value)} is not an IP address.`)
+      }
+      return value
+    },
+  }
+}
+
+function hasControls(given: string): boolean {
+  for (let at = 0; at < given.length; at++) {
+    const code = given.charCodeAt(at)
+    if ((code < 32 && code !== 9 && code !== 10 && code !== 13) || code === 127) return true
+  }
+  return false
+}
+
+function textSchema(limits: TextLimits, charactersMax: number, charactersMin: number): JsonSchema {
+  return {
+    type: 'string',
+    ...(charactersMax === CHARACTERS_MAX ? {} : { maxLength: charactersMax }),
+    ...(charactersMin === 0 ? {} : { minLength: charactersMin }),
+    ...(limits.pattern === undefined ? {} : { pattern: limits.pattern.source }),
+    ...(limits.format === undefined ? {} : { format: limits.format }),
+  }
+}

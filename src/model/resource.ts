@@ -1,0 +1,189 @@
+/**
+ * A resource is declared once, and everything else is derived from the declaration: routes, body validation, filters,
+ * ordering, role checks, release gating, the OpenAPI document.
+ *
+ * Fields are flat dotted paths. A reference to another resource is declared as one field (`svm: { ref: 'svm/svms' }`)
+ * and becomes two: `svm.uuid`, which is stored, and `svm.name`, which is looked up when it is read, so that a rename
+ * shows everywhere at once.
+ */
+import { each, name, text, uuid } from './kinds/index.ts'
+import type { Kind } from './kinds/index.ts'
+import type { Row, Value } from './value.ts'
+
+export interface FieldDeclaration {
+  readonly doc: string
+  readonly kind?: Kind
+  /** The type of the resource referred to. */
+  readonly ref?: string
+  /** A list of references; its elements have `name` and `uuid`. */
+  readonly refs?: string
+  /** When a client may set it. Without this, the field is read-only. */
+  readonly set?: 'create' | 'modify' | 'always'
+  readonly required?: boolean
+  readonly default?: Value
+  /** The release that introduced it, where that is later than the resource. */
+  readonly since?: string
+  /** Given only when it is asked for by name. */
+  readonly isExpensive?: boolean
+  /** Shown in the answer of the request that made it, never again. */
+  readonly shownOnce?: boolean
+}
+
+export interface Field {
+  readonly path: string
+  readonly doc: string
+  readonly kind: Kind
+  readonly set: 'create' | 'modify' | 'always' | 'never'
+  readonly isRequired: boolean
+  readonly default: Value | undefined
+  readonly since: string | undefined
+  readonly isExpensive: boolean
+  readonly shownOnce: boolean
+  /** Where this is the name or the uuid of another record: its type, and the path without the last word. */
+  readonly reference: { readonly type: string; readonly base: string; readonly part: 'name' | 'uuid' | 'list' } | undefined
+}
+
+export interface ResourceDeclaration {
+  /** `/storage/volumes`, or with keys of the parent: `/storage/volumes/{volume.uuid}/snapshots`. */
+  readonly path: string
+  /** Other paths that show the same rows in the same way. */
+  readonly aliases?: readonly string[]
+  /** What one is called in messages: `volume`. */
+  readonly noun: string
+  readonly doc: string
+  readonly since?: string
+  /** The fields that address one in its path, after the path's own keys. None for a singleton. */
+  readonly key: readonly string[]
+  /** A field that addresses one as well as its key does. */
+  readonly alsoBy?: string
+  /** The type of the records, where they are those of another resource (a second path to the same rows). */
+  readonly rowsOf?: string
+  /** The fields that make the key of its record in the catalog. Without this: its uuid. */
+  readonly recordKey?: readonly string[]
+  /** The field that holds the key of the record it lives under: `svm.uuid`. */
+  readonly parent?: string
+  /** Names are unique within the records that share this field; without it, in the cluster. `false`: names may repeat. */
+  readonly nameWithin?: string | false
+  /** The method that makes one. */
+  readonly createMethod?: 'POST' | 'PUT'
+  readonly fields: Readonly<Record<string, FieldDeclaration>>
+}
+
+export interface Resource {
+  /** The path without its first slash and parameters' values: the name that everything else uses. */
+  readonly type: string
+  readonly path: string
+  readonly aliases: readonly string[]
+  readonly noun: string
+  readonly doc: string
+  readonly since: string | undefined
+  readonly key: readonly string[]
+  readonly alsoBy: string | undefined
+  readonly rowsOf: string
+  readonly recordKey: readonly string[]
+  readonly parent: string | undefined
+  readonly nameWithin: string | false | undefined
+  readonly createMethod: 'POST' | 'PUT'
+  readonly isSingleton: boolean
+  /** The dotted names between braces in the path: `volume.uuid`. */
+  readonly pathKeys: readonly string[]
+  readonly fields: ReadonlyMap<string, Field>
+}
+
+export function resource(declared: ResourceDeclaration): Resource {
+  const fields = new Map<string, Field>()
+  for (const [path, field] of Object.entries(declared.fields)) {
+    for (const made of expand(path, field)) fields.set(made.path, made)
+  }
+  return {
+    type: declared.path.slice(1),
+    path: declared.path,
+    aliases: declared.aliases ?? [],
+    noun: declared.noun,
+    doc: declared.doc,
+    since: declared.since,
+    key: declared.key,
+    alsoBy: declared.alsoBy,
+    rowsOf: declared.rowsOf ?? declared.path.slice(1),
+    recordKey: declared.recordKey ?? ['uuid'],
+    parent: declared.parent,
+    nameWithin: declared.nameWithin,
+    createMethod: declared.createMethod ?? 'POST',
+    isSingleton: declared.key.length === 0,
+    pathKeys: [...declared.path.matchAll(/\{([^}]+)\}/g)].map((match) => match[1] ?? ''),
+    fields,
+  }
+}
+
+function expand(path: string, declared: FieldDeclaration): Field[] {
+  const common = {
+    doc: declared.doc,
+    set: declared.set ?? 'never',
+    isRequired: declared.required ?? false,
+    since: declared.since,
+    isExpensive: declared.isExpensive ?? false,
+    shownOnce: declared.shownOnce ?? false,
+  } as const
+  if (declared.ref !== undefined) {
+    const { ref } = declared
+    return [
+      {
+        ...common,
+        path: `${path}.name`,
+        doc: `${declared.doc} Its name.`,
+        kind: text({ charactersMax: 255 }),
+        default: declared.default,
+        reference: { type: ref, base: path, part: 'name' },
+      },
+      {
+        ...common,
+        path: `${path}.uuid`,
+        doc: `${declared.doc} Its UUID.`,
+        kind: uuid(),
+        isRequired: false,
+        default: undefined,
+        reference: { type: ref, base: path, part: 'uuid' },
+      },
+    ]
+  }
+  if (declared.refs !== undefined) {
+    const kind = each({
+      name: { kind: name({ charactersMax: 255 }), doc: 'Its name.' },
+      uuid: { kind: uuid(), doc: 'Its UUID.' },
+    })
+    return [
+      { ...common, path, kind, default: declared.default, reference: { type: declared.refs, base: path, part: 'list' } },
+    ]
+  }
+  return [
+    { ...common, path, kind: declared.kind ?? text(), default: declared.default, reference: undefined },
+  ]
+}
+
+/** The field a dotted path means: the field itself, or a member of a list of records (`aggregates.name`). */
+export function fieldAt(resource: Resource, path: string): { field: Field; kind: Kind; member?: string } | undefined {
+  const field = resource.fields.get(path)
+  if (field !== undefined) return { field, kind: field.kind }
+  const dot = path.lastIndexOf('.')
+  if (dot < 0) return undefined
+  const holder = resource.fields.get(path.slice(0, dot))
+  const member = path.slice(dot + 1)
+  const kind = holder?.kind.members?.[member]?.kind
+  return holder === undefined || kind === undefined ? undefined : { field: holder, kind, member }
+}
+
+/** All values at a path: one, or one for each element of a list that has them. Empty where nothing is set. */
+export function valuesAt(row: Row, path: string): readonly Value[] {
+  const direct = row[path]
+  if (direct !== undefined && direct !== null) return Array.isArray(direct) ? (direct as readonly Value[]) : [direct]
+  const dot = path.lastIndexOf('.')
+  if (dot < 0) return []
+  const holder = row[path.slice(0, dot)]
+  if (!Array.isArray(holder)) return []
+  const member = path.slice(dot + 1)
+  return (holder as readonly Value[]).flatMap((element) => {
+    const value = (element as Readonly<Record<string, Value>> | null)?.[member]
+    return value === undefined || value === null ? [] : Array.isArray(value) ? (value as readonly Value[]) : [value]
+  })
+}
+

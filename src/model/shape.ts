@@ -1,0 +1,129 @@
+/** Rows are flat inside and nested at the edge: `{ 'space.used': 1 }` is `{ "space": { "used": 1 } }` outside. */
+import { Failure, failures } from './failure.ts'
+import { Misfit } from './kinds/index.ts'
+import { isServed, type Release } from './release.ts'
+import type { Field, Resource } from './resource.ts'
+import { isRecord, type Json, type Row, type Value } from './value.ts'
+
+/** Prints the given fields of a row, nested. Fields that are not set are left out. */
+export function nest(resource: Resource, row: Row, paths: ReadonlySet<string>): Record<string, Json> {
+  const nested: Record<string, Json> = {}
+  for (const [path, field] of resource.fields) {
+    const value = row[path]
+    if (value === undefined || value === null) continue
+    if (field.kind.isSecret === true) continue
+    if (paths.has(path)) place(nested, path, field.kind.print(value))
+    else if (field.kind.members !== undefined) {
+      const members = Object.keys(field.kind.members).filter((member) => paths.has(`${path}.${member}`))
+      if (members.length > 0) place(nested, path, onlyMembers(field.kind.print(value), members))
+    }
+  }
+  return nested
+}
+
+function onlyMembers(printed: Json, members: readonly string[]): Json {
+  if (!Array.isArray(printed)) return printed
+  return (printed as readonly Json[]).map((element) =>
+    isRecord(element)
+      ? Object.fromEntries(Object.entries(element).filter(([name]) => members.includes(name)))
+      : element,
+  ) as Json
+}
+
+export function place(nested: Record<string, Json>, path: string, value: Json): void {
+  const words = path.split('.')
+  const last = words.pop() ?? path
+  let at = nested
+  for (const word of words) {
+    const next = at[word]
+    if (isRecord(next)) at = next as Record<string, Json>
+    else {
+      const made: Record<string, Json> = {}
+      at[word] = made
+      at = made
+    }
+  }
+  at[last] = value
+}
+
+/**
+ * Reads a request body into flat fields. Nested objects and dotted keys mean the same. A plain value where a reference
+ * is expected is its name. Fails with the field that does not do.
+ */
+export function flatten(
+  resource: Resource,
+  body: unknown,
+  purpose: 'create' | 'modify',
+  served: Release,
+): Record<string, Value> {
+  if (!isRecord(body)) throw failures.malformedJson('The body is not a JSON object.')
+  const draft: Record<string, Value> = {}
+  walk(body, '')
+  return draft
+
+  function walk(given: Readonly<Record<string, unknown>>, base: string): void {
+    for (const [name, value] of Object.entries(given)) {
+      if (base === '' && name === '_links') continue
+      const path = base === '' ? name : `${base}.${name}`
+      const field = fieldOf(path)
+      if (field !== undefined) take(field, value)
+      else if (isRecord(value) && isPrefix(resource, path, served)) walk(value, path)
+      else if (typeof value === 'string' && fieldOf(`${path}.name`)?.reference !== undefined) {
+        take(fieldOf(`${path}.name`) as Field, value)
+      } else if (name === '_links') continue
+      else throw failures.unknownField(path)
+    }
+  }
+
+  function fieldOf(path: string): Field | undefined {
+    const field = resource.fields.get(path)
+    return field !== undefined && isServed(field.since, served) ? field : undefined
+  }
+
+  function take(field: Field, value: unknown): void {
+    if (draft[field.path] !== undefined) {
+      throw new Failure('malformed', 262188, `Field "${field.path}" was given twice.`, { target: field.path })
+    }
+    if (field.set !== 'always' && field.set !== purpose) throw failures.notSettable(field.path, purpose)
+    if (value === null) {
+      draft[field.path] = null
+      return
+    }
+    const given =
+      field.reference?.part === 'list' && Array.isArray(value)
+        ? value.map((one: unknown) => (typeof one === 'string' ? { name: one } : one))
+        : value
+    try {
+      draft[field.path] = field.kind.parse(given)
+    } catch (misfit) {
+      if (misfit instanceof Misfit) throw failures.badValue(field.path, misfit.message)
+      throw misfit
+    }
+  }
+}
+
+function isPrefix(resource: Resource, path: string, served: Release): boolean {
+  for (const field of resource.fields.values()) {
+    if (field.path.startsWith(`${path}.`) && isServed(field.since, served)) return true
+  }
+  return false
+}
+
+/** Fills in defaults and insists on required fields, before a record is made. */
+export function completeDraft(resource: Resource, draft: Readonly<Record<string, Value>>): Record<string, Value> {
+  const complete: Record<string, Value> = { ...draft }
+  for (const field of resource.fields.values()) {
+    if (complete[field.path] === null) delete complete[field.path]
+    if (complete[field.path] !== undefined) continue
+    if (field.default !== undefined && !hasSibling(complete, field)) complete[field.path] = field.default
+    else if (field.isRequired && !hasSibling(complete, field)) throw failures.missing(field.path)
+  }
+  return complete
+}
+
+/** A reference is given by its name or by its uuid. */
+function hasSibling(draft: Readonly<Record<string, Value>>, field: Field): boolean {
+  if (field.reference === undefined || field.reference.part === 'list') return false
+  const other = field.reference.part === 'name' ? 'uuid' : 'name'
+  return draft[`${field.reference.base}.${other}`] !== undefined
+}

@@ -1,0 +1,41 @@
+import { define } from '../../../core/behaviour.ts'
+import { counterTables } from '../../../core/counter-tables.ts'
+import { each, name, oneOf, text } from '../../../model/kinds/index.ts'
+
+export const tables = define(
+  {
+    path: '/cluster/counter/tables',
+    noun: 'counter table',
+    doc: 'Tables of counters: what is counted, in which unit.',
+    since: '9.11.1',
+    key: ['name'],
+    nameWithin: false,
+    fields: {
+      name: { doc: 'The name of the table.', kind: name() },
+      description: { doc: 'What the table is about.', kind: text() },
+      counter_schemas: {
+        doc: 'What is counted.',
+        kind: each({
+          name: { kind: text(), doc: 'The name of the counter.' },
+          description: { kind: text(), doc: 'What it counts.' },
+          type: { kind: oneOf('average', 'rate', 'delta', 'raw', 'percent', 'string'), doc: 'How to read two samples.' },
+          unit: { kind: text(), doc: 'Its unit.' },
+          denominator: { kind: text(), doc: 'The counter to divide by, for an average.' },
+        }),
+      },
+    },
+  },
+  {
+    rows: () =>
+      Promise.resolve(
+        counterTables.map((table) => ({
+          name: table.name,
+          description: table.description,
+          counter_schemas: table.counters.map(({ denominator, ...counter }) => ({
+            ...counter,
+            ...(denominator === undefined ? {} : { denominator }),
+          })),
+        })),
+      ),
+  },
+)

@@ -1,0 +1,42 @@
+import { define } from '../../core/behaviour.ts'
+import { isActive } from '../../core/jobs.ts'
+import { count, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
+
+export const jobs = define(
+  {
+    path: '/cluster/jobs',
+    noun: 'job',
+    doc: 'Work that takes longer than a request. A job that has ended stays readable for a day.',
+    key: ['uuid'],
+    nameWithin: false,
+    fields: {
+      uuid: { doc: 'The UUID of the job.', kind: uuid() },
+      name: { doc: 'What is done to what.', kind: text() },
+      description: { doc: 'The request that made it.', kind: text() },
+      state: { doc: 'Where it is.', kind: oneOf('queued', 'running', 'paused', 'success', 'failure') },
+      message: { doc: 'The step it is in, or why it failed.', kind: text() },
+      code: { doc: '0, or the code of the failure.', kind: count() },
+      elapsed_time: { doc: 'Seconds from its start until now, or until its end.', kind: count() },
+      progress: { doc: 'How far it is, in percent.', kind: count() },
+      start_time: { doc: 'When it was made.', kind: time() },
+      end_time: { doc: 'When it ended.', kind: time() },
+      'error.message': { doc: 'Why it failed.', since: '9.9.1' },
+      'error.code': { doc: 'The code of the failure, as text.', since: '9.9.1' },
+      svm: { doc: 'The SVM it works in.', ref: 'svm/svms' },
+    },
+  },
+  {
+    derive: [
+      {
+        gives: ['elapsed_time'],
+        from: (cluster, rows) =>
+          Promise.resolve(
+            rows.map((row) => {
+              const until = isActive(row) ? cluster.now() : Number(row['end_time'])
+              return { elapsed_time: Math.max(0, Math.floor((until - Number(row['start_time'])) / 1000)) }
+            }),
+          ),
+      },
+    ],
+  },
+)

@@ -1,0 +1,28 @@
+import { define } from '../../core/behaviour.ts'
+import { name, oneOf, text, uuid } from '../../model/kinds/index.ts'
+import { versionFields, versionOf } from '../cluster.ts'
+
+export const nodes = define(
+  {
+    path: '/cluster/nodes',
+    noun: 'node',
+    doc: 'The machines that the cluster runs on.',
+    key: ['uuid'],
+    fields: {
+      uuid: { doc: 'The UUID of the node.', kind: uuid() },
+      name: { doc: 'The name of the node.', kind: name() },
+      state: { doc: 'Whether it serves.', kind: oneOf('up', 'down') },
+      membership: { doc: 'Whether it belongs to the cluster.', kind: oneOf('member', 'available') },
+      model: { doc: 'What kind of machine it is.', kind: text() },
+      ...versionFields,
+    },
+  },
+  {
+    derive: [
+      {
+        gives: Object.keys(versionFields),
+        from: (cluster, rows) => Promise.resolve(rows.map(() => versionOf(cluster))),
+      },
+    ],
+  },
+)

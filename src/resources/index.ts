@@ -1,0 +1,51 @@
+/** Every resource of the product, in plain sight. A new one is a file and a line here. */
+import type { Behaviour } from '../core/behaviour.ts'
+import { clusterVersion } from './cluster/version.ts'
+import { counterRows } from './cluster/counter/tables/rows.ts'
+import { jobs } from './cluster/jobs.ts'
+import { nodes } from './cluster/nodes.ts'
+import { tables } from './cluster/counter/tables.ts'
+import { cluster } from './cluster.ts'
+import { interfaces } from './network/ip/interfaces.ts'
+import { buckets } from './protocols/s3/buckets.ts'
+import { groups } from './protocols/s3/services/groups.ts'
+import { policies } from './protocols/s3/services/policies.ts'
+import { users } from './protocols/s3/services/users.ts'
+import { services } from './protocols/s3/services.ts'
+import { accounts } from './security/accounts.ts'
+import { auditMessages } from './security/audit/messages.ts'
+import { keys } from './security/authentication/keys.ts'
+import { aggregates } from './storage/aggregates.ts'
+import { snapshotPolicies } from './storage/snapshot-policies.ts'
+import { snapshots } from './storage/volumes/snapshots.ts'
+import { volumes } from './storage/volumes.ts'
+import { events } from './support/ems/events.ts'
+import { serverBuckets } from './svm/svms/object-store/servers/buckets.ts'
+import { servers } from './svm/svms/object-store/servers.ts'
+import { svms } from './svm/svms.ts'
+
+export const behaviours: readonly Behaviour[] = [
+  cluster,
+  clusterVersion,
+  nodes,
+  jobs,
+  tables,
+  counterRows,
+  svms,
+  servers,
+  serverBuckets,
+  volumes,
+  snapshots,
+  aggregates,
+  snapshotPolicies,
+  interfaces,
+  services,
+  buckets,
+  users,
+  policies,
+  groups,
+  accounts,
+  keys,
+  auditMessages,
+  events,
+]

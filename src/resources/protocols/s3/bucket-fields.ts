@@ -1,0 +1,50 @@
+import type { FieldDeclaration } from '../../../model/resource.ts'
+import { bytes, count, name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
+import { statementsKind } from './statements.ts'
+
+/** 100 TB: the specification, section 8. */
+export const BUCKET_BYTES_MAX = 100 * 2 ** 40
+
+/** The fields of a bucket: the same rows are shown at two paths. */
+export function bucketFields(options: { readonly volumeIsRequired: boolean }): Record<string, FieldDeclaration> {
+  return {
+    uuid: { doc: 'The UUID of the bucket.', kind: uuid() },
+    name: {
+      doc: 'The name of the bucket, unique within its SVM.',
+      kind: name({
+        charactersMin: 3,
+        charactersMax: 63,
+        pattern: /^(?!\d+\.\d+\.\d+\.\d+$)(?!.*\.\.)[a-z0-9][a-z0-9.-]*[a-z0-9]$/,
+        patternDoc: 'lower-case letters, digits, "." and "-", beginning and ending with a letter or digit',
+      }),
+      set: 'create',
+      required: true,
+    },
+    svm: { doc: 'The SVM of its server.', ref: 'svm/svms', set: 'create', required: true },
+    server: { doc: 'The object store server it is of.', ref: 'protocols/s3/services' },
+    volume: {
+      doc: 'The volume it lives in: one of the data volumes of its server.',
+      ref: 'storage/volumes',
+      set: 'create',
+      required: options.volumeIsRequired,
+    },
+    size: {
+      doc: 'The most bytes its objects may have together. It can shrink down to what they have.',
+      kind: bytes({ min: 1, max: BUCKET_BYTES_MAX }),
+      set: 'always',
+      required: true,
+    },
+    logical_used_size: { doc: 'Bytes of its objects and of the parts of open uploads.', kind: bytes() },
+    object_count: { doc: 'How many objects it has.', kind: count() },
+    comment: { doc: 'Whatever helps to tell it apart.', kind: text({ charactersMax: 256 }), set: 'always' },
+    type: { doc: 'A bucket of objects.', kind: oneOf('s3'), set: 'create', default: 's3' },
+    create_time: { doc: 'When it was made.', kind: time() },
+    'policy.name': {
+      doc: 'A policy of the SVM whose statements hold for all requests to this bucket.',
+      kind: text({ charactersMax: 128 }),
+      set: 'always',
+      default: 'default',
+    },
+    'policy.statements': { doc: 'Who may do what with it.', kind: statementsKind({ withPrincipals: true }), set: 'always' },
+  }
+}

@@ -1,0 +1,133 @@
+import type { Derivation } from '../../../core/behaviour.ts'
+import type { Cluster } from '../../../core/cluster.ts'
+import { inline } from '../../../core/verb.ts'
+import { failures } from '../../../model/failure.ts'
+import { printSize } from '../../../model/kinds/index.ts'
+import type { Row } from '../../../model/value.ts'
+import { CommitRefused } from '../../../ports/catalog.ts'
+import { SERVERS, volumesOf } from './server-verbs.ts'
+
+export const BUCKETS = 'protocols/s3/buckets'
+
+/** Buckets of a cluster: the limit of the field. */
+const BUCKETS_MAX = 12_000
+
+export const bucketUse: Derivation = {
+  gives: ['logical_used_size', 'object_count'],
+  async from(cluster, rows) {
+    const counters = await cluster.catalog.buckets()
+    return rows.map((row): Row => {
+      const counter = counters.get(String(row['uuid']))
+      return { logical_used_size: counter?.usedBytes ?? 0, object_count: counter?.objects ?? 0 }
+    })
+  },
+}
+
+export const createBucket = inline({
+  example: { name: 'bucket-example', 'volume.name': 'vol1', size: 1_073_741_824 },
+  async plan(cluster, { draft }) {
+    const svm = String(draft['svm.uuid'])
+    const name = String(draft['name'])
+    if ((await cluster.keyOfName(BUCKETS, name, svm)) !== undefined) {
+      throw failures.duplicate(`A bucket named "${name}"`, 'name', 92405777)
+    }
+    if ((await cluster.catalog.buckets()).size >= BUCKETS_MAX) {
+      throw failures.invalid(undefined, `The cluster has ${BUCKETS_MAX} buckets, which is the limit.`)
+    }
+    const server = await serverOf(cluster, svm, draft['server.uuid'])
+    const volume = await placeBucket(cluster, server, draft['volume.uuid'])
+    const key = cluster.system.random.uuid()
+    const input: Row = {
+      ...draft,
+      uuid: key,
+      'server.uuid': String(server['uuid']),
+      'volume.uuid': volume,
+      create_time: cluster.now(),
+    }
+    return { key, input, locks: [`server:${String(server['uuid'])}`] }
+  },
+  step: {
+    name: 'write record',
+    async run(cluster, { key, input }) {
+      const volume = String(input['volume.uuid'])
+      const server = await cluster.catalog.record(SERVERS, String(input['server.uuid']))
+      if (server === undefined) throw failures.notFound('object store server', 'server.uuid')
+      await cluster.commit([
+        // The server may not be deleted, nor lose the volume, between the look and the commit.
+        { do: 'check-record', type: SERVERS, key: server.key, expect: server.revision },
+        { do: 'open-bucket', bucket: key, volume, limitBytes: Number(input['size']) },
+        cluster.put(BUCKETS, input, { expect: 'absent' }),
+      ])
+    },
+  },
+})
+
+export const modifyBucket = inline({
+  plan(_cluster, { row, draft }) {
+    const key = String(row?.['uuid'])
+    return Promise.resolve({ key, input: { ...row, ...draft }, locks: [`bucket:${key}`] })
+  },
+  step: {
+    name: 'write record',
+    async run(cluster, { key, input }) {
+      try {
+        await cluster.catalog.commit([
+          { do: 'limit-bucket', bucket: key, limitBytes: Number(input['size']) },
+          cluster.put(BUCKETS, input),
+        ])
+      } catch (failure) {
+        if (!(failure instanceof CommitRefused) || failure.reason !== 'full') throw failure
+        const used = (await cluster.catalog.bucket(key))?.usedBytes ?? 0
+        throw failures.invalid(
+          'size',
+          `Size is below what the bucket holds (${printSize(used)}). Delete objects first.`,
+          92405778,
+        )
+      }
+    },
+  },
+})
+
+export const removeBucket = inline({
+  plan: (_cluster, { row }) => Promise.resolve({ key: String(row?.['uuid']), input: {}, locks: [`bucket:${String(row?.['uuid'])}`] }),
+  step: {
+    name: 'remove record',
+    async run(cluster, { key }) {
+      try {
+        await cluster.catalog.commit([
+          { do: 'close-bucket', bucket: key },
+          { do: 'remove-record', type: BUCKETS, key },
+        ])
+      } catch (failure) {
+        if (!(failure instanceof CommitRefused) || failure.reason !== 'not-empty') throw failure
+        throw failures.inUse('The bucket is not empty. Delete its objects and open uploads first.', 'name', 92405779)
+      }
+    },
+  },
+})
+
+async function serverOf(cluster: Cluster, svm: string, given: unknown): Promise<Row> {
+  if (typeof given === 'string') return cluster.row(SERVERS, given)
+  const [first] = (await cluster.rows(SERVERS, svm)).toSorted((a, b) => (String(a['name']) < String(b['name']) ? -1 : 1))
+  if (first === undefined) throw failures.invalid('svm.name', 'The SVM has no object store server.', 92405861)
+  return first
+}
+
+/** The volume that was asked for, if it is a data volume of the server; otherwise the data volume with most room. */
+async function placeBucket(cluster: Cluster, server: Row, asked: unknown): Promise<string> {
+  const data = volumesOf(server)
+  if (typeof asked === 'string') {
+    if (data.includes(asked)) return asked
+    throw failures.invalid('volume.name', 'The volume is not a data volume of the object store server.')
+  }
+  let best: { volume: string; room: number } | undefined
+  for (const volume of data) {
+    const row = await cluster.find('storage/volumes', volume)
+    const counters = await cluster.catalog.volume(volume)
+    if (row === undefined || counters === undefined || row['state'] !== 'online') continue
+    const room = counters.sizeBytes - counters.usedBytes
+    if (room > 0 && (best === undefined || room > best.room)) best = { volume, room }
+  }
+  if (best === undefined) throw failures.invalid('volume.name', 'No data volume of the object store server has room.', 92405812)
+  return best.volume
+}

@@ -1,0 +1,46 @@
+import type { FieldDeclaration } from '../../../model/resource.ts'
+import { count, flag, name, oneOf, text, uuid } from '../../../model/kinds/index.ts'
+
+/** The fields of an object store server: the same rows are shown at two paths. */
+export function serverFields(options: { readonly rootIsRequired: boolean }): Record<string, FieldDeclaration> {
+  return {
+    uuid: { doc: 'The UUID of the server.', kind: uuid() },
+    name: {
+      doc: 'The name of the server: the domain name that clients of the virtual-hosted style use.',
+      kind: name({
+        charactersMin: 2,
+        charactersMax: 253,
+        pattern: /^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$/,
+        patternDoc: 'letters, digits, ".", "-" and "_"',
+      }),
+      set: 'always',
+      required: true,
+    },
+    svm: { doc: 'The SVM that hosts it.', ref: 'svm/svms', set: 'create', required: true },
+    enabled: { doc: 'Whether it serves.', kind: flag(), set: 'always', default: true },
+    comment: { doc: 'Whatever helps to tell it apart.', kind: text({ charactersMax: 256 }), set: 'always' },
+    root_volume: {
+      doc: 'A volume of its own: empty, and shared with nothing.',
+      ref: 'storage/volumes',
+      set: 'create',
+      required: options.rootIsRequired,
+    },
+    data_volumes: { doc: 'The volumes in which buckets may be made.', refs: 'storage/volumes', set: 'always' },
+    bucket_endpoint_style: {
+      doc: 'How clients address buckets: `path_style` in the path, `virtual_hosted_style` in the host name.',
+      kind: oneOf('path_style', 'virtual_hosted_style'),
+      set: 'create',
+      default: 'path_style',
+    },
+    'policy.name': {
+      doc: 'A policy of the SVM whose statements hold for all requests to this server.',
+      kind: text({ charactersMax: 128 }),
+      set: 'always',
+      default: 'default',
+    },
+    is_http_enabled: { doc: 'Whether it serves without TLS.', kind: flag(), set: 'always', default: true },
+    is_https_enabled: { doc: 'Whether it serves with TLS.', kind: flag(), set: 'always', default: true },
+    port: { doc: 'The port without TLS.', kind: count({ min: 1, max: 65_535 }), set: 'always', default: 80 },
+    secure_port: { doc: 'The port with TLS.', kind: count({ min: 1, max: 65_535 }), set: 'always', default: 443 },
+  }
+}

@@ -1,0 +1,139 @@
+import type { Cluster } from '../../../core/cluster.ts'
+import { inline } from '../../../core/verb.ts'
+import { failures } from '../../../model/failure.ts'
+import { isServed, printRelease } from '../../../model/release.ts'
+import type { Row, Value } from '../../../model/value.ts'
+import type { Change } from '../../../ports/catalog.ts'
+import { BUCKETS } from './bucket-verbs.ts'
+import { builtinPolicies, POLICIES } from './services/builtin-policies.ts'
+
+export const SERVERS = 'protocols/s3/services'
+
+/** Servers of one SVM, from the release on that allows more than one. */
+const SERVERS_MAX = 16
+
+export const createServer = inline({
+  async plan(cluster, { draft }) {
+    const svm = String(draft['svm.uuid'])
+    const name = String(draft['name'])
+    const servers = await cluster.rows(SERVERS, svm)
+    const same = servers.find((server) => server['name'] === name)
+    // PUT repeated with the same settings is the same server; anything else of that name is a conflict.
+    if (same !== undefined) {
+      if (isSame(draft, same)) return { key: String(same['uuid']), input: {}, isDone: true }
+      throw failures.duplicate(`An object store server named "${name}"`, 'name', 92405853)
+    }
+    const serversMax = isServed('9.11', cluster.release) ? SERVERS_MAX : 1
+    if (servers.length >= serversMax) {
+      throw failures.inUse(
+        `The SVM has an object store server, and release ${printRelease(cluster.release)} allows ${serversMax}.`,
+        'svm.uuid',
+        92405853,
+      )
+    }
+    const key = cluster.system.random.uuid()
+    const row: Row = { data_volumes: [], ...draft, uuid: key }
+    await checkVolumes(cluster, row)
+    return { key, input: row, locks: [`svm:${svm}`, `servers:${svm}`] }
+  },
+  step: {
+    name: 'write record',
+    async run(cluster, { input }) {
+      const svm = String(input['svm.uuid'])
+      const known = new Set((await cluster.rows(POLICIES, svm)).map((policy) => policy['name']))
+      const policies = builtinPolicies
+        .filter((policy) => !known.has(policy['name'] ?? ''))
+        .map((policy): Change => cluster.put(POLICIES, { ...policy, 'svm.uuid': svm }, { expect: 'absent' }))
+      await checkVolumes(cluster, input)
+      await cluster.commit([...policies, cluster.put(SERVERS, input, { expect: 'absent' })])
+    },
+  },
+})
+
+export const modifyServer = inline({
+  async plan(cluster, { row, draft }) {
+    const key = String(row?.['uuid'])
+    const changed: Row = { ...row, ...draft }
+    const kept = new Set(volumesOf(changed))
+    for (const bucket of await bucketsOf(cluster, key)) {
+      if (!kept.has(String(bucket['volume.uuid']))) {
+        throw failures.inUse(
+          `Bucket "${String(bucket['name'])}" lives in a volume that would no longer be a data volume.`,
+          'data_volumes',
+        )
+      }
+    }
+    await checkVolumes(cluster, changed)
+    return { key, input: changed, locks: [`server:${key}`, `servers:${String(row?.['svm.uuid'])}`] }
+  },
+  step: {
+    name: 'write record',
+    async run(cluster, { input }) {
+      await cluster.commit([cluster.put(SERVERS, input)])
+    },
+  },
+})
+
+export const removeServer = inline({
+  args: { delete_all: 'Taken for tools that send it; a server with buckets is never deleted.' },
+  async plan(cluster, { row }) {
+    const key = String(row?.['uuid'])
+    if ((await bucketsOf(cluster, key)).length > 0) {
+      throw failures.inUse('The object store server has buckets. Delete them first.', undefined, 92405864)
+    }
+    return { key, input: {}, locks: [`server:${key}`] }
+  },
+  step: {
+    name: 'remove record',
+    async run(cluster, { key }) {
+      if ((await bucketsOf(cluster, key)).length > 0) {
+        throw failures.inUse('The object store server has buckets. Delete them first.', undefined, 92405864)
+      }
+      await cluster.commit([{ do: 'remove-record', type: SERVERS, key }])
+    },
+  },
+})
+
+export function volumesOf(server: Row): string[] {
+  return ((server['data_volumes'] ?? []) as readonly Row[]).map((volume) => String(volume['uuid']))
+}
+
+async function bucketsOf(cluster: Cluster, server: string): Promise<Row[]> {
+  return (await cluster.rows(BUCKETS)).filter((bucket) => bucket['server.uuid'] === server)
+}
+
+/** The root volume is empty and shared with nothing; data volumes are other volumes of the same SVM. */
+async function checkVolumes(cluster: Cluster, server: Row): Promise<void> {
+  const root = server['root_volume.uuid']
+  const others = (await cluster.rows(SERVERS)).filter((other) => other['uuid'] !== server['uuid'])
+  const data = volumesOf(server)
+  if (new Set(data).size !== data.length) throw failures.invalid('data_volumes', 'A volume is named twice.', 262222)
+  for (const volume of [...(typeof root === 'string' ? [root] : []), ...data]) {
+    const row = await cluster.find('storage/volumes', volume)
+    if (row === undefined || row['svm.uuid'] !== server['svm.uuid']) {
+      throw failures.invalid(volume === root ? 'root_volume' : 'data_volumes', 'A volume is of another SVM.')
+    }
+    if (others.some((other) => other['root_volume.uuid'] === volume)) {
+      throw failures.invalid(
+        volume === root ? 'root_volume' : 'data_volumes',
+        `Volume "${String(row['name'])}" is the root volume of another object store server.`,
+      )
+    }
+  }
+  if (typeof root !== 'string') return
+  if (data.includes(root)) throw failures.invalid('data_volumes', 'The root volume cannot be a data volume too.')
+  const counters = await cluster.catalog.volume(root)
+  const isEmpty = (counters?.usedBytes ?? 0) === 0 && (await cluster.rows(BUCKETS, root)).length === 0
+  if (!isEmpty || others.some((other) => volumesOf(other).includes(root))) {
+    throw failures.invalid('root_volume', 'The root volume has to be empty and shared with nothing.')
+  }
+}
+
+/** Whether every setting that was given is as it is already. */
+function isSame(draft: Row, server: Row): boolean {
+  const canonical = (value: Value | undefined) =>
+    Array.isArray(value) ? JSON.stringify((value as readonly Row[]).map((one) => one['uuid']).toSorted()) : JSON.stringify(value)
+  return Object.entries(draft).every(
+    ([path, value]) => path.endsWith('.name') && path !== 'policy.name' ? true : canonical(value) === canonical(server[path]),
+  )
+}

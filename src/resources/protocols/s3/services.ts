@@ -1,0 +1,16 @@
+import { define } from '../../../core/behaviour.ts'
+import { serverFields } from './server-fields.ts'
+import { createServer, modifyServer, removeServer } from './server-verbs.ts'
+
+export const services = define(
+  {
+    path: '/protocols/s3/services',
+    noun: 'object store server',
+    doc: 'Object store servers, addressed by their SVM as shipping tools do. Where an SVM has several, its first.',
+    key: ['svm.uuid'],
+    parent: 'svm.uuid',
+    nameWithin: 'svm.uuid',
+    fields: serverFields({ rootIsRequired: false }),
+  },
+  { create: createServer, modify: modifyServer, remove: removeServer },
+)

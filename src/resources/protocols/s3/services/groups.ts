@@ -1,0 +1,58 @@
+import { define } from '../../../../core/behaviour.ts'
+import { plainVerbs } from '../../../../core/plain.ts'
+import { failures } from '../../../../model/failure.ts'
+import { count, name, text } from '../../../../model/kinds/index.ts'
+import type { FieldDeclaration } from '../../../../model/resource.ts'
+import { each } from '../../../../model/kinds/index.ts'
+import type { Row } from '../../../../model/value.ts'
+import { POLICIES } from './builtin-policies.ts'
+import { USERS } from './users.ts'
+
+const GROUPS = 'protocols/s3/services/{svm.uuid}/groups'
+
+export const groups = define(
+  {
+    path: '/protocols/s3/services/{svm.uuid}/groups',
+    noun: 'object store group',
+    doc: 'Groups give their users what their policies grant.',
+    key: ['id'],
+    recordKey: ['svm.uuid', 'id'],
+    parent: 'svm.uuid',
+    nameWithin: 'svm.uuid',
+    fields: {
+      id: { doc: 'The number of the group.', kind: count() },
+      name: { doc: 'The name of the group.', kind: name({ charactersMax: 128 }), set: 'always', required: true },
+      svm: { doc: 'The SVM it is of.', ref: 'svm/svms', set: 'create', required: true },
+      comment: { doc: 'Who is in it.', kind: text({ charactersMax: 256 }), set: 'always' },
+      users: { ...names('The users in it.'), required: true },
+      policies: { ...names('The policies that hold for its users.'), required: true },
+    },
+  },
+  plainVerbs(GROUPS, {
+    async check(cluster, row) {
+      const svm = String(row['svm.uuid'])
+      for (const [field, type, noun] of [
+        ['users', USERS, 'user'],
+        ['policies', POLICIES, 'policy'],
+      ] as const) {
+        for (const each of row[field] as readonly Row[]) {
+          const named = String(each['name'])
+          if ((await cluster.find(type, `${svm}/${named}`)) === undefined) {
+            throw failures.badValue(field, `the SVM has no ${noun} "${named}".`)
+          }
+        }
+      }
+      if (row['id'] !== undefined) return row
+      const ids = (await cluster.rows(GROUPS, svm)).map((group) => Number(group['id']))
+      return { ...row, id: Math.max(0, ...ids) + 1 }
+    },
+  }),
+)
+
+function names(doc: string): FieldDeclaration {
+  return {
+    doc,
+    kind: each({ name: { kind: text({ charactersMin: 1, charactersMax: 128 }), doc: 'Its name.', required: true } }),
+    set: 'always',
+  }
+}

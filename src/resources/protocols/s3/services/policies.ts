@@ -1,0 +1,39 @@
+import { define } from '../../../../core/behaviour.ts'
+import { plainVerbs } from '../../../../core/plain.ts'
+import type { Verb, VerbRequest } from '../../../../core/verb.ts'
+import { failures } from '../../../../model/failure.ts'
+import { flag, name, text } from '../../../../model/kinds/index.ts'
+import { statementsKind } from '../statements.ts'
+import { POLICIES } from './builtin-policies.ts'
+
+const plain = plainVerbs(POLICIES, { check: (_cluster, row) => ({ statements: [], ...row }) })
+
+export const policies = define(
+  {
+    path: '/protocols/s3/services/{svm.uuid}/policies',
+    noun: 'object store policy',
+    doc: 'Named lists of statements. They hold for the users of groups that name them, and for servers and buckets that do.',
+    key: ['name'],
+    recordKey: ['svm.uuid', 'name'],
+    parent: 'svm.uuid',
+    nameWithin: 'svm.uuid',
+    fields: {
+      name: { doc: 'The name of the policy.', kind: name({ charactersMax: 128 }), set: 'create', required: true },
+      svm: { doc: 'The SVM it is of.', ref: 'svm/svms', set: 'create', required: true },
+      comment: { doc: 'What it is for.', kind: text({ charactersMax: 256 }), set: 'always' },
+      'read-only': { doc: 'Whether it is one of the product’s own, which cannot be changed.', kind: flag() },
+      statements: { doc: 'What it grants and refuses, in order.', kind: statementsKind({ withPrincipals: true }), set: 'always' },
+    },
+  },
+  { create: plain.create, modify: notBuiltin(plain.modify), remove: notBuiltin(plain.remove) },
+)
+
+function notBuiltin(verb: Verb): Verb {
+  return {
+    ...verb,
+    plan(cluster, request: VerbRequest) {
+      if (request.row?.['read-only'] === true) throw failures.inUse('The policy is read-only.', 'name', 92405963)
+      return verb.plan(cluster, request)
+    },
+  }
+}

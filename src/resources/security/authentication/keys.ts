@@ -1,0 +1,59 @@
+import { define } from '../../../core/behaviour.ts'
+import { inline } from '../../../core/verb.ts'
+import { failures } from '../../../model/failure.ts'
+import { name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
+import { nameOfCluster, roleNames } from '../accounts.ts'
+import { plainRemove } from '../../../core/plain.ts'
+import { makeToken } from '../../../core/token.ts'
+
+const TYPE = 'security/authentication/keys'
+const KEYS_MAX = 1000
+
+export const keys = define(
+  {
+    path: '/security/authentication/keys',
+    noun: 'API key',
+    doc: 'Long-lived keys, each for one user and one role. The key itself is shown once, in the answer that makes it.',
+    since: '9.8',
+    key: ['uuid'],
+    nameWithin: false,
+    fields: {
+      uuid: { doc: 'The UUID of the key.', kind: uuid() },
+      'user.name': { doc: 'The user it logs in.', kind: name({ charactersMax: 64 }), set: 'create', required: true },
+      'user.owner.name': { doc: 'The cluster or SVM the user is of.', kind: text({ charactersMax: 255 }), set: 'create' },
+      'role.name': { doc: 'What it may do.', kind: oneOf(...roleNames), set: 'create', required: true },
+      create_time: { doc: 'When it was made.', kind: time() },
+      key: { doc: 'The key, to be sent as `Authorization: Bearer <key>`.', kind: text(), shownOnce: true },
+    },
+  },
+  {
+    create: inline({
+      async plan(cluster, { draft }) {
+        const owner = String(draft['user.owner.name'] ?? (await nameOfCluster(cluster)))
+        const isKnown = owner === (await nameOfCluster(cluster)) || (await cluster.keyOfName('svm/svms', owner)) !== undefined
+        if (!isKnown) throw failures.badValue('user.owner.name', `there is no cluster or SVM "${owner}".`)
+        if ((await cluster.rows(TYPE)).length >= KEYS_MAX) {
+          throw failures.invalid(undefined, `The cluster has ${KEYS_MAX} API keys, which is the limit.`)
+        }
+        const key = cluster.system.random.uuid()
+        const user = String(draft['user.name'])
+        const token = makeToken(key, user, cluster.system.random.bytes(32))
+        const input = {
+          ...draft,
+          uuid: key,
+          'user.owner.name': owner,
+          create_time: cluster.now(),
+          $digest: cluster.secrets.digest(token),
+        }
+        return { key, input, reveal: { key: token } }
+      },
+      step: {
+        name: 'write record',
+        async run(cluster, { input }) {
+          await cluster.commit([cluster.put(TYPE, input, { expect: 'absent' })])
+        },
+      },
+    }),
+    remove: plainRemove(TYPE),
+  },
+)

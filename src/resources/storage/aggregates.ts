@@ -1,0 +1,68 @@
+import { define } from '../../core/behaviour.ts'
+import { bytes, count, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
+import type { Row } from '../../model/value.ts'
+import { spaceOf } from './aggregate-space.ts'
+
+export const aggregates = define(
+  {
+    path: '/storage/aggregates',
+    noun: 'aggregate',
+    doc: 'Folders on disks that hold the data of volumes. Their space is what the disk says.',
+    key: ['uuid'],
+    fields: {
+      uuid: { doc: 'The UUID of the aggregate.', kind: uuid() },
+      name: { doc: 'The name of the aggregate.', kind: name() },
+      state: { doc: 'Whether it serves.', kind: oneOf('online', 'offline') },
+      create_time: { doc: 'When it was made.', kind: time() },
+      'node.name': { doc: 'The node that serves it.', kind: text() },
+      'space.block_storage.size': { doc: 'Bytes of the disk that volumes may use.', kind: bytes() },
+      'space.block_storage.used': {
+        doc: 'Bytes that are used on the disk, or promised to volumes with a guarantee.',
+        kind: bytes(),
+      },
+      'space.block_storage.available': { doc: 'Bytes that new data or guarantees can have.', kind: bytes() },
+      'space.block_storage.used_percent': { doc: 'Used, in percent of the size.', kind: count(), since: '9.13.1' },
+      'space.footprint': { doc: 'Bytes that its volumes use or have been promised.', kind: bytes() },
+      'space.total_provisioned_space': { doc: 'Sum of the sizes of its volumes.', kind: bytes() },
+      'volume-count': { doc: 'How many volumes it has.', kind: count(), since: '9.11.1' },
+    },
+  },
+  {
+    derive: [
+      {
+        gives: ['node.name'],
+        async from(cluster, rows) {
+          const node = (await cluster.rows('cluster/nodes'))[0]?.['name'] ?? null
+          return rows.map(() => ({ 'node.name': node }))
+        },
+      },
+      {
+        gives: [
+          'space.block_storage.size',
+          'space.block_storage.used',
+          'space.block_storage.available',
+          'space.block_storage.used_percent',
+          'space.footprint',
+          'space.total_provisioned_space',
+          'volume-count',
+        ],
+        from: (cluster, rows) =>
+          Promise.all(
+            rows.map(async (row): Promise<Row> => {
+              const space = await spaceOf(cluster, String(row['uuid']))
+              const used = space.sizeBytes - space.availableBytes
+              return {
+                'space.block_storage.size': space.sizeBytes,
+                'space.block_storage.used': used,
+                'space.block_storage.available': space.availableBytes,
+                'space.block_storage.used_percent': space.sizeBytes === 0 ? 0 : Math.round((used / space.sizeBytes) * 100),
+                'space.footprint': space.footprintBytes,
+                'space.total_provisioned_space': space.provisionedBytes,
+                'volume-count': space.volumes,
+              }
+            }),
+          ),
+      },
+    ],
+  },
+)

@@ -1,0 +1,95 @@
+/** What is read of a volume beside its record: its counters in the index, its space in the aggregate, its operations. */
+import type { Derivation } from '../../core/behaviour.ts'
+import { SAMPLE_SECONDS } from '../../core/metrics.ts'
+import type { Row } from '../../model/value.ts'
+import { aggregateOf, spaceOf, type AggregateSpace } from './aggregate-space.ts'
+
+export const volumeSpace: Derivation = {
+  gives: ['space', 'guarantee.honored', 'snapshot_count', 'is_object_store'],
+  async from(cluster, rows) {
+    const counters = await cluster.catalog.volumes()
+    const roots = new Set((await cluster.rows('protocols/s3/services')).map((server) => server['root_volume.uuid']))
+    const spaces = new Map<string, AggregateSpace>()
+    const derived: Row[] = []
+    for (const row of rows) {
+      const aggregate = aggregateOf(row)
+      const space = spaces.get(aggregate) ?? (await spaceOf(cluster, aggregate))
+      spaces.set(aggregate, space)
+      const size = Number(row['size'])
+      const counter = counters.get(String(row['uuid']))
+      const used = counter?.usedBytes ?? 0
+      const isGuaranteed = row['guarantee.type'] === 'volume'
+      const left = Math.max(0, size - used)
+      derived.push({
+        'space.size': size,
+        'space.used': used,
+        'space.available': isGuaranteed ? left : Math.min(left, space.availableBytes),
+        'space.percent_used': Math.floor((used / size) * 100),
+        'space.snapshot.used': counter?.snapshotBytes ?? 0,
+        'space.footprint': isGuaranteed ? Math.max(size, used) : used,
+        'guarantee.honored': true,
+        is_object_store: roots.has(row['uuid'] ?? ''),
+        snapshot_count: (await cluster.catalog.snapshots(String(row['uuid']))).length,
+      })
+    }
+    return derived
+  },
+}
+
+const KINDS = ['read', 'write', 'other'] as const
+
+const metric: Derivation = {
+  gives: ['metric'],
+  from: (cluster, rows) =>
+    Promise.resolve(
+      rows.map((row): Row => {
+        const rates = cluster.metrics.rates('volume', String(row['uuid']))
+        const of = (counter: string) => rates?.growth[counter] ?? 0
+        const perSecond = (counter: string) => Math.round(of(counter) / (rates?.seconds ?? 1))
+        const operations = KINDS.reduce((sum, kind) => sum + of(`${kind}_ops`), 0)
+        const latency = KINDS.reduce((sum, kind) => sum + of(`${kind}_latency`), 0)
+        return {
+          'metric.timestamp': rates?.timeMs ?? cluster.now(),
+          'metric.duration': `PT${SAMPLE_SECONDS}S`,
+          'metric.status': rates === undefined ? 'partial_no_data' : 'ok',
+          ...Object.fromEntries(KINDS.map((kind) => [`metric.iops.${kind}`, perSecond(`${kind}_ops`)])),
+          'metric.iops.total': perSecond('total_ops'),
+          ...Object.fromEntries(
+            KINDS.map((kind) => [
+              `metric.latency.${kind}`,
+              Math.round(of(`${kind}_latency`) / Math.max(1, of(`${kind}_ops`))),
+            ]),
+          ),
+          'metric.latency.total': Math.round(latency / Math.max(1, operations)),
+          'metric.throughput.read': perSecond('bytes_read'),
+          'metric.throughput.write': perSecond('bytes_written'),
+          'metric.throughput.other': 0,
+          'metric.throughput.total': perSecond('bytes_read') + perSecond('bytes_written'),
+        }
+      }),
+    ),
+}
+
+const statistics: Derivation = {
+  gives: ['statistics'],
+  async from(cluster, rows) {
+    const totals = await cluster.catalog.counters('volume')
+    return rows.map((row): Row => {
+      const of = (counter: string) => totals.get(String(row['uuid']))?.[counter] ?? 0
+      return {
+        'statistics.timestamp': cluster.now(),
+        'statistics.status': 'ok',
+        ...Object.fromEntries(KINDS.map((kind) => [`statistics.iops_raw.${kind}`, of(`${kind}_ops`)])),
+        'statistics.iops_raw.total': of('total_ops'),
+        ...Object.fromEntries(KINDS.map((kind) => [`statistics.latency_raw.${kind}`, of(`${kind}_latency`)])),
+        'statistics.latency_raw.total': KINDS.reduce((sum, kind) => sum + of(`${kind}_latency`), 0),
+        'statistics.throughput_raw.read': of('bytes_read'),
+        'statistics.throughput_raw.write': of('bytes_written'),
+        'statistics.throughput_raw.other': 0,
+        'statistics.throughput_raw.total': of('bytes_read') + of('bytes_written'),
+      }
+    })
+  },
+}
+
+export const volumeMetrics: readonly Derivation[] = [metric, statistics]

@@ -1,0 +1,220 @@
+import type { Cluster } from '../../core/cluster.ts'
+import { job } from '../../core/verb.ts'
+import { failures } from '../../model/failure.ts'
+import { printSize } from '../../model/kinds/index.ts'
+import { isRecord, type Row, type Value } from '../../model/value.ts'
+import { CommitRefused, type Change } from '../../ports/catalog.ts'
+import { aggregateOf, spaceOf } from './aggregate-space.ts'
+
+const MB = 2 ** 20
+export const VOLUME_BYTES_MIN = MB
+export const VOLUME_BYTES_MAX = 300 * 2 ** 40
+
+export const createVolume = job({
+  example: {
+    name: 'vol_example',
+    'svm.name': 'svm1',
+    aggregates: [{ name: 'aggr1' }],
+    size: '64m',
+    type: 'rw',
+    'guarantee.type': 'volume',
+    'snapshot_policy.name': 'none',
+  },
+  async plan(cluster, { draft }) {
+    const name = String(draft['name'])
+    const svm = String(draft['svm.uuid'])
+    if ((await cluster.keyOfName('storage/volumes', name, svm)) !== undefined) {
+      throw failures.duplicate(`A volume named "${name}"`, 'name', 917526)
+    }
+    const lock = `volume-name:${svm}/${name}`
+    if (cluster.locks.isHeld(lock)) throw failures.duplicate(`A volume named "${name}", still being made,`, 'name', 13107405)
+    const aggregate = await chooseAggregate(cluster, draft)
+    const key = cluster.system.random.uuid()
+    const input = { ...draft, uuid: key, aggregates: [{ uuid: aggregate }], create_time: cluster.now() }
+    await insistOnSpace(cluster, aggregate, input)
+    return { key, input, locks: [lock, `svm:${svm}`] }
+  },
+  steps: [
+    {
+      name: 'make tree',
+      async run(cluster, { key, input }) {
+        await (await cluster.volumesOf(aggregateOf(input))).create(key)
+      },
+      async undo(cluster, { key, input }) {
+        await (await cluster.volumesOf(aggregateOf(input))).remove(key)
+      },
+    },
+    {
+      name: 'write record',
+      async run(cluster, { key, input }) {
+        if ((await cluster.find('storage/volumes', key)) !== undefined) return
+        const aggregate = aggregateOf(input)
+        // Between the look at the space and the commit nobody else may promise it away.
+        await cluster.locks.with([`aggregate:${aggregate}`], async () => {
+          await insistOnSpace(cluster, aggregate, input)
+          if ((await cluster.find('svm/svms', String(input['svm.uuid']))) === undefined) throw failures.notFound('SVM', 'svm.uuid')
+          await cluster.commit([
+            cluster.put('storage/volumes', input, { expect: 'absent' }),
+            { do: 'open-volume', volume: key, sizeBytes: Number(input['size']) },
+            cluster.event('volume.created', { volume: input['name'] ?? '' }),
+          ])
+        })
+      },
+    },
+  ],
+})
+
+export const modifyVolume = job({
+  example: { size: '96m', comment: 'grown' },
+  plan(cluster, { row, draft }) {
+    const key = String(row?.['uuid'])
+    void cluster
+    return Promise.resolve({
+      key,
+      input: { 'svm.uuid': row?.['svm.uuid'] ?? '', '$change': { ...draft } as Value },
+      locks: [`volume:${key}`],
+    })
+  },
+  steps: [
+    {
+      name: 'apply',
+      async run(cluster, { key, input }) {
+        const change = input['$change']
+        const record = await cluster.catalog.record('storage/volumes', key)
+        if (record === undefined) throw failures.notFound('volume', 'uuid')
+        const before = record.body as Row
+        const after: Row = { ...before, ...(isRecord(change) ? change : {}) }
+        const aggregate = aggregateOf(before)
+        await cluster.locks.with([`aggregate:${aggregate}`], async () => {
+          if (after['size'] !== before['size'] || after['guarantee.type'] !== before['guarantee.type']) {
+            await insistOnSpace(cluster, aggregate, after)
+          }
+          await insistOnName(cluster, after)
+          await commitSize(cluster, key, after, [
+            { do: 'resize-volume', volume: key, sizeBytes: Number(after['size']) },
+            cluster.put('storage/volumes', after, { expect: record.revision }),
+            cluster.event('volume.modified', { volume: after['name'] ?? '' }),
+          ])
+        })
+      },
+    },
+  ],
+})
+
+export const removeVolume = job({
+  args: { force: 'Taken for tools that send it: a volume is deleted at once in any case.' },
+  async plan(cluster, { row }) {
+    const key = String(row?.['uuid'])
+    await insistOnUnused(cluster, key)
+    const aggregate = row === undefined ? '' : aggregateOf(row)
+    return {
+      key,
+      input: { 'svm.uuid': row?.['svm.uuid'] ?? '', name: row?.['name'] ?? '', aggregates: [{ uuid: aggregate }] },
+      locks: [`volume:${key}`],
+    }
+  },
+  steps: [
+    {
+      name: 'remove records',
+      async run(cluster, { key, input }) {
+        if ((await cluster.find('storage/volumes', key)) === undefined) return
+        await insistOnUnused(cluster, key)
+        const snapshots = await cluster.catalog.records(SNAPSHOTS, { parent: key })
+        await cluster.commit([
+          { do: 'check-childless', type: 'protocols/s3/buckets', parent: key },
+          { do: 'close-volume', volume: key },
+          ...snapshots.map((record) => ({ do: 'remove-record', type: SNAPSHOTS, key: record.key }) as const),
+          { do: 'remove-record', type: 'storage/volumes', key },
+          { do: 'drop-counters', table: 'volume', row: key },
+          cluster.event('volume.deleted', { volume: input['name'] ?? '' }),
+        ])
+      },
+    },
+    {
+      name: 'remove tree',
+      async run(cluster, { key, input }) {
+        await (await cluster.volumesOf(aggregateOf(input))).remove(key)
+      },
+    },
+  ],
+})
+
+const SNAPSHOTS = 'storage/volumes/{volume.uuid}/snapshots'
+
+async function chooseAggregate(cluster: Cluster, draft: Row): Promise<string> {
+  const given = draft['aggregates'] as readonly Row[] | undefined
+  if (given !== undefined && given.length > 1) {
+    throw failures.invalid('aggregates', 'A volume lies in one aggregate; name only one.', 918242)
+  }
+  const named = given?.[0]?.['uuid']
+  if (typeof named === 'string') return named
+  let best: { uuid: string; availableBytes: number } | undefined
+  for (const aggregate of await cluster.rows('storage/aggregates')) {
+    const uuid = String(aggregate['uuid'])
+    const { availableBytes } = await spaceOf(cluster, uuid)
+    if (best === undefined || availableBytes > best.availableBytes) best = { uuid, availableBytes }
+  }
+  if (best === undefined) throw failures.invalid('aggregates', 'The cluster has no aggregate.', 787140)
+  return best.uuid
+}
+
+/** A guarantee is given only when the aggregate has what the volume does not hold yet. */
+async function insistOnSpace(cluster: Cluster, aggregate: string, volume: Row): Promise<void> {
+  if (volume['guarantee.type'] !== 'volume') return
+  const [space, counters, before] = await Promise.all([
+    spaceOf(cluster, aggregate),
+    cluster.catalog.volume(String(volume['uuid'])),
+    cluster.find('storage/volumes', String(volume['uuid'])),
+  ])
+  const used = counters?.usedBytes ?? 0
+  const promisedNow = before?.['guarantee.type'] === 'volume' ? Math.max(0, Number(before['size']) - used) : 0
+  const wanted = Math.max(0, Number(volume['size']) - used) - promisedNow
+  if (wanted > space.availableBytes) {
+    throw failures.invalid(
+      'size',
+      `The aggregate has ${printSize(space.availableBytes)} to give, the volume's guarantee needs ${printSize(wanted)}. ` +
+        'Choose a smaller size, or guarantee.type none.',
+      1245212,
+    )
+  }
+}
+
+async function insistOnName(cluster: Cluster, volume: Row): Promise<void> {
+  const holder = await cluster.keyOfName('storage/volumes', String(volume['name']), String(volume['svm.uuid']))
+  if (holder !== undefined && holder !== volume['uuid']) {
+    throw failures.duplicate(`A volume named "${String(volume['name'])}"`, 'name', 917526)
+  }
+}
+
+async function commitSize(cluster: Cluster, key: string, volume: Row, changes: readonly Change[]): Promise<void> {
+  try {
+    await cluster.catalog.commit(changes)
+  } catch (failure) {
+    if (!(failure instanceof CommitRefused)) throw failure
+    if (failure.reason === 'full') {
+      const used = (await cluster.catalog.volume(key))?.usedBytes ?? 0
+      throw failures.invalid(
+        'size',
+        `Size is below what the volume holds (${printSize(used)}). Delete objects or snapshots first.`,
+        917534,
+      )
+    }
+    if (failure.reason === 'taken') throw failures.duplicate(`A volume named "${String(volume['name'])}"`, 'name', 917526)
+    throw failures.inUse('The volume was changed by another request. Repeat the request.', undefined, 524486)
+  }
+}
+
+async function insistOnUnused(cluster: Cluster, key: string): Promise<void> {
+  if ((await cluster.rows('protocols/s3/buckets', key)).length > 0) {
+    throw failures.inUse('The volume holds buckets. Delete them first.', undefined, 524486)
+  }
+  for (const server of await cluster.rows('protocols/s3/services')) {
+    if (server['root_volume.uuid'] === key) {
+      throw failures.inUse(
+        `The volume is the root volume of the object store server "${String(server['name'])}". Delete the server first.`,
+        undefined,
+        524486,
+      )
+    }
+  }
+}

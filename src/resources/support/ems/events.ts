@@ -1,0 +1,50 @@
+import { define } from '../../../core/behaviour.ts'
+import { events as declared, type EventName } from '../../../core/events.ts'
+import { count, each, oneOf, text, time } from '../../../model/kinds/index.ts'
+import type { Row } from '../../../model/value.ts'
+
+/** Newest entries that one request looks through. */
+const LOOKED_AT_MAX = 10_000
+
+export const events = define(
+  {
+    path: '/support/ems/events',
+    noun: 'event',
+    doc: 'What happened in the cluster. The newest 10,000 can be read.',
+    key: ['index'],
+    fields: {
+      index: { doc: 'Grows with each event.', kind: count() },
+      time: { doc: 'When it was.', kind: time() },
+      'node.name': { doc: 'Where it was.', kind: text() },
+      'message.name': { doc: 'Which event it is.', kind: text() },
+      'message.severity': {
+        doc: 'How bad it is.',
+        kind: oneOf('emergency', 'alert', 'error', 'notice', 'informational', 'debug'),
+      },
+      log_message: { doc: 'What happened, as a sentence.', kind: text() },
+      parameters: {
+        doc: 'The particulars.',
+        kind: each({ name: { kind: text(), doc: 'Which.' }, value: { kind: text(), doc: 'Its value.' } }),
+      },
+    },
+  },
+  {
+    async rows(cluster) {
+      const node = (await cluster.rows('cluster/nodes'))[0]?.['name'] ?? null
+      const entries = await cluster.catalog.log('events', { limit: LOOKED_AT_MAX })
+      return entries.map((entry): Row => {
+        const { name, ...parameters } = entry.body as Row
+        const event = declared[name as EventName]
+        return {
+          index: entry.id,
+          time: entry.timeMs,
+          'node.name': node,
+          'message.name': name ?? '',
+          'message.severity': event?.severity ?? 'notice',
+          log_message: `${String(name)}: ${event?.text ?? ''}`,
+          parameters: Object.entries(parameters).map(([parameter, value]) => ({ name: parameter, value: String(value) })),
+        }
+      })
+    },
+  },
+)

@@ -1,0 +1,103 @@
+import { define } from '../../core/behaviour.ts'
+import { plainModify } from '../../core/plain.ts'
+import { job } from '../../core/verb.ts'
+import { failures } from '../../model/failure.ts'
+import { name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
+
+/** SVMs of a cluster; the documented limit of the field for data SVMs is 1,000 for each cluster of many nodes. */
+const SVMS_MAX = 1000
+
+export const svms = define(
+  {
+    path: '/svm/svms',
+    noun: 'SVM',
+    doc: 'Storage VMs: each with volumes, network interfaces and an object store of its own.',
+    key: ['uuid'],
+    fields: {
+      uuid: { doc: 'The UUID of the SVM.', kind: uuid() },
+      name: { doc: 'The name of the SVM.', kind: name({ charactersMax: 47 }), set: 'always', required: true },
+      comment: { doc: 'Whatever helps to tell it apart.', kind: text({ charactersMax: 255 }), set: 'always' },
+      state: { doc: 'Whether it serves its clients.', kind: oneOf('running', 'stopped'), set: 'modify' },
+      subtype: { doc: 'What it is for.', kind: oneOf('default'), set: 'create', default: 'default' },
+      language: { doc: 'The encoding of names.', kind: oneOf('c.utf_8', 'utf8mb4'), set: 'create', default: 'c.utf_8' },
+      create_time: { doc: 'When it was made.', kind: time() },
+      aggregates: { doc: 'Aggregates its volumes may be made in. Empty: any.', refs: 'storage/aggregates', set: 'always' },
+    },
+  },
+  {
+    create: job({
+      example: { name: 'svm_example', comment: 'made to show how' },
+      async plan(cluster, { draft }) {
+        const svmName = String(draft['name'])
+        if ((await cluster.keyOfName('svm/svms', svmName)) !== undefined) {
+          throw failures.duplicate(`An SVM named "${svmName}"`, 'name', 13434908)
+        }
+        if ((await cluster.rows('svm/svms')).length >= SVMS_MAX) {
+          throw failures.invalid(undefined, `The cluster has ${SVMS_MAX} SVMs, which is the limit.`)
+        }
+        const key = cluster.system.random.uuid()
+        const input = { ...draft, uuid: key, state: 'running', create_time: cluster.now() }
+        return { key, input, locks: [`svm-name:${svmName}`] }
+      },
+      steps: [
+        {
+          name: 'write record',
+          async run(cluster, { key, input }) {
+            if ((await cluster.find('svm/svms', key)) !== undefined) return
+            await cluster.commit([
+              cluster.put('svm/svms', input, { expect: 'absent' }),
+              cluster.event('svm.created', { svm: input['name'] ?? '' }),
+            ])
+          },
+        },
+      ],
+    }),
+    modify: plainModify('svm/svms'),
+    remove: job({
+      async plan(cluster, { row }) {
+        const key = String(row?.['uuid'])
+        for (const [type, things] of HELD) {
+          if ((await cluster.rows(type, key)).length > 0) {
+            throw failures.inUse(`The SVM still has ${things}. Delete them first.`, undefined, 2621525)
+          }
+        }
+        return { key, input: { 'svm.uuid': key, name: row?.['name'] ?? '' }, locks: [`svm:${key}`] }
+      },
+      steps: [
+        {
+          name: 'remove records',
+          async run(cluster, { key, input }) {
+            if ((await cluster.find('svm/svms', key)) === undefined) return
+            const leftovers = []
+            for (const type of OWNED) {
+              for (const record of await cluster.catalog.records(type, { parent: key })) {
+                leftovers.push({ do: 'remove-record', type, key: record.key } as const)
+              }
+            }
+            await cluster.commit([
+              ...HELD.map(([type]) => ({ do: 'check-childless', type, parent: key }) as const),
+              ...leftovers,
+              { do: 'remove-record', type: 'svm/svms', key },
+              { do: 'drop-counters', table: 'object_store_server', row: key },
+              cluster.event('svm.deleted', { svm: input['name'] ?? '' }),
+            ])
+          },
+        },
+      ],
+    }),
+  },
+)
+
+/** What must go before its SVM can. */
+const HELD = [
+  ['storage/volumes', 'volumes'],
+  ['protocols/s3/services', 'an object store server'],
+] as const
+
+/** What goes with its SVM. */
+const OWNED = [
+  'network/ip/interfaces',
+  'protocols/s3/services/{svm.uuid}/users',
+  'protocols/s3/services/{svm.uuid}/policies',
+  'protocols/s3/services/{svm.uuid}/groups',
+] as const
