@@ -250,17 +250,14 @@ class Exchange {
       body['job'] = { uuid, _links: { self: { href: jobPath(uuid) } } }
       if (!isDone) headers['location'] = jobPath(uuid)
     }
-    const isRevealed = Object.keys(performed.reveal).length > 0
-    if (row !== undefined && (isRevealed || (args.returnRecords && verb === 'create'))) {
+    // What is shown once is shown in any case: the answer is the only place that has it.
+    const isShown = verb === 'create' && (args.returnRecords || resource.createMethod === 'PUT')
+    if (row !== undefined && (isShown || Object.keys(performed.reveal).length > 0)) {
       const fields = selectFields(resource, ['*'], this.#cluster.release)
       for (const revealed of Object.keys(performed.reveal)) fields.add(revealed)
       const [derived = row] = await derive(this.#cluster, behaviour, [row], fields)
       const record = this.#record(behaviour, { ...derived, ...performed.reveal }, fields, path)
       Object.assign(body, resource.createMethod === 'PUT' ? record : { num_records: 1, records: [record] })
-    } else if (row !== undefined && resource.createMethod === 'PUT' && verb === 'create') {
-      const fields = selectFields(resource, ['*'], this.#cluster.release)
-      const [derived = row] = await derive(this.#cluster, behaviour, [row], fields)
-      Object.assign(body, this.#record(behaviour, derived, fields, path))
     }
     if (row !== undefined && verb === 'create' && (isDone || this.#dialect.location === 'resource')) {
       headers['location'] = recordPath(resource, path, row)

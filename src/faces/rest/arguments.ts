@@ -90,7 +90,7 @@ export function writeArguments(
   }
   return {
     args,
-    returnRecords: booleanArgument(given, 'return_records', false),
+    returnRecords: booleanArgument(given, 'return_records', dialect.createShowsRecords),
     returnTimeoutSeconds: returnTimeout(given, dialect.returnTimeoutSeconds),
   }
 }

@@ -15,6 +15,8 @@ export interface Dialect {
   readonly pageByDefault: number
   /** How long a write waits for its job when `return_timeout` is not given. */
   readonly returnTimeoutSeconds: number
+  /** Whether a create shows what it made when `return_records` is not given. */
+  readonly createShowsRecords: boolean
   /** Where `Location` of an asynchronous create points. */
   readonly location: 'job' | 'resource'
   readonly invalidStatus: 422 | 400
@@ -32,6 +34,7 @@ export const dialects: Readonly<Record<'spec' | 'native', Dialect>> = {
     fieldsByDefault: 'standard',
     pageByDefault: 50,
     returnTimeoutSeconds: 15,
+    createShowsRecords: true,
     location: 'job',
     invalidStatus: 422,
     bucketSizeBytes: 10 * TB,
@@ -43,6 +46,7 @@ export const dialects: Readonly<Record<'spec' | 'native', Dialect>> = {
     fieldsByDefault: 'keys',
     pageByDefault: 10_000,
     returnTimeoutSeconds: 0,
+    createShowsRecords: false,
     location: 'resource',
     invalidStatus: 400,
     bucketSizeBytes: 800 * GB,
