@@ -1,0 +1,226 @@
+/**
+ * The tables of the embedded catalog, and how its file is opened.
+ *
+ * What decides the shape:
+ * - `objects` holds only what is live, so a listing never walks over dead rows. It is clustered by (bucket, key), newest
+ *   row first, so a page of keys is one run of neighbouring pages; `seq` leaves room for several versions of a key.
+ * - `object_history` holds rows that died while a snapshot saw them. Its index (volume, died, born) lets `reclaim` seek
+ *   to exactly the rows that nothing sees any more; (bucket, key, …) serves reads at a snapshot.
+ * - `blobs` counts references. `refs` are all rows, `live` those that are not history; so the bytes that only snapshots
+ *   hold are those of blobs with live = 0.
+ * - `volumes` and `buckets` carry their sums. They change in the same transaction as the rows they count.
+ * - A page of 8 KiB holds rows of up to about 2 KB without overflow pages, which is nearly every object row.
+ */
+import { DatabaseSync } from 'node:sqlite'
+
+export const SCHEMA_VERSION = 1
+
+const APPLICATION_ID = 0x484f4c44 // 'HOLD'
+const PAGE_BYTES = 8192
+const WRITER_CACHE_KIB = 65_536
+const READER_CACHE_KIB = 32_768
+/** The write-ahead log shrinks back to this after it was larger. */
+const LOG_FILE_BYTES_MAX = 64 * 1024 * 1024
+/** Readers wait for nothing but recovery after a crash; the writer is alone by its lock. */
+const BUSY_MS = 5000
+
+const TABLES = `
+CREATE TABLE state (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  revision INTEGER NOT NULL,
+  seq INTEGER NOT NULL
+) STRICT;
+INSERT INTO state VALUES (1, 0, 0);
+
+CREATE TABLE records (
+  type TEXT NOT NULL,
+  key TEXT NOT NULL,
+  parent TEXT NOT NULL,
+  revision INTEGER NOT NULL,
+  body TEXT NOT NULL,
+  PRIMARY KEY (type, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX records_by_parent ON records (type, parent);
+
+CREATE TABLE uniques (
+  scope TEXT NOT NULL,
+  value TEXT NOT NULL,
+  type TEXT NOT NULL,
+  key TEXT NOT NULL,
+  PRIMARY KEY (scope, value)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX uniques_by_record ON uniques (type, key);
+
+CREATE TABLE changes (
+  revision INTEGER PRIMARY KEY,
+  type TEXT NOT NULL,
+  key TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE volumes (
+  id INTEGER PRIMARY KEY,
+  uuid TEXT UNIQUE, -- null: closed, its rows are being swept
+  size INTEGER NOT NULL,
+  used INTEGER NOT NULL DEFAULT 0,
+  snapshot_bytes INTEGER NOT NULL DEFAULT 0,
+  epoch INTEGER NOT NULL DEFAULT 1,
+  last_snapshot_epoch INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE TABLE buckets (
+  id INTEGER PRIMARY KEY,
+  uuid TEXT NOT NULL UNIQUE,
+  volume INTEGER NOT NULL,
+  size_limit INTEGER NOT NULL,
+  used INTEGER NOT NULL DEFAULT 0,
+  objects INTEGER NOT NULL DEFAULT 0,
+  closed INTEGER NOT NULL DEFAULT 0 -- 1: only snapshots still show it
+) STRICT;
+CREATE INDEX buckets_by_volume ON buckets (volume);
+
+CREATE TABLE objects (
+  bucket INTEGER NOT NULL,
+  key BLOB NOT NULL,
+  seq INTEGER NOT NULL,
+  born INTEGER NOT NULL,
+  version TEXT NOT NULL,
+  marker INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  etag TEXT NOT NULL,
+  modified INTEGER NOT NULL,
+  blobs TEXT NOT NULL,
+  body TEXT NOT NULL,
+  PRIMARY KEY (bucket, key, seq DESC)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE object_history (
+  id INTEGER PRIMARY KEY,
+  volume INTEGER NOT NULL,
+  died INTEGER NOT NULL,
+  bucket INTEGER NOT NULL,
+  key BLOB NOT NULL,
+  seq INTEGER NOT NULL,
+  born INTEGER NOT NULL,
+  version TEXT NOT NULL,
+  marker INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  etag TEXT NOT NULL,
+  modified INTEGER NOT NULL,
+  blobs TEXT NOT NULL,
+  body TEXT NOT NULL
+) STRICT;
+CREATE INDEX object_history_by_death ON object_history (volume, died, born);
+CREATE INDEX object_history_by_key ON object_history (bucket, key, seq DESC, born, died);
+
+CREATE TABLE blobs (
+  volume INTEGER NOT NULL,
+  blob TEXT NOT NULL,
+  size INTEGER NOT NULL,
+  refs INTEGER NOT NULL,
+  live INTEGER NOT NULL,
+  freed INTEGER, -- when refs became 0, as a seq
+  PRIMARY KEY (volume, blob)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX blobs_unneeded ON blobs (volume, freed) WHERE refs = 0;
+
+CREATE TABLE snapshots (
+  volume INTEGER NOT NULL,
+  epoch INTEGER NOT NULL,
+  uuid TEXT NOT NULL,
+  created INTEGER NOT NULL,
+  PRIMARY KEY (volume, epoch)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX snapshots_by_uuid ON snapshots (volume, uuid);
+
+-- Epochs of dropped snapshots whose rows are still to be reclaimed.
+CREATE TABLE dropped_epochs (
+  volume INTEGER NOT NULL,
+  epoch INTEGER NOT NULL,
+  PRIMARY KEY (volume, epoch)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE uploads (
+  id INTEGER PRIMARY KEY,
+  bucket INTEGER NOT NULL,
+  key BLOB NOT NULL,
+  upload TEXT NOT NULL,
+  started INTEGER NOT NULL,
+  bytes INTEGER NOT NULL DEFAULT 0,
+  details TEXT NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX uploads_by_id ON uploads (bucket, upload);
+CREATE UNIQUE INDEX uploads_by_key ON uploads (bucket, key, upload);
+
+CREATE TABLE parts (
+  upload INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  etag TEXT NOT NULL,
+  modified INTEGER NOT NULL,
+  checksum TEXT NOT NULL,
+  blobs TEXT NOT NULL,
+  PRIMARY KEY (upload, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE log (
+  name TEXT NOT NULL,
+  id INTEGER NOT NULL,
+  time INTEGER NOT NULL,
+  body TEXT NOT NULL,
+  PRIMARY KEY (name, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE counters (
+  tbl TEXT NOT NULL,
+  row TEXT NOT NULL,
+  name TEXT NOT NULL,
+  value REAL NOT NULL,
+  PRIMARY KEY (tbl, row, name)
+) STRICT, WITHOUT ROWID;
+`
+
+/** Opens the catalog for its one writer, and makes the tables when they are not there. */
+export function openForWriting(file: string): DatabaseSync {
+  const db = new DatabaseSync(file, { timeout: BUSY_MS })
+  try {
+    const version = checkedVersion(db, file)
+    if (version === 0) db.exec(`PRAGMA page_size = ${PAGE_BYTES}; PRAGMA application_id = ${APPLICATION_ID}`)
+    db.exec(`
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = FULL;
+      PRAGMA journal_size_limit = ${LOG_FILE_BYTES_MAX};
+      PRAGMA wal_autocheckpoint = 0;
+      PRAGMA cache_size = -${WRITER_CACHE_KIB};
+      PRAGMA temp_store = MEMORY`)
+    if (version === 0) db.exec(`BEGIN IMMEDIATE; ${TABLES} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)
+    return db
+  } catch (failure) {
+    db.close()
+    throw failure
+  }
+}
+
+/** Opens a catalog that its writer has made. */
+export function openForReading(file: string): DatabaseSync {
+  const db = new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS })
+  try {
+    if (checkedVersion(db, file) === 0)
+      throw new Error(`The catalog ${file} has no tables yet. Start its writer first.`)
+    db.exec(`PRAGMA query_only = 1; PRAGMA cache_size = -${READER_CACHE_KIB}; PRAGMA temp_store = MEMORY`)
+    return db
+  } catch (failure) {
+    db.close()
+    throw failure
+  }
+}
+
+function checkedVersion(db: DatabaseSync, file: string): number {
+  const version = Number(db.prepare('PRAGMA user_version').get()?.['user_version'] ?? 0)
+  if (version > SCHEMA_VERSION) {
+    throw new Error(
+      `The catalog ${file} has version ${version}; this release knows versions up to ${SCHEMA_VERSION}. ` +
+        'Start the release that wrote it, or a newer one.',
+    )
+  }
+  return version
+}

@@ -1,0 +1,121 @@
+/** The writer's end of the socket: takes commits of many connections, answers each when it is durable. */
+import { rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { Server, Socket } from 'node:net'
+import { WriterLock } from './lock.ts'
+import { Turns } from './turns.ts'
+import { FrameReader, frame, readCommit, writeAnswer } from './wire.ts'
+import { Writer } from './writer.ts'
+import type { Settled } from './writer.ts'
+
+/** With so many commits waiting the sockets are not read until there are fewer: clients wait where they are. */
+const QUEUE_COMMITS_MAX = 1024
+/** A connection that lets so many bytes of answers lie is cut off. */
+const UNREAD_BYTES_MAX = 16 * 1024 * 1024
+/** How long a new writer waits for the old one to let go of the catalog. */
+const LOCK_WAIT_MS = 2000
+
+export class WriterServer {
+  readonly #lock: WriterLock
+  readonly #writer: Writer
+  readonly #turns: Turns
+  readonly #server: Server
+  readonly #sockets = new Set<Socket>()
+  /** Connections with answers of the batch in hand, which go out together. */
+  readonly #answered = new Set<Socket>()
+  #paused = false
+
+  constructor(file: string) {
+    this.#lock = new WriterLock(file, LOCK_WAIT_MS)
+    try {
+      this.#writer = new Writer(file)
+    } catch (failure) {
+      this.#lock.release()
+      throw failure
+    }
+    this.#turns = new Turns(this.#writer, () => this.#afterBatch())
+    this.#server = createServer((socket) => this.#serve(socket))
+  }
+
+  get transactions(): number {
+    return this.#writer.transactions
+  }
+
+  /** Listens on a path. What lies there was left by a writer that is gone: only one holds the lock. */
+  listen(path: string): Promise<void> {
+    rmSync(path, { force: true })
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    this.#server.once('error', reject)
+    this.#server.listen(path, () => {
+      this.#server.off('error', reject)
+      resolve()
+    })
+    return promise
+  }
+
+  #serve(socket: Socket): void {
+    const frames = new FrameReader()
+    this.#sockets.add(socket)
+    if (this.#paused) socket.pause()
+    socket.on('data', (piece) => {
+      try {
+        for (const { id, body } of frames.push(piece)) this.#take(socket, id, body)
+      } catch {
+        // It does not speak the format, so no answer would be understood.
+        socket.destroy()
+      }
+      this.#pauseWhenFull()
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      this.#sockets.delete(socket)
+      this.#answered.delete(socket)
+    })
+  }
+
+  #take(socket: Socket, id: number, body: Buffer): void {
+    this.#turns.add({
+      changes: readCommit(body),
+      bytes: body.length,
+      settle: (settled) => this.#answer(socket, id, settled),
+    })
+  }
+
+  #answer(socket: Socket, id: number, settled: Settled): void {
+    if (socket.destroyed) return
+    if (!this.#answered.has(socket)) {
+      this.#answered.add(socket)
+      socket.cork()
+    }
+    socket.write(frame(id, writeAnswer(settled)))
+  }
+
+  #afterBatch(): void {
+    for (const socket of this.#answered) {
+      socket.uncork()
+      if (socket.writableLength > UNREAD_BYTES_MAX) socket.destroy()
+    }
+    this.#answered.clear()
+    if (this.#paused && this.#turns.length < QUEUE_COMMITS_MAX / 2) {
+      this.#paused = false
+      for (const socket of this.#sockets) socket.resume()
+    }
+  }
+
+  #pauseWhenFull(): void {
+    if (this.#paused || this.#turns.length < QUEUE_COMMITS_MAX) return
+    this.#paused = true
+    for (const socket of this.#sockets) socket.pause()
+  }
+
+  /** Settles what has arrived, answers it, and lets go of everything; the lock last. */
+  async close(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#server.close(() => resolve())
+    this.#turns.drain()
+    for (const socket of this.#sockets) socket.destroySoon()
+    await promise
+    this.#writer.close()
+    this.#lock.release()
+  }
+}

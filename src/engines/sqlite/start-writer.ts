@@ -1,0 +1,48 @@
+import { fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+export interface WriterProcess {
+  readonly pid: number
+  /** Settles when the process has ended, for whatever reason, with its exit code or the signal's name. */
+  readonly ended: Promise<number | string>
+  /** Asks it to settle what has arrived and to end; settles when it has. */
+  stop(): Promise<void>
+}
+
+/** How long a process that was asked to end may take, before it is killed. */
+const STOP_MS = 10_000
+
+/**
+ * Starts the writer of a catalog and waits until it takes commits. Rejects with what it said when it does not, for
+ * example because another writer has the catalog. To start it again after it ended is the caller's part.
+ */
+export function startWriter({ file, socket }: { file: string; socket: string }): Promise<WriterProcess> {
+  const child = fork(fileURLToPath(new URL('writer-process.ts', import.meta.url)), [file, socket], {
+    stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+  })
+  const ready = Promise.withResolvers<WriterProcess>()
+  const ended = Promise.withResolvers<number | string>()
+  let said = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    said = (said + text).slice(-4096)
+    process.stderr.write(text)
+  })
+  child.once('error', ready.reject)
+  child.once('exit', (code, signal) => {
+    ended.resolve(code ?? signal ?? 'unknown')
+    ready.reject(new Error(said.trim() || `The catalog writer ended (${code ?? signal}) before it was ready.`))
+  })
+  child.once('message', () => {
+    ready.resolve({
+      pid: child.pid ?? 0,
+      ended: ended.promise,
+      stop: async () => {
+        child.kill('SIGTERM')
+        const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
+        await ended.promise
+        clearTimeout(timer)
+      },
+    })
+  })
+  return ready.promise
+}

@@ -1,0 +1,83 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Change, Outcome } from '../../ports/catalog.ts'
+import type { Ledger } from './ledger.ts'
+import { refuse } from './refusal.ts'
+import { query } from './statements.ts'
+
+type Of<Name extends Change['do']> = Extract<Change, { do: Name }>
+
+export function volumeChanges(db: DatabaseSync, ledger: Ledger) {
+  const openBucketIn = query<{ id: number }>(db, 'SELECT id FROM buckets WHERE volume = ? AND closed = 0 LIMIT 1')
+  const insertVolume = ledger.write('INSERT INTO volumes (uuid, size) VALUES (?, ?) ON CONFLICT DO NOTHING')
+  const closeVolume = ledger.write('UPDATE volumes SET uuid = NULL WHERE id = ?')
+  const removeClosedBuckets = ledger.write('DELETE FROM buckets WHERE volume = ?')
+  const removeSnapshots = ledger.write('DELETE FROM snapshots WHERE volume = ?')
+  const removeDropped = ledger.write('DELETE FROM dropped_epochs WHERE volume = ?')
+
+  const anyBucket = query<{ id: number; volume: number; closed: number }>(
+    db,
+    'SELECT id, volume, closed FROM buckets WHERE uuid = ?',
+  )
+  const insertBucket = ledger.write('INSERT INTO buckets (uuid, volume, size_limit) VALUES (?, ?, ?)')
+  const reopenBucket = ledger.write('UPDATE buckets SET closed = 0, size_limit = ? WHERE id = ?')
+  const hideBucket = ledger.write('UPDATE buckets SET closed = 1 WHERE id = ?')
+  const removeBucket = ledger.write('DELETE FROM buckets WHERE id = ?')
+  const uploadIn = query<{ id: number }>(db, 'SELECT id FROM uploads WHERE bucket = ? LIMIT 1')
+  const deadIn = query<{ id: number }>(db, 'SELECT id FROM object_history WHERE bucket = ? LIMIT 1')
+
+  return {
+    openVolume({ volume, sizeBytes }: Of<'open-volume'>): Outcome {
+      insertVolume(volume, sizeBytes)
+      return {}
+    },
+
+    resizeVolume({ volume: uuid, sizeBytes }: Of<'resize-volume'>): Outcome {
+      const volume = ledger.volume(uuid)
+      if (volume.usedBytes > sizeBytes) refuse('full', 'volume')
+      ledger.changeVolume(volume, { sizeBytes })
+      return {}
+    },
+
+    /** Takes its name from the volume, which makes it gone. Its history and blobs may be many: the sweep takes them. */
+    closeVolume({ volume: uuid }: Of<'close-volume'>): Outcome {
+      const volume = ledger.findVolume(uuid)
+      if (volume === undefined) return {}
+      if (openBucketIn.get(volume.id) !== undefined) refuse('not-empty')
+      closeVolume(volume.id)
+      removeClosedBuckets(volume.id)
+      removeSnapshots(volume.id)
+      removeDropped(volume.id)
+      ledger.release(volume)
+      return {}
+    },
+
+    openBucket({ bucket, volume: uuid, limitBytes }: Of<'open-bucket'>): Outcome {
+      const volume = ledger.volume(uuid)
+      const before = anyBucket.get(bucket)
+      if (before === undefined) insertBucket(bucket, volume.id, limitBytes)
+      else if (before.volume !== volume.id) refuse('exists')
+      else if (before.closed === 1) reopenBucket(limitBytes, before.id)
+      return {}
+    },
+
+    limitBucket({ bucket: uuid, limitBytes }: Of<'limit-bucket'>): Outcome {
+      const bucket = ledger.bucket(uuid)
+      if (bucket.usedBytes > limitBytes) refuse('full', 'bucket')
+      ledger.changeBucket(bucket, { limitBytes })
+      return {}
+    },
+
+    /** A bucket that snapshots still show keeps its row, so that its uuid leads to its history. */
+    closeBucket({ bucket: uuid }: Of<'close-bucket'>): Outcome {
+      const bucket = ledger.findBucket(uuid)
+      if (bucket === undefined) return {}
+      if (bucket.objects > 0 || uploadIn.get(bucket.id) !== undefined) refuse('not-empty')
+      // Flushed first, because the row may be shown again: its sums must be those of now, which are 0.
+      ledger.flush()
+      if (deadIn.get(bucket.id) === undefined) removeBucket(bucket.id)
+      else hideBucket(bucket.id)
+      ledger.release(bucket)
+      return {}
+    },
+  }
+}

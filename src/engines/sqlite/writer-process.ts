@@ -1,0 +1,42 @@
+/**
+ * The writer process of an embedded catalog: `node writer-process.ts <database> <socket>`. Tells its parent 'ready' when
+ * commits are taken. Ends on SIGTERM or SIGINT, and when its parent goes away; what had arrived is settled first.
+ */
+import { WriterServer } from './server.ts'
+
+const [file, socket] = process.argv.slice(2)
+if (file === undefined || socket === undefined) {
+  process.stderr.write('Usage: node writer-process.ts <database> <socket>\n')
+  process.exit(2)
+}
+
+let server: WriterServer
+try {
+  server = new WriterServer(file)
+  await server.listen(socket)
+} catch (failure) {
+  process.stderr.write(`${failure instanceof Error ? failure.message : String(failure)}\n`)
+  process.exit(1)
+}
+
+let ending = false
+function end(): void {
+  if (ending) return
+  ending = true
+  server.close().then(
+    () => process.exit(0),
+    (failure: unknown) => {
+      process.stderr.write(`${String(failure)}\n`)
+      process.exit(1)
+    },
+  )
+}
+
+process.on('SIGTERM', end)
+process.on('SIGINT', end)
+if (process.send === undefined) {
+  process.stdin.on('end', end).resume()
+} else {
+  process.on('disconnect', end)
+  process.send('ready')
+}
