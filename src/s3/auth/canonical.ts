@@ -1,0 +1,125 @@
+import { createHash, createHmac } from 'node:crypto'
+import { trimBlanks } from '../headers.ts'
+import type { RequestHeaders } from '../headers.ts'
+import { percentDecode, percentEncode } from '../percent.ts'
+import type { QueryParameter } from '../query.ts'
+
+/**
+ * The two texts that Signature Version 4 signs. For `GET /a%20b?x=1` with two signed headers:
+ *
+ *     canonical request               string to sign
+ *     ------------------------------  ----------------------------------------
+ *     GET                             AWS4-HMAC-SHA256
+ *     /a%20b                          20130524T000000Z
+ *     x=1                             20130524/us-east-1/s3/aws4_request
+ *     host:examplebucket              <hex SHA-256 of the canonical request>
+ *     x-amz-date:20130524T000000Z
+ *
+ *     host;x-amz-date
+ *     <x-amz-content-sha256>
+ *
+ * Amazon S3 API Reference, "Authenticating Requests (AWS Signature Version 4)". S3 differs from other services: the path
+ * is not normalised, so `//` and `..` are signed as they are, and it is encoded once, not twice.
+ */
+export function canonicalRequest(request: {
+  readonly method: string
+  readonly rawPath: string
+  readonly query: readonly QueryParameter[]
+  readonly headers: RequestHeaders
+  readonly signedHeaders: readonly string[]
+  readonly payload: string
+}): string {
+  return [
+    request.method,
+    percentEncode(percentDecode(request.rawPath), { keepSlash: true }),
+    canonicalQuery(request.query),
+    ...request.signedHeaders.map((name) => `${name}:${canonicalValue(request.headers.get(name) ?? [])}`),
+    '',
+    request.signedHeaders.join(';'),
+    request.payload,
+  ].join('\n')
+}
+
+export function stringToSign(timestamp: string, scope: Scope, canonical: string): string {
+  return [algorithmName, timestamp, scopeText(scope), hexSha256(latin1Bytes(canonical))].join('\n')
+}
+
+/** What a signing key is good for: one day, region and service. */
+export interface Scope {
+  /** `20130524`, UTC. */
+  readonly date: string
+  readonly region: string
+  readonly service: string
+}
+
+export const algorithmName = 'AWS4-HMAC-SHA256'
+export const scopeEnd = 'aws4_request'
+
+/** `20130524/us-east-1/s3/aws4_request` */
+export function scopeText(scope: Scope): string {
+  return `${scope.date}/${scope.region}/${scope.service}/${scopeEnd}`
+}
+
+export function signingKey(secret: string, scope: Scope): Buffer {
+  let key = hmac(`AWS4${secret}`, scope.date)
+  for (const step of [scope.region, scope.service, scopeEnd]) key = hmac(key, step)
+  return key
+}
+
+/** Hex HMAC-SHA256: the signature of a string to sign, of a chunk, or of the policy of a POST form. */
+export function signatureOf(key: Buffer, text: string): string {
+  return createHmac('sha256', key).update(text, 'utf8').digest('hex')
+}
+
+export function hexSha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+/** `20130524T000000Z` */
+export function timestampOf(date: Date): string {
+  return date.toISOString().replaceAll(/[-:]|\.\d{3}/g, '')
+}
+
+/** Milliseconds of `20130524T000000Z`, or nothing when it is no such date. */
+export function readTimestamp(text: string): number | undefined {
+  const match = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text)
+  if (match === null) return undefined
+  const [, year, month, day, hour, minute, second] = match
+  const time = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
+  return Number.isNaN(time) || timestampOf(new Date(time)) !== text ? undefined : time
+}
+
+/**
+ * Sorted by the bytes of the encoded name, then of the encoded value. Encoded text is ASCII, so comparing strings is
+ * comparing bytes. Names and values are compared apart: `a=` sorts before `a-b=`, although `-` sorts before `=`.
+ */
+function canonicalQuery(query: readonly QueryParameter[]): string {
+  return query
+    .map(({ name, value }) => [encodeText(name), encodeText(value)] as const)
+    .toSorted(([nameA, valueA], [nameB, valueB]) => compare(nameA, nameB) || compare(valueA, valueB))
+    .map(([name, value]) => `${name}=${value}`)
+    .join('&')
+}
+
+/** Blanks around a value are dropped, several in a row become one, several values are joined with a comma. */
+function canonicalValue(values: readonly string[]): string {
+  return values.map((value) => trimBlanks(value).replaceAll(/[ \t]+/g, ' ')).join(',')
+}
+
+function encodeText(text: string): string {
+  return percentEncode(Buffer.from(text, 'utf8'), { keepSlash: false })
+}
+
+/** Header values hold one character per byte, and what is signed are the bytes. All else in the request is ASCII. */
+function latin1Bytes(text: string): Buffer {
+  return Buffer.from(text, 'latin1')
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0
+  return a < b ? -1 : 1
+}
+
+function hmac(key: string | Buffer, text: string): Buffer {
+  return createHmac('sha256', key).update(text, 'utf8').digest()
+}

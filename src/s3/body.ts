@@ -1,0 +1,264 @@
+import { ChunkedDecoder, decodeChunked } from './auth/aws-chunked.ts'
+import type { ChunkSigning } from './auth/aws-chunked.ts'
+import type { Payload } from './auth/payload.ts'
+import {
+  checksumAlgorithms,
+  decodeBase64,
+  decodeChecksum,
+  defaultChecksumAlgorithm,
+  findChecksumAlgorithm,
+  hashDigest,
+  unsupportedChecksumAlgorithms,
+} from './checksums/algorithms.ts'
+import type { ChecksumAlgorithm, ChecksumType, Digest } from './checksums/algorithms.ts'
+import { invalidArgument, s3Error } from './errors.ts'
+import { headerValue } from './headers.ts'
+import type { RequestHeaders } from './headers.ts'
+
+export interface BodyRequest {
+  readonly headers: RequestHeaders
+  /** From the verified request. */
+  readonly payload: Payload
+  /** From the verified request; needed when the payload is in signed chunks. */
+  readonly signing?: ChunkSigning
+  /** Most bytes the decoded body may have. */
+  readonly maxBytes: number
+  /** What to compute when the client sends no checksum, such as the algorithm of a multipart upload. */
+  readonly fallbackAlgorithm?: ChecksumAlgorithm
+}
+
+export interface BodyOutcome {
+  readonly sizeBytes: number
+  readonly md5: Buffer
+  readonly checksum: {
+    readonly algorithm: ChecksumAlgorithm
+    readonly type: ChecksumType
+    /** Base64. */
+    readonly value: string
+  }
+}
+
+/**
+ * What a request says about its body, checked as far as headers go, so that a bad request is refused before its body is
+ * asked for (`Expect: 100-continue`). Then one pass over the body computes every digest that is wanted and compares:
+ *
+ *     length                   Content-Length, or x-amz-decoded-content-length    IncompleteBody, EntityTooLarge
+ *     Content-MD5              always computed, as it is also the ETag            BadDigest
+ *     x-amz-content-sha256     when it is a hash                                  XAmzContentSHA256Mismatch
+ *     x-amz-checksum-…         as a header, or as a trailer of aws-chunked        BadDigest
+ */
+export function planBody(request: BodyRequest): BodyPlan {
+  return new BodyPlan(request)
+}
+
+export class BodyPlan {
+  /** Size of the decoded body. */
+  readonly sizeBytes: number
+  /** The algorithm of the checksum that will be kept. */
+  readonly algorithm: ChecksumAlgorithm
+  /** Whether the client sent Content-MD5 or a checksum. Some operations demand one. */
+  readonly hasIntegrity: boolean
+  readonly #payload: Payload
+  readonly #signing: ChunkSigning | undefined
+  readonly #contentMd5: Buffer | undefined
+  readonly #checksum: ChecksumClaim | undefined
+  readonly #trailerNames: readonly string[]
+  #outcome: BodyOutcome | undefined
+
+  constructor(request: BodyRequest) {
+    const { headers, payload, signing, maxBytes } = request
+    this.sizeBytes = readSize(headers, payload)
+    if (this.sizeBytes > maxBytes) {
+      throw s3Error('EntityTooLarge', {
+        fields: { ProposedSize: String(this.sizeBytes), MaxSizeAllowed: String(maxBytes) },
+      })
+    }
+    if (payload.kind === 'chunked' && payload.isSigned && signing === undefined) {
+      throw s3Error('InvalidRequest', { message: 'A body in signed chunks needs a signed request.' })
+    }
+    this.#payload = payload
+    this.#signing = payload.kind === 'chunked' && payload.isSigned ? signing : undefined
+    this.#contentMd5 = readContentMd5(headers)
+    this.#trailerNames = readTrailerNames(headers, payload)
+    this.#checksum = readChecksumClaim(headers, this.#trailerNames)
+    this.algorithm = this.#checksum?.algorithm ?? request.fallbackAlgorithm ?? defaultChecksumAlgorithm
+    this.hasIntegrity = this.#contentMd5 !== undefined || this.#checksum !== undefined
+  }
+
+  /**
+   * The decoded bytes of the body. They may be stored as they come, but they count only when this has ended without an
+   * error: lengths, digests and signatures are known at the end.
+   */
+  async *receive(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    const md5 = hashDigest('md5')
+    const sha256 = this.#payload.kind === 'sha256' ? hashDigest('sha256') : undefined
+    const checksum = checksumAlgorithms[this.algorithm].begin()
+    const decoder = this.#decoder()
+    let sizeBytes = 0
+    for await (const piece of decoder === undefined ? source : decodeChunked(source, decoder)) {
+      sizeBytes += piece.length
+      if (sizeBytes > this.sizeBytes) throw incomplete(this.sizeBytes, sizeBytes)
+      md5.update(piece)
+      sha256?.update(piece)
+      checksum.update(piece)
+      yield piece
+    }
+    if (sizeBytes !== this.sizeBytes) throw incomplete(this.sizeBytes, sizeBytes)
+    this.#checkSha256(sha256)
+    this.#outcome = {
+      sizeBytes,
+      md5: this.#checkMd5(md5),
+      checksum: {
+        algorithm: this.algorithm,
+        type: 'FULL_OBJECT',
+        value: this.#checkChecksum(checksum, decoder).toString('base64'),
+      },
+    }
+  }
+
+  /** A small body in one piece, such as a document. */
+  async receiveAll(source: AsyncIterable<Buffer>): Promise<Buffer> {
+    const pieces: Buffer[] = []
+    for await (const piece of this.receive(source)) pieces.push(piece)
+    return Buffer.concat(pieces)
+  }
+
+  /** What was received. Throws before `receive` has ended well. */
+  outcome(): BodyOutcome {
+    if (this.#outcome === undefined) throw new Error('The body was not received.')
+    return this.#outcome
+  }
+
+  #decoder(): ChunkedDecoder | undefined {
+    if (this.#payload.kind !== 'chunked') return undefined
+    return new ChunkedDecoder({
+      decodedBytes: this.sizeBytes,
+      signing: this.#signing,
+      trailerNames: this.#payload.hasTrailer ? this.#trailerNames : undefined,
+    })
+  }
+
+  #checkMd5(digest: Digest): Buffer {
+    const value = digest.value()
+    const expected = this.#contentMd5
+    if (expected === undefined || expected.equals(value)) return value
+    throw s3Error('BadDigest', {
+      message: 'The Content-MD5 you specified did not match what we received.',
+      fields: { ExpectedDigest: expected.toString('base64'), CalculatedDigest: value.toString('base64') },
+    })
+  }
+
+  #checkSha256(digest: Digest | undefined): void {
+    if (this.#payload.kind !== 'sha256' || digest === undefined) return
+    const value = digest.value()
+    if (this.#payload.sha256.equals(value)) return
+    throw s3Error('XAmzContentSHA256Mismatch', {
+      fields: {
+        ClientComputedContentSHA256: this.#payload.sha256.toString('hex'),
+        S3ComputedContentSHA256: value.toString('hex'),
+      },
+    })
+  }
+
+  #checkChecksum(digest: Digest, decoder: ChunkedDecoder | undefined): Buffer {
+    const value = digest.value()
+    const claim = this.#checksum
+    if (claim === undefined) return value
+    const { header } = checksumAlgorithms[claim.algorithm]
+    const expected = claim.value ?? decodeChecksum(claim.algorithm, decoder?.trailers.get(header) ?? '')
+    if (expected === undefined) throw invalidRequest(`Value for ${header} trailing header is invalid.`)
+    if (expected.equals(value)) return value
+    throw s3Error('BadDigest', {
+      message: `The ${claim.algorithm} you specified did not match the calculated checksum.`,
+    })
+  }
+}
+
+/** A checksum that a client promises. Without a value it comes with the trailer. */
+interface ChecksumClaim {
+  readonly algorithm: ChecksumAlgorithm
+  readonly value: Buffer | undefined
+}
+
+/**
+ * The length that counts is that of the decoded body. `Transfer-Encoding: chunked` around `aws-chunked`, as streams of the
+ * JavaScript SDK have it, therefore needs no Content-Length.
+ */
+function readSize(headers: RequestHeaders, payload: Payload): number {
+  const name = payload.kind === 'chunked' ? 'x-amz-decoded-content-length' : 'content-length'
+  const value = headerValue(headers, name)
+  if (value === undefined) throw s3Error('MissingContentLength')
+  if (!/^\d{1,15}$/.test(value)) throw invalidArgument(`${name} must be a number of bytes.`, name, value)
+  return Number(value)
+}
+
+function readContentMd5(headers: RequestHeaders): Buffer | undefined {
+  const value = headerValue(headers, 'content-md5')
+  if (value === undefined) return undefined
+  const md5 = decodeBase64(value, 16)
+  if (md5 === undefined) throw s3Error('InvalidDigest', { fields: { 'Content-MD5': value } })
+  return md5
+}
+
+function readTrailerNames(headers: RequestHeaders, payload: Payload): readonly string[] {
+  const value = headerValue(headers, 'x-amz-trailer')
+  if (value === undefined) return []
+  if (payload.kind !== 'chunked' || !payload.hasTrailer) {
+    throw invalidRequest('x-amz-trailer is given, but x-amz-content-sha256 does not announce a trailer.')
+  }
+  const names = value.split(',').map((name) => name.trim().toLowerCase())
+  const kept = names.filter((name) => name !== '')
+  for (const name of kept) {
+    if (!name.startsWith(checksumPrefix))
+      throw invalidRequest('The value specified in the x-amz-trailer header is not supported')
+  }
+  return kept
+}
+
+/** The one checksum of a request, from its headers or announced for its trailer. */
+function readChecksumClaim(headers: RequestHeaders, trailerNames: readonly string[]): ChecksumClaim | undefined {
+  const sent = [...headers.keys()].filter((name) => name.startsWith(checksumPrefix) && !notChecksums.has(name))
+  if (sent.length + trailerNames.length > 1) {
+    throw invalidRequest('Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed.')
+  }
+  const [name] = [...sent, ...trailerNames]
+  const named = headerValue(headers, 'x-amz-sdk-checksum-algorithm')?.toUpperCase()
+  if (name === undefined) {
+    if (named === undefined) return undefined
+    throw invalidRequest(
+      'x-amz-sdk-checksum-algorithm specified, but no corresponding x-amz-checksum-* or x-amz-trailer headers were found.',
+    )
+  }
+  const algorithm = checksumAlgorithmOf(name)
+  if (named !== undefined && named !== algorithm) {
+    throw invalidRequest('Value for x-amz-sdk-checksum-algorithm header is invalid.')
+  }
+  if (sent.length === 0) return { algorithm, value: undefined }
+  const value = decodeChecksum(algorithm, headerValue(headers, name) ?? '')
+  if (value === undefined) throw invalidRequest(`Value for ${name} header is invalid.`)
+  return { algorithm, value }
+}
+
+function checksumAlgorithmOf(header: string): ChecksumAlgorithm {
+  const name = header.slice(checksumPrefix.length)
+  const algorithm = findChecksumAlgorithm(name)
+  if (algorithm !== undefined) return algorithm
+  if (unsupportedChecksumAlgorithms.includes(name.toUpperCase())) {
+    throw s3Error('NotImplemented', { message: `The checksum algorithm ${name.toUpperCase()} is not implemented.` })
+  }
+  throw invalidRequest(`The algorithm of ${header} is not known.`)
+}
+
+const checksumPrefix = 'x-amz-checksum-'
+const notChecksums = new Set(['x-amz-checksum-algorithm', 'x-amz-checksum-mode', 'x-amz-checksum-type'])
+
+function invalidRequest(message: string): Error {
+  return s3Error('InvalidRequest', { message })
+}
+
+function incomplete(expected: number, received: number): Error {
+  return s3Error('IncompleteBody', {
+    message: 'The request body does not have the number of bytes that its headers announce.',
+    fields: { NumberBytesExpected: String(expected), NumberBytesProvided: String(received) },
+  })
+}
