@@ -16,7 +16,11 @@ const needsTools = command !== 'start'
 
 install()
 const node = join(root, 'node_modules', '.bin', 'node')
-run(command === 'start' ? [join(root, 'bin', 'holdfast.ts'), 'start', ...rest] : [join(root, 'bin', 'dev.ts'), command, ...rest])
+run(
+  command === 'start'
+    ? [join(root, 'bin', 'holdfast.ts'), 'start', ...rest]
+    : [join(root, 'bin', 'dev.ts'), command, ...rest],
+)
 
 function install() {
   const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))

@@ -8,7 +8,9 @@ export function openLog(level: LogLevel, part: string): Log {
     if (logLevels.indexOf(of) < from) return
     const time = new Date().toISOString()
     const line = process.stderr.isTTY
-      ? `${time} ${of.padEnd(5)} ${message}${Object.entries(details).map(([name, value]) => ` ${name}=${show(value)}`).join('')}`
+      ? `${time} ${of.padEnd(5)} ${message}${Object.entries(details)
+          .map(([name, value]) => ` ${name}=${show(value)}`)
+          .join('')}`
       : JSON.stringify({ time, level: of, part, message, ...details })
     process.stderr.write(`${line}\n`)
   }

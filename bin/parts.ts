@@ -4,7 +4,7 @@ import { DirectoryVolumes } from '../src/engines/directory/volumes.ts'
 import { realSystem } from '../src/engines/system.ts'
 import { registry } from '../src/model/registry.ts'
 import type { Release } from '../src/model/release.ts'
-import type { Row } from '../src/model/value.ts'
+import { type Row, textAt } from '../src/model/value.ts'
 import type { Catalog } from '../src/ports/catalog.ts'
 import type { Volumes } from '../src/ports/volumes.ts'
 import { behaviours } from '../src/resources/index.ts'
@@ -28,7 +28,7 @@ export function openCluster(parts: {
 function enginesByFolder(): (aggregate: Row) => Volumes {
   const engines = new Map<string, Volumes>()
   return (aggregate) => {
-    const folder = String(aggregate['$folder'])
+    const folder = textAt(aggregate, '$folder')
     const engine = engines.get(folder) ?? new DirectoryVolumes(folder)
     engines.set(folder, engine)
     return engine

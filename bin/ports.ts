@@ -21,8 +21,10 @@ export async function canBindLowPorts(): Promise<boolean> {
   if (process.platform !== 'linux' || process.getuid?.() === 0) return process.getuid?.() === 0
   const server = createServer()
   return new Promise((resolve) => {
-    server.once('error', () => resolve(false)).listen({ host: '127.0.0.1', port: 1023 }, () => {
-      server.close(() => resolve(true))
-    })
+    server
+      .once('error', () => resolve(false))
+      .listen({ host: '127.0.0.1', port: 1023 }, () => {
+        server.close(() => resolve(true))
+      })
   })
 }

@@ -23,6 +23,7 @@ import { canBindLowPorts, settlePort } from './ports.ts'
 import { printAddress, SettingsError, type Settings } from './settings.ts'
 import { keepWriter } from './writer.ts'
 import { Workers } from './workers.ts'
+import { textOf } from '../src/model/value.ts'
 
 /** How long requests in progress may take to end when the cluster stops. */
 const DRAIN_MS = 30_000
@@ -85,7 +86,7 @@ export async function start(settings: Settings): Promise<void> {
       {
         actions,
         authenticate: (authorization, from) => login.authenticate(authorization, from),
-        wireDialect: async () => String((await cluster.rows('cluster'))[0]?.['wire_dialect'] ?? 'auto'),
+        wireDialect: async () => textOf((await cluster.rows('cluster'))[0]?.['wire_dialect'] ?? 'auto'),
       },
       {
         ...certificate,
@@ -137,7 +138,12 @@ export async function start(settings: Settings): Promise<void> {
   isReady = false
   log.info('Stopping: requests in progress may end.', { drainMs: DRAIN_MS })
   clearInterval(sampling)
-  await Promise.all([within(DRAIN_MS, management.close()), workers.stop(DRAIN_MS), jobs.drain(DRAIN_MS), housekeeping.stop()])
+  await Promise.all([
+    within(DRAIN_MS, management.close()),
+    workers.stop(DRAIN_MS),
+    jobs.drain(DRAIN_MS),
+    housekeeping.stop(),
+  ])
   await catalog.close()
   await writer.stop()
   log.info('Stopped.')
@@ -149,7 +155,8 @@ function enterFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     process.chdir(folder)
-    for (const place of [dirname(places.catalog), dirname(places.socket), places.aggregate]) mkdirSync(place, { recursive: true })
+    for (const place of [dirname(places.catalog), dirname(places.socket), places.aggregate])
+      mkdirSync(place, { recursive: true })
   } catch (failure) {
     throw new SettingsError(`The data folder ${folder} cannot be used: ${(failure as Error).message}`)
   }

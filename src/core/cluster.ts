@@ -1,9 +1,10 @@
 /** What verbs and derivations are given: the catalog, the volumes of each aggregate, time, chance and one another. */
-import { Failure, failures } from '../model/failure.ts'
+import type { Failure } from '../model/failure.ts'
+import { failures } from '../model/failure.ts'
 import type { Registry } from '../model/registry.ts'
 import type { Release } from '../model/release.ts'
 import type { Resource } from '../model/resource.ts'
-import type { Row, Value } from '../model/value.ts'
+import { type Row, type Value, textOf } from '../model/value.ts'
 import { CommitRefused, type Catalog, type Change, type Fields, type Outcome } from '../ports/catalog.ts'
 import type { System } from '../ports/system.ts'
 import type { Volumes } from '../ports/volumes.ts'
@@ -80,7 +81,7 @@ export class Cluster {
 
   /** The stored fields of a record, or nothing. */
   async find(type: string, key: string): Promise<Row | undefined> {
-    return (await this.catalog.record(type, key))?.body as Row | undefined
+    return (await this.catalog.record(type, key))?.body
   }
 
   /** The stored fields of a record that a request names. */
@@ -114,15 +115,19 @@ export class Cluster {
   }
 
   /** The change that writes the record of a row: with its parent, its unique name, and without what is derived. */
-  put(type: string, row: Row, options: { expect?: 'absent' | number; unique?: Readonly<Record<string, string>> } = {}): Change {
+  put(
+    type: string,
+    row: Row,
+    options: { expect?: 'absent' | number; unique?: Readonly<Record<string, string>> } = {},
+  ): Change {
     const resource = this.registry.resource(type)
     const name = row['name']
-    const within = typeof resource.nameWithin === 'string' ? String(row[resource.nameWithin]) : ''
+    const within = typeof resource.nameWithin === 'string' ? textOf(row[resource.nameWithin]) : ''
     return {
       do: 'put-record',
       type,
       key: recordKey(resource, row),
-      parent: resource.parent === undefined ? '' : String(row[resource.parent]),
+      parent: resource.parent === undefined ? '' : textOf(row[resource.parent]),
       body: stored(resource, row),
       unique: {
         ...(typeof name === 'string' && resource.nameWithin !== false ? { [`${type}:name`]: `${within}/${name}` } : {}),
@@ -144,7 +149,10 @@ export class Cluster {
     switch (refused.reason) {
       case 'taken':
       case 'exists':
-        return failures.duplicate(`A ${noun} of that name`, refused.scope.endsWith(':name') ? 'name' : refused.scope || 'name')
+        return failures.duplicate(
+          `A ${noun} of that name`,
+          refused.scope.endsWith(':name') ? 'name' : refused.scope || 'name',
+        )
       case 'stale':
         return failures.inUse(`The ${noun} was changed by another request. Read it again, then repeat.`)
       case 'missing':
@@ -156,7 +164,10 @@ export class Cluster {
       case 'absent':
       case 'too-large':
       case 'parts':
-        return failures.invalid(refused.scope === '' ? undefined : refused.scope, `The ${noun} does not allow it: ${refused.reason}.`)
+        return failures.invalid(
+          refused.scope === '' ? undefined : refused.scope,
+          `The ${noun} does not allow it: ${refused.reason}.`,
+        )
     }
   }
 }
@@ -165,7 +176,7 @@ export const EVENTS_KEPT = 100_000
 export const AUDIT_KEPT = 100_000
 
 export function recordKey(resource: Resource, row: Row): string {
-  return resource.recordKey.map((path) => String(row[path] ?? '')).join('/')
+  return resource.recordKey.map((path) => textOf(row[path] ?? '')).join('/')
 }
 
 /** Only what the record itself holds: references by uuid alone, nothing shown once, nothing unset. */
@@ -180,5 +191,5 @@ function stored(resource: Resource, row: Row): Fields {
         ? (value as readonly Value[]).map((one) => ({ uuid: (one as Row)['uuid'] ?? null }))
         : value
   }
-  return body as Fields
+  return body
 }

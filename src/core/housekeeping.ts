@@ -2,7 +2,7 @@
  * What runs beside requests: giving back the space of dropped snapshots, unlinking blobs that nothing needs, removing
  * old job records. All of it may stop at any point and be repeated.
  */
-import type { Row } from '../model/value.ts'
+import { type Row, textAt } from '../model/value.ts'
 import { CommitRefused } from '../ports/catalog.ts'
 import type { Cluster } from './cluster.ts'
 import { describe, type Jobs } from './jobs.ts'
@@ -60,7 +60,7 @@ export class Housekeeping {
   }
 
   async #tidy(row: Row): Promise<void> {
-    const volume = String(row['uuid'])
+    const volume = textAt(row, 'uuid')
     const { catalog } = this.#cluster
     try {
       for (let batch = 0; batch < BATCHES_A_ROUND; batch++) {

@@ -10,7 +10,7 @@
  * After a crash, a job that was moving forward repeats the step it was in, and one that was unwinding goes on unwinding.
  */
 import { Failure, failures } from '../model/failure.ts'
-import type { Row, Value } from '../model/value.ts'
+import { type Row, textAt, type Value, textOf } from '../model/value.ts'
 import type { Behaviour, VerbName } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
 import type { Caller, Plan, Step, Work } from './verb.ts'
@@ -63,15 +63,15 @@ export class Jobs {
       start_time: now,
       progress: 0,
       ...(typeof svm === 'string' ? { 'svm.uuid': svm } : {}),
-      '$type': behaviour.resource.type,
-      '$verb': verb,
-      '$key': plan.key,
-      '$input': plan.input as Value,
-      '$memo': {},
-      '$at': 0,
-      '$direction': 'forward',
-      '$locks': [...(plan.locks ?? [])],
-      '$user': caller.user,
+      $type: behaviour.resource.type,
+      $verb: verb,
+      $key: plan.key,
+      $input: plan.input,
+      $memo: {},
+      $at: 0,
+      $direction: 'forward',
+      $locks: [...(plan.locks ?? [])],
+      $user: caller.user,
     }
     await this.#write(job)
     this.#start(job)
@@ -115,13 +115,13 @@ export class Jobs {
     const gone = ended.filter((row, at) => at >= ENDED_KEPT_MAX || Number(row['end_time'] ?? 0) < oldest)
     for (let at = 0; at < gone.length; at += 100) {
       await this.#cluster.catalog.commit(
-        gone.slice(at, at + 100).map((row) => ({ do: 'remove-record', type: JOBS, key: String(row['uuid']) })),
+        gone.slice(at, at + 100).map((row) => ({ do: 'remove-record', type: JOBS, key: textAt(row, 'uuid') })),
       )
     }
   }
 
   #start(job: Row): void {
-    const uuid = String(job['uuid'])
+    const uuid = textAt(job, 'uuid')
     const running = this.#run(job).catch((failure: unknown) => {
       // The record could not be written. It stays active there, and the next start takes it up.
       this.#cluster.log.error('A job was left for the next start.', { job: uuid, failure: String(failure) })
@@ -142,18 +142,18 @@ export class Jobs {
 
   async #steps(queued: Row): Promise<Row> {
     const cluster = this.#cluster
-    const behaviour = cluster.behaviour(String(queued['$type']))
+    const behaviour = cluster.behaviour(textAt(queued, '$type'))
     const verb = behaviour[queued['$verb'] as VerbName]
-    if (verb === undefined) throw new Error(`${behaviour.resource.type} has no ${String(queued['$verb'])}.`)
+    if (verb === undefined) throw new Error(`${behaviour.resource.type} has no ${textAt(queued, '$verb')}.`)
     const { steps } = verb
-    const pointOf = (step: Step) => `${behaviour.resource.type} ${String(queued['$verb'])}: ${step.name}`
+    const pointOf = (step: Step) => `${behaviour.resource.type} ${textAt(queued, '$verb')}: ${step.name}`
     let job: Row = queued
     const save = async (changes: Row) => {
       job = { ...job, ...changes, $memo: { ...work.memo } }
       await this.#write(job)
     }
     const work: Work = {
-      key: String(queued['$key']),
+      key: textAt(queued, '$key'),
       input: queued['$input'] as Row,
       memo: { ...(queued['$memo'] as Record<string, Value>) },
       progress: (done) =>
@@ -179,10 +179,16 @@ export class Jobs {
         return job
       } catch (cause) {
         const failure = cause instanceof Failure ? cause : failures.internal(cause)
-        if (failure.kind === 'internal') cluster.log.error('A job failed.', { job: job['uuid'], cause: describe(cause) })
+        if (failure.kind === 'internal')
+          cluster.log.error('A job failed.', { job: job['uuid'], cause: describe(cause) })
         await save({
           $direction: 'back',
-          $failure: { code: failure.code, kind: failure.kind, message: failure.message, target: failure.target ?? null },
+          $failure: {
+            code: failure.code,
+            kind: failure.kind,
+            message: failure.message,
+            target: failure.target ?? null,
+          },
         })
       }
     }
@@ -197,13 +203,15 @@ export class Jobs {
     const failure = job['$failure'] as Row
     await save({
       state: 'failure',
-      message: String(failure['message']),
+      message: textAt(failure, 'message'),
       code: Number(failure['code']),
-      'error.message': String(failure['message']),
+      'error.message': textAt(failure, 'message'),
       'error.code': Number(failure['code']),
       end_time: cluster.now(),
     })
-    await cluster.commit([cluster.event('cluster.job.failed', { job: job['uuid'] ?? '', message: job['message'] ?? '' })])
+    await cluster.commit([
+      cluster.event('cluster.job.failed', { job: job['uuid'] ?? '', message: job['message'] ?? '' }),
+    ])
     return job
   }
 
@@ -233,9 +241,14 @@ export function failureOf(job: Row): Failure {
   const failure = (job['$failure'] ?? {}) as Row
   const kind = failure['kind'] as Failure['kind'] | undefined
   const target = failure['target']
-  return new Failure(kind ?? 'internal', Number(failure['code'] ?? 262145), String(failure['message'] ?? 'The job failed.'), {
-    target: typeof target === 'string' ? target : undefined,
-  })
+  return new Failure(
+    kind ?? 'internal',
+    Number(failure['code'] ?? 262145),
+    textOf(failure['message'] ?? 'The job failed.'),
+    {
+      target: typeof target === 'string' ? target : undefined,
+    },
+  )
 }
 
 export function describe(cause: unknown): string {

@@ -44,7 +44,8 @@ export class Locks {
       this.#queues.set(name, [])
       return Promise.resolve()
     }
-    if (queue.length >= WAITERS_MAX) throw failures.tooMany(`Too many requests wait for ${name.split(':')[0] ?? name}.`, 5)
+    if (queue.length >= WAITERS_MAX)
+      throw failures.tooMany(`Too many requests wait for ${name.split(':')[0] ?? name}.`, 5)
     return new Promise((resolve) => queue.push(resolve))
   }
 

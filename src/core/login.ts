@@ -4,7 +4,7 @@
  */
 import { builtinRoles, type Role } from '../model/access.ts'
 import { failures } from '../model/failure.ts'
-import type { Row } from '../model/value.ts'
+import { type Row, textOf } from '../model/value.ts'
 import type { Cluster } from './cluster.ts'
 import { uuidOfToken } from './token.ts'
 import type { Caller } from './verb.ts'
@@ -37,7 +37,10 @@ export class Login {
     throw failures.unauthenticated()
   }
 
-  async #find(authorization: string, address: string): Promise<((from: string) => { caller: Caller; role: Role }) | undefined> {
+  async #find(
+    authorization: string,
+    address: string,
+  ): Promise<((from: string) => { caller: Caller; role: Role }) | undefined> {
     if (authorization.length > HEADER_CHARACTERS_MAX) return undefined
     const [, scheme = '', credentials = ''] = /^([A-Za-z]+) +(\S+) *$/.exec(authorization) ?? []
     const row =
@@ -48,7 +51,7 @@ export class Login {
           : undefined
     if (row === undefined) return undefined
     const role = builtinRoles.find(({ name }) => name === row['role.name'])
-    const user = String(row['name'] ?? row['user.name'])
+    const user = textOf(row['name'] ?? row['user.name'])
     return role === undefined ? undefined : (from) => ({ caller: { user, role: role.name, from }, role })
   }
 
@@ -58,7 +61,7 @@ export class Login {
     if (colon < 0) return undefined
     const { secrets } = this.#cluster
     const [user, password] = [decoded.slice(0, colon), decoded.slice(colon + 1)]
-    const owner = String((await this.#cluster.rows('cluster'))[0]?.['name'] ?? '')
+    const owner = textOf((await this.#cluster.rows('cluster'))[0]?.['name'] ?? '')
     const account = await this.#cluster.find('security/accounts', `${owner}/${user}`)
     const hash = account?.['$password']
     const digest = secrets.digest(credentials)

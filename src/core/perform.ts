@@ -75,7 +75,8 @@ export class Actions {
     const { resource } = behaviour
     if (name === 'remove') return call.draft
     // The keys of the path are fields too: a snapshot made under a volume is a snapshot of that volume.
-    const inPath = name === 'create' ? Object.fromEntries(resource.pathKeys.map((key) => [key, call.path[key] ?? ''])) : {}
+    const inPath =
+      name === 'create' ? Object.fromEntries(resource.pathKeys.map((key) => [key, call.path[key] ?? ''])) : {}
     const given: Row = { ...call.draft, ...inPath }
     const complete = name === 'create' ? completeDraft(resource, given) : given
     return resolveReferences(this.cluster, resource, complete, call.row)

@@ -15,7 +15,10 @@ export interface PlainOptions {
   readonly unique?: (row: Row) => Readonly<Record<string, string>>
 }
 
-export function plainVerbs(type: string, options: PlainOptions = {}): Required<Pick<Acts, 'create' | 'modify' | 'remove'>> {
+export function plainVerbs(
+  type: string,
+  options: PlainOptions = {},
+): Required<Pick<Acts, 'create' | 'modify' | 'remove'>> {
   return { create: plainCreate(type, options), modify: plainModify(type, options), remove: plainRemove(type, options) }
 }
 
@@ -28,7 +31,8 @@ export function plainCreate(type: string, options: PlainOptions = {}): Verb {
       const draft: Row = { ...fresh, ...request.draft }
       const row = options.check === undefined ? draft : await options.check(cluster, draft)
       const key = recordKey(resource, row)
-      if ((await cluster.find(type, key)) !== undefined) throw failures.duplicate(`A ${resource.noun} of that name`, 'name')
+      if ((await cluster.find(type, key)) !== undefined)
+        throw failures.duplicate(`A ${resource.noun} of that name`, 'name')
       return { key, input: row }
     },
     step: {

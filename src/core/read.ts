@@ -2,7 +2,7 @@
 import { failures } from '../model/failure.ts'
 import { comparePlaces, passes, placeOf, type Filter, type Order, type Place } from '../model/query.ts'
 import { fieldAt } from '../model/resource.ts'
-import type { Row } from '../model/value.ts'
+import { type Row, textOf } from '../model/value.ts'
 import type { Behaviour, Derivation } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
 import { referenceDerivations } from './references.ts'
@@ -89,12 +89,16 @@ export async function findInstance(
     if (resource.alsoBy === undefined) return undefined
   }
   const rows = await rowsOf(cluster, behaviour, path)
-  const byKey = rows.find((row) => resource.key.every((key) => String(row[key]) === known[key]))
+  const byKey = rows.find((row) => resource.key.every((key) => textOf(row[key]) === known[key]))
   const { alsoBy } = resource
   return byKey ?? (alsoBy === undefined ? undefined : rows.find((row) => row[alsoBy] === instance[0]))
 }
 
-export async function insistOnParents(cluster: Cluster, behaviour: Behaviour, path: Readonly<Record<string, string>>): Promise<void> {
+export async function insistOnParents(
+  cluster: Cluster,
+  behaviour: Behaviour,
+  path: Readonly<Record<string, string>>,
+): Promise<void> {
   for (const key of behaviour.resource.pathKeys) {
     const reference = fieldAt(behaviour.resource, key)?.field.reference
     if (reference?.part !== 'uuid') continue
@@ -114,7 +118,9 @@ export async function derive(
   let derived = [...rows]
   if (derived.length === 0) return derived
   for (const derivation of derivationsOf(behaviour)) {
-    const isNeeded = [...paths].some((path) => derivation.gives.some((given) => path === given || path.startsWith(`${given}.`)))
+    const isNeeded = [...paths].some((path) =>
+      derivation.gives.some((given) => path === given || path.startsWith(`${given}.`)),
+    )
     if (!isNeeded) continue
     const added = await derivation.from(cluster, derived)
     derived = derived.map((row, at) => ({ ...row, ...added[at] }))

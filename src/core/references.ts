@@ -1,12 +1,17 @@
 /** References are stored as uuids and shown with names. Names are looked up when they are read or given. */
 import { failures } from '../model/failure.ts'
 import type { Field, Resource } from '../model/resource.ts'
-import { isRecord, type Row, type Value } from '../model/value.ts'
+import { isRecord, type Row, textAt, type Value } from '../model/value.ts'
 import type { Derivation } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
 
 /** Turns names given in a draft into uuids, and refuses names and uuids of nothing, or that contradict each other. */
-export async function resolveReferences(cluster: Cluster, resource: Resource, draft: Row, known: Row = {}): Promise<Row> {
+export async function resolveReferences(
+  cluster: Cluster,
+  resource: Resource,
+  draft: Row,
+  known: Row = {},
+): Promise<Row> {
   const resolved: Record<string, Value> = { ...draft }
   for (const field of resource.fields.values()) {
     const { reference } = field
@@ -108,7 +113,7 @@ export function referenceDerivations(resource: Resource): Derivation[] {
             const list: Value[] = []
             const elements = row[field.path]
             for (const element of Array.isArray(elements) ? (elements as readonly Row[]) : []) {
-              const uuid = String(element['uuid'])
+              const uuid = textAt(element, 'uuid')
               list.push({ name: await nameOf(uuid), uuid })
             }
             derived.push({ [field.path]: list })

@@ -6,7 +6,11 @@
  */
 export function makeToken(uuid: string, user: string, random: Uint8Array): string {
   const part = (claims: Readonly<Record<string, string>>) => Buffer.from(JSON.stringify(claims)).toString('base64url')
-  return [part({ typ: 'JWT', alg: 'none' }), part({ sub: user, jti: uuid }), Buffer.from(random).toString('base64url')].join('.')
+  return [
+    part({ typ: 'JWT', alg: 'none' }),
+    part({ sub: user, jti: uuid }),
+    Buffer.from(random).toString('base64url'),
+  ].join('.')
 }
 
 const TOKEN_CHARACTERS_MAX = 4096

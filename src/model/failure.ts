@@ -48,8 +48,7 @@ export const failures = {
   duplicate: (what: string, target: string, code = 1) =>
     new Failure('conflict', code, `${what} exists already (duplicate entry). Choose another ${target}.`, { target }),
   inUse: (message: string, target?: string, code = 8) => new Failure('conflict', code, message, { target }),
-  notFound: (what: string, target?: string) =>
-    new Failure('not-found', 4, `${what}: entry doesn't exist.`, { target }),
+  notFound: (what: string, target?: string) => new Failure('not-found', 4, `${what}: entry doesn't exist.`, { target }),
   noSuchPath: (path: string) => new Failure('not-found', 3, `API not found: ${path}.`),
   unsupported: (method: string, path: string) =>
     new Failure('unsupported', 3, `${method} is not supported on ${path}.`),
@@ -63,8 +62,7 @@ export const failures = {
     new Failure('malformed', 262185, `Invalid value for "${name}": ${message}`, { target: name }),
   badValue: (field: string, message: string) =>
     new Failure('invalid', 262197, `Invalid value for field "${field}": ${message}`, { target: field }),
-  unknownField: (field: string) =>
-    new Failure('invalid', 262179, `Unexpected argument "${field}".`, { target: field }),
+  unknownField: (field: string) => new Failure('invalid', 262179, `Unexpected argument "${field}".`, { target: field }),
   notSettable: (field: string, when: 'create' | 'modify') =>
     new Failure('invalid', when === 'modify' ? 262203 : 262196, `Field "${field}" cannot be set in this operation.`, {
       target: field,

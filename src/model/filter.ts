@@ -12,7 +12,7 @@
  */
 import { failures } from './failure.ts'
 import { Misfit, type Kind } from './kinds/index.ts'
-import type { Value } from './value.ts'
+import { type Value, textOf } from './value.ts'
 
 export type Test = (values: readonly Value[]) => boolean
 
@@ -75,7 +75,7 @@ function compileMember(pieces: readonly Piece[], kind: Kind): Test {
     if (whole === '*') return (values) => values.length > 0
     if (!kind.hasWildcards) throw new Misfit('"*" stands for text only; use <, > or a..b.')
     const matches = compileWildcard(pieces)
-    return (values) => values.some((value) => matches(String(value)))
+    return (values) => values.some((value) => matches(textOf(value)))
   }
   const wanted = kind.parseText(whole)
   return (values) => values.some((value) => kind.compare(value, wanted) === 0)

@@ -3,7 +3,7 @@ import { failures } from './failure.ts'
 import { compileFilter, type Test } from './filter.ts'
 import { isServed, type Release } from './release.ts'
 import { fieldAt, valuesAt, type Resource } from './resource.ts'
-import type { Row, Value } from './value.ts'
+import { type Row, type Value, textOf } from './value.ts'
 
 export interface Filter {
   readonly path: string
@@ -16,7 +16,12 @@ export interface Order {
 }
 
 /** The paths that a `fields` expression selects: `name,space`, `*`, `**`, `space.*`, `!space.used`, `a.{b,c}`. */
-export function selectFields(resource: Resource, expressions: readonly string[], served: Release, isLenient = false): Set<string> {
+export function selectFields(
+  resource: Resource,
+  expressions: readonly string[],
+  served: Release,
+  isLenient = false,
+): Set<string> {
   const selected = new Set<string>()
   const excluded: string[] = []
   for (const expression of expressions) {
@@ -126,9 +131,9 @@ export function comparePlaces(resource: Resource, orders: readonly Order[], a: P
     const kind = order === undefined ? undefined : fieldAt(resource, order.path)?.kind
     const compared =
       kind === undefined
-        ? String(left) < String(right)
+        ? textOf(left) < textOf(right)
           ? -1
-          : String(left) > String(right)
+          : textOf(left) > textOf(right)
             ? 1
             : 0
         : (kind.element ?? kind).compare(left, right)

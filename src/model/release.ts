@@ -5,17 +5,7 @@ export interface Release {
   readonly minor: number
 }
 
-export const releases = [
-  '9.8',
-  '9.9.1',
-  '9.10.1',
-  '9.11.1',
-  '9.12.1',
-  '9.13.1',
-  '9.14.1',
-  '9.15.1',
-  '9.16.1',
-] as const
+export const releases = ['9.8', '9.9.1', '9.10.1', '9.11.1', '9.12.1', '9.13.1', '9.14.1', '9.15.1', '9.16.1'] as const
 
 /** The release that a text such as `9.8` or `9.16.1` names; nothing when no such release can be served. */
 export function parseRelease(text: string): Release | undefined {

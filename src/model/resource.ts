@@ -40,7 +40,9 @@ export interface Field {
   readonly isExpensive: boolean
   readonly shownOnce: boolean
   /** Where this is the name or the uuid of another record: its type, and the path without the last word. */
-  readonly reference: { readonly type: string; readonly base: string; readonly part: 'name' | 'uuid' | 'list' } | undefined
+  readonly reference:
+    | { readonly type: string; readonly base: string; readonly part: 'name' | 'uuid' | 'list' }
+    | undefined
 }
 
 export interface ResourceDeclaration {
@@ -152,12 +154,16 @@ function expand(path: string, declared: FieldDeclaration): Field[] {
       uuid: { kind: uuid(), doc: 'Its UUID.' },
     })
     return [
-      { ...common, path, kind, default: declared.default, reference: { type: declared.refs, base: path, part: 'list' } },
+      {
+        ...common,
+        path,
+        kind,
+        default: declared.default,
+        reference: { type: declared.refs, base: path, part: 'list' },
+      },
     ]
   }
-  return [
-    { ...common, path, kind: declared.kind ?? text(), default: declared.default, reference: undefined },
-  ]
+  return [{ ...common, path, kind: declared.kind ?? text(), default: declared.default, reference: undefined }]
 }
 
 /** The field a dotted path means: the field itself, or a member of a list of records (`aggregates.name`). */
@@ -186,4 +192,3 @@ export function valuesAt(row: Row, path: string): readonly Value[] {
     return value === undefined || value === null ? [] : Array.isArray(value) ? (value as readonly Value[]) : [value]
   })
 }
-

@@ -36,7 +36,7 @@ export function place(nested: Record<string, Json>, path: string, value: Json): 
   let at = nested
   for (const word of words) {
     const next = at[word]
-    if (isRecord(next)) at = next as Record<string, Json>
+    if (isRecord(next)) at = next
     else {
       const made: Record<string, Json> = {}
       at[word] = made

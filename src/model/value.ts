@@ -9,3 +9,13 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** The value at a field of a row as text. */
+export function textAt(row: Row | undefined, path: string): string {
+  return textOf(row?.[path])
+}
+
+/** A plain value as text; nothing, and what is not plain, as ''. */
+export function textOf(value: Value | undefined): string {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''
+}

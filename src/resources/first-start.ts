@@ -7,7 +7,7 @@ import type { Behaviour } from '../core/behaviour.ts'
 import type { Cluster } from '../core/cluster.ts'
 import { failureOf } from '../core/jobs.ts'
 import type { Actions } from '../core/perform.ts'
-import type { Row } from '../model/value.ts'
+import { type Row, textAt, textOf } from '../model/value.ts'
 import { BUCKET_BYTES_MAX } from './protocols/s3/bucket-fields.ts'
 import { USERS } from './protocols/s3/services/users.ts'
 
@@ -60,7 +60,13 @@ async function makeCluster(cluster: Cluster, wanted: FirstStart): Promise<Row> {
     known === undefined
       ? [
           cluster.put('cluster', self, { expect: 'absent' }),
-          cluster.put('cluster/nodes', { uuid: uuid(), name: 'node1', state: 'up', membership: 'member', model: 'Holdfast' }),
+          cluster.put('cluster/nodes', {
+            uuid: uuid(),
+            name: 'node1',
+            state: 'up',
+            membership: 'member',
+            model: 'Holdfast',
+          }),
           cluster.put('storage/aggregates', {
             uuid: uuid(),
             name: 'aggr1',
@@ -118,14 +124,14 @@ async function makeFirstSvm(actions: Actions, wanted: FirstStart): Promise<First
       draft: { name: 'demo', users: [{ name: 'demo' }], policies: [{ name: 'FullAccess' }] },
     })
   }
-  return { accessKey: String(made.reveal['access_key']), secretKey: String(made.reveal['secret_key']) }
+  return { accessKey: textOf(made.reveal['access_key']), secretKey: textOf(made.reveal['secret_key']) }
 }
 
 /** The key of the record with the draft's name, made when it is not there. */
 async function ensure(actions: Actions, type: string, draft: Row): Promise<string> {
   const { cluster } = actions
-  const within = type === 'svm/svms' ? '' : String(draft['svm.uuid'])
-  const known = await cluster.keyOfName(type, String(draft['name']), within)
+  const within = type === 'svm/svms' ? '' : textAt(draft, 'svm.uuid')
+  const known = await cluster.keyOfName(type, textAt(draft, 'name'), within)
   return known ?? (await perform(actions, cluster.behaviour(type), 'create', { path: {}, draft })).key
 }
 
@@ -142,7 +148,7 @@ async function perform(
     description: `${verb} ${behaviour.resource.path}`,
   })
   if (performed.job !== undefined) {
-    const job = await actions.jobs.wait(String(performed.job['uuid']), 30_000)
+    const job = await actions.jobs.wait(textOf(performed.job['uuid']), 30_000)
     if (job['state'] !== 'success') throw failureOf(job)
   }
   return performed

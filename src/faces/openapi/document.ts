@@ -17,8 +17,10 @@ export function openApi(cluster: Cluster): Document {
   for (const behaviour of served) {
     const { resource } = behaviour
     schemas[schemaName(resource)] = recordSchema(resource, release, () => true)
-    if (behaviour.create !== undefined) schemas[`${schemaName(resource)}_create`] = draftSchema(resource, release, 'create')
-    if (behaviour.modify !== undefined) schemas[`${schemaName(resource)}_modify`] = draftSchema(resource, release, 'modify')
+    if (behaviour.create !== undefined)
+      schemas[`${schemaName(resource)}_create`] = draftSchema(resource, release, 'create')
+    if (behaviour.modify !== undefined)
+      schemas[`${schemaName(resource)}_modify`] = draftSchema(resource, release, 'modify')
     for (const path of [resource.path, ...resource.aliases]) Object.assign(paths, pathsOf(behaviour, path))
   }
   return {
@@ -26,7 +28,8 @@ export function openApi(cluster: Cluster): Document {
     info: {
       title: 'Holdfast management interface',
       version: printRelease(release),
-      description: 'Derived from the declarations of the resources. Filters: any field of a record is a query argument too.',
+      description:
+        'Derived from the declarations of the resources. Filters: any field of a record is a query argument too.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/api' }],
@@ -37,7 +40,10 @@ export function openApi(cluster: Cluster): Document {
       securitySchemes: { basic: { type: 'http', scheme: 'basic' }, key: { type: 'http', scheme: 'bearer' } },
       schemas,
       responses: {
-        error: { description: 'Why it failed.', content: { 'application/hal+json': { schema: { $ref: '#/components/schemas/error' } } } },
+        error: {
+          description: 'Why it failed.',
+          content: { 'application/hal+json': { schema: { $ref: '#/components/schemas/error' } } },
+        },
       },
     },
   }
@@ -61,7 +67,10 @@ function pathsOf(behaviour: Behaviour, path: string): Record<string, Document> {
     ...common,
     operationId: idOf(method),
     summary: `${method === 'create' ? 'Make' : method === 'modify' ? 'Change' : 'Delete'} a ${resource.noun}`,
-    parameters: [...WRITE_QUERY, ...Object.entries(verb.args ?? {}).map(([argument, doc]) => queryArgument(argument, doc))],
+    parameters: [
+      ...WRITE_QUERY,
+      ...Object.entries(verb.args ?? {}).map(([argument, doc]) => queryArgument(argument, doc)),
+    ],
     ...(method === 'remove'
       ? {}
       : {
@@ -95,7 +104,9 @@ function pathsOf(behaviour: Behaviour, path: string): Record<string, Document> {
     [path]: {
       parameters: parents,
       get: read(page(record), resource.doc, 'list', [FIELDS, ...PAGE_QUERY]),
-      ...(behaviour.create === undefined ? {} : { [resource.createMethod.toLowerCase()]: write(behaviour.create, 'create') }),
+      ...(behaviour.create === undefined
+        ? {}
+        : { [resource.createMethod.toLowerCase()]: write(behaviour.create, 'create') }),
     },
     [`${path}/${resource.key.map((key) => `{${key}}`).join('/')}`]: {
       parameters: parameters([...resource.pathKeys, ...resource.key]),
@@ -192,7 +203,10 @@ const JOB_LINK: Json = {
   properties: { job: { type: 'object', properties: { uuid: { type: 'string', format: 'uuid' } } } },
 }
 
-const FIELDS = queryArgument('fields', 'The fields to show, with dots, separated by commas; `*` for all that are cheap, `**` for all.')
+const FIELDS = queryArgument(
+  'fields',
+  'The fields to show, with dots, separated by commas; `*` for all that are cheap, `**` for all.',
+)
 
 const PAGE_QUERY: readonly Json[] = [
   queryArgument('max_records', 'Records of a page.', { type: 'integer', minimum: 1, maximum: 10_000 }),
@@ -203,6 +217,10 @@ const PAGE_QUERY: readonly Json[] = [
 ]
 
 const WRITE_QUERY: readonly Json[] = [
-  queryArgument('return_timeout', 'Seconds to wait for the job, 0 to 120.', { type: 'integer', minimum: 0, maximum: 120 }),
+  queryArgument('return_timeout', 'Seconds to wait for the job, 0 to 120.', {
+    type: 'integer',
+    minimum: 0,
+    maximum: 120,
+  }),
   queryArgument('return_records', 'Whether to show what was made.', { type: 'boolean' }),
 ]

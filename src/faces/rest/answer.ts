@@ -13,7 +13,7 @@ import { selectFields } from '../../model/query.ts'
 import type { PathMatch } from '../../model/registry.ts'
 import { isServed } from '../../model/release.ts'
 import { flatten, nest } from '../../model/shape.ts'
-import type { Json, Row } from '../../model/value.ts'
+import { type Json, type Row, textAt } from '../../model/value.ts'
 import { encodePlace, keyFields, readArguments, writeArguments, type WriteArguments } from './arguments.ts'
 import { chooseDialect, statusOf, type Dialect } from './dialects.ts'
 import { parseJson } from './json.ts'
@@ -63,7 +63,11 @@ export async function answer(face: RestFace, request: RestRequest): Promise<Rest
 function failed(face: RestFace, request: RestRequest, dialect: Dialect, cause: unknown): RestReply {
   const failure = cause instanceof Failure ? cause : failures.internal(cause)
   if (failure.kind === 'internal') {
-    face.actions.cluster.log.error('A request failed.', { method: request.method, path: pathOf(request), cause: describe(cause) })
+    face.actions.cluster.log.error('A request failed.', {
+      method: request.method,
+      path: pathOf(request),
+      cause: describe(cause),
+    })
   }
   const { target, retryAfterSeconds } = failure
   return {
@@ -73,7 +77,11 @@ function failed(face: RestFace, request: RestRequest, dialect: Dialect, cause: u
       ...(failure.kind === 'unauthenticated' ? { 'www-authenticate': 'Basic realm="cluster", charset="UTF-8"' } : {}),
     },
     body: {
-      error: { message: failure.message, code: dialect.errorCode(failure.code), ...(target === undefined ? {} : { target }) },
+      error: {
+        message: failure.message,
+        code: dialect.errorCode(failure.code),
+        ...(target === undefined ? {} : { target }),
+      },
     },
   }
 }
@@ -110,7 +118,8 @@ class Exchange {
 
   async reply(): Promise<RestReply> {
     const { method } = this.#request
-    if (this.#request.target.length > TARGET_CHARACTERS_MAX) throw failures.badArgument('query', 'the address is too long.')
+    if (this.#request.target.length > TARGET_CHARACTERS_MAX)
+      throw failures.badArgument('query', 'the address is too long.')
     if (this.#query.has('password') || this.#query.has('secret_key')) {
       throw new Failure('malformed', 262202, 'A secret must not be in the address. Send it in the body.')
     }
@@ -166,7 +175,11 @@ class Exchange {
     const { resource } = behaviour
     const args = readArguments(resource, this.#query, this.#dialect, this.#cluster.release, false)
     const row = await readInstance(this.#cluster, behaviour, match.pathValues, match.instance, args.fields)
-    return { status: 200, headers: {}, body: this.#record(behaviour, row, args.fields, collectionPath(resource, match.pathValues)) }
+    return {
+      status: 200,
+      headers: {},
+      body: this.#record(behaviour, row, args.fields, collectionPath(resource, match.pathValues)),
+    }
   }
 
   async #getCollection(behaviour: Behaviour, match: PathMatch): Promise<RestReply> {
@@ -180,7 +193,7 @@ class Exchange {
       next.delete('offset')
       next.set('start', encodePlace(page.next))
       if (!next.has('max_records') && !next.has('limit')) next.set('max_records', String(args.limit))
-      links['next'] = { href: `${this.#path}?${next}` }
+      links['next'] = { href: `${this.#path}?${next.toString()}` }
     }
     const records = page.rows.map((row) => this.#record(behaviour, row, args.fields, at))
     return {
@@ -238,7 +251,10 @@ class Exchange {
   ): Promise<RestReply> {
     const { resource } = behaviour
     const { job } = performed
-    const ended = job === undefined ? undefined : await this.#face.actions.jobs.wait(String(job['uuid']), args.returnTimeoutSeconds * 1000)
+    const ended =
+      job === undefined
+        ? undefined
+        : await this.#face.actions.jobs.wait(textAt(job, 'uuid'), args.returnTimeoutSeconds * 1000)
     if (ended?.['state'] === 'failure') throw failureOf(ended)
     const isDone = ended === undefined || !isActive(ended)
     const row = verb === 'remove' ? undefined : await this.#cluster.find(resource.rowsOf, performed.key)
@@ -246,7 +262,7 @@ class Exchange {
     const body: Record<string, Json> = {}
     const headers: Record<string, string> = {}
     if (job !== undefined) {
-      const uuid = String(job['uuid'])
+      const uuid = textAt(job, 'uuid')
       body['job'] = { uuid, _links: { self: { href: jobPath(uuid) } } }
       if (!isDone) headers['location'] = jobPath(uuid)
     }
@@ -271,7 +287,10 @@ class Exchange {
   #record(behaviour: Behaviour, row: Row, fields: ReadonlySet<string>, collection: string): Record<string, Json> {
     const { resource } = behaviour
     const printed = nest(resource, row, fields)
-    if (this.#isHal && keyFields(resource, this.#cluster.release).some((path) => fields.has(path) || this.#dialect.keysAlways)) {
+    if (
+      this.#isHal &&
+      keyFields(resource, this.#cluster.release).some((path) => fields.has(path) || this.#dialect.keysAlways)
+    ) {
       printed['_links'] = { self: { href: recordPath(resource, collection, row) } }
     }
     return printed

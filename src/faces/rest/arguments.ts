@@ -61,7 +61,10 @@ export function readArguments(
     fields,
     filters,
     orders: parseOrder(resource, given.get('order_by') ?? given.get('$orderBy') ?? '', release),
-    limit: limit === null ? dialect.pageByDefault : integer(given.has('max_records') ? 'max_records' : 'limit', limit, 1, PAGE_MAX),
+    limit:
+      limit === null
+        ? dialect.pageByDefault
+        : integer(given.has('max_records') ? 'max_records' : 'limit', limit, 1, PAGE_MAX),
     offset: integer('offset', given.get('offset') ?? '0', 0, Number.MAX_SAFE_INTEGER),
     ...(start === null ? {} : { after: decodePlace(start) }),
     returnRecords: booleanArgument(given, 'return_records', true),
@@ -111,7 +114,11 @@ export function encodePlace(place: Place): string {
 function decodePlace(text: string): Place {
   try {
     const place: unknown = JSON.parse(Buffer.from(text, 'base64url').toString())
-    if (Array.isArray(place) && place.length <= 32 && place.every((part) => part === null || typeof part !== 'object')) {
+    if (
+      Array.isArray(place) &&
+      place.length <= 32 &&
+      place.every((part) => part === null || typeof part !== 'object')
+    ) {
       return place as Place
     }
   } catch {

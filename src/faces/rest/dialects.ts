@@ -54,7 +54,16 @@ export const dialects: Readonly<Record<'spec' | 'native', Dialect>> = {
 }
 
 /** User agents of tools that need the native dialect and do not all send X-Dot-Client-App. */
-const NATIVE_AGENTS = [/^netapp/i, /trident/i, /harvest/i, /^ansible/i, /^terraform/i, /^python-requests/i, /^go-http-client/i, /^go-resty/i]
+const NATIVE_AGENTS = [
+  /^netapp/i,
+  /trident/i,
+  /harvest/i,
+  /^ansible/i,
+  /^terraform/i,
+  /^python-requests/i,
+  /^go-http-client/i,
+  /^go-resty/i,
+]
 
 export function chooseDialect(option: string, clientApp: string | undefined, userAgent: string | undefined): Dialect {
   if (option === 'spec' || option === 'native') return dialects[option]

@@ -13,7 +13,8 @@ export function parseJson(text: string): unknown {
       return value
     })
   } catch (failure) {
-    if (failure instanceof SyntaxError) throw failures.malformedJson(`The body is not valid JSON: ${sentence(failure.message)}`)
+    if (failure instanceof SyntaxError)
+      throw failures.malformedJson(`The body is not valid JSON: ${sentence(failure.message)}`)
     throw failure
   }
 }

@@ -127,7 +127,13 @@ async function documentation(server: FastifyInstance, cluster: Cluster, browserF
   )
   const page = (_request: FastifyRequest, reply: FastifyReply) =>
     reply.header('content-type', 'text/html; charset=utf-8').header('content-security-policy', POLICY).send(PAGE)
-  for (const path of ['/docs', '/docs/api', '/docs/api/index.html', '/docs/swagger-ui', '/docs/swagger-ui/index.html']) {
+  for (const path of [
+    '/docs',
+    '/docs/api',
+    '/docs/api/index.html',
+    '/docs/swagger-ui',
+    '/docs/swagger-ui/index.html',
+  ]) {
     server.get(path, page)
   }
   server.get('/docs/swagger-ui/start.js', (_request, reply) =>

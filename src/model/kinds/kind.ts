@@ -1,4 +1,4 @@
-import type { Json, Value } from '../value.ts'
+import { type Json, type Value, textOf } from '../value.ts'
 
 /** How values of a kind are read, written, compared and described. All cleverness about values lives in kinds. */
 export interface Kind {
@@ -39,8 +39,8 @@ export class Misfit extends Error {
 }
 
 export function compareText(a: Value, b: Value): number {
-  const left = String(a)
-  const right = String(b)
+  const left = textOf(a)
+  const right = textOf(b)
   return left < right ? -1 : left > right ? 1 : 0
 }
 

@@ -76,7 +76,7 @@ function printMembers(value: Value, members: Readonly<Record<string, Member>>): 
   if (!isRecord(value)) return null
   const printed: Record<string, Json> = {}
   for (const [name, member] of Object.entries(members)) {
-    const each = value[name] as Value | undefined
+    const each = value[name]
     if (each !== undefined && each !== null) printed[name] = member.kind.print(each)
   }
   return printed

@@ -10,7 +10,8 @@ export function count(limits: NumberLimits = {}): Kind {
   const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = limits
   const parse = (value: unknown): number => {
     const given = typeof value === 'string' && /^-?\d{1,16}$/.test(value) ? Number(value) : value
-    if (typeof given !== 'number' || !Number.isSafeInteger(given)) throw new Misfit(`${quoted(value)} is not an integer.`)
+    if (typeof given !== 'number' || !Number.isSafeInteger(given))
+      throw new Misfit(`${quoted(value)} is not an integer.`)
     if (given < min || given > max) throw new Misfit(`${given} is outside ${min}..${max}.`)
     return given
   }

@@ -1,4 +1,5 @@
 import { compareText, Misfit, quoted, type JsonSchema, type Kind } from './kind.ts'
+import { textOf } from '../value.ts'
 
 export interface TextLimits {
   readonly charactersMax?: number
@@ -32,7 +33,7 @@ export function text(limits: TextLimits = {}): Kind {
       return given
     },
     parseText: (given) => given,
-    print: (value) => String(value),
+    print: (value) => textOf(value),
     compare: compareText,
     schema: textSchema(limits, charactersMax, charactersMin),
   }
@@ -86,7 +87,12 @@ export function oneOf(...words: readonly string[]): Kind {
 
 /** A password or a key: taken, never given back. */
 export function secret(limits: TextLimits = {}): Kind {
-  return { ...text(limits), name: 'secret', isSecret: true, schema: { type: 'string', format: 'password', writeOnly: true } }
+  return {
+    ...text(limits),
+    name: 'secret',
+    isSecret: true,
+    schema: { type: 'string', format: 'password', writeOnly: true },
+  }
 }
 
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/

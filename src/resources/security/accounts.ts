@@ -4,7 +4,7 @@ import { inline } from '../../core/verb.ts'
 import { builtinRoles } from '../../model/access.ts'
 import { failures } from '../../model/failure.ts'
 import { flag, name, oneOf, secret, text } from '../../model/kinds/index.ts'
-import type { Row } from '../../model/value.ts'
+import { type Row, textAt, textOf } from '../../model/value.ts'
 
 const TYPE = 'security/accounts'
 
@@ -39,9 +39,10 @@ export const accounts = define(
     create: inline({
       async plan(cluster, { draft }) {
         const clusterName = await nameOfCluster(cluster)
-        const owner = String(draft['owner.name'] ?? clusterName)
-        if (owner !== clusterName) throw failures.badValue('owner.name', 'accounts are of the cluster; SVM accounts come later.')
-        const key = `${owner}/${String(draft['name'])}`
+        const owner = textOf(draft['owner.name'] ?? clusterName)
+        if (owner !== clusterName)
+          throw failures.badValue('owner.name', 'accounts are of the cluster; SVM accounts come later.')
+        const key = `${owner}/${textAt(draft, 'name')}`
         if ((await cluster.find(TYPE, key)) !== undefined) throw failures.duplicate('An account of that name', 'name')
         const row = await hashed(cluster, { ...draft, 'owner.name': owner, scope: 'cluster' })
         return { key, input: row, locks: [`account:${key}`] }
@@ -55,7 +56,7 @@ export const accounts = define(
     }),
     modify: inline({
       async plan(cluster, { row, draft }) {
-        const key = `${String(row?.['owner.name'])}/${String(row?.['name'])}`
+        const key = `${textAt(row, 'owner.name')}/${textAt(row, 'name')}`
         return { key, input: await hashed(cluster, { ...row, ...draft }), locks: [`account:${key}`] }
       },
       step: {
@@ -67,7 +68,7 @@ export const accounts = define(
     }),
     remove: inline({
       async plan(cluster, { row, caller }) {
-        const key = `${String(row?.['owner.name'])}/${String(row?.['name'])}`
+        const key = `${textAt(row, 'owner.name')}/${textAt(row, 'name')}`
         if (row?.['name'] === caller.user) throw failures.inUse('An account cannot delete itself.', 'name')
         await insistOnAnotherAdmin(cluster, key)
         return { key, input: {}, locks: [`account:${key}`] }
@@ -76,11 +77,12 @@ export const accounts = define(
         name: 'remove record',
         async run(cluster, { key }) {
           const keys = (await cluster.rows('security/authentication/keys')).filter(
-            (row) => `${String(row['user.owner.name'])}/${String(row['user.name'])}` === key,
+            (row) => `${textAt(row, 'user.owner.name')}/${textAt(row, 'user.name')}` === key,
           )
           await cluster.commit([
             ...keys.map(
-              (row) => ({ do: 'remove-record', type: 'security/authentication/keys', key: String(row['uuid']) }) as const,
+              (row) =>
+                ({ do: 'remove-record', type: 'security/authentication/keys', key: textAt(row, 'uuid') }) as const,
             ),
             { do: 'remove-record', type: TYPE, key },
           ])
@@ -91,12 +93,12 @@ export const accounts = define(
 )
 
 export async function nameOfCluster(cluster: Cluster): Promise<string> {
-  return String((await cluster.rows('cluster'))[0]?.['name'] ?? '')
+  return textOf((await cluster.rows('cluster'))[0]?.['name'] ?? '')
 }
 
 async function insistOnAnotherAdmin(cluster: Cluster, key: string): Promise<void> {
   const admins = (await cluster.rows(TYPE)).filter(
-    (row) => row['role.name'] === 'admin' && `${String(row['owner.name'])}/${String(row['name'])}` !== key,
+    (row) => row['role.name'] === 'admin' && `${textAt(row, 'owner.name')}/${textAt(row, 'name')}` !== key,
   )
   if (admins.length === 0) throw failures.inUse('The last account with the role admin cannot be deleted.', 'name')
 }

@@ -5,6 +5,7 @@
  *     available = free on disk - sum over volumes with guarantee `volume` of (size - used)
  */
 import type { Cluster } from '../../core/cluster.ts'
+import { textAt } from '../../model/value.ts'
 
 export interface AggregateSpace {
   readonly sizeBytes: number
@@ -27,7 +28,7 @@ export async function spaceOf(cluster: Cluster, aggregate: string): Promise<Aggr
   let provisioned = 0
   for (const volume of own) {
     const size = Number(volume['size'])
-    const used = counters.get(String(volume['uuid']))?.usedBytes ?? 0
+    const used = counters.get(textAt(volume, 'uuid'))?.usedBytes ?? 0
     const isGuaranteed = volume['guarantee.type'] === 'volume'
     if (isGuaranteed) promised += Math.max(0, size - used)
     footprint += isGuaranteed ? Math.max(size, used) : used

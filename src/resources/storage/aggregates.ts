@@ -1,6 +1,6 @@
 import { define } from '../../core/behaviour.ts'
 import { bytes, count, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
-import type { Row } from '../../model/value.ts'
+import { type Row, textAt } from '../../model/value.ts'
 import { spaceOf } from './aggregate-space.ts'
 
 export const aggregates = define(
@@ -49,13 +49,14 @@ export const aggregates = define(
         from: (cluster, rows) =>
           Promise.all(
             rows.map(async (row): Promise<Row> => {
-              const space = await spaceOf(cluster, String(row['uuid']))
+              const space = await spaceOf(cluster, textAt(row, 'uuid'))
               const used = space.sizeBytes - space.availableBytes
               return {
                 'space.block_storage.size': space.sizeBytes,
                 'space.block_storage.used': used,
                 'space.block_storage.available': space.availableBytes,
-                'space.block_storage.used_percent': space.sizeBytes === 0 ? 0 : Math.round((used / space.sizeBytes) * 100),
+                'space.block_storage.used_percent':
+                  space.sizeBytes === 0 ? 0 : Math.round((used / space.sizeBytes) * 100),
                 'space.footprint': space.footprintBytes,
                 'space.total_provisioned_space': space.provisionedBytes,
                 'volume-count': space.volumes,

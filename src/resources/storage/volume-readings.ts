@@ -1,7 +1,7 @@
 /** What is read of a volume beside its record: its counters in the index, its space in the aggregate, its operations. */
 import type { Derivation } from '../../core/behaviour.ts'
 import { SAMPLE_SECONDS } from '../../core/metrics.ts'
-import type { Row } from '../../model/value.ts'
+import { type Row, textAt } from '../../model/value.ts'
 import { aggregateOf, spaceOf, type AggregateSpace } from './aggregate-space.ts'
 
 export const volumeSpace: Derivation = {
@@ -16,7 +16,7 @@ export const volumeSpace: Derivation = {
       const space = spaces.get(aggregate) ?? (await spaceOf(cluster, aggregate))
       spaces.set(aggregate, space)
       const size = Number(row['size'])
-      const counter = counters.get(String(row['uuid']))
+      const counter = counters.get(textAt(row, 'uuid'))
       const used = counter?.usedBytes ?? 0
       const isGuaranteed = row['guarantee.type'] === 'volume'
       const left = Math.max(0, size - used)
@@ -29,7 +29,7 @@ export const volumeSpace: Derivation = {
         'space.footprint': isGuaranteed ? Math.max(size, used) : used,
         'guarantee.honored': true,
         is_object_store: roots.has(row['uuid'] ?? ''),
-        snapshot_count: (await cluster.catalog.snapshots(String(row['uuid']))).length,
+        snapshot_count: (await cluster.catalog.snapshots(textAt(row, 'uuid'))).length,
       })
     }
     return derived
@@ -43,7 +43,7 @@ const metric: Derivation = {
   from: (cluster, rows) =>
     Promise.resolve(
       rows.map((row): Row => {
-        const rates = cluster.metrics.rates('volume', String(row['uuid']))
+        const rates = cluster.metrics.rates('volume', textAt(row, 'uuid'))
         const of = (counter: string) => rates?.growth[counter] ?? 0
         const perSecond = (counter: string) => Math.round(of(counter) / (rates?.seconds ?? 1))
         const operations = KINDS.reduce((sum, kind) => sum + of(`${kind}_ops`), 0)
@@ -75,7 +75,7 @@ const statistics: Derivation = {
   async from(cluster, rows) {
     const totals = await cluster.catalog.counters('volume')
     return rows.map((row): Row => {
-      const of = (counter: string) => totals.get(String(row['uuid']))?.[counter] ?? 0
+      const of = (counter: string) => totals.get(textAt(row, 'uuid'))?.[counter] ?? 0
       return {
         'statistics.timestamp': cluster.now(),
         'statistics.status': 'ok',

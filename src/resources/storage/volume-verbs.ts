@@ -2,7 +2,7 @@ import type { Cluster } from '../../core/cluster.ts'
 import { job } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { printSize } from '../../model/kinds/index.ts'
-import { isRecord, type Row, type Value } from '../../model/value.ts'
+import { isRecord, type Row, textAt } from '../../model/value.ts'
 import { CommitRefused, type Change } from '../../ports/catalog.ts'
 import { aggregateOf, spaceOf } from './aggregate-space.ts'
 
@@ -21,13 +21,14 @@ export const createVolume = job({
     'snapshot_policy.name': 'none',
   },
   async plan(cluster, { draft }) {
-    const name = String(draft['name'])
-    const svm = String(draft['svm.uuid'])
+    const name = textAt(draft, 'name')
+    const svm = textAt(draft, 'svm.uuid')
     if ((await cluster.keyOfName('storage/volumes', name, svm)) !== undefined) {
       throw failures.duplicate(`A volume named "${name}"`, 'name', 917526)
     }
     const lock = `volume-name:${svm}/${name}`
-    if (cluster.locks.isHeld(lock)) throw failures.duplicate(`A volume named "${name}", still being made,`, 'name', 13107405)
+    if (cluster.locks.isHeld(lock))
+      throw failures.duplicate(`A volume named "${name}", still being made,`, 'name', 13107405)
     const aggregate = await chooseAggregate(cluster, draft)
     const key = cluster.system.random.uuid()
     const input = { ...draft, uuid: key, aggregates: [{ uuid: aggregate }], create_time: cluster.now() }
@@ -52,7 +53,8 @@ export const createVolume = job({
         // Between the look at the space and the commit nobody else may promise it away.
         await cluster.locks.with([`aggregate:${aggregate}`], async () => {
           await insistOnSpace(cluster, aggregate, input)
-          if ((await cluster.find('svm/svms', String(input['svm.uuid']))) === undefined) throw failures.notFound('SVM', 'svm.uuid')
+          if ((await cluster.find('svm/svms', textAt(input, 'svm.uuid'))) === undefined)
+            throw failures.notFound('SVM', 'svm.uuid')
           await cluster.commit([
             cluster.put('storage/volumes', input, { expect: 'absent' }),
             { do: 'open-volume', volume: key, sizeBytes: Number(input['size']) },
@@ -67,11 +69,11 @@ export const createVolume = job({
 export const modifyVolume = job({
   example: { size: '96m', comment: 'grown' },
   plan(cluster, { row, draft }) {
-    const key = String(row?.['uuid'])
+    const key = textAt(row, 'uuid')
     void cluster
     return Promise.resolve({
       key,
-      input: { 'svm.uuid': row?.['svm.uuid'] ?? '', '$change': { ...draft } as Value },
+      input: { 'svm.uuid': row?.['svm.uuid'] ?? '', $change: { ...draft } },
       locks: [`volume:${key}`],
     })
   },
@@ -104,7 +106,7 @@ export const modifyVolume = job({
 export const removeVolume = job({
   args: { force: 'Taken for tools that send it: a volume is deleted at once in any case.' },
   async plan(cluster, { row }) {
-    const key = String(row?.['uuid'])
+    const key = textAt(row, 'uuid')
     await insistOnUnused(cluster, key)
     const aggregate = row === undefined ? '' : aggregateOf(row)
     return {
@@ -150,7 +152,7 @@ async function chooseAggregate(cluster: Cluster, draft: Row): Promise<string> {
   if (typeof named === 'string') return named
   let best: { uuid: string; availableBytes: number } | undefined
   for (const aggregate of await cluster.rows('storage/aggregates')) {
-    const uuid = String(aggregate['uuid'])
+    const uuid = textAt(aggregate, 'uuid')
     const { availableBytes } = await spaceOf(cluster, uuid)
     if (best === undefined || availableBytes > best.availableBytes) best = { uuid, availableBytes }
   }
@@ -163,8 +165,8 @@ async function insistOnSpace(cluster: Cluster, aggregate: string, volume: Row): 
   if (volume['guarantee.type'] !== 'volume') return
   const [space, counters, before] = await Promise.all([
     spaceOf(cluster, aggregate),
-    cluster.catalog.volume(String(volume['uuid'])),
-    cluster.find('storage/volumes', String(volume['uuid'])),
+    cluster.catalog.volume(textAt(volume, 'uuid')),
+    cluster.find('storage/volumes', textAt(volume, 'uuid')),
   ])
   const used = counters?.usedBytes ?? 0
   const promisedNow = before?.['guarantee.type'] === 'volume' ? Math.max(0, Number(before['size']) - used) : 0
@@ -180,9 +182,9 @@ async function insistOnSpace(cluster: Cluster, aggregate: string, volume: Row): 
 }
 
 async function insistOnName(cluster: Cluster, volume: Row): Promise<void> {
-  const holder = await cluster.keyOfName('storage/volumes', String(volume['name']), String(volume['svm.uuid']))
+  const holder = await cluster.keyOfName('storage/volumes', textAt(volume, 'name'), textAt(volume, 'svm.uuid'))
   if (holder !== undefined && holder !== volume['uuid']) {
-    throw failures.duplicate(`A volume named "${String(volume['name'])}"`, 'name', 917526)
+    throw failures.duplicate(`A volume named "${textAt(volume, 'name')}"`, 'name', 917526)
   }
 }
 
@@ -199,7 +201,8 @@ async function commitSize(cluster: Cluster, key: string, volume: Row, changes: r
         917534,
       )
     }
-    if (failure.reason === 'taken') throw failures.duplicate(`A volume named "${String(volume['name'])}"`, 'name', 917526)
+    if (failure.reason === 'taken')
+      throw failures.duplicate(`A volume named "${textAt(volume, 'name')}"`, 'name', 917526)
     throw failures.inUse('The volume was changed by another request. Repeat the request.', undefined, 524486)
   }
 }
@@ -211,7 +214,7 @@ async function insistOnUnused(cluster: Cluster, key: string): Promise<void> {
   for (const server of await cluster.rows('protocols/s3/services')) {
     if (server['root_volume.uuid'] === key) {
       throw failures.inUse(
-        `The volume is the root volume of the object store server "${String(server['name'])}". Delete the server first.`,
+        `The volume is the root volume of the object store server "${textAt(server, 'name')}". Delete the server first.`,
         undefined,
         524486,
       )

@@ -17,15 +17,29 @@ export const volumes = define(
       uuid: { doc: 'The UUID of the volume, the same for its whole life.', kind: uuid() },
       name: { doc: 'The name of the volume, unique within its SVM.', kind: name(), set: 'always', required: true },
       svm: { doc: 'The SVM it belongs to.', ref: 'svm/svms', set: 'create', required: true },
-      aggregates: { doc: 'The aggregate it lies in. Without it, the one with most space.', refs: 'storage/aggregates', set: 'create' },
+      aggregates: {
+        doc: 'The aggregate it lies in. Without it, the one with most space.',
+        refs: 'storage/aggregates',
+        set: 'create',
+      },
       size: {
         doc: 'The most bytes it may hold, snapshots included.',
         kind: bytes({ min: VOLUME_BYTES_MIN, max: VOLUME_BYTES_MAX }),
         set: 'always',
         default: GB,
       },
-      state: { doc: 'Whether its data can be reached.', kind: oneOf('online', 'offline'), set: 'always', default: 'online' },
-      type: { doc: 'Read-write, or the destination of a replication.', kind: oneOf('rw'), set: 'create', default: 'rw' },
+      state: {
+        doc: 'Whether its data can be reached.',
+        kind: oneOf('online', 'offline'),
+        set: 'always',
+        default: 'online',
+      },
+      type: {
+        doc: 'Read-write, or the destination of a replication.',
+        kind: oneOf('rw'),
+        set: 'create',
+        default: 'rw',
+      },
       style: { doc: 'How it is laid out over aggregates.', kind: oneOf('flexvol'), set: 'create', default: 'flexvol' },
       comment: { doc: 'Whatever helps to tell it apart.', kind: text({ charactersMax: 1023 }), set: 'always' },
       'guarantee.type': {
@@ -68,6 +82,9 @@ export const volumes = define(
 
 function figures(base: string, doc: string) {
   return Object.fromEntries(
-    ['read', 'write', 'other', 'total'].map((of) => [`${base}.${of}`, { doc: `${doc}: ${of}.`, kind: count(), isExpensive: true }]),
+    ['read', 'write', 'other', 'total'].map((of) => [
+      `${base}.${of}`,
+      { doc: `${doc}: ${of}.`, kind: count(), isExpensive: true },
+    ]),
   )
 }

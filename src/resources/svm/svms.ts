@@ -3,6 +3,7 @@ import { plainModify } from '../../core/plain.ts'
 import { job } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
+import { textAt } from '../../model/value.ts'
 
 /** SVMs of a cluster; the documented limit of the field for data SVMs is 1,000 for each cluster of many nodes. */
 const SVMS_MAX = 1000
@@ -21,14 +22,18 @@ export const svms = define(
       subtype: { doc: 'What it is for.', kind: oneOf('default'), set: 'create', default: 'default' },
       language: { doc: 'The encoding of names.', kind: oneOf('c.utf_8', 'utf8mb4'), set: 'create', default: 'c.utf_8' },
       create_time: { doc: 'When it was made.', kind: time() },
-      aggregates: { doc: 'Aggregates its volumes may be made in. Empty: any.', refs: 'storage/aggregates', set: 'always' },
+      aggregates: {
+        doc: 'Aggregates its volumes may be made in. Empty: any.',
+        refs: 'storage/aggregates',
+        set: 'always',
+      },
     },
   },
   {
     create: job({
       example: { name: 'svm_example', comment: 'made to show how' },
       async plan(cluster, { draft }) {
-        const svmName = String(draft['name'])
+        const svmName = textAt(draft, 'name')
         if ((await cluster.keyOfName('svm/svms', svmName)) !== undefined) {
           throw failures.duplicate(`An SVM named "${svmName}"`, 'name', 13434908)
         }
@@ -55,7 +60,7 @@ export const svms = define(
     modify: plainModify('svm/svms'),
     remove: job({
       async plan(cluster, { row }) {
-        const key = String(row?.['uuid'])
+        const key = textAt(row, 'uuid')
         for (const [type, things] of HELD) {
           if ((await cluster.rows(type, key)).length > 0) {
             throw failures.inUse(`The SVM still has ${things}. Delete them first.`, undefined, 2621525)

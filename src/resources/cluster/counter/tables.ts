@@ -18,7 +18,10 @@ export const tables = define(
         kind: each({
           name: { kind: text(), doc: 'The name of the counter.' },
           description: { kind: text(), doc: 'What it counts.' },
-          type: { kind: oneOf('average', 'rate', 'delta', 'raw', 'percent', 'string'), doc: 'How to read two samples.' },
+          type: {
+            kind: oneOf('average', 'rate', 'delta', 'raw', 'percent', 'string'),
+            doc: 'How to read two samples.',
+          },
           unit: { kind: text(), doc: 'Its unit.' },
           denominator: { kind: text(), doc: 'The counter to divide by, for an average.' },
         }),

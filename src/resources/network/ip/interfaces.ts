@@ -2,6 +2,7 @@ import { define } from '../../../core/behaviour.ts'
 import { plainVerbs } from '../../../core/plain.ts'
 import { failures } from '../../../model/failure.ts'
 import { address, flag, list, name, oneOf, text, uuid } from '../../../model/kinds/index.ts'
+import { textAt } from '../../../model/value.ts'
 
 export const interfaces = define(
   {
@@ -41,7 +42,7 @@ export const interfaces = define(
           const node = (await cluster.rows('cluster/nodes'))[0]?.['name'] ?? null
           return rows.map((row) => ({
             state: row['enabled'] === false ? 'down' : 'up',
-            'ip.family': String(row['ip.address']).includes(':') ? 'ipv6' : 'ipv4',
+            'ip.family': textAt(row, 'ip.address').includes(':') ? 'ipv6' : 'ipv4',
             'location.node.name': node,
             'location.home_node.name': node,
             'location.is_home': true,

@@ -45,6 +45,10 @@ export function bucketFields(options: { readonly volumeIsRequired: boolean }): R
       set: 'always',
       default: 'default',
     },
-    'policy.statements': { doc: 'Who may do what with it.', kind: statementsKind({ withPrincipals: true }), set: 'always' },
+    'policy.statements': {
+      doc: 'Who may do what with it.',
+      kind: statementsKind({ withPrincipals: true }),
+      set: 'always',
+    },
   }
 }

@@ -3,11 +3,10 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { inline } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { printSize } from '../../../model/kinds/index.ts'
-import type { Row } from '../../../model/value.ts'
+import { type Row, textAt } from '../../../model/value.ts'
 import { CommitRefused } from '../../../ports/catalog.ts'
-import { SERVERS, volumesOf } from './server-verbs.ts'
-
-export const BUCKETS = 'protocols/s3/buckets'
+import { volumesOf } from './server-verbs.ts'
+import { BUCKETS, SERVERS } from './types.ts'
 
 /** Buckets of a cluster: the limit of the field. */
 const BUCKETS_MAX = 12_000
@@ -17,7 +16,7 @@ export const bucketUse: Derivation = {
   async from(cluster, rows) {
     const counters = await cluster.catalog.buckets()
     return rows.map((row): Row => {
-      const counter = counters.get(String(row['uuid']))
+      const counter = counters.get(textAt(row, 'uuid'))
       return { logical_used_size: counter?.usedBytes ?? 0, object_count: counter?.objects ?? 0 }
     })
   },
@@ -26,8 +25,8 @@ export const bucketUse: Derivation = {
 export const createBucket = inline({
   example: { name: 'bucket-example', 'volume.name': 'vol1', size: 1_073_741_824 },
   async plan(cluster, { draft }) {
-    const svm = String(draft['svm.uuid'])
-    const name = String(draft['name'])
+    const svm = textAt(draft, 'svm.uuid')
+    const name = textAt(draft, 'name')
     if ((await cluster.keyOfName(BUCKETS, name, svm)) !== undefined) {
       throw failures.duplicate(`A bucket named "${name}"`, 'name', 92405777)
     }
@@ -40,17 +39,17 @@ export const createBucket = inline({
     const input: Row = {
       ...draft,
       uuid: key,
-      'server.uuid': String(server['uuid']),
+      'server.uuid': textAt(server, 'uuid'),
       'volume.uuid': volume,
       create_time: cluster.now(),
     }
-    return { key, input, locks: [`server:${String(server['uuid'])}`] }
+    return { key, input, locks: [`server:${textAt(server, 'uuid')}`] }
   },
   step: {
     name: 'write record',
     async run(cluster, { key, input }) {
-      const volume = String(input['volume.uuid'])
-      const server = await cluster.catalog.record(SERVERS, String(input['server.uuid']))
+      const volume = textAt(input, 'volume.uuid')
+      const server = await cluster.catalog.record(SERVERS, textAt(input, 'server.uuid'))
       if (server === undefined) throw failures.notFound('object store server', 'server.uuid')
       await cluster.commit([
         // The server may not be deleted, nor lose the volume, between the look and the commit.
@@ -64,7 +63,7 @@ export const createBucket = inline({
 
 export const modifyBucket = inline({
   plan(_cluster, { row, draft }) {
-    const key = String(row?.['uuid'])
+    const key = textAt(row, 'uuid')
     return Promise.resolve({ key, input: { ...row, ...draft }, locks: [`bucket:${key}`] })
   },
   step: {
@@ -89,7 +88,8 @@ export const modifyBucket = inline({
 })
 
 export const removeBucket = inline({
-  plan: (_cluster, { row }) => Promise.resolve({ key: String(row?.['uuid']), input: {}, locks: [`bucket:${String(row?.['uuid'])}`] }),
+  plan: (_cluster, { row }) =>
+    Promise.resolve({ key: textAt(row, 'uuid'), input: {}, locks: [`bucket:${textAt(row, 'uuid')}`] }),
   step: {
     name: 'remove record',
     async run(cluster, { key }) {
@@ -108,7 +108,9 @@ export const removeBucket = inline({
 
 async function serverOf(cluster: Cluster, svm: string, given: unknown): Promise<Row> {
   if (typeof given === 'string') return cluster.row(SERVERS, given)
-  const [first] = (await cluster.rows(SERVERS, svm)).toSorted((a, b) => (String(a['name']) < String(b['name']) ? -1 : 1))
+  const [first] = (await cluster.rows(SERVERS, svm)).toSorted((a, b) =>
+    textAt(a, 'name') < textAt(b, 'name') ? -1 : 1,
+  )
   if (first === undefined) throw failures.invalid('svm.name', 'The SVM has no object store server.', 92405861)
   return first
 }
@@ -128,6 +130,7 @@ async function placeBucket(cluster: Cluster, server: Row, asked: unknown): Promi
     const room = counters.sizeBytes - counters.usedBytes
     if (room > 0 && (best === undefined || room > best.room)) best = { volume, room }
   }
-  if (best === undefined) throw failures.invalid('volume.name', 'No data volume of the object store server has room.', 92405812)
+  if (best === undefined)
+    throw failures.invalid('volume.name', 'No data volume of the object store server has room.', 92405812)
   return best.volume
 }

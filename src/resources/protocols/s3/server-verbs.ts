@@ -2,25 +2,24 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { inline } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { isServed, printRelease } from '../../../model/release.ts'
-import type { Row, Value } from '../../../model/value.ts'
+import { type Row, textAt, type Value } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
-import { BUCKETS } from './bucket-verbs.ts'
-import { builtinPolicies, POLICIES } from './services/builtin-policies.ts'
 
-export const SERVERS = 'protocols/s3/services'
+import { builtinPolicies, POLICIES } from './services/builtin-policies.ts'
+import { BUCKETS, SERVERS } from './types.ts'
 
 /** Servers of one SVM, from the release on that allows more than one. */
 const SERVERS_MAX = 16
 
 export const createServer = inline({
   async plan(cluster, { draft }) {
-    const svm = String(draft['svm.uuid'])
-    const name = String(draft['name'])
+    const svm = textAt(draft, 'svm.uuid')
+    const name = textAt(draft, 'name')
     const servers = await cluster.rows(SERVERS, svm)
     const same = servers.find((server) => server['name'] === name)
     // PUT repeated with the same settings is the same server; anything else of that name is a conflict.
     if (same !== undefined) {
-      if (isSame(draft, same)) return { key: String(same['uuid']), input: {}, isDone: true }
+      if (isSame(draft, same)) return { key: textAt(same, 'uuid'), input: {}, isDone: true }
       throw failures.duplicate(`An object store server named "${name}"`, 'name', 92405853)
     }
     const serversMax = isServed('9.11', cluster.release) ? SERVERS_MAX : 1
@@ -39,7 +38,7 @@ export const createServer = inline({
   step: {
     name: 'write record',
     async run(cluster, { input }) {
-      const svm = String(input['svm.uuid'])
+      const svm = textAt(input, 'svm.uuid')
       const known = new Set((await cluster.rows(POLICIES, svm)).map((policy) => policy['name']))
       const policies = builtinPolicies
         .filter((policy) => !known.has(policy['name'] ?? ''))
@@ -52,19 +51,19 @@ export const createServer = inline({
 
 export const modifyServer = inline({
   async plan(cluster, { row, draft }) {
-    const key = String(row?.['uuid'])
+    const key = textAt(row, 'uuid')
     const changed: Row = { ...row, ...draft }
     const kept = new Set(volumesOf(changed))
     for (const bucket of await bucketsOf(cluster, key)) {
-      if (!kept.has(String(bucket['volume.uuid']))) {
+      if (!kept.has(textAt(bucket, 'volume.uuid'))) {
         throw failures.inUse(
-          `Bucket "${String(bucket['name'])}" lives in a volume that would no longer be a data volume.`,
+          `Bucket "${textAt(bucket, 'name')}" lives in a volume that would no longer be a data volume.`,
           'data_volumes',
         )
       }
     }
     await checkVolumes(cluster, changed)
-    return { key, input: changed, locks: [`server:${key}`, `servers:${String(row?.['svm.uuid'])}`] }
+    return { key, input: changed, locks: [`server:${key}`, `servers:${textAt(row, 'svm.uuid')}`] }
   },
   step: {
     name: 'write record',
@@ -77,7 +76,7 @@ export const modifyServer = inline({
 export const removeServer = inline({
   args: { delete_all: 'Taken for tools that send it; a server with buckets is never deleted.' },
   async plan(cluster, { row }) {
-    const key = String(row?.['uuid'])
+    const key = textAt(row, 'uuid')
     if ((await bucketsOf(cluster, key)).length > 0) {
       throw failures.inUse('The object store server has buckets. Delete them first.', undefined, 92405864)
     }
@@ -95,7 +94,7 @@ export const removeServer = inline({
 })
 
 export function volumesOf(server: Row): string[] {
-  return ((server['data_volumes'] ?? []) as readonly Row[]).map((volume) => String(volume['uuid']))
+  return ((server['data_volumes'] ?? []) as readonly Row[]).map((volume) => textAt(volume, 'uuid'))
 }
 
 async function bucketsOf(cluster: Cluster, server: string): Promise<Row[]> {
@@ -116,7 +115,7 @@ async function checkVolumes(cluster: Cluster, server: Row): Promise<void> {
     if (others.some((other) => other['root_volume.uuid'] === volume)) {
       throw failures.invalid(
         volume === root ? 'root_volume' : 'data_volumes',
-        `Volume "${String(row['name'])}" is the root volume of another object store server.`,
+        `Volume "${textAt(row, 'name')}" is the root volume of another object store server.`,
       )
     }
   }
@@ -132,8 +131,13 @@ async function checkVolumes(cluster: Cluster, server: Row): Promise<void> {
 /** Whether every setting that was given is as it is already. */
 function isSame(draft: Row, server: Row): boolean {
   const canonical = (value: Value | undefined) =>
-    Array.isArray(value) ? JSON.stringify((value as readonly Row[]).map((one) => one['uuid']).toSorted()) : JSON.stringify(value)
-  return Object.entries(draft).every(
-    ([path, value]) => path.endsWith('.name') && path !== 'policy.name' ? true : canonical(value) === canonical(server[path]),
+    Array.isArray(value)
+      ? (value as readonly Row[])
+          .map((one) => textAt(one, 'uuid'))
+          .toSorted((a, b) => (a < b ? -1 : 1))
+          .join()
+      : JSON.stringify(value)
+  return Object.entries(draft).every(([path, value]) =>
+    path.endsWith('.name') && path !== 'policy.name' ? true : canonical(value) === canonical(server[path]),
   )
 }

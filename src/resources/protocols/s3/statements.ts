@@ -15,7 +15,11 @@ export function statementsKind(options: { readonly withPrincipals: boolean }): K
       ...(options.withPrincipals
         ? { principals: { kind: words, doc: 'Users it is about. Without them: all users; `*`: anybody.' } }
         : {}),
-      actions: { kind: words, doc: 'What it is about, such as `s3:GetObject`; `*` stands for any text.', required: true },
+      actions: {
+        kind: words,
+        doc: 'What it is about, such as `s3:GetObject`; `*` stands for any text.',
+        required: true,
+      },
       resources: {
         kind: words,
         doc: 'Buckets and objects: `arn:aws:s3:::<bucket>`, `arn:aws:s3:::<bucket>/*`, or the same without the ARN.',

@@ -24,7 +24,7 @@ export const auditMessages = define(
   {
     async rows(cluster) {
       const entries = await cluster.catalog.log('audit', { limit: LOOKED_AT_MAX })
-      return entries.map((entry): Row => ({ ...(entry.body as Row), index: entry.id, timestamp: entry.timeMs }))
+      return entries.map(({ id, timeMs, body }): Row => Object.assign({ index: id, timestamp: timeMs }, body as Row))
     },
   },
 )

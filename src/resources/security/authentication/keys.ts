@@ -5,6 +5,7 @@ import { name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
 import { nameOfCluster, roleNames } from '../accounts.ts'
 import { plainRemove } from '../../../core/plain.ts'
 import { makeToken } from '../../../core/token.ts'
+import { textAt, textOf } from '../../../model/value.ts'
 
 const TYPE = 'security/authentication/keys'
 const KEYS_MAX = 1000
@@ -20,7 +21,11 @@ export const keys = define(
     fields: {
       uuid: { doc: 'The UUID of the key.', kind: uuid() },
       'user.name': { doc: 'The user it logs in.', kind: name({ charactersMax: 64 }), set: 'create', required: true },
-      'user.owner.name': { doc: 'The cluster or SVM the user is of.', kind: text({ charactersMax: 255 }), set: 'create' },
+      'user.owner.name': {
+        doc: 'The cluster or SVM the user is of.',
+        kind: text({ charactersMax: 255 }),
+        set: 'create',
+      },
       'role.name': { doc: 'What it may do.', kind: oneOf(...roleNames), set: 'create', required: true },
       create_time: { doc: 'When it was made.', kind: time() },
       key: { doc: 'The key, to be sent as `Authorization: Bearer <key>`.', kind: text(), shownOnce: true },
@@ -29,14 +34,15 @@ export const keys = define(
   {
     create: inline({
       async plan(cluster, { draft }) {
-        const owner = String(draft['user.owner.name'] ?? (await nameOfCluster(cluster)))
-        const isKnown = owner === (await nameOfCluster(cluster)) || (await cluster.keyOfName('svm/svms', owner)) !== undefined
+        const owner = textOf(draft['user.owner.name'] ?? (await nameOfCluster(cluster)))
+        const isKnown =
+          owner === (await nameOfCluster(cluster)) || (await cluster.keyOfName('svm/svms', owner)) !== undefined
         if (!isKnown) throw failures.badValue('user.owner.name', `there is no cluster or SVM "${owner}".`)
         if ((await cluster.rows(TYPE)).length >= KEYS_MAX) {
           throw failures.invalid(undefined, `The cluster has ${KEYS_MAX} API keys, which is the limit.`)
         }
         const key = cluster.system.random.uuid()
-        const user = String(draft['user.name'])
+        const user = textAt(draft, 'user.name')
         const token = makeToken(key, user, cluster.system.random.bytes(32))
         const input = {
           ...draft,

@@ -2,6 +2,7 @@ import { define } from '../../../core/behaviour.ts'
 import { job } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { bytes, name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
+import { textAt, textOf } from '../../../model/value.ts'
 
 const TYPE = 'storage/volumes/{volume.uuid}/snapshots'
 
@@ -30,10 +31,18 @@ export const snapshots = define(
         required: true,
       },
       comment: { doc: 'Whatever helps to tell it apart.', kind: text({ charactersMax: 255 }), set: 'create' },
-      snapmirror_label: { doc: 'A label that replication selects by.', kind: text({ charactersMax: 31 }), set: 'create' },
+      snapmirror_label: {
+        doc: 'A label that replication selects by.',
+        kind: text({ charactersMax: 31 }),
+        set: 'create',
+      },
       create_time: { doc: 'When it was made.', kind: time() },
       state: { doc: 'Whether it can be used.', kind: oneOf('valid', 'invalid') },
-      size: { doc: 'Bytes that it holds and neither the volume nor a later snapshot does.', kind: bytes(), since: '9.9.1' },
+      size: {
+        doc: 'Bytes that it holds and neither the volume nor a later snapshot does.',
+        kind: bytes(),
+        since: '9.9.1',
+      },
       volume: { doc: 'The volume it is of.', ref: 'storage/volumes' },
       svm: { doc: 'The SVM of the volume.', ref: 'svm/svms' },
     },
@@ -43,8 +52,8 @@ export const snapshots = define(
       {
         gives: ['size'],
         async from(cluster, rows) {
-          const sizes = await cluster.catalog.snapshotBytes(String(rows[0]?.['volume.uuid']))
-          return rows.map((row) => ({ size: sizes.get(String(row['uuid'])) ?? 0 }))
+          const sizes = await cluster.catalog.snapshotBytes(textOf(rows[0]?.['volume.uuid']))
+          return rows.map((row) => ({ size: sizes.get(textAt(row, 'uuid')) ?? 0 }))
         },
       },
     ],
@@ -54,8 +63,8 @@ export const snapshots = define(
         const volume = path['volume.uuid'] ?? ''
         const row = await cluster.row('storage/volumes', volume)
         if (row['state'] !== 'online') throw failures.inUse('The volume is offline.', undefined, 524479)
-        if ((await cluster.keyOfName(TYPE, String(draft['name']), volume)) !== undefined) {
-          throw failures.duplicate(`A snapshot named "${String(draft['name'])}"`, 'name', 525059)
+        if ((await cluster.keyOfName(TYPE, textAt(draft, 'name'), volume)) !== undefined) {
+          throw failures.duplicate(`A snapshot named "${textAt(draft, 'name')}"`, 'name', 525059)
         }
         if ((await cluster.catalog.snapshots(volume)).length >= SNAPSHOTS_MAX) {
           throw failures.invalid(undefined, `The volume has ${SNAPSHOTS_MAX} snapshots, which is the limit.`, 525062)
@@ -76,12 +85,12 @@ export const snapshots = define(
           name: 'take snapshot',
           async run(cluster, { key, input }) {
             if ((await cluster.find(TYPE, key)) !== undefined) return
-            const volume = String(input['volume.uuid'])
+            const volume = textAt(input, 'volume.uuid')
             // The settings of the buckets are of the same instant as their objects.
             const buckets = await cluster.rows('protocols/s3/buckets', volume)
             await cluster.commit([
               { do: 'take-snapshot', volume, snapshot: key, nowMs: Number(input['create_time']) },
-              cluster.put(TYPE, { ...input, '$buckets': buckets }, { expect: 'absent' }),
+              cluster.put(TYPE, { ...input, $buckets: buckets }, { expect: 'absent' }),
               cluster.event('snapshot.created', { volume, snapshot: input['name'] ?? '' }),
             ])
           },
@@ -91,16 +100,20 @@ export const snapshots = define(
     remove: job({
       plan: (_cluster, { row }) =>
         Promise.resolve({
-          key: String(row?.['uuid']),
-          input: { 'volume.uuid': row?.['volume.uuid'] ?? '', 'svm.uuid': row?.['svm.uuid'] ?? '', name: row?.['name'] ?? '' },
-          locks: [`volume:${String(row?.['volume.uuid'])}`],
+          key: textAt(row, 'uuid'),
+          input: {
+            'volume.uuid': row?.['volume.uuid'] ?? '',
+            'svm.uuid': row?.['svm.uuid'] ?? '',
+            name: row?.['name'] ?? '',
+          },
+          locks: [`volume:${textAt(row, 'volume.uuid')}`],
         }),
       steps: [
         {
           // The space only it held is given back by the housekeeping, so this takes as long at any number of objects.
           name: 'drop snapshot',
           async run(cluster, { key, input }) {
-            const volume = String(input['volume.uuid'])
+            const volume = textAt(input, 'volume.uuid')
             if ((await cluster.find(TYPE, key)) === undefined) return
             await cluster.commit([
               { do: 'drop-snapshot', volume, snapshot: key },

@@ -1,7 +1,7 @@
 import { define } from '../../../core/behaviour.ts'
 import { events as declared, type EventName } from '../../../core/events.ts'
 import { count, each, oneOf, text, time } from '../../../model/kinds/index.ts'
-import type { Row } from '../../../model/value.ts'
+import { type Row, textOf } from '../../../model/value.ts'
 
 /** Newest entries that one request looks through. */
 const LOOKED_AT_MAX = 10_000
@@ -41,8 +41,11 @@ export const events = define(
           'node.name': node,
           'message.name': name ?? '',
           'message.severity': event?.severity ?? 'notice',
-          log_message: `${String(name)}: ${event?.text ?? ''}`,
-          parameters: Object.entries(parameters).map(([parameter, value]) => ({ name: parameter, value: String(value) })),
+          log_message: `${textOf(name)}: ${event?.text ?? ''}`,
+          parameters: Object.entries(parameters).map(([parameter, value]) => ({
+            name: parameter,
+            value: textOf(value),
+          })),
         }
       })
     },

@@ -2,6 +2,7 @@ import { define } from '../../../../core/behaviour.ts'
 import { counterTables } from '../../../../core/counter-tables.ts'
 import { failures } from '../../../../model/failure.ts'
 import { count, each, text } from '../../../../model/kinds/index.ts'
+import { textAt, textOf } from '../../../../model/value.ts'
 
 export const counterRows = define(
   {
@@ -30,17 +31,20 @@ export const counterRows = define(
       const [node] = await cluster.rows('cluster/nodes')
       const totals = await cluster.catalog.counters(table.name)
       const objects = await cluster.rows(table.rowsOf)
-      const svmNames = new Map((await cluster.rows('svm/svms')).map((svm) => [svm['uuid'], String(svm['name'])]))
+      const svmNames = new Map((await cluster.rows('svm/svms')).map((svm) => [svm['uuid'], textAt(svm, 'name')]))
       return objects.map((object) => {
-        const uuid = String(object['uuid'])
-        const name = String(object['name'])
+        const uuid = textAt(object, 'uuid')
+        const name = textAt(object, 'name')
         const svm = table.rowsOf === 'svm/svms' ? name : (svmNames.get(object['svm.uuid'] ?? '') ?? '')
-        const properties = { node: String(node?.['name'] ?? ''), 'svm.name': svm, name, uuid }
+        const properties = { node: textOf(node?.['name'] ?? ''), 'svm.name': svm, name, uuid }
         return {
           'counter_table.name': table.name,
           id: Object.values(properties).join(':'),
           properties: Object.entries(properties).map(([property, value]) => ({ name: property, value })),
-          counters: table.counters.map((counter) => ({ name: counter.name, value: totals.get(uuid)?.[counter.name] ?? 0 })),
+          counters: table.counters.map((counter) => ({
+            name: counter.name,
+            value: totals.get(uuid)?.[counter.name] ?? 0,
+          })),
         }
       })
     },

@@ -4,7 +4,7 @@ import { failures } from '../../../../model/failure.ts'
 import { count, name, text } from '../../../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../../../model/resource.ts'
 import { each } from '../../../../model/kinds/index.ts'
-import type { Row } from '../../../../model/value.ts'
+import { type Row, textAt } from '../../../../model/value.ts'
 import { POLICIES } from './builtin-policies.ts'
 import { USERS } from './users.ts'
 
@@ -30,13 +30,13 @@ export const groups = define(
   },
   plainVerbs(GROUPS, {
     async check(cluster, row) {
-      const svm = String(row['svm.uuid'])
+      const svm = textAt(row, 'svm.uuid')
       for (const [field, type, noun] of [
         ['users', USERS, 'user'],
         ['policies', POLICIES, 'policy'],
       ] as const) {
         for (const each of row[field] as readonly Row[]) {
-          const named = String(each['name'])
+          const named = textAt(each, 'name')
           if ((await cluster.find(type, `${svm}/${named}`)) === undefined) {
             throw failures.badValue(field, `the SVM has no ${noun} "${named}".`)
           }

@@ -22,7 +22,11 @@ export const policies = define(
       svm: { doc: 'The SVM it is of.', ref: 'svm/svms', set: 'create', required: true },
       comment: { doc: 'What it is for.', kind: text({ charactersMax: 256 }), set: 'always' },
       'read-only': { doc: 'Whether it is one of the product’s own, which cannot be changed.', kind: flag() },
-      statements: { doc: 'What it grants and refuses, in order.', kind: statementsKind({ withPrincipals: true }), set: 'always' },
+      statements: {
+        doc: 'What it grants and refuses, in order.',
+        kind: statementsKind({ withPrincipals: true }),
+        set: 'always',
+      },
     },
   },
   { create: plain.create, modify: notBuiltin(plain.modify), remove: notBuiltin(plain.remove) },

@@ -4,6 +4,7 @@ import { plainModify, plainRemove } from '../../../../core/plain.ts'
 import { inline } from '../../../../core/verb.ts'
 import { failures } from '../../../../model/failure.ts'
 import { name, text } from '../../../../model/kinds/index.ts'
+import { textAt } from '../../../../model/value.ts'
 
 export const USERS = 'protocols/s3/services/{svm.uuid}/users'
 
@@ -28,12 +29,22 @@ export const users = define(
       comment: { doc: 'Who it is.', kind: text({ charactersMax: 256 }), set: 'always' },
       access_key: {
         doc: 'The access key. Without it, one is made.',
-        kind: text({ charactersMin: 3, charactersMax: 128, pattern: /^[\w.+=/-]+$/, patternDoc: 'letters, digits and _.+=/-' }),
+        kind: text({
+          charactersMin: 3,
+          charactersMax: 128,
+          pattern: /^[\w.+=/-]+$/,
+          patternDoc: 'letters, digits and _.+=/-',
+        }),
         set: 'create',
       },
       secret_key: {
         doc: 'The secret key. Without it, one is made. It is shown once; when it is lost, delete the user and make it again.',
-        kind: text({ charactersMin: 8, charactersMax: 128, pattern: /^[\x21-\x7e]+$/, patternDoc: 'printable characters' }),
+        kind: text({
+          charactersMin: 8,
+          charactersMax: 128,
+          pattern: /^[\x21-\x7e]+$/,
+          patternDoc: 'printable characters',
+        }),
         set: 'create',
         shownOnce: true,
       },
@@ -43,8 +54,9 @@ export const users = define(
     create: inline({
       example: { name: 'user_example', comment: 'made to show how' },
       async plan(cluster, { draft }) {
-        const key = `${String(draft['svm.uuid'])}/${String(draft['name'])}`
-        if ((await cluster.find(USERS, key)) !== undefined) throw failures.duplicate('A user of that name', 'name', 92405817)
+        const key = `${textAt(draft, 'svm.uuid')}/${textAt(draft, 'name')}`
+        if ((await cluster.find(USERS, key)) !== undefined)
+          throw failures.duplicate('A user of that name', 'name', 92405817)
         const [given, secret] = [draft['access_key'], draft['secret_key']]
         if ((given === undefined) !== (secret === undefined)) {
           throw failures.invalid('secret_key', 'Give both access_key and secret_key, or neither.', 92406201)
@@ -65,12 +77,12 @@ export const users = define(
         name: 'write record',
         async run(cluster, { input }) {
           await cluster.commit([
-            cluster.put(USERS, input, { expect: 'absent', unique: { [ACCESS_KEYS]: String(input['access_key']) } }),
+            cluster.put(USERS, input, { expect: 'absent', unique: { [ACCESS_KEYS]: textAt(input, 'access_key') } }),
           ])
         },
       },
     }),
-    modify: plainModify(USERS, { unique: (row) => ({ [ACCESS_KEYS]: String(row['access_key']) }) }),
+    modify: plainModify(USERS, { unique: (row) => ({ [ACCESS_KEYS]: textAt(row, 'access_key') }) }),
     remove: plainRemove(USERS),
   },
 )

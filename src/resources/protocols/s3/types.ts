@@ -1,0 +1,3 @@
+/** The types of the object store's records, where more than one file needs them. */
+export const SERVERS = 'protocols/s3/services'
+export const BUCKETS = 'protocols/s3/buckets'
