@@ -13,12 +13,12 @@ function statement(parts: Partial<Statement>): Statement {
   return { effect: 'allow', actions: ['*'], resources: ['*'], ...parts }
 }
 
-test('what no statement matches is neither allowed nor denied', () => {
+void test('what no statement matches is neither allowed nor denied', () => {
   assert.equal(compilePolicy([])(alice, 's3:GetObject', 'b/k'), 'none')
   assert.equal(compilePolicy([statement({ actions: ['PutObject'] })])(alice, 's3:GetObject', 'b/k'), 'none')
 })
 
-test('a deny wins wherever it stands', () => {
+void test('a deny wins wherever it stands', () => {
   const allow = statement({})
   const deny = statement({ effect: 'deny', actions: ['DeleteObject'] })
   for (const policy of [compilePolicy([allow, deny]), compilePolicy([deny, allow])]) {
@@ -30,14 +30,14 @@ test('a deny wins wherever it stands', () => {
   assert.equal(combineDecisions([]), 'none')
 })
 
-test('actions are written with or without s3:, in any case, with wildcards', () => {
+void test('actions are written with or without s3:, in any case, with wildcards', () => {
   for (const name of ['s3:GetObject', 'GetObject', 'getobject', 'S3:Get*', 'Get?bject', '*', 's3:*', '*Object']) {
     const policy = compilePolicy([statement({ actions: [name] })])
     assert.equal(policy(alice, 's3:GetObject', 'b/k'), 'allow', name)
   }
 })
 
-test('resources are written as names or ARNs, and a bucket is not its objects', () => {
+void test('resources are written as names or ARNs, and a bucket is not its objects', () => {
   const policy = compilePolicy([statement({ resources: ['arn:aws:s3:::photos', 'photos/2026/*', 'logs/?.txt'] })])
   assert.equal(policy(alice, 's3:ListBucket', 'photos'), 'allow')
   assert.equal(policy(alice, 's3:GetObject', 'photos/2026/a/b'), 'allow')
@@ -48,7 +48,7 @@ test('resources are written as names or ARNs, and a bucket is not its objects', 
   assert.equal(policy(alice, 's3:ListAllMyBuckets', '*'), 'none')
 })
 
-test('principals are users, groups, or everyone', () => {
+void test('principals are users, groups, or everyone', () => {
   const policy = (principals: string[]) => compilePolicy([statement({ principals })])
   assert.equal(policy(['alice'])(alice, 's3:GetObject', 'b/k'), 'allow')
   assert.equal(policy(['bob'])(alice, 's3:GetObject', 'b/k'), 'none')
@@ -58,7 +58,7 @@ test('principals are users, groups, or everyone', () => {
   assert.equal(policy(['*'])(nobody, 's3:GetObject', 'b/k'), 'allow')
 })
 
-test('wildcards match as the definition says', () => {
+void test('wildcards match as the definition says', () => {
   const letters = fc.string({ unit: fc.constantFrom('a', 'b', '/', '😀'), maxLength: 12 })
   const patterns = fc.string({ unit: fc.constantFrom('a', 'b', '/', '*', '?', '😀'), maxLength: 8 })
   fc.assert(
@@ -70,7 +70,7 @@ test('wildcards match as the definition says', () => {
   )
 })
 
-test('hostile patterns are no slower than others', () => {
+void test('hostile patterns are no slower than others', () => {
   const text = 'a'.repeat(1087)
   const started = performance.now()
   for (const pattern of [
@@ -84,7 +84,7 @@ test('hostile patterns are no slower than others', () => {
   assert.ok(performance.now() - started < 1000)
 })
 
-test('a good policy has no problem', () => {
+void test('a good policy has no problem', () => {
   assert.equal(
     policyProblem([statement({ actions: ['GetObject', 's3:List*'], resources: ['b', 'b/*', 'arn:aws:s3:::c/x'] })]),
     undefined,
@@ -92,7 +92,7 @@ test('a good policy has no problem', () => {
   assert.equal(policyProblem([statement({ ...everyone, resources: ['b', 'b/*', '*'] })], { bucket: 'b' }), undefined)
 })
 
-test('a bad policy is told where and why', () => {
+void test('a bad policy is told where and why', () => {
   const problem = (parts: Partial<Statement>, bucket?: string): string => {
     const found = policyProblem([statement({}), statement(parts)], bucket === undefined ? {} : { bucket })
     return found === undefined ? '' : `${found.field}: ${found.message}`
@@ -113,6 +113,6 @@ test('a bad policy is told where and why', () => {
   assert.match(policyProblem([statement({})], { bucket: 'b' })?.message ?? '', /names its principals/)
 })
 
-test('a statement with conditions is never compiled as if it had none', () => {
+void test('a statement with conditions is never compiled as if it had none', () => {
   assert.throws(() => compilePolicy([statement({ conditions: [{ operator: 'ip_address' }] })]), /Conditions/)
 })
