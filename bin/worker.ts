@@ -1,13 +1,11 @@
 /** A data-plane process: reads the catalog directly, commits through the writer, shares the ports with its siblings. */
-import { setFlagsFromString } from 'node:v8'
 import { Jobs } from '../src/core/jobs.ts'
 import { Actions } from '../src/core/perform.ts'
 import type { Certificate } from '../src/engines/certificate.ts'
 import { openSecrets } from '../src/engines/secrets.ts'
 import { openSqliteCatalog } from '../src/engines/sqlite/catalog.ts'
-import { parseRelease } from '../src/model/release.ts'
+import { parseRelease, release } from '../src/model/release.ts'
 import { bucketActions } from '../src/resources/protocols/s3/bucket-actions.ts'
-import { startDataPlane } from '../src/s3/server.ts'
 import { openLog } from './log.ts'
 import { openCluster, places } from './parts.ts'
 import type { Address, LogLevel } from './settings.ts'
@@ -26,4 +24,34 @@ export interface WorkerOrder {
 
 export interface WorkerReport {
   readonly kind: 'ready'
+}
+
+/** A little less than the parent waits. */
+const DRAIN_MS = 29_000
+
+if (process.send !== undefined) {
+  // The parent passes Ctrl-C on as SIGTERM, when it wants this process to end.
+  process.on('SIGINT', () => undefined)
+  process.on('SIGHUP', () => undefined)
+  process.once('disconnect', () => process.exit(1))
+  process.once('message', (order: WorkerOrder) => {
+    serve(order).catch((failure: unknown) => {
+      openLog(order.log, 'data plane').error('A data-plane process cannot serve.', { cause: String(failure) })
+      process.exit(1)
+    })
+  })
+}
+
+async function serve(order: WorkerOrder): Promise<void> {
+  const log = openLog(order.log, 'data plane')
+  const catalog = openSqliteCatalog({ file: places.catalog, commit: { socket: places.socket } })
+  const secrets = await openSecrets(places.clusterKey)
+  const cluster = openCluster({ catalog, secrets, log, release: parseRelease(order.release) ?? release('9.16.1') })
+  const buckets = bucketActions(new Actions(cluster, new Jobs(cluster)))
+  void buckets
+  process.send?.({ kind: 'ready' } satisfies WorkerReport)
+  process.once('SIGTERM', () => {
+    void DRAIN_MS
+    process.exit(0)
+  })
 }

@@ -1,6 +1,6 @@
 /**
  * The writer process of an embedded catalog: `node writer-process.ts <database> <socket>`. Tells its parent 'ready' when
- * commits are taken. Ends on SIGTERM or SIGINT, and when its parent goes away; what had arrived is settled first.
+ * commits are taken. Ends on SIGTERM, and when its parent goes away; what had arrived is settled first.
  */
 import { WriterServer } from './server.ts'
 
@@ -33,10 +33,13 @@ function end(): void {
 }
 
 process.on('SIGTERM', end)
-process.on('SIGINT', end)
 if (process.send === undefined) {
+  process.on('SIGINT', end)
   process.stdin.on('end', end).resume()
 } else {
+  // A Ctrl-C reaches every process of the terminal. The parent still has commits to send, and says when it is done.
+  process.on('SIGINT', () => undefined)
+  process.on('SIGHUP', () => undefined)
   process.on('disconnect', end)
   process.send('ready')
 }
