@@ -1,0 +1,200 @@
+/**
+ * Volumes as folders of any file system. Nothing is renamed but a whole tree on its way out, nothing is ever changed in
+ * place, and no ability beyond plain POSIX is needed.
+ *
+ *     <aggregate>/volumes/<volume-uuid>/objects/<last 2 hex>/<blob-id>
+ *     <aggregate>/removing/<volume-uuid>.<n>
+ *
+ * Blobs are spread by the last digits of their names, because the first ones may be the time.
+ */
+import { mkdir, open, opendir, readdir, rename, rm, statfs, unlink } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import type { BlobReader, BlobWriter, Volumes } from '../../ports/volumes.ts'
+import { openBlob } from './blob-reader.ts'
+import { FileBlobWriter } from './blob-writer.ts'
+import { codeOf, volumesFailure } from './failures.ts'
+import { FanOut } from './fan-out.ts'
+import { FolderSync } from './folder-sync.ts'
+
+const BLOB = /^[0-9a-f]{32}$/
+const VOLUME = /^[0-9a-zA-Z-]{1,64}$/
+const FOLDER = { recursive: true, mode: 0o700 } as const
+
+export class DirectoryVolumes implements Volumes {
+  readonly #aggregate: string
+  readonly #sync = new FolderSync()
+  readonly #fanOut = new FanOut(this.#sync)
+  #cleaning = false
+
+  /** The folder of an aggregate. It is made with the first volume. */
+  constructor(aggregate: string) {
+    this.#aggregate = resolve(aggregate)
+  }
+
+  async create(volume: string): Promise<void> {
+    const tree = this.#objects(volume)
+    try {
+      const made = await mkdir(tree, FOLDER)
+      // Up to the folder that holds the first new entry. When nothing is new an earlier call may have been interrupted.
+      const top = made === undefined ? this.#aggregate : dirname(made)
+      for (let folder = tree; folder.length >= top.length; folder = dirname(folder)) {
+        await this.#sync.sync(folder)
+        if (folder === dirname(folder)) break
+      }
+    } catch (failure) {
+      throw volumesFailure(failure, `Volume ${volume}`)
+    }
+  }
+
+  async remove(volume: string): Promise<void> {
+    const tree = this.#volume(volume)
+    this.#fanOut.forget(this.#objects(volume))
+    try {
+      await this.#setAside(volume, tree)
+      for (const name of await namesIn(this.#removing)) {
+        if (name.startsWith(`${volume}.`)) await removeTree(join(this.#removing, name))
+      }
+    } catch (failure) {
+      throw volumesFailure(failure, `Volume ${volume}`)
+    }
+  }
+
+  /** Also begins to remove what an interrupted `remove` left, without waiting for it. */
+  async list(): Promise<string[]> {
+    if (!this.#cleaning) void this.#clean()
+    try {
+      const entries = await namesIn(join(this.#aggregate, 'volumes'))
+      return entries.filter((name) => VOLUME.test(name))
+    } catch (failure) {
+      throw volumesFailure(failure, `Aggregate ${this.#aggregate}`)
+    }
+  }
+
+  async write(volume: string, blob: string): Promise<BlobWriter> {
+    const path = this.#blob(volume, blob)
+    const folder = dirname(path)
+    try {
+      const handle = await this.#openNew(this.#objects(volume), folder, path)
+      return new FileBlobWriter(path, handle, () => this.#sync.sync(folder))
+    } catch (failure) {
+      throw volumesFailure(failure, `Blob ${path}`)
+    }
+  }
+
+  open(volume: string, blob: string): Promise<BlobReader> {
+    return openBlob(this.#blob(volume, blob))
+  }
+
+  async unlink(volume: string, blob: string): Promise<void> {
+    const path = this.#blob(volume, blob)
+    try {
+      await unlink(path)
+    } catch (failure) {
+      if (codeOf(failure) !== 'ENOENT') throw volumesFailure(failure, `Blob ${path}`)
+    }
+  }
+
+  async *blobs(volume: string): AsyncGenerator<string> {
+    const tree = this.#objects(volume)
+    let folders: string[]
+    try {
+      folders = await readdir(tree)
+    } catch (failure) {
+      throw volumesFailure(failure, `Volume ${volume}`)
+    }
+    for (const folder of folders) {
+      try {
+        for await (const entry of await opendir(join(tree, folder))) if (BLOB.test(entry.name)) yield entry.name
+      } catch (failure) {
+        // The volume is being removed meanwhile.
+        if (codeOf(failure) !== 'ENOENT') throw volumesFailure(failure, `Volume ${volume}`)
+      }
+    }
+  }
+
+  async space(): Promise<{ sizeBytes: number; usedBytes: number; availableBytes: number }> {
+    try {
+      await mkdir(this.#aggregate, FOLDER)
+      const { bsize, blocks, bfree, bavail } = await statfs(this.#aggregate)
+      return { sizeBytes: blocks * bsize, usedBytes: (blocks - bfree) * bsize, availableBytes: bavail * bsize }
+    } catch (failure) {
+      throw volumesFailure(failure, `Aggregate ${this.#aggregate}`)
+    }
+  }
+
+  /** Opens a file that must be new. Its folder is made when it is not there, or is not known to be durable. */
+  async #openNew(tree: string, folder: string, path: string): Promise<FileHandle> {
+    const name = folder.slice(tree.length + 1)
+    await this.#fanOut.ensure(tree, name)
+    try {
+      return await open(path, 'wx', 0o600)
+    } catch (failure) {
+      if (codeOf(failure) !== 'ENOENT') throw failure
+      // Another process removed the tree and made it again.
+      this.#fanOut.forget(tree)
+      await this.#fanOut.ensure(tree, name)
+      return open(path, 'wx', 0o600)
+    }
+  }
+
+  /** After this the volume is gone, whatever happens next. */
+  async #setAside(volume: string, tree: string): Promise<void> {
+    await mkdir(this.#removing, FOLDER).catch((failure: unknown) => {
+      if (codeOf(failure) !== 'ENOENT') throw failure
+    })
+    for (let n = 0; ; n++) {
+      try {
+        await rename(tree, join(this.#removing, `${volume}.${n}`))
+        break
+      } catch (failure) {
+        if (codeOf(failure) === 'ENOENT') return
+        if (codeOf(failure) !== 'ENOTEMPTY' && codeOf(failure) !== 'EEXIST') throw failure
+      }
+    }
+    await this.#sync.sync(dirname(tree))
+    await this.#sync.sync(this.#removing)
+  }
+
+  async #clean(): Promise<void> {
+    this.#cleaning = true
+    try {
+      for (const name of await namesIn(this.#removing)) await removeTree(join(this.#removing, name))
+    } catch {
+      // The next list tries again.
+    } finally {
+      this.#cleaning = false
+    }
+  }
+
+  get #removing(): string {
+    return join(this.#aggregate, 'removing')
+  }
+
+  #volume(volume: string): string {
+    if (!VOLUME.test(volume)) throw new RangeError(`'${volume}' is not the name of a volume's tree.`)
+    return join(this.#aggregate, 'volumes', volume)
+  }
+
+  #objects(volume: string): string {
+    return join(this.#volume(volume), 'objects')
+  }
+
+  #blob(volume: string, blob: string): string {
+    if (!BLOB.test(blob)) throw new RangeError(`'${blob}' is not the name of a blob: it has 32 lower-case hex digits.`)
+    return join(this.#objects(volume), blob.slice(-2), blob)
+  }
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder)
+  } catch (failure) {
+    if (codeOf(failure) === 'ENOENT') return []
+    throw failure
+  }
+}
+
+function removeTree(path: string): Promise<void> {
+  return rm(path, { recursive: true, force: true })
+}
