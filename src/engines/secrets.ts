@@ -1,6 +1,7 @@
 /** Keeps secrets under the cluster key: a file of 32 random bytes in the data folder, made at the first start. */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
-import { open, readFile } from 'node:fs/promises'
+import { link, open, readFile, unlink } from 'node:fs/promises'
+import { dirname } from 'node:path'
 
 const KEY_BYTES = 32
 const NONCE_BYTES = 12
@@ -59,18 +60,43 @@ function stretch(password: string, salt: Buffer, cost: number): Promise<Buffer> 
   })
 }
 
-/** Reads the cluster key, or makes it: readable by its owner only, and on disk before it is used. */
+/** Reads the cluster key, or makes it: readable by its owner only, whole and on disk before it has its name. */
 export async function openSecrets(file: string): Promise<KeyFileSecrets> {
+  const known = await readIfThere(file)
+  if (known !== undefined) return new KeyFileSecrets(known)
+  const made = `${file}.${randomBytes(8).toString('hex')}`
+  const handle = await open(made, 'wx', 0o600)
   try {
-    const made = await open(file, 'wx', 0o600)
-    try {
-      await made.writeFile(randomBytes(KEY_BYTES))
-      await made.sync()
-    } finally {
-      await made.close()
-    }
+    await handle.writeFile(randomBytes(KEY_BYTES))
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  try {
+    await link(made, file)
   } catch (failure) {
     if ((failure as NodeJS.ErrnoException).code !== 'EEXIST') throw failure
+  } finally {
+    await unlink(made)
   }
+  await syncFolder(dirname(file))
   return new KeyFileSecrets(await readFile(file))
+}
+
+async function readIfThere(file: string): Promise<Buffer | undefined> {
+  try {
+    return await readFile(file)
+  } catch (failure) {
+    if ((failure as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw failure
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
 }
