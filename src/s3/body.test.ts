@@ -33,7 +33,7 @@ function chunked(trailers: Record<string, string>): Buffer[] {
   return [...encodeChunked([body.subarray(0, 4), body.subarray(4)], { trailers })]
 }
 
-void test('a body without a checksum gets its MD5 and a CRC64NVME', async () => {
+test('a body without a checksum gets its MD5 and a CRC64NVME', async () => {
   const made = plan({})
   assert.equal(made.sizeBytes, 9)
   assert.equal(made.hasIntegrity, false)
@@ -44,12 +44,12 @@ void test('a body without a checksum gets its MD5 and a CRC64NVME', async () => 
   })
 })
 
-void test('a part gets the algorithm of its upload when it has no checksum', async () => {
+test('a part gets the algorithm of its upload when it has no checksum', async () => {
   const { checksum } = await receive(plan({}, { fallbackAlgorithm: 'CRC32' }))
   assert.deepEqual(checksum, { algorithm: 'CRC32', type: 'FULL_OBJECT', value: 'y/Q5Jg==' })
 })
 
-void test('a checksum header of each algorithm is verified and kept', async () => {
+test('a checksum header of each algorithm is verified and kept', async () => {
   const values = {
     crc32: 'y/Q5Jg==',
     crc32c: '4waSgw==',
@@ -67,7 +67,7 @@ void test('a checksum header of each algorithm is verified and kept', async () =
   }
 })
 
-void test('a wrong checksum, MD5 or SHA-256 is refused at the end, and there is no outcome', async () => {
+test('a wrong checksum, MD5 or SHA-256 is refused at the end, and there is no outcome', async () => {
   const wrong = [
     [plan({ 'x-amz-checksum-crc32': 'AAAAAA==' }), 'BadDigest'],
     [plan({ 'Content-MD5': createHash('md5').digest('base64') }), 'BadDigest'],
@@ -80,13 +80,13 @@ void test('a wrong checksum, MD5 or SHA-256 is refused at the end, and there is 
   assert.ok(await receive(plan({ 'Content-MD5': md5.toString('base64') }, { hash: sha256 })))
 })
 
-void test('a Content-MD5 that is not base64 of 16 bytes is InvalidDigest', () => {
+test('a Content-MD5 that is not base64 of 16 bytes is InvalidDigest', () => {
   for (const value of ['', 'abc', 'AAAA', md5.toString('hex')]) {
     assert.throws(() => plan({ 'Content-MD5': value }), { code: 'InvalidDigest' }, value)
   }
 })
 
-void test('checksum headers that contradict each other are InvalidRequest', () => {
+test('checksum headers that contradict each other are InvalidRequest', () => {
   const bad: Record<string, string>[] = [
     { 'x-amz-checksum-crc32': 'y/Q5Jg==', 'x-amz-checksum-crc32c': '4waSgw==' },
     { 'x-amz-checksum-crc32': 'x' },
@@ -100,11 +100,11 @@ void test('checksum headers that contradict each other are InvalidRequest', () =
   assert.doesNotThrow(() => plan({ 'x-amz-checksum-mode': 'ENABLED', 'x-amz-checksum-type': 'FULL_OBJECT' }))
 })
 
-void test('a checksum of an algorithm that is known by name only is refused, not ignored', () => {
+test('a checksum of an algorithm that is known by name only is refused, not ignored', () => {
   assert.throws(() => plan({ 'x-amz-checksum-xxhash64': 'AAAAAAAAAAA=' }), { code: 'NotImplemented' })
 })
 
-void test('a checksum in the trailer is verified and kept', async () => {
+test('a checksum in the trailer is verified and kept', async () => {
   const headers = {
     'x-amz-decoded-content-length': '9',
     'x-amz-trailer': 'x-amz-checksum-crc32c',
@@ -121,7 +121,7 @@ void test('a checksum in the trailer is verified and kept', async () => {
   await assert.rejects(receive(missing, chunked({})), { code: 'MalformedTrailerError' })
 })
 
-void test('a header checksum may come with a body in signed chunks', async () => {
+test('a header checksum may come with a body in signed chunks', async () => {
   const identity = { accessKey: 'a', secret: 'b', region: 'c' }
   const hash = 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD'
   const signing = sign({ method: 'PUT', rawPath: '/', headers: { host: 'h' } }, identity, new Date(0), hash)
@@ -131,12 +131,12 @@ void test('a header checksum may come with a body in signed chunks', async () =>
   assert.throws(() => plan(headers, { hash }), { code: 'InvalidRequest' })
 })
 
-void test('trailers that are no checksums are refused', () => {
+test('trailers that are no checksums are refused', () => {
   const headers = { 'x-amz-decoded-content-length': '9', 'x-amz-trailer': 'x-amz-meta-a' }
   assert.throws(() => plan(headers, { hash: trailed }), { code: 'InvalidRequest' })
 })
 
-void test('a body without a length is MissingContentLength', () => {
+test('a body without a length is MissingContentLength', () => {
   const headers = headersOf({ 'transfer-encoding': 'chunked' })
   assert.throws(() => planBody({ headers, payload: { kind: 'unsigned' }, maxBytes: 9 }), {
     code: 'MissingContentLength',
@@ -146,18 +146,18 @@ void test('a body without a length is MissingContentLength', () => {
   assert.throws(() => plan({ 'Content-Length': '-1' }), { code: 'InvalidArgument' })
 })
 
-void test('a body longer than allowed is refused by its length', () => {
+test('a body longer than allowed is refused by its length', () => {
   assert.throws(() => plan({ 'Content-Length': '1001' }), { code: 'EntityTooLarge' })
   assert.throws(() => plan({ 'x-amz-decoded-content-length': '1001' }, { hash: trailed }), { code: 'EntityTooLarge' })
   assert.equal(plan({ 'Content-Length': '1000' }).sizeBytes, 1000)
 })
 
-void test('a body shorter or longer than announced is IncompleteBody', async () => {
+test('a body shorter or longer than announced is IncompleteBody', async () => {
   await assert.rejects(receive(plan({ 'Content-Length': '10' })), { code: 'IncompleteBody' })
   await assert.rejects(receive(plan({ 'Content-Length': '8' })), { code: 'IncompleteBody' })
 })
 
-void test('an empty body is a body', async () => {
+test('an empty body is a body', async () => {
   const made = plan({ 'Content-Length': '0' })
   assert.deepEqual(await made.receiveAll(Readable.from([])), Buffer.alloc(0))
   assert.equal(made.outcome().checksum.value, 'AAAAAAAAAAA=')

@@ -24,11 +24,11 @@ function read(headers: Record<string, string>): string {
   }
 }
 
-void test('a read without conditions proceeds', () => {
+test('a read without conditions proceeds', () => {
   assert.equal(read({}), 'proceed')
 })
 
-void test('If-Match and If-None-Match take tags with and without quotes, weak ones, lists, and *', () => {
+test('If-Match and If-None-Match take tags with and without quotes, weak ones, lists, and *', () => {
   for (const value of ['"abc"', 'abc', 'W/"abc"', '"x", "abc"', 'x,abc', '*']) {
     assert.equal(read({ 'If-Match': value }), 'proceed', value)
     assert.equal(read({ 'If-None-Match': value }), 'not-modified', value)
@@ -37,7 +37,7 @@ void test('If-Match and If-None-Match take tags with and without quotes, weak on
   assert.equal(read({ 'If-None-Match': '"other"' }), 'proceed')
 })
 
-void test('dates compare by whole seconds', () => {
+test('dates compare by whole seconds', () => {
   assert.equal(read({ 'If-Unmodified-Since': sameSecond }), 'proceed')
   assert.equal(read({ 'If-Unmodified-Since': before }), 'PreconditionFailed')
   assert.equal(read({ 'If-Modified-Since': sameSecond }), 'not-modified')
@@ -45,29 +45,29 @@ void test('dates compare by whole seconds', () => {
   assert.equal(read({ 'If-Modified-Since': before }), 'proceed')
 })
 
-void test('tags take precedence over dates', () => {
+test('tags take precedence over dates', () => {
   assert.equal(read({ 'If-Match': '"abc"', 'If-Unmodified-Since': before }), 'proceed')
   assert.equal(read({ 'If-None-Match': '"x"', 'If-Modified-Since': after }), 'proceed')
   assert.equal(read({ 'If-None-Match': '"abc"', 'If-Modified-Since': before }), 'not-modified')
 })
 
-void test('a failed precondition comes before 304', () => {
+test('a failed precondition comes before 304', () => {
   assert.equal(read({ 'If-Match': '"x"', 'If-None-Match': '"abc"' }), 'PreconditionFailed')
 })
 
-void test('a date that is none is ignored', () => {
+test('a date that is none is ignored', () => {
   assert.equal(read({ 'If-Modified-Since': 'yesterday' }), 'proceed')
   assert.equal(read({ 'If-Unmodified-Since': '2020' }), 'proceed')
 })
 
-void test('the three forms of an HTTP date are read', () => {
+test('the three forms of an HTTP date are read', () => {
   const time = Date.UTC(1994, 10, 6, 8, 49, 37)
   assert.equal(readHttpDate('Sun, 06 Nov 1994 08:49:37 GMT'), time)
   assert.equal(readHttpDate('Sunday, 06-Nov-94 08:49:37 GMT'), time)
   assert.equal(readHttpDate('Sun Nov  6 08:49:37 1994'), time)
 })
 
-void test('a copy source that was not modified answers 412', () => {
+test('a copy source that was not modified answers 412', () => {
   const check = (headers: Record<string, string>) => () => checkCopySourceConditions(headersOf(headers), object)
   assert.throws(check({ 'x-amz-copy-source-if-none-match': 'abc' }), { code: 'PreconditionFailed' })
   assert.throws(check({ 'x-amz-copy-source-if-match': 'x' }), { code: 'PreconditionFailed' })
@@ -75,7 +75,7 @@ void test('a copy source that was not modified answers 412', () => {
   assert.doesNotThrow(check({ 'x-amz-copy-source-if-match': 'abc', 'if-none-match': 'abc' }))
 })
 
-void test('If-Range holds for the same strong tag and for the exact date', () => {
+test('If-Range holds for the same strong tag and for the exact date', () => {
   assert.equal(rangeStillFits(headersOf({}), object), true)
   assert.equal(rangeStillFits(headersOf({ 'If-Range': '"abc"' }), object), true)
   assert.equal(rangeStillFits(headersOf({ 'If-Range': '"x"' }), object), false)
@@ -84,19 +84,19 @@ void test('If-Range holds for the same strong tag and for the exact date', () =>
   assert.equal(rangeStillFits(headersOf({ 'If-Range': after }), object), false)
 })
 
-void test('the condition of a write is data for the commit', () => {
+test('the condition of a write is data for the commit', () => {
   assert.equal(writeCondition(headersOf({})), undefined)
   assert.deepEqual(writeCondition(headersOf({ 'If-None-Match': '*' })), { ifNoneMatch: ['*'] })
   assert.deepEqual(writeCondition(headersOf({ 'If-Match': '"a", b' })), { ifMatch: ['a', 'b'] })
 })
 
-void test('tags that cannot be read are refused', () => {
+test('tags that cannot be read are refused', () => {
   for (const bad of ['', ' , ', '"abc', 'a"b'])
     assert.throws(() => readEtags('If-Match', bad), { code: 'InvalidArgument' }, bad)
   assert.throws(() => readEtags('If-Match', 'a,'.repeat(101)), { code: 'InvalidArgument' })
 })
 
-void test('quotes come off an entity tag only in pairs', () => {
+test('quotes come off an entity tag only in pairs', () => {
   assert.equal(unquoted('"a-2"'), 'a-2')
   assert.equal(unquoted('a"'), 'a"')
 })

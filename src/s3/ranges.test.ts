@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { S3Error } from './errors.ts'
 import { contentRange, readCopyRange, readRange } from './ranges.ts'
 
-void test('a range is first to last, open, or a suffix, and ends with the object', () => {
+test('a range is first to last, open, or a suffix, and ends with the object', () => {
   assert.deepEqual(readRange('bytes=0-0', 10), { start: 0, end: 0 })
   assert.deepEqual(readRange('bytes=2-5', 10), { start: 2, end: 5 })
   assert.deepEqual(readRange('bytes=2-', 10), { start: 2, end: 9 })
@@ -14,7 +14,7 @@ void test('a range is first to last, open, or a suffix, and ends with the object
   assert.deepEqual(readRange(`bytes=0-${'9'.repeat(400)}`, 10), { start: 0, end: 9 })
 })
 
-void test('no range, a malformed one, another unit, and several are the whole object', () => {
+test('no range, a malformed one, another unit, and several are the whole object', () => {
   const headers = [
     undefined,
     '',
@@ -30,7 +30,7 @@ void test('no range, a malformed one, another unit, and several are the whole ob
   for (const header of headers) assert.equal(readRange(header, 10), undefined, header)
 })
 
-void test('a range past the end answers 416 with the size', () => {
+test('a range past the end answers 416 with the size', () => {
   for (const [header, size] of [
     ['bytes=10-', 10],
     ['bytes=10-20', 10],
@@ -50,7 +50,7 @@ void test('a range past the end answers 416 with the size', () => {
   }
 })
 
-void test('a copy range must have both ends within the source', () => {
+test('a copy range must have both ends within the source', () => {
   assert.equal(readCopyRange(undefined, 10), undefined)
   assert.deepEqual(readCopyRange('bytes=0-9', 10), { start: 0, end: 9 })
   for (const bad of ['bytes=0-10', 'bytes=5-', 'bytes=-5', 'bytes=3-2', 'x', 'bytes=0-1,2-3']) {
@@ -58,6 +58,6 @@ void test('a copy range must have both ends within the source', () => {
   }
 })
 
-void test('Content-Range names both ends and the size', () => {
+test('Content-Range names both ends and the size', () => {
   assert.equal(contentRange({ start: 2, end: 5 }, 10), 'bytes 2-5/10')
 })

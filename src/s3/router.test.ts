@@ -61,7 +61,7 @@ function modelOperations(): ModelOperation[] {
   return found
 }
 
-void test('every operation of the SDK’s model is found by its method, query and headers', () => {
+test('every operation of the SDK’s model is found by its method, query and headers', () => {
   const model = modelOperations()
   assert.ok(model.length > 100, `${model.length} operations`)
   for (const { name, method, level, query, status, headers } of model) {
@@ -71,7 +71,7 @@ void test('every operation of the SDK’s model is found by its method, query an
   }
 })
 
-void test('every row is reached, and only those for browsers are not in the model', () => {
+test('every row is reached, and only those for browsers are not in the model', () => {
   const names = new Set(modelOperations().map(({ name }) => name))
   const extra = operations.filter(({ name }) => !names.has(name)).map(({ name }) => name)
   assert.deepEqual(extra, ['PostObject', 'PreflightService', 'PreflightBucket', 'PreflightObject'])
@@ -83,7 +83,7 @@ void test('every row is reached, and only those for browsers are not in the mode
   }
 })
 
-void test('requests without x-id, as most clients send them, are found too', () => {
+test('requests without x-id, as most clients send them, are found too', () => {
   assert.equal(routed('GET', 'service').name, 'ListBuckets')
   assert.equal(routed('GET', 'bucket', 'prefix=a').name, 'ListObjects')
   assert.equal(routed('GET', 'bucket', 'list-type=2').name, 'ListObjectsV2')
@@ -97,11 +97,11 @@ void test('requests without x-id, as most clients send them, are found too', () 
   assert.equal(routed('POST', 'bucket').name, 'PostObject')
 })
 
-void test('parameters that nobody knows change nothing', () => {
+test('parameters that nobody knows change nothing', () => {
   assert.equal(routed('GET', 'object', 'utm_source=x&__proto__=y').name, 'GetObject')
 })
 
-void test('a subresource that the method does not have is MethodNotAllowed, never the plain operation', () => {
+test('a subresource that the method does not have is MethodNotAllowed, never the plain operation', () => {
   for (const [method, level, query] of [
     ['DELETE', 'bucket', 'logging'],
     ['DELETE', 'bucket', 'versions'],
@@ -121,15 +121,15 @@ void test('a subresource that the method does not have is MethodNotAllowed, neve
   }
 })
 
-void test('a browser may ask about any subresource beforehand', () => {
+test('a browser may ask about any subresource beforehand', () => {
   assert.equal(routed('OPTIONS', 'object', 'uploads').name, 'PreflightObject')
 })
 
-void test('two subresources at once are refused', () => {
+test('two subresources at once are refused', () => {
   assert.throws(() => routed('GET', 'bucket', 'acl&policy'), { code: 'InvalidArgument', message: /acl, policy/ })
 })
 
-void test('actions are those that Amazon documents', () => {
+test('actions are those that Amazon documents', () => {
   const action = (name: string): string | undefined => operations.find((operation) => operation.name === name)?.action
   assert.equal(action('HeadObject'), 's3:GetObject')
   assert.equal(action('HeadBucket'), 's3:ListBucket')
@@ -139,7 +139,7 @@ void test('actions are those that Amazon documents', () => {
   assert.equal(actionOf(routed('GET', 'object'), new Map()), 's3:GetObject')
 })
 
-void test('what is not implemented is refused by its name', () => {
+test('what is not implemented is refused by its name', () => {
   const failure = notImplemented(routed('GET', 'bucket', 'session'))
   assert.equal(failure.message, 'CreateSession is not implemented.')
 })

@@ -113,7 +113,7 @@ function last(): Seen {
   return seen
 }
 
-void test('PutObject of text carries a CRC32 header, odd keys and metadata', async () => {
+test('PutObject of text carries a CRC32 header, odd keys and metadata', async () => {
   const key = "a//b/../c d+e%2F'(*)!~ž😀/"
   await client.send(
     new PutObjectCommand({ Bucket: 'bucket', Key: key, Body: '123456789', Metadata: { Colour: 'sea  blue' } }),
@@ -126,7 +126,7 @@ void test('PutObject of text carries a CRC32 header, odd keys and metadata', asy
   assert.deepEqual(readMetadata(last().headers).user, { colour: 'sea  blue' })
 })
 
-void test('PutObject of a stream carries its checksum in a trailer', async () => {
+test('PutObject of a stream carries its checksum in a trailer', async () => {
   for (const algorithm of ['CRC32', 'CRC32C', 'CRC64NVME', 'SHA256'] as const) {
     const body = Readable.from([Buffer.alloc(70_000, 'a'), Buffer.from('b')])
     const command = { Bucket: 'bucket', Key: 'k', Body: body, ContentLength: 70_001, ContentEncoding: 'gzip' }
@@ -144,7 +144,7 @@ void test('PutObject of a stream carries its checksum in a trailer', async () =>
   }
 })
 
-void test('GetObject, ListObjectsV2, CopyObject and CreateBucket are verified and routed', async () => {
+test('GetObject, ListObjectsV2, CopyObject and CreateBucket are verified and routed', async () => {
   await client
     .send(new GetObjectCommand({ Bucket: 'bucket', Key: 'k', Range: 'bytes=0-1', ResponseContentType: 'a b+c' }))
     .catch(() => {})
@@ -159,7 +159,7 @@ void test('GetObject, ListObjectsV2, CopyObject and CreateBucket are verified an
   assert.equal(readXml(last().body, 'CreateBucketConfiguration').children[0]?.text, LocationConstraint)
 })
 
-void test('DeleteObjects keeps its keys exact', async () => {
+test('DeleteObjects keeps its keys exact', async () => {
   const keys = [' a ', 'b\n\t', '<&>"\'', 'ž😀', 'c\r']
   await client
     .send(new DeleteObjectsCommand({ Bucket: 'bucket', Delete: { Objects: keys.map((Key) => ({ Key })) } }))
@@ -170,7 +170,7 @@ void test('DeleteObjects keeps its keys exact', async () => {
   assert.deepEqual(read, keys)
 })
 
-void test('errors reach the client with code, message and status', async () => {
+test('errors reach the client with code, message and status', async () => {
   refuse = s3Error('NoSuchBucket')
   const failure = await client
     .send(new GetObjectCommand({ Bucket: 'bucket', Key: 'k' }))

@@ -41,7 +41,7 @@ function decodeText(text: string, options: Partial<ChunkedOptions> & { decodedBy
   return decode([Buffer.from(text, 'latin1')], options)
 }
 
-void test('Amazon’s example of signed chunks has the published signatures', () => {
+test('Amazon’s example of signed chunks has the published signatures', () => {
   assert.equal(plain.seedSignature, '4f232c4386841ef735655705268965c44a0e4690baa4adea153f7db9fa80a0a9')
   const encoded = Buffer.concat([...encodeChunked(bodyChunks, { signing: plain })])
   assert.equal(encoded.length, 66_824)
@@ -53,7 +53,7 @@ void test('Amazon’s example of signed chunks has the published signatures', ()
   assert.deepEqual(decode([encoded], { decodedBytes: 66_560, signing: plain }).body, body)
 })
 
-void test('Amazon’s example of a signed trailer has the published signatures', () => {
+test('Amazon’s example of a signed trailer has the published signatures', () => {
   const signing = exampleSigning('STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER', {
     'x-amz-trailer': 'x-amz-checksum-crc32c',
   })
@@ -73,7 +73,7 @@ void test('Amazon’s example of a signed trailer has the published signatures',
   assert.deepEqual(decodeText(asPublished, options), { body, trailers })
 })
 
-void test('unsigned chunks with a trailer are decoded', () => {
+test('unsigned chunks with a trailer are decoded', () => {
   const options = { decodedBytes: 9, trailerNames: ['x-amz-checksum-crc32'] }
   const text = '5\r\n12345\r\n4\r\n6789\r\n0\r\nx-amz-checksum-crc32: y/Q5Jg== \r\n\r\n'
   assert.deepEqual(decodeText(text, options), {
@@ -83,7 +83,7 @@ void test('unsigned chunks with a trailer are decoded', () => {
   assert.deepEqual(decodeText('0\r\n\r\n', { decodedBytes: 0, trailerNames: [] }).body, Buffer.alloc(0))
 })
 
-void test('any body in any chunks, cut into any pieces, comes out as it went in', async () => {
+test('any body in any chunks, cut into any pieces, comes out as it went in', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.uint8Array({ minLength: 1, maxLength: 50 }), { maxLength: 6 }),
@@ -125,7 +125,7 @@ async function* piecesOf(bytes: Buffer, cuts: readonly number[]): AsyncGenerator
   }
 }
 
-void test('one flipped bit in a signed body never changes what is stored', () => {
+test('one flipped bit in a signed body never changes what is stored', () => {
   const chunks = [Buffer.from('the quick brown fox'), Buffer.from('jumps')]
   const trailers = { 'x-amz-checksum-crc32c': 'sOO8/Q==' }
   const options = { decodedBytes: 24, signing: plain, trailerNames: Object.keys(trailers) }
@@ -150,7 +150,7 @@ void test('one flipped bit in a signed body never changes what is stored', () =>
   )
 })
 
-void test('a body cut short anywhere before its last line is refused', () => {
+test('a body cut short anywhere before its last line is refused', () => {
   const trailers = { 'x-amz-checksum-crc32c': 'sOO8/Q==' }
   const options = { decodedBytes: 5, signing: plain, trailerNames: Object.keys(trailers) }
   const encoded = Buffer.concat([...encodeChunked([Buffer.from('jumps')], { signing: plain, trailers })])
@@ -161,7 +161,7 @@ void test('a body cut short anywhere before its last line is refused', () => {
   }
 })
 
-void test('a wrong signature is SignatureDoesNotMatch as soon as its chunk has ended', () => {
+test('a wrong signature is SignatureDoesNotMatch as soon as its chunk has ended', () => {
   const [line = Buffer.alloc(0), data = Buffer.alloc(0)] = [
     ...encodeChunked([Buffer.from('jumps')], { signing: plain }),
   ]
@@ -171,7 +171,7 @@ void test('a wrong signature is SignatureDoesNotMatch as soon as its chunk has e
   assert.throws(() => decoder.push(Buffer.from('S')), { code: 'SignatureDoesNotMatch', status: 403 })
 })
 
-void test('chunks of the same body in another order are refused', () => {
+test('chunks of the same body in another order are refused', () => {
   const [line1, data1, end, line2, data2, ...rest] = [
     ...encodeChunked([Buffer.from('a'), Buffer.from('b')], { signing: plain }),
   ]
@@ -179,13 +179,13 @@ void test('chunks of the same body in another order are refused', () => {
   assert.throws(() => decode([swapped], { decodedBytes: 2, signing: plain }), { code: 'SignatureDoesNotMatch' })
 })
 
-void test('a body longer or shorter than announced is IncompleteBody', () => {
+test('a body longer or shorter than announced is IncompleteBody', () => {
   assert.throws(() => decodeText('5\r\n12345\r\n0\r\n\r\n', { decodedBytes: 4 }), { code: 'IncompleteBody' })
   assert.throws(() => decodeText('5\r\n12345\r\n0\r\n\r\n', { decodedBytes: 6 }), { code: 'IncompleteBody' })
   assert.throws(() => decodeText('fffffffffff\r\n', { decodedBytes: 6 }), { code: 'IncompleteBody' })
 })
 
-void test('what is not a chunk is refused', () => {
+test('what is not a chunk is refused', () => {
   const bad = [
     'x\r\n',
     '\r\n',
@@ -200,13 +200,13 @@ void test('what is not a chunk is refused', () => {
   assert.throws(() => decodeText('5\r\n12345\r\n', { decodedBytes: 5, signing: plain }), { code: 'InvalidRequest' })
 })
 
-void test('a line that does not end is refused before it fills the memory', () => {
+test('a line that does not end is refused before it fills the memory', () => {
   const decoder = new ChunkedDecoder({ decodedBytes: 5, signing: undefined, trailerNames: undefined })
   decoder.push(Buffer.alloc(chunkLineBytesMax, '0'))
   assert.throws(() => decoder.push(Buffer.from('0')), { code: 'InvalidRequest' })
 })
 
-void test('trailers must be announced, once each, well-formed and within bounds', () => {
+test('trailers must be announced, once each, well-formed and within bounds', () => {
   const options = { decodedBytes: 0, trailerNames: ['x-amz-checksum-crc32'] }
   const bad = [
     '\r\n',
@@ -221,7 +221,7 @@ void test('trailers must be announced, once each, well-formed and within bounds'
   assert.throws(() => decodeText('0\r\na:b\r\n\r\n', { decodedBytes: 0 }), { code: 'MalformedTrailerError' })
 })
 
-void test('decoded bytes are slices of what was pushed', () => {
+test('decoded bytes are slices of what was pushed', () => {
   const piece = Buffer.from('5\r\n12345\r\n0\r\n\r\n')
   const [slice] = new ChunkedDecoder({ decodedBytes: 5, signing: undefined, trailerNames: undefined }).push(piece)
   assert.equal(slice?.buffer, piece.buffer)

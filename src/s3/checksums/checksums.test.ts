@@ -34,24 +34,24 @@ function slowCrc(algorithm: keyof typeof crcs, bytes: Uint8Array): string {
   return (state ^ ones).toString(16).padStart(width / 4, '0')
 }
 
-void test('CRCs of the check string are those of the catalogue of CRCs', () => {
+test('CRCs of the check string are those of the catalogue of CRCs', () => {
   assert.equal(checksum('CRC32', check).toString('hex'), 'cbf43926')
   assert.equal(checksum('CRC32C', check).toString('hex'), 'e3069283')
   assert.equal(checksum('CRC64NVME', check).toString('hex'), 'ae8b14860a799888')
 })
 
-void test('CRC32C of 32 zeros, ones and rising bytes are those of RFC 3720', () => {
+test('CRC32C of 32 zeros, ones and rising bytes are those of RFC 3720', () => {
   assert.equal(checksum('CRC32C', Buffer.alloc(32)).readUInt32BE(), 0x8a9136aa)
   assert.equal(checksum('CRC32C', Buffer.alloc(32, 0xff)).readUInt32BE(), 0x62a8ab43)
   assert.equal(checksum('CRC32C', Buffer.from([...Array(32).keys()])).readUInt32BE(), 0x46dd794e)
 })
 
-void test('CRC64NVME of 4 KiB of zeros and of ones are those of the NVM command set specification', () => {
+test('CRC64NVME of 4 KiB of zeros and of ones are those of the NVM command set specification', () => {
   assert.equal(checksum('CRC64NVME', Buffer.alloc(4096)).toString('hex'), '6482d367eb22b64e')
   assert.equal(checksum('CRC64NVME', Buffer.alloc(4096, 0xff)).toString('hex'), 'c0ddba7302eca3ac')
 })
 
-void test('nothing has the checksum of nothing', () => {
+test('nothing has the checksum of nothing', () => {
   assert.equal(checksum('CRC32').toString('base64'), 'AAAAAA==')
   assert.equal(checksum('CRC32C').toString('base64'), 'AAAAAA==')
   assert.equal(checksum('CRC64NVME').toString('base64'), 'AAAAAAAAAAA=')
@@ -59,7 +59,7 @@ void test('nothing has the checksum of nothing', () => {
   assert.equal(checksum('SHA256').toString('hex'), createHash('sha256').digest('hex'))
 })
 
-void test('any bytes in any chunks have the CRC that the definition gives', () => {
+test('any bytes in any chunks have the CRC that the definition gives', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), fc.nat(300), (bytes, cut) => {
       for (const name of crcNames) {
@@ -70,7 +70,7 @@ void test('any bytes in any chunks have the CRC that the definition gives', () =
   )
 })
 
-void test('a chunk larger than the window is the same as its pieces', () => {
+test('a chunk larger than the window is the same as its pieces', () => {
   const large = Buffer.alloc(200_003, 'some text of no particular length')
   for (const name of crcNames) {
     const pieces = [large.subarray(0, 1), large.subarray(1, 65_537), large.subarray(65_537)]
@@ -79,7 +79,7 @@ void test('a chunk larger than the window is the same as its pieces', () => {
   }
 })
 
-void test('two uploads at a time do not disturb each other', () => {
+test('two uploads at a time do not disturb each other', () => {
   const one = checksumAlgorithms.CRC64NVME.begin()
   const other = checksumAlgorithms.CRC64NVME.begin()
   one.update(check.subarray(0, 4))
@@ -88,7 +88,7 @@ void test('two uploads at a time do not disturb each other', () => {
   assert.equal(one.value().toString('hex'), 'ae8b14860a799888')
 })
 
-void test('the CRC of a whole comes from the CRCs and lengths of its parts', () => {
+test('the CRC of a whole comes from the CRCs and lengths of its parts', () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 6 }), (parts) => {
       for (const name of crcNames) {
@@ -102,7 +102,7 @@ void test('the CRC of a whole comes from the CRCs and lengths of its parts', () 
   )
 })
 
-void test('lengths above four gibibytes combine right', () => {
+test('lengths above four gibibytes combine right', () => {
   // Five pieces of 2^30 zeros, joined pairwise in two orders.
   for (const name of crcNames) {
     const { combine } = checksumAlgorithms[name]
@@ -115,30 +115,30 @@ void test('lengths above four gibibytes combine right', () => {
   }
 })
 
-void test('a composite checksum is that of the parts’ checksums, with their number', () => {
+test('a composite checksum is that of the parts’ checksums, with their number', () => {
   const parts = [checksum('SHA256', Buffer.from('a')), checksum('SHA256', Buffer.from('b'))]
   const expected = createHash('sha256').update(Buffer.concat(parts)).digest('base64')
   assert.equal(compositeChecksum('SHA256', parts), `${expected}-2`)
 })
 
-void test('hashes cannot be combined', () => {
+test('hashes cannot be combined', () => {
   assert.equal(fullObjectChecksum('SHA256', []), undefined)
 })
 
-void test('a checksum value must be base64 of the right length, written the usual way', () => {
+test('a checksum value must be base64 of the right length, written the usual way', () => {
   assert.ok(decodeChecksum('CRC32', 'y/Q5Jg=='))
   for (const bad of ['', 'y/Q5Jg', 'y/Q5Jg==\n', 'y/Q5Jh==', 'y_Q5Jg==', 'AAAA', 'AAAAAAAAAAA=']) {
     assert.equal(decodeChecksum('CRC32', bad), undefined, bad)
   }
 })
 
-void test('names of algorithms are read in either case, and prototype members are none', () => {
+test('names of algorithms are read in either case, and prototype members are none', () => {
   assert.equal(findChecksumAlgorithm('crc64nvme'), 'CRC64NVME')
   assert.equal(findChecksumAlgorithm('XXHASH64'), undefined)
   assert.equal(findChecksumAlgorithm('constructor'), undefined)
 })
 
-void test('a multipart upload takes only the types its algorithm has', () => {
+test('a multipart upload takes only the types its algorithm has', () => {
   assert.deepEqual(multipartChecksum(undefined, undefined), { algorithm: 'CRC64NVME', type: 'FULL_OBJECT' })
   assert.deepEqual(multipartChecksum('CRC32', undefined), { algorithm: 'CRC32', type: 'COMPOSITE' })
   assert.deepEqual(multipartChecksum('CRC32C', 'FULL_OBJECT'), { algorithm: 'CRC32C', type: 'FULL_OBJECT' })

@@ -13,12 +13,12 @@ function statement(parts: Partial<Statement>): Statement {
   return { effect: 'allow', actions: ['*'], resources: ['*'], ...parts }
 }
 
-void test('what no statement matches is neither allowed nor denied', () => {
+test('what no statement matches is neither allowed nor denied', () => {
   assert.equal(compilePolicy([])(alice, 's3:GetObject', 'b/k'), 'none')
   assert.equal(compilePolicy([statement({ actions: ['PutObject'] })])(alice, 's3:GetObject', 'b/k'), 'none')
 })
 
-void test('a deny wins wherever it stands', () => {
+test('a deny wins wherever it stands', () => {
   const allow = statement({})
   const deny = statement({ effect: 'deny', actions: ['DeleteObject'] })
   for (const policy of [compilePolicy([allow, deny]), compilePolicy([deny, allow])]) {
@@ -30,14 +30,14 @@ void test('a deny wins wherever it stands', () => {
   assert.equal(combineDecisions([]), 'none')
 })
 
-void test('actions are written with or without s3:, in any case, with wildcards', () => {
+test('actions are written with or without s3:, in any case, with wildcards', () => {
   for (const name of ['s3:GetObject', 'GetObject', 'getobject', 'S3:Get*', 'Get?bject', '*', 's3:*', '*Object']) {
     const policy = compilePolicy([statement({ actions: [name] })])
     assert.equal(policy(alice, 's3:GetObject', 'b/k'), 'allow', name)
   }
 })
 
-void test('resources are written as names or ARNs, and a bucket is not its objects', () => {
+test('resources are written as names or ARNs, and a bucket is not its objects', () => {
   const policy = compilePolicy([statement({ resources: ['arn:aws:s3:::photos', 'photos/2026/*', 'logs/?.txt'] })])
   assert.equal(policy(alice, 's3:ListBucket', 'photos'), 'allow')
   assert.equal(policy(alice, 's3:GetObject', 'photos/2026/a/b'), 'allow')
@@ -48,7 +48,7 @@ void test('resources are written as names or ARNs, and a bucket is not its objec
   assert.equal(policy(alice, 's3:ListAllMyBuckets', '*'), 'none')
 })
 
-void test('principals are users, groups, or everyone', () => {
+test('principals are users, groups, or everyone', () => {
   const policy = (principals: string[]) => compilePolicy([statement({ principals })])
   assert.equal(policy(['alice'])(alice, 's3:GetObject', 'b/k'), 'allow')
   assert.equal(policy(['bob'])(alice, 's3:GetObject', 'b/k'), 'none')
@@ -58,7 +58,7 @@ void test('principals are users, groups, or everyone', () => {
   assert.equal(policy(['*'])(nobody, 's3:GetObject', 'b/k'), 'allow')
 })
 
-void test('wildcards match as the definition says', () => {
+test('wildcards match as the definition says', () => {
   const letters = fc.string({ unit: fc.constantFrom('a', 'b', '/', '😀'), maxLength: 12 })
   const patterns = fc.string({ unit: fc.constantFrom('a', 'b', '/', '*', '?', '😀'), maxLength: 8 })
   fc.assert(
@@ -70,7 +70,7 @@ void test('wildcards match as the definition says', () => {
   )
 })
 
-void test('hostile patterns are no slower than others', () => {
+test('hostile patterns are no slower than others', () => {
   const text = 'a'.repeat(1087)
   const started = performance.now()
   for (const pattern of [
@@ -84,7 +84,7 @@ void test('hostile patterns are no slower than others', () => {
   assert.ok(performance.now() - started < 1000)
 })
 
-void test('a good policy has no problem', () => {
+test('a good policy has no problem', () => {
   assert.equal(
     policyProblem([statement({ actions: ['GetObject', 's3:List*'], resources: ['b', 'b/*', 'arn:aws:s3:::c/x'] })]),
     undefined,
@@ -92,7 +92,7 @@ void test('a good policy has no problem', () => {
   assert.equal(policyProblem([statement({ ...everyone, resources: ['b', 'b/*', '*'] })], { bucket: 'b' }), undefined)
 })
 
-void test('a bad policy is told where and why', () => {
+test('a bad policy is told where and why', () => {
   const problem = (parts: Partial<Statement>, bucket?: string): string => {
     const found = policyProblem([statement({}), statement(parts)], bucket === undefined ? {} : { bucket })
     return found === undefined ? '' : `${found.field}: ${found.message}`
@@ -113,6 +113,6 @@ void test('a bad policy is told where and why', () => {
   assert.match(policyProblem([statement({})], { bucket: 'b' })?.message ?? '', /names its principals/)
 })
 
-void test('a statement with conditions is never compiled as if it had none', () => {
+test('a statement with conditions is never compiled as if it had none', () => {
   assert.throws(() => compilePolicy([statement({ conditions: [{ operator: 'ip_address' }] })]), /Conditions/)
 })
