@@ -4,6 +4,7 @@ import { clusterVersion } from './cluster/version.ts'
 import { counterRows } from './cluster/counter/tables/rows.ts'
 import { jobs } from './cluster/jobs.ts'
 import { nodes } from './cluster/nodes.ts'
+import { ntpServers } from './cluster/ntp/servers.ts'
 import { tables } from './cluster/counter/tables.ts'
 import { cluster } from './cluster.ts'
 import { interfaces } from './network/ip/interfaces.ts'
@@ -28,6 +29,7 @@ export const behaviours: readonly Behaviour[] = [
   cluster,
   clusterVersion,
   nodes,
+  ntpServers,
   jobs,
   tables,
   counterRows,

@@ -1,0 +1,40 @@
+import { define } from '../../../core/behaviour.ts'
+import { plainVerbs } from '../../../core/plain.ts'
+import { flag, oneOf, text } from '../../../model/kinds/index.ts'
+
+export const ntpServers = define(
+  {
+    path: '/cluster/ntp/servers',
+    noun: 'NTP server',
+    doc: 'Time servers of the cluster. They are a record: the clock is that of the machine.',
+    key: ['server'],
+    recordKey: ['server'],
+    nameWithin: false,
+    fields: {
+      server: {
+        doc: 'The host name or address of the server.',
+        kind: text({
+          charactersMin: 1,
+          charactersMax: 255,
+          pattern: /^[A-Za-z0-9:]([A-Za-z0-9.:_-]*[A-Za-z0-9:])?$/,
+          patternDoc: 'a host name or an IP address',
+        }),
+        set: 'create',
+        required: true,
+      },
+      version: {
+        doc: 'The version of the protocol that it speaks.',
+        kind: oneOf('3', '4', 'auto'),
+        set: 'always',
+        default: 'auto',
+      },
+      authentication_enabled: {
+        doc: 'Whether its answers are to be signed.',
+        kind: flag(),
+        set: 'always',
+        default: false,
+      },
+    },
+  },
+  plainVerbs('cluster/ntp/servers', { example: { server: 'time.example.com' } }),
+)
