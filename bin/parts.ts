@@ -38,7 +38,7 @@ function enginesByFolder(): (aggregate: Row) => Volumes {
 /** Where things are in the data folder. Relative to it, because the address of a socket holds 107 bytes at most. */
 export const places = {
   catalog: 'catalog/catalog.db',
-  socket: 'run/writer.sock',
+  sockets: 'run',
   clusterKey: 'cluster.key',
   certificates: 'certificates',
   aggregate: 'aggr1',

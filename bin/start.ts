@@ -1,5 +1,5 @@
 /** Starts a one-node cluster and stays until it is told to stop. */
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -16,6 +16,7 @@ import { startWriter } from '../src/engines/sqlite/start-writer.ts'
 import { serveManagement } from '../src/faces/rest/server.ts'
 import { printRelease } from '../src/model/release.ts'
 import { firstStart, isFirstStart } from '../src/resources/first-start.ts'
+import type { Catalog } from '../src/ports/catalog.ts'
 import { announce } from './announce.ts'
 import { openLog } from './log.ts'
 import { openCluster, places } from './parts.ts'
@@ -36,12 +37,14 @@ export async function start(settings: Settings): Promise<void> {
   const stopped = stopSignal(log)
   enterFolder(settings.data)
 
+  // A name that only this start's processes know: one that an earlier start left behind cannot commit any more.
+  const socket = join(places.sockets, `${randomBytes(8).toString('hex')}.sock`)
   const secrets = await openSecrets(places.clusterKey)
   const [certificate, writer] = await Promise.all([
     openCertificate(places.certificates, begunMs),
-    keepWriter(() => startWriter({ file: places.catalog, socket: places.socket }), log),
+    keepWriter(() => startWriter({ file: places.catalog, socket }), log),
   ])
-  const catalog = openSqliteCatalog({ file: places.catalog, commit: { socket: places.socket } })
+  const catalog = openSqliteCatalog({ file: places.catalog, commit: { socket } })
   const cluster = openCluster({ catalog, release: settings.release, log, secrets })
   const jobs = new Jobs(cluster)
   const actions = new Actions(cluster, jobs)
@@ -69,6 +72,7 @@ export async function start(settings: Settings): Promise<void> {
       release: printRelease(settings.release),
       log: settings.log,
       certificate,
+      socket,
       firstInterface: await firstInterface(cluster),
       s3: s3 ?? null,
       s3Http: s3Http ?? null,
@@ -100,7 +104,8 @@ export async function start(settings: Settings): Promise<void> {
   ])
 
   const housekeeping = new Housekeeping(cluster, jobs)
-  housekeeping.start()
+  const wasClean = await markRun(catalog, false)
+  housekeeping.start(wasClean ? undefined : { sweepBeforeMs: begunMs })
   await cluster.metrics.sample(cluster.now())
   const sampling = setInterval(() => {
     cluster.metrics.sample(cluster.now()).catch((failure: unknown) => {
@@ -144,6 +149,7 @@ export async function start(settings: Settings): Promise<void> {
     jobs.drain(DRAIN_MS),
     housekeeping.stop(),
   ])
+  await markRun(catalog, true)
   await catalog.close()
   await writer.stop()
   log.info('Stopped.')
@@ -179,6 +185,15 @@ function stopSignal(log: ReturnType<typeof openLog>): Promise<void> {
     }
   })
 }
+
+/** Notes whether the cluster has been stopped in order. Tells what was noted before; a first start counts as clean. */
+async function markRun(catalog: Catalog, isClean: boolean): Promise<boolean> {
+  const before = await catalog.record(...RUN)
+  await catalog.commit([{ do: 'put-record', type: RUN[0], key: RUN[1], body: { isClean } }])
+  return before === undefined || before.body['isClean'] === true
+}
+
+const RUN = ['internal/run', 'last'] as const
 
 async function firstInterface(cluster: ReturnType<typeof openCluster>): Promise<string | null> {
   const svm = await cluster.keyOfName('svm/svms', 'svm1')

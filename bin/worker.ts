@@ -15,6 +15,8 @@ export interface WorkerOrder {
   readonly release: string
   readonly log: LogLevel
   readonly certificate: Certificate
+  /** Where the catalog's writer listens. */
+  readonly socket: string
   /** The interface of the first SVM, which the environment gives its addresses. */
   readonly firstInterface: string | null
   readonly s3: Address | null
@@ -44,7 +46,7 @@ if (process.send !== undefined) {
 
 async function serve(order: WorkerOrder): Promise<void> {
   const log = openLog(order.log, 'data plane')
-  const catalog = openSqliteCatalog({ file: places.catalog, commit: { socket: places.socket } })
+  const catalog = openSqliteCatalog({ file: places.catalog, commit: { socket: order.socket } })
   const secrets = await openSecrets(places.clusterKey)
   const cluster = openCluster({ catalog, secrets, log, release: parseRelease(order.release) ?? release('9.16.1') })
   const buckets = bucketActions(new Actions(cluster, new Jobs(cluster)))

@@ -1,6 +1,5 @@
 /** What verbs and derivations are given: the catalog, the volumes of each aggregate, time, chance and one another. */
-import type { Failure } from '../model/failure.ts'
-import { failures } from '../model/failure.ts'
+import { Failure, failures } from '../model/failure.ts'
 import type { Registry } from '../model/registry.ts'
 import type { Release } from '../model/release.ts'
 import type { Resource } from '../model/resource.ts'
@@ -154,7 +153,9 @@ export class Cluster {
           refused.scope.endsWith(':name') ? 'name' : refused.scope || 'name',
         )
       case 'stale':
-        return failures.inUse(`The ${noun} was changed by another request. Read it again, then repeat.`)
+        return new Failure('conflict', 8, `The ${noun} was changed by another request. Read it again, then repeat.`, {
+          cause: refused,
+        })
       case 'missing':
         return failures.notFound(noun)
       case 'not-empty':

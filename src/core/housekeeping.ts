@@ -4,6 +4,7 @@
  */
 import { type Row, textAt } from '../model/value.ts'
 import { CommitRefused } from '../ports/catalog.ts'
+import { aggregateOf } from './aggregate-of.ts'
 import type { Cluster } from './cluster.ts'
 import { describe, type Jobs } from './jobs.ts'
 
@@ -26,8 +27,19 @@ export class Housekeeping {
     this.#jobs = jobs
   }
 
-  start(): void {
-    this.#running = this.#loop()
+  /** Begins. After an unclean stop, blobs made before the given time that no row knows are removed first. */
+  start(after?: { readonly sweepBeforeMs: number }): void {
+    this.#running = this.#sweepAfter(after?.sweepBeforeMs).then(() => this.#loop())
+  }
+
+  async #sweepAfter(madeBeforeMs: number | undefined): Promise<void> {
+    if (madeBeforeMs === undefined) return
+    try {
+      const removed = await this.sweep(madeBeforeMs)
+      this.#cluster.log.info('Removed what interrupted uploads left.', { blobs: removed })
+    } catch (failure) {
+      this.#cluster.log.warn('What interrupted uploads left was not all removed.', { cause: describe(failure) })
+    }
   }
 
   async stop(): Promise<void> {
@@ -44,6 +56,36 @@ export class Housekeeping {
       }
       await this.#cluster.system.clock.sleep(TIDY_EVERY_MS, this.#stop.signal)
     }
+  }
+
+  /**
+   * Removes blobs that no row knows: what an upload left that a crash interrupted. Blob ids begin with the time of their
+   * making (12 hex digits of milliseconds), so those of uploads in progress are told from the rest by their name.
+   */
+  async sweep(madeBeforeMs: number): Promise<number> {
+    const { catalog } = this.#cluster
+    const limit = madeBeforeMs.toString(16).padStart(12, '0')
+    let removed = 0
+    for (const row of await this.#cluster.rows('storage/volumes')) {
+      const volume = textAt(row, 'uuid')
+      const engine = await this.#cluster.volumesOf(aggregateOf(row))
+      let batch: string[] = []
+      const settle = async () => {
+        const known = await catalog.knownBlobs(volume, batch)
+        for (const blob of batch.filter((each) => !known.has(each))) {
+          await engine.unlink(volume, blob)
+          removed++
+        }
+        batch = []
+      }
+      for await (const blob of engine.blobs(volume)) {
+        if (this.#stop.signal.aborted) return removed
+        if (blob < limit) batch.push(blob)
+        if (batch.length >= BATCH) await settle()
+      }
+      await settle()
+    }
+    return removed
   }
 
   /** One round over all volumes. */
@@ -67,8 +109,7 @@ export class Housekeeping {
         const [outcome] = await catalog.commit([{ do: 'reclaim', volume, limit: BATCH }])
         if ((outcome?.reclaimed ?? 0) < BATCH) break
       }
-      const [aggregate] = row['aggregates'] as readonly { readonly uuid: string }[]
-      const engine = await this.#cluster.volumesOf(aggregate?.uuid ?? '')
+      const engine = await this.#cluster.volumesOf(aggregateOf(row))
       for (let batch = 0; batch < BATCHES_A_ROUND; batch++) {
         const blobs = await catalog.unneededBlobs(volume, BATCH)
         if (blobs.length === 0) break

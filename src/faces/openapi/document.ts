@@ -117,7 +117,12 @@ function pathsOf(behaviour: Behaviour, path: string): Record<string, Document> {
   }
 }
 
-function recordSchema(resource: Resource, release: Release, wanted: (field: Field) => boolean): Document {
+function recordSchema(
+  resource: Resource,
+  release: Release,
+  wanted: (field: Field) => boolean,
+  purpose?: 'create' | 'modify',
+): Document {
   const root: Record<string, Json> = {}
   const required: string[] = []
   for (const field of resource.fields.values()) {
@@ -130,13 +135,18 @@ function recordSchema(resource: Resource, release: Release, wanted: (field: Fiel
       ...(field.set === 'never' ? { readOnly: true } : {}),
       ...(field.default === undefined ? {} : { default: field.kind.print(field.default) }),
     })
-    if (field.isRequired) required.push(field.path.split('.')[0] ?? field.path)
+    if (field.isRequired && purpose === 'create') required.push(field.path.split('.')[0] ?? field.path)
   }
-  return { type: 'object', description: resource.doc, properties: typed(root) }
+  return {
+    type: 'object',
+    description: resource.doc,
+    ...(required.length === 0 ? {} : { required }),
+    properties: typed(root),
+  }
 }
 
 function draftSchema(resource: Resource, release: Release, purpose: 'create' | 'modify'): Document {
-  return recordSchema(resource, release, (field) => field.set === 'always' || field.set === purpose)
+  return recordSchema(resource, release, (field) => field.set === 'always' || field.set === purpose, purpose)
 }
 
 /** Objects that only hold properties are said to be objects. */

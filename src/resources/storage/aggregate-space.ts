@@ -4,6 +4,7 @@
  *
  *     available = free on disk - sum over volumes with guarantee `volume` of (size - used)
  */
+import { aggregateOf } from '../../core/aggregate-of.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { textAt } from '../../model/value.ts'
 
@@ -41,9 +42,4 @@ export async function spaceOf(cluster: Cluster, aggregate: string): Promise<Aggr
     provisionedBytes: provisioned,
     volumes: own.length,
   }
-}
-
-export function aggregateOf(volume: Readonly<Record<string, unknown>>): string {
-  const [first] = volume['aggregates'] as readonly { readonly uuid: string }[]
-  return first?.uuid ?? ''
 }

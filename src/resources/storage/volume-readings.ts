@@ -1,8 +1,9 @@
 /** What is read of a volume beside its record: its counters in the index, its space in the aggregate, its operations. */
+import { aggregateOf } from '../../core/aggregate-of.ts'
 import type { Derivation } from '../../core/behaviour.ts'
 import { SAMPLE_SECONDS } from '../../core/metrics.ts'
 import { type Row, textAt } from '../../model/value.ts'
-import { aggregateOf, spaceOf, type AggregateSpace } from './aggregate-space.ts'
+import { spaceOf, type AggregateSpace } from './aggregate-space.ts'
 
 export const volumeSpace: Derivation = {
   gives: ['space', 'guarantee.honored', 'snapshot_count', 'is_object_store'],

@@ -1,10 +1,11 @@
+import { aggregateOf } from '../../core/aggregate-of.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { job } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { printSize } from '../../model/kinds/index.ts'
 import { isRecord, type Row, textAt } from '../../model/value.ts'
 import { CommitRefused, type Change } from '../../ports/catalog.ts'
-import { aggregateOf, spaceOf } from './aggregate-space.ts'
+import { spaceOf } from './aggregate-space.ts'
 
 const MB = 2 ** 20
 export const VOLUME_BYTES_MIN = MB

@@ -1,7 +1,7 @@
 import type { Derivation } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { inline } from '../../../core/verb.ts'
-import { failures } from '../../../model/failure.ts'
+import { Failure, failures } from '../../../model/failure.ts'
 import { printSize } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { CommitRefused } from '../../../ports/catalog.ts'
@@ -48,18 +48,36 @@ export const createBucket = inline({
   step: {
     name: 'write record',
     async run(cluster, { key, input }) {
-      const volume = textAt(input, 'volume.uuid')
-      const server = await cluster.catalog.record(SERVERS, textAt(input, 'server.uuid'))
-      if (server === undefined) throw failures.notFound('object store server', 'server.uuid')
-      await cluster.commit([
-        // The server may not be deleted, nor lose the volume, between the look and the commit.
-        { do: 'check-record', type: SERVERS, key: server.key, expect: server.revision },
-        { do: 'open-bucket', bucket: key, volume, limitBytes: Number(input['size']) },
-        cluster.put(BUCKETS, input, { expect: 'absent' }),
-      ])
+      for (let tries = 1; ; tries++) {
+        const server = await cluster.catalog.record(SERVERS, textAt(input, 'server.uuid'))
+        if (server === undefined) throw failures.notFound('object store server', 'server.uuid')
+        try {
+          await cluster.commit([
+            // Written anew, so that whoever looked for buckets of the server before this one looks again.
+            cluster.put(SERVERS, server.body, { expect: server.revision }),
+            {
+              do: 'open-bucket',
+              bucket: key,
+              volume: textAt(input, 'volume.uuid'),
+              limitBytes: Number(input['size']),
+            },
+            cluster.put(BUCKETS, input, { expect: 'absent' }),
+          ])
+          return
+        } catch (failure) {
+          if (!isStale(failure) || tries >= TRIES_MAX) throw failure
+        }
+      }
     },
   },
 })
+
+/** Buckets of one server may be made in several processes at once; each try but one finds that another came first. */
+const TRIES_MAX = 20
+
+function isStale(failure: unknown): boolean {
+  return failure instanceof Failure && failure.cause instanceof CommitRefused && failure.cause.reason === 'stale'
+}
 
 export const modifyBucket = inline({
   plan(_cluster, { row, draft }) {

@@ -50,45 +50,51 @@ export const createServer = inline({
 })
 
 export const modifyServer = inline({
-  async plan(cluster, { row, draft }) {
+  plan: (_cluster, { row, draft }) => {
     const key = textAt(row, 'uuid')
-    const changed: Row = { ...row, ...draft }
-    const kept = new Set(volumesOf(changed))
-    for (const bucket of await bucketsOf(cluster, key)) {
-      if (!kept.has(textAt(bucket, 'volume.uuid'))) {
-        throw failures.inUse(
-          `Bucket "${textAt(bucket, 'name')}" lives in a volume that would no longer be a data volume.`,
-          'data_volumes',
-        )
-      }
-    }
-    await checkVolumes(cluster, changed)
-    return { key, input: changed, locks: [`server:${key}`, `servers:${textAt(row, 'svm.uuid')}`] }
+    return Promise.resolve({
+      key,
+      input: { $change: { ...draft } },
+      locks: [`server:${key}`, `servers:${textAt(row, 'svm.uuid')}`],
+    })
   },
   step: {
     name: 'write record',
-    async run(cluster, { input }) {
-      await cluster.commit([cluster.put(SERVERS, input)])
+    async run(cluster, { key, input }) {
+      const record = await cluster.catalog.record(SERVERS, key)
+      if (record === undefined) throw failures.notFound('object store server')
+      const changed: Row = { ...(record.body as Row), ...(input['$change'] as Row) }
+      const kept = new Set(volumesOf(changed))
+      for (const bucket of await bucketsOf(cluster, key)) {
+        if (!kept.has(textAt(bucket, 'volume.uuid'))) {
+          throw failures.inUse(
+            `Bucket "${textAt(bucket, 'name')}" lives in a volume that would no longer be a data volume.`,
+            'data_volumes',
+          )
+        }
+      }
+      await checkVolumes(cluster, changed)
+      // A bucket that is made meanwhile writes the server's record too, and this commit is refused.
+      await cluster.commit([cluster.put(SERVERS, changed, { expect: record.revision })])
     },
   },
 })
 
 export const removeServer = inline({
   args: { delete_all: 'Taken for tools that send it; a server with buckets is never deleted.' },
-  async plan(cluster, { row }) {
+  plan: (_cluster, { row }) => {
     const key = textAt(row, 'uuid')
-    if ((await bucketsOf(cluster, key)).length > 0) {
-      throw failures.inUse('The object store server has buckets. Delete them first.', undefined, 92405864)
-    }
-    return { key, input: {}, locks: [`server:${key}`] }
+    return Promise.resolve({ key, input: {}, locks: [`server:${key}`] })
   },
   step: {
     name: 'remove record',
     async run(cluster, { key }) {
+      const record = await cluster.catalog.record(SERVERS, key)
+      if (record === undefined) return
       if ((await bucketsOf(cluster, key)).length > 0) {
         throw failures.inUse('The object store server has buckets. Delete them first.', undefined, 92405864)
       }
-      await cluster.commit([{ do: 'remove-record', type: SERVERS, key }])
+      await cluster.commit([{ do: 'remove-record', type: SERVERS, key, expect: record.revision }])
     },
   },
 })
