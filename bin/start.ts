@@ -161,9 +161,10 @@ function enterFolder(folder: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     process.chdir(folder)
-    for (const place of [dirname(places.catalog), dirname(places.socket), places.aggregate])
+    for (const place of [dirname(places.catalog), places.sockets, places.aggregate]) {
       mkdirSync(place, { recursive: true })
-  } catch (failure) {
+    }
+    for (const left of readdirSync(places.sockets)) rmSync(join(places.sockets, left)) catch (failure) {
     throw new SettingsError(`The data folder ${folder} cannot be used: ${(failure as Error).message}`)
   }
 }
