@@ -164,7 +164,8 @@ function enterFolder(folder: string): void {
     for (const place of [dirname(places.catalog), places.sockets, places.aggregate]) {
       mkdirSync(place, { recursive: true })
     }
-    for (const left of readdirSync(places.sockets)) rmSync(join(places.sockets, left)) catch (failure) {
+    for (const left of readdirSync(places.sockets)) rmSync(join(places.sockets, left))
+  } catch (failure) {
     throw new SettingsError(`The data folder ${folder} cannot be used: ${(failure as Error).message}`)
   }
 }
