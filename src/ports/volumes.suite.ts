@@ -16,7 +16,7 @@ const LABEL = Buffer.from('{"bucket":"b","key":"k"}')
 let counted = 0
 
 export function proveVolumes(name: string, open: () => Promise<OpenedVolumes>): void {
-  describe(`volumes: ${name}`, () => {
+  void describe(`volumes: ${name}`, () => {
     let opened: OpenedVolumes
     let volumes: Volumes
 
@@ -39,21 +39,21 @@ export function proveVolumes(name: string, open: () => Promise<OpenedVolumes>): 
       return blob
     }
 
-    it('a volume is listed from its creation to its removal', async () => {
+    void it('a volume is listed from its creation to its removal', async () => {
       const volume = await newVolume()
       assert.ok((await volumes.list()).includes(volume))
       await volumes.remove(volume)
       assert.ok(!(await volumes.list()).includes(volume))
     })
 
-    it('creating a volume twice keeps its blobs', async () => {
+    void it('creating a volume twice keeps its blobs', async () => {
       const volume = await newVolume()
       const blob = await stored(volume, Buffer.from('abc'))
       await volumes.create(volume)
       assert.equal(String(await contents(volumes, volume, blob)), 'abc')
     })
 
-    it('removing a volume takes its blobs, and removing it again is fine', async () => {
+    void it('removing a volume takes its blobs, and removing it again is fine', async () => {
       const volume = await newVolume()
       const blob = await stored(volume, Buffer.from('abc'))
       await volumes.remove(volume)
@@ -67,7 +67,7 @@ export function proveVolumes(name: string, open: () => Promise<OpenedVolumes>): 
     })
 
     for (const size of [0, 1, 4096, 65_535, 65_536, 65_537, 1_000_000]) {
-      it(`a blob of ${size} bytes reads as it was written, and its label beside it`, async () => {
+      void it(`a blob of ${size} bytes reads as it was written, and its label beside it`, async () => {
         const volume = await newVolume()
         const bytes = randomBytes(size)
         const blob = await stored(volume, bytes)
@@ -81,7 +81,7 @@ export function proveVolumes(name: string, open: () => Promise<OpenedVolumes>): 
       })
     }
 
-    it('chunks of any sizes make one blob, and a chunk may be reused after its promise', async () => {
+    void it('chunks of any sizes make one blob, and a chunk may be reused after its promise', async () => {
       const volume = await newVolume()
       const blob = newBlob()
       const writer = await volumes.write(volume, blob)
@@ -97,7 +97,7 @@ export function proveVolumes(name: string, open: () => Promise<OpenedVolumes>): 
       assert.ok((await contents(volumes, volume, blob)).equals(Buffer.concat(expected)))
     })
 
-    it('a label may be empty and may have 32 KiB', async () => {
+    void it('a label may be empty and may have 32 KiB', async () => {
       const volume = await newVolume()
       for (const label of [Buffer.alloc(0), randomBytes(32 * 1024)]) {
         const reader = await volumes.open(volume, await stored(volume, Buffer.from('abc'), label))
@@ -106,14 +106,14 @@ export function proveVolumes(name: string, open: () => Promise<OpenedVolumes>): 
       }
     })
 
-    it('a name can be used once', async () => {
+    void it('a name can be used once', async () => {
       const volume = await newVolume()
       const blob = await stored(volume, Buffer.from('first'))
       await refusedWith('exists', volumes.write(volume, blob))
       assert.equal(String(await contents(volumes, volume, blob)), 'first')
     })
 
-    it('a blob that was given up is not there, and its name is free', async () => {
+    void it('a blob that was given up is not there, and its name is free', async () => {
       const volume = await newVolume()
       const blob = newBlob()
       const writer = await volumes.write(volume, blob)
@@ -124,7 +124,7 @@ export function proveVolumes(name: string, open: () => Promise<OpenedVolumes>): 
       await (await volumes.write(volume, blob)).commit(LABEL)
     })
 
-    it('giving up after the end changes nothing', async () => {
+    void it('giving up after the end changes nothing', async () => {
       const volume = await newVolume()
       const blob = newBlob()
       const writer = await volumes.write(volume, blob)
@@ -134,7 +134,7 @@ export function proveVolumes(name: string, open: () => Promise<OpenedVolumes>): 
       assert.equal(String(await contents(volumes, volume, blob)), 'abc')
     })
 
-    it('a blob being written is among the blobs', async () => {
+    void it('a blob being written is among the blobs', async () => {
       const volume = await newVolume()
       const done = await stored(volume, Buffer.from('abc'))
       const open = newBlob()
@@ -143,7 +143,7 @@ export function proveVolumes(name: string, open: () => Promise<OpenedVolumes>): 
       await writer.abort()
     })
 
-    it('a blob is gone after unlink, but who has it open reads on', async () => {
+    void it('a blob is gone after unlink, but who has it open reads on', async () => {
       const volume = await newVolume()
       const bytes = randomBytes(200_000)
       const blob = await stored(volume, bytes)
@@ -155,7 +155,7 @@ export function proveVolumes(name: string, open: () => Promise<OpenedVolumes>): 
       await reader.close()
     })
 
-    it('committed blobs are there after a restart', async () => {
+    void it('committed blobs are there after a restart', async () => {
       const volume = await newVolume()
       const bytes = randomBytes(5000)
       const blobs = await Promise.all(Array.from({ length: 40 }, () => stored(volume, bytes)))
@@ -164,19 +164,19 @@ export function proveVolumes(name: string, open: () => Promise<OpenedVolumes>): 
       for (const blob of blobs) assert.ok((await contents(again, volume, blob)).equals(bytes))
     })
 
-    it('a volume that is not there has no blobs to tell', async () => {
+    void it('a volume that is not there has no blobs to tell', async () => {
       await refusedWith('missing', Array.fromAsync(volumes.blobs('volume-never')))
       await refusedWith('missing', volumes.open('volume-never', newBlob()))
       await volumes.unlink('volume-never', newBlob())
     })
 
-    it('space is consistent with itself', async () => {
+    void it('space is consistent with itself', async () => {
       const { sizeBytes, usedBytes, availableBytes } = await volumes.space()
       assert.ok(sizeBytes > 0 && usedBytes >= 0 && availableBytes >= 0)
       assert.ok(usedBytes + availableBytes <= sizeBytes)
     })
 
-    it('reading outside of a blob is an error of the caller', async () => {
+    void it('reading outside of a blob is an error of the caller', async () => {
       const volume = await newVolume()
       const reader = await volumes.open(volume, await stored(volume, Buffer.from('abc')))
       await assert.rejects(reader.read(2, 2), RangeError)

@@ -16,7 +16,7 @@ proveVolumes('a directory', async () => {
   }
 })
 
-describe('volumes in a directory', () => {
+void describe('volumes in a directory', () => {
   async function withVolume(use: (volumes: DirectoryVolumes, aggregate: string) => Promise<void>): Promise<void> {
     const aggregate = await mkdtemp(join(tmpdir(), 'volumes-'))
     try {
@@ -36,14 +36,14 @@ describe('volumes in a directory', () => {
 
   const pathOf = (aggregate: string, blob: string) => join(aggregate, 'volumes/v1/objects', blob.slice(-2), blob)
 
-  it('blobs are spread over folders by the last two digits of their names', () =>
+  void it('blobs are spread over folders by the last two digits of their names', () =>
     withVolume(async (volumes, aggregate) => {
       const blob = newBlob()
       await store(volumes, blob, 'abc')
       assert.ok(existsSync(pathOf(aggregate, blob)))
     }))
 
-  it('a file begins with the bytes of its blob', () =>
+  void it('a file begins with the bytes of its blob', () =>
     withVolume(async (volumes, aggregate) => {
       const blob = newBlob()
       await store(volumes, blob, 'abc')
@@ -52,7 +52,7 @@ describe('volumes in a directory', () => {
       await file.close()
     }))
 
-  it('a file that was cut short, emptied or never finished is damaged', () =>
+  void it('a file that was cut short, emptied or never finished is damaged', () =>
     withVolume(async (volumes, aggregate) => {
       for (const bytes of [0, 10, 31]) {
         const blob = newBlob()
@@ -62,7 +62,7 @@ describe('volumes in a directory', () => {
       }
     }))
 
-  it('a changed label is damaged, the bytes are still to be read', () =>
+  void it('a changed label is damaged, the bytes are still to be read', () =>
     withVolume(async (volumes, aggregate) => {
       const blob = newBlob()
       await store(volumes, blob, 'abc')
@@ -75,7 +75,7 @@ describe('volumes in a directory', () => {
       await reader.close()
     }))
 
-  it('names that are not of blobs or volumes never reach the file system', () =>
+  void it('names that are not of blobs or volumes never reach the file system', () =>
     withVolume(async (volumes) => {
       for (const name of ['', '..', '../../etc/passwd', 'A'.repeat(32), `${'a'.repeat(31)}/`]) {
         await assert.rejects(volumes.write('v1', name), RangeError)
@@ -83,7 +83,7 @@ describe('volumes in a directory', () => {
       for (const name of ['', '.', '..', 'a/b', 'a\0']) await assert.rejects(volumes.create(name), RangeError)
     }))
 
-  it('what an interrupted removal left is gone soon after the next list', () =>
+  void it('what an interrupted removal left is gone soon after the next list', () =>
     withVolume(async (volumes, aggregate) => {
       const left = join(aggregate, 'removing/v0.0/objects/aa')
       await mkdir(left, { recursive: true })
@@ -95,7 +95,7 @@ describe('volumes in a directory', () => {
       assert.deepEqual(readdirSync(join(aggregate, 'removing')), [])
     }))
 
-  it('two processes may write into the same new folder', () =>
+  void it('two processes may write into the same new folder', () =>
     withVolume(async (volumes, aggregate) => {
       const other = new DirectoryVolumes(aggregate)
       const names = Array.from({ length: 64 }, () => `${newBlob().slice(0, 30)}7f`)
@@ -103,7 +103,7 @@ describe('volumes in a directory', () => {
       assert.equal((await Array.fromAsync(volumes.blobs('v1'))).length, 64)
     }))
 
-  it('a volume that was removed and made again by another process takes blobs', () =>
+  void it('a volume that was removed and made again by another process takes blobs', () =>
     withVolume(async (volumes, aggregate) => {
       const blob = newBlob()
       await store(volumes, blob, 'abc')

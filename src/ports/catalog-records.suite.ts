@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { Catalog } from './catalog.ts'
+import { refused } from './catalog-fixtures.suite.ts'
+
+export function proveRecords(catalog: () => Catalog, reopen: () => Promise<Catalog>): void {
+  void describe('records', () => {
+    void it('a record reads as it was written, with a revision that grows with each write', async () => {
+      const body = { name: 'ä€😀', size: 2 ** 53 - 1, on: true, none: null, list: [1, 'a', { b: 2 }] }
+      const [first] = await catalog().commit([{ do: 'put-record', type: 'r1', key: 'k', parent: 'p', body }])
+      const record = await catalog().record('r1', 'k')
+      assert.deepEqual(record, { type: 'r1', key: 'k', parent: 'p', revision: first?.revision, body })
+      assert.equal(await catalog().revision(), first?.revision)
+      const [second] = await catalog().commit([{ do: 'put-record', type: 'r1', key: 'k', body: {} }])
+      assert.ok((second?.revision ?? 0) > (first?.revision ?? 0))
+      assert.equal((await catalog().record('r1', 'k'))?.parent, 'p', 'without a parent it keeps the one it had')
+      assert.equal(await catalog().record('r1', 'other'), undefined)
+    })
+
+    void it('records of a type, or of one parent, come in the order of their keys', async () => {
+      const of = (key: string, parent: string) => ({ do: 'put-record', type: 'r2', key, parent, body: {} }) as const
+      await catalog().commit([of('c', 'x'), of('a', 'y'), of('b', 'x')])
+      const keys = async (parent?: string) =>
+        (await catalog().records('r2', parent === undefined ? undefined : { parent })).map(({ key }) => key)
+      assert.deepEqual(await keys(), ['a', 'b', 'c'])
+      assert.deepEqual(await keys('x'), ['b', 'c'])
+      assert.deepEqual(await keys('none'), [])
+    })
+
+    void it('a write that expects absence or a revision is refused when it is otherwise', async () => {
+      const write = (expect: 'absent' | number) =>
+        catalog().commit([{ do: 'put-record', type: 'r3', key: 'k', body: {}, expect }])
+      await refused('stale', write(7))
+      const [made] = await write('absent')
+      await refused('exists', write('absent'))
+      const [again] = await write(made?.revision ?? 0)
+      await refused('stale', write(made?.revision ?? 0))
+      await refused('stale', catalog().commit([{ do: 'remove-record', type: 'r3', key: 'k', expect: 1e9 }]))
+      const check = (expect: 'absent' | number, key = 'k') =>
+        catalog().commit([{ do: 'check-record', type: 'r3', key, expect }])
+      await check(again?.revision ?? 0)
+      await check('absent', 'other')
+      await refused('stale', check('absent'))
+      await refused('stale', check(1e9))
+      await refused('stale', check(1, 'other'))
+    })
+
+    void it('a unique value has one holder until it is given up', async () => {
+      const claim = (key: string, name?: string) =>
+        catalog().commit([
+          {
+            do: 'put-record',
+            type: 'r4',
+            key,
+            body: {},
+            ...(name === undefined ? {} : { unique: { 'r4.name': name } }),
+          },
+        ])
+      await claim('a', 'one')
+      await refused('taken', claim('b', 'one'), { scope: 'r4.name' })
+      assert.equal(await catalog().record('r4', 'b'), undefined)
+      assert.deepEqual(await catalog().holder('r4.name', 'one'), { type: 'r4', key: 'a' })
+      await claim('a', 'two')
+      await claim('b', 'one')
+      await claim('b')
+      assert.deepEqual(await catalog().holder('r4.name', 'one'), { type: 'r4', key: 'b' })
+      await catalog().commit([{ do: 'remove-record', type: 'r4', key: 'b' }])
+      assert.equal(await catalog().holder('r4.name', 'one'), undefined)
+      await claim('c', 'one')
+    })
+
+    void it('check-childless is refused while a record has the parent', async () => {
+      const check = () => catalog().commit([{ do: 'check-childless', type: 'r5', parent: 'p' }])
+      await check()
+      await catalog().commit([{ do: 'put-record', type: 'r5', key: 'k', parent: 'p', body: {} }])
+      await refused('exists', check())
+    })
+
+    void it('removing tells whether there was something', async () => {
+      await catalog().commit([{ do: 'put-record', type: 'r6', key: 'k', body: {} }])
+      const remove = { do: 'remove-record', type: 'r6', key: 'k' } as const
+      assert.deepEqual(await catalog().commit([remove, remove]), [{ found: true }, { found: false }])
+    })
+
+    void it('a refused commit leaves nothing, whichever of its changes was refused', async () => {
+      const before = await catalog().revision()
+      const attempt = catalog().commit([
+        { do: 'put-record', type: 'r7', key: 'a', body: {}, unique: { 'r7.name': 'a' } },
+        { do: 'append-log', log: 'events', timeMs: 1, body: {}, keep: 10 },
+        { do: 'count', table: 'r7', row: 'a', add: { n: 1 } },
+        { do: 'check-record', type: 'r7', key: 'none', expect: 1 },
+      ])
+      await refused('stale', attempt, { change: 3 })
+      assert.equal(await catalog().record('r7', 'a'), undefined)
+      assert.equal(await catalog().holder('r7.name', 'a'), undefined)
+      assert.equal(await catalog().revision(), before)
+      assert.deepEqual(await catalog().log('events', { limit: 10 }), [])
+      assert.equal((await catalog().counters('r7')).size, 0)
+    })
+
+    void it('the feed tells which records changed, and when it does not reach back far enough', async () => {
+      const start = await catalog().revision()
+      await catalog().commit([{ do: 'put-record', type: 'r8', key: 'a', body: {} }])
+      await catalog().commit([
+        { do: 'put-record', type: 'r8', key: 'b', body: {} },
+        { do: 'remove-record', type: 'r8', key: 'a' },
+      ])
+      const changed = await catalog().changes(start, 10)
+      assert.deepEqual(
+        changed?.map(({ key }) => key),
+        ['a', 'b', 'a'],
+      )
+      assert.deepEqual((await catalog().changes(start, 1))?.length, 1)
+      assert.deepEqual(await catalog().changes(await catalog().revision(), 10), [])
+      const many = Array.from({ length: 10_001 }, () => ({ do: 'put-record', type: 'r8', key: 'c', body: {} }) as const)
+      await catalog().commit(many)
+      assert.equal(await catalog().changes(start, 10), undefined)
+      assert.equal((await catalog().changes((await catalog().revision()) - 5000, 10_000))?.length, 5000)
+    })
+
+    void it('a log keeps the newest entries and tells them newest first', async () => {
+      const append = (n: number) => ({ do: 'append-log', log: 'audit', timeMs: n, body: { n }, keep: 3 }) as const
+      await catalog().commit([1, 2, 3, 4, 5].map(append))
+      const all = await catalog().log('audit', { limit: 10 })
+      assert.deepEqual(
+        all.map(({ body }) => body['n']),
+        [5, 4, 3],
+      )
+      const older = await catalog().log('audit', { limit: 1, before: all[0]?.id ?? 0 })
+      assert.deepEqual(
+        older.map(({ timeMs }) => timeMs),
+        [4],
+      )
+    })
+
+    void it('operation counters add up, and go with the row and what lies under it', async () => {
+      const count = (row: string) => ({ do: 'count', table: 'ops', row, add: { reads: 2, ms: 0.5 } }) as const
+      await catalog().commit(['b1', 'b1', 'b1:get', 'b10', 'b1;'].map(count))
+      assert.deepEqual((await catalog().counters('ops')).get('b1'), { reads: 4, ms: 1 })
+      await catalog().commit([{ do: 'drop-counters', table: 'ops', row: 'b1' }])
+      assert.deepEqual([...(await catalog().counters('ops')).keys()].toSorted(), ['b10', 'b1;'])
+    })
+
+    void it('what was committed is there after opening again', async () => {
+      await catalog().commit([{ do: 'put-record', type: 'r9', key: 'k', body: { a: 1 } }])
+      const revision = await catalog().revision()
+      const again = await reopen()
+      assert.deepEqual((await again.record('r9', 'k'))?.body, { a: 1 })
+      assert.equal(await again.revision(), revision)
+    })
+  })
+}

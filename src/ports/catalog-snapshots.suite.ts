@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { Catalog } from './catalog.ts'
+import { bytes, draft, listed, openBucket, put, reclaimAll, refused, takeSnapshot } from './catalog-fixtures.suite.ts'
+
+export function proveSnapshots(catalog: () => Catalog): void {
+  const drop = (volume: string, snapshot: string) => catalog().commit([{ do: 'drop-snapshot', volume, snapshot }])
+  const remove = (bucket: string, key: string) => catalog().commit([{ do: 'delete-object', bucket, key: bytes(key) }])
+  const sums = async (volume: string) => {
+    const counters = await catalog().volume(volume)
+    return [counters?.usedBytes, counters?.snapshotBytes]
+  }
+
+  void describe('snapshots', () => {
+    void it('a snapshot shows what was there, whatever is overwritten, deleted or added later', async () => {
+      await openBucket(catalog(), 's1')
+      await catalog().commit([put('s1', 'a', draft('a1')), put('s1', 'b', draft('b1')), put('s1', 'c', draft('c1'))])
+      const epoch = await takeSnapshot(catalog(), 's1-v', 'first')
+      await catalog().commit([put('s1', 'a', draft('a2')), put('s1', 'd', draft('d1'))])
+      await remove('s1', 'b')
+      const second = await takeSnapshot(catalog(), 's1-v', 'second')
+      await remove('s1', 'a')
+      assert.deepEqual(await listed(catalog(), 's1', { epoch }), ['a=a1', 'b=b1', 'c=c1'])
+      assert.deepEqual(await listed(catalog(), 's1', { epoch: second, limit: 1 }), ['a=a2', 'c=c1', 'd=d1'])
+      assert.deepEqual(await listed(catalog(), 's1'), ['c=c1', 'd=d1'])
+      const etag = async (key: string, at?: { epoch: number }) => (await catalog().object('s1', bytes(key), at))?.etag
+      assert.deepEqual(
+        [await etag('a', { epoch }), await etag('a', { epoch: second }), await etag('a')],
+        ['a1', 'a2', undefined],
+      )
+      assert.deepEqual([await etag('b', { epoch }), await etag('b', { epoch: second })], ['b1', undefined])
+      assert.equal(await etag('d', { epoch }), undefined)
+      assert.deepEqual(
+        (await catalog().snapshots('s1-v')).map(({ snapshot, createdMs }) => [snapshot, createdMs]),
+        [
+          ['first', 5],
+          ['second', 5],
+        ],
+      )
+    })
+
+    void it('the uuid of a snapshot is used once, and dropping it twice is fine', async () => {
+      await openBucket(catalog(), 's2')
+      await takeSnapshot(catalog(), 's2-v', 's')
+      const again = { do: 'take-snapshot', volume: 's2-v', snapshot: 's', nowMs: 1 } as const
+      await refused('exists', catalog().commit([again]))
+      await drop('s2-v', 's')
+      await drop('s2-v', 's')
+      assert.deepEqual(await catalog().snapshots('s2-v'), [])
+    })
+
+    void it('bytes that only snapshots hold are counted, and freed when the last lets go', async () => {
+      await openBucket(catalog(), 's3')
+      await catalog().commit([put('s3', 'a', draft('a1', 10)), put('s3', 'b', draft('shared', 5))])
+      await catalog().commit([put('s3', 'c', draft('shared', 5), { shares: true })])
+      await takeSnapshot(catalog(), 's3-v', 'one')
+      await takeSnapshot(catalog(), 's3-v', 'two')
+      await catalog().commit([put('s3', 'a', draft('a2', 1))])
+      assert.deepEqual(await sums('s3-v'), [16, 10])
+      await remove('s3', 'b')
+      assert.deepEqual(await sums('s3-v'), [16, 10], 'the other copy lives')
+      await remove('s3', 'c')
+      assert.deepEqual(await sums('s3-v'), [16, 15])
+      assert.deepEqual(Object.fromEntries(await catalog().snapshotBytes('s3-v')), { one: 0, two: 15 })
+      await drop('s3-v', 'two')
+      assert.equal(await reclaimAll(catalog(), 's3-v'), 0)
+      assert.deepEqual(Object.fromEntries(await catalog().snapshotBytes('s3-v')), { one: 15 })
+      await drop('s3-v', 'one')
+      assert.equal(await reclaimAll(catalog(), 's3-v', 1), 3)
+      assert.deepEqual(await sums('s3-v'), [1, 0])
+      assert.deepEqual(new Set(await catalog().unneededBlobs('s3-v', 9)), new Set(['a1', 'shared']))
+    })
+
+    void it('what no snapshot saw leaves at once', async () => {
+      await openBucket(catalog(), 's4')
+      await takeSnapshot(catalog(), 's4-v', 's')
+      await catalog().commit([put('s4', 'a', draft('a1'))])
+      await remove('s4', 'a')
+      assert.deepEqual(await sums('s4-v'), [0, 0])
+      assert.deepEqual(await catalog().unneededBlobs('s4-v', 9), ['a1'])
+    })
+
+    void it('a snapshot between two others can be dropped; the others are unchanged', async () => {
+      await openBucket(catalog(), 's5')
+      const epochs: number[] = []
+      for (const n of [1, 2, 3, 4]) {
+        await catalog().commit([put('s5', 'k', draft(`k${n}`)), put('s5', `only${n}`, draft(`o${n}`))])
+        epochs.push(await takeSnapshot(catalog(), 's5-v', `s${n}`))
+        await remove('s5', `only${n}`)
+      }
+      await drop('s5-v', 's2')
+      await drop('s5-v', 's3')
+      assert.equal(await reclaimAll(catalog(), 's5-v', 3), 4)
+      const at = (n: number) => listed(catalog(), 's5', { epoch: epochs[n - 1] ?? 0 })
+      assert.deepEqual(await at(1), ['k=k1', 'only1=o1'])
+      assert.deepEqual(await at(4), ['k=k4', 'only4=o4'])
+      assert.deepEqual(new Set(await catalog().unneededBlobs('s5-v', 9)), new Set(['k2', 'k3', 'o2', 'o3']))
+    })
+
+    void it('a closed bucket is still seen by the snapshots of its volume, until the last is gone', async () => {
+      await openBucket(catalog(), 's6')
+      await catalog().commit([put('s6', 'a', draft('a1'))])
+      const epoch = await takeSnapshot(catalog(), 's6-v', 's')
+      await remove('s6', 'a')
+      await catalog().commit([{ do: 'close-bucket', bucket: 's6' }])
+      assert.equal(await catalog().bucket('s6'), undefined)
+      assert.deepEqual(await listed(catalog(), 's6', { epoch }), ['a=a1'])
+      assert.equal((await catalog().object('s6', bytes('a'), { epoch }))?.etag, 'a1')
+      assert.deepEqual(await listed(catalog(), 's6'), [])
+      await refused('missing', catalog().commit([put('s6', 'b', draft('b1'))]))
+
+      await catalog().commit([{ do: 'open-bucket', bucket: 's6', volume: 's6-v', limitBytes: 77 }])
+      assert.deepEqual(await catalog().bucket('s6'), { volume: 's6-v', limitBytes: 77, usedBytes: 0, objects: 0 })
+      assert.deepEqual(await listed(catalog(), 's6', { epoch }), ['a=a1'])
+      await catalog().commit([{ do: 'close-bucket', bucket: 's6' }])
+      await drop('s6-v', 's')
+      await reclaimAll(catalog(), 's6-v')
+      assert.deepEqual(await listed(catalog(), 's6', { epoch }), [])
+      assert.deepEqual(await sums('s6-v'), [0, 0])
+    })
+
+    void it('a volume with snapshots closes with all it has, and its names are free again', async () => {
+      await openBucket(catalog(), 's7')
+      await catalog().commit([put('s7', 'a', draft('a1'))])
+      const epoch = await takeSnapshot(catalog(), 's7-v', 's')
+      await remove('s7', 'a')
+      await catalog().commit([{ do: 'close-bucket', bucket: 's7' }])
+      await catalog().commit([{ do: 'close-volume', volume: 's7-v' }])
+      assert.deepEqual(await listed(catalog(), 's7', { epoch }), [])
+      assert.deepEqual(await catalog().snapshots('s7-v'), [])
+      await openBucket(catalog(), 's7')
+      assert.deepEqual(await catalog().snapshots('s7-v'), [])
+      await catalog().commit([put('s7', 'a', draft('a1'))])
+      assert.deepEqual(await sums('s7-v'), [10, 0])
+    })
+
+    void it('snapshots hold what a quota counts: an overwrite needs room for both', async () => {
+      await openBucket(catalog(), 's8', 15)
+      await catalog().commit([put('s8', 'a', draft('a1', 10))])
+      await takeSnapshot(catalog(), 's8-v', 's')
+      await refused('full', catalog().commit([put('s8', 'a', draft('a2', 10))]), { scope: 'volume' })
+      assert.deepEqual(await listed(catalog(), 's8'), ['a=a1'])
+      assert.deepEqual(await sums('s8-v'), [10, 0])
+      await drop('s8-v', 's')
+      await catalog().commit([put('s8', 'a', draft('a2', 10))])
+      assert.deepEqual(await sums('s8-v'), [10, 0])
+    })
+  })
+}

@@ -1,0 +1,33 @@
+/** What every engine for the catalog must do. */
+import { after, before, describe } from 'node:test'
+import type { Catalog } from './catalog.ts'
+import type { OpenedCatalog } from './catalog-fixtures.suite.ts'
+import { proveAgainstModel } from './catalog-model.suite.ts'
+import { proveObjects } from './catalog-objects.suite.ts'
+import { proveRecords } from './catalog-records.suite.ts'
+import { proveSnapshots } from './catalog-snapshots.suite.ts'
+
+export type { OpenedCatalog } from './catalog-fixtures.suite.ts'
+
+export function proveCatalog(name: string, open: () => Promise<OpenedCatalog>): void {
+  void describe(`catalog: ${name}`, () => {
+    let opened: OpenedCatalog
+    let current: Catalog
+
+    before(async () => {
+      opened = await open()
+      current = opened.catalog
+    })
+    after(() => opened.close())
+
+    const catalog = () => current
+    const reopen = async () => {
+      current = await opened.reopen()
+      return current
+    }
+    proveRecords(catalog, reopen)
+    proveObjects(catalog)
+    proveSnapshots(catalog)
+    proveAgainstModel(catalog)
+  })
+}
