@@ -44,12 +44,13 @@ interface Piece {
 function compileMember(pieces: readonly Piece[], kind: Kind): Test {
   const first = pieces[0]
   if (first === undefined) return (values) => values.some((value) => value === '')
-  if (!first.isLiteral && first.text.startsWith('!')) {
-    const rest = [{ ...first, text: first.text.slice(1) }, ...pieces.slice(1)].filter(
+  const marks = first.isLiteral ? 0 : first.text.length - first.text.replace(/^!+/, '').length
+  if (marks > 0) {
+    const rest = [{ ...first, text: first.text.slice(marks) }, ...pieces.slice(1)].filter(
       (piece) => piece.isLiteral || piece.text !== '',
     )
     const test = compileMember(rest, kind)
-    return (values) => !test(values)
+    return marks % 2 === 0 ? test : (values) => !test(values)
   }
   const isPlain = pieces.every((piece) => !piece.isLiteral)
   const whole = pieces.map((piece) => piece.text).join('')

@@ -86,6 +86,7 @@ export function flatten(
     }
     if (field.set !== 'always' && field.set !== purpose) throw failures.notSettable(field.path, purpose)
     if (value === null) {
+      if (purpose === 'modify' && !mayBeEmpty(field)) throw failures.badValue(field.path, 'it cannot be empty.')
       draft[field.path] = null
       return
     }
@@ -100,6 +101,11 @@ export function flatten(
       throw misfit
     }
   }
+}
+
+/** Free text and lists can be emptied; a size, a name or a state always has a value. */
+function mayBeEmpty(field: Field): boolean {
+  return !field.isRequired && field.default === undefined && ['text', 'list', 'each'].includes(field.kind.name)
 }
 
 function isPrefix(resource: Resource, path: string, served: Release): boolean {

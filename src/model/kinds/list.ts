@@ -61,7 +61,7 @@ export function each(members: Readonly<Record<string, Member>>, limits: { readon
 function parseMembers(given: unknown, members: Readonly<Record<string, Member>>): Value {
   if (!isRecord(given)) throw new Misfit(`${quoted(given)} is not an object.`)
   for (const name of Object.keys(given)) {
-    if (members[name] === undefined) throw new Misfit(`It has an unknown property ${quoted(name)}.`)
+    if (!Object.hasOwn(members, name)) throw new Misfit(`It has an unknown property ${quoted(name)}.`)
   }
   const parsed: Record<string, Value> = {}
   for (const [name, member] of Object.entries(members)) {

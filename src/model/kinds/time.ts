@@ -1,5 +1,8 @@
 import { compareNumbers, Misfit, quoted, type Kind } from './kind.ts'
 
+/** What a `Date` can hold. */
+const TIME_MS_MAX = 8.64e15
+
 /** A moment, kept as milliseconds; printed as ISO 8601 in UTC. Filters may use ISO 8601 or seconds since 1970. */
 export function time(): Kind {
   const parse = (value: unknown): number => {
@@ -9,7 +12,7 @@ export function time(): Kind {
         : typeof value === 'string' && /^\d{4}-\d{2}-\d{2}/.test(value)
           ? Date.parse(value)
           : Number.NaN
-    if (!Number.isFinite(ms)) throw new Misfit(`${quoted(value)} is not a date and time (ISO 8601).`)
+    if (!(Math.abs(ms) <= TIME_MS_MAX)) throw new Misfit(`${quoted(value)} is not a date and time (ISO 8601).`)
     return ms
   }
   return {
@@ -28,7 +31,7 @@ function printTime(value: unknown): string {
   return new Date(Number(value)).toISOString().replace(/\.\d{3}Z$/, 'Z')
 }
 
-const DURATION = /^P(?:(\d+)W|(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?)$/
+const DURATION = /^P(?:(\d{1,9})W|(?:(\d{1,9})D)?(?:T(?=\d)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9})S)?)?)$/
 
 /** A length of time, kept as seconds; ISO 8601 outside (`PT15S`, `P1D`). */
 export function duration(): Kind {

@@ -1,0 +1,196 @@
+/** A whole cluster in this process, without a socket: catalog in memory, volumes in memory, a clock that can be set. */
+import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
+import type { Behaviour } from '../../src/core/behaviour.ts'
+import { Cluster, type Log, type Secrets } from '../../src/core/cluster.ts'
+import { Jobs, type JobHooks } from '../../src/core/jobs.ts'
+import { Login } from '../../src/core/login.ts'
+import { Actions } from '../../src/core/perform.ts'
+import { openSqliteCatalog } from '../../src/engines/sqlite/catalog.ts'
+import { answer, type RestFace } from '../../src/faces/rest/answer.ts'
+import { registry } from '../../src/model/registry.ts'
+import { release } from '../../src/model/release.ts'
+import { textOf } from '../../src/model/value.ts'
+import type { Catalog } from '../../src/ports/catalog.ts'
+import type { Clock } from '../../src/ports/system.ts'
+import { firstStart } from '../../src/resources/first-start.ts'
+import { behaviours as allBehaviours } from '../../src/resources/index.ts'
+import { MemoryVolumes } from './memory-volumes.ts'
+
+export const ADMIN_PASSWORD = 'a password for tests'
+export const ADMIN = basic('admin', ADMIN_PASSWORD)
+
+export interface TestClusterOptions {
+  readonly release?: string
+  readonly hooks?: JobHooks
+  readonly isBare?: boolean
+  readonly behaviours?: readonly Behaviour[]
+  readonly catalog?: Catalog
+  readonly secrets?: Secrets
+  /** The catalog has been started before. */
+  readonly isUsed?: boolean
+}
+
+/** What came back, as a client sees it. */
+export interface Answered {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  // Tests look into answers freely; what they find is checked by their assertions.
+  readonly body: Body
+}
+export type Body = { readonly [name: string]: Body } & readonly Body[] & string & number & boolean
+
+export interface CallOptions {
+  readonly headers?: Readonly<Record<string, string | undefined>>
+  readonly from?: string
+}
+
+export class TestCluster {
+  readonly cluster: Cluster
+  readonly jobs: Jobs
+  readonly actions: Actions
+  readonly login: Login
+  readonly clock: TestClock
+  readonly volumes: MemoryVolumes
+  readonly logged: { level: string; message: string; details: unknown }[]
+  readonly #face: RestFace
+
+  constructor(
+    parts: { cluster: Cluster; volumes: MemoryVolumes; clock: TestClock; logged: TestCluster['logged'] },
+    hooks: JobHooks,
+  ) {
+    this.cluster = parts.cluster
+    this.volumes = parts.volumes
+    this.clock = parts.clock
+    this.logged = parts.logged
+    this.jobs = new Jobs(this.cluster, hooks)
+    this.actions = new Actions(this.cluster, this.jobs)
+    this.login = new Login(this.cluster)
+    this.#face = {
+      actions: this.actions,
+      authenticate: (authorization, from) => this.login.authenticate(authorization, from),
+      wireDialect: async () => textOf((await this.cluster.rows('cluster'))[0]?.['wire_dialect'] ?? 'auto'),
+    }
+  }
+
+  /** One request, as `admin` unless the headers say otherwise. */
+  async call(method: string, target: string, body?: unknown, options: CallOptions = {}): Promise<Answered> {
+    const reply = await answer(this.#face, {
+      method,
+      target,
+      headers: { authorization: ADMIN, ...options.headers },
+      body: body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body),
+      from: options.from ?? '192.0.2.1',
+    })
+    return { status: reply.status, headers: reply.headers, body: JSON.parse(JSON.stringify(reply.body)) as Body }
+  }
+
+  /** The UUID of the record with this name, at a collection path. */
+  async uuidOf(collection: string, name: string): Promise<string> {
+    const { body } = await this.call('GET', `${collection}?fields=uuid&name=${encodeURIComponent(name)}`)
+    const uuid = body['records']?.[0]?.['uuid']
+    if (uuid === undefined) throw new Error(`${collection} has no "${name}".`)
+    return uuid
+  }
+
+  async close(): Promise<void> {
+    await this.jobs.drain(5000)
+    await this.cluster.catalog.close()
+  }
+}
+
+export async function startTestCluster(options: TestClusterOptions = {}): Promise<TestCluster> {
+  const volumes = new MemoryVolumes()
+  const clock = new TestClock()
+  const logged: TestCluster['logged'] = []
+  const behaviours = options.behaviours ?? allBehaviours
+  const cluster = new Cluster({
+    catalog: options.catalog ?? openSqliteCatalog({ file: ':memory:', commit: 'in-process' }),
+    system: { clock, random: { bytes: (count) => randomBytes(count), uuid: () => randomUUID() } },
+    registry: registry(behaviours.map(({ resource }) => resource)),
+    behaviours: new Map(behaviours.map((behaviour) => [behaviour.resource.type, behaviour])),
+    release: release(options.release ?? '9.16.1'),
+    volumesOf: () => volumes,
+    log: logInto(logged),
+    secrets: options.secrets ?? new QuickSecrets(),
+  })
+  const test = new TestCluster({ cluster, volumes, clock, logged }, options.hooks ?? {})
+  if (options.isUsed !== true) {
+    await firstStart(test.actions, {
+      adminPassword: ADMIN_PASSWORD,
+      accessKey: undefined,
+      secretKey: undefined,
+      isBare: options.isBare ?? false,
+      aggregateFolder: 'aggr1',
+      dataAddress: '127.0.0.1',
+    })
+  }
+  return test
+}
+
+export function basic(user: string, password: string): string {
+  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+}
+
+/** The machine's time, moved by as much as a test says. Sleeps are real. */
+export class TestClock implements Clock {
+  aheadMs = 0
+
+  now(): number {
+    return Date.now() + this.aheadMs
+  }
+
+  elapsed(): number {
+    return performance.now()
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal?.aborted === true) {
+        resolve()
+        return
+      }
+      const timer = setTimeout(resolve, ms)
+      signal?.addEventListener('abort', () => {
+        clearTimeout(timer)
+        resolve()
+      })
+    })
+  }
+}
+
+/** Secrets without the slowness that real ones have on purpose. Counts the checks of passwords. */
+export class QuickSecrets implements Secrets {
+  checks = 0
+  readonly #key = randomBytes(32)
+
+  seal(secret: string): string {
+    return Buffer.from(secret).toString('hex')
+  }
+
+  unseal(sealed: string): string {
+    return Buffer.from(sealed, 'hex').toString()
+  }
+
+  hashPassword(password: string): Promise<string> {
+    return Promise.resolve(`quick:${randomUUID()}:${this.digest(password)}`)
+  }
+
+  checkPassword(password: string, hash: string): Promise<boolean> {
+    this.checks++
+    return Promise.resolve(this.isEqual(hash.split(':')[2] ?? '', this.digest(password)))
+  }
+
+  digest(secret: string): string {
+    return createHmac('sha256', this.#key).update(secret).digest('base64')
+  }
+
+  isEqual(a: string, b: string): boolean {
+    const [left, right] = [Buffer.from(a), Buffer.from(b)]
+    return left.length === right.length && timingSafeEqual(left, right)
+  }
+}
+
+function logInto(logged: TestCluster['logged']): Log {
+  const at = (level: string) => (message: string, details?: unknown) => void logged.push({ level, message, details })
+  return { info: at('info'), warn: at('warn'), error: at('error') }
+}
