@@ -309,8 +309,8 @@ export function sameSignature(a: string, b: string): boolean {
 
 /**
  * Headers that change what a request does must be signed, or whoever relays it could add some. Checked after the
- * signature, so that only those who hold the secret learn about it. All SDKs sign every `x-amz-` header that they send
- * (seen in those for JavaScript, Python, Go and Java); `x-amzn-trace-id`, which proxies add, has another prefix.
+ * signature, so that only those who hold the secret learn about it. The SDK for JavaScript, awscli, s3cmd and
+ * rclone sign every `x-amz-` header that they send (tried); `x-amzn-trace-id`, which proxies add, has another prefix.
  */
 function checkAllSigned(headers: RequestHeaders, signedHeaders: readonly string[]): void {
   const missing = [...headers.keys()].filter((name) => name.startsWith('x-amz-') && !signedHeaders.includes(name))
