@@ -39,6 +39,10 @@ const step = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('abort' as const), bucket }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('snapshot' as const) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('restore' as const), bucket, key, which: fc.nat(3) }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('drop' as const), which: fc.nat(3) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('reclaim' as const), limit: fc.integer({ min: 1, max: 3 }) }) },
 )
@@ -46,16 +50,16 @@ type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
 
 let runs = 0
 
-export function proveAgainstModel(catalog: () => Catalog): void {
+export function proveAgainstModel(catalog: () => Catalog, numRuns: number): void {
   void describe(`against a model (SEED=${SEED})`, () => {
     void it('any sequence of changes shows what the model shows, now and at every snapshot', async () => {
-      const property = fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+      const property = fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), async (steps) => {
         const run = new Run(catalog(), `model-${++runs}`)
         await run.open()
         for (const one of steps) await run.take(one)
         await run.checkBlobs()
       })
-      await fc.assert(property, { seed: SEED, numRuns: 60 })
+      await fc.assert(property, { seed: SEED, numRuns })
     })
 
     void it('any page of any keys is what sorting and folding all of them gives', async () => {
@@ -92,7 +96,7 @@ export function proveAgainstModel(catalog: () => Catalog): void {
           }
         },
       )
-      await fc.assert(property, { seed: SEED, numRuns: 60 })
+      await fc.assert(property, { seed: SEED, numRuns })
     })
   })
 }
@@ -211,6 +215,16 @@ class Run {
         const uuid = `${this.#name}:s${++this.#made}`
         const [outcome] = await commit({ do: 'take-snapshot', volume: this.#name, snapshot: uuid, nowMs: 1 })
         this.#snapshots.push({ uuid, epoch: outcome?.epoch ?? 0, index: [...this.#live] })
+        break
+      }
+      case 'restore': {
+        const snapshot = this.#snapshots[step.which]
+        const model = snapshot?.index[step.bucket]?.get(step.key)
+        if (snapshot === undefined || model === undefined) break
+        const row = await this.#catalog.object(this.#bucket(step.bucket), bytes(step.key), { epoch: snapshot.epoch })
+        assert.ok(row)
+        await commit(put(this.#bucket(step.bucket), step.key, row, { shares: true }))
+        this.#set(step.bucket, step.key, model)
         break
       }
       case 'drop': {

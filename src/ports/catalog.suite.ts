@@ -9,7 +9,8 @@ import { proveSnapshots } from './catalog-snapshots.suite.ts'
 
 export type { OpenedCatalog } from './catalog-fixtures.suite.ts'
 
-export function proveCatalog(name: string, open: () => Promise<OpenedCatalog>): void {
+/** `runs` is the number of random runs; where each commit costs a sync, fewer are kinder. */
+export function proveCatalog(name: string, open: () => Promise<OpenedCatalog>, { runs = 60 } = {}): void {
   void describe(`catalog: ${name}`, () => {
     let opened: OpenedCatalog
     let current: Catalog
@@ -28,6 +29,6 @@ export function proveCatalog(name: string, open: () => Promise<OpenedCatalog>): 
     proveRecords(catalog, reopen)
     proveObjects(catalog)
     proveSnapshots(catalog)
-    proveAgainstModel(catalog)
+    proveAgainstModel(catalog, runs)
   })
 }

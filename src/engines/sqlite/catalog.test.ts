@@ -28,17 +28,25 @@ proveCatalog('SQLite in memory', async () => {
   return { catalog, reopen: async () => catalog, close: () => catalog.close() }
 })
 
-proveCatalog('SQLite in a file', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'catalog-'))
-  return opened({ file: join(folder, 'catalog.db'), commit: 'in-process' }, () => rm(folder, { recursive: true }))
-})
+proveCatalog(
+  'SQLite in a file',
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'catalog-'))
+    return opened({ file: join(folder, 'catalog.db'), commit: 'in-process' }, () => rm(folder, { recursive: true }))
+  },
+  { runs: 10 },
+)
 
-proveCatalog('SQLite with a writer process', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'catalog-'))
-  const [file, socket] = [join(folder, 'catalog.db'), join(folder, 's')]
-  const writer = await startWriter({ file, socket })
-  return opened({ file, commit: { socket } }, async () => {
-    await writer.stop()
-    await rm(folder, { recursive: true })
-  })
-})
+proveCatalog(
+  'SQLite with a writer process',
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'catalog-'))
+    const [file, socket] = [join(folder, 'catalog.db'), join(folder, 's')]
+    const writer = await startWriter({ file, socket })
+    return opened({ file, commit: { socket } }, async () => {
+      await writer.stop()
+      await rm(folder, { recursive: true })
+    })
+  },
+  { runs: 10 },
+)

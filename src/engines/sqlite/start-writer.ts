@@ -22,17 +22,20 @@ export function startWriter({ file, socket }: { file: string; socket: string }):
   })
   const ready = Promise.withResolvers<WriterProcess>()
   const ended = Promise.withResolvers<number | string>()
+  let isReady = false
   let said = ''
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    said = (said + text).slice(-4096)
-    process.stderr.write(text)
+    // Until it is ready, what it says is why it is not.
+    if (isReady) process.stderr.write(text)
+    else said = (said + text).slice(-4096)
   })
   child.once('error', ready.reject)
-  child.once('exit', (code, signal) => {
+  child.once('close', (code, signal) => {
     ended.resolve(code ?? signal ?? 'unknown')
     ready.reject(new Error(said.trim() || `The catalog writer ended (${code ?? signal}) before it was ready.`))
   })
   child.once('message', () => {
+    isReady = true
     ready.resolve({
       pid: child.pid ?? 0,
       ended: ended.promise,

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, it } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { CatalogUnavailable } from '../../ports/catalog.ts'
+import type { Change } from '../../ports/catalog.ts'
+import { bytes, draft, listed, put } from '../../ports/catalog-fixtures.suite.ts'
+import { openSqliteCatalog } from './catalog.ts'
+import { SCHEMA_VERSION } from './schema.ts'
+import { WriterServer } from './server.ts'
+import { startWriter } from './start-writer.ts'
+
+const OPEN: Change[] = [
+  { do: 'open-volume', volume: 'v', sizeBytes: 1e9 },
+  { do: 'open-bucket', bucket: 'b', volume: 'v', limitBytes: 1e9 },
+]
+
+async function inFolder(use: (at: { file: string; socket: string }) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'writer-'))
+  try {
+    await use({ file: join(folder, 'catalog.db'), socket: join(folder, 's') })
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+void describe('the writer process', () => {
+  void it('killed under load it has kept all it acknowledged, and nothing by half', () =>
+    inFolder(async ({ file, socket }) => {
+      const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1e6))
+      console.log(`SEED=${seed}`)
+      let writer = await startWriter({ file, socket })
+      const catalog = openSqliteCatalog({ file, commit: { socket } })
+      await catalog.commit(OPEN)
+      const acknowledged = new Set<string>()
+      let n = 0
+      for (const round of [0, 1, 2]) {
+        const load = { over: false }
+        const clients = Array.from({ length: 16 }, async () => {
+          while (!load.over) {
+            const key = `${round}-${n++}`
+            const pair: Change[] = [
+              put('b', `${key}.1`, draft(`${key}.1`)),
+              { do: 'put-record', type: 't', key, body: {} },
+              put('b', `${key}.2`, draft(`${key}.2`)),
+            ]
+            try {
+              await catalog.commit(pair)
+              acknowledged.add(key)
+            } catch (failure) {
+              assert.ok(failure instanceof CatalogUnavailable)
+            }
+          }
+        })
+        await wait(30 + ((seed * (round + 7)) % 100))
+        process.kill(writer.pid, 'SIGKILL')
+        assert.equal(await writer.ended, 'SIGKILL')
+        load.over = true
+        writer = await startWriter({ file, socket })
+        await Promise.all(clients)
+      }
+      const keys = new Set((await listed(catalog, 'b')).map((item) => item.split('=')[0]))
+      assert.ok(acknowledged.size > 50, `only ${acknowledged.size} commits`)
+      for (const key of acknowledged) assert.ok(keys.has(`${key}.1`), key)
+      for (const key of keys) assert.ok(keys.has(key?.replace(/\.[12]$/, (s) => (s === '.1' ? '.2' : '.1'))), key)
+      assert.equal((await catalog.records('t')).length * 2, keys.size)
+      assert.equal((await catalog.bucket('b'))?.objects, keys.size)
+      assert.equal((await catalog.volume('v'))?.usedBytes, keys.size * 10)
+      await catalog.close()
+      await writer.stop()
+      const db = new DatabaseSync(file)
+      assert.deepEqual({ ...db.prepare('PRAGMA integrity_check').get() }, { integrity_check: 'ok' })
+      db.close()
+    }))
+
+  void it('a second writer is turned away, in this process or another, until the first has ended', () =>
+    inFolder(async ({ file, socket }) => {
+      const writer = await startWriter({ file, socket })
+      assert.throws(() => openSqliteCatalog({ file, commit: 'in-process' }), /has a writer already/)
+      await assert.rejects(startWriter({ file, socket: `${socket}2` }), /has a writer already/)
+      process.kill(writer.pid, 'SIGKILL')
+      await writer.ended
+      const own = openSqliteCatalog({ file, commit: 'in-process' })
+      assert.throws(() => openSqliteCatalog({ file, commit: 'in-process' }), /has a writer already/)
+      await own.close()
+      await openSqliteCatalog({ file, commit: 'in-process' }).close()
+    }))
+
+  void it('many commits in flight share transactions', () =>
+    inFolder(async ({ file, socket }) => {
+      const server = new WriterServer(file)
+      await server.listen(socket)
+      const catalog = openSqliteCatalog({ file, commit: { socket } })
+      await catalog.commit(OPEN)
+      let n = 0
+      const clients = Array.from({ length: 32 }, async () => {
+        while (n < 640) {
+          const key = `k${n++}`
+          await catalog.commit([put('b', key, draft(key))])
+        }
+      })
+      await Promise.all(clients)
+      assert.ok(server.transactions < 160, `${server.transactions} transactions for 640 commits`)
+      await catalog.close()
+      await server.close()
+    }))
+
+  void it('commits wait for a writer that is not there yet, and are answered when it comes', () =>
+    inFolder(async ({ file, socket }) => {
+      const first = await startWriter({ file, socket })
+      const catalog = openSqliteCatalog({ file, commit: { socket } })
+      await catalog.commit(OPEN)
+      await first.stop()
+      const waiting = catalog.commit([put('b', 'k', draft('blob'))])
+      const second = await startWriter({ file, socket })
+      await waiting
+      assert.deepEqual(await listed(catalog, 'b'), ['k=blob'])
+      await catalog.close()
+      await second.stop()
+    }))
+
+  void it('asked to end, it settles and answers what had arrived', () =>
+    inFolder(async ({ file, socket }) => {
+      const writer = await startWriter({ file, socket })
+      const catalog = openSqliteCatalog({ file, commit: { socket } })
+      await catalog.commit(OPEN)
+      const sent = Promise.allSettled(
+        Array.from({ length: 200 }, (_, i) => catalog.commit([put('b', `k${i}`, draft(`b${i}`))])),
+      )
+      await wait(1)
+      await writer.stop()
+      const again = await startWriter({ file, socket })
+      const settled = await sent
+      for (const [i, { status }] of settled.entries()) {
+        if (status === 'fulfilled') assert.ok(await catalog.object('b', bytes(`k${i}`)), `k${i}`)
+      }
+      await catalog.close()
+      await again.stop()
+    }))
+
+  void it('it ends with its parent', () =>
+    inFolder(async ({ file, socket }) => {
+      const script = fileURLToPath(new URL('writer-process.ts', import.meta.url))
+      const child = spawn(process.execPath, [script, file, socket], { stdio: ['pipe', 'ignore', 'inherit'] })
+      const ended = once(child, 'exit')
+      while (!(await canConnect(socket))) await wait(5)
+      child.stdin.end()
+      assert.deepEqual(await ended, [0, null])
+    }))
+
+  void it('who does not speak the format is cut off, the others are served', () =>
+    inFolder(async ({ file, socket }) => {
+      const writer = await startWriter({ file, socket })
+      const catalog = openSqliteCatalog({ file, commit: { socket } })
+      for (const rubbish of ['GET / HTTP/1.1\r\n\r\n', '\0\0\0\x04\0\0\0\x01abcd']) {
+        const stranger = connect(socket)
+        stranger.on('error', () => {})
+        stranger.write(rubbish)
+        await once(stranger, 'close')
+      }
+      await catalog.commit(OPEN)
+      await catalog.close()
+      await writer.stop()
+    }))
+
+  void it('a catalog of a newer release is refused with a clear message', () =>
+    inFolder(async ({ file, socket }) => {
+      await openSqliteCatalog({ file, commit: 'in-process' }).close()
+      const db = new DatabaseSync(file)
+      db.exec(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`)
+      db.close()
+      assert.throws(() => openSqliteCatalog({ file, commit: 'in-process' }), /version 2; this release knows/)
+      await assert.rejects(startWriter({ file, socket }), /version 2; this release knows/)
+    }))
+})
+
+async function canConnect(path: string): Promise<boolean> {
+  const socket = connect(path)
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+  const connected = await promise
+  socket.destroy()
+  return connected
+}
