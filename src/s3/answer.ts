@@ -1,0 +1,349 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { System } from '../ports/system.ts'
+import type { Volumes } from '../ports/volumes.ts'
+import type { ChunkSigning } from './auth/aws-chunked.ts'
+import { hasCredentials, verify } from './auth/sigv4.ts'
+import type { SigningKeys, Verified } from './auth/sigv4.ts'
+import { planBody } from './body.ts'
+import type { BucketControl, ObjectCall, Reply, ServiceCall } from './call.ts'
+import { region } from './call.ts'
+import type { Counters } from './counters.ts'
+import { s3Error } from './errors.ts'
+import type { S3Error } from './errors.ts'
+import { Exchange } from './exchange.ts'
+import { headerValue, requestHeaders } from './headers.ts'
+import type { RequestHeaders } from './headers.ts'
+import { checkBucketName, readTarget, splitTarget } from './keys.ts'
+import type { Target } from './keys.ts'
+import { explainFailure } from './objects/failures.ts'
+import type { ObjectStore, OpenBucket } from './objects/store.ts'
+import { bodyOf } from './objects/store-body.ts'
+import { findHandler } from './operations/index.ts'
+import type { Handler, OperationKind } from './operations/index.ts'
+import { queryMap, queryParameters } from './query.ts'
+import { actionOf, notImplemented, route } from './router.ts'
+import type { Operation } from './router.ts'
+import type { Bucket, Server, User } from './tenancy-records.ts'
+import type { Tenancy, TenancyView } from './tenancy.ts'
+import { xmlBytesMax, xmlErrorDocument } from './xml.ts'
+
+/** What every answer is made with. */
+export interface Plane {
+  readonly store: ObjectStore
+  readonly system: System
+  readonly tenancy: Tenancy
+  readonly volumesOf: (aggregate: string) => Promise<Volumes>
+  readonly control: BucketControl
+  readonly counters: Counters
+  readonly signingKeys: SigningKeys
+  readonly log: Log
+  readonly isDraining: () => boolean
+}
+
+export interface Log {
+  info(message: string, details?: Readonly<Record<string, unknown>>): void
+  warn(message: string, details?: Readonly<Record<string, unknown>>): void
+  error(message: string, details?: Readonly<Record<string, unknown>>): void
+}
+
+/** Where a connection came in: which SVM it is for, and which of its servers are served there. */
+export interface Endpoint {
+  readonly svm: string
+  readonly servers: readonly string[]
+  readonly isClosing: boolean
+}
+
+/** Answers one request, whatever happens: with what it asks for or with an error document. Never rejects. */
+export async function answer(
+  plane: Plane,
+  endpoint: Endpoint,
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: { readonly awaitsContinue: boolean },
+): Promise<void> {
+  const startedMs = plane.system.clock.elapsed()
+  const isClosing = (): boolean => endpoint.isClosing || plane.isDraining()
+  const exchange = new Exchange(request, response, { ...options, clock: plane.system.clock, isClosing })
+  const ids = requestIds(plane.system)
+  const about: About = { volume: undefined, counts: 'other', target: {}, mayList: undefined }
+  try {
+    const reply = await perform(plane, endpoint, exchange, about)
+    await exchange.send(
+      reply.status,
+      { ...ids, ...commonHeaders, ...contentType(reply.body), ...reply.headers },
+      reply.body,
+    )
+  } catch (failure) {
+    await sendError(plane, exchange, ids, about, failure)
+  }
+  plane.counters.count({
+    svm: endpoint.svm,
+    volume: about.volume,
+    kind: about.counts,
+    microseconds: (plane.system.clock.elapsed() - startedMs) * 1000,
+    bytesRead: about.counts === 'read' ? exchange.bytesSent : 0,
+    bytesWritten: about.counts === 'write' ? exchange.bytesReceived : 0,
+  })
+}
+
+/** What was found out about a request so far, for its error document and for the counters. */
+interface About {
+  target: Target
+  volume: string | undefined
+  counts: OperationKind
+  /** What an absent key is answered with: who may not list is not told what there is. */
+  mayList: (() => Promise<boolean>) | undefined
+}
+
+const commonHeaders = { Server: 'Holdfast' }
+
+async function perform(
+  plane: Plane,
+  endpoint: Endpoint,
+  exchange: Exchange,
+  about: About,
+): Promise<Reply & { readonly status: number }> {
+  const { request } = exchange
+  const method = request.method ?? 'GET'
+  const headers = requestHeaders(request.rawHeaders)
+  const { rawPath, rawQuery } = splitTarget(request.url ?? '/')
+  const healthy = health(plane, method, rawPath, { rawQuery, headers })
+  if (healthy !== undefined) return healthy
+
+  const view = await plane.tenancy.view()
+  const servers = (await view.servers(endpoint.svm)).filter(
+    (one) => one.isEnabled && endpoint.servers.includes(one.uuid),
+  )
+  const domains = servers.filter((one) => one.isVirtualHosted).map((one) => one.name)
+  const target = readTarget(rawPath, headerValue(headers, 'host'), domains)
+  about.target = target
+  const query = queryMap(queryParameters(rawQuery))
+  const operation = route({ method, level: levelOf(target), query, hasHeader: (name) => headers.has(name) })
+  if (operation.method === 'OPTIONS') {
+    throw s3Error('AccessForbidden', { message: 'CORSResponse: CORS is not enabled for this bucket.' })
+  }
+  const [firstServer] = servers
+  if (firstServer === undefined || !(await view.isRunning(endpoint.svm))) throw s3Error('ServiceUnavailable')
+
+  const verified = await verify(
+    { method, rawPath, rawQuery, headers },
+    {
+      now: new Date(plane.system.clock.now()),
+      accountOf: (accessKey) => view.user(accessKey),
+      signingKeys: plane.signingKeys,
+    },
+  )
+  const caller = verified.kind === 'signed' ? verified.account : undefined
+  const handler = findHandler(operation.name)
+  if (handler === undefined) throw notImplemented(operation)
+  about.counts = handler.counts
+
+  const bucket = await findRecord(view, endpoint.svm, target, handler)
+  const server = servers.find(({ uuid }) => uuid === bucket?.server) ?? firstServer
+  await authorise({ view, operation, headers, query, caller, server, bucket, target })
+  about.volume = bucket?.volume
+  const call = makeCall(plane, exchange, { view, operation, headers, query, caller, server, verified, target })
+  if (operation.level === 'object' && handler.counts !== 'write') {
+    about.mayList = () => call.allows('s3:ListBucket', target.bucket ?? '')
+  }
+  const reply = await run(plane, handler, call, view, bucket, target)
+  return { ...reply, status: reply.status ?? operation.success }
+}
+
+async function run(
+  plane: Plane,
+  handler: Handler,
+  call: ServiceCall,
+  view: TenancyView,
+  record: Bucket | undefined,
+  target: Target,
+): Promise<Reply> {
+  if (handler.needs === 'service') return handler.run(call)
+  if (record === undefined) throw noSuchBucket(target.bucket ?? '')
+  const bucket = await openBucket(plane, view, record)
+  if (handler.needs === 'bucket') return handler.run({ ...call, bucket })
+  const objectCall: ObjectCall = { ...call, bucket, key: target.key ?? Buffer.alloc(0) }
+  return handler.run(objectCall)
+}
+
+interface Asked {
+  readonly view: TenancyView
+  readonly operation: Operation
+  readonly headers: RequestHeaders
+  readonly query: ReadonlyMap<string, string>
+  readonly caller: User | undefined
+  readonly server: Server
+  readonly target: Target
+}
+
+async function findRecord(
+  view: TenancyView,
+  svm: string,
+  target: Target,
+  handler: Handler,
+): Promise<Bucket | undefined> {
+  if (target.bucket === undefined) return undefined
+  checkBucketName(target.bucket)
+  const record = await view.bucket(svm, target.bucket)
+  if (record === undefined && handler.needs !== 'service') throw noSuchBucket(target.bucket)
+  return record
+}
+
+/** One decision for each request. Only DeleteObjects decides for each of its keys itself. */
+async function authorise(asked: Asked & { readonly bucket: Bucket | undefined }): Promise<void> {
+  const { view, operation, headers, query, target, server } = asked
+  const expectedOwner = headerValue(headers, 'x-amz-expected-bucket-owner')
+  if (expectedOwner !== undefined && expectedOwner !== server.svm) throw s3Error('AccessDenied')
+  if (operation.name === 'DeleteObjects') return
+  if (!(await view.allows(asked, actionOf(operation, query), resourceOf(target.bucket, target.key)))) {
+    throw s3Error('AccessDenied')
+  }
+}
+
+function makeCall(plane: Plane, exchange: Exchange, asked: Asked & { readonly verified: Verified<User> }): ServiceCall {
+  const { view, operation, headers, query, caller, server, target, verified } = asked
+  const { svm } = server
+  const signing = chunkSigning(verified)
+  const plan: ServiceCall['planBody'] = (options) =>
+    planBody({ headers, payload: verified.payload, ...(signing === undefined ? {} : { signing }), ...options })
+  return {
+    operation,
+    headers,
+    query,
+    caller,
+    svm,
+    server,
+    view,
+    store: plane.store,
+    control: plane.control,
+    bucketName: target.bucket ?? '',
+    planBody: plan,
+    body: (planned) => bodyOf(planned, exchange.body()),
+    async document(options) {
+      if (!headers.has('content-length') && !headers.has('transfer-encoding')) return Buffer.alloc(0)
+      const planned = plan({ maxBytes: Infinity })
+      if (planned.sizeBytes > xmlBytesMax) throw s3Error('MaxMessageLengthExceeded')
+      if (options?.isIntegrityNeeded === true && !planned.hasIntegrity) {
+        throw s3Error('InvalidRequest', {
+          message: 'Missing required header for this request: Content-MD5 OR x-amz-checksum-*',
+        })
+      }
+      return planned.receiveAll(exchange.body())
+    },
+    async findBucket(name) {
+      const record = await view.bucket(svm, name)
+      if (record === undefined) throw noSuchBucket(name)
+      return openBucket(plane, view, record)
+    },
+    async allows(action, bucket, key) {
+      const record = await view.bucket(svm, bucket)
+      return view.allows({ caller, server, bucket: record }, action, resourceOf(bucket, key))
+    },
+  }
+}
+
+function chunkSigning(verified: Verified<User>): ChunkSigning | undefined {
+  if (verified.kind === 'anonymous') return undefined
+  const { signingKey, seedSignature, timestamp, scope } = verified
+  return { signingKey, seedSignature, timestamp, scope }
+}
+
+async function openBucket(plane: Plane, view: TenancyView, record: Bucket): Promise<OpenBucket> {
+  const volume = await view.volume(record.volume)
+  if (volume === undefined || !volume.isOnline) {
+    throw s3Error('ServiceUnavailable', { message: 'The volume of the bucket is offline.' })
+  }
+  const volumes = await plane.volumesOf(volume.aggregate)
+  const { uuid, name, svm, createdMs } = record
+  return { uuid, name, svm, volume: record.volume, volumes, createdMs }
+}
+
+function resourceOf(bucket: string | undefined, key: Uint8Array | undefined): string {
+  if (bucket === undefined) return '*'
+  return key === undefined ? bucket : `${bucket}/${Buffer.from(key).toString('utf8')}`
+}
+
+function levelOf({ bucket, key }: Target): 'service' | 'bucket' | 'object' {
+  if (bucket === undefined) return 'service'
+  return key === undefined ? 'bucket' : 'object'
+}
+
+function noSuchBucket(name: string): S3Error {
+  return s3Error('NoSuchBucket', { fields: { BucketName: name } })
+}
+
+/** For load balancers. Who brings credentials means a bucket of that name. */
+function health(
+  plane: Plane,
+  method: string,
+  rawPath: string,
+  request: { readonly rawQuery: string; readonly headers: RequestHeaders },
+): (Reply & { readonly status: number }) | undefined {
+  if ((rawPath !== '/livez' && rawPath !== '/readyz') || (method !== 'GET' && method !== 'HEAD')) return undefined
+  if (hasCredentials(request)) return undefined
+  const isDraining = plane.isDraining()
+  return {
+    status: isDraining ? 503 : 200,
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ status: isDraining ? 'draining' : 'ok' }),
+  }
+}
+
+async function sendError(
+  plane: Plane,
+  exchange: Exchange,
+  ids: Readonly<Record<string, string>>,
+  about: About,
+  failure: unknown,
+): Promise<void> {
+  const error = await hideAbsence(explainFailure(failure), about)
+  const requestId = ids['x-amz-request-id']
+  if (error.status >= 500 && error.code !== 'NotImplemented') {
+    const { method, url } = exchange.request
+    plane.log.error('A request of an object store client failed.', {
+      requestId,
+      method,
+      url,
+      code: error.code,
+      failure,
+    })
+  }
+  if (exchange.response.headersSent) {
+    // Too late for an answer: a body that breaks off must not look whole.
+    exchange.response.destroy()
+    return
+  }
+  const { bucket, key } = about.target
+  const document = xmlErrorDocument(error, {
+    ...(key === undefined ? {} : { Key: key.toString('utf8') }),
+    ...(bucket === undefined || 'BucketName' in error.fields ? {} : { BucketName: bucket }),
+    Resource: `/${bucket ?? ''}${key === undefined ? '' : `/${key.toString('utf8')}`}`,
+    RequestId: requestId ?? '',
+    HostId: ids['x-amz-id-2'] ?? '',
+  })
+  const headers = {
+    ...ids,
+    ...commonHeaders,
+    ...(bucket === undefined ? {} : { 'x-amz-bucket-region': region }),
+    'Content-Type': 'application/xml',
+    ...error.headers,
+  }
+  await exchange.send(error.status, headers, document).catch(() => exchange.response.destroy())
+}
+
+async function hideAbsence(error: S3Error, { mayList }: About): Promise<S3Error> {
+  if (error.code !== 'NoSuchKey' || mayList === undefined) return error
+  return (await mayList()) ? error : s3Error('AccessDenied')
+}
+
+function contentType(body: Reply['body']): Readonly<Record<string, string>> {
+  return typeof body === 'string' ? { 'Content-Type': 'application/xml' } : {}
+}
+
+function requestIds({ random }: System): Readonly<Record<string, string>> {
+  const bytes = random.bytes(32)
+  return {
+    'x-amz-request-id': bytes.toString('hex', 0, 8).toUpperCase(),
+    'x-amz-id-2': bytes.toString('base64', 8),
+  }
+}

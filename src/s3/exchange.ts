@@ -1,0 +1,143 @@
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Clock } from '../ports/system.ts'
+import type { BytesToSend } from './call.ts'
+import { s3Error } from './errors.ts'
+
+/** A connection on which no byte moves for so long is given up, unless it waits for us. */
+export const idleMs = 60_000
+/** Of a body that nobody wants, so much is read and thrown away to keep the connection. */
+export const drainBytesMax = 1024 * 1024
+/**
+ * A connection that is to close with more than that on its way is read on for so long and so far: closing it at once would
+ * reset it, and the client would lose the answer that tells it why.
+ */
+const lingerMs = 2000
+const lingerBytesMax = 64 * 1024 * 1024
+
+/** One request and its answer on the wire: what to do with the body and the connection, whatever they are about. */
+export class Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  bytesReceived = 0
+  bytesSent = 0
+  /** Set when the connection is to close, because the listener does. */
+  readonly #isClosing: () => boolean
+  readonly #clock: Clock
+  #awaitsContinue: boolean
+  #timedOut = false
+
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    options: { readonly clock: Clock; readonly awaitsContinue: boolean; readonly isClosing: () => boolean },
+  ) {
+    this.request = request
+    this.response = response
+    this.#awaitsContinue = options.awaitsContinue
+    this.#isClosing = options.isClosing
+    this.#clock = options.clock
+    request.on('timeout', () => {
+      this.#timedOut = true
+      request.destroy(s3Error('RequestTimeout'))
+    })
+    // While the answer is being worked on, silence is ours.
+    response.on('timeout', () => {
+      if (response.headersSent) response.destroy()
+    })
+    // Failures of the connection are met where it is used.
+    request.on('error', () => {})
+    response.on('error', () => {})
+  }
+
+  /** The bytes of the body as they travelled. A client that waits for `100 Continue` gets it with the first look. */
+  async *body(): AsyncGenerator<Buffer> {
+    if (this.#awaitsContinue) {
+      this.#awaitsContinue = false
+      this.response.writeContinue()
+    }
+    try {
+      for await (const piece of this.request.iterator({ destroyOnReturn: false })) {
+        const bytes = piece as Buffer
+        this.bytesReceived += bytes.length
+        yield bytes
+      }
+    } catch (failure) {
+      if (this.#timedOut) throw s3Error('RequestTimeout')
+      throw s3Error('IncompleteBody', { cause: failure })
+    }
+  }
+
+  /** Whether there is still somebody to answer. */
+  get isOpen(): boolean {
+    return !this.response.destroyed && this.response.socket?.writable === true
+  }
+
+  /** Sends an answer whole. Text and no body at all take one write. */
+  async send(
+    status: number,
+    headers: Readonly<Record<string, string>>,
+    body: string | BytesToSend | undefined,
+  ): Promise<void> {
+    const { response } = this
+    if (!this.isOpen) return
+    const rest = this.#bodyRest()
+    const closes = this.#isClosing() || this.#awaitsContinue || rest > drainBytesMax
+    const hasBody = status !== 204 && status !== 304
+    const text = typeof body === 'string' ? Buffer.from(body) : undefined
+    const length = text?.length ?? (typeof body === 'object' ? body.sizeBytes : 0)
+    response.writeHead(status, {
+      ...headers,
+      ...(hasBody ? { 'Content-Length': length } : {}),
+      ...(closes ? { Connection: 'close' } : {}),
+    })
+    const isHead = this.request.method === 'HEAD'
+    if (typeof body === 'object' && body.bytes !== undefined && !isHead) await this.#sendBytes(body.bytes)
+    else if (text !== undefined && hasBody && !isHead) response.write(text)
+    else if (closes) response.flushHeaders()
+    if (closes && !this.#awaitsContinue && rest > drainBytesMax) await this.#linger()
+    response.end()
+  }
+
+  async #sendBytes(bytes: AsyncIterable<Buffer>): Promise<void> {
+    const { response } = this
+    for await (const piece of bytes) {
+      if (!this.isOpen) return
+      this.bytesSent += piece.length
+      if (!response.write(piece)) await this.#drained()
+    }
+  }
+
+  /** Waits until the client has taken what it was sent, or is gone. */
+  async #drained(): Promise<void> {
+    const { response } = this
+    if (!response.writableNeedDrain || response.destroyed) return
+    const stop = new AbortController()
+    const { signal } = stop
+    await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })]).catch(() => {})
+    stop.abort()
+  }
+
+  /** How much of the body may still come: unknown is endless. */
+  #bodyRest(): number {
+    const { request } = this
+    if (request.complete) return 0
+    if (request.headers['transfer-encoding'] !== undefined) return Infinity
+    return Number(request.headers['content-length'] ?? 0) - this.bytesReceived
+  }
+
+  async #linger(): Promise<void> {
+    const { request } = this
+    const stop = new AbortController()
+    let seen = 0
+    request.on('data', (piece: Buffer) => {
+      seen += piece.length
+      if (seen > lingerBytesMax) stop.abort()
+    })
+    request.resume()
+    const { signal } = stop
+    const ended = [once(request, 'end', { signal }), once(request, 'close', { signal })]
+    await Promise.race([...ended, this.#clock.sleep(lingerMs, signal)]).catch(() => {})
+    stop.abort()
+  }
+}

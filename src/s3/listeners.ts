@@ -1,0 +1,271 @@
+import type { Server as HttpServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Catalog } from '../ports/catalog.ts'
+import type { Clock } from '../ports/system.ts'
+import type { Endpoint, Log } from './answer.ts'
+import { readServer, recordTypes, text } from './tenancy-records.ts'
+import type { Server } from './tenancy-records.ts'
+
+/** How often the records are looked at for changes. */
+const reconcileMs = 500
+/** How long after a failure an address is tried again. */
+const retryMs = 5000
+/** Ports below are often not for us: then port p is served at 9000 + p. */
+const lowPortsEnd = 1024
+const lowPortShift = 9000
+/** Connections of a listener that goes may finish what they do for so long. */
+const removedDrainMs = 30_000
+
+export interface ListenPolicy {
+  readonly canBindLowPorts: boolean
+  /** Where the interface of the first SVM is served, in place of what the records say. `off`: not at all. */
+  readonly first?: {
+    readonly interface: string
+    readonly http?: Address | 'off'
+    readonly https?: Address | 'off'
+  }
+}
+
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+/** What is served where. */
+export interface BoundListener extends Address {
+  readonly isSecure: boolean
+  readonly svm: string
+  /** The network interface whose address it is. */
+  readonly interface: string
+  readonly servers: readonly string[]
+}
+
+export interface ListenerParts {
+  readonly catalog: Catalog
+  readonly clock: Clock
+  readonly log: Log
+  readonly policy: ListenPolicy
+  readonly makeServer: (endpoint: Endpoint, options: { readonly isSecure: boolean }) => HttpServer
+}
+
+/** Keeps what is listened to in step with the records: every interface of an SVM, every server of it, every port. */
+export class Listeners {
+  readonly #parts: ListenerParts
+  readonly #stop = new AbortController()
+  readonly #open = new Map<string, OpenListener>()
+  readonly #failed = new Map<string, { readonly message: string; readonly retryAtMs: number }>()
+  readonly #going = new Set<Promise<void>>()
+  #running: Promise<void> = Promise.resolve()
+  #revision = -1
+
+  constructor(parts: ListenerParts) {
+    this.#parts = parts
+  }
+
+  /** Listens to all there is before it returns, and from then on follows the records. */
+  async start(): Promise<void> {
+    await this.#reconcileIfNeeded()
+    this.#running = this.#run()
+  }
+
+  bound(): readonly BoundListener[] {
+    return [...this.#open.values()].map(({ wanted, server }) => {
+      const address = server.address() as AddressInfo | null
+      const { isSecure, svm, servers } = wanted
+      return {
+        host: wanted.host,
+        port: address?.port ?? wanted.port,
+        isSecure,
+        svm,
+        interface: wanted.interface,
+        servers,
+      }
+    })
+  }
+
+  /** Stops accepting at once; connections may finish what they do. */
+  async close(drainMs: number): Promise<void> {
+    this.#stop.abort()
+    await this.#running
+    for (const [name, listener] of this.#open) this.#remove(name, listener, drainMs)
+    await Promise.all(this.#going)
+  }
+
+  async #run(): Promise<void> {
+    const { clock, log } = this.#parts
+    const { signal } = this.#stop
+    while (!signal.aborted) {
+      await clock.sleep(reconcileMs, signal)
+      if (signal.aborted) return
+      try {
+        await this.#reconcileIfNeeded()
+      } catch (failure) {
+        log.warn('The addresses to listen on could not be read.', { failure })
+      }
+    }
+  }
+
+  async #reconcileIfNeeded(): Promise<void> {
+    const { catalog, clock } = this.#parts
+    const revision = await catalog.revision()
+    const isRetryDue = [...this.#failed.values()].some(({ retryAtMs }) => retryAtMs <= clock.elapsed())
+    if (revision === this.#revision && !isRetryDue) return
+    await this.#reconcile(await this.#wanted())
+    this.#revision = revision
+  }
+
+  async #reconcile(wanted: ReadonlyMap<string, Wanted>): Promise<void> {
+    for (const [name, listener] of this.#open) {
+      const still = wanted.get(name)
+      if (still === undefined) this.#remove(name, listener, removedDrainMs)
+      else listener.wanted = still
+    }
+    for (const name of this.#failed.keys()) if (!wanted.has(name)) this.#failed.delete(name)
+    for (const [name, one] of wanted) {
+      const failed = this.#failed.get(name)
+      const isDue = failed === undefined || failed.retryAtMs <= this.#parts.clock.elapsed()
+      if (!this.#open.has(name) && isDue) await this.#listen(name, one)
+    }
+  }
+
+  async #wanted(): Promise<Map<string, Wanted>> {
+    const { catalog, policy } = this.#parts
+    const wanted = new Map<string, Wanted>()
+    const serversOf = Map.groupBy(
+      (await catalog.records(recordTypes.servers)).map(({ body }) => readServer(body)).filter((one) => one.isEnabled),
+      (server) => server.svm,
+    )
+    for (const { key, body } of await catalog.records(recordTypes.interfaces)) {
+      if (body['enabled'] === false || body['scope'] === 'cluster') continue
+      const [host, svm] = [text(body['ip.address']), text(body['svm.uuid'])]
+      for (const server of (serversOf.get(svm) ?? []).toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+        for (const isSecure of [false, true]) {
+          const address = addressOf(policy, key, host, isSecure ? server.httpsPort : server.httpPort, isSecure)
+          if (address !== undefined)
+            this.#want(wanted, { ...address, isSecure, svm, interface: key, servers: [server.uuid] }, server)
+        }
+      }
+    }
+    return wanted
+  }
+
+  /** Servers of one SVM share an address; what else would meet at one is refused and told. */
+  #want(wanted: Map<string, Wanted>, one: Wanted, server: Server): void {
+    // Any number of listeners may ask for any free port.
+    const place =
+      one.port === 0 ? `${one.host}:0:${one.isSecure ? 'https' : 'http'}:${one.interface}` : `${one.host}:${one.port}`
+    const there = wanted.get(place)
+    if (there === undefined) {
+      wanted.set(place, one)
+    } else if (there.svm === one.svm && there.isSecure === one.isSecure) {
+      wanted.set(place, { ...there, servers: [...new Set([...there.servers, server.uuid])] })
+    } else {
+      const message = 'An object store server is not served: its address and port are taken by another.'
+      this.#fail(`${place} ${server.uuid}`, message, { host: one.host, port: one.port, server: server.name })
+    }
+  }
+
+  async #listen(name: string, wanted: Wanted): Promise<void> {
+    const { log, makeServer } = this.#parts
+    const listener: Omit<OpenListener, 'server'> = { wanted, isClosing: false }
+    const endpoint: Endpoint = {
+      get svm() {
+        return listener.wanted.svm
+      },
+      get servers() {
+        return listener.wanted.servers
+      },
+      get isClosing() {
+        return listener.isClosing
+      },
+    }
+    try {
+      // Several processes share the port. Where the system cannot, each listens plainly and the first has it.
+      const server = await bind(() => makeServer(endpoint, wanted), wanted)
+      server.on('error', (failure) => log.warn('A listener of the object store failed.', { ...wanted, failure }))
+      this.#open.set(name, Object.assign(listener, { server }))
+      this.#failed.delete(name)
+      const { host, isSecure } = wanted
+      log.info('The object store listens.', { host, port: (server.address() as AddressInfo).port, isSecure })
+    } catch (failure) {
+      this.#fail(name, 'The object store cannot listen on an address. It tries again.', {
+        host: wanted.host,
+        port: wanted.port,
+        failure: failure instanceof Error ? failure.message : String(failure),
+      })
+    }
+  }
+
+  /** Says what is wrong with an address when it is new, and remembers to try again. */
+  #fail(name: string, message: string, details: Readonly<Record<string, unknown>>): void {
+    const { clock, log } = this.#parts
+    if (this.#failed.get(name)?.message !== message) log.warn(message, details)
+    this.#failed.set(name, { message, retryAtMs: clock.elapsed() + retryMs })
+  }
+
+  #remove(name: string, listener: OpenListener, drainMs: number): void {
+    this.#open.delete(name)
+    listener.isClosing = true
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const { server } = listener
+    server.close(() => resolve())
+    server.closeIdleConnections()
+    const stop = new AbortController()
+    const force = this.#parts.clock.sleep(drainMs, stop.signal).then(() => {
+      if (!stop.signal.aborted) server.closeAllConnections()
+    })
+    const gone = promise.then(async () => {
+      stop.abort()
+      await force
+      this.#going.delete(gone)
+    })
+    this.#going.add(gone)
+  }
+}
+
+interface Wanted extends BoundListener {}
+
+interface OpenListener {
+  wanted: Wanted
+  isClosing: boolean
+  readonly server: HttpServer
+}
+
+function addressOf(
+  policy: ListenPolicy,
+  networkInterface: string,
+  host: string,
+  port: number | undefined,
+  isSecure: boolean,
+): Address | undefined {
+  if (port === undefined) return undefined
+  if (policy.first?.interface === networkInterface) {
+    const given = isSecure ? policy.first.https : policy.first.http
+    if (given === 'off') return undefined
+    if (given !== undefined) return given
+  }
+  return { host, port: port < lowPortsEnd && !policy.canBindLowPorts ? lowPortShift + port : port }
+}
+
+async function bind(makeServer: () => HttpServer, { host, port }: Address): Promise<HttpServer> {
+  try {
+    return await listen(makeServer(), { host, port, reusePort: true })
+  } catch (failure) {
+    if (!['ENOTSUP', 'ENOSYS', 'EINVAL', 'ENOPROTOOPT'].includes((failure as NodeJS.ErrnoException).code ?? ''))
+      throw failure
+    return listen(makeServer(), { host, port })
+  }
+}
+
+function listen(
+  server: HttpServer,
+  options: { readonly host: string; readonly port: number; readonly reusePort?: boolean },
+): Promise<HttpServer> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ ...options }, () => {
+      server.off('error', reject)
+      resolve(server)
+    })
+  })
+}

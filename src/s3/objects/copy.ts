@@ -1,0 +1,104 @@
+import type { ObjectChecksum, ObjectDraft, ObjectRow, WriteCondition } from '../../ports/catalog.ts'
+import { CommitRefused } from '../../ports/catalog.ts'
+import type { ChecksumAlgorithm } from '../checksums/algorithms.ts'
+import { s3Error } from '../errors.ts'
+import { algorithmOf } from './checksums.ts'
+import { writeDetails } from './details.ts'
+import type { ObjectDetails } from './details.ts'
+import { openSegments, segmentsOf, withObject } from './read.ts'
+import { refuseEarly } from './room.ts'
+import { commitNaming, digested, storeBody } from './store-body.ts'
+import type { ObjectStore, OpenBucket } from './store.ts'
+
+export interface CopyOrder {
+  readonly source: { readonly bucket: OpenBucket; readonly key: Uint8Array }
+  readonly target: { readonly bucket: OpenBucket; readonly key: Uint8Array }
+  /** Looks at the source before anything is done with it; what it returns goes with the copy. */
+  readonly details: (source: ObjectRow) => ObjectDetails
+  /** The algorithm the copy is to have. Without one, that of the source. */
+  readonly algorithm: ChecksumAlgorithm | undefined
+  readonly condition: WriteCondition | undefined
+}
+
+/**
+ * Within a volume a copy is a row that shares the blobs of its source; it takes no time and no space, and its ETag and
+ * parts are those of the source. Between volumes the bytes move, and the copy is an object that was put at once.
+ */
+export async function copyObject(store: ObjectStore, order: CopyOrder): Promise<ObjectDraft> {
+  const copyOnce = (): Promise<ObjectDraft> =>
+    withObject(store, order.source.bucket, order.source.key, (row) =>
+      order.source.bucket.volume === order.target.bucket.volume ? share(store, order, row) : move(store, order, row),
+    )
+  try {
+    return await copyOnce()
+  } catch (failure) {
+    // The source was replaced or deleted between the look and the commit: look again, once.
+    if (failure instanceof CommitRefused && failure.scope === 'blob') return copyOnce()
+    throw failure
+  }
+}
+
+async function share(store: ObjectStore, order: CopyOrder, row: ObjectRow): Promise<ObjectDraft> {
+  const { target, condition } = order
+  const details = writeDetails(order.details(row))
+  const object: ObjectDraft = {
+    version: 'null',
+    sizeBytes: row.sizeBytes,
+    etag: row.etag,
+    ...(await checksumOfCopy(order, row)),
+    modifiedMs: store.system.clock.now(),
+    blobs: row.blobs,
+    details,
+  }
+  await store.catalog.commit([
+    {
+      do: 'put-object',
+      bucket: target.bucket.uuid,
+      key: target.key,
+      object,
+      shares: true,
+      ...(condition === undefined ? {} : { condition }),
+    },
+  ])
+  return object
+}
+
+/** A checksum of another algorithm than the source has takes reading the bytes, but not writing them. */
+async function checksumOfCopy(
+  { algorithm, source }: CopyOrder,
+  row: ObjectRow,
+): Promise<{ readonly checksum: ObjectChecksum; readonly parts: ObjectRow['parts'] }> {
+  if (algorithm === undefined || algorithm === algorithmOf(row.checksum)) return row
+  const bytes = digested(await openSegments(source.bucket, segmentsOf(row.blobs)), row.sizeBytes, algorithm)
+  // oxlint-disable-next-line no-unused-vars -- digesting is a matter of taking the pieces
+  for await (const _ of bytes.pieces);
+  return { checksum: bytes.outcome().checksum, parts: null }
+}
+
+async function move(store: ObjectStore, order: CopyOrder, row: ObjectRow): Promise<ObjectDraft> {
+  const { source, target, condition } = order
+  const details = writeDetails(order.details(row))
+  await refuseEarly(store, target.bucket, { sizeBytes: row.sizeBytes, key: target.key, condition })
+  const bytes = await openSegments(source.bucket, segmentsOf(row.blobs))
+  const body = digested(bytes, row.sizeBytes, order.algorithm ?? algorithmOf(row.checksum))
+  const { outcome, blobs, timeMs } = await storeBody(store, target.bucket, body, { key: target.key })
+  if (outcome.sizeBytes !== row.sizeBytes) throw s3Error('InternalError')
+  const object: ObjectDraft = {
+    version: 'null',
+    sizeBytes: row.sizeBytes,
+    etag: outcome.md5.toString('hex'),
+    modifiedMs: timeMs,
+    checksum: outcome.checksum,
+    blobs,
+    parts: null,
+    details,
+  }
+  await commitNaming(store, target.bucket, blobs, {
+    do: 'put-object',
+    bucket: target.bucket.uuid,
+    key: target.key,
+    object,
+    ...(condition === undefined ? {} : { condition }),
+  })
+  return object
+}

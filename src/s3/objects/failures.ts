@@ -1,0 +1,59 @@
+import { CatalogUnavailable, CommitRefused } from '../../ports/catalog.ts'
+import { VolumesFailure } from '../../ports/volumes.ts'
+import { S3Error, s3Error } from '../errors.ts'
+
+/** Seconds after which a client may try again when the writer or the disk could not be reached. */
+const retryAfterSeconds = 1
+
+/**
+ * What a client is told about a failure below: the one place where refusals of the ports become S3 errors. The cause goes
+ * along for the log; nothing of it reaches the client.
+ */
+export function explainFailure(failure: unknown): S3Error {
+  if (failure instanceof S3Error) return failure
+  if (failure instanceof CommitRefused) return explainRefusal(failure)
+  if (failure instanceof CatalogUnavailable) {
+    return s3Error('SlowDown', { cause: failure, headers: { 'Retry-After': String(retryAfterSeconds) } })
+  }
+  if (failure instanceof VolumesFailure) {
+    if (failure.reason === 'no-space') {
+      return s3Error('QuotaExceeded', { cause: failure, message: 'The aggregate has no space left.' })
+    }
+    return s3Error('InternalError', { cause: failure })
+  }
+  return s3Error('InternalError', { cause: failure })
+}
+
+function explainRefusal(refused: CommitRefused): S3Error {
+  const options = { cause: refused }
+  switch (refused.reason) {
+    case 'full':
+      return s3Error('QuotaExceeded', { ...options, message: quotaMessages[refused.scope] ?? fullMessage })
+    case 'condition':
+      return s3Error('PreconditionFailed', options)
+    case 'absent':
+      return s3Error('NoSuchKey', options)
+    case 'missing':
+      // A blob that was shared or written went away in between: the object it belonged to was deleted or replaced.
+      if (refused.scope === 'blob') return s3Error('ConditionalRequestConflict', options)
+      return s3Error(refused.scope === 'upload' ? 'NoSuchUpload' : 'NoSuchBucket', options)
+    case 'too-large':
+      return s3Error('EntityTooLarge', options)
+    case 'parts':
+      return s3Error('InvalidPart', { ...options, fields: { PartNumber: refused.scope } })
+    case 'not-empty':
+      return s3Error('BucketNotEmpty', options)
+    case 'exists':
+    case 'stale':
+    case 'taken':
+      return s3Error('OperationAborted', options)
+    default:
+      return s3Error('InternalError', options)
+  }
+}
+
+const fullMessage = 'The bucket or its volume is full. Delete objects or raise its size, then try again.'
+const quotaMessages: Readonly<Record<string, string>> = {
+  bucket: 'The bucket is full. Delete objects or raise its size, then try again.',
+  volume: 'The volume of the bucket is full. Delete objects or snapshots, or raise its size, then try again.',
+}

@@ -1,0 +1,9 @@
+/** The specification, section 8: a multipart upload does not raise it. */
+export const objectBytesMax = 5 * 2 ** 30
+
+/** Amazon S3 User Guide, "Multipart upload limits". The last part may be smaller. */
+export const partBytesMin = 5 * 2 ** 20
+export const partsMax = 10_000
+
+/** What is read from a blob at a time. Two of these are in memory for each answer: one being sent, one being read. */
+export const readBytes = 512 * 1024

@@ -1,0 +1,41 @@
+import type { ObjectDraft, WriteCondition } from '../../ports/catalog.ts'
+import { writeDetails } from './details.ts'
+import type { ObjectDetails } from './details.ts'
+import { refuseEarly } from './room.ts'
+import { commitNaming, storeBody } from './store-body.ts'
+import type { IncomingBody } from './store-body.ts'
+import type { ObjectStore, OpenBucket } from './store.ts'
+
+/** Makes an object of a body that arrives: refused before the first byte where that can be known, else all or nothing. */
+export async function putObject(
+  store: ObjectStore,
+  bucket: OpenBucket,
+  key: Uint8Array,
+  draft: {
+    readonly body: () => IncomingBody
+    readonly sizeBytes: number
+    readonly details: ObjectDetails
+    readonly condition: WriteCondition | undefined
+  },
+): Promise<ObjectDraft> {
+  await refuseEarly(store, bucket, { sizeBytes: draft.sizeBytes, key, condition: draft.condition })
+  const { outcome, blobs, timeMs } = await storeBody(store, bucket, draft.body(), { key })
+  const object: ObjectDraft = {
+    version: 'null',
+    sizeBytes: outcome.sizeBytes,
+    etag: outcome.md5.toString('hex'),
+    modifiedMs: timeMs,
+    checksum: outcome.checksum,
+    blobs,
+    parts: null,
+    details: writeDetails(draft.details),
+  }
+  await commitNaming(store, bucket, blobs, {
+    do: 'put-object',
+    bucket: bucket.uuid,
+    key,
+    object,
+    ...(draft.condition === undefined ? {} : { condition: draft.condition }),
+  })
+  return object
+}

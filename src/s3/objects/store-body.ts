@@ -1,0 +1,119 @@
+import { CommitRefused } from '../../ports/catalog.ts'
+import type { BlobRef, Change, Outcome } from '../../ports/catalog.ts'
+import type { BlobWriter } from '../../ports/volumes.ts'
+import type { BodyOutcome, BodyPlan } from '../body.ts'
+import { checksumAlgorithms, hashDigest } from '../checksums/algorithms.ts'
+import type { ChecksumAlgorithm } from '../checksums/algorithms.ts'
+import { newId } from './ids.ts'
+import { blobLabel } from './labels.ts'
+import type { BlobLabel } from './labels.ts'
+import type { ObjectStore, OpenBucket } from './store.ts'
+
+/** Bytes on their way in. They count only when `pieces` has ended without an error. */
+export interface IncomingBody {
+  readonly sizeBytes: number
+  readonly pieces: AsyncIterable<Buffer>
+  /** That of the checksum in the outcome. */
+  readonly algorithm: ChecksumAlgorithm
+  /** Sizes and digests of what came; after the last piece. */
+  outcome(): BodyOutcome
+}
+
+/** The body of a request. */
+export function bodyOf(plan: BodyPlan, source: AsyncIterable<Buffer>): IncomingBody {
+  const { sizeBytes, algorithm } = plan
+  return { sizeBytes, algorithm, pieces: plan.receive(source), outcome: () => plan.outcome() }
+}
+
+/** Bytes that are here already, such as those of another object. */
+export function digested(pieces: AsyncIterable<Buffer>, sizeBytes: number, algorithm: ChecksumAlgorithm): IncomingBody {
+  const md5 = hashDigest('md5')
+  const checksum = checksumAlgorithms[algorithm].begin()
+  async function* digest(): AsyncGenerator<Buffer> {
+    for await (const piece of pieces) {
+      md5.update(piece)
+      checksum.update(piece)
+      yield piece
+    }
+  }
+  let outcome: BodyOutcome | undefined
+  return {
+    sizeBytes,
+    algorithm,
+    pieces: digest(),
+    outcome: () =>
+      (outcome ??= {
+        sizeBytes,
+        md5: md5.value(),
+        checksum: { algorithm, type: 'FULL_OBJECT', value: checksum.value().toString('base64') },
+      }),
+  }
+}
+
+export interface StoredBody {
+  readonly outcome: BodyOutcome
+  /** Empty for a body of 0 bytes. */
+  readonly blobs: readonly BlobRef[]
+  readonly timeMs: number
+}
+
+/**
+ * Writes a body as a blob: durable on return, nothing left when it fails. Nothing leads to the blob before a commit names
+ * it; if the process ends in between, it is rubbish, and is collected.
+ *
+ * The next piece is received and digested while the last one is written.
+ */
+export async function storeBody(
+  { system }: ObjectStore,
+  bucket: OpenBucket,
+  body: IncomingBody,
+  about: Pick<BlobLabel, 'key' | 'part'>,
+): Promise<StoredBody> {
+  const blob = newId(system)
+  let writer: BlobWriter | undefined
+  let writing: Promise<void> | undefined
+  try {
+    for await (const piece of body.pieces) {
+      if (piece.length === 0) continue
+      await writing
+      writer ??= await bucket.volumes.write(bucket.volume, blob)
+      writing = writer.write(piece)
+      // A failure is met at the next `await`; until then it must not count as unhandled.
+      writing.catch(() => {})
+    }
+    await writing
+    const outcome = body.outcome()
+    const timeMs = system.clock.now()
+    if (writer === undefined) return { outcome, blobs: [], timeMs }
+    const { sizeBytes, md5, checksum } = outcome
+    await writer.commit(
+      blobLabel({ bucket: bucket.uuid, sizeBytes, etag: md5.toString('hex'), checksum, timeMs, ...about }),
+    )
+    return { outcome, blobs: [{ blob, sizeBytes }], timeMs }
+  } catch (failure) {
+    await writing?.catch(() => {})
+    await writer?.abort()
+    throw failure
+  }
+}
+
+/**
+ * Commits the change that names new blobs. When it is refused they belong to nobody and go at once. After any other failure
+ * the commit may have been done, so they stay: if it was not, they are collected like all rubbish.
+ */
+export async function commitNaming(
+  { catalog }: ObjectStore,
+  bucket: OpenBucket,
+  blobs: readonly BlobRef[],
+  change: Change,
+): Promise<Outcome> {
+  try {
+    const [outcome = {}] = await catalog.commit([change])
+    return outcome
+  } catch (failure) {
+    if (failure instanceof CommitRefused) {
+      await Promise.allSettled(blobs.map(({ blob }) => bucket.volumes.unlink(bucket.volume, blob)))
+    }
+    throw failure
+  }
+}

@@ -1,0 +1,19 @@
+import type { Catalog } from '../../ports/catalog.ts'
+import type { System } from '../../ports/system.ts'
+import type { Volumes } from '../../ports/volumes.ts'
+
+/** What the functions of this folder work with. */
+export interface ObjectStore {
+  readonly catalog: Catalog
+  readonly system: System
+}
+
+/** A bucket with the volume it lives in and the engine that holds the volume's blobs. */
+export interface OpenBucket {
+  readonly uuid: string
+  readonly name: string
+  readonly svm: string
+  readonly volume: string
+  readonly volumes: Volumes
+  readonly createdMs: number
+}

@@ -1,0 +1,82 @@
+import type { Fields, UploadRow } from '../../ports/catalog.ts'
+import type { ChecksumAlgorithm, ChecksumType } from '../checksums/algorithms.ts'
+import { s3Error } from '../errors.ts'
+import { algorithmOf } from './checksums.ts'
+import { readDetails, writeDetails } from './details.ts'
+import type { ObjectDetails } from './details.ts'
+import { newId } from './ids.ts'
+import type { ObjectStore, OpenBucket } from './store.ts'
+
+/** A multipart upload that is open. */
+export interface OpenUpload {
+  readonly id: string
+  readonly key: Uint8Array
+  readonly startedMs: number
+  readonly details: ObjectDetails
+  readonly algorithm: ChecksumAlgorithm
+  readonly type: ChecksumType
+  /** Whether the client chose the algorithm; then parts may come with no other. */
+  readonly isAlgorithmChosen: boolean
+}
+
+export async function createUpload(
+  { catalog, system }: ObjectStore,
+  bucket: OpenBucket,
+  draft: Omit<OpenUpload, 'id' | 'startedMs'>,
+): Promise<OpenUpload> {
+  const upload = { ...draft, id: newId(system), startedMs: system.clock.now() }
+  await catalog.commit([{ do: 'open-upload', bucket: bucket.uuid, upload: uploadRow(upload) }])
+  return upload
+}
+
+/** The open upload that a request names with key and id. */
+export async function openUpload(
+  { catalog }: ObjectStore,
+  bucket: OpenBucket,
+  key: Uint8Array,
+  id: string,
+): Promise<OpenUpload> {
+  const found = await findUpload({ catalog }, bucket, key, id)
+  if (found === undefined) throw s3Error('NoSuchUpload', { fields: { UploadId: id } })
+  return found
+}
+
+export async function findUpload(
+  { catalog }: Pick<ObjectStore, 'catalog'>,
+  bucket: OpenBucket,
+  key: Uint8Array,
+  id: string,
+): Promise<OpenUpload | undefined> {
+  const row = await catalog.upload(bucket.uuid, id)
+  return row === undefined || !Buffer.from(row.key).equals(key) ? undefined : readUpload(row)
+}
+
+/** Lets go of an upload and its parts. */
+export async function abortUpload(store: ObjectStore, bucket: OpenBucket, key: Uint8Array, id: string): Promise<void> {
+  await openUpload(store, bucket, key, id)
+  const [outcome] = await store.catalog.commit([{ do: 'abort-upload', bucket: bucket.uuid, upload: id }])
+  if (outcome?.found === false) throw s3Error('NoSuchUpload', { fields: { UploadId: id } })
+}
+
+export function readUpload({ upload, key, startedMs, details }: UploadRow): OpenUpload {
+  const { checksumAlgorithm, checksumType, isAlgorithmChosen, ...object } = details
+  return {
+    id: upload,
+    key,
+    startedMs,
+    details: readDetails(object),
+    algorithm: algorithmOf({ algorithm: typeof checksumAlgorithm === 'string' ? checksumAlgorithm : '' }),
+    type: checksumType === 'COMPOSITE' ? 'COMPOSITE' : 'FULL_OBJECT',
+    isAlgorithmChosen: isAlgorithmChosen === true,
+  }
+}
+
+function uploadRow({ id, key, startedMs, details, algorithm, type, isAlgorithmChosen }: OpenUpload): UploadRow {
+  const fields: Fields = {
+    ...writeDetails(details),
+    checksumAlgorithm: algorithm,
+    checksumType: type,
+    isAlgorithmChosen,
+  }
+  return { upload: id, key, startedMs, details: fields }
+}

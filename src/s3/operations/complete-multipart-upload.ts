@@ -1,0 +1,73 @@
+import type { ObjectCall, Reply } from '../call.ts'
+import { checksumAlgorithms } from '../checksums/algorithms.ts'
+import type { ChecksumAlgorithm } from '../checksums/algorithms.ts'
+import { unquoted, writeCondition } from '../conditions.ts'
+import { invalidArgument, s3Error } from '../errors.ts'
+import { headerValue } from '../headers.ts'
+import type { RequestHeaders } from '../headers.ts'
+import { completeUpload } from '../objects/complete.ts'
+import type { Expected, NamedPart } from '../objects/complete.ts'
+import { partsMax } from '../objects/limits.ts'
+import { child, children, findInteger, findText, malformed, readXml, xmlDocument } from '../xml.ts'
+import type { XmlNode } from '../xml.ts'
+import { checksumElements, quoted } from './object-headers.ts'
+import { refuseUnbuilt } from './parameters.ts'
+import { uploadIdOf } from './upload-parameters.ts'
+
+export async function completeMultipartUpload(call: ObjectCall): Promise<Reply> {
+  const { headers, store, bucket, key } = call
+  refuseUnbuilt(headers)
+  const expected = readExpected(headers)
+  const root = readXml(await call.document(), 'CompleteMultipartUpload')
+  const entries = children(root, 'Part')
+  if (entries.length === 0) throw malformed('A Part is needed.')
+  if (entries.length > partsMax) throw s3Error('TooManyParts')
+  const { etag, checksum } = await completeUpload(store, bucket, key, {
+    upload: uploadIdOf(call),
+    parts: entries.map(readPart),
+    expected,
+    condition: writeCondition(headers),
+  })
+  return {
+    body: xmlDocument('CompleteMultipartUploadResult', {
+      Location: `/${bucket.name}/${Buffer.from(key).toString('utf8')}`,
+      Bucket: bucket.name,
+      Key: Buffer.from(key).toString('utf8'),
+      ETag: quoted(etag),
+      ...checksumElements(checksum),
+    }),
+  }
+}
+
+function readPart(entry: XmlNode): NamedPart {
+  const number = findInteger(entry, 'PartNumber')
+  if (number === undefined || number < 1 || number > partsMax) {
+    throw invalidArgument(`PartNumber must be an integer between 1 and ${partsMax}`, 'PartNumber', String(number ?? ''))
+  }
+  return { number, etag: unquoted(child(entry, 'ETag').text.trim()), checksum: checksumOf(entry) }
+}
+
+function checksumOf(entry: XmlNode): NamedPart['checksum'] {
+  for (const { algorithm, element } of Object.values(checksumAlgorithms)) {
+    const value = findText(entry, element)?.trim()
+    if (value !== undefined) return { algorithm, value }
+  }
+  return undefined
+}
+
+function readExpected(headers: RequestHeaders): Expected {
+  const size = headerValue(headers, 'x-amz-mp-object-size')
+  if (size !== undefined && !/^\d{1,15}$/.test(size)) {
+    throw invalidArgument('x-amz-mp-object-size must be a number of bytes.', 'x-amz-mp-object-size', size)
+  }
+  const type = headerValue(headers, 'x-amz-checksum-type')?.toUpperCase()
+  if (type !== undefined && type !== 'FULL_OBJECT' && type !== 'COMPOSITE') {
+    throw s3Error('InvalidRequest', { message: 'Value for x-amz-checksum-type header is invalid.' })
+  }
+  let checksum: { algorithm: ChecksumAlgorithm; value: string } | undefined
+  for (const { algorithm, header } of Object.values(checksumAlgorithms)) {
+    const value = headerValue(headers, header)
+    if (value !== undefined) checksum = { algorithm, value }
+  }
+  return { sizeBytes: size === undefined ? undefined : Number(size), type, checksum }
+}

@@ -1,0 +1,62 @@
+import type { ObjectCall, Reply } from '../call.ts'
+import { findChecksumAlgorithm } from '../checksums/algorithms.ts'
+import type { ChecksumAlgorithm } from '../checksums/algorithms.ts'
+import { writeCondition } from '../conditions.ts'
+import { invalidArgument, s3Error } from '../errors.ts'
+import { headerValue } from '../headers.ts'
+import type { RequestHeaders } from '../headers.ts'
+import { readMetadata } from '../metadata.ts'
+import { copyObject as copyInto } from '../objects/copy.ts'
+import { readDetails } from '../objects/details.ts'
+import { xmlDocument } from '../xml.ts'
+import { copySource } from './copy-source.ts'
+import { checksumElements, quoted } from './object-headers.ts'
+import { refuseUnbuilt } from './parameters.ts'
+
+export async function copyObject(call: ObjectCall): Promise<Reply> {
+  const { headers, store, bucket, key, caller } = call
+  refuseUnbuilt(headers)
+  const isReplacing = readDirective(headers) === 'REPLACE'
+  const algorithm = readAlgorithm(headers)
+  const source = await copySource(call)
+  const isItself = source.bucket.uuid === bucket.uuid && Buffer.from(source.key).equals(key)
+  if (isItself && !isReplacing && algorithm === undefined) {
+    throw s3Error('InvalidRequest', {
+      message:
+        'This copy request is illegal because it is trying to copy an object to itself without changing the ' +
+        "object's metadata, storage class, website redirect location or encryption attributes.",
+    })
+  }
+  const replacement = isReplacing ? readMetadata(headers) : undefined
+  const copy = await copyInto(store, {
+    source,
+    target: { bucket, key },
+    details: (row) => {
+      source.check(row)
+      return { metadata: replacement ?? readDetails(row.details).metadata, owner: caller?.name ?? '' }
+    },
+    algorithm,
+    condition: writeCondition(headers),
+  })
+  return {
+    body: xmlDocument('CopyObjectResult', {
+      LastModified: new Date(copy.modifiedMs).toISOString(),
+      ETag: quoted(copy.etag),
+      ...checksumElements(copy.checksum),
+    }),
+  }
+}
+
+function readDirective(headers: RequestHeaders): 'COPY' | 'REPLACE' {
+  const value = headerValue(headers, 'x-amz-metadata-directive') ?? 'COPY'
+  if (value === 'COPY' || value === 'REPLACE') return value
+  throw invalidArgument('Unknown metadata directive.', 'x-amz-metadata-directive', value)
+}
+
+function readAlgorithm(headers: RequestHeaders): ChecksumAlgorithm | undefined {
+  const name = headerValue(headers, 'x-amz-checksum-algorithm')
+  if (name === undefined) return undefined
+  const algorithm = findChecksumAlgorithm(name)
+  if (algorithm !== undefined) return algorithm
+  throw s3Error('InvalidRequest', { message: `Checksum algorithm provided is unsupported: ${name}` })
+}

@@ -1,0 +1,67 @@
+import type { BucketCall, Reply } from '../call.ts'
+import { readEtags } from '../conditions.ts'
+import { s3Error } from '../errors.ts'
+import type { S3Error } from '../errors.ts'
+import { checkKey } from '../keys.ts'
+import { deleteObjects as deleteFrom } from '../objects/delete.ts'
+import type { Deletion } from '../objects/delete.ts'
+import { child, children, findBoolean, findChild, findText, malformed, readXml, xmlDocument } from '../xml.ts'
+import type { XmlNode } from '../xml.ts'
+
+/** Keys of one request. */
+const keysMax = 1000
+
+/** Deletes many keys, each for itself: also who may is decided key by key. */
+export async function deleteObjects(call: BucketCall): Promise<Reply> {
+  const root = readXml(await call.document({ isIntegrityNeeded: true }), 'Delete')
+  const isQuiet = findBoolean(root, 'Quiet') === true
+  const entries = children(root, 'Object')
+  if (entries.length === 0 || entries.length > keysMax) throw malformed(`1 to ${keysMax} Objects are expected.`)
+
+  const keys = entries.map((entry) => child(entry, 'Key').text)
+  const failures = new Map<number, S3Error>()
+  const deletions: (Deletion & { readonly at: number })[] = []
+  for (const [at, entry] of entries.entries()) {
+    const problem = await problemOf(call, entry)
+    if (problem !== undefined) failures.set(at, problem)
+    else if (isCurrentVersion(entry)) {
+      const etag = findText(entry, 'ETag')
+      const condition = etag === undefined ? undefined : { ifMatch: readEtags('ETag', etag) }
+      deletions.push({ at, key: Buffer.from(child(entry, 'Key').text), condition })
+    }
+  }
+  const outcomes = await deleteFrom(call.store, call.bucket, deletions)
+  for (const [index, { at }] of deletions.entries()) {
+    const failure = outcomes[index]
+    if (failure !== undefined) failures.set(at, failure)
+  }
+  const deleted = keys.filter((_, at) => !failures.has(at))
+  return {
+    body: xmlDocument('DeleteResult', {
+      Deleted: isQuiet ? [] : deleted.map((Key) => ({ Key })),
+      Error: [...failures].map(([at, { code, message }]) => ({ Key: keys[at], Code: code, Message: message })),
+    }),
+  }
+}
+
+async function problemOf(call: BucketCall, entry: XmlNode): Promise<S3Error | undefined> {
+  const key = Buffer.from(child(entry, 'Key').text)
+  if (key.length === 0) return s3Error('UserKeyMustBeSpecified')
+  try {
+    checkKey(key)
+  } catch (failure) {
+    return failure as S3Error
+  }
+  for (const name of ['Size', 'LastModifiedTime']) {
+    if (findChild(entry, name) !== undefined) {
+      return s3Error('NotImplemented', { message: `The condition ${name} is not implemented.` })
+    }
+  }
+  return (await call.allows('s3:DeleteObject', call.bucket.name, key)) ? undefined : s3Error('AccessDenied')
+}
+
+/** Another version is not there, so it is deleted already. */
+function isCurrentVersion(entry: XmlNode): boolean {
+  const version = findText(entry, 'VersionId')
+  return version === undefined || version === '' || version === 'null'
+}

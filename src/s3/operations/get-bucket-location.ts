@@ -1,0 +1,7 @@
+import type { BucketCall, Reply } from '../call.ts'
+import { xmlDocument } from '../xml.ts'
+
+/** Amazon says us-east-1, the region all buckets here are in, with an empty element. */
+export function getBucketLocation(_call: BucketCall): Promise<Reply> {
+  return Promise.resolve({ body: xmlDocument('LocationConstraint', '') })
+}

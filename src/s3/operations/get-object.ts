@@ -1,0 +1,76 @@
+import type { ObjectRow } from '../../ports/catalog.ts'
+import type { ObjectCall, Reply } from '../call.ts'
+import { checkReadConditions, rangeStillFits } from '../conditions.ts'
+import { invalidArgument, s3Error } from '../errors.ts'
+import { headerValue } from '../headers.ts'
+import { responseOverrides } from '../metadata.ts'
+import { partsMax } from '../objects/limits.ts'
+import { openSegments, segmentsOf, withObject } from '../objects/read.ts'
+import { contentRange, readRange } from '../ranges.ts'
+import type { ByteRange } from '../ranges.ts'
+import { checksumHeaders, objectHeaders, validatorHeaders } from './object-headers.ts'
+import { checkVersion } from './parameters.ts'
+
+export function getObject(call: ObjectCall): Promise<Reply> {
+  return readObject(call, (row, range) => openSegments(call.bucket, segmentsOf(row.blobs, range)))
+}
+
+export function headObject(call: ObjectCall): Promise<Reply> {
+  return readObject(call, () => Promise.resolve(undefined))
+}
+
+type Open = (row: ObjectRow, range: ByteRange | undefined) => Promise<AsyncIterable<Buffer> | undefined>
+
+/** GET and HEAD are one: they differ in whether the bytes follow. */
+async function readObject(call: ObjectCall, open: Open): Promise<Reply> {
+  const { headers, query, store, bucket, key, caller } = call
+  checkVersion(query.get('versionId'))
+  const overrides = responseOverrides(query, { isAnonymous: caller === undefined })
+  const partNumber = readPartNumber(query.get('partNumber'))
+  const rangeHeader = headerValue(headers, 'range')
+  if (partNumber !== undefined && rangeHeader !== undefined) {
+    throw s3Error('InvalidRequest', { message: 'Cannot specify both Range header and partNumber query parameter' })
+  }
+  return withObject(store, bucket, key, async (row) => {
+    if (checkReadConditions(headers, row) === 'not-modified') return { status: 304, headers: validatorHeaders(row) }
+    const range =
+      partNumber === undefined
+        ? readRange(rangeStillFits(headers, row) ? rangeHeader : undefined, row.sizeBytes)
+        : partRange(row, partNumber)
+    const isWhole = range === undefined && partNumber === undefined
+    const wantsChecksum = headerValue(headers, 'x-amz-checksum-mode')?.toUpperCase() === 'ENABLED'
+    return {
+      // An empty object has no range to name, so even its only part is answered as a whole.
+      status: range === undefined ? 200 : 206,
+      headers: {
+        ...objectHeaders(row),
+        ...overrides,
+        ...(range === undefined ? {} : { 'Content-Range': contentRange(range, row.sizeBytes) }),
+        ...(partNumber !== undefined && row.parts !== null ? { 'x-amz-mp-parts-count': String(row.parts.length) } : {}),
+        ...(isWhole && wantsChecksum ? checksumHeaders(row.checksum) : {}),
+      },
+      body: {
+        sizeBytes: range === undefined ? row.sizeBytes : range.end - range.start + 1,
+        bytes: await open(row, range),
+      },
+    }
+  })
+}
+
+function readPartNumber(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const number = Number(text)
+  if (/^\d{1,5}$/.test(text) && number >= 1 && number <= partsMax) return number
+  throw invalidArgument(`Part number must be an integer between 1 and ${partsMax}, inclusive`, 'partNumber', text)
+}
+
+/** Where a part lies in the object. One that was put at once has one part. */
+function partRange({ parts, sizeBytes }: ObjectRow, number: number): ByteRange | undefined {
+  let start = 0
+  for (const part of parts ?? [{ number: 1, sizeBytes }]) {
+    const end = start + part.sizeBytes - 1
+    if (part.number === number) return end < start ? undefined : { start, end }
+    start += part.sizeBytes
+  }
+  throw s3Error('InvalidPartNumber', { fields: { PartNumberRequested: String(number) } })
+}

@@ -1,0 +1,114 @@
+import type { ObjectRow } from '../../ports/catalog.ts'
+import type { BucketCall, Reply } from '../call.ts'
+import { invalidArgument } from '../errors.ts'
+import { xmlDocument } from '../xml.ts'
+import type { XmlContent } from '../xml.ts'
+import { quoted } from './object-headers.ts'
+import { owner } from './owner.ts'
+import { keyWriter, readCount } from './parameters.ts'
+
+/** Entries of one page, objects and common prefixes together. */
+const pageMax = 1000
+
+/** Version 1: the client goes on after the last entry it was shown. */
+export async function listObjects(call: BucketCall): Promise<Reply> {
+  const { query } = call
+  const marker = query.get('marker') ?? ''
+  const page = await readPage(call, Buffer.from(marker))
+  const write = keyWriter(query)
+  const { Name, ...rest } = commonElements(call, page)
+  return {
+    body: xmlDocument('ListBucketResult', {
+      Name,
+      Marker: write.text(marker),
+      // Without a delimiter clients take the last key, and Amazon sends none.
+      NextMarker: page.next !== undefined && query.has('delimiter') ? write.key(page.next) : undefined,
+      ...rest,
+      Contents: page.objects.map((row) => ({ ...contents(row, write.key), Owner: owner(call.svm) })),
+      CommonPrefixes: page.prefixes.map((prefix) => ({ Prefix: write.key(prefix) })),
+    }),
+  }
+}
+
+/** Version 2: the client goes on with a token. It holds the last entry shown, so it stays good whatever is written. */
+export async function listObjectsV2(call: BucketCall): Promise<Reply> {
+  const { query } = call
+  const token = query.get('continuation-token')
+  const startAfter = query.get('start-after')
+  const page = await readPage(call, token === undefined ? Buffer.from(startAfter ?? '') : readToken(token))
+  const write = keyWriter(query)
+  const withOwner = query.get('fetch-owner')?.toLowerCase() === 'true'
+  return {
+    body: xmlDocument('ListBucketResult', {
+      ...commonElements(call, page),
+      KeyCount: page.objects.length + page.prefixes.length,
+      ContinuationToken: token,
+      NextContinuationToken: page.next === undefined ? undefined : Buffer.from(page.next).toString('base64url'),
+      StartAfter: startAfter === undefined ? undefined : write.text(startAfter),
+      Contents: page.objects.map((row) => ({
+        ...contents(row, write.key),
+        Owner: withOwner ? owner(call.svm) : undefined,
+      })),
+      CommonPrefixes: page.prefixes.map((prefix) => ({ Prefix: write.key(prefix) })),
+    }),
+  }
+}
+
+interface Page {
+  readonly objects: readonly ObjectRow[]
+  readonly prefixes: readonly Uint8Array[]
+  readonly limit: number
+  /** The last entry, when there is more after it. */
+  readonly next: Uint8Array | undefined
+}
+
+async function readPage({ query, store, bucket }: BucketCall, after: Uint8Array): Promise<Page> {
+  const limit = readCount(query, 'max-keys', pageMax)
+  if (limit === 0) return { objects: [], prefixes: [], limit, next: undefined }
+  const { objects, prefixes, next } = await store.catalog.list({
+    bucket: bucket.uuid,
+    prefix: Buffer.from(query.get('prefix') ?? ''),
+    delimiter: Buffer.from(query.get('delimiter') ?? ''),
+    after,
+    limit,
+  })
+  const lastKey = objects.at(-1)?.key
+  const lastPrefix = prefixes.at(-1)
+  return { objects, prefixes, limit, next: next === undefined ? undefined : later(lastKey, lastPrefix) }
+}
+
+function later(a: Uint8Array | undefined, b: Uint8Array | undefined): Uint8Array | undefined {
+  if (a === undefined || b === undefined) return a ?? b
+  return Buffer.compare(a, b) > 0 ? a : b
+}
+
+function commonElements({ query, bucket }: BucketCall, page: Page) {
+  const write = keyWriter(query)
+  const delimiter = query.get('delimiter')
+  return {
+    Name: bucket.name,
+    Prefix: write.text(query.get('prefix') ?? ''),
+    MaxKeys: page.limit,
+    Delimiter: delimiter === undefined || delimiter === '' ? undefined : write.text(delimiter),
+    EncodingType: write.encodingType,
+    IsTruncated: page.next !== undefined,
+  }
+}
+
+function contents(row: ObjectRow, writeKey: (key: Uint8Array) => string): { readonly [name: string]: XmlContent } {
+  return {
+    Key: writeKey(row.key),
+    LastModified: new Date(row.modifiedMs).toISOString(),
+    ETag: quoted(row.etag),
+    ChecksumAlgorithm: row.checksum.algorithm,
+    ChecksumType: row.checksum.type,
+    Size: row.sizeBytes,
+    StorageClass: 'STANDARD',
+  }
+}
+
+function readToken(token: string): Buffer {
+  const key = Buffer.from(token, 'base64url')
+  if (key.length > 0 && key.toString('base64url') === token) return key
+  throw invalidArgument('The continuation token provided is incorrect', 'continuation-token', token)
+}

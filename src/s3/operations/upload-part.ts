@@ -1,0 +1,27 @@
+import type { ObjectCall, Reply } from '../call.ts'
+import { s3Error } from '../errors.ts'
+import { objectBytesMax } from '../objects/limits.ts'
+import { putPart } from '../objects/parts.ts'
+import { openUpload } from '../objects/uploads.ts'
+import { checksumHeaders, quoted } from './object-headers.ts'
+import { refuseUnbuilt } from './parameters.ts'
+import { partNumberOf, uploadIdOf } from './upload-parameters.ts'
+
+export async function uploadPart(call: ObjectCall): Promise<Reply> {
+  const { headers, store, bucket, key } = call
+  refuseUnbuilt(headers)
+  const number = partNumberOf(call)
+  const upload = await openUpload(store, bucket, key, uploadIdOf(call))
+  const plan = call.planBody({ maxBytes: objectBytesMax, fallbackAlgorithm: upload.algorithm })
+  if (upload.isAlgorithmChosen && plan.algorithm !== upload.algorithm) {
+    throw s3Error('InvalidRequest', {
+      message: `Checksum Type mismatch occurred, expected checksum Type: ${upload.algorithm.toLowerCase()}, actual checksum Type: ${plan.algorithm.toLowerCase()}`,
+    })
+  }
+  const { part, answered } = await putPart(store, bucket, upload, number, {
+    sizeBytes: plan.sizeBytes,
+    body: () => call.body(plan),
+  })
+  const { 'x-amz-checksum-type': _, ...checksum } = checksumHeaders(answered)
+  return { headers: { ETag: quoted(part.etag), ...checksum } }
+}

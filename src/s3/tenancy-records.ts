@@ -1,0 +1,130 @@
+import type { Fields, FieldValue } from '../ports/catalog.ts'
+import type { Statement } from './policy/statements.ts'
+
+/** The types of the records that the object store reads. Any change to one of them makes it look again. */
+export const recordTypes = {
+  svms: 'svm/svms',
+  interfaces: 'network/ip/interfaces',
+  volumes: 'storage/volumes',
+  servers: 'protocols/s3/services',
+  buckets: 'protocols/s3/buckets',
+  users: 'protocols/s3/services/{svm.uuid}/users',
+  groups: 'protocols/s3/services/{svm.uuid}/groups',
+  policies: 'protocols/s3/services/{svm.uuid}/policies',
+} as const
+
+export const accessKeyScope = 's3:access-key'
+export const bucketNameScope = `${recordTypes.buckets}:name`
+
+export interface User {
+  readonly name: string
+  readonly svm: string
+  readonly secret: string
+}
+
+export interface Server {
+  readonly uuid: string
+  readonly name: string
+  readonly svm: string
+  readonly isEnabled: boolean
+  readonly isVirtualHosted: boolean
+  readonly policy: string
+  /** Ports of the record: absent where it does not serve that way. */
+  readonly httpPort: number | undefined
+  readonly httpsPort: number | undefined
+}
+
+export interface Bucket {
+  readonly uuid: string
+  readonly name: string
+  readonly svm: string
+  readonly server: string
+  readonly volume: string
+  readonly policy: string
+  readonly statements: readonly Statement[]
+  readonly createdMs: number
+}
+
+export interface Volume {
+  readonly aggregate: string
+  readonly isOnline: boolean
+}
+
+export interface Group {
+  readonly name: string
+  readonly users: readonly string[]
+  readonly policies: readonly string[]
+}
+
+export function readServer(body: Fields): Server {
+  return {
+    uuid: text(body['uuid']),
+    name: text(body['name']),
+    svm: text(body['svm.uuid']),
+    isEnabled: body['enabled'] !== false,
+    isVirtualHosted: body['bucket_endpoint_style'] === 'virtual_hosted_style',
+    policy: text(body['policy.name']),
+    httpPort: body['is_http_enabled'] === false ? undefined : number(body['port']),
+    httpsPort: body['is_https_enabled'] === false ? undefined : number(body['secure_port']),
+  }
+}
+
+export function readBucket(body: Fields): Bucket {
+  const name = text(body['name'])
+  return {
+    uuid: text(body['uuid']),
+    name,
+    svm: text(body['svm.uuid']),
+    server: text(body['server.uuid']),
+    volume: text(body['volume.uuid']),
+    policy: text(body['policy.name']),
+    statements: readStatements(body['policy.statements'], [name, `${name}/*`]),
+    createdMs: number(body['create_time']) ?? 0,
+  }
+}
+
+export function readVolume(body: Fields): Volume {
+  const [aggregate] = list(body['aggregates'])
+  return { aggregate: text(field(aggregate, 'uuid')), isOnline: body['state'] !== 'offline' }
+}
+
+export function readGroup(body: Fields): Group {
+  const names = (value: FieldValue | undefined): string[] => list(value).map((one) => text(field(one, 'name')))
+  return { name: text(body['name']), users: names(body['users']), policies: names(body['policies']) }
+}
+
+/** Statements without resources are about everything their policy can reach. */
+export function readStatements(value: FieldValue | undefined, everything: readonly string[]): Statement[] {
+  return list(value).map((one) => readStatement(one, everything))
+}
+
+function readStatement(value: FieldValue, everything: readonly string[]): Statement {
+  const principals = field(value, 'principals')
+  const resources = list(field(value, 'resources')).map(text)
+  return {
+    effect: field(value, 'effect') === 'allow' ? 'allow' : 'deny',
+    ...(principals === undefined || principals === null ? {} : { principals: list(principals).map(text) }),
+    actions: list(field(value, 'actions')).map(text),
+    resources: resources.length === 0 ? everything : resources,
+  }
+}
+
+function list(value: FieldValue | undefined): readonly FieldValue[] {
+  return isList(value) ? value : []
+}
+
+function isList(value: FieldValue | undefined): value is readonly FieldValue[] {
+  return Array.isArray(value)
+}
+
+function field(value: FieldValue | undefined, name: string): FieldValue | undefined {
+  return typeof value === 'object' && value !== null && !isList(value) ? value[name] : undefined
+}
+
+export function text(value: FieldValue | undefined): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function number(value: FieldValue | undefined): number | undefined {
+  return typeof value === 'number' ? value : undefined
+}

@@ -1,0 +1,196 @@
+import type { Catalog } from '../ports/catalog.ts'
+import { BoundedMap } from './bounded-map.ts'
+import { combineDecisions, compilePolicy } from './policy/statements.ts'
+import type { Policy, Principal, Statement } from './policy/statements.ts'
+import {
+  accessKeyScope,
+  bucketNameScope,
+  readBucket,
+  readGroup,
+  readServer,
+  readStatements,
+  readVolume,
+  recordTypes,
+  text,
+} from './tenancy-records.ts'
+import type { Bucket, Server, User, Volume } from './tenancy-records.ts'
+
+/**
+ * Who may do what with which bucket, from the records of the cluster. Every request takes a view and asks it alone. A view
+ * remembers what it has read and is thrown away when a record it may rest on has changed, which one cheap read for each
+ * request finds out: so a changed policy, key or state holds from the next request on.
+ */
+export class Tenancy {
+  readonly #catalog: Catalog
+  readonly #unseal: (sealed: string) => string
+  #view: TenancyView | undefined
+  #revision = -1
+
+  constructor(catalog: Catalog, unseal: (sealed: string) => string) {
+    this.#catalog = catalog
+    this.#unseal = unseal
+  }
+
+  async view(): Promise<TenancyView> {
+    const revision = await this.#catalog.revision()
+    if (this.#view !== undefined && revision <= this.#revision) return this.#view
+    if (this.#view === undefined || (await this.#hasChanged())) {
+      this.#view = new TenancyView(this.#catalog, this.#unseal)
+    }
+    // Whatever changes from here on has a higher revision, and is noticed by the next request.
+    this.#revision = Math.max(revision, this.#revision)
+    return this.#view
+  }
+
+  /** Records of other types, such as jobs, are written all the time. */
+  async #hasChanged(): Promise<boolean> {
+    const changes = await this.#catalog.changes(this.#revision, changesMax)
+    return changes === undefined || changes.length >= changesMax || changes.some(({ type }) => watchedTypes.has(type))
+  }
+}
+
+const changesMax = 100
+const watchedTypes: ReadonlySet<string> = new Set(Object.values(recordTypes))
+
+/** Entries a view remembers of each sort. */
+const entriesMax = 10_000
+
+/** Who asks: nobody in particular, or a user. */
+export type Caller = User | undefined
+
+export class TenancyView {
+  readonly #catalog: Catalog
+  readonly #unseal: (sealed: string) => string
+  readonly #users = new BoundedMap<User | undefined>(entriesMax)
+  readonly #buckets = new BoundedMap<Bucket | undefined>(entriesMax)
+  readonly #volumes = new BoundedMap<Volume | undefined>(entriesMax)
+  readonly #svms = new BoundedMap<boolean>(entriesMax)
+  readonly #servers = new BoundedMap<readonly Server[]>(entriesMax)
+  readonly #bucketLists = new BoundedMap<readonly Bucket[]>(100)
+  readonly #memberships = new BoundedMap<Membership>(entriesMax)
+  readonly #statements = new BoundedMap<readonly Statement[]>(entriesMax)
+  readonly #rules = new BoundedMap<Rules>(entriesMax)
+
+  constructor(catalog: Catalog, unseal: (sealed: string) => string) {
+    this.#catalog = catalog
+    this.#unseal = unseal
+  }
+
+  /** The user of an access key, of whatever SVM: keys are unique in the cluster and work with all its servers. */
+  user(accessKey: string): Promise<User | undefined> {
+    return this.#users.get(accessKey, async () => {
+      const holder = await this.#catalog.holder(accessKeyScope, accessKey)
+      if (holder === undefined) return undefined
+      const body = (await this.#catalog.record(holder.type, holder.key))?.body
+      const sealed = body?.['$secret']
+      if (body === undefined || typeof sealed !== 'string') return undefined
+      return { name: text(body['name']), svm: text(body['svm.uuid']), secret: this.#unseal(sealed) }
+    })
+  }
+
+  isRunning(svm: string): Promise<boolean> {
+    return this.#svms.get(svm, async () => {
+      const record = await this.#catalog.record(recordTypes.svms, svm)
+      return record !== undefined && record.body['state'] !== 'stopped'
+    })
+  }
+
+  /** The servers of an SVM, ordered by name. */
+  servers(svm: string): Promise<readonly Server[]> {
+    return this.#servers.get(svm, async () => {
+      const records = await this.#catalog.records(recordTypes.servers, { parent: svm })
+      return records.map(({ body }) => readServer(body)).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    })
+  }
+
+  bucket(svm: string, name: string): Promise<Bucket | undefined> {
+    return this.#buckets.get(`${svm}/${name}`, async () => {
+      const holder = await this.#catalog.holder(bucketNameScope, `${svm}/${name}`)
+      const record = holder === undefined ? undefined : await this.#catalog.record(holder.type, holder.key)
+      return record === undefined ? undefined : readBucket(record.body)
+    })
+  }
+
+  /** The buckets of an SVM, ordered by name. */
+  buckets(svm: string): Promise<readonly Bucket[]> {
+    return this.#bucketLists.get(svm, async () => {
+      const records = await this.#catalog.records(recordTypes.buckets)
+      return records
+        .filter(({ body }) => body['svm.uuid'] === svm)
+        .map(({ body }) => readBucket(body))
+        .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    })
+  }
+
+  volume(uuid: string): Promise<Volume | undefined> {
+    return this.#volumes.get(uuid, async () => {
+      const record = await this.#catalog.record(recordTypes.volumes, uuid)
+      return record === undefined ? undefined : readVolume(record.body)
+    })
+  }
+
+  /**
+   * Whether somebody may do something. `resource` is a bucket, `bucket/key`, or `*` for the service. What counts together:
+   * the policies of the user's groups, that of the server, that which the bucket names, and the bucket's own statements.
+   */
+  async allows(
+    who: { readonly caller: Caller; readonly server: Server; readonly bucket: Bucket | undefined },
+    action: string,
+    resource: string,
+  ): Promise<boolean> {
+    const { principal, policies } = await this.#rulesOf(who)
+    return combineDecisions(policies.map((policy) => policy(principal, action, resource))) === 'allow'
+  }
+
+  #rulesOf({ caller, server, bucket }: Parameters<TenancyView['allows']>[0]): Promise<Rules> {
+    const userKey = caller === undefined ? '' : `${caller.svm}/${caller.name}`
+    return this.#rules.get(`${userKey} ${server.uuid} ${bucket?.uuid ?? ''}`, async () => {
+      const membership = caller === undefined ? nobody : await this.#membership(caller)
+      const lists = [
+        ...membership.policies.map(({ svm, name }) => this.#policy(svm, name)),
+        this.#policy(server.svm, server.policy),
+        ...(bucket === undefined ? [] : [this.#policy(bucket.svm, bucket.policy)]),
+      ]
+      const statements = [...(await Promise.all(lists)), bucket?.statements ?? []]
+      return {
+        principal: caller === undefined ? {} : { name: caller.name, groups: membership.groups },
+        policies: statements.map((list) => compilePolicy(caller === undefined ? list.filter(isForAnybody) : list)),
+      }
+    })
+  }
+
+  #membership({ svm, name }: User): Promise<Membership> {
+    return this.#memberships.get(`${svm}/${name}`, async () => {
+      const records = await this.#catalog.records(recordTypes.groups, { parent: svm })
+      const groups = records.map(({ body }) => readGroup(body)).filter((group) => group.users.includes(name))
+      return {
+        groups: groups.map((group) => group.name),
+        policies: [...new Set(groups.flatMap((group) => group.policies))].map((policy) => ({ svm, name: policy })),
+      }
+    })
+  }
+
+  #policy(svm: string, name: string): Promise<readonly Statement[]> {
+    return this.#statements.get(`${svm}/${name}`, async () => {
+      const record = await this.#catalog.record(recordTypes.policies, `${svm}/${name}`)
+      return record === undefined ? [] : readStatements(record.body['statements'], ['*'])
+    })
+  }
+}
+
+interface Membership {
+  readonly groups: readonly string[]
+  readonly policies: readonly { readonly svm: string; readonly name: string }[]
+}
+
+interface Rules {
+  readonly principal: Principal
+  readonly policies: readonly Policy[]
+}
+
+const nobody: Membership = { groups: [], policies: [] }
+
+/** A statement without principals grants to all users. Who brings no credentials is none, but may well be refused. */
+function isForAnybody({ effect, principals }: Statement): boolean {
+  return effect === 'deny' || principals !== undefined
+}

@@ -1,0 +1,231 @@
+/** A data plane on free ports of this machine, over a catalog in memory and a temporary folder: what tests talk to. */
+import { mkdtemp, readdir, rm } from 'node:fs/promises' // oxlint-disable-line no-restricted-imports -- see below
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { S3Client } from '@aws-sdk/client-s3'
+// Tests choose the engines, as bin/ does: what runs here is what will run.
+// oxlint-disable no-restricted-imports -- see above
+import { DirectoryVolumes } from '../engines/directory/volumes.ts'
+import { openSqliteCatalog } from '../engines/sqlite/catalog.ts'
+import { realSystem } from '../engines/system.ts'
+// oxlint-enable no-restricted-imports
+import { CommitRefused } from '../ports/catalog.ts'
+import type { Catalog, Change, FieldValue } from '../ports/catalog.ts'
+import type { Volumes } from '../ports/volumes.ts'
+import type { BucketControl } from './call.ts'
+import { startDataPlane } from './server.ts'
+import type { DataPlane, DataPlaneParts } from './server.ts'
+
+export const svm = '11111111-1111-4111-8111-111111111111'
+export const volume = '22222222-2222-4222-8222-222222222222'
+export const otherVolume = '33333333-3333-4333-8333-333333333333'
+export const server = '44444444-4444-4444-8444-444444444444'
+export const networkInterface = '55555555-5555-4555-8555-555555555555'
+export const keys = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' }
+
+export const volumeBytes = 2 ** 30
+
+export interface TestPlane {
+  readonly catalog: Catalog
+  readonly volumes: Volumes
+  readonly plane: DataPlane
+  readonly s3: S3Client
+  readonly url: string
+  readonly secureUrl: string
+  readonly logged: { readonly level: string; readonly message: string; readonly details: unknown }[]
+  client(credentials?: { accessKeyId: string; secretAccessKey: string }): S3Client
+  put(type: string, key: string, body: Readonly<Record<string, FieldValue>>, parent?: string): Promise<void>
+  addUser(name: string, credentials: { accessKeyId: string; secretAccessKey: string }): Promise<void>
+  addBucket(
+    name: string,
+    options?: { limitBytes?: number; volume?: string; statements?: readonly FieldValue[] },
+  ): Promise<string>
+  /** Names of all blob files. */
+  blobs(): Promise<string[]>
+  close(): Promise<void>
+}
+
+export async function startTestPlane(
+  options: {
+    readonly volumes?: Volumes
+    readonly catalog?: (catalog: Catalog) => Catalog
+    readonly system?: DataPlaneParts['system']
+    readonly tls?: DataPlaneParts['tls']
+    readonly ports?: { readonly http: number; readonly https: number }
+  } = {},
+): Promise<TestPlane> {
+  const folder = await mkdtemp(join(tmpdir(), 'holdfast-s3-'))
+  const catalog = openSqliteCatalog({ file: join(folder, 'catalog.db'), commit: 'in-process' })
+  const volumes = options.volumes ?? new DirectoryVolumes(join(folder, 'aggr1'))
+  const system = options.system ?? realSystem
+  const logged: { level: string; message: string; details: unknown }[] = []
+  const log = (level: string) => (message: string, details?: unknown) => void logged.push({ level, message, details })
+
+  const put: TestPlane['put'] = async (type, key, body, parent) => {
+    const scope = String(body['svm.uuid'] ?? '')
+    const unique = {
+      [`${type}:name`]: `${scope}/${String(body['name'])}`,
+      ...(typeof body['access_key'] === 'string' ? { 's3:access-key': body['access_key'] } : {}),
+    }
+    await catalog.commit([{ do: 'put-record', type, key, body, parent: parent ?? scope, unique }])
+  }
+  const addUser: TestPlane['addUser'] = (name, { accessKeyId, secretAccessKey }) =>
+    put('protocols/s3/services/{svm.uuid}/users', `${svm}/${name}`, {
+      name,
+      'svm.uuid': svm,
+      access_key: accessKeyId,
+      $secret: Buffer.from(secretAccessKey).toString('base64'),
+    })
+  const addBucket: TestPlane['addBucket'] = async (name, made = {}) => {
+    const uuid = system.random.uuid()
+    const body = {
+      uuid,
+      name,
+      'svm.uuid': svm,
+      'server.uuid': server,
+      'volume.uuid': made.volume ?? volume,
+      'policy.name': 'default',
+      ...(made.statements === undefined ? {} : { 'policy.statements': made.statements }),
+      create_time: system.clock.now(),
+    }
+    const change: Change = {
+      do: 'open-bucket',
+      bucket: uuid,
+      volume: made.volume ?? volume,
+      limitBytes: made.limitBytes ?? 10 * 2 ** 40,
+    }
+    const unique = { 'protocols/s3/buckets:name': `${svm}/${name}` }
+    await catalog.commit([
+      change,
+      { do: 'put-record', type: 'protocols/s3/buckets', key: uuid, parent: volume, body, unique, expect: 'absent' },
+    ])
+    return uuid
+  }
+  const control: BucketControl = {
+    async createBucket({ name }) {
+      try {
+        await addBucket(name)
+        return 'done'
+      } catch (failure) {
+        if (failure instanceof CommitRefused && failure.reason === 'taken') return 'exists'
+        throw failure
+      }
+    },
+    async deleteBucket({ bucket }) {
+      try {
+        await catalog.commit([
+          { do: 'close-bucket', bucket },
+          { do: 'remove-record', type: 'protocols/s3/buckets', key: bucket },
+        ])
+        return 'done'
+      } catch (failure) {
+        if (failure instanceof CommitRefused && failure.reason === 'not-empty') return 'not-empty'
+        throw failure
+      }
+    },
+  }
+
+  for (const one of [volume, otherVolume]) {
+    await volumes.create(one)
+    await catalog.commit([{ do: 'open-volume', volume: one, sizeBytes: volumeBytes }])
+    await put('storage/volumes', one, {
+      uuid: one,
+      name: `vol${one.slice(0, 1)}`,
+      'svm.uuid': svm,
+      aggregates: [{ uuid: 'aggr1' }],
+      state: 'online',
+    })
+  }
+  await put('svm/svms', svm, { uuid: svm, name: 'svm1', state: 'running' }, '')
+  await put('network/ip/interfaces', networkInterface, {
+    uuid: networkInterface,
+    name: 'lif1',
+    'svm.uuid': svm,
+    'ip.address': '127.0.0.1',
+    enabled: true,
+    scope: 'svm',
+  })
+  await put('protocols/s3/services', server, {
+    uuid: server,
+    name: 's3.example.com',
+    'svm.uuid': svm,
+    enabled: true,
+    bucket_endpoint_style: 'virtual_hosted_style',
+    'policy.name': 'default',
+    is_http_enabled: true,
+    is_https_enabled: true,
+    port: 80,
+    secure_port: 443,
+  })
+  await put('protocols/s3/services/{svm.uuid}/policies', `${svm}/FullAccess`, {
+    name: 'FullAccess',
+    'svm.uuid': svm,
+    statements: [{ effect: 'allow', actions: ['*'], resources: ['*'] }],
+  })
+  await put('protocols/s3/services/{svm.uuid}/groups', `${svm}/1`, {
+    id: 1,
+    name: 'all',
+    'svm.uuid': svm,
+    users: [{ name: 'demo' }],
+    policies: [{ name: 'FullAccess' }],
+  })
+  await addUser('demo', keys)
+
+  const { http = 0, https = 0 } = options.ports ?? {}
+  const plane = await startDataPlane({
+    catalog: options.catalog?.(catalog) ?? catalog,
+    system,
+    volumesOf: () => Promise.resolve(volumes),
+    unseal: (sealed) => Buffer.from(sealed, 'base64').toString(),
+    control,
+    log: { info: log('info'), warn: log('warn'), error: log('error') },
+    tls: options.tls ?? { key: '', cert: '' },
+    listen: {
+      canBindLowPorts: false,
+      first: {
+        interface: networkInterface,
+        http: { host: '127.0.0.1', port: http },
+        https: options.tls === undefined ? 'off' : { host: '127.0.0.1', port: https },
+      },
+    },
+  })
+  const address = (isSecure: boolean): string => {
+    const found = plane.listeners().find((one) => one.isSecure === isSecure)
+    return found === undefined ? '' : `${isSecure ? 'https' : 'http'}://127.0.0.1:${found.port}`
+  }
+  const clients: S3Client[] = []
+  const client: TestPlane['client'] = (credentials = keys) => {
+    const made = new S3Client({
+      endpoint: address(false),
+      region: 'us-east-1',
+      credentials,
+      forcePathStyle: true,
+      maxAttempts: 1,
+    })
+    clients.push(made)
+    return made
+  }
+  return {
+    catalog,
+    volumes,
+    plane,
+    s3: client(),
+    url: address(false),
+    secureUrl: address(true),
+    logged,
+    client,
+    put,
+    addUser,
+    addBucket,
+    async blobs() {
+      const files = await readdir(folder, { recursive: true })
+      return files.map((file) => file.split('/').at(-1) ?? '').filter((name) => /^[0-9a-f]{32}$/.test(name))
+    },
+    async close() {
+      for (const one of clients) one.destroy()
+      await plane.close(1000)
+      await catalog.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
