@@ -11,6 +11,7 @@ import type { Behaviour } from './behaviour.ts'
 import type { EventName } from './events.ts'
 import { Locks } from './locks.ts'
 import { Metrics } from './metrics.ts'
+import { Mirror } from './mirror.ts'
 
 export interface ClusterParts {
   readonly catalog: Catalog
@@ -55,6 +56,7 @@ export class Cluster {
   readonly locks = new Locks()
   readonly metrics: Metrics
   readonly #volumesOf: (aggregate: Row) => Volumes
+  readonly #mirror: Mirror
 
   constructor(parts: ClusterParts) {
     this.catalog = parts.catalog
@@ -66,6 +68,7 @@ export class Cluster {
     this.secrets = parts.secrets
     this.metrics = new Metrics(parts.catalog)
     this.#volumesOf = parts.volumesOf
+    this.#mirror = new Mirror(parts.catalog)
   }
 
   now(): number {
@@ -90,9 +93,13 @@ export class Cluster {
     return row
   }
 
+  /**
+   * The stored fields of all records of a type, or of those under one parent. Types that are asked for as a whole are
+   * kept in memory; those that are only asked for by parent are read.
+   */
   async rows(type: string, parent?: string): Promise<Row[]> {
-    const records = await this.catalog.records(type, parent === undefined ? undefined : { parent })
-    return records.map((record) => record.body as Row)
+    if (parent === undefined || this.#mirror.holds(type)) return this.#mirror.rows(type, parent)
+    return (await this.catalog.records(type, { parent })).map((record) => record.body as Row)
   }
 
   /** The key of the record with this name; `within` is the value of the field that names are unique within. */

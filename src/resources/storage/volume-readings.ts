@@ -3,31 +3,30 @@ import { aggregateOf } from '../../core/aggregate-of.ts'
 import type { Derivation } from '../../core/behaviour.ts'
 import { SAMPLE_SECONDS } from '../../core/metrics.ts'
 import { type Row, textAt } from '../../model/value.ts'
-import { spaceOf, type AggregateSpace } from './aggregate-space.ts'
+import { availableIn, countersOf, footprintOf, isGuaranteed } from './aggregate-space.ts'
 
 export const volumeSpace: Derivation = {
   gives: ['space', 'guarantee.honored', 'snapshot_count', 'is_object_store'],
   async from(cluster, rows) {
-    const counters = await cluster.catalog.volumes()
+    const counters = await countersOf(cluster, rows)
     const roots = new Set((await cluster.rows('protocols/s3/services')).map((server) => server['root_volume.uuid']))
-    const spaces = new Map<string, AggregateSpace>()
+    const available = new Map<string, number>()
     const derived: Row[] = []
     for (const row of rows) {
       const aggregate = aggregateOf(row)
-      const space = spaces.get(aggregate) ?? (await spaceOf(cluster, aggregate))
-      spaces.set(aggregate, space)
+      const spare = available.get(aggregate) ?? (await availableIn(cluster, aggregate))
+      available.set(aggregate, spare)
       const size = Number(row['size'])
       const counter = counters.get(textAt(row, 'uuid'))
       const used = counter?.usedBytes ?? 0
-      const isGuaranteed = row['guarantee.type'] === 'volume'
       const left = Math.max(0, size - used)
       derived.push({
         'space.size': size,
         'space.used': used,
-        'space.available': isGuaranteed ? left : Math.min(left, space.availableBytes),
+        'space.available': isGuaranteed(row) ? left : Math.min(left, spare),
         'space.percent_used': Math.floor((used / size) * 100),
         'space.snapshot.used': counter?.snapshotBytes ?? 0,
-        'space.footprint': isGuaranteed ? Math.max(size, used) : used,
+        'space.footprint': footprintOf(row, used),
         'guarantee.honored': true,
         is_object_store: roots.has(row['uuid'] ?? ''),
         snapshot_count: (await cluster.catalog.snapshots(textAt(row, 'uuid'))).length,

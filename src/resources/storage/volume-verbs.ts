@@ -5,7 +5,7 @@ import { failures } from '../../model/failure.ts'
 import { printSize } from '../../model/kinds/index.ts'
 import { isRecord, type Row, textAt } from '../../model/value.ts'
 import { CommitRefused, type Change } from '../../ports/catalog.ts'
-import { spaceOf } from './aggregate-space.ts'
+import { availableIn } from './aggregate-space.ts'
 
 const MB = 2 ** 20
 export const VOLUME_BYTES_MIN = MB
@@ -34,7 +34,7 @@ export const createVolume = job({
     const key = cluster.system.random.uuid()
     const input = { ...draft, uuid: key, aggregates: [{ uuid: aggregate }], create_time: cluster.now() }
     await insistOnSpace(cluster, aggregate, input)
-    return { key, input, locks: [lock, `svm:${svm}`] }
+    return { key, input, locks: [lock] }
   },
   steps: [
     {
@@ -54,9 +54,10 @@ export const createVolume = job({
         // Between the look at the space and the commit nobody else may promise it away.
         await cluster.locks.with([`aggregate:${aggregate}`], async () => {
           await insistOnSpace(cluster, aggregate, input)
-          if ((await cluster.find('svm/svms', textAt(input, 'svm.uuid'))) === undefined)
-            throw failures.notFound('SVM', 'svm.uuid')
+          const svm = await cluster.catalog.record('svm/svms', textAt(input, 'svm.uuid'))
+          if (svm === undefined) throw failures.notFound('SVM', 'svm.uuid')
           await cluster.commit([
+            { do: 'check-record', type: svm.type, key: svm.key, expect: svm.revision },
             cluster.put('storage/volumes', input, { expect: 'absent' }),
             { do: 'open-volume', volume: key, sizeBytes: Number(input['size']) },
             cluster.event('volume.created', { volume: input['name'] ?? '' }),
@@ -154,7 +155,7 @@ async function chooseAggregate(cluster: Cluster, draft: Row): Promise<string> {
   let best: { uuid: string; availableBytes: number } | undefined
   for (const aggregate of await cluster.rows('storage/aggregates')) {
     const uuid = textAt(aggregate, 'uuid')
-    const { availableBytes } = await spaceOf(cluster, uuid)
+    const availableBytes = await availableIn(cluster, uuid)
     if (best === undefined || availableBytes > best.availableBytes) best = { uuid, availableBytes }
   }
   if (best === undefined) throw failures.invalid('aggregates', 'The cluster has no aggregate.', 787140)
@@ -164,18 +165,18 @@ async function chooseAggregate(cluster: Cluster, draft: Row): Promise<string> {
 /** A guarantee is given only when the aggregate has what the volume does not hold yet. */
 async function insistOnSpace(cluster: Cluster, aggregate: string, volume: Row): Promise<void> {
   if (volume['guarantee.type'] !== 'volume') return
-  const [space, counters, before] = await Promise.all([
-    spaceOf(cluster, aggregate),
+  const [availableBytes, counters, before] = await Promise.all([
+    availableIn(cluster, aggregate),
     cluster.catalog.volume(textAt(volume, 'uuid')),
     cluster.find('storage/volumes', textAt(volume, 'uuid')),
   ])
   const used = counters?.usedBytes ?? 0
   const promisedNow = before?.['guarantee.type'] === 'volume' ? Math.max(0, Number(before['size']) - used) : 0
   const wanted = Math.max(0, Number(volume['size']) - used) - promisedNow
-  if (wanted > space.availableBytes) {
+  if (wanted > availableBytes) {
     throw failures.invalid(
       'size',
-      `The aggregate has ${printSize(space.availableBytes)} to give, the volume's guarantee needs ${printSize(wanted)}. ` +
+      `The aggregate has ${printSize(availableBytes)} to give, the volume's guarantee needs ${printSize(wanted)}. ` +
         'Choose a smaller size, or guarantee.type none.',
       1245212,
     )
