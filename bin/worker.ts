@@ -6,6 +6,7 @@ import { openSecrets } from '../src/engines/secrets.ts'
 import { openSqliteCatalog } from '../src/engines/sqlite/catalog.ts'
 import { parseRelease, release } from '../src/model/release.ts'
 import { bucketActions } from '../src/resources/protocols/s3/bucket-actions.ts'
+import { startDataPlane } from '../src/s3/server.ts'
 import { openLog } from './log.ts'
 import { openCluster, places } from './parts.ts'
 import type { Address, LogLevel } from './settings.ts'
@@ -49,11 +50,34 @@ async function serve(order: WorkerOrder): Promise<void> {
   const catalog = openSqliteCatalog({ file: places.catalog, commit: { socket: order.socket } })
   const secrets = await openSecrets(places.clusterKey)
   const cluster = openCluster({ catalog, secrets, log, release: parseRelease(order.release) ?? release('9.16.1') })
-  const buckets = bucketActions(new Actions(cluster, new Jobs(cluster)))
-  void buckets
-  process.send?.({ kind: 'ready' } satisfies WorkerReport)
-  process.once('SIGTERM', () => {
-    void DRAIN_MS
-    process.exit(0)
+  const plane = await startDataPlane({
+    catalog,
+    system: cluster.system,
+    volumesOf: (aggregate) => cluster.volumesOf(aggregate),
+    unseal: (sealed) => secrets.unseal(sealed),
+    control: bucketActions(new Actions(cluster, new Jobs(cluster))),
+    log,
+    tls: order.certificate,
+    listen: {
+      canBindLowPorts: order.canBindLowPorts,
+      ...(order.firstInterface === null
+        ? {}
+        : {
+            first: { interface: order.firstInterface, https: order.s3 ?? 'off', http: order.s3Http ?? 'off' },
+          }),
+    },
   })
+  process.once('SIGTERM', () => {
+    plane
+      .close(DRAIN_MS)
+      .then(() => catalog.close())
+      .then(
+        () => process.exit(0),
+        (failure: unknown) => {
+          log.error('A data-plane process did not end in order.', { cause: String(failure) })
+          process.exit(1)
+        },
+      )
+  })
+  process.send?.({ kind: 'ready' } satisfies WorkerReport)
 }

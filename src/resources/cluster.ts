@@ -1,9 +1,11 @@
 import { define } from '../core/behaviour.ts'
 import type { Cluster } from '../core/cluster.ts'
-import { plainModify } from '../core/plain.ts'
+import { inline } from '../core/verb.ts'
+import { failures } from '../model/failure.ts'
 import { count, name, oneOf, text, uuid } from '../model/kinds/index.ts'
 import { printRelease } from '../model/release.ts'
-import type { Row } from '../model/value.ts'
+import { type Row, textAt } from '../model/value.ts'
+import type { Change } from '../ports/catalog.ts'
 
 export const versionFields = {
   'version.full': { doc: 'The product and its release, as one line.' },
@@ -49,6 +51,39 @@ export const cluster = define(
         from: (cluster, rows) => Promise.resolve(rows.map(() => versionOf(cluster))),
       },
     ],
-    modify: plainModify('cluster'),
+    modify: inline({
+      plan: (_cluster, { row, draft }) =>
+        Promise.resolve({ key: textAt(row, 'uuid'), input: { ...draft }, locks: ['accounts'] }),
+      step: {
+        name: 'write record',
+        async run(cluster, { key, input }) {
+          const record = await cluster.catalog.record('cluster', key)
+          if (record === undefined) throw failures.notFound('cluster')
+          const after: Row = { ...(record.body as Row), ...input }
+          await cluster.commit([
+            ...(await renameOwner(cluster, textAt(record.body as Row, 'name'), textAt(after, 'name'))),
+            cluster.put('cluster', after, { expect: record.revision }),
+          ])
+        },
+      },
+    }),
   },
 )
+
+/** Accounts and API keys are kept under the name of the cluster: they follow it, so that a rename shuts nobody out. */
+async function renameOwner(cluster: Cluster, from: string, to: string): Promise<Change[]> {
+  if (from === to) return []
+  const accounts = await cluster.catalog.records('security/accounts')
+  const keys = await cluster.rows('security/authentication/keys')
+  return [
+    ...accounts
+      .filter(({ body }) => body['owner.name'] === from)
+      .flatMap(({ type, key, body }): Change[] => [
+        { do: 'remove-record', type, key },
+        cluster.put(type, { ...(body as Row), 'owner.name': to }),
+      ]),
+    ...keys
+      .filter((key) => key['user.owner.name'] === from)
+      .map((key) => cluster.put('security/authentication/keys', { ...key, 'user.owner.name': to })),
+  ]
+}

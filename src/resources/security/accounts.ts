@@ -57,25 +57,30 @@ export const accounts = define(
     modify: inline({
       async plan(cluster, { row, draft }) {
         const key = `${textAt(row, 'owner.name')}/${textAt(row, 'name')}`
-        return { key, input: await hashed(cluster, { ...row, ...draft }), locks: [`account:${key}`] }
+        return { key, input: await hashed(cluster, draft), locks: ['accounts'] }
       },
       step: {
         name: 'write record',
-        async run(cluster, { input }) {
-          await cluster.commit([cluster.put(TYPE, input)])
+        async run(cluster, { key, input }) {
+          const record = await cluster.catalog.record(TYPE, key)
+          if (record === undefined) throw failures.notFound('account')
+          const before = record.body as Row
+          const after: Row = { ...before, ...input }
+          if (isActiveAdmin(before) && !isActiveAdmin(after)) await insistOnAnotherAdmin(cluster, key)
+          await cluster.commit([cluster.put(TYPE, after, { expect: record.revision })])
         },
       },
     }),
     remove: inline({
-      async plan(cluster, { row, caller }) {
+      plan(_cluster, { row, caller }) {
         const key = `${textAt(row, 'owner.name')}/${textAt(row, 'name')}`
         if (row?.['name'] === caller.user) throw failures.inUse('An account cannot delete itself.', 'name')
-        await insistOnAnotherAdmin(cluster, key)
-        return { key, input: {}, locks: [`account:${key}`] }
+        return Promise.resolve({ key, input: {}, locks: ['accounts'] })
       },
       step: {
         name: 'remove record',
         async run(cluster, { key }) {
+          await insistOnAnotherAdmin(cluster, key)
           const keys = (await cluster.rows('security/authentication/keys')).filter(
             (row) => `${textAt(row, 'user.owner.name')}/${textAt(row, 'user.name')}` === key,
           )
@@ -98,9 +103,15 @@ export async function nameOfCluster(cluster: Cluster): Promise<string> {
 
 async function insistOnAnotherAdmin(cluster: Cluster, key: string): Promise<void> {
   const admins = (await cluster.rows(TYPE)).filter(
-    (row) => row['role.name'] === 'admin' && `${textAt(row, 'owner.name')}/${textAt(row, 'name')}` !== key,
+    (row) => isActiveAdmin(row) && `${textAt(row, 'owner.name')}/${textAt(row, 'name')}` !== key,
   )
-  if (admins.length === 0) throw failures.inUse('The last account with the role admin cannot be deleted.', 'name')
+  if (admins.length === 0) {
+    throw failures.inUse('It is the last account with the role admin that can log in. Make another one first.', 'name')
+  }
+}
+
+function isActiveAdmin(account: Row): boolean {
+  return account['role.name'] === 'admin' && account['locked'] !== true
 }
 
 /** The password as its hash; the field itself is never stored. */

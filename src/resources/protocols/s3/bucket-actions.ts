@@ -1,53 +1,78 @@
 /** Making and deleting buckets for clients of the data plane: the same verbs as those of the management interface. */
 import type { Actions } from '../../../core/perform.ts'
 import type { Caller } from '../../../core/verb.ts'
+import { Failure } from '../../../model/failure.ts'
 import { completeDraft } from '../../../model/shape.ts'
-import { findInstance } from '../../../core/read.ts'
-import { failures } from '../../../model/failure.ts'
+import { BUCKET_BYTES_DEFAULT } from './bucket-fields.ts'
+import { bucketCodes } from './bucket-verbs.ts'
 import { BUCKETS } from './types.ts'
 
-/** 10 TB: the specification, section 8. */
-const BUCKET_BYTES_DEFAULT = 10 * 2 ** 40
+export type BucketOutcome = 'done' | 'exists' | 'too-many' | 'no-room' | 'missing' | 'not-empty'
 
-export interface BucketRequest {
+interface From {
+  readonly user: string
   readonly svm: string
-  readonly server: string
-  readonly name: string
-  readonly caller: Caller
 }
 
 export function bucketActions(actions: Actions) {
-  const behaviour = actions.cluster.behaviour(BUCKETS)
+  const { cluster } = actions
+  const behaviour = cluster.behaviour(BUCKETS)
   return {
-    /** Lands in the data volume with most room. Gives the UUID. */
-    async create({ svm, server, name, caller }: BucketRequest): Promise<string> {
-      const draft = {
-        'svm.uuid': svm,
-        name: behaviour.resource.fields.get('name')?.kind.parse(name) ?? name,
-        size: BUCKET_BYTES_DEFAULT,
-      }
-      const performed = await actions.perform(behaviour, 'create', {
-        caller,
-        draft: { ...completeDraft(behaviour.resource, draft), 'server.uuid': server },
-        path: {},
-        args: {},
-        description: `S3 CreateBucket ${name}`,
-      })
-      return performed.key
+    /** The bucket lands in the data volume with most room. */
+    createBucket(of: { svm: string; server: string; name: string; caller: From }): Promise<BucketOutcome> {
+      const draft = { 'svm.uuid': of.svm, name: of.name, size: BUCKET_BYTES_DEFAULT }
+      return outcomeOf(() =>
+        actions.perform(behaviour, 'create', {
+          caller: callerOf(of.caller),
+          draft: { ...completeDraft(behaviour.resource, draft), 'server.uuid': of.server },
+          path: {},
+          args: {},
+          description: `S3 CreateBucket ${of.name}`,
+        }),
+      )
     },
 
-    async remove({ svm, name, caller }: Omit<BucketRequest, 'server'>): Promise<void> {
-      const uuid = await actions.cluster.keyOfName(BUCKETS, name, svm)
-      const row = uuid === undefined ? undefined : await findInstance(actions.cluster, behaviour, {}, [svm, uuid])
-      if (row === undefined) throw failures.notFound('bucket', 'name')
-      await actions.perform(behaviour, 'remove', {
-        caller,
-        row,
-        draft: {},
-        path: {},
-        args: {},
-        description: `S3 DeleteBucket ${name}`,
-      })
+    async deleteBucket(of: { svm: string; bucket: string; caller: From }): Promise<BucketOutcome> {
+      const row = await cluster.find(BUCKETS, of.bucket)
+      if (row === undefined) return 'missing'
+      return outcomeOf(() =>
+        actions.perform(behaviour, 'remove', {
+          caller: callerOf(of.caller),
+          row,
+          draft: {},
+          path: {},
+          args: {},
+          description: `S3 DeleteBucket ${of.bucket}`,
+        }),
+      )
     },
+  }
+}
+
+function callerOf({ user, svm }: From): Caller {
+  return { user: user === '' ? 'anonymous' : user, role: 'object store user', from: `S3 of SVM ${svm}` }
+}
+
+async function outcomeOf(act: () => Promise<unknown>): Promise<BucketOutcome> {
+  try {
+    await act()
+    return 'done'
+  } catch (failure) {
+    if (!(failure instanceof Failure)) throw failure
+    switch (failure.code) {
+      case bucketCodes.exists:
+        return 'exists'
+      case bucketCodes.tooMany:
+        return 'too-many'
+      case bucketCodes.noRoom:
+        return 'no-room'
+      case bucketCodes.notEmpty:
+        return 'not-empty'
+      default:
+        if (failure.kind === 'not-found') return 'missing'
+        // A name that another request has just taken is refused by the commit itself.
+        if (failure.kind === 'conflict' && failure.target === 'name') return 'exists'
+        throw failure
+    }
   }
 }

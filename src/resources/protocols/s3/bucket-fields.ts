@@ -5,6 +5,9 @@ import { statementsKind } from './statements.ts'
 /** 100 TB: the specification, section 8. */
 export const BUCKET_BYTES_MAX = 100 * 2 ** 40
 
+/** What a bucket gets that is made without a size: 10 TB (the specification, section 8). */
+export const BUCKET_BYTES_DEFAULT = 10 * 2 ** 40
+
 /** The fields of a bucket: the same rows are shown at two paths. */
 export function bucketFields(options: { readonly volumeIsRequired: boolean }): Record<string, FieldDeclaration> {
   return {

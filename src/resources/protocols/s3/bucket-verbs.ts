@@ -8,6 +8,9 @@ import { CommitRefused } from '../../../ports/catalog.ts'
 import { volumesOf } from './server-verbs.ts'
 import { BUCKETS, SERVERS } from './types.ts'
 
+/** What clients of the interface know these failures by. */
+export const bucketCodes = { exists: 92405777, tooMany: 92405811, noRoom: 92405812, notEmpty: 92405779 } as const
+
 /** Buckets of a cluster: the limit of the field. */
 const BUCKETS_MAX = 12_000
 
@@ -28,10 +31,14 @@ export const createBucket = inline({
     const svm = textAt(draft, 'svm.uuid')
     const name = textAt(draft, 'name')
     if ((await cluster.keyOfName(BUCKETS, name, svm)) !== undefined) {
-      throw failures.duplicate(`A bucket named "${name}"`, 'name', 92405777)
+      throw failures.duplicate(`A bucket named "${name}"`, 'name', bucketCodes.exists)
     }
     if ((await cluster.catalog.buckets()).size >= BUCKETS_MAX) {
-      throw failures.invalid(undefined, `The cluster has ${BUCKETS_MAX} buckets, which is the limit.`)
+      throw failures.invalid(
+        undefined,
+        `The cluster has ${BUCKETS_MAX} buckets, which is the limit.`,
+        bucketCodes.tooMany,
+      )
     }
     const server = await serverOf(cluster, svm, draft['server.uuid'])
     const volume = await placeBucket(cluster, server, draft['volume.uuid'])
@@ -82,15 +89,18 @@ function isStale(failure: unknown): boolean {
 export const modifyBucket = inline({
   plan(_cluster, { row, draft }) {
     const key = textAt(row, 'uuid')
-    return Promise.resolve({ key, input: { ...row, ...draft }, locks: [`bucket:${key}`] })
+    return Promise.resolve({ key, input: { ...draft }, locks: [`bucket:${key}`] })
   },
   step: {
     name: 'write record',
     async run(cluster, { key, input }) {
+      const record = await cluster.catalog.record(BUCKETS, key)
+      if (record === undefined) throw failures.notFound('bucket', 'uuid')
+      const after: Row = { ...(record.body as Row), ...input }
       try {
         await cluster.catalog.commit([
-          { do: 'limit-bucket', bucket: key, limitBytes: Number(input['size']) },
-          cluster.put(BUCKETS, input),
+          { do: 'limit-bucket', bucket: key, limitBytes: Number(after['size']) },
+          cluster.put(BUCKETS, after, { expect: record.revision }),
         ])
       } catch (failure) {
         if (!(failure instanceof CommitRefused) || failure.reason !== 'full') throw failure
@@ -118,7 +128,11 @@ export const removeBucket = inline({
         ])
       } catch (failure) {
         if (!(failure instanceof CommitRefused) || failure.reason !== 'not-empty') throw failure
-        throw failures.inUse('The bucket is not empty. Delete its objects and open uploads first.', 'name', 92405779)
+        throw failures.inUse(
+          'The bucket is not empty. Delete its objects and open uploads first.',
+          'name',
+          bucketCodes.notEmpty,
+        )
       }
     },
   },
@@ -149,6 +163,6 @@ async function placeBucket(cluster: Cluster, server: Row, asked: unknown): Promi
     if (room > 0 && (best === undefined || room > best.room)) best = { volume, room }
   }
   if (best === undefined)
-    throw failures.invalid('volume.name', 'No data volume of the object store server has room.', 92405812)
+    throw failures.invalid('volume.name', 'No data volume of the object store server has room.', bucketCodes.noRoom)
   return best.volume
 }
