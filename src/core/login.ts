@@ -88,7 +88,10 @@ export class Login {
     const { secrets } = this.#cluster
     const row = await this.#cluster.find('security/authentication/keys', uuidOfToken(token) ?? '')
     const expected = typeof row?.['$digest'] === 'string' ? row['$digest'] : secrets.digest('')
-    return secrets.isEqual(secrets.digest(token), expected) ? row : undefined
+    if (row === undefined || !secrets.isEqual(secrets.digest(token), expected)) return undefined
+    const user = `${textOf(row['user.owner.name'])}/${textOf(row['user.name'])}`
+    const account = await this.#cluster.find('security/accounts', user)
+    return account?.['locked'] === true ? undefined : row
   }
 
   #turnAwayGuessers(from: string): void {

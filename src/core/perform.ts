@@ -27,6 +27,9 @@ export interface Performed {
   readonly wasDone: boolean
 }
 
+/** What an entry of the audit trail keeps of the request and of what became of it. */
+const TEXT_CHARACTERS_MAX = 1024
+
 export class Actions {
   readonly cluster: Cluster
   readonly jobs: Jobs
@@ -50,7 +53,8 @@ export class Actions {
 
   /** Who did what, when, from where, and what became of it. */
   async audit(caller: Caller, input: string, state: 'success' | 'error', message: string): Promise<void> {
-    const body = { user: caller.user, location: caller.from, input, state, message: message.slice(0, 1024) }
+    const [asked, told] = [input.slice(0, TEXT_CHARACTERS_MAX), message.slice(0, TEXT_CHARACTERS_MAX)]
+    const body = { user: caller.user, location: caller.from, input: asked, state, message: told }
     await this.cluster.catalog.commit([
       { do: 'append-log', log: 'audit', timeMs: this.cluster.now(), body, keep: AUDIT_KEPT },
     ])

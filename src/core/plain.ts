@@ -47,15 +47,19 @@ export function plainCreate(type: string, options: PlainOptions = {}): Verb {
 export function plainModify(type: string, options: PlainOptions = {}): Verb {
   return inline({
     async plan(cluster, request) {
-      const changed: Row = { ...request.row, ...request.draft }
-      const row = options.check === undefined ? changed : await options.check(cluster, changed)
-      const key = recordKey(cluster.registry.resource(type), row)
-      return { key, input: row, locks: [`${type}:${key}`] }
+      await options.check?.(cluster, { ...request.row, ...request.draft })
+      const key = recordKey(cluster.registry.resource(type), request.row ?? {})
+      return { key, input: { ...request.draft }, locks: [`${type}:${key}`] }
     },
     step: {
       name: 'write record',
-      async run(cluster, { input }) {
-        await cluster.commit([cluster.put(type, input, { unique: options.unique?.(input) ?? {} })])
+      async run(cluster, { key, input }) {
+        // As it is now, not as it was before the lock was given: other fields may have changed meanwhile.
+        const record = await cluster.catalog.record(type, key)
+        if (record === undefined) throw failures.notFound(cluster.registry.resource(type).noun)
+        const changed: Row = { ...(record.body as Row), ...input }
+        const row = options.check === undefined ? changed : await options.check(cluster, changed)
+        await cluster.commit([cluster.put(type, row, { expect: record.revision, unique: options.unique?.(row) ?? {} })])
       },
     },
   })

@@ -61,7 +61,7 @@ export const cluster = define(
           if (record === undefined) throw failures.notFound('cluster')
           const after: Row = { ...(record.body as Row), ...input }
           await cluster.commit([
-            ...(await renameOwner(cluster, textAt(record.body as Row, 'name'), textAt(after, 'name'))),
+            ...(await renameOwner(cluster, textAt(record.body, 'name'), textAt(after, 'name'))),
             cluster.put('cluster', after, { expect: record.revision }),
           ])
         },
@@ -80,7 +80,7 @@ async function renameOwner(cluster: Cluster, from: string, to: string): Promise<
       .filter(({ body }) => body['owner.name'] === from)
       .flatMap(({ type, key, body }): Change[] => [
         { do: 'remove-record', type, key },
-        cluster.put(type, { ...(body as Row), 'owner.name': to }),
+        cluster.put(type, { ...body, 'owner.name': to }),
       ]),
     ...keys
       .filter((key) => key['user.owner.name'] === from)

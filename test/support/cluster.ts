@@ -14,6 +14,7 @@ import type { Catalog } from '../../src/ports/catalog.ts'
 import type { Clock } from '../../src/ports/system.ts'
 import { firstStart } from '../../src/resources/first-start.ts'
 import { behaviours as allBehaviours } from '../../src/resources/index.ts'
+import { asText, recordsOf, type Body } from './body.ts'
 import { MemoryVolumes } from './memory-volumes.ts'
 
 export const ADMIN_PASSWORD = 'a password for tests'
@@ -23,7 +24,8 @@ export interface TestClusterOptions {
   readonly release?: string
   readonly hooks?: JobHooks
   readonly isBare?: boolean
-  readonly behaviours?: readonly Behaviour[]
+  /** Resources beside those of the product. */
+  readonly extra?: readonly Behaviour[]
   readonly catalog?: Catalog
   readonly secrets?: Secrets
   /** The catalog has been started before. */
@@ -34,10 +36,8 @@ export interface TestClusterOptions {
 export interface Answered {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  // Tests look into answers freely; what they find is checked by their assertions.
   readonly body: Body
 }
-export type Body = { readonly [name: string]: Body } & readonly Body[] & string & number & boolean
 
 export interface CallOptions {
   readonly headers?: Readonly<Record<string, string | undefined>>
@@ -87,9 +87,9 @@ export class TestCluster {
   /** The UUID of the record with this name, at a collection path. */
   async uuidOf(collection: string, name: string): Promise<string> {
     const { body } = await this.call('GET', `${collection}?fields=uuid&name=${encodeURIComponent(name)}`)
-    const uuid = body['records']?.[0]?.['uuid']
-    if (uuid === undefined) throw new Error(`${collection} has no "${name}".`)
-    return uuid
+    const [found] = recordsOf(body)
+    if (found === undefined) throw new Error(`${collection} has no "${name}".`)
+    return asText(found['uuid'])
   }
 
   async close(): Promise<void> {
@@ -102,7 +102,7 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
   const volumes = new MemoryVolumes()
   const clock = new TestClock()
   const logged: TestCluster['logged'] = []
-  const behaviours = options.behaviours ?? allBehaviours
+  const behaviours = [...allBehaviours, ...(options.extra ?? [])]
   const cluster = new Cluster({
     catalog: options.catalog ?? openSqliteCatalog({ file: ':memory:', commit: 'in-process' }),
     system: { clock, random: { bytes: (count) => randomBytes(count), uuid: () => randomUUID() } },

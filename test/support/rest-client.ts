@@ -1,6 +1,6 @@
 /** A plain HTTPS client for the management interface, that takes the self-signed certificate and hides nothing. */
 import { Agent, request } from 'node:https'
-import type { Body } from './cluster.ts'
+import type { Body } from './body.ts'
 
 export interface Reply {
   readonly status: number

@@ -54,7 +54,7 @@ export async function answer(face: RestFace, request: RestRequest): Promise<Rest
       request.headers['x-dot-client-app'],
       request.headers['user-agent'],
     )
-    return await new Exchange(face, request, dialect, caller, role).reply()
+    return await new Exchange(face, request, dialect, caller, role).replyAudited()
   } catch (cause) {
     return failed(face, request, dialect, cause)
   }
@@ -91,6 +91,7 @@ function pathOf(request: RestRequest): string {
 }
 
 const TARGET_CHARACTERS_MAX = 16 * 1024
+const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
 class Exchange {
   readonly #face: RestFace
@@ -100,6 +101,8 @@ class Exchange {
   readonly #role: Role
   readonly #path: string
   readonly #query: URLSearchParams
+  /** The verb was called, and has written its entry in the audit trail. */
+  #isPerformed = false
 
   constructor(face: RestFace, request: RestRequest, dialect: Dialect, caller: Caller, role: Role) {
     this.#face = face
@@ -114,6 +117,19 @@ class Exchange {
 
   get #cluster() {
     return this.#face.actions.cluster
+  }
+
+  /** Writes that are refused before their verb is called are in the audit trail too. */
+  async replyAudited(): Promise<RestReply> {
+    try {
+      return await this.reply()
+    } catch (failure) {
+      if (!this.#isPerformed && WRITES.has(this.#request.method)) {
+        const message = failure instanceof Failure ? failure.message : 'internal error'
+        await this.#face.actions.audit(this.#caller, `${this.#request.method} ${this.#path}`, 'error', message)
+      }
+      throw failure
+    }
   }
 
   async reply(): Promise<RestReply> {
@@ -213,7 +229,7 @@ class Exchange {
     const body = this.#body()
     await insistOnParents(this.#cluster, behaviour, match.pathValues)
     const draft = flatten(resource, this.#dialectDefaults(resource.rowsOf, body), 'create', this.#cluster.release)
-    const performed = await this.#face.actions.perform(behaviour, 'create', this.#call({ draft, match, args }))
+    const performed = await this.#perform(behaviour, 'create', this.#call({ draft, match, args }))
     return this.#written(behaviour, match, performed, args, 'create')
   }
 
@@ -227,8 +243,13 @@ class Exchange {
     if (verb === 'modify' && Object.keys(draft).length === 0 && Object.keys(args.args).length === 0) {
       throw failures.nothingToApply()
     }
-    const performed = await this.#face.actions.perform(behaviour, verb, this.#call({ draft, row, match, args }))
+    const performed = await this.#perform(behaviour, verb, this.#call({ draft, row, match, args }))
     return this.#written(behaviour, match, performed, args, verb)
+  }
+
+  #perform(behaviour: Behaviour, verb: VerbName, call: Parameters<Actions['perform']>[2]): Promise<Performed> {
+    this.#isPerformed = true
+    return this.#face.actions.perform(behaviour, verb, call)
   }
 
   #call(of: { draft: Row; row?: Row; match: PathMatch; args: WriteArguments }) {

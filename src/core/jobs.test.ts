@@ -1,0 +1,324 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { startTestCluster, type TestCluster, type TestClusterOptions } from '../../test/support/cluster.ts'
+import { Failure, failures } from '../model/failure.ts'
+import { text, uuid } from '../model/kinds/index.ts'
+import { type Row, textAt } from '../model/value.ts'
+import { define, type Behaviour } from './behaviour.ts'
+import { ENDED_KEPT_MAX, ENDED_KEPT_MS, Jobs, JOBS } from './jobs.ts'
+import { job, type Step } from './verb.ts'
+
+const CALLER = { user: 'admin', role: 'admin', from: 'test' }
+
+/** A resource whose create runs the given steps. */
+function machine(steps: readonly Step[], locks: readonly string[] = []): Behaviour {
+  return define(
+    {
+      path: '/test/machines',
+      noun: 'machine',
+      doc: 'x',
+      key: ['uuid'],
+      nameWithin: false,
+      fields: { uuid: { doc: 'x', kind: uuid() }, name: { doc: 'x', kind: text(), set: 'create' } },
+    },
+    {
+      create: job({
+        plan: (cluster, { draft }) =>
+          Promise.resolve({ key: cluster.system.random.uuid(), input: { ...draft }, locks }),
+        steps,
+      }),
+    },
+  )
+}
+
+async function startWith(behaviour: Behaviour, options: TestClusterOptions = {}): Promise<TestCluster> {
+  return startTestCluster({ isBare: true, ...options, extra: [behaviour] })
+}
+
+async function run(cluster: TestCluster, behaviour: Behaviour, draft: Row = {}): Promise<Row> {
+  const performed = await cluster.actions.perform(behaviour, 'create', {
+    caller: CALLER,
+    draft,
+    path: {},
+    args: {},
+    description: 'POST /api/test/machines',
+  })
+  return cluster.jobs.wait(textAt(performed.job, 'uuid'), 10_000)
+}
+
+test('a job runs its steps in order, passes notes between them and ends with success', async () => {
+  const done: string[] = []
+  const behaviour = machine([
+    {
+      name: 'one',
+      run: (_cluster, { memo }) => {
+        done.push('one')
+        memo['note'] = 7
+        return Promise.resolve()
+      },
+    },
+    {
+      name: 'two',
+      run: (_cluster, { memo }) => {
+        done.push(`two ${JSON.stringify(memo['note'])}`)
+        return Promise.resolve()
+      },
+    },
+  ])
+  const cluster = await startWith(behaviour)
+  const ended = await run(cluster, behaviour)
+  assert.deepEqual(done, ['one', 'two 7'])
+  assert.equal(ended['state'], 'success')
+  assert.equal(ended['code'], 0)
+  assert.equal(ended['progress'], 100)
+  assert.ok(Number(ended['end_time']) >= Number(ended['start_time']))
+  await cluster.close()
+})
+
+test('a failing step unwinds itself and those before it in reverse, and the job tells code and message', async () => {
+  const done: string[] = []
+  const step = (name: string, fail = false): Step => ({
+    name,
+    run: () => {
+      done.push(name)
+      return fail ? Promise.reject(failures.invalid('size', 'It does not fit.', 917534)) : Promise.resolve()
+    },
+    undo: () => {
+      done.push(`undo ${name}`)
+      return Promise.resolve()
+    },
+  })
+  const behaviour = machine([step('one'), step('two'), step('three', true), step('four')])
+  const cluster = await startWith(behaviour)
+  const ended = await run(cluster, behaviour)
+  assert.deepEqual(done, ['one', 'two', 'three', 'undo three', 'undo two', 'undo one'])
+  assert.equal(ended['state'], 'failure')
+  assert.equal(ended['message'], 'It does not fit.')
+  assert.equal(ended['code'], 917534)
+  const { body } = await cluster.call('GET', `/api/cluster/jobs/${textAt(ended, 'uuid')}?fields=**`)
+  assert.equal(body['code'], 917534)
+  assert.equal(body['error']?.['code'], '917534')
+  await cluster.close()
+})
+
+test('a defect in a step is a failure that tells nothing of the program, and the log has it', async () => {
+  const behaviour = machine([{ name: 'one', run: () => Promise.reject(new TypeError('secret detail in /some/path')) }])
+  const cluster = await startWith(behaviour)
+  const ended = await run(cluster, behaviour)
+  assert.equal(ended['state'], 'failure')
+  assert.doesNotMatch(JSON.stringify(ended), /secret detail/)
+  assert.match(JSON.stringify(cluster.logged), /secret detail/)
+  await cluster.close()
+})
+
+test('an undo that fails is tried again', async () => {
+  let tries = 0
+  const behaviour = machine([
+    {
+      name: 'one',
+      run: () => Promise.reject(failures.inUse('No.')),
+      undo: () => (++tries < 3 ? Promise.reject(new Error('not yet')) : Promise.resolve()),
+    },
+  ])
+  const cluster = await startWith(behaviour)
+  assert.equal((await run(cluster, behaviour))['state'], 'failure')
+  assert.equal(tries, 3)
+  await cluster.close()
+})
+
+test('progress can be read while a job runs, and only grows', async () => {
+  const seen: number[] = []
+  const messages: string[] = []
+  const step = (name: string): Step => ({
+    name,
+    async run(cluster, work) {
+      await work.progress(0.5)
+      const [record] = await cluster.rows(JOBS)
+      seen.push(Number(record?.['progress']))
+      messages.push(textAt(record, 'message'))
+      assert.equal(record?.['state'], 'running')
+    },
+  })
+  const behaviour = machine([step('one'), step('two')])
+  const cluster = await startWith(behaviour)
+  const ended = await run(cluster, behaviour)
+  assert.equal(ended['state'], 'success', textAt(ended, 'message'))
+  assert.deepEqual(seen, [25, 75])
+  assert.deepEqual(messages, ['Step 1 of 2: one.', 'Step 2 of 2: two.'])
+  await cluster.close()
+})
+
+test('jobs of one lock run one after the other', async () => {
+  let inside = 0
+  const behaviour = machine(
+    [
+      {
+        name: 'one',
+        run: async () => {
+          assert.equal(++inside, 1)
+          await wait(2)
+          inside--
+        },
+      },
+    ],
+    ['thing:1'],
+  )
+  const cluster = await startWith(behaviour)
+  const ended = await Promise.all(Array.from({ length: 5 }, () => run(cluster, behaviour)))
+  assert.deepEqual(
+    ended.map((each) => each['state']),
+    Array(5).fill('success'),
+  )
+  assert.equal(cluster.cluster.locks.isHeld('thing:1'), false)
+  await cluster.close()
+})
+
+test('a job that a crash interrupted goes on at its step; one that was unwinding goes on unwinding', async () => {
+  const done: string[] = []
+  const step = (name: string): Step => ({
+    name,
+    run: () => {
+      done.push(name)
+      return Promise.resolve()
+    },
+    undo: () => {
+      done.push(`undo ${name}`)
+      return Promise.resolve()
+    },
+  })
+  const behaviour = machine([step('one'), step('two'), step('three')])
+  const cluster = await startWith(behaviour)
+  const left = (changes: Row): Row => ({
+    uuid: cluster.cluster.system.random.uuid(),
+    name: 'machine create',
+    state: 'running',
+    start_time: 0,
+    $type: 'test/machines',
+    $verb: 'create',
+    $key: 'x',
+    $input: {},
+    $memo: {},
+    $locks: ['thing:1'],
+    ...changes,
+  })
+  const forward = left({ $at: 1, $direction: 'forward' })
+  const back = left({
+    $at: 1,
+    $direction: 'back',
+    $failure: { code: 5, kind: 'invalid', message: 'It failed.', target: null },
+  })
+  await cluster.cluster.commit([forward, back].map((row) => cluster.cluster.put(JOBS, row)))
+  const jobs = new Jobs(cluster.cluster)
+  assert.equal(await jobs.resume(), 2)
+  await jobs.drain(5000)
+  assert.deepEqual(done.toSorted(), ['two', 'three', 'undo one', 'undo two'].toSorted())
+  const after = async (row: Row) => cluster.cluster.row(JOBS, textAt(row, 'uuid'))
+  assert.equal((await after(forward))['state'], 'success')
+  assert.equal((await after(back))['state'], 'failure')
+  assert.equal((await after(back))['message'], 'It failed.')
+  assert.equal(await new Jobs(cluster.cluster).resume(), 0)
+  await cluster.close()
+})
+
+test('a job of a kind that is not known any more is left alone, and does not stop the start', async () => {
+  const cluster = await startTestCluster({ isBare: true })
+  const row: Row = {
+    uuid: cluster.cluster.system.random.uuid(),
+    name: 'x',
+    state: 'running',
+    start_time: 0,
+    $type: 'gone/things',
+    $verb: 'create',
+    $key: 'x',
+    $input: {},
+    $memo: {},
+    $locks: [],
+    $at: 0,
+    $direction: 'forward',
+  }
+  await cluster.cluster.commit([cluster.cluster.put(JOBS, row)])
+  const jobs = new Jobs(cluster.cluster)
+  assert.equal(await jobs.resume(), 1)
+  await jobs.drain(1000)
+  assert.ok(cluster.logged.some(({ level }) => level === 'error'))
+  await cluster.close()
+})
+
+test('waiting for a job ends when it ends, or after the given time', async () => {
+  const held = Promise.withResolvers<void>()
+  const behaviour = machine([{ name: 'one', run: () => held.promise }])
+  const cluster = await startWith(behaviour)
+  const { job: submitted } = await cluster.actions.perform(behaviour, 'create', {
+    caller: CALLER,
+    draft: {},
+    path: {},
+    args: {},
+    description: 'x',
+  })
+  const uuidOfJob = textAt(submitted, 'uuid')
+  assert.equal((await cluster.jobs.wait(uuidOfJob, 30))['state'], 'running')
+  assert.equal((await cluster.jobs.wait(uuidOfJob, 0))['state'], 'running')
+  held.resolve()
+  assert.equal((await cluster.jobs.wait(uuidOfJob, 5000))['state'], 'success')
+  await cluster.close()
+})
+
+test('a cluster that stops takes no new job and waits for those that run', async () => {
+  let isDone = false
+  const behaviour = machine([
+    {
+      name: 'one',
+      run: async () => {
+        await wait(30)
+        isDone = true
+      },
+    },
+  ])
+  const cluster = await startWith(behaviour)
+  const running = run(cluster, behaviour)
+  await wait(5)
+  await cluster.jobs.drain(5000)
+  assert.equal(isDone, true)
+  await assert.rejects(
+    run(cluster, behaviour),
+    (failure) => failure instanceof Failure && failure.kind === 'unavailable',
+  )
+  await running
+  await cluster.close()
+})
+
+test('jobs that ended are kept for a day, and no more than so many', async () => {
+  const cluster = await startTestCluster({ isBare: true })
+  const now = cluster.cluster.now()
+  const ended = (age: number, state = 'success'): Row => ({
+    uuid: cluster.cluster.system.random.uuid(),
+    name: 'x',
+    state,
+    start_time: 0,
+    end_time: now - age,
+  })
+  const rows = [
+    ended(ENDED_KEPT_MS + 1),
+    ended(0),
+    ended(ENDED_KEPT_MS + 1, 'running'),
+    ...Array.from({ length: ENDED_KEPT_MAX + 5 }, (_, at) => ended(1000 + at)),
+  ]
+  for (let at = 0; at < rows.length; at += 1000) {
+    await cluster.cluster.commit(rows.slice(at, at + 1000).map((row) => cluster.cluster.put(JOBS, row)))
+  }
+  await cluster.jobs.prune()
+  const left = new Set((await cluster.cluster.rows(JOBS)).map((row) => row['uuid']))
+  assert.equal(left.size, ENDED_KEPT_MAX + 1)
+  assert.equal(left.has(rows[0]?.['uuid'] ?? ''), false)
+  assert.equal(left.has(rows[1]?.['uuid'] ?? ''), true)
+  assert.equal(left.has(rows[2]?.['uuid'] ?? ''), true)
+  await cluster.close()
+})
+
+test('the input of a job holds no secret in the clear', async () => {
+  const cluster = await startTestCluster()
+  await cluster.call('POST', '/api/storage/volumes', { name: 'v1', svm: 'svm1', size: '16m' })
+  assert.doesNotMatch(JSON.stringify(await cluster.cluster.rows(JOBS)), /password|secret/i)
+  await cluster.close()
+})
