@@ -5,6 +5,8 @@ import { Cluster, type Log, type Secrets } from '../../src/core/cluster.ts'
 import { Jobs, type JobHooks } from '../../src/core/jobs.ts'
 import { Login } from '../../src/core/login.ts'
 import { Actions } from '../../src/core/perform.ts'
+import { SimulatedRandom } from '../../src/engines/simulated/random.ts'
+import { SimulatedVolumes } from '../../src/engines/simulated/volumes.ts'
 import { openSqliteCatalog } from '../../src/engines/sqlite/catalog.ts'
 import { answer, type RestFace } from '../../src/faces/rest/answer.ts'
 import { registry } from '../../src/model/registry.ts'
@@ -15,7 +17,6 @@ import type { Clock } from '../../src/ports/system.ts'
 import { firstStart } from '../../src/resources/first-start.ts'
 import { behaviours as allBehaviours } from '../../src/resources/index.ts'
 import { asText, recordsOf, type Body } from './body.ts'
-import { MemoryVolumes } from './memory-volumes.ts'
 
 export const ADMIN_PASSWORD = 'a password for tests'
 export const ADMIN = basic('admin', ADMIN_PASSWORD)
@@ -50,12 +51,12 @@ export class TestCluster {
   readonly actions: Actions
   readonly login: Login
   readonly clock: TestClock
-  readonly volumes: MemoryVolumes
+  readonly volumes: SimulatedVolumes
   readonly logged: { level: string; message: string; details: unknown }[]
   readonly #face: RestFace
 
   constructor(
-    parts: { cluster: Cluster; volumes: MemoryVolumes; clock: TestClock; logged: TestCluster['logged'] },
+    parts: { cluster: Cluster; volumes: SimulatedVolumes; clock: TestClock; logged: TestCluster['logged'] },
     hooks: JobHooks,
   ) {
     this.cluster = parts.cluster
@@ -99,7 +100,7 @@ export class TestCluster {
 }
 
 export async function startTestCluster(options: TestClusterOptions = {}): Promise<TestCluster> {
-  const volumes = new MemoryVolumes()
+  const volumes = new SimulatedVolumes({ random: new SimulatedRandom(1), capacityBytes: 2 ** 50 })
   const clock = new TestClock()
   const logged: TestCluster['logged'] = []
   const behaviours = [...allBehaviours, ...(options.extra ?? [])]

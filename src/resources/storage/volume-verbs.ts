@@ -139,6 +139,10 @@ export const removeVolume = job({
       async run(cluster, { key, input }) {
         await (await cluster.volumesOf(aggregateOf(input))).remove(key)
       },
+      // The records are gone, so there is no way back: what is left is cleared away, now or at the next start.
+      async undo(cluster, { key, input }) {
+        await (await cluster.volumesOf(aggregateOf(input))).remove(key)
+      },
     },
   ],
 })

@@ -1,0 +1,33 @@
+/** The child process of the test that breaks jobs: runs one job, or takes up what is left, and kills itself at a point. */
+import type { VerbName } from '../../src/core/behaviour.ts'
+import { openJobsCluster, performExample } from '../support/jobs-cluster.ts'
+
+export interface Breakage {
+  readonly folder: string
+  readonly type: string
+  readonly verb: VerbName
+  /** The record, for changes and deletions. */
+  readonly key?: string | undefined
+  /** The step that fails: `<type> <verb>: <step>`. */
+  readonly failing?: string | undefined
+  /** Where the process is killed: `<type> <verb>: <step>: before` and its like. */
+  readonly killedAt?: string | undefined
+  /** Whether it takes up the job of an earlier child instead of making one. */
+  readonly isResumption?: boolean | undefined
+}
+
+const order = JSON.parse(process.argv[2] ?? '{}') as Breakage
+const open = openJobsCluster(order.folder, {
+  async reached(point) {
+    if (point !== order.killedAt) return
+    process.kill(process.pid, 'SIGKILL')
+    await new Promise(() => undefined)
+  },
+  beforeStep(point) {
+    return point === order.failing ? Promise.reject(new Error('This step fails on purpose.')) : Promise.resolve()
+  },
+})
+if (order.isResumption === true) await open.jobs.resume()
+else await performExample(open, open.cluster.behaviour(order.type), order.verb, order.key)
+await open.jobs.drain(30_000)
+await open.close()

@@ -1,0 +1,190 @@
+/**
+ * Every job of the product, broken at each of its steps, over the real engines. Nothing is listed here: a new job is
+ * covered by being registered, with the example that its verb shows.
+ *
+ *   1. The process is killed before or after a step (and again while the job is taken up).
+ *   2. A step fails, and the process is killed before or after any step of the undoing.
+ *
+ * Afterwards the job has ended, the cluster is as if it had never been or had never been disturbed, and no tree, row,
+ * name or lock is left over.
+ */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import type { Behaviour, VerbName } from '../../src/core/behaviour.ts'
+import { JOBS } from '../../src/core/jobs.ts'
+import { firstStart } from '../../src/resources/first-start.ts'
+import { behaviours } from '../../src/resources/index.ts'
+import { textAt } from '../../src/model/value.ts'
+import { openJobsCluster, performExample } from '../support/jobs-cluster.ts'
+import { leftovers, stateOf } from '../support/leftovers.ts'
+import type { Breakage } from './break-job.ts'
+
+const CHILD = fileURLToPath(new URL('break-job.ts', import.meta.url))
+const AT_ONCE = 3
+const VERBS: readonly VerbName[] = ['create', 'modify', 'remove']
+
+const root = mkdtempSync(join(tmpdir(), 'holdfast-jobs-'))
+after(() => rmSync(root, { recursive: true, force: true }))
+
+const begun = join(root, 'begun')
+await prepare()
+
+for (const behaviour of behaviours) {
+  for (const verb of VERBS) {
+    if (behaviour[verb]?.isJob !== true) continue
+    test(`${verb} of ${behaviour.resource.path}, broken at each step, ends and leaves nothing behind`, async () => {
+      await breakEverywhere(behaviour, verb)
+    })
+  }
+}
+
+async function prepare(): Promise<void> {
+  mkdirSync(begun)
+  const open = openJobsCluster(begun)
+  await firstStart(open.actions, {
+    adminPassword: 'a password for tests',
+    accessKey: undefined,
+    secretKey: undefined,
+    isBare: false,
+    aggregateFolder: 'aggr1',
+    dataAddress: '127.0.0.1',
+  })
+  await open.jobs.drain(10_000)
+  await open.close()
+}
+
+async function breakEverywhere(behaviour: Behaviour, verb: VerbName): Promise<void> {
+  const { type } = behaviour.resource
+  const steps = behaviour[verb]?.steps ?? []
+  for (const needed of verb === 'create'
+    ? (['create'] as const)
+    : verb === 'modify'
+      ? (['create', 'modify'] as const)
+      : (['create'] as const)) {
+    assert.ok(
+      behaviour[needed]?.example !== undefined,
+      `The ${needed} of ${type} has no example. Give the verb one: this test calls it with that.`,
+    )
+  }
+  // Where every case of this verb begins, and where it ends when nothing disturbs it.
+  const from = join(root, `${type.replaceAll(/\W/g, '-')}-${verb}`)
+  cpSync(begun, from, { recursive: true })
+  let key: string | undefined
+  if (verb !== 'create') {
+    const open = openJobsCluster(from)
+    key = (await performExample(open, behaviour, 'create')).key
+    await open.jobs.drain(10_000)
+    await open.close()
+  }
+  const before = await look(from, key ?? 'nothing yet')
+  const undisturbed = await inCopy(from, async (folder) => {
+    const open = openJobsCluster(folder)
+    const performed = await performExample(open, behaviour, verb, key)
+    await open.jobs.drain(10_000)
+    await open.close()
+    return look(folder, performed.key)
+  })
+  assert.deepEqual(before.leftovers, [])
+  assert.deepEqual(undisturbed.leftovers, [])
+  assert.equal(undisturbed.job?.['state'], 'success', JSON.stringify(undisturbed.job))
+  assert.notDeepEqual(undisturbed.state, before.state, 'The example changes nothing.')
+
+  const points = steps.map((step) => `${type} ${verb}: ${step.name}`)
+  const cases: { name: string; failing?: string; kills: string[] }[] = []
+  for (const [at, point] of points.entries()) {
+    for (const when of ['before', 'after']) {
+      cases.push({ name: `killed ${when} "${point}"`, kills: [`${point}: ${when}`] })
+    }
+    cases.push({ name: `killed twice after "${point}"`, kills: [`${point}: after`, `${point}: after`] })
+    cases.push({ name: `"${point}" fails`, failing: point, kills: [] })
+    for (const undone of points.slice(0, at + 1)) {
+      for (const when of ['undo-before', 'undo-after']) {
+        cases.push({
+          name: `"${point}" fails, killed at "${undone}: ${when}"`,
+          failing: point,
+          kills: [`${undone}: ${when}`],
+        })
+      }
+    }
+  }
+
+  await pooled(cases, async ({ name, failing, kills }) => {
+    await inCopy(from, async (folder) => {
+      for (const [at, killedAt] of kills.entries()) {
+        const ended = await runChild({ folder, type, verb, key, failing, killedAt, isResumption: at > 0 })
+        assert.equal(ended, 'SIGKILL', `${name}: the point ${killedAt} was not reached`)
+      }
+      if (kills.length === 0) assert.equal(await runChild({ folder, type, verb, key, failing }), 0, name)
+      const open = openJobsCluster(folder)
+      assert.equal(await open.jobs.resume(), kills.length === 0 ? 0 : 1, `${name}: jobs to take up`)
+      await open.jobs.drain(10_000)
+      await open.close()
+      const now = await look(folder, key)
+      const wanted = failing === undefined ? ['success'] : ['failure']
+      assert.ok(wanted.includes(textAt(now.job, 'state')), `${name}: ${JSON.stringify(now.job)}`)
+      assert.deepEqual(now.leftovers, [], name)
+      if (failing === undefined) assert.deepEqual(now.state, undisturbed.state, name)
+      else if (JSON.stringify(now.state) !== JSON.stringify(undisturbed.state))
+        assert.deepEqual(now.state, before.state, name)
+      if (failing !== undefined && verb === 'create') await insistOnRepetition(folder, behaviour, name)
+    })
+  })
+}
+
+/** After a create that failed, the same create works: nothing of the first holds its name. */
+async function insistOnRepetition(folder: string, behaviour: Behaviour, name: string): Promise<void> {
+  const open = openJobsCluster(folder)
+  const performed = await performExample(open, behaviour, 'create')
+  await open.jobs.drain(10_000)
+  const job = await open.cluster.row(JOBS, textAt(performed.job, 'uuid'))
+  await open.close()
+  assert.equal(job['state'], 'success', `${name}: repeated: ${JSON.stringify(job)}`)
+}
+
+/** What a cluster holds now. The key of what a create made is found in its job. */
+async function look(folder: string, key: string | undefined) {
+  const open = openJobsCluster(folder)
+  const jobs = (await open.cluster.rows(JOBS)).toSorted((a, b) => Number(a['start_time']) - Number(b['start_time']))
+  const job = jobs.at(-1)
+  const found = await leftovers(open.cluster, folder)
+  const state = await stateOf(open.cluster, key ?? textAt(job, '$key'))
+  await open.close()
+  return { job, leftovers: found, state }
+}
+
+let copies = 0
+async function inCopy<Result>(from: string, act: (folder: string) => Promise<Result>): Promise<Result> {
+  const folder = join(root, `case-${++copies}`)
+  cpSync(from, folder, { recursive: true })
+  try {
+    return await act(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function runChild(breakage: Breakage): Promise<number | NodeJS.Signals | null> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [CHILD, JSON.stringify(breakage)], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: { ...process.env, NODE_NO_WARNINGS: '1', NODE_TEST_CONTEXT: undefined },
+      timeout: 30_000,
+    })
+    child.once('error', reject)
+    child.once('exit', (code, signal) => resolve(signal ?? code))
+  })
+}
+
+async function pooled<Item>(items: readonly Item[], act: (item: Item) => Promise<void>): Promise<void> {
+  const left = items.values()
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      for (const item of left) await act(item)
+    }),
+  )
+}

@@ -1,0 +1,72 @@
+/** A cluster over the real engines in a folder, all in this process, whose jobs can be broken. */
+import { join } from 'node:path'
+import type { Behaviour, VerbName } from '../../src/core/behaviour.ts'
+import { Cluster } from '../../src/core/cluster.ts'
+import { Jobs, type JobHooks } from '../../src/core/jobs.ts'
+import { Actions, type Performed } from '../../src/core/perform.ts'
+import { DirectoryVolumes } from '../../src/engines/directory/volumes.ts'
+import { openSqliteCatalog } from '../../src/engines/sqlite/catalog.ts'
+import { realSystem } from '../../src/engines/system.ts'
+import { registry } from '../../src/model/registry.ts'
+import { release } from '../../src/model/release.ts'
+import { flatten } from '../../src/model/shape.ts'
+import { type Row, textAt } from '../../src/model/value.ts'
+import type { Volumes } from '../../src/ports/volumes.ts'
+import { behaviours } from '../../src/resources/index.ts'
+import { QuickSecrets } from './cluster.ts'
+
+export interface JobsCluster {
+  readonly cluster: Cluster
+  readonly jobs: Jobs
+  readonly actions: Actions
+  close(): Promise<void>
+}
+
+export function openJobsCluster(folder: string, hooks: JobHooks = {}): JobsCluster {
+  const catalog = openSqliteCatalog({ file: join(folder, 'catalog.db'), commit: 'in-process' })
+  const engines = new Map<string, Volumes>()
+  const cluster = new Cluster({
+    catalog,
+    system: realSystem,
+    registry: registry(behaviours.map(({ resource }) => resource)),
+    behaviours: new Map(behaviours.map((behaviour) => [behaviour.resource.type, behaviour])),
+    release: release('9.16.1'),
+    volumesOf(aggregate) {
+      const place = join(folder, textAt(aggregate, '$folder'))
+      const engine = engines.get(place) ?? new DirectoryVolumes(place)
+      engines.set(place, engine)
+      return engine
+    },
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    secrets: new QuickSecrets(),
+  })
+  const jobs = new Jobs(cluster, hooks)
+  return { cluster, jobs, actions: new Actions(cluster, jobs), close: () => catalog.close() }
+}
+
+/** Calls a verb with its example, under the first record of each parent, on the record with the key if one is named. */
+export async function performExample(
+  { cluster, actions }: JobsCluster,
+  behaviour: Behaviour,
+  verb: VerbName,
+  key?: string,
+): Promise<Performed> {
+  const { resource } = behaviour
+  const path: Record<string, string> = {}
+  for (const pathKey of resource.pathKeys) {
+    const type = resource.fields.get(pathKey)?.reference?.type
+    const [parent] = type === undefined ? [] : await cluster.catalog.records(type)
+    if (parent === undefined) throw new Error(`There is no record for {${pathKey}} in ${resource.path}.`)
+    path[pathKey] = parent.key
+  }
+  const row = key === undefined ? undefined : await cluster.row(resource.rowsOf, key)
+  const draft: Row = verb === 'remove' ? {} : flatten(resource, behaviour[verb]?.example ?? {}, verb, cluster.release)
+  return actions.perform(behaviour, verb, {
+    caller: { user: 'admin', role: 'admin', from: 'test' },
+    draft,
+    ...(row === undefined ? {} : { row }),
+    path,
+    args: {},
+    description: `${verb} ${resource.path}`,
+  })
+}
