@@ -57,7 +57,10 @@ export interface Catalog {
   /** The current row of a key, live or as a snapshot shows it. */
   object(bucket: string, key: Uint8Array, at?: SnapshotAt): Promise<ObjectRow | undefined>
 
-  /** One page in byte order of keys; cost grows with the page, never with the bucket. */
+  /**
+   * One page in byte order of keys; cost grows with the page, never with the bucket. (At a snapshot also with the rows
+   * in between that it does not see.) A page may end before its limit, when rows are very long; `next` tells.
+   */
   list(query: ListQuery): Promise<ListPage>
 
   /** An open multipart upload, with or without its parts (ordered by number). */

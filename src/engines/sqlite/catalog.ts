@@ -129,7 +129,7 @@ export class SqliteCatalog implements Catalog {
     return this.#read.object(bucket, key, at)
   }
 
-  async list(query: ListQuery): Promise<ListPage> {
+  list(query: ListQuery): Promise<ListPage> {
     return this.#read.list(query)
   }
 

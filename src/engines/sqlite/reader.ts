@@ -1,5 +1,6 @@
 /** The reading half of the catalog: one prepared statement each, on one connection. */
 import type { DatabaseSync } from 'node:sqlite'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type {
   BucketCounters,
   Fields,
@@ -166,11 +167,16 @@ export function reader(db: DatabaseSync) {
       return row === undefined || row.marker === 1 ? undefined : objectRow(row)
     },
 
-    list(listQuery: ListQuery): ListPage {
-      return atOnce(() => {
-        const found = bucketId.get(listQuery.bucket)
-        return found === undefined ? { objects: [], prefixes: [] } : list(found.id, listQuery)
-      })
+    /** Takes one turn, but for a snapshot that sees little of what there is. */
+    async list(listQuery: ListQuery): Promise<ListPage> {
+      const found = bucketId.get(listQuery.bucket)
+      if (found === undefined) return { objects: [], prefixes: [] }
+      const walk = list(found.id, listQuery)
+      for (;;) {
+        const page = atOnce(() => walk.go())
+        if (page !== undefined) return page
+        await nextTurn()
+      }
     },
 
     upload(uuid: string, id: string): UploadRow | undefined {
