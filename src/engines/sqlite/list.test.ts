@@ -32,14 +32,12 @@ void describe('listing', () => {
       const keys = Array.from({ length: 25_000 }, (_, i) => `k${String(i).padStart(5, '0')}`)
       await catalog.commit(keys.filter((key) => key !== 'k10000').map((key) => put('b', key, draft(`new ${key}`))))
       let turns = 0
-      const timer = setInterval(() => turns++, 0)
+      const timer = setInterval(() => turns++, 0).unref()
       const expected = ['k00000=old k00000', 'k10000=old k10000', 'k12345=gone', 'k24999=old k24999']
       assert.deepEqual(await listed(catalog, 'b', { epoch }), expected)
       assert.deepEqual(await listed(catalog, 'b', { epoch, limit: 1 }), expected)
-      assert.deepEqual(
-        await listed(catalog, 'b', { epoch, delimiter: '000' }),
-        ['k10000=old k10000', 'k12345=gone', 'k24999=old k24999', 'k000…'].toSorted(),
-      )
+      const folded = ['k12345=gone', 'k24999=old k24999', 'k000…', 'k1000…']
+      assert.deepEqual(await listed(catalog, 'b', { epoch, delimiter: '000' }), folded)
       clearInterval(timer)
       assert.ok(turns > 0, 'others got their turn')
     }))

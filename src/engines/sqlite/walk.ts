@@ -18,6 +18,10 @@ export interface Walk {
   readonly row: Place | undefined
   /** Set when patience ran out: everything before this key was seen. */
   readonly pausedAt: Uint8Array | undefined
+  /**
+   * Goes forward to a key. A walk that is beyond it stays: it has passed over everything in between, and should not do
+   * so again for each common prefix on the way.
+   */
   seek(key: Uint8Array | undefined): void
   advance(): void
   /** All columns of the row at which the walk is. */
@@ -34,6 +38,7 @@ export class TableWalk<Row extends Place> implements Walk {
   readonly #load: (row: Row) => ObjectColumns | undefined
   readonly #patience: Patience
   #walking: IterableIterator<Row> | undefined
+  #ended = false
   row: Row | undefined
   pausedAt: Uint8Array | undefined
 
@@ -56,8 +61,13 @@ export class TableWalk<Row extends Place> implements Walk {
   }
 
   seek(key: Uint8Array | undefined): void {
+    if (key === undefined) {
+      this.stop()
+      return
+    }
+    const at = this.row?.key ?? this.pausedAt
+    if (this.#ended || (at !== undefined && Buffer.compare(at, key) >= 0)) return
     this.stop()
-    if (key === undefined) return
     this.#walking = this.#rows.iterate(this.#bucket, key, this.#end)
     this.advance()
   }
@@ -67,6 +77,7 @@ export class TableWalk<Row extends Place> implements Walk {
     for (;;) {
       const next = this.#walking?.next()
       this.row = next === undefined || next.done === true ? undefined : next.value
+      this.#ended = this.row === undefined
       if (this.row === undefined || this.#seen(this.row)) return
       const { key } = this.row
       // Never amid the rows of a key: going on there would meet the same rows again, and pause again.
@@ -86,6 +97,7 @@ export class TableWalk<Row extends Place> implements Walk {
   stop(): void {
     this.#walking?.return?.()
     this.#walking = undefined
+    this.#ended = false
     this.row = undefined
     this.pausedAt = undefined
   }
