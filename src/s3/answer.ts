@@ -5,7 +5,8 @@ import type { ChunkSigning } from './auth/aws-chunked.ts'
 import { hasCredentials, verify } from './auth/sigv4.ts'
 import type { SigningKeys, Verified } from './auth/sigv4.ts'
 import { planBody } from './body.ts'
-import type { BucketControl, ObjectCall, Reply, ServiceCall } from './call.ts'
+import type { BodyPlan } from './body.ts'
+import type { BodyOptions, BucketControl, ObjectCall, Reply, ServiceCall } from './call.ts'
 import { region } from './call.ts'
 import type { Counters } from './counters.ts'
 import { s3Error } from './errors.ts'
@@ -204,8 +205,8 @@ function makeCall(plane: Plane, exchange: Exchange, asked: Asked & { readonly ve
   const { view, operation, headers, query, caller, server, target, verified } = asked
   const { svm } = server
   const signing = chunkSigning(verified)
-  const plan: ServiceCall['planBody'] = (options) =>
-    planBody({ headers, payload: verified.payload, ...(signing === undefined ? {} : { signing }), ...options })
+  const plan = (options: BodyOptions, about = headers): BodyPlan =>
+    planBody({ headers: about, payload: verified.payload, ...(signing === undefined ? {} : { signing }), ...options })
   return {
     operation,
     headers,
@@ -217,11 +218,12 @@ function makeCall(plane: Plane, exchange: Exchange, asked: Asked & { readonly ve
     store: plane.store,
     control: plane.control,
     bucketName: target.bucket ?? '',
-    planBody: plan,
+    planBody: (options) => plan(options),
     body: (planned) => bodyOf(planned, exchange.body()),
     async document(options) {
       if (!headers.has('content-length') && !headers.has('transfer-encoding')) return Buffer.alloc(0)
-      const planned = plan({ maxBytes: Infinity })
+      const about = options?.isChecksumOfObject === true ? withoutChecksums(headers) : headers
+      const planned = plan({ maxBytes: Infinity }, about)
       if (planned.sizeBytes > xmlBytesMax) throw s3Error('MaxMessageLengthExceeded')
       if (options?.isIntegrityNeeded === true && !planned.hasIntegrity) {
         throw s3Error('InvalidRequest', {
@@ -240,6 +242,10 @@ function makeCall(plane: Plane, exchange: Exchange, asked: Asked & { readonly ve
       return view.allows({ caller, server, bucket: record }, action, resourceOf(bucket, key))
     },
   }
+}
+
+function withoutChecksums(headers: RequestHeaders): RequestHeaders {
+  return new Map([...headers].filter(([name]) => !name.startsWith('x-amz-checksum-')))
 }
 
 function chunkSigning(verified: Verified<User>): ChunkSigning | undefined {

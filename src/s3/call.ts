@@ -28,8 +28,11 @@ export interface ServiceCall {
   planBody(options: BodyOptions): BodyPlan
   /** The body, once. Asking for its first byte is what answers `Expect: 100-continue`. */
   body(plan: BodyPlan): IncomingBody
-  /** The whole of a small body. */
-  document(options?: { readonly isIntegrityNeeded?: boolean }): Promise<Buffer>
+  /**
+   * The whole of a small body. Checksum headers are about the body, but with CompleteMultipartUpload about the object that
+   * is made.
+   */
+  document(options?: { readonly isIntegrityNeeded?: boolean; readonly isChecksumOfObject?: boolean }): Promise<Buffer>
   /** Looks up another bucket, such as that of a copy's source. */
   findBucket(name: string): Promise<OpenBucket>
   allows(action: string, bucket: string, key?: Uint8Array): Promise<boolean>

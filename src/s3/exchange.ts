@@ -45,6 +45,10 @@ export class Exchange {
     response.on('timeout', () => {
       if (response.headersSent) response.destroy()
     })
+    // The answer may have begun before the listener was to close, and so could not say it.
+    response.on('finish', () => {
+      if (options.isClosing()) request.socket.destroySoon()
+    })
     // Failures of the connection are met where it is used.
     request.on('error', () => {})
     response.on('error', () => {})
@@ -68,9 +72,12 @@ export class Exchange {
     }
   }
 
-  /** Whether there is still somebody to answer. */
+  /**
+   * Whether there is still somebody to answer. The answer has no socket of its own while the one before it is being ended,
+   * which a client that has all bytes of that one does not wait for.
+   */
   get isOpen(): boolean {
-    return !this.response.destroyed && this.response.socket?.writable === true
+    return !this.response.destroyed && this.request.socket.writable
   }
 
   /** Sends an answer whole. Text and no body at all take one write. */
@@ -92,20 +99,25 @@ export class Exchange {
       ...(closes ? { Connection: 'close' } : {}),
     })
     const isHead = this.request.method === 'HEAD'
-    if (typeof body === 'object' && body.bytes !== undefined && !isHead) await this.#sendBytes(body.bytes)
+    if (typeof body === 'object' && body.bytes !== undefined && !isHead)
+      await this.#sendBytes(body.bytes, body.sizeBytes)
     else if (text !== undefined && hasBody && !isHead) response.write(text)
     else if (closes) response.flushHeaders()
     if (closes && !this.#awaitsContinue && rest > drainBytesMax) await this.#linger()
     response.end()
   }
 
-  async #sendBytes(bytes: AsyncIterable<Buffer>): Promise<void> {
+  async #sendBytes(bytes: AsyncIterable<Buffer>, sizeBytes: number): Promise<void> {
     const { response } = this
     for await (const piece of bytes) {
       if (!this.isOpen) return
       this.bytesSent += piece.length
-      if (!response.write(piece)) await this.#drained()
+      // The last piece ends the answer, so that a small object travels in one packet with its headers.
+      if (this.bytesSent === sizeBytes) response.end(piece)
+      else if (!response.write(piece)) await this.#drained()
     }
+    // Fewer than were announced must not look whole.
+    if (this.bytesSent < sizeBytes) response.destroy()
   }
 
   /** Waits until the client has taken what it was sent, or is gone. */

@@ -1,5 +1,7 @@
 /** A data plane on free ports of this machine, over a catalog in memory and a temporary folder: what tests talk to. */
 import { mkdtemp, readdir, rm } from 'node:fs/promises' // oxlint-disable-line no-restricted-imports -- see below
+import { request as httpRequest } from 'node:http'
+import type { Agent, IncomingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { S3Client } from '@aws-sdk/client-s3'
@@ -12,9 +14,11 @@ import { realSystem } from '../engines/system.ts'
 import { CommitRefused } from '../ports/catalog.ts'
 import type { Catalog, Change, FieldValue } from '../ports/catalog.ts'
 import type { Volumes } from '../ports/volumes.ts'
+import { sign } from './auth/sign.ts'
 import type { BucketControl } from './call.ts'
 import { startDataPlane } from './server.ts'
 import type { DataPlane, DataPlaneParts } from './server.ts'
+import { text } from './tenancy-records.ts'
 
 export const svm = '11111111-1111-4111-8111-111111111111'
 export const volume = '22222222-2222-4222-8222-222222222222'
@@ -22,6 +26,57 @@ export const otherVolume = '33333333-3333-4333-8333-333333333333'
 export const server = '44444444-4444-4444-8444-444444444444'
 export const networkInterface = '55555555-5555-4555-8555-555555555555'
 export const keys = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' }
+
+/** A request as a client without an SDK makes it, signed unless told otherwise. */
+export async function send(
+  plane: Pick<TestPlane, 'url'>,
+  method: string,
+  target: string,
+  options: {
+    readonly headers?: Readonly<Record<string, string>>
+    readonly body?: string | Buffer
+    readonly isAnonymous?: boolean
+    readonly hash?: string
+    readonly agent?: Agent
+  } = {},
+): Promise<{ status: number; headers: IncomingHttpHeaders; text: string }> {
+  const { host, hostname, port } = new URL(plane.url)
+  const [rawPath = '', rawQuery = ''] = target.split('?')
+  const given: Record<string, string> = { host, ...options.headers }
+  if (options.body !== undefined) given['content-length'] = String(Buffer.byteLength(options.body))
+  const identity = { accessKey: keys.accessKeyId, secret: keys.secretAccessKey, region: 'us-east-1' }
+  const headers =
+    options.isAnonymous === true
+      ? given
+      : sign({ method, rawPath, rawQuery, headers: given }, identity, new Date(), options.hash ?? 'UNSIGNED-PAYLOAD')
+          .headers
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(
+      {
+        hostname,
+        port,
+        method,
+        path: target,
+        headers,
+        ...(options.agent === undefined ? {} : { agent: options.agent }),
+      },
+      (response) => {
+        const pieces: Buffer[] = []
+        response.on('data', (piece: Buffer) => pieces.push(piece))
+        response.on('error', reject)
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            text: Buffer.concat(pieces).toString(),
+          }),
+        )
+      },
+    )
+    request.on('error', reject)
+    request.end(options.body)
+  })
+}
 
 export const volumeBytes = 2 ** 30
 
@@ -62,9 +117,9 @@ export async function startTestPlane(
   const log = (level: string) => (message: string, details?: unknown) => void logged.push({ level, message, details })
 
   const put: TestPlane['put'] = async (type, key, body, parent) => {
-    const scope = String(body['svm.uuid'] ?? '')
+    const scope = text(body['svm.uuid'])
     const unique = {
-      [`${type}:name`]: `${scope}/${String(body['name'])}`,
+      [`${type}:name`]: `${scope}/${text(body['name'])}`,
       ...(typeof body['access_key'] === 'string' ? { 's3:access-key': body['access_key'] } : {}),
     }
     await catalog.commit([{ do: 'put-record', type, key, body, parent: parent ?? scope, unique }])

@@ -44,6 +44,21 @@ export async function completeUpload(
 ): Promise<Pick<ObjectDraft, 'etag' | 'checksum'>> {
   const upload = await findUpload(store, bucket, key, order.upload)
   if (upload === undefined) return finished(store, bucket, key, order.upload)
+  try {
+    return await complete(store, bucket, upload, order)
+  } catch (failure) {
+    // Another request may have completed it meanwhile; then this one found the upload or its parts gone.
+    if ((await findUpload(store, bucket, key, order.upload)) !== undefined) throw failure
+    return finished(store, bucket, key, order.upload)
+  }
+}
+
+async function complete(
+  store: ObjectStore,
+  bucket: OpenBucket,
+  upload: OpenUpload,
+  order: Parameters<typeof completeUpload>[3],
+): Promise<ObjectDraft> {
   const parts = chooseParts(await allParts(store, bucket, upload.id), order.parts, upload)
   const object = assemble(parts, upload, store.system.clock.now())
   checkExpected(object, order.expected)

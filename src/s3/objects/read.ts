@@ -5,6 +5,9 @@ import type { ByteRange } from '../ranges.ts'
 import { readBytes } from './limits.ts'
 import type { ObjectStore, OpenBucket } from './store.ts'
 
+/** A key that is replaced faster than it can be opened so many times in a row is given up. */
+const looksMax = 4
+
 /** A stretch of one blob. */
 export interface Segment {
   readonly blob: string
@@ -27,7 +30,7 @@ export function segmentsOf(blobs: readonly BlobRef[], range?: ByteRange): Segmen
 
 /**
  * Finds an object and does something that opens its blobs. A blob may go between the look and the opening, when the object
- * is replaced or deleted in that moment; then the row is looked up again, once. The same row twice is a damaged volume.
+ * is replaced or deleted in that moment; then the row is looked up again. The same row twice is a damaged volume.
  */
 export async function withObject<Result>(
   { catalog }: ObjectStore,
@@ -35,17 +38,22 @@ export async function withObject<Result>(
   key: Uint8Array,
   use: (object: ObjectRow) => Promise<Result>,
 ): Promise<Result> {
-  const object = await catalog.object(bucket.uuid, key)
-  if (object === undefined) throw s3Error('NoSuchKey')
-  try {
-    return await use(object)
-  } catch (failure) {
-    if (!(failure instanceof VolumesFailure) || failure.reason !== 'missing') throw failure
-    const again = await catalog.object(bucket.uuid, key)
-    if (again === undefined) throw s3Error('NoSuchKey')
-    if (again.blobs[0]?.blob === object.blobs[0]?.blob) throw failure
-    return use(again)
+  let missing: VolumesFailure | undefined
+  let blobBefore: string | undefined
+  for (let looks = 0; looks < looksMax; looks += 1) {
+    const object = await catalog.object(bucket.uuid, key)
+    if (object === undefined) throw s3Error('NoSuchKey')
+    const blob = object.blobs[0]?.blob
+    if (missing !== undefined && blob === blobBefore) throw missing
+    try {
+      return await use(object)
+    } catch (failure) {
+      if (!(failure instanceof VolumesFailure) || failure.reason !== 'missing') throw failure
+      missing = failure
+      blobBefore = blob
+    }
   }
+  throw missing ?? s3Error('InternalError')
 }
 
 /**

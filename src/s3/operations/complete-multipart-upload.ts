@@ -18,7 +18,7 @@ export async function completeMultipartUpload(call: ObjectCall): Promise<Reply> 
   const { headers, store, bucket, key } = call
   refuseUnbuilt(headers)
   const expected = readExpected(headers)
-  const root = readXml(await call.document(), 'CompleteMultipartUpload')
+  const root = readXml(await call.document({ isChecksumOfObject: true }), 'CompleteMultipartUpload')
   const entries = children(root, 'Part')
   if (entries.length === 0) throw malformed('A Part is needed.')
   if (entries.length > partsMax) throw s3Error('TooManyParts')

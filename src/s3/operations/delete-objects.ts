@@ -39,7 +39,9 @@ export async function deleteObjects(call: BucketCall): Promise<Reply> {
   return {
     body: xmlDocument('DeleteResult', {
       Deleted: isQuiet ? [] : deleted.map((Key) => ({ Key })),
-      Error: [...failures].map(([at, { code, message }]) => ({ Key: keys[at], Code: code, Message: message })),
+      Error: [...failures]
+        .toSorted(([a], [b]) => a - b)
+        .map(([at, { code, message }]) => ({ Key: keys[at], Code: code, Message: message })),
     }),
   }
 }

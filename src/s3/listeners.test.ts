@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { test } from 'node:test'
+import type { Catalog, Fields, StoredRecord } from '../ports/catalog.ts'
+import type { Clock } from '../ports/system.ts'
+import { Listeners } from './listeners.ts'
+import type { ListenPolicy } from './listeners.ts'
+
+/** Time that passes only when it is told to. */
+class StepClock implements Clock {
+  #nowMs = 0
+  #sleepers: (() => void)[] = []
+  now = (): number => this.#nowMs
+  elapsed = (): number => this.#nowMs
+  sleep(_ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      this.#sleepers.push(resolve)
+      signal?.addEventListener('abort', () => resolve())
+    })
+  }
+  async pass(ms: number): Promise<void> {
+    this.#nowMs += ms
+    for (const wake of this.#sleepers.splice(0)) wake()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+interface Bench {
+  readonly listeners: Listeners
+  readonly clock: StepClock
+  readonly warnings: string[]
+  readonly records: Record<string, Fields[]>
+  readonly change: () => void
+}
+
+function bench(records: Record<string, Fields[]>, policy: ListenPolicy): Bench {
+  const clock = new StepClock()
+  const warnings: string[] = []
+  let revision = 1
+  const catalog = {
+    revision: () => Promise.resolve(revision),
+    records: (type: string) =>
+      Promise.resolve(
+        (records[type] ?? []).map((body): StoredRecord => ({
+          type,
+          key: body['uuid'] as string,
+          parent: '',
+          revision: 1,
+          body,
+        })),
+      ),
+  } as unknown as Catalog
+  const listeners = new Listeners({
+    catalog,
+    clock,
+    log: { info() {}, warn: (message) => void warnings.push(message), error() {} },
+    policy,
+    makeServer: (endpoint) => createServer((_request, response) => response.end(endpoint.servers.join(' '))),
+  })
+  return { listeners, clock, warnings, records, change: () => void (revision += 1) }
+}
+
+const lif = (uuid: string, svm: string, address: string, enabled = true): Fields => ({
+  uuid,
+  'svm.uuid': svm,
+  'ip.address': address,
+  enabled,
+  scope: 'svm',
+})
+const server = (uuid: string, svm: string, more: Fields = {}): Fields => ({
+  uuid,
+  name: uuid,
+  'svm.uuid': svm,
+  enabled: true,
+  port: 80,
+  secure_port: 443,
+  is_https_enabled: false,
+  ...more,
+})
+const interfaces = 'network/ip/interfaces'
+const servers = 'protocols/s3/services'
+
+async function freePort(): Promise<number> {
+  const probe = createServer()
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve))
+  const { port } = probe.address() as AddressInfo
+  await new Promise((resolve) => probe.close(resolve))
+  return port
+}
+
+test('every interface serves every enabled server of its SVM, low ports at 9000 and more', async () => {
+  const port = await freePort()
+  const { listeners } = bench(
+    {
+      [interfaces]: [
+        lif('i1', 'svm1', '127.0.0.1'),
+        lif('i2', 'svm1', '127.0.0.2'),
+        lif('i3', 'svm2', '127.0.0.3', false),
+      ],
+      [servers]: [
+        server('s1', 'svm1', { port: 81 }),
+        server('s2', 'svm1', { port }),
+        server('s3', 'svm2', { port }),
+        server('s4', 'svm1', { port: 82, enabled: false }),
+      ],
+    },
+    { canBindLowPorts: false },
+  )
+  await listeners.start()
+  const bound = listeners.bound().map((one) => `${one.host}:${one.port} ${one.servers.join()}`)
+  const expected = ['127.0.0.1:9081 s1', `127.0.0.1:${port} s2`, '127.0.0.2:9081 s1', `127.0.0.2:${port} s2`]
+  assert.deepEqual(bound.toSorted(), expected.toSorted())
+  await listeners.close(0)
+})
+
+test('servers of one SVM share a port, and the addresses of the first interface can be given', async () => {
+  const { listeners } = bench(
+    { [interfaces]: [lif('i1', 'svm1', '10.9.8.7')], [servers]: [server('b', 'svm1'), server('a', 'svm1')] },
+    { canBindLowPorts: false, first: { interface: 'i1', http: { host: '127.0.0.1', port: 0 }, https: 'off' } },
+  )
+  await listeners.start()
+  const [only] = listeners.bound()
+  assert.equal(listeners.bound().length, 1)
+  assert.deepEqual([only?.host, only?.servers], ['127.0.0.1', ['a', 'b']])
+  assert.equal(await (await fetch(`http://127.0.0.1:${only?.port}`)).text(), 'a b')
+  await listeners.close(0)
+})
+
+test('what changes in the records changes what is listened to', async () => {
+  const port = await freePort()
+  const { listeners, clock, records, change } = bench(
+    { [interfaces]: [lif('i1', 'svm1', '127.0.0.1')], [servers]: [] },
+    { canBindLowPorts: false },
+  )
+  await listeners.start()
+  assert.deepEqual(listeners.bound(), [])
+  records[servers] = [server('s1', 'svm1', { port })]
+  change()
+  await clock.pass(500)
+  assert.deepEqual(
+    listeners.bound().map((one) => one.port),
+    [port],
+  )
+  records[servers] = []
+  change()
+  await clock.pass(500)
+  assert.deepEqual(listeners.bound(), [])
+  await assert.rejects(fetch(`http://127.0.0.1:${port}`))
+  await listeners.close(0)
+})
+
+test('an address that cannot be bound is told once, tried again, and keeps nobody from the others', async () => {
+  const port = await freePort()
+  const taken = createServer()
+  await new Promise<void>((resolve) => taken.listen(port, '127.0.0.1', resolve))
+  const { listeners, clock, warnings } = bench(
+    {
+      [interfaces]: [lif('i1', 'svm1', '127.0.0.1'), lif('i2', 'svm1', '127.0.0.2')],
+      [servers]: [server('s1', 'svm1', { port })],
+    },
+    { canBindLowPorts: false },
+  )
+  await listeners.start()
+  assert.deepEqual(
+    listeners.bound().map((one) => one.host),
+    ['127.0.0.2'],
+  )
+  await clock.pass(6000)
+  assert.equal(warnings.length, 1)
+  await new Promise((resolve) => taken.close(resolve))
+  await clock.pass(6000)
+  assert.equal(listeners.bound().length, 2)
+  await listeners.close(0)
+})
