@@ -44,7 +44,7 @@ export async function killEverything(product: Product): Promise<void> {
   await until('every process is gone', 10_000, () => pids.every((pid) => !isAlive(pid)))
 }
 
-/** Starts the product again where it was, at the same ports, as a client finds it after a crash. */
+/** Starts the product again over what it left. */
 export function startAgain(product: Product, environment: Readonly<Record<string, string>> = {}): Promise<Product> {
   return startProduct({ folder: product.folder, environment })
 }

@@ -1,0 +1,164 @@
+/** Command-line clients as they come, where they are installed: a tree up, a listing, the tree down, every byte. */
+import assert from 'node:assert/strict'
+import { execFile, spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { promisify } from 'node:util'
+import { startProduct, type Product } from '../support/product.ts'
+import { isWhole, makeTree, sha256OfFile, type TreeFile } from './tree.ts'
+
+const run = promisify(execFile)
+const OUTPUT_BYTES_MAX = 64 * 2 ** 20
+const MIB = 2 ** 20
+
+interface Tool {
+  readonly name: string
+  readonly program: string
+  readonly version: string
+  /** Files of node_modules in a short run. Some of the tools take a while for each file. */
+  readonly filesMax: number
+  readonly bytesMax?: number
+  readonly environment?: (product: Product) => Readonly<Record<string, string>>
+  /** Makes a bucket. */
+  readonly make: (product: Product, bucket: string) => readonly string[]
+  readonly up: (product: Product, folder: string, bucket: string) => readonly string[]
+  readonly down: (product: Product, bucket: string, folder: string) => readonly string[]
+  /** Its output names every key. */
+  readonly list: (product: Product, bucket: string) => readonly string[]
+}
+
+const aws = (product: Product) => ['--endpoint-url', product.s3Http ?? '']
+const s3cmd = (product: Product) => ['-c', join(product.folder, 's3cmd.cfg')]
+const rclone = (product: Product, bucket: string) =>
+  `:s3,provider=Other,env_auth=true,force_path_style=true,endpoint="${product.s3Http}":${bucket}`
+
+const tools: readonly Tool[] = [
+  {
+    name: 'aws',
+    program: '/usr/bin/aws',
+    version: '--version',
+    filesMax: 200,
+    make: (product, bucket) => [...aws(product), 's3', 'mb', `s3://${bucket}`],
+    up: (product, folder, bucket) => [
+      ...aws(product),
+      's3',
+      'cp',
+      '--recursive',
+      '--only-show-errors',
+      folder,
+      `s3://${bucket}`,
+    ],
+    down: (product, bucket, folder) => [...aws(product), 's3', 'sync', '--only-show-errors', `s3://${bucket}`, folder],
+    list: (product, bucket) => [...aws(product), 's3', 'ls', '--recursive', `s3://${bucket}`],
+  },
+  {
+    name: 's3cmd',
+    program: 's3cmd',
+    version: '--version',
+    filesMax: 60,
+    bytesMax: 40 * MIB,
+    make: (product, bucket) => [...s3cmd(product), 'mb', `s3://${bucket}`],
+    up: (product, folder, bucket) => [
+      ...s3cmd(product),
+      'sync',
+      '--no-progress',
+      '-q',
+      `${folder}/`,
+      `s3://${bucket}/`,
+    ],
+    down: (product, bucket, folder) => [
+      ...s3cmd(product),
+      'sync',
+      '--no-progress',
+      '-q',
+      `s3://${bucket}/`,
+      `${folder}/`,
+    ],
+    list: (product, bucket) => [...s3cmd(product), 'ls', '--recursive', `s3://${bucket}`],
+  },
+  {
+    name: 'rclone',
+    program: 'rclone',
+    version: 'version',
+    filesMax: 800,
+    make: (product, bucket) => ['mkdir', rclone(product, bucket)],
+    up: (product, folder, bucket) => ['copy', '--transfers', '8', folder, rclone(product, bucket)],
+    down: (product, bucket, folder) => ['copy', '--transfers', '8', rclone(product, bucket), folder],
+    list: (product, bucket) => ['lsf', '-R', '--files-only', rclone(product, bucket)],
+  },
+]
+
+describe('command-line clients move a real tree', () => {
+  let product: Product
+  let work: string
+
+  before(async () => {
+    work = await mkdtemp(join(tmpdir(), 'holdfast-tools-'))
+    product = await startProduct({ environment: { HOLDFAST_WORKERS: '2' } })
+    await writeFile(join(product.folder, 's3cmd.cfg'), s3cmdConfiguration(product))
+  })
+  after(async () => {
+    await product.stop()
+    await rm(work, { recursive: true, force: true })
+  })
+
+  for (const tool of tools) {
+    const isThere = spawnSync(tool.program, [tool.version]).status === 0
+    const skip = isThere ? false : `${tool.program} is not installed`
+    const timeout = isWhole ? 900_000 : 120_000
+    it(`${tool.name} uploads, lists and downloads, and every byte is the same`, { skip, timeout }, async () => {
+      const bucket = `tree-${tool.name}`
+      const [from, to] = [join(work, tool.name, 'from'), join(work, tool.name, 'to')]
+      const files = await makeTree(from, {
+        filesMax: isWhole && tool.name !== 's3cmd' ? Infinity : tool.filesMax,
+        ...(tool.bytesMax === undefined || isWhole ? {} : { bytesMax: tool.bytesMax }),
+      })
+      const call = (args: readonly string[]) =>
+        run(tool.program, args, {
+          maxBuffer: OUTPUT_BYTES_MAX,
+          timeout,
+          killSignal: 'SIGKILL',
+          env: {
+            PATH: process.env['PATH'],
+            LANG: 'C.UTF-8',
+            HOME: join(work, tool.name),
+            AWS_ACCESS_KEY_ID: product.accessKey,
+            AWS_SECRET_ACCESS_KEY: product.secretKey,
+            AWS_DEFAULT_REGION: 'us-east-1',
+          },
+        })
+      await call(tool.make(product, bucket))
+      await call(tool.up(product, from, bucket))
+      const { stdout } = await call(tool.list(product, bucket))
+      for (const file of files) assert.ok(stdout.includes(file.key), `the listing has ${file.key}`)
+      assert.equal(stdout.trim().split('\n').length, files.length)
+      await call(tool.down(product, bucket, to))
+      await compare(files, to)
+    })
+  }
+})
+
+async function compare(files: readonly TreeFile[], folder: string): Promise<void> {
+  for (const file of files) {
+    const copy = join(folder, file.key)
+    assert.ok(existsSync(copy), `${file.key} came back`)
+    assert.equal(await sha256OfFile(copy), await sha256OfFile(file.path), file.key)
+  }
+  const found = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile())
+  assert.equal(found.length, files.length)
+}
+
+function s3cmdConfiguration(product: Product): string {
+  const host = new URL(product.s3Http ?? '').host
+  return `[default]
+access_key = ${product.accessKey}
+secret_key = ${product.secretKey}
+host_base = ${host}
+host_bucket = ${host}
+use_https = False
+bucket_location = us-east-1
+`
+}
