@@ -29,10 +29,12 @@ function install() {
   if (wanted.every(isThere) && runs24()) return
   process.stderr.write('Installing what is missing. This happens once.\n')
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
-  const options = ['ci', '--no-audit', '--no-fund', '--loglevel=error', ...(needsTools ? [] : ['--omit=dev'])]
+  // `npm ci` empties node_modules first, from which a cluster may be running: it is for the first time only.
+  const verb = runs24() ? ['install', '--no-save'] : ['ci']
+  const options = [...verb, '--no-audit', '--no-fund', '--loglevel=error', ...(needsTools ? [] : ['--omit=dev'])]
   const installed = spawnSync(npm, options, { cwd: root, stdio: ['ignore', 2, 2] })
   if (installed.status !== 0) {
-    process.stderr.write('npm ci failed; what it said is above.\n')
+    process.stderr.write('npm failed; what it said is above.\n')
     process.exit(installed.status ?? 1)
   }
   if (!runs24()) {
