@@ -64,9 +64,14 @@ export async function answer(
 ): Promise<void> {
   const startedMs = plane.system.clock.elapsed()
   const isClosing = (): boolean => endpoint.isClosing || plane.isDraining()
-  const exchange = new Exchange(request, response, { ...options, clock: plane.system.clock, isClosing })
   const ids = requestIds(plane.system)
   const about: About = { volume: undefined, counts: 'other', target: {}, mayList: undefined }
+  const exchange: Exchange = new Exchange(request, response, {
+    ...options,
+    clock: plane.system.clock,
+    isClosing,
+    onSilence: () => sendError(plane, exchange, ids, about, silence),
+  })
   try {
     const reply = await perform(plane, endpoint, exchange, about)
     await exchange.send(
@@ -96,6 +101,7 @@ interface About {
   mayList: (() => Promise<boolean>) | undefined
 }
 
+const silence = s3Error('RequestTimeout', { headers: { Connection: 'close' } })
 const commonHeaders = { Server: 'Holdfast' }
 
 async function perform(

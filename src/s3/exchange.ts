@@ -30,16 +30,23 @@ export class Exchange {
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
-    options: { readonly clock: Clock; readonly awaitsContinue: boolean; readonly isClosing: () => boolean },
+    options: {
+      readonly clock: Clock
+      readonly awaitsContinue: boolean
+      readonly isClosing: () => boolean
+      /** Answers a client whose body stopped coming, before its connection is ended. */
+      readonly onSilence: () => Promise<void>
+    },
   ) {
     this.request = request
     this.response = response
     this.#awaitsContinue = options.awaitsContinue
     this.#isClosing = options.isClosing
     this.#clock = options.clock
+    // Of a body that has stopped coming. Whoever waits for its next piece learns it by the end of the connection.
     request.on('timeout', () => {
       this.#timedOut = true
-      request.destroy(s3Error('RequestTimeout'))
+      void options.onSilence().finally(() => request.destroy())
     })
     // While the answer is being worked on, silence is ours.
     response.on('timeout', () => {
