@@ -2,9 +2,11 @@
 import fastifyStatic from '@fastify/static'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Cluster } from '../../core/cluster.ts'
+import { isServed } from '../../model/release.ts'
 import { openApi } from '../openapi/document.ts'
 import { answer, type RestFace, type RestReply } from './answer.ts'
 import { BODY_BYTES_MAX } from './json.ts'
+import { answerUnreadable, UNREADABLE } from './unreadable.ts'
 
 export interface ManagementOptions {
   readonly key: string
@@ -41,10 +43,32 @@ export async function serveManagement(face: RestFace, options: ManagementOptions
     routerOptions: { ignoreDuplicateSlashes: true, ignoreTrailingSlash: true, maxParamLength: 2048 },
     return503OnClosing: true,
     forceCloseConnections: 'idle',
+    clientErrorHandler: answerUnreadable,
+    frameworkErrors(_failure, _request, reply) {
+      const error = { message: 'The address cannot be understood.', code: UNREADABLE }
+      void (reply as unknown as FastifyReply).code(400).send({ error })
+    },
   }) as unknown as FastifyInstance
   server.server.headersTimeout = HEADERS_MS
   server.server.maxConnections = CONNECTIONS_MAX
   let inProgress = 0
+
+  // Before the routes: each takes the handlers that are there when it is made.
+  server.setNotFoundHandler((request, reply) => {
+    const message = `Nothing is served at ${request.url.slice(0, 200)}.`
+    return reply.code(404).send({ error: { message, code: 3 } })
+  })
+  server.setErrorHandler((failure: Error & { statusCode?: number; code?: string }, _request, reply) => {
+    const tooLarge = failure.code === 'FST_ERR_CTP_BODY_TOO_LARGE'
+    const status = tooLarge ? 413 : failure.statusCode !== undefined && failure.statusCode < 500 ? 400 : 500
+    const message = tooLarge
+      ? `The body is larger than ${BODY_BYTES_MAX} bytes.`
+      : status === 400
+        ? 'The request cannot be understood.'
+        : 'The request could not be carried out. The log has the details.'
+    if (status === 500) face.actions.cluster.log.error('A request failed.', { cause: failure.stack ?? failure.message })
+    return reply.code(status).send({ error: { message, code: status === 500 ? 262145 : UNREADABLE } })
+  })
 
   // Bodies come as text: the face reads JSON itself, within its own bounds.
   server.removeAllContentTypeParsers()
@@ -74,22 +98,6 @@ export async function serveManagement(face: RestFace, options: ManagementOptions
     options.isReady() ? reply.code(200).send({ status: 'ready' }) : reply.code(503).send({ status: 'not ready' }),
   )
   await documentation(server, face.actions.cluster, options.browserFolder)
-
-  server.setNotFoundHandler((request, reply) => {
-    const message = `Nothing is served at ${request.url.slice(0, 200)}.`
-    return reply.code(404).send({ error: { message, code: 3 } })
-  })
-  server.setErrorHandler((failure: Error & { statusCode?: number; code?: string }, _request, reply) => {
-    const tooLarge = failure.code === 'FST_ERR_CTP_BODY_TOO_LARGE'
-    const status = tooLarge ? 413 : failure.statusCode !== undefined && failure.statusCode < 500 ? 400 : 500
-    const message = tooLarge
-      ? `The body is larger than ${BODY_BYTES_MAX} bytes.`
-      : status === 400
-        ? 'The request cannot be understood.'
-        : 'The request could not be carried out. The log has the details.'
-    if (status === 500) face.actions.cluster.log.error('A request failed.', { cause: failure.stack ?? failure.message })
-    return reply.code(status).send({ error: { message, code: status === 500 ? 262145 : 262199 } })
-  })
 
   await server.listen({ host: options.host, port: options.port })
   const address = server.server.address()
@@ -127,15 +135,8 @@ async function documentation(server: FastifyInstance, cluster: Cluster, browserF
   )
   const page = (_request: FastifyRequest, reply: FastifyReply) =>
     reply.header('content-type', 'text/html; charset=utf-8').header('content-security-policy', POLICY).send(PAGE)
-  for (const path of [
-    '/docs',
-    '/docs/api',
-    '/docs/api/index.html',
-    '/docs/swagger-ui',
-    '/docs/swagger-ui/index.html',
-  ]) {
-    server.get(path, page)
-  }
+  const newer = isServed('9.9', cluster.release) ? ['/docs/swagger-ui', '/docs/swagger-ui/index.html'] : []
+  for (const path of ['/docs', '/docs/api', '/docs/api/index.html', ...newer]) server.get(path, page)
   server.get('/docs/swagger-ui/start.js', (_request, reply) =>
     reply.header('content-type', 'text/javascript; charset=utf-8').send(START),
   )
