@@ -152,7 +152,7 @@ test('300 MB go in and out with flat memory', async () => {
   )
   let highest = 0
   const before = process.memoryUsage.rss()
-  const watch = setInterval(() => (highest = Math.max(highest, process.memoryUsage.rss() - before)), 20)
+  const watch = setInterval(() => (highest = Math.max(highest, process.memoryUsage.rss() - before)), 20).unref()
   await t.s3.send(new PutObjectCommand({ Bucket, Key: 'huge', Body: body, ContentLength: count * megabyte.length }))
   const got = await t.s3.send(new GetObjectCommand({ Bucket, Key: 'huge' }))
   let size = 0

@@ -6,7 +6,7 @@ import { algorithmOf } from './checksums.ts'
 import { writeDetails } from './details.ts'
 import type { ObjectDetails } from './details.ts'
 import { openSegments, segmentsOf, withObject } from './read.ts'
-import { refuseEarly } from './room.ts'
+import { refuseObjectEarly } from './room.ts'
 import { commitNaming, digested, storeBody } from './store-body.ts'
 import type { ObjectStore, OpenBucket } from './store.ts'
 
@@ -78,7 +78,7 @@ async function checksumOfCopy(
 async function move(store: ObjectStore, order: CopyOrder, row: ObjectRow): Promise<ObjectDraft> {
   const { source, target, condition } = order
   const details = writeDetails(order.details(row))
-  await refuseEarly(store, target.bucket, { sizeBytes: row.sizeBytes, key: target.key, condition })
+  await refuseObjectEarly(store, target.bucket, { sizeBytes: row.sizeBytes, key: target.key, condition })
   const bytes = await openSegments(source.bucket, segmentsOf(row.blobs))
   const body = digested(bytes, row.sizeBytes, order.algorithm ?? algorithmOf(row.checksum))
   const { outcome, blobs, timeMs } = await storeBody(store, target.bucket, body, { key: target.key })

@@ -28,7 +28,7 @@ function explainRefusal(refused: CommitRefused): S3Error {
   const options = { cause: refused }
   switch (refused.reason) {
     case 'full':
-      return s3Error('QuotaExceeded', { ...options, message: quotaMessages[refused.scope] ?? fullMessage })
+      return full(refused.scope, refused)
     case 'condition':
       return s3Error('PreconditionFailed', options)
     case 'absent':
@@ -52,7 +52,12 @@ function explainRefusal(refused: CommitRefused): S3Error {
   }
 }
 
-const fullMessage = 'The bucket or its volume is full. Delete objects or raise its size, then try again.'
+/** What has no room left: the bucket, or the volume it lives in. */
+export function full(what: string, cause?: unknown): S3Error {
+  const message = quotaMessages[what]
+  return s3Error('QuotaExceeded', { cause, ...(message === undefined ? {} : { message }) })
+}
+
 const quotaMessages: Readonly<Record<string, string>> = {
   bucket: 'The bucket is full. Delete objects or raise its size, then try again.',
   volume: 'The volume of the bucket is full. Delete objects or snapshots, or raise its size, then try again.',

@@ -28,7 +28,13 @@ export async function putPart(
   number: number,
   incoming: { readonly sizeBytes: number; readonly body: () => IncomingBody },
 ): Promise<PutPart> {
-  await refuseEarly(store, bucket, { sizeBytes: incoming.sizeBytes })
+  await refuseEarly(store, bucket, {
+    sizeBytes: incoming.sizeBytes,
+    async replacedBytes() {
+      const [part] = await store.catalog.parts(bucket.uuid, upload.id, number - 1, 1)
+      return part?.number === number ? part.sizeBytes : 0
+    },
+  })
   await refuseTooLarge(store, bucket, upload, number, incoming.sizeBytes)
   const kept = keepingChecksum(incoming.body(), upload)
   const { outcome, blobs, timeMs } = await storeBody(store, bucket, kept.body, {
@@ -71,8 +77,6 @@ export async function copyPart(
     const shared = range === undefined ? await sharePart(store, bucket, upload, number, source.bucket, row) : undefined
     if (shared !== undefined) return shared
     const sizeBytes = range === undefined ? row.sizeBytes : range.end - range.start + 1
-    await refuseEarly(store, bucket, { sizeBytes })
-    await refuseTooLarge(store, bucket, upload, number, sizeBytes)
     const bytes = await openSegments(source.bucket, segmentsOf(row.blobs, range))
     const body = digested(bytes, sizeBytes, upload.algorithm)
     return (await putPart(store, bucket, upload, number, { sizeBytes, body: () => body })).part

@@ -1,7 +1,7 @@
 import type { ObjectDraft, WriteCondition } from '../../ports/catalog.ts'
 import { writeDetails } from './details.ts'
 import type { ObjectDetails } from './details.ts'
-import { refuseEarly } from './room.ts'
+import { refuseObjectEarly } from './room.ts'
 import { commitNaming, storeBody } from './store-body.ts'
 import type { IncomingBody } from './store-body.ts'
 import type { ObjectStore, OpenBucket } from './store.ts'
@@ -18,7 +18,7 @@ export async function putObject(
     readonly condition: WriteCondition | undefined
   },
 ): Promise<ObjectDraft> {
-  await refuseEarly(store, bucket, { sizeBytes: draft.sizeBytes, key, condition: draft.condition })
+  await refuseObjectEarly(store, bucket, { sizeBytes: draft.sizeBytes, key, condition: draft.condition })
   const { outcome, blobs, timeMs } = await storeBody(store, bucket, draft.body(), { key })
   const object: ObjectDraft = {
     version: 'null',

@@ -1,5 +1,6 @@
-import type { WriteCondition } from '../../ports/catalog.ts'
+import type { ObjectRow, WriteCondition } from '../../ports/catalog.ts'
 import { s3Error } from '../errors.ts'
+import { full } from './failures.ts'
 import { objectBytesMax } from './limits.ts'
 import type { ObjectStore, OpenBucket } from './store.ts'
 
@@ -10,11 +11,16 @@ import type { ObjectStore, OpenBucket } from './store.ts'
 export async function refuseEarly(
   { catalog }: ObjectStore,
   bucket: OpenBucket,
-  write: { readonly sizeBytes: number; readonly key?: Uint8Array; readonly condition?: WriteCondition | undefined },
+  write: {
+    readonly sizeBytes: number
+    /** What is replaced makes room. Asked only where there is too little. */
+    readonly replacedBytes: () => Promise<number>
+  },
 ): Promise<void> {
-  if (write.sizeBytes > objectBytesMax) {
+  const { sizeBytes } = write
+  if (sizeBytes > objectBytesMax) {
     throw s3Error('EntityTooLarge', {
-      fields: { ProposedSize: String(write.sizeBytes), MaxSizeAllowed: String(objectBytesMax) },
+      fields: { ProposedSize: String(sizeBytes), MaxSizeAllowed: String(objectBytesMax) },
     })
   }
   const counters = await catalog.bucket(bucket.uuid)
@@ -22,25 +28,27 @@ export async function refuseEarly(
   const volume = await catalog.volume(bucket.volume)
   const bucketRoom = counters.limitBytes - counters.usedBytes
   const volumeRoom = volume === undefined ? 0 : volume.sizeBytes - volume.usedBytes
-  const needsLookUp = write.condition !== undefined || write.sizeBytes > Math.min(bucketRoom, volumeRoom)
-  if (!needsLookUp) return
-
-  // What is replaced makes room.
-  const current = write.key === undefined ? undefined : await catalog.object(bucket.uuid, write.key)
-  checkCondition(write.condition, current?.etag)
-  const freed = current?.sizeBytes ?? 0
-  if (write.sizeBytes > bucketRoom + freed) {
-    throw s3Error('QuotaExceeded', { message: 'The bucket is full. Delete objects or raise its size, then try again.' })
-  }
-  if (write.sizeBytes > volumeRoom + freed) {
-    throw s3Error('QuotaExceeded', {
-      message: 'The volume of the bucket is full. Delete objects or snapshots, or raise its size, then try again.',
-    })
-  }
+  if (sizeBytes <= bucketRoom && sizeBytes <= volumeRoom) return
+  const growth = sizeBytes - (await write.replacedBytes())
+  if (growth > bucketRoom) throw full('bucket')
+  if (growth > volumeRoom) throw full('volume')
 }
 
-function checkCondition(condition: WriteCondition | undefined, etag: string | undefined): void {
-  const { ifMatch, ifNoneMatch } = condition ?? {}
+/** The same for the object that a write would replace, and for the condition it comes with. */
+export async function refuseObjectEarly(
+  store: ObjectStore,
+  bucket: OpenBucket,
+  write: { readonly sizeBytes: number; readonly key: Uint8Array; readonly condition: WriteCondition | undefined },
+): Promise<void> {
+  const current = (): Promise<ObjectRow | undefined> => store.catalog.object(bucket.uuid, write.key)
+  if (write.condition !== undefined) checkCondition(write.condition, (await current())?.etag)
+  await refuseEarly(store, bucket, {
+    sizeBytes: write.sizeBytes,
+    replacedBytes: async () => (await current())?.sizeBytes ?? 0,
+  })
+}
+
+function checkCondition({ ifMatch, ifNoneMatch }: WriteCondition, etag: string | undefined): void {
   if (ifMatch !== undefined) {
     if (etag === undefined) throw s3Error('NoSuchKey')
     if (!ifMatch.includes('*') && !ifMatch.includes(etag)) throw s3Error('PreconditionFailed')

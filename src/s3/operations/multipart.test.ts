@@ -182,6 +182,17 @@ test('the sum of the parts is bounded by 5 GiB, before the bytes of the part tha
   assert.match(text, /<Code>(EntityTooLarge|QuotaExceeded)<\/Code>/)
 })
 
+test('a part can be sent again when the bucket is full', async () => {
+  await t.addBucket('full', { limitBytes: 1500 })
+  const where = { Bucket: 'full', Key: 'x' }
+  const { UploadId } = await t.s3.send(new CreateMultipartUploadCommand(where))
+  const part = (PartNumber: number): Promise<unknown> =>
+    t.s3.send(new UploadPartCommand({ ...where, UploadId, PartNumber, Body: last }))
+  await part(1)
+  await assert.rejects(part(2), failing('QuotaExceeded', 403))
+  await part(1)
+})
+
 test('Abort lets go of the parts, and what is named afterwards is NoSuchUpload', async () => {
   const id = await begin('gone')
   const parts = await upload('gone', id, [last])

@@ -261,6 +261,24 @@ test('a full bucket refuses before the body is sent, and parallel writers never 
   await into(there, 400)
 })
 
+test('a full volume refuses, parallel writers never overfill it, and what was refused leaves no blob', async () => {
+  const limit = (sizeBytes: number): Promise<unknown> =>
+    t.catalog.commit([{ do: 'resize-volume', volume: otherVolume, sizeBytes }])
+  const used = (await t.catalog.volume(otherVolume))?.usedBytes ?? 0
+  await limit(used + 1000)
+  const blobs = (await t.blobs()).length
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 8 }, (_, at) =>
+      t.s3.send(new PutObjectCommand({ Bucket: 'other', Key: `full${at}`, Body: Buffer.alloc(300) })),
+    ),
+  )
+  assert.equal(outcomes.filter((one) => one.status === 'fulfilled').length, 3)
+  for (const one of outcomes)
+    if (one.status === 'rejected') failing('QuotaExceeded', 403)(one.reason as S3ServiceException)
+  assert.equal((await t.blobs()).length, blobs + 3)
+  await limit(volumeBytes)
+})
+
 test('an object beyond 5 GiB or beyond the volume is refused by its announced size', async () => {
   const announce = (size: number): ReturnType<typeof send> =>
     send(t, 'PUT', `/${Bucket}/huge`, { headers: { 'content-length': String(size), expect: '100-continue' } })
