@@ -44,25 +44,34 @@ export class Failure extends Error {
   }
 }
 
+/** What came from the request goes back cut, so that a huge name does not come back whole. */
+function cut(given: string): string {
+  return given.length > GIVEN_CHARACTERS_MAX ? `${given.slice(0, GIVEN_CHARACTERS_MAX)}…` : given
+}
+
+const GIVEN_CHARACTERS_MAX = 160
+
 export const failures = {
   duplicate: (what: string, target: string, code = 1) =>
     new Failure('conflict', code, `${what} exists already (duplicate entry). Choose another ${target}.`, { target }),
   inUse: (message: string, target?: string, code = 8) => new Failure('conflict', code, message, { target }),
   notFound: (what: string, target?: string) => new Failure('not-found', 4, `${what}: entry doesn't exist.`, { target }),
-  noSuchPath: (path: string) => new Failure('not-found', 3, `API not found: ${path}.`),
+  noSuchPath: (path: string) => new Failure('not-found', 3, `API not found: ${cut(path)}.`),
   unsupported: (method: string, path: string) =>
-    new Failure('unsupported', 3, `${method} is not supported on ${path}.`),
+    new Failure('unsupported', 3, `${method} is not supported on ${cut(path)}.`),
   denied: (method: string, path: string, role: string) =>
-    new Failure('denied', 6, `not authorized for that command: the role ${role} may not ${method} ${path}.`),
+    new Failure('denied', 6, `not authorized for that command: the role ${role} may not ${method} ${cut(path)}.`),
   unauthenticated: () =>
     new Failure('unauthenticated', 6691623, 'User is not authorized. Send the credentials of a user, or an API key.'),
   malformedJson: (message: string) => new Failure('malformed', 262199, message),
-  unexpected: (name: string) => new Failure('malformed', 262179, `Unexpected argument "${name}".`, { target: name }),
+  unexpected: (name: string) =>
+    new Failure('malformed', 262179, `Unexpected argument "${cut(name)}".`, { target: cut(name) }),
   badArgument: (name: string, message: string) =>
     new Failure('malformed', 262185, `Invalid value for "${name}": ${message}`, { target: name }),
   badValue: (field: string, message: string) =>
     new Failure('invalid', 262197, `Invalid value for field "${field}": ${message}`, { target: field }),
-  unknownField: (field: string) => new Failure('invalid', 262179, `Unexpected argument "${field}".`, { target: field }),
+  unknownField: (field: string) =>
+    new Failure('invalid', 262179, `Unexpected argument "${cut(field)}".`, { target: cut(field) }),
   notSettable: (field: string, when: 'create' | 'modify') =>
     new Failure('invalid', when === 'modify' ? 262203 : 262196, `Field "${field}" cannot be set in this operation.`, {
       target: field,

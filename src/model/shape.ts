@@ -27,7 +27,7 @@ function onlyMembers(printed: Json, members: readonly string[]): Json {
     isRecord(element)
       ? Object.fromEntries(Object.entries(element).filter(([name]) => members.includes(name)))
       : element,
-  ) as Json
+  )
 }
 
 export function place(nested: Record<string, Json>, path: string, value: Json): void {

@@ -340,7 +340,7 @@ class Exchange {
   }
 }
 
-function allowedMethods(behaviour: Behaviour, isInstance: boolean): string[] {
+export function allowedMethods(behaviour: Behaviour, isInstance: boolean): string[] {
   const { create, modify, remove, resource } = behaviour
   const methods = ['GET', 'HEAD', 'OPTIONS']
   if (!isInstance && create !== undefined) methods.push(resource.createMethod)

@@ -83,7 +83,7 @@ export function writeArguments(
   const args: Record<string, string> = {}
   for (const [name, value] of given) {
     if (HARMLESS.has(name)) continue
-    if (declared[name] === undefined) {
+    if (!Object.hasOwn(declared, name)) {
       if (resource.fields.has(name)) {
         throw failures.badArgument(name, 'a write of one object takes its fields in the body, not in the query.')
       }

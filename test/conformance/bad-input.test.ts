@@ -1,0 +1,489 @@
+/**
+ * Bad input at the management interface: each is a clear error of the right status, none a 500, and none tells anything
+ * of the program. What is wrong is generated from the declarations, so that a new field or resource is covered.
+ */
+import assert from 'node:assert/strict'
+import { connect } from 'node:tls'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import { behaviours } from '../../src/resources/index.ts'
+import type { Behaviour } from '../../src/core/behaviour.ts'
+import type { Field } from '../../src/model/resource.ts'
+import { asText, recordsOf } from '../support/body.ts'
+import { basic } from '../support/cluster.ts'
+import type { Reply } from '../support/rest-client.ts'
+import { seedOf } from '../support/seed.ts'
+import { Made, NATIVE, openTarget } from './target.ts'
+
+const { api, user, password } = await openTarget()
+const made = new Made(api)
+const one = await made.server()
+await api.call('POST', `${one.data.path}/snapshots`, { name: 'snap1' })
+const bucket = await made.record(one.buckets, { name: 'bad-input', volume: { name: one.data.name }, size: 1024 })
+await api.call('POST', '/api/security/accounts', {
+  name: 'a1',
+  password: 'a long password',
+  role: { name: 'readonly' },
+})
+const services = `/api/protocols/s3/services/${one.svm.uuid}`
+await api.call('POST', `${services}/users`, { name: 'u1' })
+await api.call('POST', `${services}/policies`, { name: 'p1' })
+await api.call('POST', `${services}/groups`, { name: 'g1', users: [{ name: 'u1' }], policies: [{ name: 'p1' }] })
+
+const NOBODY = '00000000-0000-4000-8000-000000000000'
+/** Keys of paths, by the name that the path gives them. */
+const KEYS: Readonly<Record<string, string>> = {
+  'svm.uuid': one.svm.uuid,
+  'server.uuid': one.server.uuid,
+  'volume.uuid': one.data.uuid,
+  'counter_table.name': 'volume',
+}
+
+function collectionOf({ resource }: Behaviour): string {
+  return `/api${resource.path.replaceAll(/\{([^}]+)\}/g, (_, key: string) => KEYS[key] ?? NOBODY)}`
+}
+
+/** A record of the resource that is there, where there is one. */
+async function instanceOf(behaviour: Behaviour): Promise<string | undefined> {
+  const { resource } = behaviour
+  const collection = collectionOf(behaviour)
+  if (resource.isSingleton) return collection
+  const { body, status } = await api.get(`${collection}?fields=${resource.key.join()}&max_records=1`)
+  const record = status === 200 ? recordsOf(body)[0] : undefined
+  if (record === undefined) {
+    const example = behaviour.create?.example
+    if (example === undefined) return undefined
+    const created = await api.call(resource.createMethod, collection, example)
+    return created.status === 201 ? instanceOf(behaviour) : undefined
+  }
+  const valueAt = (path: string) =>
+    path.split('.').reduce<unknown>((at, word) => (at as Record<string, unknown> | undefined)?.[word], record)
+  return `${collection}/${resource.key.map((key) => encodeURIComponent(String(valueAt(key)))).join('/')}`
+}
+
+function isClear(reply: Reply, statuses: readonly number[], about: string): void {
+  assert.ok(statuses.includes(reply.status), `${about}: ${reply.status} ${reply.text.slice(0, 300)}`)
+  assert.match(reply.headers['content-type'] ?? '', /json/, about)
+  const message = asText(reply.body['error']?.['message'])
+  assert.ok(message.length > 5 && message.length < 1000, about)
+  assert.doesNotMatch(
+    reply.text,
+    /node_modules|\.ts:|\bat \S+ \(|TypeError|SyntaxError|RangeError|sqlite|undefined|\[object/i,
+    about,
+  )
+}
+
+const settable = (behaviour: Behaviour, purpose: 'create' | 'modify') =>
+  [...behaviour.resource.fields.values()].filter(({ set }) => set === 'always' || set === purpose)
+
+/** Values that no field of the kind takes. */
+function wrongFor(field: Field): unknown[] {
+  const always: unknown[] = [{ nonsense: 1 }]
+  switch (field.kind.name) {
+    case 'bytes':
+    case 'count':
+      return [...always, 'large', -1e300, 1.5, true, [1, 2], '', '9'.repeat(40), Number.MAX_VALUE]
+    case 'flag':
+      return [...always, 'maybe', 2, []]
+    case 'time':
+      return [...always, 'yesterday', 1e300]
+    case 'duration':
+      return [...always, '5 minutes', 5]
+    case 'uuid':
+      return [...always, 'x', 5, '../..', []]
+    case 'oneOf':
+      return [...always, 'nonsense', 5, '', 'constructor', []]
+    case 'address':
+      return [...always, 'x', '1.2.3', 5, '999.1.1.1', []]
+    case 'name':
+      return [...always, '', ' ', 'a/b', '../x', 'a\0b', 'x'.repeat(5000), []]
+    case 'each':
+      return [
+        ...always,
+        'x',
+        5,
+        [[]],
+        [null],
+        [{ nonsense: 1 }],
+        [{ __proto__x: 1 }],
+        Array.from({ length: 3000 }, () => ({})),
+      ]
+    case 'list':
+      return [...always, [{}], Array(3000).fill('x')]
+    default:
+      return [...always, 'a\0b', '\x1b[31m', 'x'.repeat(100_000), [], [['x']]]
+  }
+}
+
+function nested(path: string, value: unknown): Record<string, unknown> {
+  return { [path]: value }
+}
+
+for (const behaviour of behaviours) {
+  const { resource, create, modify } = behaviour
+  if (create !== undefined) {
+    test(`a create at ${resource.path} refuses a wrong value of each of its fields`, async () => {
+      const collection = collectionOf(behaviour)
+      for (const field of settable(behaviour, 'create')) {
+        for (const value of wrongFor(field)) {
+          const about = `${resource.createMethod} ${collection} ${field.path} = ${JSON.stringify(value).slice(0, 80)}`
+          const body = { ...create.example, ...nested(field.path, value) }
+          isClear(await api.call(resource.createMethod, collection, body), [400, 422], about)
+        }
+      }
+    })
+  }
+  if (modify !== undefined) {
+    test(`a change at ${resource.path} refuses a wrong value of each of its fields`, async () => {
+      const instance = await instanceOf(behaviour)
+      assert.ok(instance !== undefined, `There is no record at ${resource.path} to change: make one above.`)
+      for (const field of settable(behaviour, 'modify')) {
+        for (const value of wrongFor(field)) {
+          const about = `PATCH ${instance} ${field.path} = ${JSON.stringify(value).slice(0, 80)}`
+          isClear(await api.call('PATCH', instance, nested(field.path, value)), [400, 422], about)
+        }
+      }
+      for (const field of resource.fields.values()) {
+        if (field.set === 'always' || field.set === 'modify') continue
+        isClear(await api.call('PATCH', instance, nested(field.path, 'x')), [422], `PATCH ${instance} ${field.path}`)
+      }
+    })
+  }
+}
+
+for (const behaviour of behaviours) {
+  test(`a read of ${behaviour.resource.path} refuses unknown fields, filters and orders`, async () => {
+    const collection = collectionOf(behaviour)
+    for (const query of [
+      'fields=nothing',
+      'nothing=x',
+      'fields=__proto__',
+      'fields={',
+      'fields=%00',
+      '__proto__=x',
+      'constructor=x',
+      '$where=1',
+    ]) {
+      isClear(await api.get(`${collection}?${query}`), [400], `${collection}?${query}`)
+    }
+    if (behaviour.resource.isSingleton) return
+    isClear(await api.get(`${collection}?order_by=nothing`), [400], collection)
+    for (const field of behaviour.resource.fields.values()) {
+      if (!['bytes', 'count', 'time', 'flag'].includes(field.kind.name)) continue
+      isClear(await api.get(`${collection}?${field.path}=nonsense`), [400], `${collection}?${field.path}=nonsense`)
+    }
+  })
+}
+
+const writes = behaviours
+  .filter(({ create }) => create !== undefined)
+  .map((behaviour) => [behaviour.resource.createMethod, collectionOf(behaviour)] as const)
+
+test('a body that is no JSON, or no object, is 400', async () => {
+  const bodies = [
+    '{',
+    '{"name":}',
+    "{'name':1}",
+    'name=x',
+    '',
+    ' ',
+    '[]',
+    '"x"',
+    '5',
+    'null',
+    'true',
+    '[{"name":"x"}]',
+    '\uFEFF{',
+    '{"a":1}{"b":2}',
+    '{"a":1,}',
+    'NaN',
+    '\0',
+    '<xml/>',
+    '{"a":"\n"}',
+    '{"a":"\\ud800\\u"}',
+  ]
+  for (const [method, path] of writes) {
+    for (const raw of bodies)
+      isClear(await api.call(method, path, undefined, { raw }), [400], `${method} ${path} ${JSON.stringify(raw)}`)
+    isClear(await api.call(method, path), [400], `${method} ${path} without a body`)
+  }
+})
+
+test('a body deeper than it may be is 400, at any depth', async () => {
+  for (const levels of [33, 1000, 10_000, 100_000]) {
+    for (const raw of [
+      `${'['.repeat(levels)}${']'.repeat(levels)}`,
+      `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`,
+      '['.repeat(levels),
+      `{"name":${'['.repeat(levels)}`,
+    ]) {
+      isClear(await api.call('POST', '/api/svm/svms', undefined, { raw }), [400], `${levels} levels`)
+    }
+  }
+})
+
+test('a body larger than it may be is 413, and the next request is answered', async () => {
+  const raw = JSON.stringify({ name: 'x'.repeat(2 * 2 ** 20) })
+  isClear(await api.call('POST', '/api/svm/svms', undefined, { raw }), [413], '2 MiB')
+  assert.equal((await api.get('/api/cluster')).status, 200)
+})
+
+test('unknown names in bodies are 422, also those of Object.prototype', async () => {
+  for (const [method, path] of writes) {
+    for (const name of [
+      'nothing',
+      '__proto__',
+      'constructor',
+      'toString',
+      'hasOwnProperty',
+      '',
+      '.',
+      '..',
+      'a.b.c',
+      'x'.repeat(10_000),
+      '$password',
+      '$folder',
+      '$started',
+    ]) {
+      const raw = `{${JSON.stringify(name)}:{"x":1}}`
+      isClear(await api.call(method, path, undefined, { raw }), [422], `${method} ${path} ${name.slice(0, 30)}`)
+    }
+  }
+})
+
+test('names given twice, escaped or dotted, are refused', async () => {
+  const raw = '{"name":"x","svm":{"name":"svm1"},"svm.name":"svm1"}'
+  isClear(await api.call('POST', '/api/storage/volumes', undefined, { raw }), [400], raw)
+})
+
+test('hostile words in paths are 404 or 400, and reach nothing', async () => {
+  const words = [
+    '..',
+    '.',
+    '%2e%2e',
+    '..%2f..',
+    '%00',
+    'a%00b',
+    '%2F',
+    '%2Fetc%2Fpasswd',
+    '%',
+    '%zz',
+    '%ff',
+    '%c0%ae',
+    '__proto__',
+    'constructor',
+    'x'.repeat(4000),
+    '%20',
+    "' OR 1=1 --",
+    '{svm.uuid}',
+    '*',
+    'null',
+    'NaN',
+    '%5c..',
+    '\u{1f642}',
+  ]
+  for (const word of words) {
+    for (const at of [
+      `/api/storage/volumes/`,
+      `${one.data.path}/snapshots/`,
+      `/api/svm/svms/`,
+      `/api/cluster/jobs/`,
+      '/api/',
+      '/api/storage/',
+      `/api/security/accounts/holdfast/`,
+      `/api/protocols/s3/services/`,
+      '/docs/swagger-ui/files/',
+      '/docs/',
+    ]) {
+      const path = `${at}${encodeURI(word).replaceAll('%25', '%')}`
+      const reply = await api.get(path)
+      // Leaving the last word away, a dot is the collection itself.
+      if (reply.status === 200 && ['.', '..', '%2e%2e'].includes(word)) continue
+      isClear(reply, [400, 404], path.slice(0, 200))
+      if (at.startsWith('/api/')) {
+        for (const method of ['PATCH', 'DELETE']) {
+          const refused = await api.call(method, path, {})
+          isClear(refused, [400, 404, 405], `${method} ${path.slice(0, 200)}`)
+        }
+      }
+    }
+  }
+})
+
+test('methods that a path does not have are 405 and say which it has', async () => {
+  for (const [method, path] of [
+    ['PUT', '/api/svm/svms'],
+    ['POST', '/api/cluster'],
+    ['DELETE', '/api/cluster'],
+    ['PATCH', '/api/svm/svms'],
+    ['POST', one.servers],
+    ['DELETE', '/api/storage/aggregates'],
+    ['POST', '/api/security/audit/messages'],
+  ] as const) {
+    const reply = await api.call(method, path, {})
+    isClear(reply, [405], `${method} ${path}`)
+    assert.match(reply.headers['allow'] ?? '', /GET/)
+  }
+})
+
+test('hostile queries are 400', async () => {
+  for (const query of [
+    `name=${'x'.repeat(9000)}`,
+    `name=${encodeURIComponent('|'.repeat(2000))}`,
+    `name=${encodeURIComponent('!'.repeat(8000))}"`,
+    'name=%22open',
+    `fields=${'a,'.repeat(3000)}b`,
+    `order_by=${'name,'.repeat(30)}name`,
+    Array.from({ length: 300 }, (_, at) => `f${at}=x`).join('&'),
+    'password=x',
+    'size=%00',
+    'max_records=1e3',
+    'offset=%F0%9F%99%82',
+    'start=W10%3D%3D%3D%3D',
+  ]) {
+    const reply = await api.get(`/api/storage/volumes?${query}`)
+    if (reply.status === 200 && query.startsWith('start')) continue
+    isClear(reply, [400], query.slice(0, 60))
+  }
+})
+
+test('arguments that are no arguments of a write are 400', async () => {
+  for (const query of [
+    'nothing=1',
+    'constructor=1',
+    '__proto__=1',
+    'toString=1',
+    'name=x',
+    'return_timeout=x',
+    'return_records=x',
+    'return_timeout=1e1',
+  ]) {
+    isClear(await api.call('PATCH', `${one.data.path}?${query}`, { comment: 'x' }), [400], query)
+    isClear(await api.call('POST', `/api/svm/svms?${query}`, { name: 'never_made' }), [400], query)
+  }
+  assert.equal(recordsOf((await api.get('/api/svm/svms?name=never_made')).body).length, 0)
+})
+
+test('any content type with JSON is taken as JSON, and with anything else refused', async () => {
+  for (const type of [
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/xml',
+    'nonsense',
+    'application/json; charset=latin1',
+    '',
+  ]) {
+    isClear(
+      await api.call('POST', '/api/svm/svms', undefined, { raw: 'name=x', headers: { 'content-type': type } }),
+      [400, 415],
+      type,
+    )
+  }
+})
+
+test('bad Authorization headers are 401', async () => {
+  for (const header of [
+    'Basic',
+    'Basic ====',
+    `Basic ${'A'.repeat(9000)}`,
+    'Basic YQ==',
+    'Bearer',
+    'Bearer a.b.c.d',
+    `Bearer ${'x'.repeat(9000)}`,
+    'Negotiate x',
+    'AWS4-HMAC-SHA256 Credential=x',
+    basic(user, `${password} `),
+    basic(`${user}\0`, password),
+  ]) {
+    isClear(await api.as(header).get('/api/cluster'), [401], header.slice(0, 40))
+  }
+})
+
+test('broken HTTP is 400, closed, and does no harm', async () => {
+  const send = (text: string) =>
+    new Promise<string>((resolve) => {
+      const socket = connect({ host: api.base.hostname, port: Number(api.base.port), rejectUnauthorized: false })
+      let received = ''
+      socket.on('data', (chunk: Buffer) => (received += chunk.toString()))
+      socket.on('error', () => resolve(received))
+      socket.on('close', () => resolve(received))
+      socket.on('secureConnect', () => socket.write(text))
+      setTimeout(() => socket.destroy(), 2000).unref()
+    })
+  const head = `Host: x\r\nAuthorization: ${basic(user, password)}\r\n`
+  for (const text of [
+    'nonsense\r\n\r\n',
+    'GET / HTTP/9.9\r\n\r\n',
+    `POST /api/svm/svms HTTP/1.1\r\n${head}Content-Length: -1\r\n\r\n`,
+    `POST /api/svm/svms HTTP/1.1\r\n${head}Content-Length: 5\r\nContent-Length: 6\r\n\r\n{}`,
+    `POST /api/svm/svms HTTP/1.1\r\n${head}Transfer-Encoding: chunked\r\nContent-Length: 6\r\n\r\n0\r\n\r\n`,
+    `GET /api/cluster HTTP/1.1\r\n${head}X: ${'x'.repeat(40_000)}\r\n\r\n`,
+    `GET /api/\u0001 HTTP/1.1\r\n${head}\r\n`,
+  ]) {
+    const received = await send(text)
+    assert.match(received, /^HTTP\/1\.1 4\d\d /, `${text.slice(0, 60)}: ${received.slice(0, 200)}`)
+    assert.match(received, /"error":\{"message"/, text.slice(0, 60))
+  }
+  assert.equal((await api.get('/api/cluster')).status, 200)
+})
+
+test('bodies that come slowly, or stop, hold up nobody else', async () => {
+  const sockets = Array.from({ length: 20 }, () => {
+    const socket = connect({ host: api.base.hostname, port: Number(api.base.port), rejectUnauthorized: false })
+    socket.on('error', () => undefined)
+    socket.write(
+      `POST /api/svm/svms HTTP/1.1\r\nHost: x\r\nAuthorization: ${basic(user, password)}\r\nContent-Length: 100\r\n\r\n{"na`,
+    )
+    return socket
+  })
+  const begun = performance.now()
+  for (let at = 0; at < 20; at++) assert.equal((await api.get('/api/cluster')).status, 200)
+  assert.ok(performance.now() - begun < 5000)
+  for (const socket of sockets) socket.destroy()
+})
+
+test('random bodies, for every resource and verb, are never a 500', async (context) => {
+  const targets: [string, string, Behaviour, 'create' | 'modify'][] = []
+  for (const behaviour of behaviours) {
+    if (behaviour.create !== undefined)
+      targets.push([behaviour.resource.createMethod, collectionOf(behaviour), behaviour, 'create'])
+    const instance = behaviour.modify === undefined ? undefined : await instanceOf(behaviour)
+    if (instance !== undefined) targets.push(['PATCH', instance, behaviour, 'modify'])
+  }
+  // What logs this test in and what is at the other end of the line stays as it is.
+  const isOwn = (path: string) =>
+    path.startsWith('/api/security/accounts') || path === '/api/cluster' || path.includes('/network/')
+  const value = fc.oneof(
+    fc.jsonValue({ maxDepth: 3 }),
+    fc.string({ unit: 'binary' }),
+    fc.constantFrom<unknown>('1g', '', null, 0, -1, [], {}, 2 ** 53, NOBODY, one.svm.name, one.data.name, 'svm1'),
+  )
+  const call = fc
+    .constantFrom(...targets.filter(([, path]) => !isOwn(path)))
+    .chain(([method, path, behaviour, purpose]) => {
+      const fields = settable(behaviour, purpose).map((field) => field.path)
+      const names = fc.oneof(
+        { weight: 5, arbitrary: fc.constantFrom(...fields) },
+        { weight: 1, arbitrary: fc.string() },
+      )
+      const body = fc
+        .dictionary(names, value, { maxKeys: 6, noNullPrototype: true })
+        .map((random) => Object.assign({}, purpose === 'create' ? behaviour.create?.example : {}, random))
+      return fc.record({ method: fc.constant(method), path: fc.constant(path), body, native: fc.boolean() })
+    })
+  await fc.assert(
+    fc.asyncProperty(call, async ({ method, path, body, native }) => {
+      const reply = await api.call(method, path, body, native ? NATIVE : {})
+      assert.ok(reply.status < 500, `${method} ${path} ${JSON.stringify(body)}: ${reply.status} ${reply.text}`)
+      if (reply.status >= 400) isClear(reply, [400, 404, 409, 422], `${method} ${path}`)
+    }),
+    { seed: seedOf(context), numRuns: 600 },
+  )
+})
+
+test('after all of that the cluster answers, and what was made before is as it was', async () => {
+  assert.equal((await api.get(one.data.path)).status, 200)
+  assert.equal((await api.get(bucket.path)).status, 200)
+  assert.equal((await api.get('/readyz')).status, 200)
+})

@@ -1,0 +1,85 @@
+/** The texts of the golden files, by the name of the file. Nothing in them is listed by hand. */
+import type { VerbName } from '../../src/core/behaviour.ts'
+import { events } from '../../src/core/events.ts'
+import { allowedMethods } from '../../src/faces/rest/answer.ts'
+import { builtinRoles, mayDo } from '../../src/model/access.ts'
+import { behaviours } from '../../src/resources/index.ts'
+import { findHandler } from '../../src/s3/operations/index.ts'
+import { operations } from '../../src/s3/router.ts'
+
+interface Endpoint {
+  readonly method: string
+  readonly path: string
+  readonly since: string
+}
+
+export function goldenTexts(): Readonly<Record<string, string>> {
+  return {
+    endpoints: lines(endpoints().map(({ method, path, since }) => [method, path, since])),
+    'job-steps': lines(jobSteps()),
+    access: lines(access()),
+    events: lines(Object.entries(events).map(([name, { severity, text }]) => [name, severity, text])),
+    's3-operations': lines(s3Operations()),
+  }
+}
+
+function endpoints(): Endpoint[] {
+  return behaviours.flatMap((behaviour) => {
+    const { resource } = behaviour
+    const since = resource.since ?? '-'
+    return [resource.path, ...resource.aliases].flatMap((path) => {
+      const shapes = resource.isSingleton
+        ? [{ path, isInstance: true }]
+        : [
+            { path, isInstance: false },
+            { path: `${path}/${resource.key.map((key) => `{${key}}`).join('/')}`, isInstance: true },
+          ]
+      return shapes.flatMap((shape) =>
+        allowedMethods(behaviour, shape.isInstance)
+          .filter((method) => method !== 'HEAD' && method !== 'OPTIONS')
+          .map((method) => ({ method, path: `/api${shape.path}`, since })),
+      )
+    })
+  })
+}
+
+function jobSteps(): string[][] {
+  const verbs: readonly VerbName[] = ['create', 'modify', 'remove']
+  return behaviours.flatMap((behaviour) =>
+    verbs.flatMap((name) => {
+      const verb = behaviour[name]
+      if (verb?.isJob !== true) return []
+      const steps = verb.steps.map((step) => (step.undo === undefined ? step.name : `${step.name} (undone)`))
+      return [[name, behaviour.resource.type, steps.join(' > ')]]
+    }),
+  )
+}
+
+/** Who may call what: one column for each role. */
+function access(): string[][] {
+  const roles = builtinRoles.map(({ name }) => name)
+  const rows = endpoints().map(({ method, path }) =>
+    builtinRoles.map((role) => (mayDo(role, path, method) ? 'yes' : 'no')).concat(method, path),
+  )
+  return [[...roles, 'method', 'path'], ...rows]
+}
+
+function s3Operations(): string[][] {
+  return operations.map((operation) => [
+    operation.name,
+    operation.method,
+    operation.level,
+    Object.entries(operation.query)
+      .map(([key, value]) => (value === true ? key : `${key}=${value}`))
+      .join('&') || '-',
+    operation.action + (operation.versionAction === undefined ? '' : ` / ${operation.versionAction}`),
+    operation.sourceAction ?? '-',
+    findHandler(operation.name) === undefined ? 'answers 501' : 'served',
+  ])
+}
+
+/** Columns of equal width, in the order given: what belongs together stands together. */
+function lines(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)))
+  return rows.map((row) => `${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ').trimEnd()}\n`).join('')
+}

@@ -1,0 +1,100 @@
+/** Rules of the sources that lint cannot say. */
+import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const sources = globSync('{bin,src,test,bench}/**/*.{ts,mjs}', { cwd: root }).filter(
+  (file) => !file.includes('node_modules'),
+)
+const textOf = (file: string) => readFileSync(join(root, file), 'utf8')
+/** Tests, and what only tests import. */
+const isTest = (file: string) => file.endsWith('.test.ts') || basename(file).startsWith('test-')
+
+const SOURCE_LINES_MAX = 500
+
+test('there are sources to look at', () => {
+  assert.ok(sources.length > 100)
+})
+
+test('every TODO names what is missing', (context) => {
+  const bare: string[] = []
+  for (const file of sources) {
+    if (file === 'test/tidy.test.ts') continue
+    for (const [at, line] of textOf(file).split('\n').entries()) {
+      const found = /\b(TODO|FIXME|XXX|HACK)\b:?(.*)/.exec(line)
+      if (found === null) continue
+      context.diagnostic(`${file}:${at + 1}: ${line.trim()}`)
+      if (found[1] !== 'TODO' || (found[2]?.trim().split(/\s+/).length ?? 0) < 3)
+        bare.push(`${file}:${at + 1}: ${line.trim()}`)
+    }
+  }
+  assert.deepEqual(bare, [], 'Say after TODO what is missing and what happens meanwhile.')
+})
+
+test('file names are lower case with hyphens', () => {
+  const odd = sources.filter((file) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.(test|suite))?\.(ts|mjs)$/.test(basename(file)))
+  assert.deepEqual(odd, [])
+})
+
+test('a test stands beside the sources that it is about', () => {
+  const folders = new Set(sources.filter((file) => !isTest(file)).map((file) => dirname(file)))
+  const lost = sources.filter((file) => file.startsWith('src/') && isTest(file) && !folders.has(dirname(file)))
+  assert.deepEqual(lost, [])
+})
+
+test('no source file is longer than 500 lines', () => {
+  const long = sources.filter((file) => !isTest(file) && textOf(file).trimEnd().split('\n').length > SOURCE_LINES_MAX)
+  assert.deepEqual(long, [])
+})
+
+test('engines are imported where the product is put together, and nowhere else', () => {
+  const outside = sources.filter(
+    (file) =>
+      !/^(bin|test|bench)\//.test(file) &&
+      !file.startsWith('src/engines/') &&
+      !isTest(file) &&
+      !file.endsWith('.suite.ts') &&
+      /from '[^']*\/engines\//.test(textOf(file)),
+  )
+  assert.deepEqual(outside, [])
+})
+
+test('the model imports nothing but itself', () => {
+  const outside = sources.filter(
+    (file) =>
+      file.startsWith('src/model/') &&
+      !isTest(file) &&
+      /from '(?!\.)|\.\.\/(core|faces|resources|s3|engines|ports)\//.test(textOf(file)),
+  )
+  assert.deepEqual(outside, [])
+})
+
+test('every resource file is in the index', () => {
+  const index = textOf('src/resources/index.ts')
+  const forgotten = sources.filter(
+    (file) =>
+      file.startsWith('src/resources/') &&
+      !isTest(file) &&
+      /= define\(/.test(textOf(file)) &&
+      !index.includes(`'./${file.slice('src/resources/'.length)}'`),
+  )
+  assert.deepEqual(forgotten, [])
+})
+
+test('no path of a developer is in the sources', () => {
+  const personal = sources.filter((file) =>
+    /\/(home|Users)\/[a-z]|\/work\/|\/tmp\/scratch/.test(textOf(file).replaceAll(/\/\(home.*$/gm, '')),
+  )
+  assert.deepEqual(
+    personal.filter((file) => file !== 'test/tidy.test.ts'),
+    [],
+  )
+})
+
+test('imports say the extension of the file', () => {
+  const bare = sources.filter((file) => /from '\.{1,2}\/[^']*(?<!\.ts|\.mjs|\.json)'/.test(textOf(file)))
+  assert.deepEqual(bare, [])
+})
