@@ -43,9 +43,11 @@ export type S3ErrorCode = keyof typeof s3ErrorTable
 export const s3ErrorTable = {
   AccessDenied: [403, 'Access Denied'],
   AccessForbidden: [403, 'CORSResponse: This CORS request is not allowed.'],
+  AccessControlListNotSupported: [400, 'The bucket does not allow ACLs'],
   AuthorizationHeaderMalformed: [400, 'The authorization header is malformed.'],
   AuthorizationQueryParametersError: [400, 'The authorization query parameters are malformed.'],
   BadDigest: [400, 'The Content-MD5 or checksum value that you specified did not match what the server received.'],
+  BadRequest: [400, 'Bad Request'],
   BucketAlreadyExists: [409, 'The requested bucket name is not available. Select a different name and try again.'],
   BucketAlreadyOwnedByYou: [409, 'The bucket that you tried to create already exists, and you own it.'],
   BucketNotEmpty: [409, 'The bucket that you tried to delete is not empty.'],

@@ -12,3 +12,42 @@ function allActions(): string[] {
   }
   return [...names]
 }
+
+/**
+ * Actions of Amazon's that no operation here needs. Policies written for Amazon name them, and lose nothing by it; a name
+ * that is in neither list is a mistake in writing, and a denial with a mistake in it would deny nothing.
+ */
+export const otherActionNames: readonly string[] = [
+  'AssociateAccessGrantsIdentityCenter',
+  'BypassGovernanceRetention',
+  'CreateAccessPoint',
+  'CreateJob',
+  'DeleteAccessPoint',
+  'DeleteAccessPointPolicy',
+  'DeleteBucketOwnershipControls',
+  'DeleteJobTagging',
+  'DescribeJob',
+  'GetAccessPoint',
+  'GetAccessPointPolicy',
+  'GetAccessPointPolicyStatus',
+  'GetAccountPublicAccessBlock',
+  'GetObjectVersionForReplication',
+  'GetObjectVersionTorrent',
+  'InitiateReplication',
+  'ListAccessPoints',
+  'ListCallerAccessGrants',
+  'ListJobs',
+  'ListTagsForResource',
+  'ObjectOwnerOverrideToBucketOwner',
+  'PauseReplication',
+  'PutAccessPointPolicy',
+  'PutAccountPublicAccessBlock',
+  'PutObjectVersionAcl',
+  'ReplicateDelete',
+  'ReplicateObject',
+  'ReplicateTags',
+  'TagResource',
+  'UntagResource',
+  'UpdateJobPriority',
+  'UpdateJobStatus',
+].map((name) => `s3:${name}`)

@@ -1,4 +1,8 @@
-import { actionNames } from './actions.ts'
+import { actionNames, otherActionNames } from './actions.ts'
+import { compileCondition, conditionProblem, isLimiting, keysOf } from './conditions.ts'
+import type { Condition } from './conditions.ts'
+import { compilePattern } from './pattern.ts'
+import type { Lookup } from './pattern.ts'
 import { wildcard } from './wildcard.ts'
 
 /**
@@ -14,10 +18,18 @@ export interface Statement {
    * none, as it belongs to those it is attached to.
    */
   readonly principals?: readonly string[]
+  /** In place of principals, of a denial: it is about everyone but these. */
+  readonly notPrincipals?: readonly string[]
+  /** Empty when `notActions` is there. */
   readonly actions: readonly string[]
+  readonly notActions?: readonly string[]
+  /** Empty when `notResources` is there. May have variables: `home/${aws:username}/*`. */
   readonly resources: readonly string[]
-  /** Not evaluated yet, so a statement that has any is refused: ignoring one would allow more than was meant. */
-  readonly conditions?: readonly unknown[]
+  readonly notResources?: readonly string[]
+  /** All must hold. */
+  readonly conditions?: readonly Condition[]
+  /** `${…}` is no variable: so it is in Amazon's policies that do not say `"Version": "2012-10-17"`. */
+  readonly isLiteral?: boolean
 }
 
 /** Who asks. Without a name: someone without credentials. */
@@ -28,13 +40,22 @@ export interface Principal {
 
 export type Decision = 'allow' | 'deny' | 'none'
 
-/** `action` as in `s3:GetObject`; `resource` is `bucket`, `bucket/key`, or `*` for the service itself. */
-export type Policy = (principal: Principal, action: string, resource: string) => Decision
+/**
+ * `action` as in `s3:GetObject`; `resource` is `bucket`, `bucket/key`, or `*` for the service itself. Of the request only
+ * what conditions and variables name is asked for, and only of statements that fit otherwise. Without a context nothing is
+ * known but the name of the user.
+ *
+ * Measured on one core of a 2-core AMD EPYC machine, Node 24, 20 statements of which the last matches: 0.6 µs with plain
+ * names and wildcards, 1.2 µs when ten of them have a condition on the address and one on the prefix that is asked.
+ */
+export type Policy = (principal: Principal, action: string, resource: string, context?: Lookup) => Decision
 
 export const statementsMax = 200
 /** Names in one list of a statement. */
 export const namesMax = 500
 export const nameCharactersMax = 2048
+/** Conditions of one statement. */
+export const conditionsMax = 100
 
 /** Makes the fast form of statements that passed `policyProblem`. */
 export function compilePolicy(statements: readonly Statement[]): Policy {
@@ -44,13 +65,33 @@ export function compilePolicy(statements: readonly Statement[]): Policy {
     ...compiled.filter(({ effect }) => effect === 'deny'),
     ...compiled.filter(({ effect }) => effect === 'allow'),
   ]
-  return (principal, action, resource) => {
+  return (principal, action, resource, context) => {
     const lowerAction = action.toLowerCase()
+    const lookup = lookupOf(principal, context)
     const match = ordered.find(
-      (statement) => statement.actions(lowerAction) && statement.resources(resource) && statement.principals(principal),
+      (statement) =>
+        statement.actions(lowerAction) &&
+        statement.principals(principal) &&
+        statement.resources(resource, lookup) &&
+        statement.conditions.every((holds) => holds(lookup)),
     )
     return match?.effect ?? 'none'
   }
+}
+
+/** The condition keys that statements look at, as `conditionKey` writes them. */
+export function conditionKeysOf(statements: readonly Statement[]): ReadonlySet<string> {
+  return keysOf(statements.flatMap(({ conditions }) => conditions ?? []))
+}
+
+/** Whether a bucket policy lets everybody do something: what GetBucketPolicyStatus answers. */
+export function isPublicPolicy(statements: readonly Statement[]): boolean {
+  return statements.some(
+    ({ effect, principals, notPrincipals, conditions }) =>
+      effect === 'allow' &&
+      (notPrincipals !== undefined || principals?.includes('*') === true) &&
+      !(conditions ?? []).some(isLimiting),
+  )
 }
 
 /** Several policies at once, such as those of a user's groups and that of the bucket: one deny is enough. */
@@ -87,24 +128,62 @@ interface CompiledStatement {
   readonly effect: 'allow' | 'deny'
   readonly principals: (principal: Principal) => boolean
   readonly actions: (action: string) => boolean
-  readonly resources: (resource: string) => boolean
+  readonly resources: (resource: string, lookup: Lookup) => boolean
+  readonly conditions: readonly ((lookup: Lookup) => boolean)[]
 }
 
 function compileStatement(statement: Statement): CompiledStatement {
-  if (statement.conditions !== undefined && statement.conditions.length > 0) throw new Error(conditionsRefused)
+  const options = { isLiteral: statement.isLiteral === true }
   return {
     effect: statement.effect,
-    principals: compilePrincipals(statement.principals),
-    actions: anyOf(statement.actions.map((name) => fullAction(name).toLowerCase())),
-    resources: anyOf(statement.resources.map(bareResource)),
+    principals: compilePrincipals(statement),
+    actions: compileActions(statement),
+    resources: compileResources(statement, options),
+    conditions: (statement.conditions ?? []).map((condition) => compileCondition(condition, options)),
   }
 }
 
-function compilePrincipals(principals: readonly string[] | undefined): (principal: Principal) => boolean {
-  if (principals === undefined || principals.includes('*')) return () => true
+/** The name of the user is known from the principal, whatever else is. */
+function lookupOf(principal: Principal, context: Lookup | undefined): Lookup {
+  return (key) => {
+    if (key !== 'aws:username' && key !== 'aws:userid') return context?.(key)
+    return principal.name === undefined ? undefined : [principal.name]
+  }
+}
+
+function compilePrincipals({ principals, notPrincipals }: Statement): (principal: Principal) => boolean {
+  if (notPrincipals !== undefined) {
+    const isNamed = isOneOf(notPrincipals)
+    return (principal) => !isNamed(principal)
+  }
+  return principals === undefined ? () => true : isOneOf(principals)
+}
+
+function isOneOf(principals: readonly string[]): (principal: Principal) => boolean {
+  if (principals.includes('*')) return () => true
   const names = new Set(principals)
   return ({ name, groups }) =>
     (name !== undefined && names.has(name)) || (groups ?? []).some((group) => names.has(`${groupPrefix}${group}`))
+}
+
+function compileActions({ actions, notActions }: Statement): (action: string) => boolean {
+  const lower = (names: readonly string[]): string[] => names.map((name) => fullAction(name).toLowerCase())
+  if (notActions === undefined) return anyOf(lower(actions))
+  const isNamed = anyOf(lower(notActions))
+  return (action) => !isNamed(action)
+}
+
+function compileResources(
+  { resources, notResources }: Statement,
+  options: { readonly isLiteral: boolean },
+): (resource: string, lookup: Lookup) => boolean {
+  const bare = (notResources ?? resources).map(bareResource)
+  const isPlain = (pattern: string): boolean => options.isLiteral || !pattern.includes('${')
+  const isNamed = anyOf(bare.filter(isPlain))
+  const patterns = bare.filter((pattern) => !isPlain(pattern)).map((pattern) => compilePattern(pattern, options))
+  const fits = (resource: string, lookup: Lookup): boolean =>
+    isNamed(resource) || patterns.some((matches) => matches(resource, lookup))
+  return notResources === undefined ? fits : (resource, lookup) => !fits(resource, lookup)
 }
 
 function anyOf(patterns: readonly string[]): (text: string) => boolean {
@@ -114,23 +193,40 @@ function anyOf(patterns: readonly string[]): (text: string) => boolean {
 }
 
 function statementProblem(statement: Statement, bucket: string | undefined): PolicyProblem | undefined {
-  const { sid, effect, principals, actions, resources, conditions } = statement
+  const { sid, effect, principals, notPrincipals, actions, notActions, resources, notResources } = statement
   if (effect !== 'allow' && effect !== 'deny') return { field: 'effect', message: 'The effect is allow or deny.' }
   if (sid !== undefined && !/^[\x21-\x7e ]{0,256}$/.test(sid)) {
     return { field: 'sid', message: 'A statement identifier has at most 256 printable characters.' }
   }
-  if (conditions !== undefined && conditions.length > 0) return { field: 'conditions', message: conditionsRefused }
-  if (bucket === undefined && principals !== undefined) {
+  const named = notPrincipals ?? principals
+  if (bucket === undefined && named !== undefined) {
     return { field: 'principals', message: 'A server policy has no principals: attach it to users or groups.' }
   }
-  if (bucket !== undefined && principals === undefined) {
+  if (bucket !== undefined && named === undefined) {
     return { field: 'principals', message: 'A bucket policy statement names its principals. Use * for everyone.' }
   }
+  if (notPrincipals !== undefined && effect === 'allow') {
+    return { field: 'principals', message: 'To allow everyone but some is refused: it would allow the unknown too.' }
+  }
   return (
-    (principals === undefined ? undefined : listProblem('principals', principals, principalProblem)) ??
-    listProblem('actions', actions, actionProblem) ??
-    listProblem('resources', resources, (resource) => resourceProblem(resource, bucket))
+    (named === undefined ? undefined : listProblem('principals', named, principalProblem)) ??
+    listProblem('actions', notActions ?? actions, actionProblem) ??
+    listProblem('resources', notResources ?? resources, (resource) => resourceProblem(resource, bucket)) ??
+    conditionsProblem(statement.conditions ?? [])
   )
+}
+
+function conditionsProblem(conditions: readonly Condition[]): PolicyProblem | undefined {
+  if (conditions.length > conditionsMax) {
+    return { field: 'conditions', message: `A statement has at most ${conditionsMax} conditions.` }
+  }
+  for (const condition of conditions) {
+    const problem = conditionProblem(condition)
+    if (problem !== undefined) return { field: 'conditions', message: problem.message }
+    const isLong = condition.values.some((value) => value.length > nameCharactersMax)
+    if (isLong) return { field: 'conditions', message: `A value has at most ${nameCharactersMax} characters.` }
+  }
+  return undefined
 }
 
 function listProblem(
@@ -149,20 +245,22 @@ function listProblem(
   return undefined
 }
 
-function principalProblem(name: string): string | undefined {
+export function principalProblem(name: string): string | undefined {
   if (name === '*') return undefined
   if (name === '' || name === groupPrefix) return 'A principal is a user name, group/<name>, or *.'
   return /[*?]/.test(name) ? `Principal "${name}" has a wildcard, but only * alone may be one.` : undefined
 }
 
-function actionProblem(name: string): string | undefined {
+export function actionProblem(name: string): string | undefined {
   const full = fullAction(name).toLowerCase()
   if (!full.startsWith(actionPrefix)) return `Action "${name}" does not belong to s3.`
   const matches = wildcard(full)
-  return actionNames.some((action) => matches(action.toLowerCase())) ? undefined : `There is no action "${name}".`
+  return [...actionNames, ...otherActionNames].some((action) => matches(action.toLowerCase()))
+    ? undefined
+    : `There is no action "${name}".`
 }
 
-function resourceProblem(resource: string, bucket: string | undefined): string | undefined {
+export function resourceProblem(resource: string, bucket: string | undefined): string | undefined {
   const bare = bareResource(resource)
   if (bare === '' || bare.startsWith('/') || bare.startsWith('arn:')) {
     return `Resource "${resource}" is not of the form bucket, bucket/key or arn:aws:s3:::bucket/key.`
@@ -175,15 +273,14 @@ function resourceProblem(resource: string, bucket: string | undefined): string |
 }
 
 /** `GetObject` is `s3:GetObject`, `*` is every action. */
-function fullAction(name: string): string {
+export function fullAction(name: string): string {
   return name.includes(':') ? name : `${actionPrefix}${name}`
 }
 
 /** `arn:aws:s3:::bucket/key` is `bucket/key`; the partition does not count. */
-function bareResource(resource: string): string {
+export function bareResource(resource: string): string {
   return resource.replace(/^arn:[a-z-]+:s3:::/, '')
 }
 
 const actionPrefix = 's3:'
 const groupPrefix = 'group/'
-const conditionsRefused = 'Conditions are not supported. Leave them out, or write statements that need none.'
