@@ -59,7 +59,7 @@ function jobSteps(): string[][] {
 function access(): string[][] {
   const roles = builtinRoles.map(({ name }) => name)
   const rows = endpoints().map(({ method, path }) =>
-    builtinRoles.map((role) => (mayDo(role, path, method) ? 'yes' : 'no')).concat(method, path),
+    builtinRoles.map((role): string => (mayDo(role, path, method) ? 'yes' : 'no')).concat(method, path),
   )
   return [[...roles, 'method', 'path'], ...rows]
 }
@@ -81,5 +81,13 @@ function s3Operations(): string[][] {
 /** Columns of equal width, in the order given: what belongs together stands together. */
 function lines(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)))
-  return rows.map((row) => `${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ').trimEnd()}\n`).join('')
+  return rows
+    .map(
+      (row) =>
+        `${row
+          .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('')
 }

@@ -122,16 +122,19 @@ export const removeVolume = job({
       name: 'remove records',
       async run(cluster, { key, input }) {
         if ((await cluster.find('storage/volumes', key)) === undefined) return
-        await insistOnUnused(cluster, key)
-        const snapshots = await cluster.catalog.records(SNAPSHOTS, { parent: key })
-        await cluster.commit([
-          { do: 'check-childless', type: 'protocols/s3/buckets', parent: key },
-          { do: 'close-volume', volume: key },
-          ...snapshots.map((record) => ({ do: 'remove-record', type: SNAPSHOTS, key: record.key }) as const),
-          { do: 'remove-record', type: 'storage/volumes', key },
-          { do: 'drop-counters', table: 'volume', row: key },
-          cluster.event('volume.deleted', { volume: input['name'] ?? '' }),
-        ])
+        // No server may take the volume between the look and the commit.
+        await cluster.locks.with([`servers:${textAt(input, 'svm.uuid')}`], async () => {
+          await insistOnUnused(cluster, key)
+          const snapshots = await cluster.catalog.records(SNAPSHOTS, { parent: key })
+          await cluster.commit([
+            { do: 'check-childless', type: 'protocols/s3/buckets', parent: key },
+            { do: 'close-volume', volume: key },
+            ...snapshots.map((record) => ({ do: 'remove-record', type: SNAPSHOTS, key: record.key }) as const),
+            { do: 'remove-record', type: 'storage/volumes', key },
+            { do: 'drop-counters', table: 'volume', row: key },
+            cluster.event('volume.deleted', { volume: input['name'] ?? '' }),
+          ])
+        })
       },
     },
     {
@@ -221,6 +224,14 @@ async function insistOnUnused(cluster: Cluster, key: string): Promise<void> {
     if (server['root_volume.uuid'] === key) {
       throw failures.inUse(
         `The volume is the root volume of the object store server "${textAt(server, 'name')}". Delete the server first.`,
+        undefined,
+        524486,
+      )
+    }
+    const data = (server['data_volumes'] ?? []) as readonly Row[]
+    if (data.some((volume) => volume['uuid'] === key)) {
+      throw failures.inUse(
+        `The volume is a data volume of the object store server "${textAt(server, 'name')}". Take it off the server first.`,
         undefined,
         524486,
       )
