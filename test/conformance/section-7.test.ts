@@ -5,7 +5,7 @@ import { asText } from '../support/body.ts'
 import { basic } from '../support/cluster.ts'
 import { fresh } from '../support/product.ts'
 import type { Reply } from '../support/rest-client.ts'
-import { codeOf, Made, NATIVE, openTarget } from './target.ts'
+import { codeOf, ended, Made, NATIVE, openTarget, uuidOf } from './target.ts'
 
 const { api, user } = await openTarget()
 const made = new Made(api)
@@ -35,10 +35,12 @@ test('7 status 201: something was made', async () => {
 })
 
 test('7 status 202: accepted as a job, and Location points to it', async () => {
-  const reply = await api.call('POST', '/api/svm/svms?return_timeout=0', { name: fresh('svm') })
+  const name = fresh('svm')
+  const reply = await api.call('POST', '/api/svm/svms?return_timeout=0', { name })
   assert.equal(reply.status, 202)
   assert.match(reply.headers['location'] ?? '', /^\/api\/cluster\/jobs\/[0-9a-f-]{36}$/)
-  assert.equal((await api.get(reply.headers['location'] ?? '')).status, 200)
+  await ended(api, reply.headers['location'] ?? '')
+  assert.equal((await api.call('DELETE', `/api/svm/svms/${await uuidOf(api, '/api/svm/svms', name)}`)).status, 200)
 })
 
 test('7 status 400: bad JSON, a bad filter, an unknown query argument', async () => {
