@@ -1,0 +1,223 @@
+/**
+ * What the documents say is true: what they name exists, their code is the code, their commands work and print what they
+ * say they print.
+ */
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { startProduct, type Product } from './support/product.ts'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const documents = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'CONTRIBUTING.md',
+  ...globSync('{docs,changes}/**/*.md', { cwd: root }),
+]
+const read = (file: string) => readFileSync(join(root, file), 'utf8')
+const scripts = (JSON.parse(read('package.json')) as { scripts: Record<string, string> }).scripts
+
+describe('documents', () => {
+  for (const file of documents) {
+    it(`${file} links to what exists`, () => {
+      for (const [, target = ''] of withoutCode(read(file)).matchAll(/\]\(([^)#\s]+)[^)]*\)/g)) {
+        if (/^https?:/.test(target)) continue
+        assert.ok(existsSync(join(root, dirname(file), target)), `${target} exists`)
+      }
+    })
+
+    it(`${file} names commands, files and variables that exist`, () => {
+      const text = read(file)
+      for (const [, name = ''] of text.matchAll(/npm (?:run )?([a-z-]+)/g)) {
+        assert.ok(name in scripts || ['install', 'ci'].includes(name), `the script ${name} exists`)
+      }
+      for (const [, path = ''] of text.matchAll(/`((?:src|test|bench|docs|bin|\.ci)\/[\w./-]+)`/g)) {
+        assert.ok(existsSync(join(root, path)), `${path} exists`)
+      }
+      const known = read('bin/settings.ts') + read('test/clients/tree.ts') + read('test/golden/golden.test.ts')
+      for (const [name] of text.matchAll(/\b(?:HOLDFAST|UPDATE)_[A-Z_]+\b/g)) {
+        assert.ok(known.includes(name), `${name} means something`)
+      }
+    })
+  }
+
+  it('decisions are numbered without a gap, dated, and say what would change our minds', () => {
+    const decisions = globSync('docs/decisions/*.md', { cwd: root }).toSorted()
+    assert.ok(decisions.length > 0)
+    for (const [at, file] of decisions.entries()) {
+      const text = read(file)
+      assert.match(file, new RegExp(`/${String(at + 1).padStart(4, '0')}-[a-z0-9-]+\\.md$`))
+      assert.match(text, new RegExp(`^# ${at + 1}\\. .+\\n\\n20\\d\\d-\\d\\d-\\d\\d\\n`))
+      assert.match(text, /\*\*What would change our minds\.\*\*/)
+    }
+  })
+
+  it('the guide to a new resource shows the code of the resource as it is', () => {
+    const [guide = '', ...blocks] = codeBlocks(read('docs/guides/add-a-resource.md'), 'ts')
+    assert.equal(guide, read('src/resources/cluster/ntp/servers.ts'))
+    const index = read('src/resources/index.ts')
+    assert.equal(blocks.length, 2)
+    for (const block of blocks) assert.ok(index.includes(block), `the index has ${block}`)
+  })
+
+  it('every flag of the benchmark that is named is one', () => {
+    const usage = read('bench/settings.ts')
+    for (const [, flags = ''] of read('CONTRIBUTING.md').matchAll(/npm run bench -- ([^`]+)`/g)) {
+      for (const flag of flags.split(' ')) assert.ok(usage.includes(`  ${flag} `), flag)
+    }
+  })
+})
+
+describe('commands of the documents', () => {
+  let product: Product
+  let work: string
+  const missing = ['curl', '/usr/bin/aws', 'bash'].filter((name) => spawnSync(name, ['--version']).status !== 0)
+  const skip = missing.length === 0 ? false : `${missing.join(', ')} not installed`
+
+  before(async () => {
+    work = await mkdtemp(join(tmpdir(), 'holdfast-docs-'))
+    product = await startProduct({
+      environment: {
+        HOLDFAST_ADMIN_PASSWORD: 'tour-password',
+        AWS_ACCESS_KEY_ID: 'TOURACCESSKEY',
+        AWS_SECRET_ACCESS_KEY: 'tour-secret-key',
+      },
+    })
+  })
+  after(async () => {
+    await product.stop()
+    await rm(work, { recursive: true, force: true })
+  })
+
+  /** A document's addresses become those of the product that runs; its `aws` the one of the system. */
+  const here = (text: string) =>
+    text
+      .replaceAll('https://127.0.0.1:8443', product.management)
+      .replaceAll('http://127.0.0.1:9080', product.s3Http ?? '')
+      .replaceAll(/^aws /gm, '/usr/bin/aws ')
+
+  it('README: the first terminal ends with a ready cluster', { timeout: 60_000 }, async () => {
+    const [first] = consoles(read('README.md'))
+    const [environment, start] = first ?? []
+    assert.equal(start?.command, 'npm start')
+    assert.match(scripts['start'] ?? '', /node bin\/launch\.mjs start$/)
+    const said = await startedWith(`${environment?.command}\nexec ${process.execPath} bin/launch.mjs start`, work)
+    for (const line of shape(start.output)) assert.ok(shape(said).includes(line), `${line} is in\n${said}`)
+  })
+
+  it('README: the second terminal prints what it says', { skip, timeout: 60_000 }, () => {
+    const [first = [], second = []] = consoles(read('README.md'))
+    follow([...first.slice(0, 1), ...second])
+  })
+
+  it('the guide to a new resource prints what it says', { skip, timeout: 60_000 }, () => {
+    for (const steps of consoles(read('docs/guides/add-a-resource.md'))) follow(steps)
+  })
+
+  it('the guide to S3 clients runs', { skip, timeout: 60_000 }, () => {
+    const [aws = [], users = []] = consoles(read('docs/guides/use-with-aws-cli-rclone-s3cmd.md'))
+    const [, made = '', , listed = '', ...rest] = shell([...aws, ...users].map((step) => step.command))
+    assert.deepEqual(shape(made), shape(aws[1]?.output ?? ''))
+    assert.match(listed, /PRE decisions\/[^]* differences\.md/)
+    const listing = rest.join('')
+    assert.match(listing, /"secret_key":"[^"]+"/)
+    assert.doesNotMatch(listing, /"error"/)
+  })
+
+  /** Runs commands one after the other in one shell; each must print what the document says, but for what is new each time. */
+  function follow(steps: readonly Step[]): void {
+    const outputs = shell(steps.map((step) => step.command))
+    for (const [at, { command, output }] of steps.entries()) {
+      assert.deepEqual(shape(outputs[at] ?? ''), shape(output), command)
+    }
+  }
+
+  function shell(commands: readonly string[]): string[] {
+    const mark = '==== next ===='
+    const script = commands.map((command) => `${here(command)}\necho\necho '${mark}'`).join('\n')
+    const ran = spawnSync('bash', ['-c', `exec 2>&1\n${script}`], {
+      cwd: root,
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'], HOME: work, LANG: 'C.UTF-8' },
+    })
+    return ran.stdout.split(mark)
+  }
+})
+
+interface Step {
+  readonly command: string
+  readonly output: string
+}
+
+/** The `console` blocks of a document: lines after `$ ` are commands, the others what they print. */
+function consoles(text: string): Step[][] {
+  return codeBlocks(text, 'console').map((block) =>
+    block
+      .split(/^\$ /m)
+      .slice(1)
+      .map((part) => {
+        const [command = '', ...output] = part.split('\n')
+        return { command, output: output.join('\n') }
+      }),
+  )
+}
+
+function withoutCode(text: string): string {
+  return text.replaceAll(/^```[\s\S]*?^```$/gm, '')
+}
+
+function codeBlocks(text: string, language: string): string[] {
+  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, code = '']) => code)
+}
+
+/** Lines without what differs from run to run. */
+function shape(output: string): string[] {
+  return output
+    .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<uuid>')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:]+Z/g, '<time>')
+    .replaceAll(/\d+\.\d s\)/g, '<seconds>)')
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== '')
+}
+
+/** Runs a start in a data folder of its own, at the ports of the document where these are free, until it is ready. */
+async function startedWith(script: string, work: string): Promise<string> {
+  const file = join(work, 'start.sh')
+  await writeFile(file, script)
+  const child = spawn('bash', [file], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      PATH: process.env['PATH'],
+      HOLDFAST_DATA: join(work, 'data'),
+      HOLDFAST_MANAGEMENT: '127.0.0.1:0',
+      HOLDFAST_S3: '127.0.0.1:0',
+      HOLDFAST_S3_HTTP: '127.0.0.1:0',
+      HOLDFAST_LOG: 'warn',
+    },
+  })
+  let said = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+    if (text.includes('in a browser')) child.kill('SIGTERM')
+  })
+  const code = await new Promise<number | null>((resolve) => {
+    child.once('exit', resolve)
+  })
+  assert.equal(code, 0, said)
+  const { management, s3, s3Http } = {
+    management: /Management +(\S+)/.exec(said)?.[1] ?? '?',
+    s3: /S3 +(https\S+)/.exec(said)?.[1] ?? '?',
+    s3Http: /S3 without TLS +(\S+)/.exec(said)?.[1] ?? '?',
+  }
+  return said
+    .replaceAll(management, 'https://127.0.0.1:8443')
+    .replaceAll(s3, 'https://127.0.0.1:9443')
+    .replaceAll(s3Http, 'http://127.0.0.1:9080')
+}
