@@ -15,10 +15,18 @@ export function addressRange(text: string): ((address: string) => boolean) | und
   if (bits !== undefined && bits > (isShort ? 32 : 128)) return undefined
   const prefixBits = bits === undefined ? 128 : bits + (isShort ? 96 : 0)
   return (address) => {
-    const other = groupsOf(address)
+    if (address !== lastAddress) {
+      lastGroups = groupsOf(address)
+      lastAddress = address
+    }
+    const other = lastGroups
     return other !== undefined && sharePrefix(groups, other, prefixBits)
   }
 }
+
+/** The ranges of a policy are asked about the same address one after the other. */
+let lastAddress: string | undefined
+let lastGroups: readonly number[] | undefined
 
 function sharePrefix(a: readonly number[], b: readonly number[], prefixBits: number): boolean {
   for (let group = 0, left = prefixBits; left > 0; group += 1, left -= 16) {

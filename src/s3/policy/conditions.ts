@@ -241,7 +241,6 @@ const plainKeys: ReadonlySet<string> = new Set([
   's3:delimiter',
   's3:if-match',
   's3:if-none-match',
-  's3:locationconstraint',
   's3:max-keys',
   's3:object-lock-legal-hold',
   's3:object-lock-mode',

@@ -45,8 +45,8 @@ export type Decision = 'allow' | 'deny' | 'none'
  * what conditions and variables name is asked for, and only of statements that fit otherwise. Without a context nothing is
  * known but the name of the user.
  *
- * Measured on one core of a 2-core AMD EPYC machine, Node 24, 20 statements of which the last matches: 0.6 µs with plain
- * names and wildcards, 1.2 µs when ten of them have a condition on the address and one on the prefix that is asked.
+ * Measured on one core of a 2-core AMD EPYC machine, Node 24, 20 statements of which the last alone allows: 1.2 µs when
+ * they differ by resource, 2.8 µs when they differ by a condition each, every other one on the address.
  */
 export type Policy = (principal: Principal, action: string, resource: string, context?: Lookup) => Decision
 
