@@ -4,17 +4,22 @@ import { logLevels, type LogLevel } from './settings.ts'
 
 export function openLog(level: LogLevel, part: string): Log {
   const from = logLevels.indexOf(level)
-  const write = (of: 'info' | 'warn' | 'error', message: string, details: Readonly<Record<string, unknown>> = {}) => {
+  const write = (
+    of: 'debug' | 'info' | 'warn' | 'error',
+    message: string,
+    details: Readonly<Record<string, unknown>> = {},
+  ) => {
     if (logLevels.indexOf(of) < from) return
     const time = new Date().toISOString()
     const line = process.stderr.isTTY
       ? `${time} ${of.padEnd(5)} ${message}${Object.entries(details)
           .map(([name, value]) => ` ${name}=${show(value)}`)
           .join('')}`
-      : JSON.stringify({ time, level: of, part, message, ...details })
+      : JSON.stringify({ time, level: of, part, message, ...details }, plainly)
     process.stderr.write(`${line}\n`)
   }
   return {
+    debug: (message, details) => write('debug', message, details),
     info: (message, details) => write('info', message, details),
     warn: (message, details) => write('warn', message, details),
     error: (message, details) => write('error', message, details),
@@ -22,5 +27,13 @@ export function openLog(level: LogLevel, part: string): Log {
 }
 
 function show(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
+  const plain = plainly('', value)
+  return typeof plain === 'string' ? plain : (JSON.stringify(plain, plainly) ?? String(plain))
+}
+
+/** An error as its stack, which JSON would show as nothing; with what caused it. */
+function plainly(_name: string, value: unknown): unknown {
+  if (!(value instanceof Error)) return value
+  const { cause } = value
+  return `${value.stack ?? value.message}${cause instanceof Error ? `\nCaused by: ${cause.stack ?? cause.message}` : ''}`
 }

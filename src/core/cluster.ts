@@ -26,6 +26,7 @@ export interface ClusterParts {
 }
 
 export interface Log {
+  debug(message: string, details?: Readonly<Record<string, unknown>>): void
   info(message: string, details?: Readonly<Record<string, unknown>>): void
   warn(message: string, details?: Readonly<Record<string, unknown>>): void
   error(message: string, details?: Readonly<Record<string, unknown>>): void

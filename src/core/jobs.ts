@@ -11,6 +11,8 @@
  */
 import { Failure, failures } from '../model/failure.ts'
 import { type Row, textAt, type Value, textOf } from '../model/value.ts'
+import type { Change } from '../ports/catalog.ts'
+import { auditEntry } from './audit.ts'
 import type { Behaviour, VerbName } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
 import type { Caller, Plan, Step, Work } from './verb.ts'
@@ -72,6 +74,7 @@ export class Jobs {
       $direction: 'forward',
       $locks: [...(plan.locks ?? [])],
       $user: caller.user,
+      $from: caller.from,
     }
     await this.#write(job)
     this.#start(job)
@@ -148,9 +151,9 @@ export class Jobs {
     const { steps } = verb
     const pointOf = (step: Step) => `${behaviour.resource.type} ${textAt(queued, '$verb')}: ${step.name}`
     let job: Row = queued
-    const save = async (changes: Row) => {
+    const save = async (changes: Row, beside: readonly Change[] = []) => {
       job = { ...job, ...changes, $memo: { ...work.memo } }
-      await this.#write(job)
+      await this.#write(job, beside)
     }
     const work: Work = {
       key: textAt(queued, '$key'),
@@ -175,7 +178,9 @@ export class Jobs {
           await step.run(cluster, work)
           await this.#hooks.reached?.(`${pointOf(step)}: after`)
         }
-        await save({ state: 'success', message: 'success', code: 0, progress: 100, end_time: cluster.now() })
+        await save({ state: 'success', message: 'success', code: 0, progress: 100, end_time: cluster.now() }, [
+          this.#auditEntry(queued, 'success', textAt(queued, '$key')),
+        ])
         return job
       } catch (cause) {
         const failure = cause instanceof Failure ? cause : failures.internal(cause)
@@ -201,17 +206,21 @@ export class Jobs {
       await this.#hooks.reached?.(`${pointOf(step)}: undo-after`)
     }
     const failure = job['$failure'] as Row
-    await save({
-      state: 'failure',
-      message: textAt(failure, 'message'),
-      code: Number(failure['code']),
-      'error.message': textAt(failure, 'message'),
-      'error.code': Number(failure['code']),
-      end_time: cluster.now(),
-    })
-    await cluster.commit([
-      cluster.event('cluster.job.failed', { job: job['uuid'] ?? '', message: job['message'] ?? '' }),
-    ])
+    const message = textAt(failure, 'message')
+    await save(
+      {
+        state: 'failure',
+        message,
+        code: Number(failure['code']),
+        'error.message': message,
+        'error.code': Number(failure['code']),
+        end_time: cluster.now(),
+      },
+      [
+        this.#auditEntry(queued, 'error', message),
+        cluster.event('cluster.job.failed', { job: textAt(job, 'uuid'), message }),
+      ],
+    )
     return job
   }
 
@@ -227,8 +236,14 @@ export class Jobs {
     }
   }
 
-  async #write(job: Row): Promise<void> {
-    await this.#cluster.catalog.commit([this.#cluster.put(JOBS, job)])
+  /** What became of a job is in the audit trail when its record says so, neither sooner nor later. */
+  #auditEntry(job: Row, state: 'success' | 'error', message: string): Change {
+    const caller = { user: textAt(job, '$user'), from: textAt(job, '$from') }
+    return auditEntry(this.#cluster, caller, textAt(job, 'description'), state, message)
+  }
+
+  async #write(job: Row, beside: readonly Change[] = []): Promise<void> {
+    await this.#cluster.catalog.commit([this.#cluster.put(JOBS, job), ...beside])
   }
 }
 

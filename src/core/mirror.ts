@@ -86,7 +86,7 @@ export class Mirror {
 }
 
 function add(rows: Rows, { key, parent, body }: StoredRecord): void {
-  rows.byKey.set(key, { row: body as Row, parent })
+  rows.byKey.set(key, { row: body, parent })
   const siblings = rows.byParent.get(parent)
   if (siblings === undefined) rows.byParent.set(parent, new Set([key]))
   else siblings.add(key)

@@ -3,8 +3,9 @@ import { Failure, failures } from '../model/failure.ts'
 import { completeDraft } from '../model/shape.ts'
 import type { Row } from '../model/value.ts'
 import { CommitRefused } from '../ports/catalog.ts'
+import { auditEntry } from './audit.ts'
 import type { Behaviour, VerbName } from './behaviour.ts'
-import { AUDIT_KEPT, type Cluster } from './cluster.ts'
+import type { Cluster } from './cluster.ts'
 import type { Jobs } from './jobs.ts'
 import { resolveReferences } from './references.ts'
 import type { Caller, Plan, Verb, Work } from './verb.ts'
@@ -27,9 +28,6 @@ export interface Performed {
   readonly wasDone: boolean
 }
 
-/** What an entry of the audit trail keeps of the request and of what became of it. */
-const TEXT_CHARACTERS_MAX = 1024
-
 export class Actions {
   readonly cluster: Cluster
   readonly jobs: Jobs
@@ -42,7 +40,8 @@ export class Actions {
   async perform(behaviour: Behaviour, name: VerbName, call: Call): Promise<Performed> {
     try {
       const performed = await this.#perform(behaviour, name, call)
-      await this.audit(call.caller, call.description, 'success', performed.key)
+      // That of a job is written when it ends.
+      if (performed.job === undefined) await this.audit(call.caller, call.description, 'success', performed.key)
       return performed
     } catch (failure) {
       const message = failure instanceof Failure ? failure.message : 'internal error'
@@ -53,11 +52,7 @@ export class Actions {
 
   /** Who did what, when, from where, and what became of it. */
   async audit(caller: Caller, input: string, state: 'success' | 'error', message: string): Promise<void> {
-    const [asked, told] = [input.slice(0, TEXT_CHARACTERS_MAX), message.slice(0, TEXT_CHARACTERS_MAX)]
-    const body = { user: caller.user, location: caller.from, input: asked, state, message: told }
-    await this.cluster.catalog.commit([
-      { do: 'append-log', log: 'audit', timeMs: this.cluster.now(), body, keep: AUDIT_KEPT },
-    ])
+    await this.cluster.catalog.commit([auditEntry(this.cluster, caller, input, state, message)])
   }
 
   async #perform(behaviour: Behaviour, name: VerbName, call: Call): Promise<Performed> {

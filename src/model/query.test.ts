@@ -1,4 +1,3 @@
-// oxlint-disable eslint/no-restricted-imports -- The model has to do without Node; its tests run in it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'

@@ -42,6 +42,7 @@ export interface Plane {
 }
 
 export interface Log {
+  debug(message: string, details?: Readonly<Record<string, unknown>>): void
   info(message: string, details?: Readonly<Record<string, unknown>>): void
   warn(message: string, details?: Readonly<Record<string, unknown>>): void
   error(message: string, details?: Readonly<Record<string, unknown>>): void
@@ -311,11 +312,12 @@ async function sendError(
   const error = await hideAbsence(explainFailure(failure), about)
   const requestId = ids['x-amz-request-id']
   if (error.status >= 500 && error.code !== 'NotImplemented') {
-    const { method, url } = exchange.request
+    const { method, url = '' } = exchange.request
     plane.log.error('A request of an object store client failed.', {
       requestId,
       method,
-      url,
+      // Without the query, which may carry a signature that is good for days.
+      path: splitTarget(url).rawPath,
       code: error.code,
       failure,
     })

@@ -54,7 +54,7 @@ function bench(records: Record<string, Fields[]>, policy: ListenPolicy): Bench {
   const listeners = new Listeners({
     catalog,
     clock,
-    log: { info() {}, warn: (message) => void warnings.push(message), error() {} },
+    log: { debug() {}, info() {}, warn: (message) => void warnings.push(message), error() {} },
     policy,
     makeServer: (endpoint) => createServer((_request, response) => response.end(endpoint.servers.join(' '))),
   })

@@ -186,7 +186,7 @@ export class Listeners {
       this.#open.set(name, Object.assign(listener, { server }))
       this.#failed.delete(name)
       const { host, isSecure } = wanted
-      log.info('The object store listens.', { host, port: (server.address() as AddressInfo).port, isSecure })
+      log.debug('The object store listens.', { host, port: (server.address() as AddressInfo).port, isSecure })
     } catch (failure) {
       this.#fail(name, 'The object store cannot listen on an address. It tries again.', {
         host: wanted.host,

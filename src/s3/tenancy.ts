@@ -130,7 +130,9 @@ export class TenancyView {
   }
 
   /**
-   * Whether somebody may do something. `resource` is a bucket, `bucket/key`, or `*` for the service. What counts together:
+   * Whether somebody may do something. A user works with every server of the cluster, but groups and statements for "all
+   * users" mean those of their own SVM: from elsewhere a user is who a statement of this server or bucket names, unless the
+   * server's SVM has a user of that name itself. `resource` is a bucket, `bucket/key`, or `*` for the service. What counts together:
    * the policies of the user's groups, that of the server, that which the bucket names, and the bucket's own statements.
    */
   async allows(
@@ -145,7 +147,10 @@ export class TenancyView {
   #rulesOf({ caller, server, bucket }: Parameters<TenancyView['allows']>[0]): Promise<Rules> {
     const userKey = caller === undefined ? '' : `${caller.svm}/${caller.name}`
     return this.#rules.get(`${userKey} ${server.uuid} ${bucket?.uuid ?? ''}`, async () => {
-      const membership = caller === undefined ? nobody : await this.#membership(caller)
+      const isOwn = caller?.svm === server.svm
+      const membership = caller === undefined || !isOwn ? nobody : await this.#membership(caller)
+      const name =
+        caller === undefined || (!isOwn && (await this.#hasUser(server.svm, caller.name))) ? undefined : caller.name
       const lists = [
         ...membership.policies.map(({ svm, name }) => this.#policy(svm, name)),
         this.#policy(server.svm, server.policy),
@@ -153,10 +158,14 @@ export class TenancyView {
       ]
       const statements = [...(await Promise.all(lists)), bucket?.statements ?? []]
       return {
-        principal: caller === undefined ? {} : { name: caller.name, groups: membership.groups },
-        policies: statements.map((list) => compilePolicy(caller === undefined ? list.filter(isForAnybody) : list)),
+        principal: name === undefined ? {} : { name, groups: membership.groups },
+        policies: statements.map((list) => compilePolicy(isOwn ? list : list.filter(isForAnybody))),
       }
     })
+  }
+
+  async #hasUser(svm: string, name: string): Promise<boolean> {
+    return (await this.#catalog.record(recordTypes.users, `${svm}/${name}`)) !== undefined
   }
 
   #membership({ svm, name }: User): Promise<Membership> {

@@ -1,16 +1,14 @@
 /** A data plane on free ports of this machine, over a catalog in memory and a temporary folder: what tests talk to. */
-import { mkdtemp, readdir, rm } from 'node:fs/promises' // oxlint-disable-line no-restricted-imports -- see below
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
 import type { Agent, IncomingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { S3Client } from '@aws-sdk/client-s3'
 // Tests choose the engines, as bin/ does: what runs here is what will run.
-// oxlint-disable no-restricted-imports -- see above
 import { DirectoryVolumes } from '../engines/directory/volumes.ts'
 import { openSqliteCatalog } from '../engines/sqlite/catalog.ts'
 import { realSystem } from '../engines/system.ts'
-// oxlint-enable no-restricted-imports
 import { CommitRefused } from '../ports/catalog.ts'
 import type { Catalog, Change, FieldValue } from '../ports/catalog.ts'
 import type { Volumes } from '../ports/volumes.ts'
@@ -233,7 +231,7 @@ export async function startTestPlane(
     volumesOf: () => Promise.resolve(volumes),
     unseal: (sealed) => Buffer.from(sealed, 'base64').toString(),
     control,
-    log: { info: log('info'), warn: log('warn'), error: log('error') },
+    log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
     tls: options.tls ?? { key: '', cert: '' },
     listen: {
       canBindLowPorts: false,

@@ -193,5 +193,5 @@ export class QuickSecrets implements Secrets {
 
 function logInto(logged: TestCluster['logged']): Log {
   const at = (level: string) => (message: string, details?: unknown) => void logged.push({ level, message, details })
-  return { info: at('info'), warn: at('warn'), error: at('error') }
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }

@@ -37,7 +37,7 @@ export function openJobsCluster(folder: string, hooks: JobHooks = {}): JobsClust
       engines.set(place, engine)
       return engine
     },
-    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
     secrets: new QuickSecrets(),
   })
   const jobs = new Jobs(cluster, hooks)

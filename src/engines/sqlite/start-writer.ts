@@ -40,7 +40,8 @@ export function startWriter({ file, socket }: { file: string; socket: string }):
       pid: child.pid ?? 0,
       ended: ended.promise,
       stop: async () => {
-        child.kill('SIGTERM')
+        // Signals may reach it together with its parent, who still has commits to send: it ends when the channel does.
+        child.disconnect()
         const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
         await ended.promise
         clearTimeout(timer)

@@ -32,12 +32,14 @@ function end(): void {
   )
 }
 
-process.on('SIGTERM', end)
 if (process.send === undefined) {
+  process.on('SIGTERM', end)
   process.on('SIGINT', end)
   process.stdin.on('end', end).resume()
 } else {
-  // A Ctrl-C reaches every process of the terminal. The parent still has commits to send, and says when it is done.
+  // A signal may reach every process of a terminal or service. The parent still has commits to send, and ends the channel
+  // when it is done.
+  process.on('SIGTERM', () => undefined)
   process.on('SIGINT', () => undefined)
   process.on('SIGHUP', () => undefined)
   process.on('disconnect', end)

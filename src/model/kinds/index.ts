@@ -1,4 +1,4 @@
-export { address, isUuid, name, oneOf, secret, text, uuid } from './text.ts'
+export { address, isUuid, name, netmask, oneOf, secret, text, uuid } from './text.ts'
 export { bytes, count, flag, parseSize, printSize } from './number.ts'
 export { duration, time } from './time.ts'
 export { each, list } from './list.ts'

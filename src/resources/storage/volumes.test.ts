@@ -1,4 +1,3 @@
-// oxlint-disable eslint/no-restricted-imports -- Resources have to do without Node; their tests run in it.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asNumber, recordsOf } from '../../../test/support/body.ts'

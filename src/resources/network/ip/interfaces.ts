@@ -1,7 +1,7 @@
 import { define } from '../../../core/behaviour.ts'
 import { plainVerbs } from '../../../core/plain.ts'
 import { failures } from '../../../model/failure.ts'
-import { address, flag, list, name, oneOf, text, uuid } from '../../../model/kinds/index.ts'
+import { address, flag, list, name, netmask, oneOf, text, uuid } from '../../../model/kinds/index.ts'
 import { textAt } from '../../../model/value.ts'
 
 export const interfaces = define(
@@ -20,7 +20,7 @@ export const interfaces = define(
       'ip.address': { doc: 'The address.', kind: address(), set: 'create', required: true },
       'ip.netmask': {
         doc: 'The length of the network prefix, or a dotted mask.',
-        kind: text({ pattern: /^(\d{1,3}|(\d{1,3}\.){3}\d{1,3})$/, patternDoc: 'a prefix length or a dotted mask' }),
+        kind: netmask(),
         set: 'create',
         default: '24',
       },

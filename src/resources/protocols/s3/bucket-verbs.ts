@@ -5,7 +5,7 @@ import { Failure, failures } from '../../../model/failure.ts'
 import { printSize } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { CommitRefused } from '../../../ports/catalog.ts'
-import { volumesOf } from './server-verbs.ts'
+import { checkPolicy, volumesOf } from './server-verbs.ts'
 import { BUCKETS, SERVERS } from './types.ts'
 
 /** What clients of the interface know these failures by. */
@@ -41,6 +41,7 @@ export const createBucket = inline({
       )
     }
     const server = await serverOf(cluster, svm, draft['server.uuid'])
+    await checkPolicy(cluster, draft)
     const volume = await placeBucket(cluster, server, draft['volume.uuid'])
     const key = cluster.system.random.uuid()
     const input: Row = {
@@ -58,6 +59,7 @@ export const createBucket = inline({
       for (let tries = 1; ; tries++) {
         const server = await cluster.catalog.record(SERVERS, textAt(input, 'server.uuid'))
         if (server === undefined) throw failures.notFound('object store server', 'server.uuid')
+        await placeBucket(cluster, server.body, input['volume.uuid'])
         try {
           await cluster.commit([
             // Written anew, so that whoever looked for buckets of the server before this one looks again.
@@ -97,6 +99,7 @@ export const modifyBucket = inline({
       const record = await cluster.catalog.record(BUCKETS, key)
       if (record === undefined) throw failures.notFound('bucket', 'uuid')
       const after: Row = { ...(record.body as Row), ...input }
+      await checkPolicy(cluster, after)
       try {
         await cluster.catalog.commit([
           { do: 'limit-bucket', bucket: key, limitBytes: Number(after['size']) },

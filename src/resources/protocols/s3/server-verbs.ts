@@ -107,8 +107,18 @@ async function bucketsOf(cluster: Cluster, server: string): Promise<Row[]> {
   return (await cluster.rows(BUCKETS)).filter((bucket) => bucket['server.uuid'] === server)
 }
 
+/** A policy that is named is there. The built-in ones are made with the first server. */
+export async function checkPolicy(cluster: Cluster, row: Row): Promise<void> {
+  const name = textAt(row, 'policy.name')
+  if (name === '' || builtinPolicies.some((policy) => policy['name'] === name)) return
+  if ((await cluster.find(POLICIES, `${textAt(row, 'svm.uuid')}/${name}`)) === undefined) {
+    throw failures.badValue('policy.name', `the SVM has no object store policy "${name}".`)
+  }
+}
+
 /** The root volume is empty and shared with nothing; data volumes are other volumes of the same SVM. */
 async function checkVolumes(cluster: Cluster, server: Row): Promise<void> {
+  await checkPolicy(cluster, server)
   const root = server['root_volume.uuid']
   const others = (await cluster.rows(SERVERS)).filter((other) => other['uuid'] !== server['uuid'])
   const data = volumesOf(server)
