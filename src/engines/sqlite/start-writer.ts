@@ -41,7 +41,7 @@ export function startWriter({ file, socket }: { file: string; socket: string }):
       ended: ended.promise,
       stop: async () => {
         // Signals may reach it together with its parent, who still has commits to send: it ends when the channel does.
-        child.disconnect()
+        if (child.connected) child.disconnect()
         const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS)
         await ended.promise
         clearTimeout(timer)
