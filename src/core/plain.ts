@@ -31,8 +31,10 @@ export function plainCreate(type: string, options: PlainOptions = {}): Verb {
       const draft: Row = { ...fresh, ...request.draft }
       const row = options.check === undefined ? draft : await options.check(cluster, draft)
       const key = recordKey(resource, row)
-      if ((await cluster.find(type, key)) !== undefined)
-        throw failures.duplicate(`A ${resource.noun} of that name`, 'name')
+      if ((await cluster.find(type, key)) !== undefined) {
+        const named = resource.recordKey.at(-1) ?? 'name'
+        throw failures.duplicate(`A ${resource.noun} of that name`, named === 'uuid' ? 'name' : named)
+      }
       return { key, input: row }
     },
     step: {

@@ -30,8 +30,10 @@ export function startWriter({ file, socket }: { file: string; socket: string }):
     else said = (said + text).slice(-4096)
   })
   child.once('error', ready.reject)
+  // Not 'close', which does not come when it was this side that ended the channel.
+  child.once('exit', (code, signal) => ended.resolve(code ?? signal ?? 'unknown'))
+  // Not 'exit', after which some of what it said may still be on its way.
   child.once('close', (code, signal) => {
-    ended.resolve(code ?? signal ?? 'unknown')
     ready.reject(new Error(said.trim() || `The catalog writer ended (${code ?? signal}) before it was ready.`))
   })
   child.once('message', () => {
