@@ -18,8 +18,17 @@ export type XmlContent =
   | number
   | boolean
   | undefined
+  | XmlText
   | readonly XmlContent[]
   | { readonly [name: string]: XmlContent }
+
+/** Content that is XML already: what is written by the thousand is written without a tree of it. */
+export class XmlText {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
 
 /** A whole document: `xmlDocument('ListBucketResult', { Name: 'b', Contents: [{ Key: 'a' }, { Key: 'b' }] })`. */
 export function xmlDocument(root: string, content: XmlContent): string {
@@ -44,6 +53,7 @@ export function xmlElement(name: string, content: XmlContent): string {
 function contentText(content: XmlContent): string {
   if (content === undefined) return ''
   if (typeof content === 'string') return escapeText(content)
+  if (content instanceof XmlText) return content.text
   if (typeof content === 'number' || typeof content === 'boolean') return String(content)
   if (isList(content)) return content.map(contentText).join('')
   let text = ''
@@ -65,7 +75,7 @@ function isList(content: XmlContent): content is readonly XmlContent[] {
 }
 
 function isElements(content: XmlContent): content is { readonly [name: string]: XmlContent } {
-  return typeof content === 'object' && !Array.isArray(content)
+  return typeof content === 'object' && !Array.isArray(content) && !(content instanceof XmlText)
 }
 
 /**
@@ -73,7 +83,7 @@ function isElements(content: XmlContent): content is { readonly [name: string]: 
  * characters cannot be in an XML 1.0 document in any form; Amazon writes them as references all the same, and its SDKs
  * read them back, so a key with U+0001 survives a listing. Clients with stricter readers ask for `encoding-type=url`.
  */
-function escapeText(text: string): string {
+export function escapeText(text: string): string {
   return special.test(text)
     ? text.replaceAll(specials, (one) => escapes[one] ?? `&#x${one.charCodeAt(0).toString(16)};`)
     : text

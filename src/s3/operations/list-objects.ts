@@ -1,9 +1,7 @@
 import type { ObjectRow } from '../../ports/catalog.ts'
 import type { BucketCall, Reply } from '../call.ts'
 import { invalidArgument } from '../errors.ts'
-import { xmlDocument } from '../xml.ts'
-import type { XmlContent } from '../xml.ts'
-import { quoted } from './object-headers.ts'
+import { escapeText, xmlDocument, xmlElement, XmlText } from '../xml.ts'
 import { owner } from './owner.ts'
 import { keyWriter, readCount } from './parameters.ts'
 
@@ -24,7 +22,7 @@ export async function listObjects(call: BucketCall): Promise<Reply> {
       // Without a delimiter clients take the last key, and Amazon sends none.
       NextMarker: page.next !== undefined && query.has('delimiter') ? write.key(page.next) : undefined,
       ...rest,
-      Contents: page.objects.map((row) => ({ ...contents(row, write.key), Owner: owner(call.svm) })),
+      Contents: page.objects.map((row) => contents(row, write.key, ownerText(call))),
       CommonPrefixes: page.prefixes.map((prefix) => ({ Prefix: write.key(prefix) })),
     }),
   }
@@ -45,10 +43,7 @@ export async function listObjectsV2(call: BucketCall): Promise<Reply> {
       ContinuationToken: token,
       NextContinuationToken: page.next === undefined ? undefined : Buffer.from(page.next).toString('base64url'),
       StartAfter: startAfter === undefined ? undefined : write.text(startAfter),
-      Contents: page.objects.map((row) => ({
-        ...contents(row, write.key),
-        Owner: withOwner ? owner(call.svm) : undefined,
-      })),
+      Contents: page.objects.map((row) => contents(row, write.key, withOwner ? ownerText(call) : '')),
       CommonPrefixes: page.prefixes.map((prefix) => ({ Prefix: write.key(prefix) })),
     }),
   }
@@ -95,16 +90,19 @@ function commonElements({ query, bucket }: BucketCall, page: Page) {
   }
 }
 
-function contents(row: ObjectRow, writeKey: (key: Uint8Array) => string): { readonly [name: string]: XmlContent } {
-  return {
-    Key: writeKey(row.key),
-    LastModified: new Date(row.modifiedMs).toISOString(),
-    ETag: quoted(row.etag),
-    ChecksumAlgorithm: row.checksum.algorithm,
-    ChecksumType: row.checksum.type,
-    Size: row.sizeBytes,
-    StorageClass: 'STANDARD',
-  }
+/** Written as text: a page has a thousand of these. Only the key may hold what needs escaping. */
+function contents(row: ObjectRow, writeKey: (key: Uint8Array) => string, ownerElement: string): XmlText {
+  const { etag, modifiedMs, checksum, sizeBytes } = row
+  return new XmlText(
+    `<Key>${escapeText(writeKey(row.key))}</Key><LastModified>${new Date(modifiedMs).toISOString()}</LastModified>` +
+      `<ETag>&quot;${etag}&quot;</ETag><ChecksumAlgorithm>${checksum.algorithm}</ChecksumAlgorithm>` +
+      `<ChecksumType>${checksum.type}</ChecksumType><Size>${sizeBytes}</Size>` +
+      `<StorageClass>STANDARD</StorageClass>${ownerElement}`,
+  )
+}
+
+function ownerText({ svm }: BucketCall): string {
+  return xmlElement('Owner', owner(svm))
 }
 
 function readToken(token: string): Buffer {
