@@ -16,16 +16,21 @@ export function proveObjects(catalog: () => Catalog): void {
         ...draft('blob', 30, { 'content-type': 'text/plain', tags: [{ a: 'b' }] }),
         parts: [{ number: 1, sizeBytes: 30, checksum: 'abc=' }],
       }
-      assert.deepEqual(await catalog().commit([put('o1', 'a/b', object)]), [{ replaced: false }])
+      assert.deepEqual(await catalog().commit([put('o1', 'a/b', object)]), [{ replaced: false, version: 'null' }])
       const row = await catalog().object('o1', bytes('a/b'))
-      assert.deepEqual({ ...row, key: text(row?.key ?? bytes('')) }, { ...object, key: 'a/b' })
+      assert.deepEqual(
+        { ...row, key: text(row?.key ?? bytes('')) },
+        { ...object, key: 'a/b', isMarker: false, isCurrent: true },
+      )
       assert.equal(await catalog().object('o1', bytes('a')), undefined)
     })
 
     void it('replacing and deleting keep the sums, and free the blobs in their order', async () => {
       await openBucket(catalog(), 'o2')
       await catalog().commit([put('o2', 'k', draft('one', 10))])
-      assert.deepEqual(await catalog().commit([put('o2', 'k', draft('two', 25))]), [{ replaced: true }])
+      assert.deepEqual(await catalog().commit([put('o2', 'k', draft('two', 25))]), [
+        { replaced: true, version: 'null' },
+      ])
       assert.deepEqual(await usage('o2'), { objects: 1, bucket: 25, volume: 25, snapshots: 0 })
       const remove = { do: 'delete-object', bucket: 'o2', key: bytes('k') } as const
       assert.deepEqual(await catalog().commit([remove, remove]), [{ found: true }, { found: false }])
@@ -200,7 +205,7 @@ export function proveObjects(catalog: () => Catalog): void {
         parts: named,
         object: draft('whole', 0),
       } as const
-      assert.deepEqual(await catalog().commit([complete]), [{ replaced: false }])
+      assert.deepEqual(await catalog().commit([complete]), [{ replaced: false, version: 'null' }])
       const row = await catalog().object('m1', bytes('k'))
       assert.deepEqual(row?.blobs, [
         { blob: 'a', sizeBytes: 10 },

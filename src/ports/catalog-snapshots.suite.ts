@@ -110,7 +110,14 @@ export function proveSnapshots(catalog: () => Catalog): void {
       await refused('missing', catalog().commit([put('s6', 'b', draft('b1'))]))
 
       await catalog().commit([{ do: 'open-bucket', bucket: 's6', volume: 's6-v', limitBytes: 77 }])
-      assert.deepEqual(await catalog().bucket('s6'), { volume: 's6-v', limitBytes: 77, usedBytes: 0, objects: 0 })
+      assert.deepEqual(await catalog().bucket('s6'), {
+        volume: 's6-v',
+        limitBytes: 77,
+        usedBytes: 0,
+        objects: 0,
+        versions: 0,
+        versioning: 'off',
+      })
       assert.deepEqual(await listed(catalog(), 's6', { epoch }), ['a=a1'])
       await catalog().commit([{ do: 'close-bucket', bucket: 's6' }])
       await drop('s6-v', 's')

@@ -14,6 +14,12 @@
  *     put a (born 1)                   put a (born 3): the first a moves to history, died 3
  *     --- snapshot s1 (epoch 1) ---    ------- snapshot s2 (epoch 2) -------
  *     s1 shows a(born 1, died 3): 1 <= 1 < 3.   s2 too: 1 <= 2 < 3.   Live shows a(born 3).
+ *
+ * A key may have several rows, its versions; delete markers are rows too. The one written last is the current row. When
+ * it goes, the one written before it is the current row again:
+ *
+ *     put k (v1)   put k (v2)   delete k (marker v3)   delete version v3   delete version v2
+ *     v1           v2 v1        [v3] v2 v1             v2 v1               v1                  newest first
  */
 export interface Catalog {
   /** One record, or nothing. */
@@ -54,14 +60,28 @@ export interface Catalog {
    */
   snapshotBytes(volume: string): Promise<ReadonlyMap<string, number>>
 
-  /** The current row of a key, live or as a snapshot shows it. */
-  object(bucket: string, key: Uint8Array, at?: SnapshotAt): Promise<ObjectRow | undefined>
+  /**
+   * The row of a key with a version, or the current one, live or as a snapshot shows it. It may be a delete marker: a key
+   * whose current row `isMarker` has no object.
+   */
+  object(bucket: string, key: Uint8Array, at?: SnapshotAt, version?: string): Promise<ObjectRow | undefined>
 
   /**
-   * One page in byte order of keys; cost grows with the page, never with the bucket. (At a snapshot also with the rows
-   * in between that it does not see.) A page may end before its limit, when rows are very long; `next` tells.
+   * One page in byte order of keys; cost grows with the page, never with the bucket nor with the versions of its keys.
+   * (At a snapshot also with the rows in between that it does not see.) Keys whose current row is a delete marker are
+   * passed over; so is a common prefix that has no other keys. A page may end before its limit, even without anything,
+   * when rows are very long or very many keys were passed over; `next` tells.
    */
   list(query: ListQuery): Promise<ListPage>
+
+  /** As `list`, with all rows of a key, newest first, delete markers too. */
+  versions(query: VersionsQuery): Promise<VersionsPage>
+
+  /**
+   * All rows of a bucket in the order of `versions`, for jobs that walk it. A row that stays is met once. Pass `next` as
+   * `after`, also when the row it names has been deleted since.
+   */
+  scan(bucket: string, after: VersionPosition | undefined, limit: number): Promise<ScanPage>
 
   /** An open multipart upload, with or without its parts (ordered by number). */
   upload(bucket: string, upload: string): Promise<UploadRow | undefined>
@@ -123,10 +143,17 @@ export interface BucketCounters {
   readonly volume: string
   /** The most bytes its live objects and open parts may have. */
   readonly limitBytes: number
-  /** Bytes of live objects and of parts of open uploads, as clients see them. */
+  /** Bytes of live objects, all their versions, and of parts of open uploads, as clients see them. */
   readonly usedBytes: number
+  /** Keys whose current row is no delete marker. */
   readonly objects: number
+  /** All other rows: those that are not current, and delete markers. */
+  readonly versions: number
+  readonly versioning: Versioning
 }
+
+/** 'off' until versions are enabled for the first time; it never comes back. */
+export type Versioning = 'off' | 'enabled' | 'suspended'
 
 export interface SnapshotRow {
   readonly snapshot: string
@@ -141,7 +168,7 @@ export interface SnapshotAt {
 
 export interface ObjectRow {
   readonly key: Uint8Array
-  /** 'null' in a bucket without versioning. */
+  /** 'null' when it was written while the bucket's versioning was off or suspended. */
   readonly version: string
   readonly sizeBytes: number
   /** Hex MD5, or hex MD5 of the parts' MD5s, '-', and their number. Without quotes. */
@@ -154,6 +181,20 @@ export interface ObjectRow {
   readonly parts: readonly ObjectPart[] | null
   /** Content headers, user metadata, owner, tags: what the object store keeps for itself. At most 16 KiB as JSON. */
   readonly details: Fields
+  /** Until when nobody may remove the row. */
+  readonly lock?: ObjectLock
+  /** While set, nobody may remove the row. Absent: it was never said. */
+  readonly legalHold?: boolean
+  /** A delete marker: it has no bytes, blobs or ETag. The catalog tells it of each row it gives. */
+  readonly isMarker?: boolean
+  /** Whether it is the newest row of its key. The catalog tells it of each row it gives. */
+  readonly isCurrent?: boolean
+}
+
+export interface ObjectLock {
+  /** Governance gives way to a change that says `bypassGovernance`; compliance to nothing but time. */
+  readonly mode: 'governance' | 'compliance'
+  readonly untilMs: number
 }
 
 export interface ObjectChecksum {
@@ -175,8 +216,8 @@ export interface ObjectPart {
   readonly checksum: string
 }
 
-/** What is kept of a key before its row exists: everything but the key. */
-export type ObjectDraft = Omit<ObjectRow, 'key'>
+/** What is kept of a key before its row exists: everything but the key, and its place among the rows of the key. */
+export type ObjectDraft = Omit<ObjectRow, 'key' | 'isMarker' | 'isCurrent'>
 
 export interface PartRow {
   readonly number: number
@@ -208,6 +249,8 @@ export interface ListQuery {
   readonly delimiter: Uint8Array
   /** Only what sorts after this key (exclusive). A common prefix equal to it, or beginning before it, is passed over. */
   readonly after: Uint8Array
+  /** `after` is the `next` of a page that ended within a common prefix: that prefix is not passed over. */
+  readonly within?: boolean
   /** Objects and common prefixes together. 1..1000. */
   readonly limit: number
   readonly at?: SnapshotAt
@@ -216,8 +259,57 @@ export interface ListQuery {
 export interface ListPage {
   readonly objects: readonly ObjectRow[]
   readonly prefixes: readonly Uint8Array[]
-  /** Set when there is more: pass it as `after` for the next page. */
+  /** Set when there may be more: pass it as `after` for the next page. */
   readonly next?: Uint8Array
+  /**
+   * Set along with `next` when the page ended within a common prefix of which nothing but delete markers was seen so
+   * far: pass it on as `within`. Without, the keys behind them in that prefix would not be looked at.
+   */
+  readonly within?: boolean
+}
+
+/** A place in the order of keys, and of the rows of a key from the newest on. */
+export interface VersionPosition {
+  readonly key: Uint8Array
+  /** Absent: behind all rows of the key. */
+  readonly version?: string
+  /** Leads to the place when the row has gone meanwhile. Without, the rows of the key are then given again. */
+  readonly order?: number
+}
+
+export interface VersionsQuery {
+  readonly bucket: string
+  readonly prefix: Uint8Array
+  /** As for `list`. A common prefix of delete markers shows. */
+  readonly delimiter: Uint8Array
+  /** Only keys after this one, or with `afterVersion` also the older rows of this one. Empty: from the first on. */
+  readonly afterKey: Uint8Array
+  readonly afterVersion?: string
+  /** The `order` of a position, where the caller has kept it. */
+  readonly afterOrder?: number
+  /** Rows and common prefixes together. 1..1000. */
+  readonly limit: number
+  readonly at?: SnapshotAt
+}
+
+/** A row as `versions` and `scan` give it. */
+export interface VersionRow extends ObjectRow {
+  readonly isMarker: boolean
+  readonly isCurrent: boolean
+  /** When the next newer row of the key was modified; absent for the current one. */
+  readonly noncurrentSinceMs?: number
+}
+
+export interface VersionsPage {
+  readonly versions: readonly VersionRow[]
+  readonly prefixes: readonly Uint8Array[]
+  /** Set when there is more: the last row of this page, or the last common prefix, then without a version. */
+  readonly next?: VersionPosition
+}
+
+export interface ScanPage {
+  readonly rows: readonly VersionRow[]
+  readonly next?: VersionPosition
 }
 
 export type LogName = 'audit' | 'events'
@@ -227,12 +319,23 @@ export interface LogEntry {
   readonly body: Fields
 }
 
-/** What must hold for the current object of a key. `etag` without quotes; '*' is any object. */
+/**
+ * What must hold for the current object of a key. `etag` without quotes; '*' is any object. A key whose current row is a
+ * delete marker has no object.
+ */
 export interface WriteCondition {
   /** One of these must be the current ETag. Refused `absent` when there is no object, else `condition`. */
   readonly ifMatch?: readonly string[]
   /** None of these may be the current ETag. Refused `condition`. */
   readonly ifNoneMatch?: readonly string[]
+}
+
+/** What must hold for the object to be deleted: the current one, or that of the version named. */
+export interface DeleteCondition extends WriteCondition {
+  /** Refused `absent` when there is no object, `condition` when its size is another. */
+  readonly ifSizeBytes?: number
+  /** The same of the time it was modified, to the second: clients see no more of it in headers. */
+  readonly ifModifiedMs?: number
 }
 
 /**
@@ -279,8 +382,10 @@ export type Change =
   | { readonly do: 'open-bucket'; readonly bucket: string; readonly volume: string; readonly limitBytes: number }
   /** Refused `full` when the bucket holds more than the new limit. */
   | { readonly do: 'limit-bucket'; readonly bucket: string; readonly limitBytes: number }
+  /** From now on new rows leave the others of their key (enabled), or replace the one with version 'null' (suspended). */
+  | { readonly do: 'version-bucket'; readonly bucket: string; readonly state: 'enabled' | 'suspended' }
   /**
-   * Refused `not-empty` while it holds objects or open uploads. Rows that snapshots hold stay with the volume.
+   * Refused `not-empty` while it holds rows or open uploads. Rows that snapshots hold stay with the volume.
    * Repeating it changes nothing.
    */
   | { readonly do: 'close-bucket'; readonly bucket: string }
@@ -291,6 +396,11 @@ export type Change =
    * that is already known to the volume is shared. Refused `missing` with scope 'blob' when a blob was needed before and
    * is not any more: its file may be gone. A copy that names the blobs of another object says `shares`: then it is refused
    * `missing` unless all of them are needed at this moment, so that a copy of what was just deleted cannot come to be.
+   *
+   * While versioning is enabled the row is added with the draft's version, an id that the caller made: refused `missing`
+   * with scope 'version' when that is 'null', `exists` with scope 'version' when a row of the key has it. Otherwise the
+   * row gets version 'null' and replaces the one that has it, current or not: refused `locked` when that row is held,
+   * or locked at `nowMs` (without it, however long ago that ended). The outcome tells the version.
    */
   | {
       readonly do: 'put-object'
@@ -299,13 +409,46 @@ export type Change =
       readonly object: ObjectDraft
       readonly condition?: WriteCondition
       readonly shares?: boolean
+      readonly nowMs?: number
     }
-  /** Removing what is not there is fine (outcome `found: false`), unless a condition says otherwise. */
+  /**
+   * With `version`: removes exactly that row. Refused `locked` when it is held or locked at `nowMs` (as for `put-object`).
+   *
+   * Without, while versioning is off: removes the object. Enabled: adds a delete marker with the id of `marker`, also
+   * when the key is not there. Suspended: adds a marker of version 'null', which replaces the row that has it (refused
+   * `locked` as above). Refused `missing` with scope 'marker' when a marker is needed and not given.
+   *
+   * Removing what is not there is fine (outcome `found: false`), unless a condition says otherwise.
+   */
   | {
       readonly do: 'delete-object'
       readonly bucket: string
       readonly key: Uint8Array
-      readonly condition?: WriteCondition
+      readonly version?: string
+      readonly marker?: MarkerDraft
+      readonly condition?: DeleteCondition
+      readonly nowMs?: number
+      readonly bypassGovernance?: boolean
+    }
+  /**
+   * Changes lock, hold or details of a row, of the current one without `version`, and makes no version of it. Snapshots
+   * go on showing the row as it was. Refused `absent` when there is no such row, with scope 'marker' when it is a marker.
+   *
+   * A lock that has not ended at `nowMs` may only be extended in its mode; governance may be changed and removed with
+   * `bypassGovernance`. Anything else is refused `locked`.
+   */
+  | {
+      readonly do: 'amend-object'
+      readonly bucket: string
+      readonly key: Uint8Array
+      readonly version?: string
+      readonly nowMs: number
+      /** `null` removes it. */
+      readonly lock?: ObjectLock | null
+      readonly legalHold?: boolean
+      /** Details named here take the place of those the row has; `null` removes one. */
+      readonly details?: Fields
+      readonly bypassGovernance?: boolean
     }
   | { readonly do: 'open-upload'; readonly bucket: string; readonly upload: UploadRow }
   /** A part of the same number is replaced. Refused `full`, or `too-large` when the parts would exceed `maxTotalBytes`. */
@@ -320,7 +463,8 @@ export type Change =
     }
   /**
    * Closes the upload and makes the object of the named parts; parts not named are let go. The object's blobs are those
-   * of the parts. Refused `parts` when a part named is not there with that ETag any more.
+   * of the parts. Refused `parts` when a part named is not there with that ETag any more. Versions are as for
+   * `put-object`.
    */
   | {
       readonly do: 'complete-upload'
@@ -329,6 +473,7 @@ export type Change =
       readonly parts: readonly { readonly number: number; readonly etag: string }[]
       readonly object: ObjectDraft
       readonly condition?: WriteCondition
+      readonly nowMs?: number
     }
   | { readonly do: 'abort-upload'; readonly bucket: string; readonly upload: string }
 
@@ -353,14 +498,25 @@ export type Change =
   /** Removes the rows of operation counters whose name is this or begins with this and ':'. */
   | { readonly do: 'drop-counters'; readonly table: string; readonly row: string }
 
+/** A delete marker to be. The version does not matter while versioning is suspended: it becomes 'null'. */
+export interface MarkerDraft {
+  readonly version: string
+  readonly modifiedMs: number
+  readonly details?: Fields
+}
+
 /** What a change did, where there is something to tell. */
 export interface Outcome {
   /** put-record: the revision it has now. */
   readonly revision?: number
-  /** delete-object, remove-record, abort-upload: whether there was something. */
+  /** delete-object, remove-record, abort-upload: whether there was something (an object, or the row of the version). */
   readonly found?: boolean
-  /** put-object, complete-upload: whether another object was replaced. */
+  /** put-object, complete-upload: whether the key had an object before, be it kept as a version or not. */
   readonly replaced?: boolean
+  /** put-object, complete-upload, amend-object: of the row; delete-object: of the row removed or the marker added. */
+  readonly version?: string
+  /** delete-object: with `version`, whether the row removed was a marker; without, `true` when a marker was added. */
+  readonly marker?: boolean
   /** take-snapshot: the epoch it shows. */
   readonly epoch?: number
   /** reclaim: rows let go; less than the limit means that none is left. */
@@ -376,6 +532,7 @@ export type RefusalReason =
   | 'not-empty'
   | 'condition'
   | 'absent'
+  | 'locked'
   | 'too-large'
   | 'parts'
 
@@ -384,7 +541,7 @@ export class CommitRefused extends Error {
   readonly reason: RefusalReason
   /** Index of the change in the commit. */
   readonly change: number
-  /** `taken`: the unique scope. `full`: 'volume' or 'bucket'. `parts`: the part number. */
+  /** `taken`: the unique scope. `full`: 'volume' or 'bucket'. `parts`: the part number. Others: as said with the change. */
   readonly scope: string
 
   constructor(reason: RefusalReason, change: number, scope = '') {

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { CommitRefused } from '../../ports/catalog.ts'
 import type { Change, Outcome } from '../../ports/catalog.ts'
+import { amendments } from './amendments.ts'
 import { blobChanges } from './blobs.ts'
 import type { Ledger } from './ledger.ts'
 import { logChanges } from './log-changes.ts'
@@ -18,6 +19,7 @@ export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
   const records = recordChanges(db, ledger)
   const blobs = blobChanges(db, ledger)
   const objects = objectChanges(db, ledger, blobs)
+  const amend = amendments(db, ledger, blobs, objects)
   const uploads = uploadChanges(db, ledger, blobs, objects)
   const volumes = volumeChanges(db, ledger)
   const snapshots = snapshotChanges(db, ledger, blobs)
@@ -49,12 +51,16 @@ export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
         return volumes.openBucket(change)
       case 'limit-bucket':
         return volumes.limitBucket(change)
+      case 'version-bucket':
+        return volumes.versionBucket(change)
       case 'close-bucket':
         return volumes.closeBucket(change)
       case 'put-object':
         return objects.put(change)
       case 'delete-object':
         return objects.delete(change)
+      case 'amend-object':
+        return amend(change)
       case 'open-upload':
         return uploads.open(change)
       case 'put-part':

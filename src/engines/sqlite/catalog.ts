@@ -11,11 +11,15 @@ import type {
   Outcome,
   PartRow,
   RecordChange,
+  ScanPage,
   SnapshotAt,
   SnapshotRow,
   StoredRecord,
   UploadPosition,
   UploadRow,
+  VersionPosition,
+  VersionsPage,
+  VersionsQuery,
   VolumeCounters,
 } from '../../ports/catalog.ts'
 import { LocalCommitter, SocketCommitter } from './committer.ts'
@@ -125,12 +129,20 @@ export class SqliteCatalog implements Catalog {
     return this.#read.snapshotBytes(volume)
   }
 
-  async object(bucket: string, key: Uint8Array, at?: SnapshotAt): Promise<ObjectRow | undefined> {
-    return this.#read.object(bucket, key, at)
+  async object(bucket: string, key: Uint8Array, at?: SnapshotAt, version?: string): Promise<ObjectRow | undefined> {
+    return this.#read.object(bucket, key, at, version)
   }
 
   list(query: ListQuery): Promise<ListPage> {
     return this.#read.list(query)
+  }
+
+  versions(query: VersionsQuery): Promise<VersionsPage> {
+    return this.#read.versions(query)
+  }
+
+  scan(bucket: string, after: VersionPosition | undefined, limit: number): Promise<ScanPage> {
+    return this.#read.scan(bucket, after, limit)
   }
 
   async upload(bucket: string, upload: string): Promise<UploadRow | undefined> {

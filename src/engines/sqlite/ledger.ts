@@ -4,6 +4,7 @@
  * that writes, so the copy stays true between batches; after any rollback it must be thrown away with `forget`.
  */
 import type { DatabaseSync } from 'node:sqlite'
+import type { Versioning } from '../../ports/catalog.ts'
 import { refuse } from './refusal.ts'
 import { query } from './statements.ts'
 import type { Value } from './statements.ts'
@@ -26,6 +27,9 @@ export interface BucketSums {
   limitBytes: number
   usedBytes: number
   objects: number
+  /** Rows that are not current, and delete markers. */
+  versions: number
+  versioning: Versioning
 }
 
 /** More are not kept between batches. */
@@ -58,14 +62,17 @@ export class Ledger {
     )
     this.#findBucket = query<BucketSums & { volumeUuid: string }>(
       db,
-      `SELECT b.id, b.uuid, v.uuid AS volumeUuid, b.size_limit AS limitBytes, b.used AS usedBytes, b.objects
+      `SELECT b.id, b.uuid, v.uuid AS volumeUuid, b.size_limit AS limitBytes, b.used AS usedBytes, b.objects,
+           b.versions, b.versioning
          FROM buckets b JOIN volumes v ON v.id = b.volume WHERE b.uuid = ? AND b.closed = 0`,
     )
     this.#findState = query<{ revision: number; seq: number }>(db, 'SELECT revision, seq FROM state')
     this.#saveVolume = db.prepare(
       'UPDATE volumes SET size = ?, used = ?, snapshot_bytes = ?, epoch = ?, last_snapshot_epoch = ? WHERE id = ?',
     )
-    this.#saveBucket = db.prepare('UPDATE buckets SET size_limit = ?, used = ?, objects = ? WHERE id = ?')
+    this.#saveBucket = db.prepare(
+      'UPDATE buckets SET size_limit = ?, used = ?, objects = ?, versions = ?, versioning = ? WHERE id = ?',
+    )
     this.#saveState = db.prepare('UPDATE state SET revision = ?, seq = ?')
   }
 
@@ -101,8 +108,8 @@ export class Ledger {
     if (kept !== undefined) return kept
     const row = this.#findBucket.get(uuid)
     if (row === undefined) return undefined
-    const { id, limitBytes, usedBytes, objects } = row
-    const bucket = { id, uuid, volume: this.volume(row.volumeUuid), limitBytes, usedBytes, objects }
+    const { volumeUuid, ...sums } = row
+    const bucket = { ...sums, volume: this.volume(volumeUuid) }
     this.#buckets.set(uuid, bucket)
     return bucket
   }
@@ -162,7 +169,9 @@ export class Ledger {
     for (const v of this.#changedVolumes) {
       this.#saveVolume.run(v.sizeBytes, v.usedBytes, v.snapshotBytes, v.epoch, v.lastSnapshotEpoch, v.id)
     }
-    for (const b of this.#changedBuckets) this.#saveBucket.run(b.limitBytes, b.usedBytes, b.objects, b.id)
+    for (const b of this.#changedBuckets) {
+      this.#saveBucket.run(b.limitBytes, b.usedBytes, b.objects, b.versions, b.versioning, b.id)
+    }
     if (this.#stateChanged) this.#saveState.run(this.#current().revision, this.#current().seq)
     this.#changedVolumes.clear()
     this.#changedBuckets.clear()

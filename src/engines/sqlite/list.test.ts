@@ -2,10 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Catalog } from '../../ports/catalog.ts'
 import { bytes, draft, listed, openBucket, page, put, takeSnapshot, text } from '../../ports/catalog-fixtures.suite.ts'
-import { SqliteCatalog, openSqliteCatalog } from './catalog.ts'
-import { LocalCommitter } from './committer.ts'
-import { successor } from './list.ts'
-import { Writer } from './writer.ts'
+import { openSqliteCatalog } from './catalog.ts'
+import { successor } from './prefixes.ts'
 
 async function withCatalog(use: (catalog: Catalog) => Promise<void>): Promise<void> {
   const catalog = openSqliteCatalog({ file: ':memory:', commit: 'in-process' })
@@ -50,23 +48,4 @@ void describe('listing', () => {
       assert.ok(objects.length < 20 && next !== undefined)
       assert.equal((await listed(catalog, 'b')).length, 20)
     }))
-
-  void it('of several live rows of a key only the newest shows', async () => {
-    const writer = new Writer(':memory:')
-    const catalog = new SqliteCatalog(writer.db, new LocalCommitter(writer), () => writer.close())
-    await openBucket(catalog, 'b')
-    await catalog.commit([put('b', 'a', draft('a1')), put('b', 'b', draft('b1')), put('b', 'c/d', draft('c1'))])
-    // As versioning will: older rows of the same key, and one key whose newest row is a delete marker.
-    writer.db.exec(`
-      INSERT INTO objects SELECT bucket, key, seq - 100, born, 'v0', 0, size, 'old', modified, blobs, body FROM objects;
-      INSERT INTO objects SELECT bucket, key, seq - 200, born, 'v00', 0, size, 'older', modified, blobs, body
-        FROM objects WHERE etag = 'old';
-      INSERT INTO objects SELECT bucket, key, seq + 100, born, 'v2', 1, 0, '', modified, '[]', body
-        FROM objects WHERE etag = 'b1'`)
-    assert.deepEqual(await listed(catalog, 'b'), ['a=a1', 'c/d=c1'])
-    assert.deepEqual(await listed(catalog, 'b', { delimiter: '/', limit: 1 }), ['a=a1', 'c/…'])
-    assert.equal((await catalog.object('b', bytes('a')))?.etag, 'a1')
-    assert.equal(await catalog.object('b', bytes('b')), undefined)
-    await catalog.close()
-  })
 })

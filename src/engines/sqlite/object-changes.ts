@@ -1,8 +1,23 @@
+/**
+ * Objects, their versions and delete markers.
+ *
+ * Every write of a key adds a row, removes a row, or both, in its place among the rows of the key:
+ *
+ *                 put                       delete                     delete of version v
+ *     off         - the row, + null         - the row                  - v
+ *     enabled     + draft's version         + marker                   - v
+ *     suspended   - null, + null            - null, + marker null      - v
+ *
+ * The row added is always the newest, so it is the current one.
+ */
 import type { DatabaseSync } from 'node:sqlite'
-import type { Change, ObjectDraft, Outcome, WriteCondition } from '../../ports/catalog.ts'
+import type { Change, DeleteCondition, ObjectDraft, Outcome, WriteCondition } from '../../ports/catalog.ts'
 import type { BlobChanges } from './blobs.ts'
+import { versionFinder } from './find-version.ts'
 import type { BucketSums, Ledger, VolumeSums } from './ledger.ts'
 import { refuse } from './refusal.ts'
+import { checkRemovable } from './retention.ts'
+import type { Authority, HeldColumns } from './retention.ts'
 import { objectBody, readBlobs, writeBlobs } from './rows.ts'
 import { query } from './statements.ts'
 
@@ -11,99 +26,199 @@ type Of<Name extends Change['do']> = Extract<Change, { do: Name }>
 /** The longest key. Listings rely on it: 1025 bytes of 0xff are behind every key. */
 export const KEY_BYTES_MAX = 1024
 
-export interface CurrentObject {
+export interface KeptRow extends HeldColumns {
   readonly seq: number
   readonly born: number
+  readonly version: string
+  readonly marker: number
   readonly size: number
   readonly etag: string
+  readonly modified: number
   readonly blobs: string
 }
 
+const KEPT_COLUMNS =
+  'seq, born, version, marker, lock_mode AS lockMode, lock_until AS lockUntil, hold, size, etag, modified, blobs'
+const COPIED = `bucket, key, seq, born, version, versioned, marker, lock_mode, lock_until, hold, size, etag, modified,
+  blobs, body`
+
+/** Where a row is about to be added. */
+export interface Place {
+  readonly bucket: BucketSums
+  readonly key: Uint8Array
+  /** What the row will be called. */
+  readonly version: string
+  readonly current: KeptRow | undefined
+  /** The row that goes for it. */
+  readonly replaced: KeptRow | undefined
+}
+
+const MARKER = { sizeBytes: 0, etag: '', blobs: [], parts: null } as const
+const NO_CHECKSUM = { algorithm: '', type: 'FULL_OBJECT', value: '' } as const
+
 export function objectChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChanges) {
-  const current = query<CurrentObject>(
+  const newest = query<KeptRow>(
     db,
-    'SELECT seq, born, size, etag, blobs FROM objects WHERE bucket = ? AND key = ? ORDER BY seq DESC LIMIT 1',
+    `SELECT ${KEPT_COLUMNS} FROM objects WHERE bucket = ? AND key = ? ORDER BY seq DESC LIMIT 1`,
   )
-  const insert = ledger.write(
-    `INSERT INTO objects (bucket, key, seq, born, version, marker, size, etag, modified, blobs, body)
-       VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?)`,
+  const older = query<{ marker: number }>(
+    db,
+    'SELECT marker FROM objects WHERE bucket = ? AND key = ? AND seq < ? ORDER BY seq DESC LIMIT 1',
   )
-  const bury = ledger.write(
-    `INSERT INTO object_history
-         (volume, died, bucket, key, seq, born, version, marker, size, etag, modified, blobs, body)
-       SELECT ?, ?, bucket, key, seq, born, version, marker, size, etag, modified, blobs, body
-         FROM objects WHERE bucket = ? AND key = ? AND seq = ?`,
+  const ofVersion = versionFinder<KeptRow>(db, KEPT_COLUMNS)
+  const insert = ledger.write(`INSERT INTO objects (${COPIED}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+  const copyToHistory = ledger.write(
+    `INSERT INTO object_history (volume, died, ${COPIED})
+       SELECT ?, ?, ${COPIED} FROM objects WHERE bucket = ? AND key = ? AND seq = ?`,
   )
   const remove = ledger.write('DELETE FROM objects WHERE bucket = ? AND key = ? AND seq = ?')
 
+  /** Keeps a row as it is for the snapshots that see it, if there are any. Its blobs are counted as history then. */
+  function bury({ id, volume }: BucketSums, key: Uint8Array, row: KeptRow): boolean {
+    if (row.born > volume.lastSnapshotEpoch) return false
+    copyToHistory(volume.id, volume.epoch, id, key, row.seq)
+    blobs.bury(volume, readBlobs(row.blobs))
+    return true
+  }
+
   /** The row goes from the live index: to the history while a snapshot sees it, else for good. */
-  function retire(bucket: BucketSums, key: Uint8Array, row: CurrentObject): void {
-    const { volume } = bucket
-    const held = readBlobs(row.blobs)
-    if (row.born <= volume.lastSnapshotEpoch) {
-      bury(volume.id, volume.epoch, bucket.id, key, row.seq)
-      blobs.bury(volume, held)
-    } else {
-      blobs.release(volume, held, 'live')
-    }
+  function retire(bucket: BucketSums, key: Uint8Array, row: KeptRow): void {
+    if (!bury(bucket, key, row)) blobs.release(bucket.volume, readBlobs(row.blobs), 'live')
     remove(bucket.id, key, row.seq)
   }
 
-  function add(bucket: BucketSums, key: Uint8Array, object: ObjectDraft): void {
+  function find(bucket: BucketSums, key: Uint8Array, version: string | undefined): KeptRow | undefined {
+    return version === undefined ? newest.get(bucket.id, key) : ofVersion(bucket.id, key, version)
+  }
+
+  /** Finds the place for a new row, or refuses. Nothing is written. */
+  function placeFor(
+    bucket: BucketSums,
+    key: Uint8Array,
+    wanted: string,
+    { condition, ...authority }: Authority & { readonly condition?: DeleteCondition | undefined },
+  ): Place {
+    const current = newest.get(bucket.id, key)
+    checkCondition(condition, current)
+    if (bucket.versioning === 'enabled') {
+      if (wanted === 'null') refuse('missing', 'version')
+      if (current !== undefined && ofVersion(bucket.id, key, wanted) !== undefined) refuse('exists', 'version')
+      return { bucket, key, version: wanted, current, replaced: undefined }
+    }
+    // While versioning is off, the only row of a key is 'null'.
+    const replaced = current === undefined || current.version === 'null' ? current : ofVersion(bucket.id, key, 'null')
+    checkRemovable(replaced, authority)
+    return { bucket, key, version: 'null', current, replaced }
+  }
+
+  /** Adds the row, whose blobs are counted already, and lets go of the one it replaces. */
+  function add({ bucket, key, version, current, replaced }: Place, object: ObjectDraft, marker: 0 | 1): void {
+    if (replaced !== undefined) retire(bucket, key, replaced)
     insert(
       bucket.id,
       key,
       ledger.nextSeq(),
       bucket.volume.epoch,
-      object.version,
+      version,
+      bucket.versioning === 'off' ? 0 : 1,
+      marker,
+      object.lock?.mode ?? null,
+      object.lock?.untilMs ?? null,
+      object.legalHold === undefined ? null : Number(object.legalHold),
       object.sizeBytes,
       object.etag,
       object.modifiedMs,
       writeBlobs(object.blobs),
       objectBody(object),
     )
+    count(bucket, {
+      bytes: object.sizeBytes - (replaced?.size ?? 0),
+      rows: replaced === undefined ? 1 : 0,
+      objects: 1 - marker - Number(isObject(current)),
+    })
+  }
+
+  function count(bucket: BucketSums, more: { bytes: number; rows: number; objects: number }): void {
+    ledger.changeBucket(bucket, {
+      usedBytes: bucket.usedBytes + more.bytes,
+      objects: bucket.objects + more.objects,
+      versions: bucket.versions + more.rows - more.objects,
+    })
+  }
+
+  function addObject(place: Place, object: ObjectDraft): Outcome {
+    add(place, object, 0)
+    return { replaced: isObject(place.current), version: place.version }
+  }
+
+  function deleteCurrent(bucket: BucketSums, change: Of<'delete-object'>): Outcome {
+    const { key, marker } = change
+    if (bucket.versioning === 'off') {
+      const row = newest.get(bucket.id, key)
+      checkCondition(change.condition, row)
+      checkRemovable(row, change)
+      if (row === undefined) return { found: false }
+      retire(bucket, key, row)
+      count(bucket, { bytes: -row.size, rows: -1, objects: -1 })
+      return { found: true }
+    }
+    if (marker === undefined) refuse('missing', 'marker')
+    checkKey(key)
+    const place = placeFor(bucket, key, marker.version, change)
+    const { version, modifiedMs, details = {} } = marker
+    add(place, { ...MARKER, version, modifiedMs, details, checksum: NO_CHECKSUM }, 1)
+    return { found: isObject(place.current), marker: true, version: place.version }
+  }
+
+  function deleteVersion(bucket: BucketSums, version: string, change: Of<'delete-object'>): Outcome {
+    const { key } = change
+    const row = ofVersion(bucket.id, key, version)
+    checkCondition(change.condition, row)
+    checkRemovable(row, change)
+    if (row === undefined) return { found: false }
+    let objects = 0
+    if (newest.get(bucket.id, key)?.seq === row.seq) {
+      objects = Number(older.get(bucket.id, key, row.seq)?.marker === 0) - Number(isObject(row))
+    }
+    retire(bucket, key, row)
+    count(bucket, { bytes: -row.size, rows: -1, objects })
+    return { found: true, marker: row.marker === 1, version }
   }
 
   return {
-    current,
+    find,
+    bury,
+    placeFor,
+    addObject,
 
-    /** The new row of a key takes the place of the current one. Its blobs are counted already. */
-    replace(bucket: BucketSums, key: Uint8Array, before: CurrentObject | undefined, object: ObjectDraft): void {
-      if (before !== undefined) retire(bucket, key, before)
-      add(bucket, key, object)
-      ledger.changeBucket(bucket, {
-        usedBytes: bucket.usedBytes + object.sizeBytes - (before?.size ?? 0),
-        objects: bucket.objects + (before === undefined ? 1 : 0),
-      })
-    },
-
-    put({ bucket: uuid, key, object, condition, shares }: Of<'put-object'>): Outcome {
-      const bucket = ledger.bucket(uuid)
+    put(change: Of<'put-object'>): Outcome {
+      const { key, object, condition, nowMs } = change
+      const bucket = ledger.bucket(change.bucket)
       const usedBefore = bucket.volume.usedBytes
       checkKey(key)
-      const before = current.get(bucket.id, key)
-      checkCondition(condition, before)
-      checkBucketLimit(bucket, object.sizeBytes - (before?.size ?? 0))
-      if (shares === true) blobs.requireNeeded(bucket.volume, object.blobs)
+      const place = placeFor(bucket, key, object.version, { condition, nowMs })
+      checkBucketLimit(bucket, object.sizeBytes - (place.replaced?.size ?? 0))
+      if (change.shares === true) blobs.requireNeeded(bucket.volume, object.blobs)
       blobs.acquire(bucket.volume, object.blobs)
-      this.replace(bucket, key, before, object)
+      const outcome = addObject(place, object)
       checkVolumeSize(bucket.volume, usedBefore)
-      return { replaced: before !== undefined }
+      return outcome
     },
 
-    delete({ bucket: uuid, key, condition }: Of<'delete-object'>): Outcome {
-      const bucket = ledger.bucket(uuid)
-      const before = current.get(bucket.id, key)
-      checkCondition(condition, before)
-      if (before === undefined) return { found: false }
-      retire(bucket, key, before)
-      ledger.changeBucket(bucket, { usedBytes: bucket.usedBytes - before.size, objects: bucket.objects - 1 })
-      return { found: true }
+    delete(change: Of<'delete-object'>): Outcome {
+      const bucket = ledger.bucket(change.bucket)
+      return change.version === undefined
+        ? deleteCurrent(bucket, change)
+        : deleteVersion(bucket, change.version, change)
     },
   }
 }
 
 export type ObjectChanges = ReturnType<typeof objectChanges>
+
+function isObject(row: KeptRow | undefined): row is KeptRow {
+  return row !== undefined && row.marker === 0
+}
 
 export function checkKey(key: Uint8Array): void {
   if (key.length === 0 || key.length > KEY_BYTES_MAX) {
@@ -111,17 +226,28 @@ export function checkKey(key: Uint8Array): void {
   }
 }
 
-export function checkCondition(condition: WriteCondition | undefined, current: CurrentObject | undefined): void {
+function checkCondition(condition: DeleteCondition | undefined, row: KeptRow | undefined): void {
   if (condition === undefined) return
-  const { ifMatch, ifNoneMatch } = condition
+  const object = isObject(row) ? row : undefined
+  checkEtags(condition, object)
+  const { ifSizeBytes, ifModifiedMs } = condition
+  if (ifSizeBytes === undefined && ifModifiedMs === undefined) return
+  if (object === undefined) refuse('absent')
+  if (ifSizeBytes !== undefined && ifSizeBytes !== object.size) refuse('condition')
+  if (ifModifiedMs !== undefined && second(ifModifiedMs) !== second(object.modified)) refuse('condition')
+}
+
+function checkEtags({ ifMatch, ifNoneMatch }: WriteCondition, object: KeptRow | undefined): void {
   if (ifMatch !== undefined) {
-    if (current === undefined) refuse('absent')
-    if (!ifMatch.includes('*') && !ifMatch.includes(current.etag)) refuse('condition')
+    if (object === undefined) refuse('absent')
+    if (!ifMatch.includes('*') && !ifMatch.includes(object.etag)) refuse('condition')
   }
-  if (ifNoneMatch !== undefined && current !== undefined) {
-    if (ifNoneMatch.includes('*') || ifNoneMatch.includes(current.etag)) refuse('condition')
+  if (ifNoneMatch !== undefined && object !== undefined) {
+    if (ifNoneMatch.includes('*') || ifNoneMatch.includes(object.etag)) refuse('condition')
   }
 }
+
+const second = (ms: number) => Math.floor(ms / 1000)
 
 /** To be called before anything is written: most refusals for lack of space then cost nothing. */
 export function checkBucketLimit(bucket: BucketSums, growthBytes: number): void {

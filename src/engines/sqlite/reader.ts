@@ -4,7 +4,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type {
   BucketCounters,
   Fields,
-  ListPage,
   ListQuery,
   LogEntry,
   ObjectRow,
@@ -15,19 +14,29 @@ import type {
   StoredRecord,
   UploadPosition,
   UploadRow,
+  VersionPosition,
+  VersionsPage,
+  VersionsQuery,
+  ScanPage,
+  ListPage,
   VolumeCounters,
 } from '../../ports/catalog.ts'
-import { lister } from './list.ts'
+import { listKeys } from './list.ts'
+import type { PageWalk } from './list.ts'
+import { listVersions } from './list-versions.ts'
 import { OBJECT_COLUMNS, objectRow, partRow, uploadRow } from './rows.ts'
 import type { ObjectColumns, PartColumns, UploadColumns } from './rows.ts'
 import { snapshotSizes } from './snapshot-bytes.ts'
 import { query } from './statements.ts'
+import { viewer } from './views.ts'
+import type { View } from './views.ts'
 
 type RecordColumns = Omit<StoredRecord, 'body'> & { readonly body: string }
 
 const RECORD = 'SELECT type, key, parent, revision, body FROM records'
 const VOLUME = 'SELECT uuid, size AS sizeBytes, used AS usedBytes, snapshot_bytes AS snapshotBytes, epoch FROM volumes'
-const BUCKET = `SELECT b.uuid, v.uuid AS volume, b.size_limit AS limitBytes, b.used AS usedBytes, b.objects
+const BUCKET = `SELECT b.uuid, v.uuid AS volume, b.size_limit AS limitBytes, b.used AS usedBytes, b.objects,
+    b.versions, b.versioning
   FROM buckets b JOIN volumes v ON v.id = b.volume WHERE b.closed = 0`
 const OBJECT_IN = '(SELECT id FROM buckets WHERE uuid = ?)'
 
@@ -55,16 +64,7 @@ export function reader(db: DatabaseSync) {
     db,
     `SELECT ${OBJECT_COLUMNS} FROM objects WHERE bucket = ${OBJECT_IN} AND key = ? ORDER BY seq DESC LIMIT 1`,
   )
-  const objectAt = query<ObjectColumns>(
-    db,
-    `SELECT ${OBJECT_COLUMNS} FROM (
-       SELECT ${OBJECT_COLUMNS} FROM objects WHERE bucket = ${OBJECT_IN} AND key = ?2 AND born <= ?3
-       UNION ALL
-       SELECT ${OBJECT_COLUMNS} FROM object_history
-         WHERE bucket = ${OBJECT_IN} AND key = ?2 AND born <= ?3 AND died > ?3)
-     ORDER BY seq DESC LIMIT 1`.replaceAll('uuid = ?)', 'uuid = ?1)'),
-  )
-  const list = lister(db)
+  const view = viewer(db)
   const upload = query<UploadColumns & { id: number }>(
     db,
     `SELECT id, upload, key, started, details FROM uploads WHERE bucket = ${OBJECT_IN} AND upload = ?`,
@@ -105,6 +105,33 @@ export function reader(db: DatabaseSync) {
     } finally {
       end.run()
     }
+  }
+
+  /** Takes one turn, but for a snapshot that sees little of what there is. */
+  async function walked<Page>(
+    uuid: string,
+    at: SnapshotAt | undefined,
+    start: (of: View) => PageWalk<Page>,
+  ): Promise<Page | undefined> {
+    let walk: PageWalk<Page> | undefined
+    for (;;) {
+      const page = atOnce(() => {
+        if (walk === undefined) {
+          const found = bucketId.get(uuid)
+          if (found === undefined) return 'missing'
+          walk = start(view(found.id, at))
+        }
+        return walk.go()
+      })
+      if (page === 'missing') return undefined
+      if (page !== undefined) return page
+      await nextTurn()
+    }
+  }
+
+  async function versions(versionsQuery: VersionsQuery): Promise<VersionsPage> {
+    const page = await walked(versionsQuery.bucket, versionsQuery.at, (of) => listVersions(of, versionsQuery))
+    return page ?? { versions: [], prefixes: [] }
   }
 
   return {
@@ -162,21 +189,45 @@ export function reader(db: DatabaseSync) {
     /** Takes several turns, unlike the others. */
     snapshotBytes: snapshotSizes(db),
 
-    object(uuid: string, key: Uint8Array, at: SnapshotAt | undefined): ObjectRow | undefined {
-      const row = at === undefined ? object.get(uuid, key) : objectAt.get(uuid, key, at.epoch)
-      return row === undefined || row.marker === 1 ? undefined : objectRow(row)
+    object(
+      uuid: string,
+      key: Uint8Array,
+      at: SnapshotAt | undefined,
+      version: string | undefined,
+    ): ObjectRow | undefined {
+      if (at === undefined && version === undefined) {
+        const row = object.get(uuid, key)
+        return row === undefined ? undefined : objectRow(row, true)
+      }
+      return atOnce(() => {
+        const found = bucketId.get(uuid)
+        if (found === undefined) return undefined
+        const rows = view(found.id, at)
+        const row = version === undefined ? rows.current(key) : rows.ofVersion(key, version)
+        if (row === undefined) return undefined
+        return objectRow(row, version === undefined || rows.current(key)?.seq === row.seq)
+      })
     },
 
-    /** Takes one turn, but for a snapshot that sees little of what there is. */
     async list(listQuery: ListQuery): Promise<ListPage> {
-      const found = bucketId.get(listQuery.bucket)
-      if (found === undefined) return { objects: [], prefixes: [] }
-      const walk = list(found.id, listQuery)
-      for (;;) {
-        const page = atOnce(() => walk.go())
-        if (page !== undefined) return page
-        await nextTurn()
-      }
+      const page = await walked(listQuery.bucket, listQuery.at, (of) => listKeys(of, listQuery))
+      return page ?? { objects: [], prefixes: [] }
+    },
+
+    versions,
+
+    async scan(bucket: string, after: VersionPosition | undefined, limit: number): Promise<ScanPage> {
+      const none = new Uint8Array()
+      const page = await versions({
+        bucket,
+        prefix: none,
+        delimiter: none,
+        afterKey: after?.key ?? none,
+        ...(after?.version === undefined ? {} : { afterVersion: after.version }),
+        ...(after?.order === undefined ? {} : { afterOrder: after.order }),
+        limit,
+      })
+      return { rows: page.versions, ...(page.next === undefined ? {} : { next: page.next }) }
     },
 
     upload(uuid: string, id: string): UploadRow | undefined {
@@ -235,6 +286,7 @@ function volumeCounters({ sizeBytes, usedBytes, snapshotBytes, epoch }: VolumeCo
   return { sizeBytes, usedBytes, snapshotBytes, epoch }
 }
 
-function bucketCounters({ volume, limitBytes, usedBytes, objects }: BucketCounters): BucketCounters {
-  return { volume, limitBytes, usedBytes, objects }
+function bucketCounters(row: BucketCounters & { readonly uuid: string }): BucketCounters {
+  const { uuid: _, ...counters } = row
+  return counters
 }

@@ -4,10 +4,11 @@ import type {
   Fields,
   ObjectChecksum,
   ObjectDraft,
+  ObjectLock,
   ObjectPart,
-  ObjectRow,
   PartRow,
   UploadRow,
+  VersionRow,
 } from '../../ports/catalog.ts'
 
 export interface ObjectColumns {
@@ -15,6 +16,9 @@ export interface ObjectColumns {
   readonly seq: number
   readonly version: string
   readonly marker: number
+  readonly lockMode: ObjectLock['mode'] | null
+  readonly lockUntil: number | null
+  readonly hold: number | null
   readonly size: number
   readonly etag: string
   readonly modified: number
@@ -22,7 +26,8 @@ export interface ObjectColumns {
   readonly body: string
 }
 
-export const OBJECT_COLUMNS = 'key, seq, version, marker, size, etag, modified, blobs, body'
+export const OBJECT_COLUMNS =
+  'key, seq, version, marker, lock_mode AS lockMode, lock_until AS lockUntil, hold, size, etag, modified, blobs, body'
 
 interface ObjectBody {
   readonly checksum: ObjectChecksum
@@ -30,17 +35,29 @@ interface ObjectBody {
   readonly details: Fields
 }
 
-export function objectBody({ checksum, parts, details }: ObjectDraft): string {
+export function objectBody({ checksum, parts, details }: Pick<ObjectDraft, keyof ObjectBody>): string {
   return JSON.stringify({ checksum, parts, details } satisfies ObjectBody)
 }
 
-export function objectRow(row: ObjectColumns): ObjectRow {
+/** The body of a row with other details: those of the patch in place of its own, without those that are null there. */
+export function patchedBody(text: string, patch: Fields): string {
+  const body = JSON.parse(text) as ObjectBody
+  const details = Object.entries({ ...body.details, ...patch }).filter(([name]) => patch[name] !== null)
+  return objectBody({ ...body, details: Object.fromEntries(details) })
+}
+
+export function objectRow(row: ObjectColumns, isCurrent: boolean, noncurrentSinceMs?: number): VersionRow {
   let body: ObjectBody | undefined
   let blobs: readonly BlobRef[] | undefined
   const parsed = () => (body ??= JSON.parse(row.body) as ObjectBody)
   return {
     key: row.key,
     version: row.version,
+    isMarker: row.marker === 1,
+    isCurrent,
+    ...(noncurrentSinceMs === undefined ? undefined : { noncurrentSinceMs }),
+    ...(row.lockUntil === null ? undefined : { lock: { mode: row.lockMode ?? 'compliance', untilMs: row.lockUntil } }),
+    ...(row.hold === null ? undefined : { legalHold: row.hold === 1 }),
     sizeBytes: row.size,
     etag: row.etag,
     modifiedMs: row.modified,

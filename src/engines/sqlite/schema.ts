@@ -3,7 +3,10 @@
  *
  * What decides the shape:
  * - `objects` holds only what is live, so a listing never walks over dead rows. It is clustered by (bucket, key), newest
- *   row first, so a page of keys is one run of neighbouring pages; `seq` leaves room for several versions of a key.
+ *   row first, so a page of keys is one run of neighbouring pages. The versions of a key are in the order of `seq`, and
+ *   the first of them is the current one; nothing says so but the order.
+ * - `objects_by_version` has only rows written since the bucket has versions, so a bucket without pays nothing for it.
+ *   The row of a key from before is the oldest of the key, and is found by that.
  * - `object_history` holds rows that died while a snapshot saw them. Its index (volume, died, born) lets `reclaim` seek
  *   to exactly the rows that nothing sees any more; (bucket, key, …) serves reads at a snapshot.
  * - `blobs` counts references. `refs` are all rows, `live` those that are not history; so the bytes that only snapshots
@@ -73,7 +76,9 @@ CREATE TABLE buckets (
   volume INTEGER NOT NULL,
   size_limit INTEGER NOT NULL,
   used INTEGER NOT NULL DEFAULT 0,
-  objects INTEGER NOT NULL DEFAULT 0,
+  objects INTEGER NOT NULL DEFAULT 0, -- keys whose current row is no delete marker
+  versions INTEGER NOT NULL DEFAULT 0, -- all other rows
+  versioning TEXT NOT NULL DEFAULT 'off',
   closed INTEGER NOT NULL DEFAULT 0 -- 1: only snapshots still show it
 ) STRICT;
 CREATE INDEX buckets_by_volume ON buckets (volume);
@@ -84,7 +89,11 @@ CREATE TABLE objects (
   seq INTEGER NOT NULL,
   born INTEGER NOT NULL,
   version TEXT NOT NULL,
+  versioned INTEGER NOT NULL, -- 1: written since the bucket has versions
   marker INTEGER NOT NULL,
+  lock_mode TEXT,
+  lock_until INTEGER,
+  hold INTEGER,
   size INTEGER NOT NULL,
   etag TEXT NOT NULL,
   modified INTEGER NOT NULL,
@@ -92,6 +101,7 @@ CREATE TABLE objects (
   body TEXT NOT NULL,
   PRIMARY KEY (bucket, key, seq DESC)
 ) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX objects_by_version ON objects (bucket, key, version) WHERE versioned = 1;
 
 CREATE TABLE object_history (
   id INTEGER PRIMARY KEY,
@@ -102,7 +112,11 @@ CREATE TABLE object_history (
   seq INTEGER NOT NULL,
   born INTEGER NOT NULL,
   version TEXT NOT NULL,
+  versioned INTEGER NOT NULL, -- 1: written since the bucket has versions
   marker INTEGER NOT NULL,
+  lock_mode TEXT,
+  lock_until INTEGER,
+  hold INTEGER,
   size INTEGER NOT NULL,
   etag TEXT NOT NULL,
   modified INTEGER NOT NULL,
@@ -110,7 +124,7 @@ CREATE TABLE object_history (
   body TEXT NOT NULL
 ) STRICT;
 CREATE INDEX object_history_by_death ON object_history (volume, died, born);
-CREATE INDEX object_history_by_key ON object_history (bucket, key, seq DESC, born, died);
+CREATE INDEX object_history_by_key ON object_history (bucket, key, seq DESC, born, died, marker);
 
 CREATE TABLE blobs (
   volume INTEGER NOT NULL,

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Change, Outcome } from '../../ports/catalog.ts'
 import type { BlobChanges } from './blobs.ts'
 import type { BucketSums, Ledger } from './ledger.ts'
-import { checkBucketLimit, checkCondition, checkKey, checkVolumeSize } from './object-changes.ts'
+import { checkBucketLimit, checkKey, checkVolumeSize } from './object-changes.ts'
 import type { ObjectChanges } from './object-changes.ts'
 import { refuse } from './refusal.ts'
 import { readBlobs, writeBlobs } from './rows.ts'
@@ -70,11 +70,10 @@ export function uploadChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChang
       return {}
     },
 
-    complete({ bucket: uuid, upload: id, parts, object, condition }: Of<'complete-upload'>): Outcome {
+    complete({ bucket: uuid, upload: id, parts, object, condition, nowMs }: Of<'complete-upload'>): Outcome {
       const bucket = ledger.bucket(uuid)
       const open = upload(bucket, id)
-      const before = objects.current.get(bucket.id, open.key)
-      checkCondition(condition, before)
+      const place = objects.placeFor(bucket, open.key, object.version, { condition, nowMs })
       const kept = new Map(partsOf.all(open.id).map((row) => [row.number, row]))
       const used: KeptPart[] = []
       for (const { number, etag } of parts) {
@@ -89,12 +88,7 @@ export function uploadChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChang
       removeParts(open.id)
       remove(open.id)
       ledger.changeBucket(bucket, { usedBytes: bucket.usedBytes - open.bytes })
-      objects.replace(bucket, open.key, before, {
-        ...object,
-        sizeBytes,
-        blobs: used.flatMap((p) => readBlobs(p.blobs)),
-      })
-      return { replaced: before !== undefined }
+      return objects.addObject(place, { ...object, sizeBytes, blobs: used.flatMap((p) => readBlobs(p.blobs)) })
     },
 
     abort({ bucket: uuid, upload: id }: Of<'abort-upload'>): Outcome {

@@ -19,7 +19,7 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger) {
     'SELECT id, volume, closed FROM buckets WHERE uuid = ?',
   )
   const insertBucket = ledger.write('INSERT INTO buckets (uuid, volume, size_limit) VALUES (?, ?, ?)')
-  const reopenBucket = ledger.write('UPDATE buckets SET closed = 0, size_limit = ? WHERE id = ?')
+  const reopenBucket = ledger.write("UPDATE buckets SET closed = 0, size_limit = ?, versioning = 'off' WHERE id = ?")
   const hideBucket = ledger.write('UPDATE buckets SET closed = 1 WHERE id = ?')
   const removeBucket = ledger.write('DELETE FROM buckets WHERE id = ?')
   const uploadIn = query<{ id: number }>(db, 'SELECT id FROM uploads WHERE bucket = ? LIMIT 1')
@@ -67,11 +67,17 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger) {
       return {}
     },
 
+    versionBucket({ bucket: uuid, state }: Of<'version-bucket'>): Outcome {
+      const bucket = ledger.bucket(uuid)
+      if (bucket.versioning !== state) ledger.changeBucket(bucket, { versioning: state })
+      return {}
+    },
+
     /** A bucket that snapshots still show keeps its row, so that its uuid leads to its history. */
     closeBucket({ bucket: uuid }: Of<'close-bucket'>): Outcome {
       const bucket = ledger.findBucket(uuid)
       if (bucket === undefined) return {}
-      if (bucket.objects > 0 || uploadIn.get(bucket.id) !== undefined) refuse('not-empty')
+      if (bucket.objects + bucket.versions > 0 || uploadIn.get(bucket.id) !== undefined) refuse('not-empty')
       // Flushed first, because the row may be shown again: its sums must be those of now, which are 0.
       ledger.flush()
       if (deadIn.get(bucket.id) === undefined) removeBucket(bucket.id)
