@@ -173,6 +173,7 @@ export class Cluster {
       case 'absent':
       case 'too-large':
       case 'parts':
+      case 'locked':
         return failures.invalid(
           refused.scope === '' ? undefined : refused.scope,
           `The ${noun} does not allow it: ${refused.reason}.`,

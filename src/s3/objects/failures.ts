@@ -43,6 +43,8 @@ function explainRefusal(refused: CommitRefused): S3Error {
       return s3Error('InvalidPart', { ...options, fields: { PartNumber: refused.scope } })
     case 'not-empty':
       return s3Error('BucketNotEmpty', options)
+    case 'locked':
+      return s3Error('AccessDenied', { ...options, message: 'The object is locked.' })
     case 'exists':
     case 'stale':
     case 'taken':
