@@ -1,3 +1,29 @@
+import type {
+  BucketCounters,
+  Fields,
+  ListPage,
+  ListQuery,
+  LogEntry,
+  LogName,
+  ObjectDraft,
+  ObjectLock,
+  ObjectRow,
+  PartRow,
+  RecordChange,
+  ScanPage,
+  SnapshotAt,
+  SnapshotRow,
+  StoredRecord,
+  UploadPosition,
+  UploadRow,
+  VersionPosition,
+  VersionsPage,
+  VersionsQuery,
+  VolumeCounters,
+} from './catalog-rows.ts'
+
+export type * from './catalog-rows.ts'
+
 /**
  * The catalog: records of the model, the ordered object index, counters and logs. It is the only truth: a blob file
  * without a row is rubbish, a row without its blob must never exist.
@@ -102,221 +128,6 @@ export interface Catalog {
 
   /** Lets go of connections and files. Commits already sent are settled first. */
   close(): Promise<void>
-}
-
-/** Flat dotted fields, as the model has them: `{ name: 'vol1', 'svm.uuid': '…', size: 1073741824 }`. */
-export type Fields = Readonly<Record<string, FieldValue>>
-export type FieldValue =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly FieldValue[]
-  | { readonly [name: string]: FieldValue }
-
-export interface StoredRecord {
-  readonly type: string
-  readonly key: string
-  /** The key of the record this one lives under, or ''. */
-  readonly parent: string
-  /** The catalog revision that last wrote this record. */
-  readonly revision: number
-  readonly body: Fields
-}
-
-export interface RecordChange {
-  readonly revision: number
-  readonly type: string
-  readonly key: string
-}
-
-export interface VolumeCounters {
-  readonly sizeBytes: number
-  /** Bytes of all blobs that some row needs: live objects, snapshots, parts of open uploads. A shared blob counts once. */
-  readonly usedBytes: number
-  /** Of those, bytes that only snapshots hold. */
-  readonly snapshotBytes: number
-  readonly epoch: number
-}
-
-export interface BucketCounters {
-  readonly volume: string
-  /** The most bytes its live objects and open parts may have. */
-  readonly limitBytes: number
-  /** Bytes of live objects, all their versions, and of parts of open uploads, as clients see them. */
-  readonly usedBytes: number
-  /** Keys whose current row is no delete marker. */
-  readonly objects: number
-  /** All other rows: those that are not current, and delete markers. */
-  readonly versions: number
-  readonly versioning: Versioning
-}
-
-/** 'off' until versions are enabled for the first time; it never comes back. */
-export type Versioning = 'off' | 'enabled' | 'suspended'
-
-export interface SnapshotRow {
-  readonly snapshot: string
-  readonly epoch: number
-  readonly createdMs: number
-}
-
-/** A view of the index at a snapshot of the bucket's volume. */
-export interface SnapshotAt {
-  readonly epoch: number
-}
-
-export interface ObjectRow {
-  readonly key: Uint8Array
-  /** 'null' when it was written while the bucket's versioning was off or suspended. */
-  readonly version: string
-  readonly sizeBytes: number
-  /** Hex MD5, or hex MD5 of the parts' MD5s, '-', and their number. Without quotes. */
-  readonly etag: string
-  readonly modifiedMs: number
-  readonly checksum: ObjectChecksum
-  /** In order; their bytes one after the other are the object. Empty for an object of 0 bytes. */
-  readonly blobs: readonly BlobRef[]
-  /** Present for an object that was completed from parts. */
-  readonly parts: readonly ObjectPart[] | null
-  /** Content headers, user metadata, owner, tags: what the object store keeps for itself. At most 16 KiB as JSON. */
-  readonly details: Fields
-  /** Until when nobody may remove the row. */
-  readonly lock?: ObjectLock
-  /** While set, nobody may remove the row. Absent: it was never said. */
-  readonly legalHold?: boolean
-  /** A delete marker: it has no bytes, blobs or ETag. The catalog tells it of each row it gives. */
-  readonly isMarker?: boolean
-  /** Whether it is the newest row of its key. The catalog tells it of each row it gives. */
-  readonly isCurrent?: boolean
-}
-
-export interface ObjectLock {
-  /** Governance gives way to a change that says `bypassGovernance`; compliance to nothing but time. */
-  readonly mode: 'governance' | 'compliance'
-  readonly untilMs: number
-}
-
-export interface ObjectChecksum {
-  readonly algorithm: string
-  readonly type: 'FULL_OBJECT' | 'COMPOSITE'
-  /** Base64; for COMPOSITE followed by '-' and the number of parts. */
-  readonly value: string
-}
-
-export interface BlobRef {
-  readonly blob: string
-  readonly sizeBytes: number
-}
-
-export interface ObjectPart {
-  readonly number: number
-  readonly sizeBytes: number
-  /** Base64 value of the object's checksum algorithm over this part. */
-  readonly checksum: string
-}
-
-/** What is kept of a key before its row exists: everything but the key, and its place among the rows of the key. */
-export type ObjectDraft = Omit<ObjectRow, 'key' | 'isMarker' | 'isCurrent'>
-
-export interface PartRow {
-  readonly number: number
-  readonly sizeBytes: number
-  /** Hex MD5 of the part. */
-  readonly etag: string
-  readonly modifiedMs: number
-  readonly checksum: ObjectChecksum
-  readonly blobs: readonly BlobRef[]
-}
-
-export interface UploadRow {
-  readonly upload: string
-  readonly key: Uint8Array
-  readonly startedMs: number
-  /** Headers and metadata that the completed object will have, checksum algorithm and type, owner. */
-  readonly details: Fields
-}
-
-export interface UploadPosition {
-  readonly key: Uint8Array
-  readonly upload: string
-}
-
-export interface ListQuery {
-  readonly bucket: string
-  readonly prefix: Uint8Array
-  /** Keys that share what follows the prefix up to and including this become one common prefix. Empty: none. */
-  readonly delimiter: Uint8Array
-  /** Only what sorts after this key (exclusive). A common prefix equal to it, or beginning before it, is passed over. */
-  readonly after: Uint8Array
-  /** `after` is the `next` of a page that ended within a common prefix: that prefix is not passed over. */
-  readonly within?: boolean
-  /** Objects and common prefixes together. 1..1000. */
-  readonly limit: number
-  readonly at?: SnapshotAt
-}
-
-export interface ListPage {
-  readonly objects: readonly ObjectRow[]
-  readonly prefixes: readonly Uint8Array[]
-  /** Set when there may be more: pass it as `after` for the next page. */
-  readonly next?: Uint8Array
-  /**
-   * Set along with `next` when the page ended within a common prefix of which nothing but delete markers was seen so
-   * far: pass it on as `within`. Without, the keys behind them in that prefix would not be looked at.
-   */
-  readonly within?: boolean
-}
-
-/** A place in the order of keys, and of the rows of a key from the newest on. */
-export interface VersionPosition {
-  readonly key: Uint8Array
-  /** Absent: behind all rows of the key. */
-  readonly version?: string
-  /** Leads to the place when the row has gone meanwhile. Without, the rows of the key are then given again. */
-  readonly order?: number
-}
-
-export interface VersionsQuery {
-  readonly bucket: string
-  readonly prefix: Uint8Array
-  /** As for `list`. A common prefix of delete markers shows. */
-  readonly delimiter: Uint8Array
-  /** Only keys after this one, or with `afterVersion` also the older rows of this one. Empty: from the first on. */
-  readonly afterKey: Uint8Array
-  readonly afterVersion?: string
-  /** The `order` of a position, where the caller has kept it. */
-  readonly afterOrder?: number
-  /** Rows and common prefixes together. 1..1000. */
-  readonly limit: number
-  readonly at?: SnapshotAt
-}
-
-/** A row as `versions` and `scan` give it. */
-export interface VersionRow extends ObjectRow {
-  readonly isMarker: boolean
-  readonly isCurrent: boolean
-  /** When the next newer row of the key was modified; absent for the current one. */
-  readonly noncurrentSinceMs?: number
-}
-
-export interface VersionsPage {
-  readonly versions: readonly VersionRow[]
-  readonly prefixes: readonly Uint8Array[]
-  /** Set when there is more: the last row of this page, or the last common prefix, then without a version. */
-  readonly next?: VersionPosition
-}
-
-export interface ScanPage {
-  readonly rows: readonly VersionRow[]
-  readonly next?: VersionPosition
-}
-
-export type LogName = 'audit' | 'events'
-export interface LogEntry {
-  readonly id: number
-  readonly timeMs: number
-  readonly body: Fields
 }
 
 /**
