@@ -1,7 +1,18 @@
 /** What the suites of the catalog share. */
 import assert from 'node:assert/strict'
 import { CommitRefused } from './catalog.ts'
-import type { Catalog, Change, Fields, ListPage, ObjectDraft, Outcome, PartRow, RefusalReason } from './catalog.ts'
+import type {
+  Catalog,
+  Change,
+  Fields,
+  ListPage,
+  ObjectDraft,
+  Outcome,
+  PartRow,
+  RefusalReason,
+  VersionPosition,
+  VersionRow,
+} from './catalog.ts'
 
 export interface OpenedCatalog {
   readonly catalog: Catalog
@@ -49,17 +60,19 @@ export interface Listing {
   readonly prefix?: string
   readonly delimiter?: string
   readonly after?: string
+  readonly within?: boolean
   readonly limit?: number
   readonly epoch?: number
 }
 
 export function page(catalog: Catalog, bucket: string, listing: Listing = {}): Promise<ListPage> {
-  const { prefix = '', delimiter = '', after = '', limit = 1000, epoch } = listing
+  const { prefix = '', delimiter = '', after = '', within = false, limit = 1000, epoch } = listing
   return catalog.list({
     bucket,
     prefix: bytes(prefix),
     delimiter: bytes(delimiter),
     after: bytes(after),
+    within,
     limit,
     ...(epoch === undefined ? {} : { at: { epoch } }),
   })
@@ -68,14 +81,50 @@ export function page(catalog: Catalog, bucket: string, listing: Listing = {}): P
 /** All pages: 'key=etag' for objects and 'prefix…' for common prefixes, in the order of the pages. */
 export async function listed(catalog: Catalog, bucket: string, listing: Listing = {}): Promise<string[]> {
   const all: string[] = []
-  let { after = '' } = listing
+  let { after = '', within = false } = listing
   for (;;) {
-    const { objects, prefixes, next } = await page(catalog, bucket, { ...listing, after })
+    const { objects, prefixes, next, ...more } = await page(catalog, bucket, { ...listing, after, within })
     all.push(...objects.map((o) => `${text(o.key)}=${o.etag}`), ...prefixes.map((p) => `${text(p)}…`))
     if (next === undefined) return all
-    assert.ok(objects.length + prefixes.length > 0 && text(next) !== after, 'a page that is not the last goes on')
+    assert.ok(text(next) !== after, 'a page that is not the last goes on')
     after = text(next)
+    within = more.within ?? false
   }
+}
+
+/** All pages of versions, rows as `show` gives them and 'prefix…' for common prefixes. */
+export async function versionsListed(
+  catalog: Catalog,
+  bucket: string,
+  { prefix = '', delimiter = '', limit = 1000, epoch }: Listing = {},
+  show: (row: VersionRow) => string = shortly,
+): Promise<string[]> {
+  const all: string[] = []
+  let after: VersionPosition | undefined
+  for (;;) {
+    const { versions, prefixes, next } = await catalog.versions({
+      bucket,
+      prefix: bytes(prefix),
+      delimiter: bytes(delimiter),
+      afterKey: after?.key ?? bytes(''),
+      ...(after?.version === undefined ? {} : { afterVersion: after.version }),
+      limit,
+      ...(epoch === undefined ? {} : { at: { epoch } }),
+    })
+    all.push(...versions.map(show), ...prefixes.map((p) => `${text(p)}…`))
+    if (next === undefined) return all
+    assert.ok(versions.length + prefixes.length > 0, 'a page that is not the last goes on')
+    after = next
+  }
+}
+
+/** 'key@version=etag', with '*' for a current row and '!' for a delete marker. */
+export function shortly({ key, version, etag, isCurrent, isMarker }: VersionRow): string {
+  return `${text(key)}@${version}${isCurrent ? '*' : ''}${isMarker ? '!' : `=${etag}`}`
+}
+
+export async function setVersioning(catalog: Catalog, bucket: string, state: 'enabled' | 'suspended'): Promise<void> {
+  await catalog.commit([{ do: 'version-bucket', bucket, state }])
 }
 
 /** A volume and a bucket with room enough. */

@@ -1,20 +1,44 @@
 /**
- * Random sequences of changes against a model that is written straight and slow: whole copies of the live index for
- * every snapshot, sums by adding up. Listings are checked against sorting all keys and folding them one by one.
+ * Random sequences of changes against a model that is written straight and slow: lists of the rows of each key, whole
+ * copies of the live index for every snapshot, sums by adding up. Listings are checked against sorting all keys and
+ * folding them one by one.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import type { Catalog, Change } from './catalog.ts'
+import type { Catalog, Change, ObjectLock, ObjectRow, RefusalReason, Versioning } from './catalog.ts'
 import { CommitRefused } from './catalog.ts'
-import { bytes, draft, listed, openBucket, page, part, put, reclaimAll, text } from './catalog-fixtures.suite.ts'
+import {
+  bytes,
+  draft,
+  listed,
+  openBucket,
+  page,
+  part,
+  put,
+  reclaimAll,
+  refused,
+  text,
+  versionsListed,
+} from './catalog-fixtures.suite.ts'
 
-interface ModelObject {
+interface ModelRow {
+  readonly version: string
+  readonly isMarker: boolean
   readonly etag: string
   readonly size: number
   readonly blobs: readonly string[]
+  readonly modifiedMs: number
+  readonly tag: string
+  readonly lock: ObjectLock | undefined
+  readonly legalHold: boolean | undefined
 }
-type Index = ReadonlyMap<string, ModelObject>
+/** The rows of each key, newest first. */
+type Index = ReadonlyMap<string, readonly ModelRow[]>
+interface Held {
+  readonly lock?: ObjectLock
+  readonly legalHold?: boolean
+}
 
 const BUCKETS = 2
 const KEYS = ['a', 'a/', 'a/a', 'b', '\xff']
@@ -22,12 +46,62 @@ const SEED = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
 
 const key = fc.constantFrom(...KEYS)
 const bucket = fc.nat(BUCKETS - 1)
+const nowMs = fc.integer({ min: 0, max: 30 })
+const lock = fc.record({
+  mode: fc.constantFrom('governance' as const, 'compliance' as const),
+  untilMs: fc.constantFrom(10, 20),
+})
+const held = fc.oneof(
+  { weight: 4, arbitrary: fc.constant({}) },
+  { weight: 1, arbitrary: fc.record({ lock, legalHold: fc.boolean() }, { requiredKeys: [] }) },
+)
 const step = fc.oneof(
   {
     weight: 6,
-    arbitrary: fc.record({ do: fc.constant('put' as const), bucket, key, size: fc.integer({ min: 1, max: 9 }) }),
+    arbitrary: fc.record({
+      do: fc.constant('put' as const),
+      bucket,
+      key,
+      nowMs,
+      held,
+      size: fc.integer({ min: 1, max: 9 }),
+    }),
   },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('delete' as const), bucket, key }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('delete' as const), bucket, key, nowMs, bypassGovernance: fc.boolean() }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('delete version' as const),
+      bucket,
+      key,
+      which: fc.nat(4),
+      nowMs,
+      bypassGovernance: fc.boolean(),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('version' as const),
+      bucket,
+      state: fc.constantFrom('enabled' as const, 'enabled' as const, 'suspended' as const),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('amend' as const),
+      bucket,
+      key,
+      which: fc.nat(2),
+      nowMs,
+      bypassGovernance: fc.boolean(),
+      amends: fc.record({ lock: fc.option(lock), legalHold: fc.boolean(), tag: fc.boolean() }, { requiredKeys: [] }),
+    }),
+  },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('copy' as const), bucket, key, to: bucket, toKey: key }) },
   {
     weight: 2,
@@ -141,7 +215,11 @@ class Run {
   readonly #catalog: Catalog
   readonly #name: string
   #live: Index[] = Array.from({ length: BUCKETS }, () => new Map())
-  readonly #parts = Array.from({ length: BUCKETS }, () => new Map<number, ModelObject>())
+  readonly #versioning: Versioning[] = Array.from({ length: BUCKETS }, () => 'off')
+  readonly #parts = Array.from(
+    { length: BUCKETS },
+    () => new Map<number, { etag: string; size: number; blobs: string[] }>(),
+  )
   readonly #snapshots: { uuid: string; epoch: number; index: Index[] }[] = []
   readonly #sizes = new Map<string, number>()
   #made = 0
@@ -152,11 +230,13 @@ class Run {
   }
 
   #bucket = (n: number) => `${this.#name}-${n}`
-  #newObject(size: number): ModelObject {
-    const etag = `${this.#name}:${++this.#made}`
-    this.#sizes.set(etag, size)
-    return { etag, size, blobs: [etag] }
+  #newBlob(size: number): string {
+    const blob = `${this.#name}:${++this.#made}`
+    this.#sizes.set(blob, size)
+    return blob
   }
+  /** Not in the order of time: the catalog must not rely on ids for it. */
+  #newVersion = () => `${(this.#made * 7) % 10}-${++this.#made}`
   #openUpload = (n: number): Change => ({
     do: 'open-upload',
     bucket: this.#bucket(n),
@@ -177,25 +257,54 @@ class Run {
     const commit = (...changes: Change[]) => this.#catalog.commit(changes)
     switch (step.do) {
       case 'put': {
-        const object = this.#newObject(step.size)
-        await commit(put(this.#bucket(step.bucket), step.key, draft(object.etag, step.size)))
-        this.#set(step.bucket, step.key, object)
+        const blob = this.#newBlob(step.size)
+        await this.#put(step.bucket, step.key, {
+          object: draft(blob, step.size, { tag: 'new' }),
+          held: step.held,
+          nowMs: step.nowMs,
+        })
         break
       }
       case 'delete':
-        await commit({ do: 'delete-object', bucket: this.#bucket(step.bucket), key: bytes(step.key) })
-        this.#set(step.bucket, step.key, undefined)
+        await this.#delete(step.bucket, step.key, step)
+        break
+      case 'delete version': {
+        const rows = this.#rows(step.bucket, step.key)
+        const row = rows[step.which]
+        const change = {
+          do: 'delete-object',
+          bucket: this.#bucket(step.bucket),
+          key: bytes(step.key),
+          version: row?.version ?? 'never',
+          nowMs: step.nowMs,
+          bypassGovernance: step.bypassGovernance,
+        } as const
+        const [outcome] = await this.#attempt(change, isHeld(row, step) ? 'locked' : undefined)
+        if (outcome === undefined) break
+        const found = { found: true, marker: row?.isMarker, version: row?.version }
+        assert.deepEqual(outcome, row === undefined ? { found: false } : found)
+        this.#set(
+          step.bucket,
+          step.key,
+          rows.filter((other) => other !== row),
+        )
+        break
+      }
+      case 'version':
+        await commit({ do: 'version-bucket', bucket: this.#bucket(step.bucket), state: step.state })
+        this.#versioning[step.bucket] = step.state
+        break
+      case 'amend':
+        await this.#amend(step)
         break
       case 'copy': {
         const source = await this.#catalog.object(this.#bucket(step.bucket), bytes(step.key))
-        const model = this.#live[step.bucket]?.get(step.key)
-        if (source === undefined || model === undefined) break
-        await commit(put(this.#bucket(step.to), step.toKey, source, { shares: true }))
-        this.#set(step.to, step.toKey, model)
+        if (source === undefined || source.isMarker === true) break
+        await this.#put(step.to, step.toKey, { object: source, held: heldOf(source), nowMs: 0, shares: true })
         break
       }
       case 'part': {
-        const { etag } = this.#newObject(4)
+        const etag = this.#newBlob(4)
         const change = { do: 'put-part', bucket: this.#bucket(step.bucket), upload: 'u', maxTotalBytes: 100 } as const
         await commit({ ...change, part: part(step.number, etag, 4) })
         this.#parts[step.bucket]?.set(step.number, { etag, size: 4, blobs: [etag] })
@@ -219,12 +328,12 @@ class Run {
       }
       case 'restore': {
         const snapshot = this.#snapshots[step.which]
-        const model = snapshot?.index[step.bucket]?.get(step.key)
-        if (snapshot === undefined || model === undefined) break
-        const row = await this.#catalog.object(this.#bucket(step.bucket), bytes(step.key), { epoch: snapshot.epoch })
+        const model = snapshot?.index[step.bucket]?.get(step.key)?.at(-1)
+        if (snapshot === undefined || model === undefined || model.isMarker) break
+        const at = { epoch: snapshot.epoch }
+        const row = await this.#catalog.object(this.#bucket(step.bucket), bytes(step.key), at, model.version)
         assert.ok(row)
-        await commit(put(this.#bucket(step.bucket), step.key, row, { shares: true }))
-        this.#set(step.bucket, step.key, model)
+        await this.#put(step.bucket, step.key, { object: row, held: heldOf(row), nowMs: 0, shares: true })
         break
       }
       case 'drop': {
@@ -239,6 +348,101 @@ class Run {
     await this.#check()
   }
 
+  #rows = (n: number, k: string): readonly ModelRow[] => this.#live[n]?.get(k) ?? []
+
+  /** Commits a change that must be refused when there is a reason for it. */
+  async #attempt(change: Change, reason: RefusalReason | undefined) {
+    const attempt = this.#catalog.commit([change])
+    if (reason === undefined) return attempt
+    await refused(reason, attempt)
+    return []
+  }
+
+  /** What a new row of a key is called, and the row it replaces. */
+  #place(n: number, k: string): { version: string; replaced: ModelRow | undefined } {
+    if (this.#versioning[n] === 'enabled') return { version: this.#newVersion(), replaced: undefined }
+    return { version: 'null', replaced: this.#rows(n, k).find(({ version }) => version === 'null') }
+  }
+
+  #add(n: number, k: string, row: ModelRow, replaced: ModelRow | undefined): void {
+    this.#set(n, k, [row, ...this.#rows(n, k).filter((other) => other !== replaced)])
+  }
+
+  async #put(
+    n: number,
+    k: string,
+    { object, held, nowMs, shares = false }: { object: Draft; held: Held; nowMs: number; shares?: boolean },
+  ): Promise<void> {
+    const { version, replaced } = this.#place(n, k)
+    const modifiedMs = ++this.#made
+    const written = { ...object, ...held, version, modifiedMs }
+    const isLocked = isHeld(replaced, { nowMs })
+    const change = put(this.#bucket(n), k, written, { shares, nowMs })
+    const [outcome] = await this.#attempt(change, isLocked ? 'locked' : undefined)
+    // Its blob was never known, if the object was new.
+    if (outcome === undefined && !shares) for (const { blob } of object.blobs) this.#sizes.delete(blob)
+    if (outcome === undefined) return
+    assert.deepEqual(outcome, { replaced: isObject(this.#rows(n, k)[0]), version })
+    this.#add(n, k, modelRow(written), replaced)
+  }
+
+  async #delete(n: number, k: string, authority: { nowMs: number; bypassGovernance: boolean }): Promise<void> {
+    const before = this.#rows(n, k)
+    const { version, replaced } = this.#place(n, k)
+    const modifiedMs = ++this.#made
+    const { nowMs, bypassGovernance } = authority
+    const marker = { version, modifiedMs, details: { tag: 'marker' } }
+    const names = { do: 'delete-object', bucket: this.#bucket(n), key: bytes(k) } as const
+    const reason = isHeld(replaced, authority) ? 'locked' : undefined
+    const [outcome] = await this.#attempt({ ...names, marker, nowMs, bypassGovernance }, reason)
+    if (outcome === undefined) return
+    const found = isObject(before[0])
+    if (this.#versioning[n] === 'off') {
+      assert.deepEqual(outcome, { found })
+      this.#set(n, k, [])
+      return
+    }
+    assert.deepEqual(outcome, { found, marker: true, version })
+    const row = { ...draft('', 0, marker.details), version, modifiedMs }
+    this.#add(n, k, { ...modelRow(row), isMarker: true }, replaced)
+  }
+
+  async #amend(step: Extract<Step, { do: 'amend' }>): Promise<void> {
+    const { nowMs, bypassGovernance } = step
+    const rows = this.#rows(step.bucket, step.key)
+    const row = rows[step.which]
+    const { lock, legalHold, tag } = step.amends
+    const newTag = tag === undefined ? row?.tag : `tag ${++this.#made}`
+    const change: Change = {
+      do: 'amend-object',
+      bucket: this.#bucket(step.bucket),
+      key: bytes(step.key),
+      ...(step.which === 0 ? {} : { version: row?.version ?? 'never' }),
+      nowMs,
+      bypassGovernance,
+      ...(lock === undefined ? {} : { lock }),
+      ...(legalHold === undefined ? {} : { legalHold }),
+      ...(tag === undefined ? {} : { details: { tag: newTag ?? '' } }),
+    }
+    let reason: RefusalReason | undefined
+    if (!isObject(row)) reason = 'absent'
+    else if (lock !== undefined && !mayBecome(row.lock, lock, step)) reason = 'locked'
+    const [outcome] = await this.#attempt(change, reason)
+    if (outcome === undefined || row === undefined) return
+    assert.deepEqual(outcome, { version: row.version })
+    const amended = {
+      ...row,
+      tag: newTag ?? '',
+      lock: lock === undefined ? row.lock : (lock ?? undefined),
+      legalHold: legalHold ?? row.legalHold,
+    }
+    this.#set(
+      step.bucket,
+      step.key,
+      rows.map((other) => (other === row ? amended : other)),
+    )
+  }
+
   async #complete(n: number, last: number): Promise<void> {
     const chosen = [...(this.#parts[n] ?? [])].filter(([number]) => number <= last).toSorted(([a], [b]) => a - b)
     const parts = chosen.map(([number, { etag }]) => ({ number, etag }))
@@ -246,25 +450,33 @@ class Run {
     const wrong = { do: 'complete-upload', bucket, upload: 'u', parts: [...parts, { number: 9, etag: 'x' }] } as const
     await assert.rejects(this.#catalog.commit([{ ...wrong, object: draft('x', 0) }]), CommitRefused)
     const etag = `${this.#name}:${++this.#made}`
-    const change = { do: 'complete-upload', bucket, upload: 'u', parts, object: draft(etag, 0) } as const
-    await this.#catalog.commit([change, this.#openUpload(n)])
+    const { version, replaced } = this.#place(n, 'a/a')
+    const modifiedMs = ++this.#made
+    const object = { ...draft(etag, 0, { tag: 'whole' }), version, modifiedMs }
+    const change = { do: 'complete-upload', bucket, upload: 'u', parts, object, nowMs: 15 } as const
+    const [outcome] = await this.#attempt(change, isHeld(replaced, { nowMs: 15 }) ? 'locked' : undefined)
+    if (outcome === undefined) return
+    assert.deepEqual(outcome, { replaced: isObject(this.#rows(n, 'a/a')[0]), version })
+    await this.#catalog.commit([this.#openUpload(n)])
     const size = chosen.reduce((sum, [, p]) => sum + p.size, 0)
-    this.#set(n, 'a/a', { etag, size, blobs: chosen.flatMap(([, p]) => p.blobs) })
+    const blobs = chosen.flatMap(([, p]) => p.blobs)
+    this.#add(n, 'a/a', { ...modelRow(object), size, blobs }, replaced)
     this.#parts[n]?.clear()
   }
 
-  #set(n: number, k: string, object: ModelObject | undefined): void {
+  #set(n: number, k: string, rows: readonly ModelRow[]): void {
     this.#live = this.#live.map((index, i) => {
       if (i !== n) return index
       const next = new Map(index)
-      if (object === undefined) next.delete(k)
-      else next.set(k, object)
+      if (rows.length === 0) next.delete(k)
+      else next.set(k, rows)
       return next
     })
   }
 
   #liveBlobs(): Set<string> {
-    return blobsOf<string | number>([...this.#live, ...this.#parts])
+    const parts = this.#parts.flatMap((held) => [...held.values()].flatMap(({ blobs }) => blobs))
+    return blobsOf(this.#live).union(new Set(parts))
   }
 
   #sum(blobs: Iterable<string>): number {
@@ -275,23 +487,40 @@ class Run {
 
   async #check(): Promise<void> {
     for (const [n, index] of this.#live.entries()) {
-      assert.deepEqual(await listed(this.#catalog, this.#bucket(n), { limit: 2 }), plain(index))
-      for (const snapshot of this.#snapshots) {
-        const { epoch } = snapshot
-        const expected = snapshot.index[n] ?? new Map()
-        assert.deepEqual(await listed(this.#catalog, this.#bucket(n), { limit: 2, epoch }), plain(expected))
-        const one = await this.#catalog.object(this.#bucket(n), bytes('a'), { epoch })
-        assert.equal(one?.etag, expected.get('a')?.etag)
-      }
-      const objects = [...index.values(), ...(this.#parts[n]?.values() ?? [])]
-      const counters = await this.#catalog.bucket(this.#bucket(n))
-      assert.equal(
-        counters?.usedBytes,
-        objects.reduce((sum, { size }) => sum + size, 0),
-      )
-      assert.equal(counters.objects, index.size)
+      await this.#checkView(n, index)
+      for (const { epoch, index: then } of this.#snapshots) await this.#checkView(n, then[n] ?? new Map(), epoch)
+      const rows = [...index.values()].flat()
+      const objects = [...index.values()].filter(([current]) => isObject(current)).length
+      const parts = [...(this.#parts[n]?.values() ?? [])]
+      assert.deepEqual(await this.#catalog.bucket(this.#bucket(n)), {
+        volume: this.#name,
+        limitBytes: 1e9,
+        usedBytes: [...rows, ...parts].reduce((sum, { size }) => sum + size, 0),
+        objects,
+        versions: rows.length - objects,
+        versioning: this.#versioning[n],
+      })
     }
     await this.#checkVolume()
+  }
+
+  async #checkView(n: number, index: Index, epoch?: number): Promise<void> {
+    const at = epoch === undefined ? {} : { epoch }
+    const name = this.#bucket(n)
+    assert.deepEqual(await listed(this.#catalog, name, { limit: 2, ...at }), plain(index))
+    assert.deepEqual(await versionsListed(this.#catalog, name, { limit: 2, ...at }, shown), plainVersions(index))
+    const folded = { delimiter: '/', limit: 1, ...at }
+    assert.deepEqual(await listed(this.#catalog, name, folded), fold(plain(index)))
+    assert.deepEqual(await versionsListed(this.#catalog, name, folded, shown), fold(plainVersions(index)))
+    for (const key of ['a', 'b']) {
+      const rows = index.get(key) ?? []
+      for (const version of [undefined, 'null', rows[0]?.version, rows.at(-1)?.version]) {
+        const row = await this.#catalog.object(name, bytes(key), epoch === undefined ? undefined : { epoch }, version)
+        const expected = version === undefined ? rows[0] : rows.find((other) => other.version === version)
+        assert.equal(row?.version, expected?.version)
+        if (row !== undefined) assert.ok(plainVersions(index).some((line) => line.startsWith(shown(row))))
+      }
+    }
   }
 
   /** What reclaim has not come to yet still counts as used, by snapshots. */
@@ -327,12 +556,73 @@ class Run {
   }
 }
 
-function blobsOf<Key>(indexes: readonly ReadonlyMap<Key, ModelObject>[]): Set<string> {
+type Draft = Parameters<typeof put>[2]
+type Authority = { readonly nowMs: number; readonly bypassGovernance?: boolean }
+
+const isObject = (row: ModelRow | undefined): row is ModelRow => row !== undefined && !row.isMarker
+
+function modelRow(object: Draft): ModelRow {
+  const { version, etag, sizeBytes: size, modifiedMs, lock, legalHold, details } = object
+  const blobs = object.blobs.map(({ blob }) => blob)
+  const tag = typeof details['tag'] === 'string' ? details['tag'] : ''
+  return { version, isMarker: false, etag, size, blobs, modifiedMs, tag, lock, legalHold }
+}
+
+function heldOf({ lock, legalHold }: ObjectRow): Held {
+  return { ...(lock === undefined ? {} : { lock }), ...(legalHold === undefined ? {} : { legalHold }) }
+}
+
+function isHeld(row: ModelRow | undefined, authority: Authority): boolean {
+  if (row === undefined) return false
+  return row.legalHold === true || (isLocked(row.lock, authority) && !gives(row.lock, authority))
+}
+
+const isLocked = (lock: ObjectLock | undefined, { nowMs }: Authority) => lock !== undefined && lock.untilMs > nowMs
+const gives = (lock: ObjectLock | undefined, { bypassGovernance }: Authority) =>
+  lock?.mode === 'governance' && bypassGovernance === true
+
+function mayBecome(lock: ObjectLock | undefined, next: ObjectLock | null, authority: Authority): boolean {
+  if (lock === undefined || !isLocked(lock, authority) || gives(lock, authority)) return true
+  return next !== null && next.mode === lock.mode && next.untilMs >= lock.untilMs
+}
+
+function blobsOf(indexes: readonly Index[]): Set<string> {
   const blobs = new Set<string>()
-  for (const index of indexes) for (const object of index.values()) for (const blob of object.blobs) blobs.add(blob)
+  for (const index of indexes) {
+    for (const rows of index.values()) for (const row of rows) for (const blob of row.blobs) blobs.add(blob)
+  }
   return blobs
 }
 
 function plain(index: Index): string[] {
-  return [...index].toSorted(([a], [b]) => byBytes(a, b)).map(([k, { etag }]) => `${k}=${etag}`)
+  const sorted = [...index].toSorted(([a], [b]) => byBytes(a, b))
+  return sorted.flatMap(([k, [row]]) => (row === undefined || row.isMarker ? [] : [`${k}=${row.etag}`]))
+}
+
+function shown(row: ObjectRow & { readonly noncurrentSinceMs?: number }): string {
+  const { key, version, isMarker, etag, sizeBytes, modifiedMs, lock, legalHold, details } = row
+  const what = [version, isMarker, etag, sizeBytes, modifiedMs, lock?.mode, lock?.untilMs, legalHold, details['tag']]
+  return line(text(key), [...what, row.isCurrent], row.noncurrentSinceMs)
+}
+
+function plainVersions(index: Index): string[] {
+  const sorted = [...index].toSorted(([a], [b]) => byBytes(a, b))
+  return sorted.flatMap(([k, rows]) =>
+    rows.map(({ version, isMarker, etag, size, modifiedMs, lock, legalHold, tag }, i) => {
+      const what = [version, isMarker, etag, size, modifiedMs, lock?.mode, lock?.untilMs, legalHold, tag]
+      return line(k, [...what, i === 0], rows[i - 1]?.modifiedMs)
+    }),
+  )
+}
+
+const line = (key: string, what: readonly unknown[], sinceMs: number | undefined) =>
+  `${key}=${what.join(' ')} since${sinceMs === undefined ? '' : ` ${sinceMs}`}`
+
+/** Of lines of keys in order, those that have a '/' in the key become one line for all up to it. */
+function fold(lines: readonly string[]): string[] {
+  const folded = lines.map((one) => {
+    const slash = one.slice(0, one.indexOf('=')).indexOf('/')
+    return slash < 0 ? one : `${one.slice(0, slash + 1)}…`
+  })
+  return folded.filter((one, i) => !one.endsWith('…') || one !== folded[i - 1])
 }

@@ -5,7 +5,9 @@ import type { OpenedCatalog } from './catalog-fixtures.suite.ts'
 import { proveAgainstModel } from './catalog-model.suite.ts'
 import { proveObjects } from './catalog-objects.suite.ts'
 import { proveRecords } from './catalog-records.suite.ts'
+import { proveRetention } from './catalog-retention.suite.ts'
 import { proveSnapshots } from './catalog-snapshots.suite.ts'
+import { proveVersions } from './catalog-versions.suite.ts'
 
 export type { OpenedCatalog } from './catalog-fixtures.suite.ts'
 
@@ -29,6 +31,8 @@ export function proveCatalog(name: string, open: () => Promise<OpenedCatalog>, {
     proveRecords(catalog, reopen)
     proveObjects(catalog)
     proveSnapshots(catalog)
+    proveVersions(catalog)
+    proveRetention(catalog)
     proveAgainstModel(catalog, runs)
   })
 }
