@@ -267,8 +267,8 @@ async function openBucket(plane: Plane, view: TenancyView, record: Bucket): Prom
     throw s3Error('ServiceUnavailable', { message: 'The volume of the bucket is offline.' })
   }
   const volumes = await plane.volumesOf(volume.aggregate)
-  const { uuid, name, svm, createdMs } = record
-  return { uuid, name, svm, volume: record.volume, volumes, createdMs }
+  const { uuid, name, svm, createdMs, versioning } = record
+  return { uuid, name, svm, volume: record.volume, volumes, createdMs, versioning }
 }
 
 function resourceOf(bucket: string | undefined, key: Uint8Array | undefined): string {

@@ -56,6 +56,11 @@ export interface BucketControl {
     readonly name: string
     readonly caller: BucketCaller
   }) => Promise<BucketOutcome>
+  readonly versionBucket: (order: {
+    readonly bucket: string
+    readonly state: 'enabled' | 'suspended'
+    readonly caller: BucketCaller
+  }) => Promise<BucketOutcome>
   readonly deleteBucket: (order: {
     readonly svm: string
     readonly bucket: string
@@ -92,4 +97,11 @@ export interface BytesToSend {
 /** Throws `AccessDenied` unless allowed. */
 export async function demand(call: ServiceCall, action: string, bucket: string, key?: Uint8Array): Promise<void> {
   if (!(await call.allows(action, bucket, key))) throw s3Error('AccessDenied')
+}
+
+/** What a change of a bucket came to, where there is only one good end. */
+export function refuseOutcome(outcome: BucketOutcome, name: string): void {
+  if (outcome === 'done') return
+  if (outcome === 'missing') throw s3Error('NoSuchBucket', { fields: { BucketName: name } })
+  throw s3Error('OperationAborted')
 }

@@ -1,4 +1,5 @@
 import type { Fields, FieldValue } from '../ports/catalog.ts'
+import type { VersioningState } from './config/versioning.ts'
 import type { Statement } from './policy/statements.ts'
 
 /** The types of the records that the object store reads. Any change to one of them makes it look again. */
@@ -43,6 +44,7 @@ export interface Bucket {
   readonly policy: string
   readonly statements: readonly Statement[]
   readonly createdMs: number
+  readonly versioning: VersioningState
 }
 
 export interface Volume {
@@ -80,7 +82,12 @@ export function readBucket(body: Fields): Bucket {
     policy: text(body['policy.name']),
     statements: readStatements(body['policy.statements'], [name, `${name}/*`]),
     createdMs: number(body['create_time']) ?? 0,
+    versioning: versioningOf(text(body['versioning_state'])),
   }
+}
+
+function versioningOf(state: string): VersioningState {
+  return state === 'enabled' || state === 'suspended' ? state : 'unversioned'
 }
 
 export function readVolume(body: Fields): Volume {

@@ -164,6 +164,16 @@ export async function startTestPlane(
         throw failure
       }
     },
+    async versionBucket({ bucket, state }) {
+      const record = await catalog.record('protocols/s3/buckets', bucket)
+      if (record === undefined) return 'missing'
+      const body = { ...record.body, versioning_state: state }
+      await catalog.commit([
+        { do: 'version-bucket', bucket, state },
+        { do: 'put-record', type: 'protocols/s3/buckets', key: bucket, body },
+      ])
+      return 'done'
+    },
     async deleteBucket({ bucket }) {
       try {
         await catalog.commit([

@@ -5,6 +5,7 @@ import type { ChecksumAlgorithm, ChecksumType } from '../checksums/algorithms.ts
 import { s3Error } from '../errors.ts'
 import { checksumBytes } from './checksums.ts'
 import { readDetails, writeDetails } from './details.ts'
+import { newId } from './ids.ts'
 import { partBytesMin, objectBytesMax } from './limits.ts'
 import { allParts } from './parts.ts'
 import type { ObjectStore, OpenBucket } from './store.ts'
@@ -41,7 +42,7 @@ export async function completeUpload(
     readonly expected: Expected
     readonly condition: WriteCondition | undefined
   },
-): Promise<Pick<ObjectDraft, 'etag' | 'checksum'>> {
+): Promise<Pick<ObjectDraft, 'etag' | 'checksum' | 'version'>> {
   const upload = await findUpload(store, bucket, key, order.upload)
   if (upload === undefined) return finished(store, bucket, key, order.upload)
   try {
@@ -60,19 +61,20 @@ async function complete(
   order: Parameters<typeof completeUpload>[3],
 ): Promise<ObjectDraft> {
   const parts = chooseParts(await allParts(store, bucket, upload.id), order.parts, upload)
-  const object = assemble(parts, upload, store.system.clock.now())
+  const object = assemble(parts, upload, { version: newId(store.system), nowMs: store.system.clock.now() })
   checkExpected(object, order.expected)
-  await store.catalog.commit([
+  const [outcome] = await store.catalog.commit([
     {
       do: 'complete-upload',
       bucket: bucket.uuid,
       upload: upload.id,
       parts: parts.map(({ number, etag }) => ({ number, etag })),
       object,
+      nowMs: object.modifiedMs,
       ...(order.condition === undefined ? {} : { condition: order.condition }),
     },
   ])
-  return object
+  return { ...object, version: outcome?.version ?? 'null' }
 }
 
 async function finished(
@@ -80,7 +82,7 @@ async function finished(
   bucket: OpenBucket,
   key: Uint8Array,
   upload: string,
-): Promise<Pick<ObjectDraft, 'etag' | 'checksum'>> {
+): Promise<Pick<ObjectDraft, 'etag' | 'checksum' | 'version'>> {
   const object = await catalog.object(bucket.uuid, key)
   if (object === undefined || readDetails(object.details).upload !== upload) {
     throw s3Error('NoSuchUpload', { fields: { UploadId: upload } })
@@ -124,14 +126,14 @@ function isChecksumRight(part: PartRow, named: NamedPart['checksum']): boolean {
   return named === undefined || named.algorithm !== part.checksum.algorithm || named.value === part.checksum.value
 }
 
-function assemble(parts: readonly PartRow[], upload: OpenUpload, nowMs: number): ObjectDraft {
+function assemble(parts: readonly PartRow[], upload: OpenUpload, at: { version: string; nowMs: number }): ObjectDraft {
   const md5 = createHash('md5')
   for (const part of parts) md5.update(part.etag, 'hex')
   return {
-    version: 'null',
+    version: at.version,
     sizeBytes: parts.reduce((sum, part) => sum + part.sizeBytes, 0),
     etag: `${md5.digest('hex')}-${parts.length}`,
-    modifiedMs: nowMs,
+    modifiedMs: at.nowMs,
     checksum: wholeChecksum(parts, upload),
     blobs: parts.flatMap((part) => part.blobs),
     parts: parts.map(({ number, sizeBytes, checksum }) => ({ number, sizeBytes, checksum: checksum.value })),

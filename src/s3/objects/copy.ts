@@ -5,13 +5,14 @@ import { s3Error } from '../errors.ts'
 import { algorithmOf } from './checksums.ts'
 import { writeDetails } from './details.ts'
 import type { ObjectDetails } from './details.ts'
+import { newId } from './ids.ts'
 import { openSegments, segmentsOf, withObject } from './read.ts'
 import { refuseObjectEarly } from './room.ts'
 import { commitNaming, digested, storeBody } from './store-body.ts'
 import type { ObjectStore, OpenBucket } from './store.ts'
 
 export interface CopyOrder {
-  readonly source: { readonly bucket: OpenBucket; readonly key: Uint8Array }
+  readonly source: { readonly bucket: OpenBucket; readonly key: Uint8Array; readonly version?: string | undefined }
   readonly target: { readonly bucket: OpenBucket; readonly key: Uint8Array }
   /** Looks at the source before anything is done with it; what it returns goes with the copy. */
   readonly details: (source: ObjectRow) => ObjectDetails
@@ -26,8 +27,13 @@ export interface CopyOrder {
  */
 export async function copyObject(store: ObjectStore, order: CopyOrder): Promise<ObjectDraft> {
   const copyOnce = (): Promise<ObjectDraft> =>
-    withObject(store, order.source.bucket, order.source.key, (row) =>
-      order.source.bucket.volume === order.target.bucket.volume ? share(store, order, row) : move(store, order, row),
+    withObject(
+      store,
+      order.source.bucket,
+      order.source.key,
+      (row) =>
+        order.source.bucket.volume === order.target.bucket.volume ? share(store, order, row) : move(store, order, row),
+      order.source.version,
     )
   try {
     return await copyOnce()
@@ -42,7 +48,7 @@ async function share(store: ObjectStore, order: CopyOrder, row: ObjectRow): Prom
   const { target, condition } = order
   const details = writeDetails(order.details(row))
   const object: ObjectDraft = {
-    version: 'null',
+    version: newId(store.system),
     sizeBytes: row.sizeBytes,
     etag: row.etag,
     ...(await checksumOfCopy(order, row)),
@@ -50,17 +56,18 @@ async function share(store: ObjectStore, order: CopyOrder, row: ObjectRow): Prom
     blobs: row.blobs,
     details,
   }
-  await store.catalog.commit([
+  const [outcome] = await store.catalog.commit([
     {
       do: 'put-object',
       bucket: target.bucket.uuid,
       key: target.key,
       object,
+      nowMs: object.modifiedMs,
       shares: true,
       ...(condition === undefined ? {} : { condition }),
     },
   ])
-  return object
+  return { ...object, version: outcome?.version ?? 'null' }
 }
 
 /** A checksum of another algorithm than the source has takes reading the bytes, but not writing them. */
@@ -68,7 +75,9 @@ async function checksumOfCopy(
   { algorithm, source }: CopyOrder,
   row: ObjectRow,
 ): Promise<{ readonly checksum: ObjectChecksum; readonly parts: ObjectRow['parts'] }> {
-  if (algorithm === undefined || algorithm === algorithmOf(row.checksum)) return row
+  if (algorithm === undefined || algorithm === algorithmOf(row.checksum)) {
+    return { checksum: row.checksum, parts: row.parts }
+  }
   const bytes = digested(await openSegments(source.bucket, segmentsOf(row.blobs)), row.sizeBytes, algorithm)
   // oxlint-disable-next-line no-unused-vars -- digesting is a matter of taking the pieces
   for await (const _ of bytes.pieces);
@@ -84,7 +93,7 @@ async function move(store: ObjectStore, order: CopyOrder, row: ObjectRow): Promi
   const { outcome, blobs, timeMs } = await storeBody(store, target.bucket, body, { key: target.key })
   if (outcome.sizeBytes !== row.sizeBytes) throw s3Error('InternalError')
   const object: ObjectDraft = {
-    version: 'null',
+    version: newId(store.system),
     sizeBytes: row.sizeBytes,
     etag: outcome.md5.toString('hex'),
     modifiedMs: timeMs,
@@ -93,12 +102,13 @@ async function move(store: ObjectStore, order: CopyOrder, row: ObjectRow): Promi
     parts: null,
     details,
   }
-  await commitNaming(store, target.bucket, blobs, {
+  const { version = 'null' } = await commitNaming(store, target.bucket, blobs, {
     do: 'put-object',
     bucket: target.bucket.uuid,
     key: target.key,
     object,
+    nowMs: timeMs,
     ...(condition === undefined ? {} : { condition }),
   })
-  return object
+  return { ...object, version }
 }

@@ -1,26 +1,37 @@
-import type { WriteCondition } from '../../ports/catalog.ts'
+import type { Outcome, WriteCondition } from '../../ports/catalog.ts'
 import type { S3Error } from '../errors.ts'
 import { explainFailure } from './failures.ts'
+import { newId } from './ids.ts'
 import type { ObjectStore, OpenBucket } from './store.ts'
 
 /** Commits in flight for one request. They share syncs with each other and with those of other requests. */
 const parallelMax = 64
 
-/** Deletes a key. That there was nothing to delete is fine, unless a condition wants an object. */
-export async function deleteObject(
-  { catalog }: ObjectStore,
-  bucket: OpenBucket,
-  key: Uint8Array,
-  condition?: WriteCondition,
-): Promise<void> {
-  await catalog.commit([
-    { do: 'delete-object', bucket: bucket.uuid, key, ...(condition === undefined ? {} : { condition }) },
-  ])
-}
-
 export interface Deletion {
   readonly key: Uint8Array
+  /** Exactly this row. Without it, the key: where versions are kept it gets a delete marker. */
+  readonly version: string | undefined
   readonly condition: WriteCondition | undefined
+}
+
+/** That there was nothing to delete is fine, unless a condition wants an object. */
+export async function deleteObject(
+  { catalog, system }: ObjectStore,
+  bucket: OpenBucket,
+  { key, version, condition }: Deletion,
+): Promise<Outcome> {
+  const nowMs = system.clock.now()
+  const [outcome = {}] = await catalog.commit([
+    {
+      do: 'delete-object',
+      bucket: bucket.uuid,
+      key,
+      nowMs,
+      ...(version === undefined ? { marker: { version: newId(system), modifiedMs: nowMs } } : { version }),
+      ...(condition === undefined ? {} : { condition }),
+    },
+  ])
+  return outcome
 }
 
 /** Each key for itself: the failure of one does not keep the others. The answers are in the order of the deletions. */
@@ -28,15 +39,15 @@ export async function deleteObjects(
   store: ObjectStore,
   bucket: OpenBucket,
   deletions: readonly Deletion[],
-): Promise<readonly (S3Error | undefined)[]> {
-  const outcomes = Array.from<S3Error | undefined>({ length: deletions.length })
+): Promise<readonly (Outcome | S3Error)[]> {
+  const outcomes = Array.from<Outcome | S3Error>({ length: deletions.length })
   let next = 0
   async function work(): Promise<void> {
     for (let at = next++; at < deletions.length; at = next++) {
       const deletion = deletions[at]
       if (deletion === undefined) return
       try {
-        await deleteObject(store, bucket, deletion.key, deletion.condition)
+        outcomes[at] = await deleteObject(store, bucket, deletion)
       } catch (failure) {
         outcomes[at] = explainFailure(failure)
       }

@@ -68,19 +68,27 @@ export async function copyPart(
   source: {
     readonly bucket: OpenBucket
     readonly key: Uint8Array
+    readonly version?: string | undefined
     /** Looks at the source before anything is done with it. */
     readonly range: (row: ObjectRow) => ByteRange | undefined
   },
 ): Promise<PartRow> {
-  return withObject(store, source.bucket, source.key, async (row) => {
-    const range = source.range(row)
-    const shared = range === undefined ? await sharePart(store, bucket, upload, number, source.bucket, row) : undefined
-    if (shared !== undefined) return shared
-    const sizeBytes = range === undefined ? row.sizeBytes : range.end - range.start + 1
-    const bytes = await openSegments(source.bucket, segmentsOf(row.blobs, range))
-    const body = digested(bytes, sizeBytes, upload.algorithm)
-    return (await putPart(store, bucket, upload, number, { sizeBytes, body: () => body })).part
-  })
+  return withObject(
+    store,
+    source.bucket,
+    source.key,
+    async (row) => {
+      const range = source.range(row)
+      const shared =
+        range === undefined ? await sharePart(store, bucket, upload, number, source.bucket, row) : undefined
+      if (shared !== undefined) return shared
+      const sizeBytes = range === undefined ? row.sizeBytes : range.end - range.start + 1
+      const bytes = await openSegments(source.bucket, segmentsOf(row.blobs, range))
+      const body = digested(bytes, sizeBytes, upload.algorithm)
+      return (await putPart(store, bucket, upload, number, { sizeBytes, body: () => body })).part
+    },
+    source.version,
+  )
 }
 
 /** All parts of an upload, ordered by number. */

@@ -1,6 +1,7 @@
 import type { ObjectDraft, WriteCondition } from '../../ports/catalog.ts'
 import { writeDetails } from './details.ts'
 import type { ObjectDetails } from './details.ts'
+import { newId } from './ids.ts'
 import { refuseObjectEarly } from './room.ts'
 import { commitNaming, storeBody } from './store-body.ts'
 import type { IncomingBody } from './store-body.ts'
@@ -21,7 +22,7 @@ export async function putObject(
   await refuseObjectEarly(store, bucket, { sizeBytes: draft.sizeBytes, key, condition: draft.condition })
   const { outcome, blobs, timeMs } = await storeBody(store, bucket, draft.body(), { key })
   const object: ObjectDraft = {
-    version: 'null',
+    version: newId(store.system),
     sizeBytes: outcome.sizeBytes,
     etag: outcome.md5.toString('hex'),
     modifiedMs: timeMs,
@@ -30,12 +31,13 @@ export async function putObject(
     parts: null,
     details: writeDetails(draft.details),
   }
-  await commitNaming(store, bucket, blobs, {
+  const { version = 'null' } = await commitNaming(store, bucket, blobs, {
     do: 'put-object',
     bucket: bucket.uuid,
     key,
     object,
+    nowMs: timeMs,
     ...(draft.condition === undefined ? {} : { condition: draft.condition }),
   })
-  return object
+  return { ...object, version }
 }

@@ -37,12 +37,12 @@ export async function withObject<Result>(
   bucket: OpenBucket,
   key: Uint8Array,
   use: (object: ObjectRow) => Promise<Result>,
+  version?: string,
 ): Promise<Result> {
   let missing: VolumesFailure | undefined
   let blobBefore: string | undefined
   for (let looks = 0; looks < looksMax; looks += 1) {
-    const object = await catalog.object(bucket.uuid, key)
-    if (object === undefined) throw s3Error('NoSuchKey')
+    const object = presentObject(await catalog.object(bucket.uuid, key, undefined, version), version)
     const blob = object.blobs[0]?.blob
     if (missing !== undefined && blob === blobBefore) throw missing
     try {
@@ -54,6 +54,20 @@ export async function withObject<Result>(
     }
   }
   throw missing ?? s3Error('InternalError')
+}
+
+/** The row of an object that is there. A delete marker is none, and the answer says that there is one. */
+export function presentObject(row: ObjectRow | undefined, version?: string): ObjectRow {
+  if (row === undefined) {
+    throw version === undefined ? s3Error('NoSuchKey') : s3Error('NoSuchVersion', { fields: { VersionId: version } })
+  }
+  if (row.isMarker !== true) return row
+  const headers = { 'x-amz-delete-marker': 'true', 'x-amz-version-id': row.version }
+  if (version === undefined) throw s3Error('NoSuchKey', { headers })
+  throw s3Error('MethodNotAllowed', {
+    headers: { ...headers, Allow: 'DELETE', 'Last-Modified': new Date(row.modifiedMs).toUTCString() },
+    fields: { Method: 'GET', ResourceType: 'DeleteMarker' },
+  })
 }
 
 /**

@@ -40,11 +40,15 @@ export async function refuseObjectEarly(
   bucket: OpenBucket,
   write: { readonly sizeBytes: number; readonly key: Uint8Array; readonly condition: WriteCondition | undefined },
 ): Promise<void> {
-  const current = (): Promise<ObjectRow | undefined> => store.catalog.object(bucket.uuid, write.key)
+  const current = async (): Promise<ObjectRow | undefined> => {
+    const row = await store.catalog.object(bucket.uuid, write.key)
+    return row?.isMarker === true ? undefined : row
+  }
   if (write.condition !== undefined) checkCondition(write.condition, (await current())?.etag)
   await refuseEarly(store, bucket, {
     sizeBytes: write.sizeBytes,
-    replacedBytes: async () => (await current())?.sizeBytes ?? 0,
+    // What is kept as a version makes no room.
+    replacedBytes: async () => (bucket.versioning === 'unversioned' ? ((await current())?.sizeBytes ?? 0) : 0),
   })
 }
 

@@ -1,6 +1,7 @@
 import type { Catalog } from '../../ports/catalog.ts'
 import type { System } from '../../ports/system.ts'
 import type { Volumes } from '../../ports/volumes.ts'
+import type { VersioningState } from '../config/versioning.ts'
 
 /** What the functions of this folder work with. */
 export interface ObjectStore {
@@ -16,4 +17,5 @@ export interface OpenBucket {
   readonly volume: string
   readonly volumes: Volumes
   readonly createdMs: number
+  readonly versioning: VersioningState
 }

@@ -3,7 +3,7 @@ import { s3Error } from '../errors.ts'
 import type { S3ErrorCode } from '../errors.ts'
 import { xmlDocument } from '../xml.ts'
 import type { XmlContent } from '../xml.ts'
-import { checkVersion } from './parameters.ts'
+import { presentObject } from '../objects/read.ts'
 import { privateAcl } from './owner.ts'
 
 /**
@@ -38,6 +38,6 @@ export async function getObjectRetention(call: ObjectCall): Promise<Reply> {
 }
 
 async function demandObject({ store, bucket, key, query }: ObjectCall): Promise<void> {
-  checkVersion(query.get('versionId'))
-  if ((await store.catalog.object(bucket.uuid, key)) === undefined) throw s3Error('NoSuchKey')
+  const version = query.get('versionId')
+  presentObject(await store.catalog.object(bucket.uuid, key, undefined, version), version)
 }

@@ -11,7 +11,7 @@ import { partsMax } from '../objects/limits.ts'
 import { child, children, findInteger, findText, malformed, readXml, xmlDocument } from '../xml.ts'
 import type { XmlNode } from '../xml.ts'
 import { checksumElements, quoted } from './object-headers.ts'
-import { refuseUnbuilt } from './parameters.ts'
+import { refuseUnbuilt, versionHeaders } from './parameters.ts'
 import { uploadIdOf } from './upload-parameters.ts'
 
 export async function completeMultipartUpload(call: ObjectCall): Promise<Reply> {
@@ -22,13 +22,14 @@ export async function completeMultipartUpload(call: ObjectCall): Promise<Reply> 
   const entries = children(root, 'Part')
   if (entries.length === 0) throw malformed('A Part is needed.')
   if (entries.length > partsMax) throw s3Error('TooManyParts')
-  const { etag, checksum } = await completeUpload(store, bucket, key, {
+  const { etag, checksum, version } = await completeUpload(store, bucket, key, {
     upload: uploadIdOf(call),
     parts: entries.map(readPart),
     expected,
     condition: writeCondition(headers),
   })
   return {
+    headers: versionHeaders(bucket, version),
     body: xmlDocument('CompleteMultipartUploadResult', {
       Location: `/${bucket.name}/${Buffer.from(key).toString('utf8')}`,
       Bucket: bucket.name,

@@ -11,7 +11,7 @@ import { readDetails } from '../objects/details.ts'
 import { xmlDocument } from '../xml.ts'
 import { copySource } from './copy-source.ts'
 import { checksumElements, quoted } from './object-headers.ts'
-import { refuseUnbuilt } from './parameters.ts'
+import { refuseUnbuilt, versionHeaders } from './parameters.ts'
 
 export async function copyObject(call: ObjectCall): Promise<Reply> {
   const { headers, store, bucket, key, caller } = call
@@ -20,7 +20,8 @@ export async function copyObject(call: ObjectCall): Promise<Reply> {
   const algorithm = readAlgorithm(headers)
   const source = await copySource(call)
   const isItself = source.bucket.uuid === bucket.uuid && Buffer.from(source.key).equals(key)
-  if (isItself && !isReplacing && algorithm === undefined) {
+  // A copy of an older version onto its key brings it back.
+  if (isItself && source.version === undefined && !isReplacing && algorithm === undefined) {
     throw s3Error('InvalidRequest', {
       message:
         'This copy request is illegal because it is trying to copy an object to itself without changing the ' +
@@ -39,6 +40,10 @@ export async function copyObject(call: ObjectCall): Promise<Reply> {
     condition: writeCondition(headers),
   })
   return {
+    headers: {
+      ...versionHeaders(bucket, copy.version),
+      ...(source.version === undefined ? {} : { 'x-amz-copy-source-version-id': source.version }),
+    },
     body: xmlDocument('CopyObjectResult', {
       LastModified: new Date(copy.modifiedMs).toISOString(),
       ETag: quoted(copy.etag),

@@ -5,11 +5,11 @@ import { checkCopySourceConditions } from '../conditions.ts'
 import { headerValue } from '../headers.ts'
 import { readCopySource } from '../keys.ts'
 import type { OpenBucket } from '../objects/store.ts'
-import { checkVersion } from './parameters.ts'
 
 export interface CopySource {
   readonly bucket: OpenBucket
   readonly key: Uint8Array
+  readonly version: string | undefined
   /** Throws when the conditions of the request do not hold for the source. */
   readonly check: (row: ObjectRow) => void
 }
@@ -18,7 +18,7 @@ export interface CopySource {
 export async function copySource(call: ObjectCall): Promise<CopySource> {
   const { bucket: name, key, versionId } = readCopySource(headerValue(call.headers, 'x-amz-copy-source') ?? '')
   const bucket = await call.findBucket(name)
-  await demand(call, call.operation.sourceAction ?? 's3:GetObject', name, key)
-  checkVersion(versionId)
-  return { bucket, key, check: (row) => checkCopySourceConditions(call.headers, row) }
+  const action = call.operation.sourceAction ?? 's3:GetObject'
+  await demand(call, versionId === undefined ? action : action.replace(/GetObject$/, 'GetObjectVersion'), name, key)
+  return { bucket, key, version: versionId, check: (row) => checkCopySourceConditions(call.headers, row) }
 }

@@ -2,11 +2,10 @@ import { writeCondition } from '../conditions.ts'
 import { s3Error } from '../errors.ts'
 import type { ObjectCall, Reply } from '../call.ts'
 import { deleteObject as deleteFrom } from '../objects/delete.ts'
+import { versionHeaders } from './parameters.ts'
 
 export async function deleteObject({ store, bucket, key, headers, query }: ObjectCall): Promise<Reply> {
   const version = query.get('versionId')
-  // A version that is not there is deleted already, which is success.
-  if (version !== undefined && version !== 'null') return {}
   for (const name of ['x-amz-if-match-size', 'x-amz-if-match-last-modified-time']) {
     if (headers.has(name)) {
       throw s3Error('NotImplemented', {
@@ -15,6 +14,11 @@ export async function deleteObject({ store, bucket, key, headers, query }: Objec
       })
     }
   }
-  await deleteFrom(store, bucket, key, writeCondition(headers))
-  return {}
+  const outcome = await deleteFrom(store, bucket, { key, version, condition: writeCondition(headers) })
+  return {
+    headers: {
+      ...(outcome.marker === true ? { 'x-amz-delete-marker': 'true' } : {}),
+      ...versionHeaders(bucket, version ?? outcome.version ?? 'null'),
+    },
+  }
 }

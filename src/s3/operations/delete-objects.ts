@@ -1,12 +1,12 @@
+import type { Outcome } from '../../ports/catalog.ts'
 import type { BucketCall, Reply } from '../call.ts'
 import { readEtags } from '../conditions.ts'
-import { s3Error } from '../errors.ts'
-import type { S3Error } from '../errors.ts'
+import { s3Error, S3Error } from '../errors.ts'
 import { checkKey } from '../keys.ts'
 import { deleteObjects as deleteFrom } from '../objects/delete.ts'
 import type { Deletion } from '../objects/delete.ts'
 import { child, children, findBoolean, findChild, findText, malformed, readXml, xmlDocument } from '../xml.ts'
-import type { XmlNode } from '../xml.ts'
+import type { XmlContent, XmlNode } from '../xml.ts'
 
 /** Keys of one request. */
 const keysMax = 1000
@@ -24,21 +24,22 @@ export async function deleteObjects(call: BucketCall): Promise<Reply> {
   for (const [at, entry] of entries.entries()) {
     const problem = await problemOf(call, entry)
     if (problem !== undefined) failures.set(at, problem)
-    else if (isCurrentVersion(entry)) {
+    else {
       const etag = findText(entry, 'ETag')
       const condition = etag === undefined ? undefined : { ifMatch: readEtags('ETag', etag) }
-      deletions.push({ at, key: Buffer.from(child(entry, 'Key').text), condition })
+      deletions.push({ at, key: Buffer.from(child(entry, 'Key').text), version: versionOf(entry), condition })
     }
   }
   const outcomes = await deleteFrom(call.store, call.bucket, deletions)
-  for (const [index, { at }] of deletions.entries()) {
-    const failure = outcomes[index]
-    if (failure !== undefined) failures.set(at, failure)
+  const deleted: XmlContent[] = []
+  for (const [index, { at, version }] of deletions.entries()) {
+    const outcome = outcomes[index] ?? {}
+    if (outcome instanceof S3Error) failures.set(at, outcome)
+    else deleted.push(deletedElement(call, { Key: keys[at] ?? '', version, outcome }))
   }
-  const deleted = keys.filter((_, at) => !failures.has(at))
   return {
     body: xmlDocument('DeleteResult', {
-      Deleted: isQuiet ? [] : deleted.map((Key) => ({ Key })),
+      Deleted: isQuiet ? [] : deleted,
       Error: [...failures]
         .toSorted(([a], [b]) => a - b)
         .map(([at, { code, message }]) => ({ Key: keys[at], Code: code, Message: message })),
@@ -59,11 +60,23 @@ async function problemOf(call: BucketCall, entry: XmlNode): Promise<S3Error | un
       return s3Error('NotImplemented', { message: `The condition ${name} is not implemented.` })
     }
   }
-  return (await call.allows('s3:DeleteObject', call.bucket.name, key)) ? undefined : s3Error('AccessDenied')
+  const action = versionOf(entry) === undefined ? 's3:DeleteObject' : 's3:DeleteObjectVersion'
+  return (await call.allows(action, call.bucket.name, key)) ? undefined : s3Error('AccessDenied')
 }
 
-/** Another version is not there, so it is deleted already. */
-function isCurrentVersion(entry: XmlNode): boolean {
-  const version = findText(entry, 'VersionId')
-  return version === undefined || version === '' || version === 'null'
+function versionOf(entry: XmlNode): string | undefined {
+  return findText(entry, 'VersionId') || undefined
+}
+
+/** What was deleted, and the marker that was made or taken away by it. */
+function deletedElement(
+  { bucket }: BucketCall,
+  { Key, version, outcome }: { Key: string; version: string | undefined; outcome: Outcome },
+): XmlContent {
+  if (bucket.versioning === 'unversioned') return { Key }
+  return {
+    Key,
+    VersionId: version,
+    ...(outcome.marker === true ? { DeleteMarker: true, DeleteMarkerVersionId: outcome.version } : {}),
+  }
 }

@@ -9,7 +9,7 @@ import { openSegments, segmentsOf, withObject } from '../objects/read.ts'
 import { contentRange, readRange } from '../ranges.ts'
 import type { ByteRange } from '../ranges.ts'
 import { checksumHeaders, objectHeaders, validatorHeaders } from './object-headers.ts'
-import { checkVersion } from './parameters.ts'
+import { versionHeaders } from './parameters.ts'
 
 export function getObject(call: ObjectCall): Promise<Reply> {
   return readObject(call, (row, range) => openSegments(call.bucket, segmentsOf(row.blobs, range)))
@@ -24,15 +24,16 @@ type Open = (row: ObjectRow, range: ByteRange | undefined) => Promise<AsyncItera
 /** GET and HEAD are one: they differ in whether the bytes follow. */
 async function readObject(call: ObjectCall, open: Open): Promise<Reply> {
   const { headers, query, store, bucket, key, caller } = call
-  checkVersion(query.get('versionId'))
+  const version = query.get('versionId')
   const overrides = responseOverrides(query, { isAnonymous: caller === undefined })
   const partNumber = readPartNumber(query.get('partNumber'))
   const rangeHeader = headerValue(headers, 'range')
   if (partNumber !== undefined && rangeHeader !== undefined) {
     throw s3Error('InvalidRequest', { message: 'Cannot specify both Range header and partNumber query parameter' })
   }
-  return withObject(store, bucket, key, async (row) => {
-    if (checkReadConditions(headers, row) === 'not-modified') return { status: 304, headers: validatorHeaders(row) }
+  const answerRow = async (row: ObjectRow): Promise<Reply> => {
+    if (checkReadConditions(headers, row) === 'not-modified')
+      return { status: 304, headers: { ...validatorHeaders(row), ...versionHeaders(bucket, row.version) } }
     const range =
       partNumber === undefined
         ? readRange(rangeStillFits(headers, row) ? rangeHeader : undefined, row.sizeBytes)
@@ -44,6 +45,7 @@ async function readObject(call: ObjectCall, open: Open): Promise<Reply> {
       status: range === undefined ? 200 : 206,
       headers: {
         ...objectHeaders(row),
+        ...versionHeaders(bucket, row.version),
         ...overrides,
         ...(range === undefined ? {} : { 'Content-Range': contentRange(range, row.sizeBytes) }),
         ...(partNumber !== undefined && row.parts !== null ? { 'x-amz-mp-parts-count': String(row.parts.length) } : {}),
@@ -54,7 +56,8 @@ async function readObject(call: ObjectCall, open: Open): Promise<Reply> {
         bytes: await open(row, range),
       },
     }
-  })
+  }
+  return withObject(store, bucket, key, answerRow, version)
 }
 
 function readPartNumber(text: string | undefined): number | undefined {

@@ -8,6 +8,7 @@ import {
   getObjectTagging,
   unset,
 } from './absent-configuration.ts'
+import { getBucketVersioning, putBucketVersioning } from './bucket-versioning.ts'
 import { completeMultipartUpload } from './complete-multipart-upload.ts'
 import { copyObject } from './copy-object.ts'
 import { createBucket } from './create-bucket.ts'
@@ -20,6 +21,7 @@ import { getObject, headObject } from './get-object.ts'
 import { headBucket } from './head-bucket.ts'
 import { listBuckets } from './list-buckets.ts'
 import { listMultipartUploads } from './list-multipart-uploads.ts'
+import { listObjectVersions } from './list-object-versions.ts'
 import { listObjects, listObjectsV2 } from './list-objects.ts'
 import { listParts } from './list-parts.ts'
 import { putObject } from './put-object.ts'
@@ -60,7 +62,9 @@ const handlers: Readonly<Record<string, Handler>> = {
   ListParts: onObject('other', listParts),
 
   GetBucketAcl: onBucket(getBucketAcl),
-  GetBucketVersioning: onBucket(unset('VersioningConfiguration')),
+  GetBucketVersioning: onBucket(getBucketVersioning),
+  PutBucketVersioning: onBucket(putBucketVersioning),
+  ListObjectVersions: onBucket(listObjectVersions),
   GetBucketAccelerateConfiguration: onBucket(unset('AccelerateConfiguration')),
   GetBucketLogging: onBucket(unset('BucketLoggingStatus')),
   GetBucketNotificationConfiguration: onBucket(unset('NotificationConfiguration')),

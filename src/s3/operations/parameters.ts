@@ -1,6 +1,7 @@
 import { invalidArgument, s3Error } from '../errors.ts'
 import { headerValue } from '../headers.ts'
 import type { RequestHeaders } from '../headers.ts'
+import type { OpenBucket } from '../objects/store.ts'
 import { percentEncode } from '../percent.ts'
 import { urlEncodedKey } from '../keys.ts'
 
@@ -34,10 +35,9 @@ export function keyWriter(query: ReadonlyMap<string, string>): {
   }
 }
 
-/** Versions are not kept yet: the only one there is has the name `null`. */
-export function checkVersion(versionId: string | undefined): void {
-  if (versionId === undefined || versionId === 'null') return
-  throw s3Error('NoSuchVersion', { fields: { VersionId: versionId } })
+/** Which version an answer is about; nothing in a bucket that never had versions. */
+export function versionHeaders({ versioning }: OpenBucket, version: string): Readonly<Record<string, string>> {
+  return versioning === 'unversioned' ? {} : { 'x-amz-version-id': version }
 }
 
 /**

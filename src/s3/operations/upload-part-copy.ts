@@ -18,12 +18,14 @@ export async function uploadPartCopy(call: ObjectCall): Promise<Reply> {
   const part = await copyPart(store, bucket, upload, number, {
     bucket: source.bucket,
     key: source.key,
+    version: source.version,
     range: (row) => {
       source.check(row)
       return readCopyRange(headerValue(headers, 'x-amz-copy-source-range'), row.sizeBytes)
     },
   })
   return {
+    ...(source.version === undefined ? {} : { headers: { 'x-amz-copy-source-version-id': source.version } }),
     body: xmlDocument('CopyPartResult', {
       LastModified: new Date(part.modifiedMs).toISOString(),
       ETag: quoted(part.etag),

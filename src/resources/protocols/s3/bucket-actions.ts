@@ -32,6 +32,27 @@ export function bucketActions(actions: Actions) {
       )
     },
 
+    async versionBucket(of: { bucket: string; state: 'enabled' | 'suspended'; caller: From }): Promise<BucketOutcome> {
+      const row = await cluster.find(BUCKETS, of.bucket)
+      if (row === undefined) return 'missing'
+      if (row['versioning_state'] === of.state) return 'done'
+      // A bucket that was never given versions can be told to suspend them, and does so from the first on.
+      const states =
+        of.state === 'suspended' && row['versioning_state'] !== 'enabled' ? ['enabled', of.state] : [of.state]
+      return outcomeOf(async () => {
+        for (const state of states) {
+          await actions.perform(behaviour, 'modify', {
+            caller: callerOf(of.caller),
+            row,
+            draft: { versioning_state: state },
+            path: {},
+            args: {},
+            description: `S3 PutBucketVersioning ${of.bucket}`,
+          })
+        }
+      })
+    },
+
     async deleteBucket(of: { svm: string; bucket: string; caller: From }): Promise<BucketOutcome> {
       const row = await cluster.find(BUCKETS, of.bucket)
       if (row === undefined) return 'missing'

@@ -39,6 +39,13 @@ export function bucketFields(options: { readonly volumeIsRequired: boolean }): R
     },
     logical_used_size: { doc: 'Bytes of its objects and of the parts of open uploads.', kind: bytes() },
     object_count: { doc: 'How many objects it has.', kind: count() },
+    versioning_state: {
+      doc: 'Whether replaced and deleted objects are kept as versions. Once enabled, it can only be suspended.',
+      kind: oneOf('disabled', 'enabled', 'suspended'),
+      set: 'always',
+      default: 'disabled',
+      since: '9.11.1',
+    },
     comment: { doc: 'Whatever helps to tell it apart.', kind: text({ charactersMax: 256 }), set: 'always' },
     type: { doc: 'A bucket of objects.', kind: oneOf('s3'), set: 'create', default: 's3' },
     create_time: { doc: 'When it was made.', kind: time() },

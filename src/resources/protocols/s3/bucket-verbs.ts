@@ -4,7 +4,7 @@ import { inline } from '../../../core/verb.ts'
 import { Failure, failures } from '../../../model/failure.ts'
 import { printSize } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
-import { CommitRefused } from '../../../ports/catalog.ts'
+import { CommitRefused, type Change } from '../../../ports/catalog.ts'
 import { checkPolicy, volumesOf } from './server-verbs.ts'
 import { BUCKETS, SERVERS } from './types.ts'
 
@@ -70,6 +70,7 @@ export const createBucket = inline({
               volume: textAt(input, 'volume.uuid'),
               limitBytes: Number(input['size']),
             },
+            ...versioningChanges(key, undefined, input),
             cluster.put(BUCKETS, input, { expect: 'absent' }),
           ])
           return
@@ -103,6 +104,7 @@ export const modifyBucket = inline({
       try {
         await cluster.catalog.commit([
           { do: 'limit-bucket', bucket: key, limitBytes: Number(after['size']) },
+          ...versioningChanges(key, record.body, after),
           cluster.put(BUCKETS, after, { expect: record.revision }),
         ])
       } catch (failure) {
@@ -140,6 +142,17 @@ export const removeBucket = inline({
     },
   },
 })
+
+/** The index follows the record in the same commit. */
+function versioningChanges(bucket: string, before: Row | undefined, after: Row): Change[] {
+  const state = textAt(after, 'versioning_state')
+  const known = textAt(before, 'versioning_state') || 'disabled'
+  if (state === known || state === '') return []
+  if (state === 'enabled' || (state === 'suspended' && known === 'enabled')) {
+    return [{ do: 'version-bucket', bucket, state }]
+  }
+  throw failures.invalid('versioning_state', `Versioning that is ${known} cannot become ${state}.`, 92406014)
+}
 
 async function serverOf(cluster: Cluster, svm: string, given: unknown): Promise<Row> {
   if (typeof given === 'string') return cluster.row(SERVERS, given)

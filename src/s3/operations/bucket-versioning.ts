@@ -1,0 +1,18 @@
+import { refuseOutcome, type BucketCall, type Reply } from '../call.ts'
+import { readVersioning, versioningDocument } from '../config/versioning.ts'
+
+export function getBucketVersioning({ bucket }: BucketCall): Promise<Reply> {
+  return Promise.resolve({ body: versioningDocument(bucket.versioning) })
+}
+
+export async function putBucketVersioning(call: BucketCall): Promise<Reply> {
+  const { bucket, caller, control } = call
+  const state = readVersioning(await call.document())
+  const outcome = await control.versionBucket({
+    bucket: bucket.uuid,
+    state,
+    caller: { user: caller?.name ?? '', svm: caller?.svm ?? '' },
+  })
+  refuseOutcome(outcome, bucket.name)
+  return {}
+}
