@@ -50,14 +50,11 @@ export function objectRow(row: ObjectColumns, isCurrent: boolean, noncurrentSinc
   let body: ObjectBody | undefined
   let blobs: readonly BlobRef[] | undefined
   const parsed = () => (body ??= JSON.parse(row.body) as ObjectBody)
-  return {
+  const object: VersionRow = {
     key: row.key,
     version: row.version,
     isMarker: row.marker === 1,
     isCurrent,
-    ...(noncurrentSinceMs === undefined ? undefined : { noncurrentSinceMs }),
-    ...(row.lockUntil === null ? undefined : { lock: { mode: row.lockMode ?? 'compliance', untilMs: row.lockUntil } }),
-    ...(row.hold === null ? undefined : { legalHold: row.hold === 1 }),
     sizeBytes: row.size,
     etag: row.etag,
     modifiedMs: row.modified,
@@ -74,6 +71,13 @@ export function objectRow(row: ObjectColumns, isCurrent: boolean, noncurrentSinc
       return parsed().details
     },
   }
+  // Few rows have any of these, and listings make very many.
+  if (noncurrentSinceMs === undefined && row.lockUntil === null && row.hold === null) return object
+  return Object.assign(object, {
+    ...(noncurrentSinceMs === undefined ? {} : { noncurrentSinceMs }),
+    ...(row.lockUntil === null ? {} : { lock: { mode: row.lockMode ?? 'compliance', untilMs: row.lockUntil } }),
+    ...(row.hold === null ? {} : { legalHold: row.hold === 1 }),
+  })
 }
 
 /** `["5f…",4096,"61…",100]`: names and sizes in turn. */
