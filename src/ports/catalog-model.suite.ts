@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import type { Catalog, Change, ObjectLock, ObjectRow, RefusalReason, Versioning } from './catalog.ts'
+import type { Catalog, Change, RefusalReason, Versioning } from './catalog.ts'
 import { CommitRefused } from './catalog.ts'
 import {
   bytes,
@@ -21,106 +21,24 @@ import {
   text,
   versionsListed,
 } from './catalog-fixtures.suite.ts'
-
-interface ModelRow {
-  readonly version: string
-  readonly isMarker: boolean
-  readonly etag: string
-  readonly size: number
-  readonly blobs: readonly string[]
-  readonly modifiedMs: number
-  readonly tag: string
-  readonly lock: ObjectLock | undefined
-  readonly legalHold: boolean | undefined
-}
-/** The rows of each key, newest first. */
-type Index = ReadonlyMap<string, readonly ModelRow[]>
-interface Held {
-  readonly lock?: ObjectLock
-  readonly legalHold?: boolean
-}
-
-const BUCKETS = 2
-const KEYS = ['a', 'a/', 'a/a', 'b', '\xff']
-const SEED = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31))
-
-const key = fc.constantFrom(...KEYS)
-const bucket = fc.nat(BUCKETS - 1)
-const nowMs = fc.integer({ min: 0, max: 30 })
-const lock = fc.record({
-  mode: fc.constantFrom('governance' as const, 'compliance' as const),
-  untilMs: fc.constantFrom(10, 20),
-})
-const held = fc.oneof(
-  { weight: 4, arbitrary: fc.constant({}) },
-  { weight: 1, arbitrary: fc.record({ lock, legalHold: fc.boolean() }, { requiredKeys: [] }) },
-)
-const step = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      do: fc.constant('put' as const),
-      bucket,
-      key,
-      nowMs,
-      held,
-      size: fc.integer({ min: 1, max: 9 }),
-    }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({ do: fc.constant('delete' as const), bucket, key, nowMs, bypassGovernance: fc.boolean() }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      do: fc.constant('delete version' as const),
-      bucket,
-      key,
-      which: fc.nat(4),
-      nowMs,
-      bypassGovernance: fc.boolean(),
-    }),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant('version' as const),
-      bucket,
-      state: fc.constantFrom('enabled' as const, 'enabled' as const, 'suspended' as const),
-    }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      do: fc.constant('amend' as const),
-      bucket,
-      key,
-      which: fc.nat(2),
-      nowMs,
-      bypassGovernance: fc.boolean(),
-      amends: fc.record({ lock: fc.option(lock), legalHold: fc.boolean(), tag: fc.boolean() }, { requiredKeys: [] }),
-    }),
-  },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('copy' as const), bucket, key, to: bucket, toKey: key }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({ do: fc.constant('part' as const), bucket, number: fc.integer({ min: 1, max: 3 }) }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({ do: fc.constant('complete' as const), bucket, key, last: fc.integer({ min: 1, max: 3 }) }),
-  },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('abort' as const), bucket }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('snapshot' as const) }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({ do: fc.constant('restore' as const), bucket, key, which: fc.nat(3) }),
-  },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('drop' as const), which: fc.nat(3) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('reclaim' as const), limit: fc.integer({ min: 1, max: 3 }) }) },
-)
-type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
+import {
+  isObject,
+  modelRow,
+  heldOf,
+  isHeld,
+  mayBecome,
+  blobsOf,
+  plain,
+  shown,
+  plainVersions,
+  fold,
+  type ModelRow,
+  type Index,
+  type Held,
+  type Draft,
+  byBytes,
+} from './catalog-model-rows.suite.ts'
+import { BUCKETS, SEED, step, type Step } from './catalog-steps.suite.ts'
 
 let runs = 0
 
@@ -208,8 +126,6 @@ function plainPage(index: ReadonlyMap<string, string>, { prefix, delimiter, afte
     next: items.size > limit ? taken.at(-1)?.[0] : undefined,
   }
 }
-
-const byBytes = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
 class Run {
   readonly #catalog: Catalog
@@ -554,75 +470,4 @@ class Run {
     const unneeded = new Set(await this.#catalog.unneededBlobs(this.#name, 1000))
     assert.deepEqual(unneeded, new Set(this.#sizes.keys()).difference(needed))
   }
-}
-
-type Draft = Parameters<typeof put>[2]
-type Authority = { readonly nowMs: number; readonly bypassGovernance?: boolean }
-
-const isObject = (row: ModelRow | undefined): row is ModelRow => row !== undefined && !row.isMarker
-
-function modelRow(object: Draft): ModelRow {
-  const { version, etag, sizeBytes: size, modifiedMs, lock, legalHold, details } = object
-  const blobs = object.blobs.map(({ blob }) => blob)
-  const tag = typeof details['tag'] === 'string' ? details['tag'] : ''
-  return { version, isMarker: false, etag, size, blobs, modifiedMs, tag, lock, legalHold }
-}
-
-function heldOf({ lock, legalHold }: ObjectRow): Held {
-  return { ...(lock === undefined ? {} : { lock }), ...(legalHold === undefined ? {} : { legalHold }) }
-}
-
-function isHeld(row: ModelRow | undefined, authority: Authority): boolean {
-  if (row === undefined) return false
-  return row.legalHold === true || (isLocked(row.lock, authority) && !gives(row.lock, authority))
-}
-
-const isLocked = (lock: ObjectLock | undefined, { nowMs }: Authority) => lock !== undefined && lock.untilMs > nowMs
-const gives = (lock: ObjectLock | undefined, { bypassGovernance }: Authority) =>
-  lock?.mode === 'governance' && bypassGovernance === true
-
-function mayBecome(lock: ObjectLock | undefined, next: ObjectLock | null, authority: Authority): boolean {
-  if (lock === undefined || !isLocked(lock, authority) || gives(lock, authority)) return true
-  return next !== null && next.mode === lock.mode && next.untilMs >= lock.untilMs
-}
-
-function blobsOf(indexes: readonly Index[]): Set<string> {
-  const blobs = new Set<string>()
-  for (const index of indexes) {
-    for (const rows of index.values()) for (const row of rows) for (const blob of row.blobs) blobs.add(blob)
-  }
-  return blobs
-}
-
-function plain(index: Index): string[] {
-  const sorted = [...index].toSorted(([a], [b]) => byBytes(a, b))
-  return sorted.flatMap(([k, [row]]) => (row === undefined || row.isMarker ? [] : [`${k}=${row.etag}`]))
-}
-
-function shown(row: ObjectRow & { readonly noncurrentSinceMs?: number }): string {
-  const { key, version, isMarker, etag, sizeBytes, modifiedMs, lock, legalHold, details } = row
-  const what = [version, isMarker, etag, sizeBytes, modifiedMs, lock?.mode, lock?.untilMs, legalHold, details['tag']]
-  return line(text(key), [...what, row.isCurrent], row.noncurrentSinceMs)
-}
-
-function plainVersions(index: Index): string[] {
-  const sorted = [...index].toSorted(([a], [b]) => byBytes(a, b))
-  return sorted.flatMap(([k, rows]) =>
-    rows.map(({ version, isMarker, etag, size, modifiedMs, lock, legalHold, tag }, i) => {
-      const what = [version, isMarker, etag, size, modifiedMs, lock?.mode, lock?.untilMs, legalHold, tag]
-      return line(k, [...what, i === 0], rows[i - 1]?.modifiedMs)
-    }),
-  )
-}
-
-const line = (key: string, what: readonly unknown[], sinceMs: number | undefined) =>
-  `${key}=${what.join(' ')} since${sinceMs === undefined ? '' : ` ${sinceMs}`}`
-
-/** Of lines of keys in order, those that have a '/' in the key become one line for all up to it. */
-function fold(lines: readonly string[]): string[] {
-  const folded = lines.map((one) => {
-    const slash = one.slice(0, one.indexOf('=')).indexOf('/')
-    return slash < 0 ? one : `${one.slice(0, slash + 1)}…`
-  })
-  return folded.filter((one, i) => !one.endsWith('…') || one !== folded[i - 1])
 }

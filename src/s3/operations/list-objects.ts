@@ -60,16 +60,23 @@ interface Page {
 async function readPage({ query, store, bucket }: BucketCall, after: Uint8Array): Promise<Page> {
   const limit = readCount(query, 'max-keys', pageMax)
   if (limit === 0) return { objects: [], prefixes: [], limit, next: undefined }
-  const { objects, prefixes, next } = await store.catalog.list({
+  const asked = {
     bucket: bucket.uuid,
     prefix: Buffer.from(query.get('prefix') ?? ''),
     delimiter: Buffer.from(query.get('delimiter') ?? ''),
-    after,
     limit,
-  })
-  const lastKey = objects.at(-1)?.key
-  const lastPrefix = prefixes.at(-1)
-  return { objects, prefixes, limit, next: next === undefined ? undefined : later(lastKey, lastPrefix) }
+  }
+  let page = await store.catalog.list({ ...asked, after })
+  // A page may be empty and not the last, where very many keys in a row are deleted but kept as versions. Clients take an
+  // empty page for the end, so they get the next one that shows something.
+  while (page.next !== undefined && page.objects.length + page.prefixes.length === 0) {
+    await store.system.clock.sleep(0)
+    page = await store.catalog.list({ ...asked, after: page.next, ...(page.within === true ? { within: true } : {}) })
+  }
+  const { objects, prefixes, next } = page
+  // Where the next page begins: behind what this one shows, so that nothing in between has to be remembered.
+  const last = later(objects.at(-1)?.key, prefixes.at(-1))
+  return { objects, prefixes, limit, next: next === undefined ? undefined : last }
 }
 
 function later(a: Uint8Array | undefined, b: Uint8Array | undefined): Uint8Array | undefined {

@@ -224,3 +224,21 @@ test('If-None-Match: * holds where the current row is a delete marker', async ()
   await client.send(new PutObjectCommand({ Bucket, Key: 'k', Body: 'x', IfNoneMatch: '*' }))
   assert.equal(await get(Bucket, 'k'), 'x')
 })
+
+test('a listing goes on behind thousands of keys that are deleted but kept, in one answer', async () => {
+  const Bucket = `versions-${++count}`
+  const bucket = await plane.addBucket(Bucket)
+  await setVersioning(Bucket, 'Enabled')
+  const marked = Array.from({ length: 2500 }, (_, at) => ({
+    do: 'delete-object' as const,
+    bucket,
+    key: Buffer.from(`gone/${String(at).padStart(5, '0')}`),
+    marker: { version: `m${at}`, modifiedMs: 1 },
+  }))
+  await plane.catalog.commit(marked)
+  await put(Bucket, 'z', 'shown')
+  const page = await client.send(new ListObjectsV2Command({ Bucket, MaxKeys: 10 }))
+  assert.deepEqual([page.Contents?.map((one) => one.Key), page.IsTruncated], [['z'], false])
+  const folded = await client.send(new ListObjectsV2Command({ Bucket, Delimiter: '/' }))
+  assert.deepEqual([folded.Contents?.map((one) => one.Key), folded.CommonPrefixes], [['z'], undefined])
+})

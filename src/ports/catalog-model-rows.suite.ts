@@ -1,0 +1,96 @@
+/** The rows of the catalog's model, and the plain rules about them. */
+import type { ObjectLock, ObjectRow } from './catalog.ts'
+import type { put } from './catalog-fixtures.suite.ts'
+import { text } from './catalog-fixtures.suite.ts'
+
+/** Latin-1 strings compare as their bytes do. */
+export const byBytes = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+export interface ModelRow {
+  readonly version: string
+  readonly isMarker: boolean
+  readonly etag: string
+  readonly size: number
+  readonly blobs: readonly string[]
+  readonly modifiedMs: number
+  readonly tag: string
+  readonly lock: ObjectLock | undefined
+  readonly legalHold: boolean | undefined
+}
+/** The rows of each key, newest first. */
+export type Index = ReadonlyMap<string, readonly ModelRow[]>
+export interface Held {
+  readonly lock?: ObjectLock
+  readonly legalHold?: boolean
+}
+
+export type Draft = Parameters<typeof put>[2]
+type Authority = { readonly nowMs: number; readonly bypassGovernance?: boolean }
+
+export const isObject = (row: ModelRow | undefined): row is ModelRow => row !== undefined && !row.isMarker
+
+export function modelRow(object: Draft): ModelRow {
+  const { version, etag, sizeBytes: size, modifiedMs, lock, legalHold, details } = object
+  const blobs = object.blobs.map(({ blob }) => blob)
+  const tag = typeof details['tag'] === 'string' ? details['tag'] : ''
+  return { version, isMarker: false, etag, size, blobs, modifiedMs, tag, lock, legalHold }
+}
+
+export function heldOf({ lock, legalHold }: ObjectRow): Held {
+  return { ...(lock === undefined ? {} : { lock }), ...(legalHold === undefined ? {} : { legalHold }) }
+}
+
+export function isHeld(row: ModelRow | undefined, authority: Authority): boolean {
+  if (row === undefined) return false
+  return row.legalHold === true || (isLocked(row.lock, authority) && !gives(row.lock, authority))
+}
+
+const isLocked = (lock: ObjectLock | undefined, { nowMs }: Authority) => lock !== undefined && lock.untilMs > nowMs
+const gives = (lock: ObjectLock | undefined, { bypassGovernance }: Authority) =>
+  lock?.mode === 'governance' && bypassGovernance === true
+
+export function mayBecome(lock: ObjectLock | undefined, next: ObjectLock | null, authority: Authority): boolean {
+  if (lock === undefined || !isLocked(lock, authority) || gives(lock, authority)) return true
+  return next !== null && next.mode === lock.mode && next.untilMs >= lock.untilMs
+}
+
+export function blobsOf(indexes: readonly Index[]): Set<string> {
+  const blobs = new Set<string>()
+  for (const index of indexes) {
+    for (const rows of index.values()) for (const row of rows) for (const blob of row.blobs) blobs.add(blob)
+  }
+  return blobs
+}
+
+export function plain(index: Index): string[] {
+  const sorted = [...index].toSorted(([a], [b]) => byBytes(a, b))
+  return sorted.flatMap(([k, [row]]) => (row === undefined || row.isMarker ? [] : [`${k}=${row.etag}`]))
+}
+
+export function shown(row: ObjectRow & { readonly noncurrentSinceMs?: number }): string {
+  const { key, version, isMarker, etag, sizeBytes, modifiedMs, lock, legalHold, details } = row
+  const what = [version, isMarker, etag, sizeBytes, modifiedMs, lock?.mode, lock?.untilMs, legalHold, details['tag']]
+  return line(text(key), [...what, row.isCurrent], row.noncurrentSinceMs)
+}
+
+export function plainVersions(index: Index): string[] {
+  const sorted = [...index].toSorted(([a], [b]) => byBytes(a, b))
+  return sorted.flatMap(([k, rows]) =>
+    rows.map(({ version, isMarker, etag, size, modifiedMs, lock, legalHold, tag }, i) => {
+      const what = [version, isMarker, etag, size, modifiedMs, lock?.mode, lock?.untilMs, legalHold, tag]
+      return line(k, [...what, i === 0], rows[i - 1]?.modifiedMs)
+    }),
+  )
+}
+
+const line = (key: string, what: readonly unknown[], sinceMs: number | undefined) =>
+  `${key}=${what.join(' ')} since${sinceMs === undefined ? '' : ` ${sinceMs}`}`
+
+/** Of lines of keys in order, those that have a '/' in the key become one line for all up to it. */
+export function fold(lines: readonly string[]): string[] {
+  const folded = lines.map((one) => {
+    const slash = one.slice(0, one.indexOf('=')).indexOf('/')
+    return slash < 0 ? one : `${one.slice(0, slash + 1)}…`
+  })
+  return folded.filter((one, i) => !one.endsWith('…') || one !== folded[i - 1])
+}
