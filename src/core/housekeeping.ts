@@ -21,6 +21,8 @@ export class Housekeeping {
   readonly #stop = new AbortController()
   #running: Promise<void> = Promise.resolve()
   #prunedMs = 0
+  /** The snapshots that each volume had when nothing was left to reclaim in it. Others mean that there may be. */
+  readonly #settled = new Map<string, string>()
 
   constructor(cluster: Cluster, jobs: Jobs) {
     this.#cluster = cluster
@@ -90,10 +92,20 @@ export class Housekeeping {
 
   /** One round over all volumes. */
   async round(): Promise<void> {
-    for (const volume of await this.#cluster.rows('storage/volumes')) {
+    const volumes = await this.#cluster.rows('storage/volumes')
+    for (const volume of volumes) {
       if (this.#stop.signal.aborted) return
-      await this.#tidy(volume)
+      try {
+        await this.#tidy(volume)
+      } catch (failure) {
+        // The others are not to wait for a volume whose disk fails.
+        this.#cluster.log.warn('A volume could not be tidied. It is tried again.', {
+          volume: textAt(volume, 'uuid'),
+          cause: describe(failure),
+        })
+      }
     }
+    this.#forgetAllBut(new Set(volumes.map((volume) => textAt(volume, 'uuid'))))
     const now = this.#cluster.now()
     if (now - this.#prunedMs > PRUNE_EVERY_MS) {
       this.#prunedMs = now
@@ -105,14 +117,11 @@ export class Housekeeping {
     const volume = textAt(row, 'uuid')
     const { catalog } = this.#cluster
     try {
-      for (let batch = 0; batch < BATCHES_A_ROUND; batch++) {
-        const [outcome] = await catalog.commit([{ do: 'reclaim', volume, limit: BATCH }])
-        if ((outcome?.reclaimed ?? 0) < BATCH) break
-      }
-      const engine = await this.#cluster.volumesOf(aggregateOf(row))
+      await this.#reclaim(volume)
       for (let batch = 0; batch < BATCHES_A_ROUND; batch++) {
         const blobs = await catalog.unneededBlobs(volume, BATCH)
         if (blobs.length === 0) break
+        const engine = await this.#cluster.volumesOf(aggregateOf(row))
         for (const blob of blobs) await engine.unlink(volume, blob)
         await catalog.commit([{ do: 'drop-blobs', volume, blobs }])
       }
@@ -121,5 +130,23 @@ export class Housekeeping {
       if (failure instanceof CommitRefused && failure.reason === 'missing') return
       throw failure
     }
+  }
+
+  /** Only where a snapshot went since the last time: a volume in which nothing happens costs reads alone. */
+  async #reclaim(volume: string): Promise<void> {
+    const { catalog } = this.#cluster
+    const snapshots = (await catalog.snapshots(volume)).map(({ epoch }) => epoch).join()
+    if (this.#settled.get(volume) === snapshots) return
+    for (let batch = 0; batch < BATCHES_A_ROUND; batch++) {
+      const [outcome] = await catalog.commit([{ do: 'reclaim', volume, limit: BATCH }])
+      if ((outcome?.reclaimed ?? 0) < BATCH) {
+        this.#settled.set(volume, snapshots)
+        return
+      }
+    }
+  }
+
+  #forgetAllBut(volumes: ReadonlySet<string>): void {
+    for (const volume of this.#settled.keys()) if (!volumes.has(volume)) this.#settled.delete(volume)
   }
 }

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Change } from '../ports/catalog.ts'
+import { startTestCluster } from '../../test/support/cluster.ts'
+import { Housekeeping } from './housekeeping.ts'
+
+async function watched() {
+  const cluster = await startTestCluster()
+  const { catalog } = cluster.cluster
+  const commits: (readonly Change[])[] = []
+  const commit = catalog.commit.bind(catalog)
+  catalog.commit = (changes) => {
+    commits.push(changes)
+    return commit(changes)
+  }
+  const svm = (await cluster.cluster.keyOfName('svm/svms', 'svm1')) ?? ''
+  const volume = (await cluster.cluster.keyOfName('storage/volumes', 'vol1', svm)) ?? ''
+  return { cluster, catalog, commits, volume, housekeeping: new Housekeeping(cluster.cluster, cluster.jobs) }
+}
+
+test('a cluster in which nothing happens is not written to, however many volumes it has', async () => {
+  const { commits, housekeeping } = await watched()
+  await housekeeping.round()
+  commits.length = 0
+  for (let round = 0; round < 3; round++) await housekeeping.round()
+  assert.deepEqual(commits, [])
+})
+
+test('the space of a dropped snapshot is given back', async () => {
+  const { catalog, volume, housekeeping } = await watched()
+  const key = Buffer.from('k')
+  const object = {
+    version: 'null',
+    sizeBytes: 5,
+    etag: 'e',
+    modifiedMs: 1,
+    checksum: { algorithm: 'CRC64NVME', type: 'FULL_OBJECT', value: 'AAAAAAAAAAA=' },
+    blobs: [{ blob: '0'.repeat(32), sizeBytes: 5 }],
+    parts: null,
+    details: {},
+  } as const
+  await catalog.commit([
+    { do: 'open-bucket', bucket: 'b', volume, limitBytes: 100 },
+    { do: 'put-object', bucket: 'b', key, object },
+    { do: 'take-snapshot', volume, snapshot: 's', nowMs: 1 },
+    { do: 'delete-object', bucket: 'b', key },
+  ])
+  await housekeeping.round()
+  assert.equal((await catalog.volume(volume))?.usedBytes, 5)
+  await catalog.commit([{ do: 'drop-snapshot', volume, snapshot: 's' }])
+  await housekeeping.round()
+  assert.equal((await catalog.volume(volume))?.usedBytes, 0)
+  assert.deepEqual(await catalog.unneededBlobs(volume, 10), [])
+})
