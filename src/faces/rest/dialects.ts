@@ -3,7 +3,6 @@
  * need. This is the whole list of their differences; everything else is shared.
  */
 import type { FailureKind } from '../../model/failure.ts'
-import { BUCKET_BYTES_DEFAULT } from '../../resources/protocols/s3/bucket-fields.ts'
 
 export interface Dialect {
   readonly name: 'spec' | 'native'
@@ -24,6 +23,7 @@ export interface Dialect {
   readonly bucketSizeBytes: number
 }
 
+const TB = 2 ** 40
 const GB = 2 ** 30
 
 export const dialects: Readonly<Record<'spec' | 'native', Dialect>> = {
@@ -37,7 +37,7 @@ export const dialects: Readonly<Record<'spec' | 'native', Dialect>> = {
     createShowsRecords: true,
     location: 'job',
     invalidStatus: 422,
-    bucketSizeBytes: BUCKET_BYTES_DEFAULT,
+    bucketSizeBytes: 10 * TB,
   },
   native: {
     name: 'native',
