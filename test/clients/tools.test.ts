@@ -1,17 +1,13 @@
 /** Command-line clients as they come, where they are installed: a tree up, a listing, the tree down, every byte. */
 import assert from 'node:assert/strict'
-import { execFile, spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { promisify } from 'node:util'
 import { startProduct, type Product } from '../support/product.ts'
-import { isWhole, makeTree, sha256OfFile, type TreeFile } from './tree.ts'
+import { reasonWithout, runnerFor } from './programs.ts'
+import { compareTree, isWhole, makeTree } from './tree.ts'
 
-const run = promisify(execFile)
-const OUTPUT_BYTES_MAX = 64 * 2 ** 20
 const MIB = 2 ** 20
 
 interface Tool {
@@ -106,8 +102,7 @@ describe('command-line clients move a real tree', () => {
   })
 
   for (const tool of tools) {
-    const isThere = spawnSync(tool.program, [tool.version]).status === 0
-    const skip = isThere ? false : `${tool.program} is not installed`
+    const skip = reasonWithout(tool.program, [tool.version])
     const timeout = isWhole ? 900_000 : 120_000
     it(`${tool.name} uploads, lists and downloads, and every byte is the same`, { skip, timeout }, async () => {
       const bucket = `tree-${tool.name}`
@@ -116,40 +111,18 @@ describe('command-line clients move a real tree', () => {
         filesMax: isWhole && tool.name !== 's3cmd' ? Infinity : tool.filesMax,
         ...(tool.bytesMax === undefined || isWhole ? {} : { bytesMax: tool.bytesMax }),
       })
-      const call = (args: readonly string[]) =>
-        run(tool.program, args, {
-          maxBuffer: OUTPUT_BYTES_MAX,
-          timeout,
-          killSignal: 'SIGKILL',
-          env: {
-            PATH: process.env['PATH'],
-            LANG: 'C.UTF-8',
-            HOME: join(work, tool.name),
-            AWS_ACCESS_KEY_ID: product.accessKey,
-            AWS_SECRET_ACCESS_KEY: product.secretKey,
-            AWS_DEFAULT_REGION: 'us-east-1',
-          },
-        })
+      const run = runnerFor(product, join(work, tool.name))
+      const call = (args: readonly string[]) => run(tool.program, args, { timeoutMs: timeout })
       await call(tool.make(product, bucket))
       await call(tool.up(product, from, bucket))
       const { stdout } = await call(tool.list(product, bucket))
       for (const file of files) assert.ok(stdout.includes(file.key), `the listing has ${file.key}`)
       assert.equal(stdout.trim().split('\n').length, files.length)
       await call(tool.down(product, bucket, to))
-      await compare(files, to)
+      await compareTree(files, to)
     })
   }
 })
-
-async function compare(files: readonly TreeFile[], folder: string): Promise<void> {
-  for (const file of files) {
-    const copy = join(folder, file.key)
-    assert.ok(existsSync(copy), `${file.key} came back`)
-    assert.equal(await sha256OfFile(copy), await sha256OfFile(file.path), file.key)
-  }
-  const found = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile())
-  assert.equal(found.length, files.length)
-}
 
 function s3cmdConfiguration(product: Product): string {
   const host = new URL(product.s3Http ?? '').host

@@ -2,9 +2,10 @@
  * A real tree of files to store: the project's own node_modules, and beside them generated files of the sizes and names
  * that are easy to get wrong. A folder of hard links where the file system allows, so that it takes no time.
  */
+import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
-import { createReadStream, globSync } from 'node:fs'
-import { copyFile, link, lstat, mkdir, writeFile } from 'node:fs/promises'
+import { createReadStream, existsSync, globSync } from 'node:fs'
+import { copyFile, link, lstat, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -64,6 +65,17 @@ export async function makeTree(
     files.push({ key, path, sizeBytes })
   }
   return files
+}
+
+/** Fails unless the folder holds these files, each byte the same, and no other. */
+export async function compareTree(files: readonly TreeFile[], folder: string): Promise<void> {
+  for (const file of files) {
+    const copy = join(folder, file.key)
+    assert.ok(existsSync(copy), `${file.key} came back`)
+    assert.equal(await sha256OfFile(copy), await sha256OfFile(file.path), file.key)
+  }
+  const found = (await readdir(folder, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile())
+  assert.equal(found.length, files.length)
 }
 
 export async function sha256Of(stream: AsyncIterable<Uint8Array>): Promise<string> {

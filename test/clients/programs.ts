@@ -1,0 +1,59 @@
+/** Programs of others that tests use where they are installed: whether they are, and how they are run. */
+import { execFile, spawnSync } from 'node:child_process'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { Product } from '../support/product.ts'
+
+const execute = promisify(execFile)
+const OUTPUT_BYTES_MAX = 64 * 2 ** 20
+const ASK_MS = 30_000
+const RUN_MS = 120_000
+
+/** Where `.ci/run` installs clients that are no programs of the system. */
+export const clientsFolder = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), '.tmp', 'clients')
+
+export interface Ran {
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export type Run = (
+  program: string,
+  args: readonly string[],
+  options?: {
+    readonly timeoutMs?: number
+    readonly folder?: string
+    readonly environment?: Readonly<Record<string, string>>
+  },
+) => Promise<Ran>
+
+/** The reason to skip tests that need this program; `false` when it is there. `args` make it say its version. */
+export function reasonWithout(program: string, args: readonly string[] = ['--version']): string | false {
+  const asked = spawnSync(program, args, { timeout: ASK_MS, killSignal: 'SIGKILL' })
+  return asked.status === 0 ? false : `${program} is not installed`
+}
+
+/**
+ * Runs programs with the credentials of the product's first user and a home folder of their own, so that they see no
+ * settings of whoever runs the tests. Fails with what the program wrote to stderr, also when it takes too long.
+ */
+export function runnerFor(product: Product, home: string, environment: Readonly<Record<string, string>> = {}): Run {
+  return (program, args, options = {}) =>
+    execute(program, args, {
+      maxBuffer: OUTPUT_BYTES_MAX,
+      timeout: options.timeoutMs ?? RUN_MS,
+      killSignal: 'SIGKILL',
+      ...(options.folder === undefined ? {} : { cwd: options.folder }),
+      env: {
+        PATH: process.env['PATH'],
+        LANG: 'C.UTF-8',
+        HOME: home,
+        AWS_ACCESS_KEY_ID: product.accessKey,
+        AWS_SECRET_ACCESS_KEY: product.secretKey,
+        AWS_DEFAULT_REGION: 'us-east-1',
+        ...environment,
+        ...options.environment,
+      },
+    })
+}
