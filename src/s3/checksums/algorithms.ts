@@ -3,6 +3,7 @@ import { crc32 } from 'node:zlib'
 import { s3Error } from '../errors.ts'
 import { crcOf } from './crc.ts'
 import type { Crc } from './crc.ts'
+import { xxhashDigests } from './xxhash.ts'
 
 /**
  * The checksums an object may carry. Everything that differs between algorithms is one row of this table, so another
@@ -16,18 +17,28 @@ export const checksumAlgorithms: Readonly<Record<ChecksumAlgorithm, Checksum>> =
   SHA256: hashChecksum('SHA256', 'sha256', 32),
   SHA512: hashChecksum('SHA512', 'sha512', 64),
   MD5: hashChecksum('MD5', 'md5', 16),
+  XXHASH64: xxhashChecksum('XXHASH64', 8),
+  XXHASH3: xxhashChecksum('XXHASH3', 8),
+  XXHASH128: xxhashChecksum('XXHASH128', 16),
 }
 
-export type ChecksumAlgorithm = 'CRC32' | 'CRC32C' | 'CRC64NVME' | 'SHA1' | 'SHA256' | 'SHA512' | 'MD5'
+export type ChecksumAlgorithm =
+  | 'CRC32'
+  | 'CRC32C'
+  | 'CRC64NVME'
+  | 'SHA1'
+  | 'SHA256'
+  | 'SHA512'
+  | 'MD5'
+  | 'XXHASH64'
+  | 'XXHASH3'
+  | 'XXHASH128'
 
 /** FULL_OBJECT: over all bytes. COMPOSITE: over the checksums of the parts. An object put at once is FULL_OBJECT. */
 export type ChecksumType = 'FULL_OBJECT' | 'COMPOSITE'
 
 /** What the server computes when a client sends no checksum, as Amazon does since 2024-12. */
 export const defaultChecksumAlgorithm: ChecksumAlgorithm = 'CRC64NVME'
-
-/** Algorithms of Amazon's model that are known by name only: a request that carries one is refused, not believed. */
-export const unsupportedChecksumAlgorithms: readonly string[] = ['XXHASH64', 'XXHASH3', 'XXHASH128']
 
 export interface Checksum {
   readonly algorithm: ChecksumAlgorithm
@@ -133,6 +144,10 @@ function crcChecksum(
 
 function hashChecksum(algorithm: ChecksumAlgorithm, hashName: string, sizeBytes: number): Checksum {
   return { ...named(algorithm), sizeBytes, multipartTypes: ['COMPOSITE'], begin: () => hashDigest(hashName) }
+}
+
+function xxhashChecksum(algorithm: keyof typeof xxhashDigests, sizeBytes: number): Checksum {
+  return { ...named(algorithm), sizeBytes, multipartTypes: ['COMPOSITE'], begin: xxhashDigests[algorithm] }
 }
 
 function named(algorithm: ChecksumAlgorithm): Pick<Checksum, 'algorithm' | 'header' | 'element'> {

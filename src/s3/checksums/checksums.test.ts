@@ -134,7 +134,8 @@ test('a checksum value must be base64 of the right length, written the usual way
 
 test('names of algorithms are read in either case, and prototype members are none', () => {
   assert.equal(findChecksumAlgorithm('crc64nvme'), 'CRC64NVME')
-  assert.equal(findChecksumAlgorithm('XXHASH64'), undefined)
+  assert.equal(findChecksumAlgorithm('xxhash3'), 'XXHASH3')
+  assert.equal(findChecksumAlgorithm('XXHASH32'), undefined)
   assert.equal(findChecksumAlgorithm('constructor'), undefined)
 })
 
@@ -144,7 +145,9 @@ test('a multipart upload takes only the types its algorithm has', () => {
   assert.deepEqual(multipartChecksum('CRC32C', 'FULL_OBJECT'), { algorithm: 'CRC32C', type: 'FULL_OBJECT' })
   assert.throws(() => multipartChecksum('CRC64NVME', 'COMPOSITE'), { code: 'InvalidRequest' })
   assert.throws(() => multipartChecksum('SHA256', 'FULL_OBJECT'), { code: 'InvalidRequest' })
-  assert.throws(() => multipartChecksum('XXHASH3', undefined), { code: 'InvalidRequest' })
+  assert.deepEqual(multipartChecksum('XXHASH3', undefined), { algorithm: 'XXHASH3', type: 'COMPOSITE' })
+  assert.throws(() => multipartChecksum('XXHASH128', 'FULL_OBJECT'), { code: 'InvalidRequest' })
+  assert.throws(() => multipartChecksum('XXHASH32', undefined), { code: 'InvalidRequest' })
   assert.throws(() => multipartChecksum(undefined, 'COMPOSITE'), { code: 'InvalidRequest' })
   assert.throws(() => multipartChecksum('CRC32', 'PARTIAL'), { code: 'InvalidRequest' })
 })
