@@ -1,4 +1,4 @@
-import type { ObjectRow } from '../../ports/catalog.ts'
+import type { ObjectChecksum, ObjectRow } from '../../ports/catalog.ts'
 import type { ObjectCall, Reply } from '../call.ts'
 import { checkReadConditions, rangeStillFits } from '../conditions.ts'
 import { invalidArgument, s3Error } from '../errors.ts'
@@ -38,8 +38,8 @@ async function readObject(call: ObjectCall, open: Open): Promise<Reply> {
       partNumber === undefined
         ? readRange(rangeStillFits(headers, row) ? rangeHeader : undefined, row.sizeBytes)
         : partRange(row, partNumber)
-    const isWhole = range === undefined && partNumber === undefined
     const wantsChecksum = headerValue(headers, 'x-amz-checksum-mode')?.toUpperCase() === 'ENABLED'
+    const checksum = partNumber === undefined ? wholeChecksum(row, range) : partChecksum(row, partNumber)
     return {
       // An empty object has no range to name, so even its only part is answered as a whole.
       status: range === undefined ? 200 : 206,
@@ -49,7 +49,7 @@ async function readObject(call: ObjectCall, open: Open): Promise<Reply> {
         ...overrides,
         ...(range === undefined ? {} : { 'Content-Range': contentRange(range, row.sizeBytes) }),
         ...(partNumber !== undefined && row.parts !== null ? { 'x-amz-mp-parts-count': String(row.parts.length) } : {}),
-        ...(isWhole && wantsChecksum ? checksumHeaders(row.checksum) : {}),
+        ...(wantsChecksum && checksum !== undefined ? checksumHeaders(checksum) : {}),
       },
       body: {
         sizeBytes: range === undefined ? row.sizeBytes : range.end - range.start + 1,
@@ -65,6 +65,22 @@ function readPartNumber(text: string | undefined): number | undefined {
   const number = Number(text)
   if (/^\d{1,5}$/.test(text) && number >= 1 && number <= partsMax) return number
   throw invalidArgument(`Part number must be an integer between 1 and ${partsMax}, inclusive`, 'partNumber', text)
+}
+
+/** A checksum is of all bytes or of a part; there is none of any other range. */
+function wholeChecksum({ checksum }: ObjectRow, range: ByteRange | undefined): ObjectChecksum | undefined {
+  return range === undefined ? checksum : undefined
+}
+
+/**
+ * The part's own, as Amazon answers it: only where the type is COMPOSITE, which a part's checksum is a piece of. The only
+ * part of an object is the whole object.
+ */
+function partChecksum({ checksum, parts }: ObjectRow, number: number): ObjectChecksum | undefined {
+  if (parts === null) return checksum
+  if (checksum.type !== 'COMPOSITE' && parts.length > 1) return undefined
+  const part = parts.find((one) => one.number === number)
+  return part === undefined ? undefined : { ...checksum, value: part.checksum }
 }
 
 /** Where a part lies in the object. One that was put at once has one part. */

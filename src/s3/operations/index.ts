@@ -17,6 +17,7 @@ import { deleteBucket } from './delete-bucket.ts'
 import { deleteObject } from './delete-object.ts'
 import { deleteObjects } from './delete-objects.ts'
 import { getBucketLocation } from './get-bucket-location.ts'
+import { getObjectAttributes } from './get-object-attributes.ts'
 import { getObject, headObject } from './get-object.ts'
 import { headBucket } from './head-bucket.ts'
 import { listBuckets } from './list-buckets.ts'
@@ -51,6 +52,7 @@ const handlers: Readonly<Record<string, Handler>> = {
 
   GetObject: onObject('read', getObject),
   HeadObject: onObject('other', headObject),
+  GetObjectAttributes: onObject('other', getObjectAttributes),
   PutObject: onObject('write', putObject),
   CopyObject: onObject('write', copyObject),
   DeleteObject: onObject('other', deleteObject),

@@ -26,11 +26,12 @@ export function partChecksumElements(checksum: ObjectChecksum): Readonly<Record<
 }
 
 /** What tells a client that what it has is still what is here. */
-export function validatorHeaders({
-  etag,
-  modifiedMs,
-}: Pick<ObjectRow, 'etag' | 'modifiedMs'>): Readonly<Record<string, string>> {
-  return { ETag: quoted(etag), 'Last-Modified': new Date(modifiedMs).toUTCString() }
+export function validatorHeaders(row: Pick<ObjectRow, 'etag' | 'modifiedMs'>): Readonly<Record<string, string>> {
+  return { ETag: quoted(row.etag), ...lastModified(row) }
+}
+
+export function lastModified({ modifiedMs }: Pick<ObjectRow, 'modifiedMs'>): Readonly<Record<string, string>> {
+  return { 'Last-Modified': new Date(modifiedMs).toUTCString() }
 }
 
 /** Everything GET and HEAD tell about an object but its size. */
