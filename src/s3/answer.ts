@@ -2,12 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { System } from '../ports/system.ts'
 import type { Volumes } from '../ports/volumes.ts'
 import type { ChunkSigning } from './auth/aws-chunked.ts'
+import { readTimestamp } from './auth/canonical.ts'
 import { hasCredentials, verify } from './auth/sigv4.ts'
-import type { SigningKeys, Verified } from './auth/sigv4.ts'
+import type { SigningKeys, Verified, Verifier } from './auth/sigv4.ts'
 import { planBody } from './body.ts'
 import type { BodyPlan } from './body.ts'
-import type { BodyOptions, BucketControl, ObjectCall, Reply, ServiceCall } from './call.ts'
-import { region } from './call.ts'
+import { demand, region } from './call.ts'
+import type { Asking, BodyOptions, BucketControl, ObjectCall, Reply, ServiceCall } from './call.ts'
+import { answerPreflight, corsHeaders } from './config/cors.ts'
+import { readLockHeaders } from './config/object-lock.ts'
+import { readTaggingHeader } from './config/tagging.ts'
 import type { Counters } from './counters.ts'
 import { s3Error } from './errors.ts'
 import type { S3Error } from './errors.ts'
@@ -16,12 +20,15 @@ import { headerValue, requestHeaders } from './headers.ts'
 import type { RequestHeaders } from './headers.ts'
 import { checkBucketName, readTarget, splitTarget } from './keys.ts'
 import type { Target } from './keys.ts'
+import { readDetails } from './objects/details.ts'
 import { explainFailure } from './objects/failures.ts'
 import type { ObjectStore, OpenBucket } from './objects/store.ts'
 import { bodyOf } from './objects/store-body.ts'
 import { findHandler } from './operations/index.ts'
 import type { Handler, OperationKind } from './operations/index.ts'
 import { queryMap, queryParameters } from './query.ts'
+import { requestContext } from './policy/context.ts'
+import type { RequestFacts } from './policy/context.ts'
 import { actionOf, notImplemented, route } from './router.ts'
 import type { Operation } from './router.ts'
 import type { Bucket, Server, User } from './tenancy-records.ts'
@@ -66,7 +73,7 @@ export async function answer(
   const startedMs = plane.system.clock.elapsed()
   const isClosing = (): boolean => endpoint.isClosing || plane.isDraining()
   const ids = requestIds(plane.system)
-  const about: About = { volume: undefined, counts: 'other', target: {}, mayList: undefined }
+  const about: About = { volume: undefined, counts: 'other', target: {}, mayList: undefined, cors: {} }
   const exchange: Exchange = new Exchange(request, response, {
     ...options,
     clock: plane.system.clock,
@@ -77,7 +84,7 @@ export async function answer(
     const reply = await perform(plane, endpoint, exchange, about)
     await exchange.send(
       reply.status,
-      { ...ids, ...commonHeaders, ...contentType(reply.body), ...reply.headers },
+      { ...ids, ...commonHeaders, ...contentType(reply.body), ...about.cors, ...reply.headers },
       reply.body,
     )
   } catch (failure) {
@@ -100,6 +107,8 @@ interface About {
   counts: OperationKind
   /** What an absent key is answered with: who may not list is not told what there is. */
   mayList: (() => Promise<boolean>) | undefined
+  /** What lets a page of another origin see the answer, a failure too. */
+  cors: Readonly<Record<string, string>>
 }
 
 const silence = s3Error('RequestTimeout', { headers: { Connection: 'close' } })
@@ -127,35 +136,45 @@ async function perform(
   about.target = target
   const query = queryMap(queryParameters(rawQuery))
   const operation = route({ method, level: levelOf(target), query, hasHeader: (name) => headers.has(name) })
-  if (operation.method === 'OPTIONS') {
-    throw s3Error('AccessForbidden', { message: 'CORSResponse: CORS is not enabled for this bucket.' })
-  }
+  if (operation.method === 'OPTIONS') return preflight(view, endpoint.svm, target, headers)
   const [firstServer] = servers
   if (firstServer === undefined || !(await view.isRunning(endpoint.svm))) throw s3Error('ServiceUnavailable')
 
-  const verified = await verify(
-    { method, rawPath, rawQuery, headers },
-    {
-      now: new Date(plane.system.clock.now()),
-      accountOf: (accessKey) => view.user(accessKey),
-      signingKeys: plane.signingKeys,
-    },
-  )
+  if (target.bucket !== undefined) checkBucketName(target.bucket)
+  const record = target.bucket === undefined ? undefined : await view.bucket(endpoint.svm, target.bucket)
+  about.cors = corsHeaders(record?.settings.cors, method, headers)
+  const verified = await verify({ method, rawPath, rawQuery, headers }, verifierOf(plane, view))
   const caller = verified.kind === 'signed' ? verified.account : undefined
   const handler = findHandler(operation.name)
   if (handler === undefined) throw notImplemented(operation)
   about.counts = handler.counts
 
-  const bucket = await findRecord(view, endpoint.svm, target, handler)
-  const server = servers.find(({ uuid }) => uuid === bucket?.server) ?? firstServer
-  await authorise({ view, operation, headers, query, caller, server, bucket, target })
-  about.volume = bucket?.volume
-  const call = makeCall(plane, exchange, { view, operation, headers, query, caller, server, verified, target })
+  const server = servers.find(({ uuid }) => uuid === record?.server) ?? firstServer
+  const asked: Asked = { view, operation, headers, query, caller, server, target, verified }
+  const call = makeCall(plane, exchange, asked)
+  if (target.bucket !== undefined && record === undefined && handler.needs !== 'service') {
+    throw noSuchBucket(target.bucket)
+  }
+  await authorise(asked, call, handler, record)
+  about.volume = record?.volume
   if (operation.level === 'object' && handler.counts !== 'write') {
     about.mayList = () => call.allows('s3:ListBucket', target.bucket ?? '')
   }
-  const reply = await run(plane, handler, call, view, bucket, target)
+  const reply = await run(plane, handler, call, view, record, target)
   return { ...reply, status: reply.status ?? operation.success }
+}
+
+/** A browser asks before it sends what a page of another origin wants. It brings no credentials. */
+async function preflight(
+  view: TenancyView,
+  svm: string,
+  target: Target,
+  headers: RequestHeaders,
+): Promise<Reply & { readonly status: number }> {
+  const record = target.bucket === undefined ? undefined : await view.bucket(svm, target.bucket)
+  const level = levelOf(target)
+  const resource = level === 'service' ? 'SERVICE' : level === 'bucket' ? 'BUCKET' : 'OBJECT'
+  return { status: 200, headers: answerPreflight(record?.settings.cors, headers, resource) }
 }
 
 async function run(
@@ -169,8 +188,8 @@ async function run(
   if (handler.needs === 'service') return handler.run(call)
   if (record === undefined) throw noSuchBucket(target.bucket ?? '')
   const bucket = await openBucket(plane, view, record)
-  if (handler.needs === 'bucket') return handler.run({ ...call, bucket })
-  const objectCall: ObjectCall = { ...call, bucket, key: target.key ?? Buffer.alloc(0) }
+  if (handler.needs === 'bucket') return handler.run({ ...call, bucket, record })
+  const objectCall: ObjectCall = { ...call, bucket, record, key: target.key ?? Buffer.alloc(0) }
   return handler.run(objectCall)
 }
 
@@ -182,33 +201,36 @@ interface Asked {
   readonly caller: User | undefined
   readonly server: Server
   readonly target: Target
+  readonly verified: Verified<User>
 }
 
-async function findRecord(
-  view: TenancyView,
-  svm: string,
-  target: Target,
+/** One decision for each request, before its body is asked for, unless the body is what decides. */
+async function authorise(
+  { operation, headers, query, target, server, view, caller }: Asked,
+  call: ServiceCall,
   handler: Handler,
-): Promise<Bucket | undefined> {
-  if (target.bucket === undefined) return undefined
-  checkBucketName(target.bucket)
-  const record = await view.bucket(svm, target.bucket)
-  if (record === undefined && handler.needs !== 'service') throw noSuchBucket(target.bucket)
-  return record
-}
-
-/** One decision for each request. Only DeleteObjects decides for each of its keys itself. */
-async function authorise(asked: Asked & { readonly bucket: Bucket | undefined }): Promise<void> {
-  const { view, operation, headers, query, target, server } = asked
+  bucket: Bucket | undefined,
+): Promise<void> {
   const expectedOwner = headerValue(headers, 'x-amz-expected-bucket-owner')
   if (expectedOwner !== undefined && expectedOwner !== server.svm) throw s3Error('AccessDenied')
-  if (operation.name === 'DeleteObjects') return
-  if (!(await view.allows(asked, actionOf(operation, query), resourceOf(target.bucket, target.key)))) {
-    throw s3Error('AccessDenied')
+  if (handler.asks === 'itself') return
+  if (handler.asks === 'with-body') {
+    const keys = await view.conditionKeys({ caller, server, bucket })
+    if ([...keys].some(isOfBody)) return
   }
+  await demand(call, actionOf(operation, query), target.bucket ?? '', target.key)
 }
 
-function makeCall(plane: Plane, exchange: Exchange, asked: Asked & { readonly verified: Verified<User> }): ServiceCall {
+/** What a document may say: the tags or the lock that it sets. */
+function isOfBody(key: string): boolean {
+  return key.startsWith('s3:requestobjecttag') || key.startsWith('s3:object-lock-')
+}
+
+function verifierOf({ system, signingKeys }: Plane, view: TenancyView): Verifier<User> {
+  return { now: new Date(system.clock.now()), accountOf: (accessKey) => view.user(accessKey), signingKeys }
+}
+
+function makeCall(plane: Plane, exchange: Exchange, asked: Asked): ServiceCall {
   const { view, operation, headers, query, caller, server, target, verified } = asked
   const { svm } = server
   const signing = chunkSigning(verified)
@@ -244,11 +266,62 @@ function makeCall(plane: Plane, exchange: Exchange, asked: Asked & { readonly ve
       if (record === undefined) throw noSuchBucket(name)
       return openBucket(plane, view, record)
     },
-    async allows(action, bucket, key) {
-      const record = await view.bucket(svm, bucket)
-      return view.allows({ caller, server, bucket: record }, action, resourceOf(bucket, key))
+    async allows(action, bucket, key, asking = {}) {
+      const record = bucket === '' ? undefined : await view.bucket(svm, bucket)
+      const user = asking.as === undefined ? caller : asking.as.user
+      return view.allows({ caller: user, server, bucket: record }, action, resourceOf(bucket, key), async (keys) => {
+        const tags = await existingTags(plane, record, key, asking.version ?? query.get('versionId'), keys)
+        return requestContext({ ...factsOf(plane, exchange, asked, user), ...tags, ...withoutUndefined(asking) })
+      })
     },
+    rawBody: () => exchange.body(),
+    formVerifier: verifierOf(plane, view),
+    nowMs: plane.system.clock.now(),
   }
+}
+
+/** What conditions can ask about the request itself. */
+function factsOf(
+  { system }: Plane,
+  { request }: Exchange,
+  { operation, headers, query, verified }: Asked,
+  user: User | undefined,
+): RequestFacts {
+  const nowMs = system.clock.now()
+  return {
+    operation: operation.name,
+    headers,
+    query,
+    remoteAddress: request.socket.remoteAddress ?? '',
+    isSecure: 'encrypted' in request.socket,
+    nowMs,
+    ...(user === undefined ? {} : { userName: user.name }),
+    ...(verified.kind === 'signed'
+      ? { signed: { by: verified.by, signedMs: readTimestamp(verified.timestamp) ?? nowMs } }
+      : {}),
+    requestTags: () => readTaggingHeader(headers),
+    requestLock: () => readLockHeaders(headers, nowMs),
+  }
+}
+
+/** Tags of the object that is asked about, read only where some statement has a condition on them. */
+async function existingTags(
+  { store }: Plane,
+  record: Bucket | undefined,
+  key: Uint8Array | undefined,
+  version: string | undefined,
+  keys: ReadonlySet<string>,
+): Promise<Pick<RequestFacts, 'existingTags'>> {
+  if (record === undefined || key === undefined) return {}
+  if (![...keys].some((name) => name.startsWith('s3:existingobjecttag/'))) return {}
+  const row = await store.catalog.object(record.uuid, key, undefined, version)
+  const tags = row === undefined ? [] : readDetails(row.details).tags
+  return { existingTags: () => tags }
+}
+
+function withoutUndefined(asking: Asking): Partial<RequestFacts> {
+  const { as: _, version: __, ...facts } = asking
+  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
 }
 
 function withoutChecksums(headers: RequestHeaders): RequestHeaders {
@@ -267,12 +340,12 @@ async function openBucket(plane: Plane, view: TenancyView, record: Bucket): Prom
     throw s3Error('ServiceUnavailable', { message: 'The volume of the bucket is offline.' })
   }
   const volumes = await plane.volumesOf(volume.aggregate)
-  const { uuid, name, svm, createdMs, versioning } = record
-  return { uuid, name, svm, volume: record.volume, volumes, createdMs, versioning }
+  const { uuid, name, svm, createdMs, versioning, settings } = record
+  return { uuid, name, svm, volume: record.volume, volumes, createdMs, versioning, settings }
 }
 
 function resourceOf(bucket: string | undefined, key: Uint8Array | undefined): string {
-  if (bucket === undefined) return '*'
+  if (bucket === undefined || bucket === '') return '*'
   return key === undefined ? bucket : `${bucket}/${Buffer.from(key).toString('utf8')}`
 }
 
@@ -340,6 +413,7 @@ async function sendError(
     ...commonHeaders,
     ...(bucket === undefined ? {} : { 'x-amz-bucket-region': region }),
     'Content-Type': 'application/xml',
+    ...about.cors,
     ...error.headers,
   }
   await exchange.send(error.status, headers, document).catch(() => exchange.response.destroy())

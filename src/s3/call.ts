@@ -1,10 +1,13 @@
+import type { Verifier } from './auth/sigv4.ts'
 import type { BodyPlan, BodyRequest } from './body.ts'
 import { s3Error } from './errors.ts'
 import type { RequestHeaders } from './headers.ts'
 import type { IncomingBody } from './objects/store-body.ts'
 import type { ObjectStore, OpenBucket } from './objects/store.ts'
 import type { Operation } from './router.ts'
-import type { Server, User } from './tenancy-records.ts'
+import type { Fields } from '../ports/catalog.ts'
+import type { RequestFacts } from './policy/context.ts'
+import type { Bucket, Server, User } from './tenancy-records.ts'
 import type { TenancyView } from './tenancy.ts'
 
 /** The one region there is. Clients may sign for any. */
@@ -35,11 +38,26 @@ export interface ServiceCall {
   document(options?: { readonly isIntegrityNeeded?: boolean; readonly isChecksumOfObject?: boolean }): Promise<Buffer>
   /** Looks up another bucket, such as that of a copy's source. */
   findBucket(name: string): Promise<OpenBucket>
-  allows(action: string, bucket: string, key?: Uint8Array): Promise<boolean>
+  /** Whether the policies let the caller do something with a bucket or object. */
+  allows(action: string, bucket: string, key?: Uint8Array, asking?: Asking): Promise<boolean>
+  /** For handlers that `ask for themselves`: the bytes of the body as they came, whatever the headers say of them. */
+  rawBody(): AsyncGenerator<Buffer>
+  /** Who sent a form is known by what is in it. */
+  readonly formVerifier: Verifier<User>
+  readonly nowMs: number
+}
+
+/** What differs from the request itself where something else is asked about, or where the body tells more. */
+export interface Asking extends Partial<Pick<RequestFacts, 'requestTags' | 'requestLock' | 'headers' | 'signed'>> {
+  /** In place of the caller, also for nobody. */
+  readonly as?: { readonly user: User | undefined }
+  /** Version of the object whose tags may be asked about. */
+  readonly version?: string | undefined
 }
 
 export interface BucketCall extends ServiceCall {
   readonly bucket: OpenBucket
+  readonly record: Bucket
 }
 
 export interface ObjectCall extends BucketCall {
@@ -54,6 +72,15 @@ export interface BucketControl {
     readonly svm: string
     readonly server: string
     readonly name: string
+    readonly caller: BucketCaller
+    /** Fields of its record beside those that every new bucket has. */
+    readonly fields?: Fields
+  }) => Promise<BucketOutcome>
+  /** Changes fields of a bucket's record; `null` removes one. `operation` is for the audit trail. */
+  readonly configureBucket: (order: {
+    readonly bucket: string
+    readonly fields: Fields
+    readonly operation: string
     readonly caller: BucketCaller
   }) => Promise<BucketOutcome>
   readonly versionBucket: (order: {
@@ -95,8 +122,26 @@ export interface BytesToSend {
 }
 
 /** Throws `AccessDenied` unless allowed. */
-export async function demand(call: ServiceCall, action: string, bucket: string, key?: Uint8Array): Promise<void> {
-  if (!(await call.allows(action, bucket, key))) throw s3Error('AccessDenied')
+export async function demand(
+  call: ServiceCall,
+  action: string,
+  bucket: string,
+  key?: Uint8Array,
+  asking?: Asking,
+): Promise<void> {
+  if (!(await call.allows(action, bucket, key, asking))) throw s3Error('AccessDenied')
+}
+
+/** Writes settings of the bucket into its record. They hold from the next request on. */
+export async function configure(call: BucketCall, fields: Fields): Promise<void> {
+  const { control, bucket, caller, operation } = call
+  const outcome = await control.configureBucket({
+    bucket: bucket.uuid,
+    fields,
+    operation: operation.name,
+    caller: { user: caller?.name ?? '', svm: caller?.svm ?? '' },
+  })
+  refuseOutcome(outcome, bucket.name)
 }
 
 /** What a change of a bucket came to, where there is only one good end. */

@@ -1,4 +1,5 @@
-import type { WriteCondition } from '../ports/catalog.ts'
+import type { DeleteCondition, WriteCondition } from '../ports/catalog.ts'
+import { readIsoDate } from './config/elements.ts'
 import { invalidArgument, s3Error } from './errors.ts'
 import { headerValue } from './headers.ts'
 import type { RequestHeaders } from './headers.ts'
@@ -51,6 +52,31 @@ export function writeCondition(headers: RequestHeaders): WriteCondition | undefi
     ...(ifMatch === undefined ? {} : { ifMatch: readEtags('If-Match', ifMatch) }),
     ...(ifNoneMatch === undefined ? {} : { ifNoneMatch: readEtags('If-None-Match', ifNoneMatch) }),
   }
+}
+
+/** The condition of DeleteObject, which may also name size and time (`x-amz-if-match-last-modified-time`). */
+export function readDeleteCondition(headers: RequestHeaders): DeleteCondition | undefined {
+  const size = headerValue(headers, 'x-amz-if-match-size')
+  const time = headerValue(headers, 'x-amz-if-match-last-modified-time')
+  const write = writeCondition(headers)
+  if (write === undefined && size === undefined && time === undefined) return undefined
+  return {
+    ...write,
+    ...(size === undefined ? {} : { ifSizeBytes: readSize('x-amz-if-match-size', size) }),
+    ...(time === undefined ? {} : { ifModifiedMs: readTime('x-amz-if-match-last-modified-time', time) }),
+  }
+}
+
+export function readSize(name: string, value: string): number {
+  if (!/^\d{1,15}$/.test(value)) throw invalidArgument('The size must be a number of bytes.', name, value)
+  return Number(value)
+}
+
+/** An HTTP date, as in headers, or an ISO 8601 one, as in documents. */
+export function readTime(name: string, value: string): number {
+  const timeMs = readHttpDate(value) ?? readIsoDate(value)
+  if (timeMs === undefined) throw invalidArgument('The time is not a date.', name, value)
+  return timeMs
 }
 
 /** Entity tags without their quotes, or `*` alone. Clients send them quoted, bare, weak (`W/"…"`) and in lists. */

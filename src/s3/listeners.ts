@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net'
 import type { Catalog } from '../ports/catalog.ts'
 import type { Clock } from '../ports/system.ts'
 import type { Endpoint, Log } from './answer.ts'
-import { readServer, recordTypes, text } from './tenancy-records.ts'
+import { text } from './record-values.ts'
+import { readServer, recordTypes } from './tenancy-records.ts'
 import type { Server } from './tenancy-records.ts'
 
 /** How often the records are looked at for changes. */

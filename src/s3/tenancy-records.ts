@@ -1,6 +1,10 @@
 import type { Fields, FieldValue } from '../ports/catalog.ts'
+import { readSettings } from './bucket-settings.ts'
+import type { BucketSettings } from './bucket-settings.ts'
 import type { VersioningState } from './config/versioning.ts'
+import { statementOfRow } from './policy/statement-rows.ts'
 import type { Statement } from './policy/statements.ts'
+import { field, list, number, text } from './record-values.ts'
 
 /** The types of the records that the object store reads. Any change to one of them makes it look again. */
 export const recordTypes = {
@@ -43,8 +47,11 @@ export interface Bucket {
   readonly volume: string
   readonly policy: string
   readonly statements: readonly Statement[]
+  /** The policy as S3 was given it, while nobody has changed the statements another way since. */
+  readonly policyText: string | undefined
   readonly createdMs: number
   readonly versioning: VersioningState
+  readonly settings: BucketSettings
 }
 
 export interface Volume {
@@ -73,6 +80,7 @@ export function readServer(body: Fields): Server {
 
 export function readBucket(body: Fields): Bucket {
   const name = text(body['name'])
+  const policyText = body['$policy']
   return {
     uuid: text(body['uuid']),
     name,
@@ -81,8 +89,10 @@ export function readBucket(body: Fields): Bucket {
     volume: text(body['volume.uuid']),
     policy: text(body['policy.name']),
     statements: readStatements(body['policy.statements'], [name, `${name}/*`]),
+    policyText: typeof policyText === 'string' ? policyText : undefined,
     createdMs: number(body['create_time']) ?? 0,
     versioning: versioningOf(text(body['versioning_state'])),
+    settings: readSettings(body),
   }
 }
 
@@ -102,36 +112,5 @@ export function readGroup(body: Fields): Group {
 
 /** Statements without resources are about everything their policy can reach. */
 export function readStatements(value: FieldValue | undefined, everything: readonly string[]): Statement[] {
-  return list(value).map((one) => readStatement(one, everything))
-}
-
-function readStatement(value: FieldValue, everything: readonly string[]): Statement {
-  const principals = field(value, 'principals')
-  const resources = list(field(value, 'resources')).map(text)
-  return {
-    effect: field(value, 'effect') === 'allow' ? 'allow' : 'deny',
-    ...(principals === undefined || principals === null ? {} : { principals: list(principals).map(text) }),
-    actions: list(field(value, 'actions')).map(text),
-    resources: resources.length === 0 ? everything : resources,
-  }
-}
-
-function list(value: FieldValue | undefined): readonly FieldValue[] {
-  return isList(value) ? value : []
-}
-
-function isList(value: FieldValue | undefined): value is readonly FieldValue[] {
-  return Array.isArray(value)
-}
-
-function field(value: FieldValue | undefined, name: string): FieldValue | undefined {
-  return typeof value === 'object' && value !== null && !isList(value) ? value[name] : undefined
-}
-
-export function text(value: FieldValue | undefined): string {
-  return typeof value === 'string' ? value : ''
-}
-
-function number(value: FieldValue | undefined): number | undefined {
-  return typeof value === 'number' ? value : undefined
+  return list(value).map((one) => statementOfRow(one, everything))
 }

@@ -1,7 +1,9 @@
 import type { Catalog } from '../ports/catalog.ts'
 import { BoundedMap } from './bounded-map.ts'
-import { combineDecisions, compilePolicy } from './policy/statements.ts'
+import type { Lookup } from './policy/pattern.ts'
+import { combineDecisions, compilePolicy, conditionKeysOf, isPublicPolicy } from './policy/statements.ts'
 import type { Policy, Principal, Statement } from './policy/statements.ts'
+import { text } from './record-values.ts'
 import {
   accessKeyScope,
   bucketNameScope,
@@ -11,7 +13,6 @@ import {
   readStatements,
   readVolume,
   recordTypes,
-  text,
 } from './tenancy-records.ts'
 import type { Bucket, Server, User, Volume } from './tenancy-records.ts'
 
@@ -57,6 +58,13 @@ const entriesMax = 10_000
 
 /** Who asks: nobody in particular, or a user. */
 export type Caller = User | undefined
+
+/** Who asks, and of which server and bucket. */
+export interface Asker {
+  readonly caller: Caller
+  readonly server: Server
+  readonly bucket: Bucket | undefined
+}
 
 export class TenancyView {
   readonly #catalog: Catalog
@@ -134,17 +142,25 @@ export class TenancyView {
    * users" mean those of their own SVM: from elsewhere a user is who a statement of this server or bucket names, unless the
    * server's SVM has a user of that name itself. `resource` is a bucket, `bucket/key`, or `*` for the service. What counts together:
    * the policies of the user's groups, that of the server, that which the bucket names, and the bucket's own statements.
+   * `context` is asked for only where some statement has a condition or a variable, with the keys that conditions name.
    */
   async allows(
-    who: { readonly caller: Caller; readonly server: Server; readonly bucket: Bucket | undefined },
+    who: Asker,
     action: string,
     resource: string,
+    context: (keys: ReadonlySet<string>) => Promise<Lookup> | Lookup,
   ): Promise<boolean> {
-    const { principal, policies } = await this.#rulesOf(who)
-    return combineDecisions(policies.map((policy) => policy(principal, action, resource))) === 'allow'
+    const { principal, policies, keys } = await this.#rulesOf(who)
+    const lookup = keys.size === 0 ? undefined : await context(keys)
+    return combineDecisions(policies.map((policy) => policy(principal, action, resource, lookup))) === 'allow'
   }
 
-  #rulesOf({ caller, server, bucket }: Parameters<TenancyView['allows']>[0]): Promise<Rules> {
+  /** The condition keys that decisions about these may look at. */
+  async conditionKeys(who: Asker): Promise<ReadonlySet<string>> {
+    return (await this.#rulesOf(who)).keys
+  }
+
+  #rulesOf({ caller, server, bucket }: Asker): Promise<Rules> {
     const userKey = caller === undefined ? '' : `${caller.svm}/${caller.name}`
     return this.#rules.get(`${userKey} ${server.uuid} ${bucket?.uuid ?? ''}`, async () => {
       const isOwn = caller?.svm === server.svm
@@ -156,10 +172,12 @@ export class TenancyView {
         this.#policy(server.svm, server.policy),
         ...(bucket === undefined ? [] : [this.#policy(bucket.svm, bucket.policy)]),
       ]
-      const statements = [...(await Promise.all(lists)), bucket?.statements ?? []]
+      const all = [...(await Promise.all(lists)), bucketStatements(bucket, isOwn)]
+      const statements = isOwn ? all : all.map((list) => list.filter(isForAnybody))
       return {
         principal: name === undefined ? {} : { name, groups: membership.groups },
-        policies: statements.map((list) => compilePolicy(isOwn ? list : list.filter(isForAnybody))),
+        policies: statements.map(compilePolicy),
+        keys: conditionKeysOf(statements.flat()),
       }
     })
   }
@@ -195,6 +213,7 @@ interface Membership {
 interface Rules {
   readonly principal: Principal
   readonly policies: readonly Policy[]
+  readonly keys: ReadonlySet<string>
 }
 
 const nobody: Membership = { groups: [], policies: [] }
@@ -202,4 +221,12 @@ const nobody: Membership = { groups: [], policies: [] }
 /** A statement without principals grants to all users. Who brings no credentials is none, but may well be refused. */
 function isForAnybody({ effect, principals }: Statement): boolean {
   return effect === 'deny' || principals !== undefined
+}
+
+/** With `RestrictPublicBuckets`, a policy that lets everybody in grants nothing to those from outside of the SVM. */
+function bucketStatements(bucket: Bucket | undefined, isOwn: boolean): readonly Statement[] {
+  if (bucket === undefined) return []
+  const { statements, settings } = bucket
+  const isRestricted = settings.publicAccessBlock?.restrictPublicBuckets === true && !isOwn
+  return isRestricted && isPublicPolicy(statements) ? statements.filter(({ effect }) => effect === 'deny') : statements
 }

@@ -16,7 +16,7 @@ import { sign } from './auth/sign.ts'
 import type { BucketControl } from './call.ts'
 import { startDataPlane } from './server.ts'
 import type { DataPlane, DataPlaneParts } from './server.ts'
-import { text } from './tenancy-records.ts'
+import { text } from './record-values.ts'
 
 export const svm = '11111111-1111-4111-8111-111111111111'
 export const volume = '22222222-2222-4222-8222-222222222222'
@@ -155,14 +155,30 @@ export async function startTestPlane(
     return uuid
   }
   const control: BucketControl = {
-    async createBucket({ name }) {
+    async createBucket({ name, fields = {} }) {
       try {
-        await addBucket(name)
+        const bucket = await addBucket(name)
+        await control.configureBucket({ bucket, fields, operation: 'CreateBucket', caller: { user: '', svm: '' } })
         return 'done'
       } catch (failure) {
         if (failure instanceof CommitRefused && failure.reason === 'taken') return 'exists'
         throw failure
       }
+    },
+    async configureBucket({ bucket, fields }) {
+      const record = await catalog.record('protocols/s3/buckets', bucket)
+      if (record === undefined) return 'missing'
+      const { versioning_state: state = record.body['versioning_state'] ?? null } = fields
+      const body = Object.fromEntries(
+        Object.entries({ ...record.body, ...fields }).filter(([, value]) => value !== null),
+      )
+      await catalog.commit([
+        ...(state === 'enabled' || state === 'suspended'
+          ? [{ do: 'version-bucket', bucket, state } satisfies Change]
+          : []),
+        { do: 'put-record', type: 'protocols/s3/buckets', key: bucket, body },
+      ])
+      return 'done'
     },
     async versionBucket({ bucket, state }) {
       const record = await catalog.record('protocols/s3/buckets', bucket)

@@ -182,9 +182,7 @@ export function mayReplaceRetention(
   return wanted !== undefined && wanted.mode === present.mode && wanted.untilMs >= present.untilMs
 }
 
-export function lockedError(): S3Error {
-  return s3Error('AccessDenied', { message: 'Access Denied because object protected by object lock.' })
-}
+export const lockedMessage = 'Access Denied because object protected by object lock.'
 
 /** Locks are asked for in a bucket that has none. */
 export function noLocksError(): S3Error {

@@ -5,6 +5,7 @@ import type { ChecksumAlgorithm, ChecksumType } from '../checksums/algorithms.ts
 import { s3Error } from '../errors.ts'
 import { checksumBytes } from './checksums.ts'
 import { readDetails, writeDetails } from './details.ts'
+import { lockOf } from './locks.ts'
 import { newId } from './ids.ts'
 import { partBytesMin, objectBytesMax } from './limits.ts'
 import { allParts } from './parts.ts'
@@ -61,7 +62,7 @@ async function complete(
   order: Parameters<typeof completeUpload>[3],
 ): Promise<ObjectDraft> {
   const parts = chooseParts(await allParts(store, bucket, upload.id), order.parts, upload)
-  const object = assemble(parts, upload, { version: newId(store.system), nowMs: store.system.clock.now() })
+  const object = assemble(bucket, parts, upload, { version: newId(store.system), nowMs: store.system.clock.now() })
   checkExpected(object, order.expected)
   const [outcome] = await store.catalog.commit([
     {
@@ -126,7 +127,12 @@ function isChecksumRight(part: PartRow, named: NamedPart['checksum']): boolean {
   return named === undefined || named.algorithm !== part.checksum.algorithm || named.value === part.checksum.value
 }
 
-function assemble(parts: readonly PartRow[], upload: OpenUpload, at: { version: string; nowMs: number }): ObjectDraft {
+function assemble(
+  bucket: OpenBucket,
+  parts: readonly PartRow[],
+  upload: OpenUpload,
+  at: { version: string; nowMs: number },
+): ObjectDraft {
   const md5 = createHash('md5')
   for (const part of parts) md5.update(part.etag, 'hex')
   return {
@@ -138,6 +144,7 @@ function assemble(parts: readonly PartRow[], upload: OpenUpload, at: { version: 
     blobs: parts.flatMap((part) => part.blobs),
     parts: parts.map(({ number, sizeBytes, checksum }) => ({ number, sizeBytes, checksum: checksum.value })),
     details: writeDetails({ ...upload.details, upload: upload.id }),
+    ...lockOf(bucket, upload.locks, at.nowMs),
   }
 }
 

@@ -5,6 +5,8 @@ import { s3Error } from '../errors.ts'
 import { algorithmOf } from './checksums.ts'
 import { writeDetails } from './details.ts'
 import type { ObjectDetails } from './details.ts'
+import { lockOf } from './locks.ts'
+import type { GivenLock } from './locks.ts'
 import { newId } from './ids.ts'
 import { openSegments, segmentsOf, withObject } from './read.ts'
 import { refuseObjectEarly } from './room.ts'
@@ -16,6 +18,8 @@ export interface CopyOrder {
   readonly target: { readonly bucket: OpenBucket; readonly key: Uint8Array }
   /** Looks at the source before anything is done with it; what it returns goes with the copy. */
   readonly details: (source: ObjectRow) => ObjectDetails
+  /** The locks of the source do not go with the copy. */
+  readonly locks: GivenLock
   /** The algorithm the copy is to have. Without one, that of the source. */
   readonly algorithm: ChecksumAlgorithm | undefined
   readonly condition: WriteCondition | undefined
@@ -47,14 +51,17 @@ export async function copyObject(store: ObjectStore, order: CopyOrder): Promise<
 async function share(store: ObjectStore, order: CopyOrder, row: ObjectRow): Promise<ObjectDraft> {
   const { target, condition } = order
   const details = writeDetails(order.details(row))
+  const checksum = await checksumOfCopy(order, row)
+  const nowMs = store.system.clock.now()
   const object: ObjectDraft = {
     version: newId(store.system),
     sizeBytes: row.sizeBytes,
     etag: row.etag,
-    ...(await checksumOfCopy(order, row)),
-    modifiedMs: store.system.clock.now(),
+    ...checksum,
+    modifiedMs: nowMs,
     blobs: row.blobs,
     details,
+    ...lockOf(target.bucket, order.locks, nowMs),
   }
   const [outcome] = await store.catalog.commit([
     {
@@ -62,7 +69,7 @@ async function share(store: ObjectStore, order: CopyOrder, row: ObjectRow): Prom
       bucket: target.bucket.uuid,
       key: target.key,
       object,
-      nowMs: object.modifiedMs,
+      nowMs,
       shares: true,
       ...(condition === undefined ? {} : { condition }),
     },
@@ -101,6 +108,7 @@ async function move(store: ObjectStore, order: CopyOrder, row: ObjectRow): Promi
     blobs,
     parts: null,
     details,
+    ...lockOf(target.bucket, order.locks, timeMs),
   }
   const { version = 'null' } = await commitNaming(store, target.bucket, blobs, {
     do: 'put-object',

@@ -1,4 +1,4 @@
-import type { Outcome, WriteCondition } from '../../ports/catalog.ts'
+import type { DeleteCondition, Outcome } from '../../ports/catalog.ts'
 import type { S3Error } from '../errors.ts'
 import { explainFailure } from './failures.ts'
 import { newId } from './ids.ts'
@@ -11,14 +11,16 @@ export interface Deletion {
   readonly key: Uint8Array
   /** Exactly this row. Without it, the key: where versions are kept it gets a delete marker. */
   readonly version: string | undefined
-  readonly condition: WriteCondition | undefined
+  readonly condition: DeleteCondition | undefined
+  /** The caller asks to pass over governance retention, and may. */
+  readonly bypassGovernance: boolean
 }
 
 /** That there was nothing to delete is fine, unless a condition wants an object. */
 export async function deleteObject(
   { catalog, system }: ObjectStore,
   bucket: OpenBucket,
-  { key, version, condition }: Deletion,
+  { key, version, condition, bypassGovernance }: Deletion,
 ): Promise<Outcome> {
   const nowMs = system.clock.now()
   const [outcome = {}] = await catalog.commit([
@@ -29,6 +31,7 @@ export async function deleteObject(
       nowMs,
       ...(version === undefined ? { marker: { version: newId(system), modifiedMs: nowMs } } : { version }),
       ...(condition === undefined ? {} : { condition }),
+      ...(bypassGovernance ? { bypassGovernance } : {}),
     },
   ])
   return outcome

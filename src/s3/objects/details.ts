@@ -1,25 +1,44 @@
 import type { Fields } from '../../ports/catalog.ts'
+import type { Tag } from '../config/tagging.ts'
 import type { ObjectMetadata } from '../metadata.ts'
 import { defaultContentType } from '../metadata.ts'
+import { list, text } from '../record-values.ts'
 
 /** What the object store keeps with an object for itself. */
 export interface ObjectDetails {
   readonly metadata: ObjectMetadata
   /** The user who wrote it, '' for anybody. */
   readonly owner: string
+  readonly tags: readonly Tag[]
+  /** As the client named it. Absent: STANDARD. It is a label: everything is stored alike. */
+  readonly storageClass?: string | undefined
   /** The multipart upload it was completed from: a repeated Complete is answered with what the first one made. */
   readonly upload?: string
 }
 
-export function writeDetails({ metadata, owner, upload }: ObjectDetails): Fields {
+export function writeDetails({ metadata, owner, tags, storageClass, upload }: ObjectDetails): Fields {
   const { user, ...content } = metadata
-  return { ...content, user, owner, ...(upload === undefined ? {} : { upload }) }
+  return {
+    ...content,
+    user,
+    owner,
+    ...writeTags(tags),
+    ...(storageClass === undefined ? {} : { storageClass }),
+    ...(upload === undefined ? {} : { upload }),
+  }
 }
 
-export function readDetails({ user, owner, upload, ...content }: Fields): ObjectDetails {
+/** The one detail that may change while the object stays. */
+export function writeTags(tags: readonly Tag[]): Fields {
+  return tags.length === 0 ? {} : { tags: tags.map(({ key, value }) => [key, value]) }
+}
+
+export function readDetails({ user, owner, upload, tags, storageClass, ...content }: Fields): ObjectDetails {
   return {
     metadata: { contentType: defaultContentType, ...texts(content), user: texts(user) },
     owner: typeof owner === 'string' ? owner : '',
+    tags: list(tags).map((pair) => ({ key: text(list(pair)[0]), value: text(list(pair)[1]) })),
+    ...(typeof storageClass === 'string' ? { storageClass } : {}),
     ...(typeof upload === 'string' ? { upload } : {}),
   }
 }

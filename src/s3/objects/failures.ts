@@ -1,5 +1,6 @@
 import { CatalogUnavailable, CommitRefused } from '../../ports/catalog.ts'
 import { VolumesFailure } from '../../ports/volumes.ts'
+import { lockedMessage } from '../config/object-lock.ts'
 import { S3Error, s3Error } from '../errors.ts'
 
 /** Seconds after which a client may try again when the writer or the disk could not be reached. */
@@ -44,7 +45,7 @@ function explainRefusal(refused: CommitRefused): S3Error {
     case 'not-empty':
       return s3Error('BucketNotEmpty', options)
     case 'locked':
-      return s3Error('AccessDenied', { ...options, message: 'The object is locked.' })
+      return s3Error('AccessDenied', { ...options, message: lockedMessage })
     case 'exists':
     case 'stale':
     case 'taken':

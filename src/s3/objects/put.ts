@@ -1,6 +1,8 @@
 import type { ObjectDraft, WriteCondition } from '../../ports/catalog.ts'
 import { writeDetails } from './details.ts'
 import type { ObjectDetails } from './details.ts'
+import { lockOf } from './locks.ts'
+import type { GivenLock } from './locks.ts'
 import { newId } from './ids.ts'
 import { refuseObjectEarly } from './room.ts'
 import { commitNaming, storeBody } from './store-body.ts'
@@ -16,6 +18,7 @@ export async function putObject(
     readonly body: () => IncomingBody
     readonly sizeBytes: number
     readonly details: ObjectDetails
+    readonly locks: GivenLock
     readonly condition: WriteCondition | undefined
   },
 ): Promise<ObjectDraft> {
@@ -30,6 +33,7 @@ export async function putObject(
     blobs,
     parts: null,
     details: writeDetails(draft.details),
+    ...lockOf(bucket, draft.locks, timeMs),
   }
   const { version = 'null' } = await commitNaming(store, bucket, blobs, {
     do: 'put-object',

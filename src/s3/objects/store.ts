@@ -1,6 +1,7 @@
 import type { Catalog } from '../../ports/catalog.ts'
 import type { System } from '../../ports/system.ts'
 import type { Volumes } from '../../ports/volumes.ts'
+import type { BucketSettings } from '../bucket-settings.ts'
 import type { VersioningState } from '../config/versioning.ts'
 
 /** What the functions of this folder work with. */
@@ -18,4 +19,5 @@ export interface OpenBucket {
   readonly volumes: Volumes
   readonly createdMs: number
   readonly versioning: VersioningState
+  readonly settings: BucketSettings
 }

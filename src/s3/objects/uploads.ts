@@ -1,9 +1,11 @@
-import type { Fields, UploadRow } from '../../ports/catalog.ts'
+import type { Fields, FieldValue, UploadRow } from '../../ports/catalog.ts'
 import type { ChecksumAlgorithm, ChecksumType } from '../checksums/algorithms.ts'
 import { s3Error } from '../errors.ts'
 import { algorithmOf } from './checksums.ts'
 import { readDetails, writeDetails } from './details.ts'
 import type { ObjectDetails } from './details.ts'
+import { field, number } from '../record-values.ts'
+import type { GivenLock } from './locks.ts'
 import { newId } from './ids.ts'
 import type { ObjectStore, OpenBucket } from './store.ts'
 
@@ -13,6 +15,8 @@ export interface OpenUpload {
   readonly key: Uint8Array
   readonly startedMs: number
   readonly details: ObjectDetails
+  /** For the object it will be. */
+  readonly locks: GivenLock
   readonly algorithm: ChecksumAlgorithm
   readonly type: ChecksumType
   /** Whether the client chose the algorithm; then parts may come with no other. */
@@ -59,24 +63,36 @@ export async function abortUpload(store: ObjectStore, bucket: OpenBucket, key: U
 }
 
 export function readUpload({ upload, key, startedMs, details }: UploadRow): OpenUpload {
-  const { checksumAlgorithm, checksumType, isAlgorithmChosen, ...object } = details
+  const { checksumAlgorithm, checksumType, isAlgorithmChosen, lock, legalHold, ...object } = details
   return {
     id: upload,
     key,
     startedMs,
     details: readDetails(object),
+    locks: readLocks(lock, legalHold),
     algorithm: algorithmOf({ algorithm: typeof checksumAlgorithm === 'string' ? checksumAlgorithm : '' }),
     type: checksumType === 'COMPOSITE' ? 'COMPOSITE' : 'FULL_OBJECT',
     isAlgorithmChosen: isAlgorithmChosen === true,
   }
 }
 
-function uploadRow({ id, key, startedMs, details, algorithm, type, isAlgorithmChosen }: OpenUpload): UploadRow {
+function readLocks(lock: FieldValue | undefined, legalHold: FieldValue | undefined): GivenLock {
+  const mode = field(lock, 'mode')
+  const untilMs = number(field(lock, 'untilMs'))
+  return {
+    ...((mode === 'governance' || mode === 'compliance') && untilMs !== undefined ? { lock: { mode, untilMs } } : {}),
+    ...(typeof legalHold === 'boolean' ? { legalHold } : {}),
+  }
+}
+
+function uploadRow({ id, key, startedMs, details, locks, algorithm, type, isAlgorithmChosen }: OpenUpload): UploadRow {
   const fields: Fields = {
     ...writeDetails(details),
     checksumAlgorithm: algorithm,
     checksumType: type,
     isAlgorithmChosen,
+    ...(locks.lock === undefined ? {} : { lock: { ...locks.lock } }),
+    ...(locks.legalHold === undefined ? {} : { legalHold: locks.legalHold }),
   }
   return { upload: id, key, startedMs, details: fields }
 }

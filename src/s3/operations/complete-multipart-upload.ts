@@ -11,7 +11,8 @@ import { partsMax } from '../objects/limits.ts'
 import { child, children, findInteger, findText, malformed, readXml, xmlDocument } from '../xml.ts'
 import type { XmlNode } from '../xml.ts'
 import { checksumElements, quoted } from './object-headers.ts'
-import { refuseUnbuilt, versionHeaders } from './parameters.ts'
+import { versionHeaders } from './parameters.ts'
+import { refuseUnbuilt } from './object-write.ts'
 import { uploadIdOf } from './upload-parameters.ts'
 
 export async function completeMultipartUpload(call: ObjectCall): Promise<Reply> {

@@ -1,41 +1,50 @@
 import type { ObjectCall, Reply } from '../call.ts'
+import { taggingDirective } from '../config/tagging.ts'
 import { findChecksumAlgorithm } from '../checksums/algorithms.ts'
 import type { ChecksumAlgorithm } from '../checksums/algorithms.ts'
 import { writeCondition } from '../conditions.ts'
 import { invalidArgument, s3Error } from '../errors.ts'
 import { headerValue } from '../headers.ts'
 import type { RequestHeaders } from '../headers.ts'
-import { readMetadata } from '../metadata.ts'
 import { copyObject as copyInto } from '../objects/copy.ts'
 import { readDetails } from '../objects/details.ts'
 import { xmlDocument } from '../xml.ts'
 import { copySource } from './copy-source.ts'
 import { checksumElements, quoted } from './object-headers.ts'
-import { refuseUnbuilt, versionHeaders } from './parameters.ts'
+import { readObjectWrite } from './object-write.ts'
+import { versionHeaders } from './parameters.ts'
 
 export async function copyObject(call: ObjectCall): Promise<Reply> {
-  const { headers, store, bucket, key, caller } = call
-  refuseUnbuilt(headers)
+  const { headers, store, bucket, key } = call
+  const write = await readObjectWrite(call)
   const isReplacing = readDirective(headers) === 'REPLACE'
   const algorithm = readAlgorithm(headers)
   const source = await copySource(call)
   const isItself = source.bucket.uuid === bucket.uuid && Buffer.from(source.key).equals(key)
   // A copy of an older version onto its key brings it back.
-  if (isItself && source.version === undefined && !isReplacing && algorithm === undefined) {
+  const isChanging = isReplacing || write.storageClass !== undefined || algorithm !== undefined
+  if (isItself && source.version === undefined && !isChanging) {
     throw s3Error('InvalidRequest', {
       message:
         'This copy request is illegal because it is trying to copy an object to itself without changing the ' +
         "object's metadata, storage class, website redirect location or encryption attributes.",
     })
   }
-  const replacement = isReplacing ? readMetadata(headers) : undefined
+  const isRetagging = taggingDirective(headers) === 'REPLACE'
   const copy = await copyInto(store, {
     source,
     target: { bucket, key },
     details: (row) => {
       source.check(row)
-      return { metadata: replacement ?? readDetails(row.details).metadata, owner: caller?.name ?? '' }
+      const kept = readDetails(row.details)
+      return {
+        metadata: isReplacing ? write.metadata : kept.metadata,
+        owner: write.owner,
+        tags: isRetagging ? (write.tags ?? []) : kept.tags,
+        storageClass: write.storageClass,
+      }
     },
+    locks: write,
     algorithm,
     condition: writeCondition(headers),
   })

@@ -1,20 +1,35 @@
-import { s3Error } from '../errors.ts'
+import type { Fields } from '../../ports/catalog.ts'
 import type { Reply, ServiceCall } from '../call.ts'
+import { checkAclHeaders } from '../config/acl.ts'
+import { lockFields } from '../config/lock-fields.ts'
+import { asksForLocks } from '../config/object-lock.ts'
+import { readOwnershipHeader } from '../config/ownership.ts'
+import { bucketTagsMax, checkTag, hasDuplicateKeys, readTag } from '../config/tagging.ts'
+import { settingFields } from '../bucket-settings.ts'
+import { s3Error } from '../errors.ts'
 import { checkBucketName } from '../keys.ts'
-import { findText, malformed, readXml } from '../xml.ts'
-import { findChild } from '../xml.ts'
-import { refuseUnbuilt } from './parameters.ts'
+import { children, findChild, findText, malformed, readXml } from '../xml.ts'
+import { refuseUnbuilt } from './object-write.ts'
+import { owner } from './owner.ts'
 
 export async function createBucket(call: ServiceCall): Promise<Reply> {
-  const { bucketName: name, svm, server, caller, control } = call
+  const { bucketName: name, headers, svm, server, caller, control } = call
   checkBucketName(name)
-  refuseUnbuilt(call.headers)
-  await checkConfiguration(call)
+  refuseUnbuilt(headers)
+  checkAclHeaders(headers, owner(svm))
+  const ownership = readOwnershipHeader(headers)
+  const fields: Fields = {
+    // Locks hold versions.
+    ...(asksForLocks(headers) ? { ...lockFields({}), versioning_state: 'enabled' } : {}),
+    ...(ownership === undefined ? {} : settingFields.ownership(true)),
+    ...(await readConfiguration(call)),
+  }
   const outcome = await control.createBucket({
     svm,
     server: server.uuid,
     name,
     caller: { user: caller?.name ?? '', svm: caller?.svm ?? '' },
+    fields,
   })
   switch (outcome) {
     case 'done':
@@ -32,12 +47,19 @@ export async function createBucket(call: ServiceCall): Promise<Reply> {
 }
 
 /** A location is taken whatever it names: there is one region, and tools send the one they are set to. */
-async function checkConfiguration(call: ServiceCall): Promise<void> {
+async function readConfiguration(call: ServiceCall): Promise<Fields> {
   const document = await call.document()
-  if (document.length === 0) return
+  if (document.length === 0) return {}
   const root = readXml(document, 'CreateBucketConfiguration')
   findText(root, 'LocationConstraint')
-  for (const name of ['Location', 'Bucket', 'Tags']) {
+  for (const name of ['Location', 'Bucket']) {
     if (findChild(root, name) !== undefined) throw malformed(`${name} of a bucket cannot be chosen.`)
   }
+  const set = findChild(root, 'Tags')
+  if (set === undefined) return {}
+  const tags = children(set, 'Tag').map(readTag)
+  if (tags.length > bucketTagsMax) throw malformed(`A bucket has at most ${bucketTagsMax} tags.`)
+  tags.forEach(checkTag)
+  if (hasDuplicateKeys(tags)) throw s3Error('InvalidTag')
+  return settingFields.tags(tags)
 }

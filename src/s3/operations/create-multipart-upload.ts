@@ -1,26 +1,29 @@
 import type { ObjectCall, Reply } from '../call.ts'
 import { multipartChecksum } from '../checksums/algorithms.ts'
 import { headerValue } from '../headers.ts'
-import { readMetadata } from '../metadata.ts'
 import { createUpload } from '../objects/uploads.ts'
 import { xmlDocument } from '../xml.ts'
-import { refuseUnbuilt } from './parameters.ts'
+import { readObjectWrite } from './object-write.ts'
 
 export async function createMultipartUpload(call: ObjectCall): Promise<Reply> {
-  const { headers, store, bucket, key, caller } = call
-  refuseUnbuilt(headers)
+  const { headers, store, bucket, key } = call
+  const write = await readObjectWrite(call)
   const algorithmHeader = headerValue(headers, 'x-amz-checksum-algorithm')
   const { algorithm, type } = multipartChecksum(algorithmHeader, headerValue(headers, 'x-amz-checksum-type'))
   const isAlgorithmChosen = algorithmHeader !== undefined
   const upload = await createUpload(store, bucket, {
     key,
-    details: { metadata: readMetadata(headers), owner: caller?.name ?? '' },
+    details: { ...write, tags: write.tags ?? [] },
+    locks: write,
     algorithm,
     type,
     isAlgorithmChosen,
   })
   return {
-    headers: isAlgorithmChosen ? { 'x-amz-checksum-algorithm': algorithm, 'x-amz-checksum-type': type } : {},
+    headers: {
+      ...(isAlgorithmChosen ? { 'x-amz-checksum-algorithm': algorithm, 'x-amz-checksum-type': type } : {}),
+      ...bucket.settings.lifecycle?.compiled.abortHeaders({ key, initiatedMs: upload.startedMs }),
+    },
     body: xmlDocument('InitiateMultipartUploadResult', {
       Bucket: bucket.name,
       Key: Buffer.from(key).toString('utf8'),

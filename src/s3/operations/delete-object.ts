@@ -1,20 +1,18 @@
-import { writeCondition } from '../conditions.ts'
-import { s3Error } from '../errors.ts'
+import { readDeleteCondition } from '../conditions.ts'
 import type { ObjectCall, Reply } from '../call.ts'
 import { deleteObject as deleteFrom } from '../objects/delete.ts'
+import { mayBypass } from './object-retention.ts'
 import { versionHeaders } from './parameters.ts'
 
-export async function deleteObject({ store, bucket, key, headers, query }: ObjectCall): Promise<Reply> {
+export async function deleteObject(call: ObjectCall): Promise<Reply> {
+  const { store, bucket, key, headers, query } = call
   const version = query.get('versionId')
-  for (const name of ['x-amz-if-match-size', 'x-amz-if-match-last-modified-time']) {
-    if (headers.has(name)) {
-      throw s3Error('NotImplemented', {
-        message: `A header you provided implies functionality that is not implemented: ${name}`,
-        fields: { Header: name },
-      })
-    }
-  }
-  const outcome = await deleteFrom(store, bucket, { key, version, condition: writeCondition(headers) })
+  const outcome = await deleteFrom(store, bucket, {
+    key,
+    version,
+    condition: readDeleteCondition(headers),
+    bypassGovernance: await mayBypass(call, key),
+  })
   return {
     headers: {
       ...(outcome.marker === true ? { 'x-amz-delete-marker': 'true' } : {}),

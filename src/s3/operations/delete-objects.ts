@@ -1,12 +1,13 @@
-import type { Outcome } from '../../ports/catalog.ts'
+import type { DeleteCondition, Outcome } from '../../ports/catalog.ts'
 import type { BucketCall, Reply } from '../call.ts'
-import { readEtags } from '../conditions.ts'
+import { readEtags, readSize, readTime } from '../conditions.ts'
 import { s3Error, S3Error } from '../errors.ts'
 import { checkKey } from '../keys.ts'
 import { deleteObjects as deleteFrom } from '../objects/delete.ts'
 import type { Deletion } from '../objects/delete.ts'
-import { child, children, findBoolean, findChild, findText, malformed, readXml, xmlDocument } from '../xml.ts'
+import { child, children, findBoolean, findText, malformed, readXml, xmlDocument } from '../xml.ts'
 import type { XmlContent, XmlNode } from '../xml.ts'
+import { mayBypass } from './object-retention.ts'
 
 /** Keys of one request. */
 const keysMax = 1000
@@ -25,9 +26,14 @@ export async function deleteObjects(call: BucketCall): Promise<Reply> {
     const problem = await problemOf(call, entry)
     if (problem !== undefined) failures.set(at, problem)
     else {
-      const etag = findText(entry, 'ETag')
-      const condition = etag === undefined ? undefined : { ifMatch: readEtags('ETag', etag) }
-      deletions.push({ at, key: Buffer.from(child(entry, 'Key').text), version: versionOf(entry), condition })
+      const key = Buffer.from(child(entry, 'Key').text)
+      deletions.push({
+        at,
+        key,
+        version: versionOf(entry),
+        condition: conditionOf(entry),
+        bypassGovernance: await mayBypass(call, key),
+      })
     }
   }
   const outcomes = await deleteFrom(call.store, call.bucket, deletions)
@@ -55,13 +61,20 @@ async function problemOf(call: BucketCall, entry: XmlNode): Promise<S3Error | un
   } catch (failure) {
     return failure as S3Error
   }
-  for (const name of ['Size', 'LastModifiedTime']) {
-    if (findChild(entry, name) !== undefined) {
-      return s3Error('NotImplemented', { message: `The condition ${name} is not implemented.` })
-    }
-  }
   const action = versionOf(entry) === undefined ? 's3:DeleteObject' : 's3:DeleteObjectVersion'
   return (await call.allows(action, call.bucket.name, key)) ? undefined : s3Error('AccessDenied')
+}
+
+function conditionOf(entry: XmlNode): DeleteCondition | undefined {
+  const etag = findText(entry, 'ETag')
+  const size = findText(entry, 'Size')
+  const time = findText(entry, 'LastModifiedTime')
+  if (etag === undefined && size === undefined && time === undefined) return undefined
+  return {
+    ...(etag === undefined ? {} : { ifMatch: readEtags('ETag', etag) }),
+    ...(size === undefined ? {} : { ifSizeBytes: readSize('Size', size) }),
+    ...(time === undefined ? {} : { ifModifiedMs: readTime('LastModifiedTime', time) }),
+  }
 }
 
 function versionOf(entry: XmlNode): string | undefined {

@@ -1,13 +1,24 @@
 import type { BucketCall, ObjectCall, Reply, ServiceCall } from '../call.ts'
 import { abortMultipartUpload } from './abort-multipart-upload.ts'
+import { absent, unset } from './absent-configuration.ts'
+import { getBucketAcl, getObjectAcl, putBucketAcl, putObjectAcl } from './acl.ts'
+import { deleteBucketCors, getBucketCors, putBucketCors } from './bucket-cors.ts'
 import {
-  absent,
-  getBucketAcl,
-  getObjectAcl,
-  getObjectRetention,
-  getObjectTagging,
-  unset,
-} from './absent-configuration.ts'
+  deleteBucketLifecycle,
+  getBucketLifecycleConfiguration,
+  putBucketLifecycleConfiguration,
+} from './bucket-lifecycle.ts'
+import { deleteBucketPolicy, getBucketPolicy, getBucketPolicyStatus, putBucketPolicy } from './bucket-policy.ts'
+import { deleteBucketTagging, getBucketTagging, putBucketTagging } from './bucket-tagging.ts'
+import { getObjectLockConfiguration, putObjectLockConfiguration } from './object-lock-configuration.ts'
+import {
+  deleteBucketOwnershipControls,
+  getBucketOwnershipControls,
+  putBucketOwnershipControls,
+} from './ownership-controls.ts'
+import { deletePublicAccessBlock, getPublicAccessBlock, putPublicAccessBlock } from './public-access-block.ts'
+import { deleteObjectTagging, getObjectTagging, putObjectTagging } from './object-tagging.ts'
+import { getObjectLegalHold, getObjectRetention, putObjectLegalHold, putObjectRetention } from './object-retention.ts'
 import { getBucketVersioning, putBucketVersioning } from './bucket-versioning.ts'
 import { completeMultipartUpload } from './complete-multipart-upload.ts'
 import { copyObject } from './copy-object.ts'
@@ -30,10 +41,19 @@ import { uploadPart } from './upload-part.ts'
 import { uploadPartCopy } from './upload-part-copy.ts'
 
 /** What a handler needs to be there before it is called, and what its calls are counted as. */
-export type Handler =
-  | { readonly needs: 'service'; readonly counts: OperationKind; readonly run: (call: ServiceCall) => Promise<Reply> }
-  | { readonly needs: 'bucket'; readonly counts: OperationKind; readonly run: (call: BucketCall) => Promise<Reply> }
-  | { readonly needs: 'object'; readonly counts: OperationKind; readonly run: (call: ObjectCall) => Promise<Reply> }
+export type Handler = {
+  readonly counts: OperationKind
+  /**
+   * Who asks the policies. Without it: the operation's action is allowed before the handler is called. `with-body`: the
+   * handler asks once more, as policies may have conditions on what the body says; where they have, it alone does.
+   * `itself`: only the handler does, for each key or for whom a form belongs to.
+   */
+  readonly asks?: 'with-body' | 'itself'
+} & (
+  | { readonly needs: 'service'; readonly run: (call: ServiceCall) => Promise<Reply> }
+  | { readonly needs: 'bucket'; readonly run: (call: BucketCall) => Promise<Reply> }
+  | { readonly needs: 'object'; readonly run: (call: ObjectCall) => Promise<Reply> }
+)
 
 export type OperationKind = 'read' | 'write' | 'other'
 
@@ -48,7 +68,7 @@ const handlers: Readonly<Record<string, Handler>> = {
   ListObjects: onBucket(listObjects),
   ListObjectsV2: onBucket(listObjectsV2),
   ListMultipartUploads: onBucket(listMultipartUploads),
-  DeleteObjects: onBucket(deleteObjects),
+  DeleteObjects: { ...onBucket(deleteObjects), asks: 'itself' },
 
   GetObject: onObject('read', getObject),
   HeadObject: onObject('other', headObject),
@@ -64,6 +84,38 @@ const handlers: Readonly<Record<string, Handler>> = {
   ListParts: onObject('other', listParts),
 
   GetBucketAcl: onBucket(getBucketAcl),
+  PutBucketAcl: onBucket(putBucketAcl),
+  GetObjectAcl: onObject('other', getObjectAcl),
+  PutObjectAcl: onObject('other', putObjectAcl),
+  GetBucketCors: onBucket(getBucketCors),
+  PutBucketCors: onBucket(putBucketCors),
+  DeleteBucketCors: onBucket(deleteBucketCors),
+  GetBucketLifecycleConfiguration: onBucket(getBucketLifecycleConfiguration),
+  PutBucketLifecycleConfiguration: onBucket(putBucketLifecycleConfiguration),
+  DeleteBucketLifecycle: onBucket(deleteBucketLifecycle),
+  GetBucketPolicy: onBucket(getBucketPolicy),
+  GetBucketPolicyStatus: onBucket(getBucketPolicyStatus),
+  PutBucketPolicy: onBucket(putBucketPolicy),
+  DeleteBucketPolicy: onBucket(deleteBucketPolicy),
+  GetBucketTagging: onBucket(getBucketTagging),
+  PutBucketTagging: onBucket(putBucketTagging),
+  DeleteBucketTagging: onBucket(deleteBucketTagging),
+  GetObjectLockConfiguration: onBucket(getObjectLockConfiguration),
+  PutObjectLockConfiguration: onBucket(putObjectLockConfiguration),
+  GetBucketOwnershipControls: onBucket(getBucketOwnershipControls),
+  PutBucketOwnershipControls: onBucket(putBucketOwnershipControls),
+  DeleteBucketOwnershipControls: onBucket(deleteBucketOwnershipControls),
+  GetPublicAccessBlock: onBucket(getPublicAccessBlock),
+  PutPublicAccessBlock: onBucket(putPublicAccessBlock),
+  DeletePublicAccessBlock: onBucket(deletePublicAccessBlock),
+  GetObjectTagging: onObject('other', getObjectTagging),
+  PutObjectTagging: { ...onObject('other', putObjectTagging), asks: 'with-body' },
+  DeleteObjectTagging: onObject('other', deleteObjectTagging),
+  GetObjectRetention: onObject('other', getObjectRetention),
+  PutObjectRetention: { ...onObject('other', putObjectRetention), asks: 'with-body' },
+  GetObjectLegalHold: onObject('other', getObjectLegalHold),
+  PutObjectLegalHold: { ...onObject('other', putObjectLegalHold), asks: 'with-body' },
+
   GetBucketVersioning: onBucket(getBucketVersioning),
   PutBucketVersioning: onBucket(putBucketVersioning),
   ListObjectVersions: onBucket(listObjectVersions),
@@ -71,21 +123,9 @@ const handlers: Readonly<Record<string, Handler>> = {
   GetBucketLogging: onBucket(unset('BucketLoggingStatus')),
   GetBucketNotificationConfiguration: onBucket(unset('NotificationConfiguration')),
   GetBucketRequestPayment: onBucket(unset('RequestPaymentConfiguration', { Payer: 'BucketOwner' })),
-  GetBucketCors: onBucket(absent('NoSuchCORSConfiguration')),
   GetBucketEncryption: onBucket(absent('ServerSideEncryptionConfigurationNotFoundError')),
-  GetBucketLifecycleConfiguration: onBucket(absent('NoSuchLifecycleConfiguration')),
-  GetBucketOwnershipControls: onBucket(absent('OwnershipControlsNotFoundError')),
-  GetBucketPolicy: onBucket(absent('NoSuchBucketPolicy')),
-  GetBucketPolicyStatus: onBucket(absent('NoSuchBucketPolicy')),
   GetBucketReplication: onBucket(absent('ReplicationConfigurationNotFoundError')),
-  GetBucketTagging: onBucket(absent('NoSuchTagSet')),
   GetBucketWebsite: onBucket(absent('NoSuchWebsiteConfiguration')),
-  GetObjectLockConfiguration: onBucket(absent('ObjectLockConfigurationNotFoundError')),
-  GetPublicAccessBlock: onBucket(absent('NoSuchPublicAccessBlockConfiguration')),
-  GetObjectAcl: onObject('other', getObjectAcl),
-  GetObjectTagging: onObject('other', getObjectTagging),
-  GetObjectRetention: onObject('other', getObjectRetention),
-  GetObjectLegalHold: onObject('other', getObjectRetention),
 }
 
 export function findHandler(name: string): Handler | undefined {

@@ -1,8 +1,11 @@
 import type { ObjectChecksum, ObjectRow } from '../../ports/catalog.ts'
+import { lockHeadersOf } from '../config/object-lock.ts'
+import { taggingCountHeaders } from '../config/tagging.ts'
 import { checksumAlgorithms } from '../checksums/algorithms.ts'
 import { metadataHeaders } from '../metadata.ts'
 import { algorithmOf } from '../objects/checksums.ts'
 import { readDetails } from '../objects/details.ts'
+import type { OpenBucket } from '../objects/store.ts'
 
 export function quoted(etag: string): string {
   return `"${etag}"`
@@ -35,6 +38,35 @@ export function lastModified({ modifiedMs }: Pick<ObjectRow, 'modifiedMs'>): Rea
 }
 
 /** Everything GET and HEAD tell about an object but its size. */
-export function objectHeaders(row: ObjectRow): Readonly<Record<string, string>> {
-  return { ...validatorHeaders(row), 'Accept-Ranges': 'bytes', ...metadataHeaders(readDetails(row.details).metadata) }
+export function objectHeaders(bucket: OpenBucket, row: ObjectRow): Readonly<Record<string, string>> {
+  const { metadata, tags, storageClass } = readDetails(row.details)
+  return {
+    ...validatorHeaders(row),
+    'Accept-Ranges': 'bytes',
+    ...metadataHeaders(metadata),
+    ...taggingCountHeaders(tags),
+    ...(storageClass === undefined ? {} : { 'x-amz-storage-class': storageClass }),
+    ...lockHeadersOf({
+      ...(row.lock === undefined ? {} : { retention: row.lock }),
+      ...(row.legalHold === undefined ? {} : { legalHold: row.legalHold }),
+    }),
+    ...(row.isCurrent === false ? {} : expirationHeaders(bucket, row)),
+  }
+}
+
+/** When the lifecycle of the bucket will remove the current version of a key, if it will. */
+export function expirationHeaders(
+  { settings }: OpenBucket,
+  row: Pick<ObjectRow, 'key' | 'sizeBytes' | 'modifiedMs' | 'details'>,
+): Readonly<Record<string, string>> {
+  if (settings.lifecycle === undefined) return {}
+  return settings.lifecycle.compiled.expirationHeaders({
+    key: row.key,
+    sizeBytes: row.sizeBytes,
+    tags: () => readDetails(row.details).tags,
+    modifiedMs: row.modifiedMs,
+    isCurrent: true,
+    isDeleteMarker: false,
+    isOnlyVersion: false,
+  })
 }

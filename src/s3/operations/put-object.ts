@@ -1,20 +1,28 @@
 import type { ObjectCall, Reply } from '../call.ts'
 import { writeCondition } from '../conditions.ts'
-import { readMetadata } from '../metadata.ts'
 import { objectBytesMax } from '../objects/limits.ts'
 import { putObject as putInto } from '../objects/put.ts'
-import { checksumHeaders, quoted } from './object-headers.ts'
-import { refuseUnbuilt, versionHeaders } from './parameters.ts'
+import { checksumHeaders, expirationHeaders, quoted } from './object-headers.ts'
+import { readObjectWrite } from './object-write.ts'
+import { versionHeaders } from './parameters.ts'
 
 export async function putObject(call: ObjectCall): Promise<Reply> {
-  const { headers, store, bucket, key, caller } = call
-  refuseUnbuilt(headers)
+  const { headers, store, bucket, key } = call
+  const write = await readObjectWrite(call)
   const plan = call.planBody({ maxBytes: objectBytesMax })
-  const { etag, checksum, version } = await putInto(store, bucket, key, {
+  const object = await putInto(store, bucket, key, {
     sizeBytes: plan.sizeBytes,
     body: () => call.body(plan),
-    details: { metadata: readMetadata(headers), owner: caller?.name ?? '' },
+    details: { ...write, tags: write.tags ?? [] },
+    locks: write,
     condition: writeCondition(headers),
   })
-  return { headers: { ETag: quoted(etag), ...checksumHeaders(checksum), ...versionHeaders(bucket, version) } }
+  return {
+    headers: {
+      ETag: quoted(object.etag),
+      ...checksumHeaders(object.checksum),
+      ...versionHeaders(bucket, object.version),
+      ...expirationHeaders(bucket, { ...object, key }),
+    },
+  }
 }

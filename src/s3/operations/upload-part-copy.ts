@@ -6,7 +6,7 @@ import { readCopyRange } from '../ranges.ts'
 import { xmlDocument } from '../xml.ts'
 import { copySource } from './copy-source.ts'
 import { partChecksumElements, quoted } from './object-headers.ts'
-import { refuseUnbuilt } from './parameters.ts'
+import { refuseUnbuilt } from './object-write.ts'
 import { partNumberOf, uploadIdOf } from './upload-parameters.ts'
 
 export async function uploadPartCopy(call: ObjectCall): Promise<Reply> {

@@ -4,7 +4,7 @@ import { objectBytesMax } from '../objects/limits.ts'
 import { putPart } from '../objects/parts.ts'
 import { openUpload } from '../objects/uploads.ts'
 import { checksumHeaders, quoted } from './object-headers.ts'
-import { refuseUnbuilt } from './parameters.ts'
+import { refuseUnbuilt } from './object-write.ts'
 import { partNumberOf, uploadIdOf } from './upload-parameters.ts'
 
 export async function uploadPart(call: ObjectCall): Promise<Reply> {

@@ -1,3 +1,5 @@
+import type { FieldValue } from '../../ports/catalog.ts'
+import { field, isList, text, texts } from '../record-values.ts'
 import type { Condition } from './conditions.ts'
 
 /**
@@ -6,19 +8,11 @@ import type { Condition } from './conditions.ts'
  *
  *     { "operator": "ip_address", "source_ips": ["10.0.0.0/8"] }
  *     { "operator": "string_like", "prefixes": ["home/*"], "delimiters": ["/"] }
+ *
+ * Keys and operators that it has no name for are written as Amazon does:
+ *
+ *     { "operator": "Bool", "key": "aws:SecureTransport", "values": ["false"] }
  */
-export interface ConditionRow {
-  readonly operator: string
-  readonly source_ips?: readonly string[]
-  readonly usernames?: readonly string[]
-  readonly prefixes?: readonly string[]
-  readonly delimiters?: readonly string[]
-  readonly max_keys?: readonly number[]
-  readonly if_match?: readonly string[]
-  readonly if_none_match?: boolean
-  readonly object_creation_operation?: boolean
-}
-
 export const rowOperators: Readonly<Record<string, string>> = {
   ip_address: 'IpAddress',
   not_ip_address: 'NotIpAddress',
@@ -38,27 +32,28 @@ export const rowOperators: Readonly<Record<string, string>> = {
   null: 'Null',
 }
 
-/** Conditions of rows. An operator that is none stays as it is, so that `policyProblem` names it. */
-export function conditionsOfRows(rows: readonly ConditionRow[]): readonly Condition[] {
-  return rows.flatMap((row) => {
-    const operator = rowOperators[row.operator.toLowerCase()] ?? row.operator
-    return rowFields.flatMap(([field, key]) => {
-      const value = row[field]
-      if (value === undefined) return []
-      return [{ operator, key, values: (typeof value === 'object' ? value : [value]).map(String) }]
-    })
-  })
+/** Conditions of a row. An operator that is none stays as it is, so that `policyProblem` names it. */
+export function conditionsOfRow(row: FieldValue): readonly Condition[] {
+  const given = text(field(row, 'operator'))
+  const operator = rowOperators[given.toLowerCase()] ?? given
+  const conditions: Condition[] = []
+  for (const [name, key] of rowFields) {
+    const value = field(row, name)
+    if (value === undefined || value === null) continue
+    conditions.push({ operator, key, values: (isList(value) ? value : [value]).map(String) })
+  }
+  const key = field(row, 'key')
+  if (typeof key === 'string') conditions.push({ operator, key, values: texts(field(row, 'values')) })
+  // A condition on nothing must not become none: it is one that `policyProblem` refuses.
+  return conditions.length === 0 ? [{ operator, key: '', values: [] }] : conditions
 }
 
-/** Rows of conditions, one each, or nothing when a condition has no form as a row. */
-export function rowsOfConditions(conditions: readonly Condition[]): readonly ConditionRow[] | undefined {
-  const rows: ConditionRow[] = []
-  for (const condition of conditions) {
-    const row = rowOf(condition)
-    if (row === undefined) return undefined
-    rows.push(row)
-  }
-  return rows
+export function rowOfCondition({ operator, key, values }: Condition): FieldValue {
+  const name = Object.entries(rowOperators).find(([, amazon]) => amazon.toLowerCase() === operator.toLowerCase())?.[0]
+  const row = rowFields.find(([, known]) => known.toLowerCase() === key.toLowerCase())?.[0]
+  const value = row === undefined ? undefined : valueOf(row, values)
+  if (name === undefined || row === undefined || value === undefined) return { operator: name ?? operator, key, values }
+  return { operator: name, [row]: value }
 }
 
 const rowFields = [
@@ -70,20 +65,18 @@ const rowFields = [
   ['if_match', 's3:if-match'],
   ['if_none_match', 's3:if-none-match'],
   ['object_creation_operation', 's3:ObjectCreationOperation'],
-] as const satisfies readonly (readonly [keyof ConditionRow, string])[]
+] as const
 
-function rowOf({ operator, key, values }: Condition): ConditionRow | undefined {
-  const name = Object.entries(rowOperators).find(([, amazon]) => amazon.toLowerCase() === operator.toLowerCase())?.[0]
-  const field = rowFields.find(([, known]) => known.toLowerCase() === key.toLowerCase())?.[0]
-  if (name === undefined || field === undefined) return undefined
-  if (field === 'max_keys') {
+/** The value in the type that the row's field has, if it can have it. */
+function valueOf(name: (typeof rowFields)[number][0], values: readonly string[]): FieldValue | undefined {
+  if (name === 'max_keys') {
     const numbers = values.map(Number)
-    return numbers.every(Number.isInteger) ? { operator: name, max_keys: numbers } : undefined
+    return numbers.every(Number.isSafeInteger) ? numbers : undefined
   }
-  if (field === 'if_none_match' || field === 'object_creation_operation') {
+  if (name === 'if_none_match' || name === 'object_creation_operation') {
     const [value = ''] = values
     const isTruth = values.length === 1 && /^(?:true|false)$/i.test(value)
-    return isTruth ? { operator: name, [field]: value.toLowerCase() === 'true' } : undefined
+    return isTruth ? value.toLowerCase() === 'true' : undefined
   }
-  return { operator: name, [field]: values }
+  return values
 }

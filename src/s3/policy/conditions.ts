@@ -1,6 +1,6 @@
 import { readIsoDate } from '../config/elements.ts'
 import { addressRange } from './address.ts'
-import { compilePattern, compileText, conditionKey } from './pattern.ts'
+import { compilePattern, compileText, conditionKey, variableKeys } from './pattern.ts'
 import type { Lookup } from './pattern.ts'
 
 /**
@@ -72,7 +72,7 @@ export function isConditionKey(name: string): boolean {
 
 /** The keys that statements look at, as `conditionKey` writes them: what need not be known need not be read. */
 export function keysOf(conditions: readonly Condition[]): ReadonlySet<string> {
-  return new Set(conditions.map(({ key }) => conditionKey(key)))
+  return new Set(conditions.flatMap(({ key, values }) => [conditionKey(key), ...values.flatMap(variableKeys)]))
 }
 
 /** Whether a condition limits a statement to some fixed values, so that what it allows is not open to everybody. */

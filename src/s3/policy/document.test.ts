@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { headersOf } from '../headers.ts'
-import { conditionsOfRows, rowsOfConditions } from './condition-rows.ts'
+import { conditionsOfRow, rowOfCondition } from './condition-rows.ts'
 import { requestContext } from './context.ts'
 import type { RequestFacts } from './context.ts'
 import { policyBytesMax, policyDocument, readPolicyDocument } from './document.ts'
+import { rowOfStatement, statementOfRow } from './statement-rows.ts'
 import { compilePolicy, isPublicPolicy, policyProblem } from './statements.ts'
 import type { Decision, Principal } from './statements.ts'
 
@@ -159,10 +160,33 @@ test('rows of the management interface are the same conditions', () => {
     { operator: 'null', if_none_match: false },
     { operator: 'numeric_less_than', max_keys: [5] },
   ]
-  const conditions = conditionsOfRows(rows)
+  const conditions = rows.flatMap(conditionsOfRow)
   assert.deepEqual(conditions[0], { operator: 'IpAddress', key: 'aws:SourceIp', values: ['10.0.0.0/8'] })
-  assert.deepEqual(rowsOfConditions(conditions), rows)
-  assert.equal(rowsOfConditions([{ operator: 'Bool', key: 'aws:SecureTransport', values: ['true'] }]), undefined)
+  assert.deepEqual(conditions.map(rowOfCondition), rows)
+})
+
+test('a policy of S3 is the same after it was rows, whatever it says', () => {
+  const conditions = { Bool: { 'aws:SecureTransport': 'false' }, StringLikeIfExists: { 'aws:Referer': ['a*', 'b'] } }
+  const { statements } = read([
+    { ...base, Condition: conditions },
+    {
+      Sid: 'x',
+      Effect: 'Deny',
+      NotPrincipal: { AWS: 'alice' },
+      NotAction: 's3:GetObject',
+      NotResource: 'arn:aws:s3:::b/x*',
+    },
+  ])
+  assert.equal(statements.length, 2)
+  assert.deepEqual(
+    statements.map((statement) => statementOfRow(rowOfStatement(statement), ['never'])),
+    statements,
+  )
+})
+
+test('a row without a condition in it grants nothing', () => {
+  const row = { effect: 'allow', principals: ['*'], actions: ['*'], conditions: [{ operator: 'bool' }] }
+  assert.ok(policyProblem([statementOfRow(row, ['b'])], { bucket: 'b' }))
 })
 
 test('a policy is public when nothing narrows whom it is for', () => {

@@ -41,6 +41,12 @@ export function conditionKey(name: string): string {
   return slash < 0 ? name.toLowerCase() : name.slice(0, slash).toLowerCase() + name.slice(slash)
 }
 
+/** The condition keys that the variables of a pattern name. */
+export function variableKeys(pattern: string): readonly string[] {
+  if (!pattern.includes('${')) return []
+  return piecesOf(pattern).flatMap((piece) => (typeof piece === 'object' && 'key' in piece ? [piece.key] : []))
+}
+
 type Piece = string | { readonly key: string; readonly otherwise: string | undefined } | { readonly text: string }
 
 function piecesOf(pattern: string): readonly Piece[] {

@@ -1,7 +1,7 @@
 import { actionNames, otherActionNames } from './actions.ts'
 import { compileCondition, conditionProblem, isLimiting, keysOf } from './conditions.ts'
 import type { Condition } from './conditions.ts'
-import { compilePattern } from './pattern.ts'
+import { compilePattern, variableKeys } from './pattern.ts'
 import type { Lookup } from './pattern.ts'
 import { wildcard } from './wildcard.ts'
 
@@ -79,9 +79,14 @@ export function compilePolicy(statements: readonly Statement[]): Policy {
   }
 }
 
-/** The condition keys that statements look at, as `conditionKey` writes them. */
+/** The condition keys that statements look at, in conditions and in variables, as `conditionKey` writes them. */
 export function conditionKeysOf(statements: readonly Statement[]): ReadonlySet<string> {
-  return keysOf(statements.flatMap(({ conditions }) => conditions ?? []))
+  const keys = new Set(keysOf(statements.flatMap(({ conditions }) => conditions ?? [])))
+  for (const { resources, notResources } of statements) {
+    for (const pattern of [...resources, ...(notResources ?? [])])
+      for (const key of variableKeys(pattern)) keys.add(key)
+  }
+  return keys
 }
 
 /** Whether a bucket policy lets everybody do something: what GetBucketPolicyStatus answers. */

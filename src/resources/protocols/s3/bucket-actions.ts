@@ -3,6 +3,8 @@ import type { Actions } from '../../../core/perform.ts'
 import type { Caller } from '../../../core/verb.ts'
 import { Failure } from '../../../model/failure.ts'
 import { completeDraft } from '../../../model/shape.ts'
+import { textAt } from '../../../model/value.ts'
+import type { Fields } from '../../../ports/catalog.ts'
 import { BUCKET_BYTES_DEFAULT } from './bucket-fields.ts'
 import { bucketCodes } from './bucket-verbs.ts'
 import { BUCKETS } from './types.ts'
@@ -19,8 +21,14 @@ export function bucketActions(actions: Actions) {
   const behaviour = cluster.behaviour(BUCKETS)
   return {
     /** The bucket lands in the data volume with most room. */
-    createBucket(of: { svm: string; server: string; name: string; caller: From }): Promise<BucketOutcome> {
-      const draft = { 'svm.uuid': of.svm, name: of.name, size: BUCKET_BYTES_DEFAULT }
+    createBucket(of: {
+      svm: string
+      server: string
+      name: string
+      caller: From
+      fields?: Fields
+    }): Promise<BucketOutcome> {
+      const draft = { 'svm.uuid': of.svm, name: of.name, size: BUCKET_BYTES_DEFAULT, ...of.fields }
       return outcomeOf(() =>
         actions.perform(behaviour, 'create', {
           caller: callerOf(of.caller),
@@ -28,6 +36,27 @@ export function bucketActions(actions: Actions) {
           path: {},
           args: {},
           description: `S3 CreateBucket ${of.name}`,
+        }),
+      )
+    },
+
+    /** Of several at once each holds: what one changes, another that changes something else does not take back. */
+    async configureBucket(of: {
+      bucket: string
+      fields: Fields
+      operation: string
+      caller: From
+    }): Promise<BucketOutcome> {
+      const row = await cluster.find(BUCKETS, of.bucket)
+      if (row === undefined) return 'missing'
+      return outcomeOf(() =>
+        actions.perform(behaviour, 'modify', {
+          caller: callerOf(of.caller),
+          row,
+          draft: of.fields,
+          path: {},
+          args: {},
+          description: `S3 ${of.operation} ${textAt(row, 'name')}`,
         }),
       )
     },

@@ -1,0 +1,90 @@
+import type { Fields, FieldValue } from '../ports/catalog.ts'
+import type { CorsRule } from './config/cors.ts'
+import { corsFields, readCorsRows } from './config/cors-rows.ts'
+import { compileLifecycle } from './config/lifecycle.ts'
+import type { Lifecycle, LifecycleRule } from './config/lifecycle.ts'
+import { readLifecycleRows } from './config/lifecycle-rows.ts'
+import type { LockConfiguration } from './config/object-lock.ts'
+import { readLockFields } from './config/lock-fields.ts'
+import type { PublicAccessBlock } from './config/public-access-block.ts'
+import type { Tag } from './config/tagging.ts'
+import { field, isList, text } from './record-values.ts'
+
+/**
+ * Everything a bucket can be told beside its name, size and policy. All of it is fields of the bucket's record: those that
+ * the management interface shows too (`cors.rules`, `lifecycle_management.rules`, `retention.*`), and those that only S3
+ * knows, which begin with `$`. What is absent was never said, or was taken back.
+ */
+export interface BucketSettings {
+  readonly cors?: readonly CorsRule[]
+  readonly lifecycle?: LifecycleSettings
+  /** Present when the bucket has locks, with or without a default retention. */
+  readonly locks?: LockConfiguration
+  readonly tags?: readonly Tag[]
+  readonly publicAccessBlock?: PublicAccessBlock
+  readonly isOwnershipSet: boolean
+}
+
+export interface LifecycleSettings {
+  readonly rules: readonly LifecycleRule[]
+  readonly compiled: Lifecycle
+  /** As it was last said: `x-amz-transition-default-minimum-object-size`. */
+  readonly transitionMinimum?: string
+}
+
+export function readSettings(body: Fields): BucketSettings {
+  const cors = readCorsRows(body)
+  const lifecycle = readLifecycle(body)
+  const locks = readLockFields(body)
+  const tags = body['$tags']
+  const block = body['$publicAccessBlock']
+  return {
+    ...(cors === undefined ? {} : { cors }),
+    ...(lifecycle === undefined ? {} : { lifecycle }),
+    ...(locks === undefined ? {} : { locks }),
+    ...(isList(tags) ? { tags: tags.map(readTag) } : {}),
+    ...(typeof block === 'object' && block !== null ? { publicAccessBlock: readBlock(block) } : {}),
+    isOwnershipSet: body['$ownership'] === true,
+  }
+}
+
+/** Fields to change in a bucket's record; `null` removes one. */
+export const settingFields = {
+  cors: corsFields,
+  tags: (tags: readonly Tag[] | undefined): Fields => ({
+    $tags: tags === undefined ? null : tags.map(({ key, value }) => ({ key, value })),
+  }),
+  publicAccessBlock: (block: PublicAccessBlock | undefined): Fields => ({
+    $publicAccessBlock: block === undefined ? null : { ...block },
+  }),
+  ownership: (isSet: boolean): Fields => ({ $ownership: isSet ? true : null }),
+} as const
+
+function readLifecycle(body: Fields): LifecycleSettings | undefined {
+  const rules = readLifecycleRows(body)
+  if (rules === undefined) return undefined
+  const minimum = body['$transitionMinimum']
+  // Most requests do not ask for it, and a bucket may have a thousand rules.
+  let compiled: Lifecycle | undefined
+  return {
+    rules,
+    get compiled() {
+      return (compiled ??= compileLifecycle(rules))
+    },
+    ...(typeof minimum === 'string' ? { transitionMinimum: minimum } : {}),
+  }
+}
+
+function readTag(value: FieldValue): Tag {
+  return { key: text(field(value, 'key')), value: text(field(value, 'value')) }
+}
+
+function readBlock(value: FieldValue): PublicAccessBlock {
+  const isSet = (name: string): boolean => field(value, name) === true
+  return {
+    blockPublicAcls: isSet('blockPublicAcls'),
+    ignorePublicAcls: isSet('ignorePublicAcls'),
+    blockPublicPolicy: isSet('blockPublicPolicy'),
+    restrictPublicBuckets: isSet('restrictPublicBuckets'),
+  }
+}
