@@ -6,10 +6,11 @@ import {
   decodeBase64,
   decodeChecksum,
   defaultChecksumAlgorithm,
-  findChecksumAlgorithm,
   hashDigest,
 } from './checksums/algorithms.ts'
 import type { ChecksumAlgorithm, ChecksumType, Digest } from './checksums/algorithms.ts'
+import { checksumPrefix, readChecksumClaim } from './checksums/claims.ts'
+import type { ChecksumClaim } from './checksums/claims.ts'
 import { invalidArgument, s3Error } from './errors.ts'
 import { headerValue } from './headers.ts'
 import type { RequestHeaders } from './headers.ts'
@@ -173,12 +174,6 @@ export class BodyPlan {
   }
 }
 
-/** A checksum that a client promises. Without a value it comes with the trailer. */
-interface ChecksumClaim {
-  readonly algorithm: ChecksumAlgorithm
-  readonly value: Buffer | undefined
-}
-
 /**
  * The length that counts is that of the decoded body. `Transfer-Encoding: chunked` around `aws-chunked`, as streams of the
  * JavaScript SDK have it, therefore needs no Content-Length.
@@ -213,40 +208,6 @@ function readTrailerNames(headers: RequestHeaders, payload: Payload): readonly s
   }
   return kept
 }
-
-/** The one checksum of a request, from its headers or announced for its trailer. */
-function readChecksumClaim(headers: RequestHeaders, trailerNames: readonly string[]): ChecksumClaim | undefined {
-  const sent = [...headers.keys()].filter((name) => name.startsWith(checksumPrefix) && !notChecksums.has(name))
-  if (sent.length + trailerNames.length > 1) {
-    throw invalidRequest('Expecting a single x-amz-checksum- header. Multiple checksum Types are not allowed.')
-  }
-  const [name] = [...sent, ...trailerNames]
-  const named = headerValue(headers, 'x-amz-sdk-checksum-algorithm')?.toUpperCase()
-  if (name === undefined) {
-    if (named === undefined) return undefined
-    throw invalidRequest(
-      'x-amz-sdk-checksum-algorithm specified, but no corresponding x-amz-checksum-* or x-amz-trailer headers were found.',
-    )
-  }
-  const algorithm = checksumAlgorithmOf(name)
-  if (named !== undefined && named !== algorithm) {
-    throw invalidRequest('Value for x-amz-sdk-checksum-algorithm header is invalid.')
-  }
-  if (sent.length === 0) return { algorithm, value: undefined }
-  const value = decodeChecksum(algorithm, headerValue(headers, name) ?? '')
-  if (value === undefined) throw invalidRequest(`Value for ${name} header is invalid.`)
-  return { algorithm, value }
-}
-
-function checksumAlgorithmOf(header: string): ChecksumAlgorithm {
-  const name = header.slice(checksumPrefix.length)
-  const algorithm = findChecksumAlgorithm(name)
-  if (algorithm !== undefined) return algorithm
-  throw invalidRequest(`The algorithm of ${header} is not known.`)
-}
-
-const checksumPrefix = 'x-amz-checksum-'
-const notChecksums = new Set(['x-amz-checksum-algorithm', 'x-amz-checksum-mode', 'x-amz-checksum-type'])
 
 function invalidRequest(message: string): Error {
   return s3Error('InvalidRequest', { message })

@@ -121,6 +121,12 @@ test('a composite checksum is that of the parts’ checksums, with their number'
   assert.equal(compositeChecksum('SHA256', parts), `${expected}-2`)
 })
 
+test('composite checksums of one part are those that Amazon answers', () => {
+  // The functional tests of OpenStack Swift, which also run against Amazon.
+  assert.equal(compositeChecksum('CRC32', [checksum('CRC32', check)]), '7kxlUA==-1')
+  assert.equal(compositeChecksum('CRC32C', [checksum('CRC32C', check)]), 'pzJFoA==-1')
+})
+
 test('hashes cannot be combined', () => {
   assert.equal(fullObjectChecksum('SHA256', []), undefined)
 })

@@ -1,6 +1,6 @@
 import type { ObjectCall, Reply } from '../call.ts'
-import { checksumAlgorithms } from '../checksums/algorithms.ts'
-import type { ChecksumAlgorithm } from '../checksums/algorithms.ts'
+import { decodeChecksum, findChecksumAlgorithm } from '../checksums/algorithms.ts'
+import { readObjectChecksum } from '../checksums/claims.ts'
 import { unquoted, writeCondition } from '../conditions.ts'
 import { invalidArgument, s3Error } from '../errors.ts'
 import { headerValue } from '../headers.ts'
@@ -8,7 +8,7 @@ import type { RequestHeaders } from '../headers.ts'
 import { completeUpload } from '../objects/complete.ts'
 import type { Expected, NamedPart } from '../objects/complete.ts'
 import { partsMax } from '../objects/limits.ts'
-import { child, children, findInteger, findText, malformed, readXml, xmlDocument } from '../xml.ts'
+import { child, children, findInteger, malformed, readXml, xmlDocument } from '../xml.ts'
 import type { XmlNode } from '../xml.ts'
 import { checksumElements, quoted } from './object-headers.ts'
 import { versionHeaders } from './parameters.ts'
@@ -50,11 +50,20 @@ function readPart(entry: XmlNode): NamedPart {
 }
 
 function checksumOf(entry: XmlNode): NamedPart['checksum'] {
-  for (const { algorithm, element } of Object.values(checksumAlgorithms)) {
-    const value = findText(entry, element)?.trim()
-    if (value !== undefined) return { algorithm, value }
+  const given = entry.children.filter(({ name }) => name.startsWith('Checksum') && name !== 'ChecksumType')
+  const [first] = given
+  if (first === undefined) return undefined
+  const algorithm = findChecksumAlgorithm(nameOf(first))
+  const value = first.text.trim()
+  if (given.length === 1 && algorithm !== undefined && decodeChecksum(algorithm, value) !== undefined) {
+    return { algorithm, value }
   }
-  return undefined
+  const values = given.map((one) => `${nameOf(one)}:${one.text};`).join('')
+  throw invalidArgument('Invalid Base64 or multiple checksums present in request', 'Checksum', values)
+}
+
+function nameOf(element: XmlNode): string {
+  return element.name.slice('Checksum'.length)
 }
 
 function readExpected(headers: RequestHeaders): Expected {
@@ -66,10 +75,9 @@ function readExpected(headers: RequestHeaders): Expected {
   if (type !== undefined && type !== 'FULL_OBJECT' && type !== 'COMPOSITE') {
     throw s3Error('InvalidRequest', { message: 'Value for x-amz-checksum-type header is invalid.' })
   }
-  let checksum: { algorithm: ChecksumAlgorithm; value: string } | undefined
-  for (const { algorithm, header } of Object.values(checksumAlgorithms)) {
-    const value = headerValue(headers, header)
-    if (value !== undefined) checksum = { algorithm, value }
+  return {
+    sizeBytes: size === undefined ? undefined : Number(size),
+    type,
+    checksum: readObjectChecksum(headers),
   }
-  return { sizeBytes: size === undefined ? undefined : Number(size), type, checksum }
 }

@@ -3,6 +3,7 @@ import type { ObjectCall, Reply } from '../call.ts'
 import { checkReadConditions, rangeStillFits } from '../conditions.ts'
 import { invalidArgument, s3Error } from '../errors.ts'
 import { headerValue } from '../headers.ts'
+import type { RequestHeaders } from '../headers.ts'
 import { responseOverrides } from '../metadata.ts'
 import { partsMax } from '../objects/limits.ts'
 import { openSegments, segmentsOf, withObject } from '../objects/read.ts'
@@ -27,6 +28,7 @@ async function readObject(call: ObjectCall, open: Open): Promise<Reply> {
   const version = query.get('versionId')
   const overrides = responseOverrides(query, { isAnonymous: caller === undefined })
   const partNumber = readPartNumber(query.get('partNumber'))
+  const wantsChecksum = readChecksumMode(headers)
   const rangeHeader = headerValue(headers, 'range')
   if (partNumber !== undefined && rangeHeader !== undefined) {
     throw s3Error('InvalidRequest', { message: 'Cannot specify both Range header and partNumber query parameter' })
@@ -38,7 +40,6 @@ async function readObject(call: ObjectCall, open: Open): Promise<Reply> {
       partNumber === undefined
         ? readRange(rangeStillFits(headers, row) ? rangeHeader : undefined, row.sizeBytes)
         : partRange(row, partNumber)
-    const wantsChecksum = headerValue(headers, 'x-amz-checksum-mode')?.toUpperCase() === 'ENABLED'
     const checksum = partNumber === undefined ? wholeChecksum(row, range) : partChecksum(row, partNumber)
     return {
       // An empty object has no range to name, so even its only part is answered as a whole.
@@ -58,6 +59,13 @@ async function readObject(call: ObjectCall, open: Open): Promise<Reply> {
     }
   }
   return withObject(store, bucket, key, answerRow, version)
+}
+
+function readChecksumMode(headers: RequestHeaders): boolean {
+  const mode = headerValue(headers, 'x-amz-checksum-mode')
+  if (mode === undefined) return false
+  if (mode.toUpperCase() === 'ENABLED') return true
+  throw s3Error('InvalidRequest', { message: 'Value for x-amz-checksum-mode header is invalid.' })
 }
 
 function readPartNumber(text: string | undefined): number | undefined {
