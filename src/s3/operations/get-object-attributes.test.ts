@@ -85,6 +85,11 @@ test('an object that was put at once has no parts, and its ETag comes without qu
   assert.deepEqual(LastModified, head.LastModified)
 })
 
+test('the storage class is the one the object was given', async () => {
+  await t.s3.send(new PutObjectCommand({ Bucket, Key: 'cold', Body: last, StorageClass: 'STANDARD_IA' }))
+  assert.equal((await attributes('cold')).StorageClass, 'STANDARD_IA')
+})
+
 test('only what is named is answered', async () => {
   await t.s3.send(new PutObjectCommand({ Bucket, Key: 'some', Body: last }))
   const { $metadata: _, LastModified: __, ...found } = await attributes('some', { ObjectAttributes: ['ObjectSize'] })

@@ -25,7 +25,7 @@ export async function listParts(call: ObjectCall): Promise<Reply> {
       UploadId: upload.id,
       Initiator: owner(svm),
       Owner: owner(svm),
-      StorageClass: 'STANDARD',
+      StorageClass: upload.details.storageClass ?? 'STANDARD',
       PartNumberMarker: marker,
       NextPartNumberMarker: page.at(-1)?.number,
       MaxParts: limit,

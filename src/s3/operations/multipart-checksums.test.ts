@@ -207,6 +207,12 @@ test('a repeated Complete is answered as the first one while its object is there
   refused(await again(), 404, 'NoSuchUpload')
 })
 
+test('ListParts tells the storage class that the object will have', async () => {
+  const id = await begin('cold', { 'x-amz-storage-class': 'STANDARD_IA' })
+  const { text } = await ask('GET', `cold?uploadId=${id}`)
+  assert.match(text, /<StorageClass>STANDARD_IA<\/StorageClass>/)
+})
+
 test('a checksum mode that there is not is refused', async () => {
   await ask('PUT', 'mode', {}, 'body')
   refused(await ask('GET', 'mode', { 'x-amz-checksum-mode': 'DISABLED' }), 400, 'InvalidRequest')
