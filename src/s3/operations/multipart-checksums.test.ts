@@ -113,7 +113,7 @@ function testAlgorithm(algorithm: ChecksumAlgorithm, type: ChecksumType): void {
   })
 }
 
-test('a checksum of the XXHASH family may come in a trailer', async () => {
+test('a checksum of the XXHASH family may come in a trailer, and be computed of a copy', async () => {
   const [, body = Buffer.alloc(0)] = bodies
   const { header } = checksumAlgorithms.XXHASH3
   const put = (value: string): Promise<Answer> =>
@@ -124,7 +124,10 @@ test('a checksum of the XXHASH family may come in a trailer', async () => {
     })
   refused(await put(sum('XXHASH3')), 400, 'BadDigest')
   const value = sum('XXHASH3', body)
-  assert.deepEqual((await put(value)).headers[header], value)
+  assert.equal((await put(value)).headers[header], value)
+  const from = { 'x-amz-copy-source': `/${Bucket}/trailed`, 'x-amz-checksum-algorithm': 'XXHASH128' }
+  const { text } = await ask('PUT', 'copied', from)
+  assert.ok(text.includes(`<ChecksumXXHASH128>${sum('XXHASH128', body)}</ChecksumXXHASH128>`), text)
 })
 
 test('Complete refuses checksums of parts that are wrong, no base64, of another algorithm, or two at once', async () => {
