@@ -180,7 +180,11 @@ test('what is not HTTP, or not of S3, is answered with an error document', async
   assert.match(await raw('nonsense\r\n\r\n'), /^HTTP\/1\.1 400 .*<Code>InvalidRequest<\/Code>/s)
   assert.match(await raw(`GET / HTTP/1.1\r\nx: ${'y'.repeat(40_000)}\r\n\r\n`), /RequestHeaderSectionTooLarge/)
   assert.match(await raw(`GET /${Bucket} HTTP/1.1\r\n\r\n`), /^HTTP\/1\.1 403 /)
-  assert.equal((await send(t, 'OPTIONS', `/${Bucket}/x`, { isAnonymous: true })).status, 403)
+  const preflight = { 'access-control-request-method': 'GET' }
+  const options = (headers: Record<string, string>): ReturnType<typeof send> =>
+    send(t, 'OPTIONS', `/${Bucket}/x`, { isAnonymous: true, headers: { ...preflight, ...headers } })
+  assert.match((await options({})).text, /<Code>BadRequest<.*Origin request header needed/)
+  assert.match((await options({ origin: 'http://a' })).text, /<Code>AccessForbidden<.*CORS is not enabled/)
   assert.equal((await send(t, 'PATCH', `/${Bucket}/x`)).status, 405)
   assert.match((await send(t, 'GET', '/%zz', { isAnonymous: true })).text, /InvalidURI/)
   assert.match((await send(t, 'GET', '/Bad_Name')).text, /InvalidBucketName/)

@@ -1,5 +1,5 @@
 import { refuseOutcome, type BucketCall, type Reply } from '../call.ts'
-import { readVersioning, versioningDocument } from '../config/versioning.ts'
+import { checkVersioningChange, readVersioning, versioningDocument } from '../config/versioning.ts'
 
 export function getBucketVersioning({ bucket }: BucketCall): Promise<Reply> {
   return Promise.resolve({ body: versioningDocument(bucket.versioning) })
@@ -8,6 +8,7 @@ export function getBucketVersioning({ bucket }: BucketCall): Promise<Reply> {
 export async function putBucketVersioning(call: BucketCall): Promise<Reply> {
   const { bucket, caller, control } = call
   const state = readVersioning(await call.document())
+  checkVersioningChange(state, { hasObjectLock: bucket.settings.locks !== undefined })
   const outcome = await control.versionBucket({
     bucket: bucket.uuid,
     state,

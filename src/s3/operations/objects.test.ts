@@ -7,7 +7,6 @@ import {
   DeleteObjectCommand,
   DeleteObjectsCommand,
   GetObjectCommand,
-  GetObjectTaggingCommand,
   HeadObjectCommand,
   PutObjectCommand,
 } from '@aws-sdk/client-s3'
@@ -288,13 +287,13 @@ test('an object beyond 5 GiB or beyond the volume is refused by its announced si
 
 test('what is not built is refused by its name, not ignored', async () => {
   await assert.rejects(put('enc', 'x', { ServerSideEncryption: 'AES256' }), failing('NotImplemented', 501))
-  await assert.rejects(put('tag', 'x', { Tagging: 'a=b' }), failing('NotImplemented', 501))
-  await assert.rejects(put('acl', 'x', { ACL: 'public-read' }), failing('NotImplemented', 501))
+  await assert.rejects(put('web', 'x', { WebsiteRedirectLocation: '/y' }), failing('NotImplemented', 501))
+  await assert.rejects(put('acl', 'x', { ACL: 'public-read' }), failing('AccessControlListNotSupported', 400))
+  for (const Key of ['enc', 'web', 'acl']) await assert.rejects(read(Key), failing('NoSuchKey', 404))
   await put('acl', 'x', { ACL: 'private' })
-  assert.deepEqual((await t.s3.send(new GetObjectTaggingCommand({ Bucket, Key: 'acl' }))).TagSet, [])
-  const { status, text } = await send(t, 'PUT', `/${Bucket}/acl?tagging`, { body: '' })
+  const { status, text } = await send(t, 'POST', `/${Bucket}/acl?restore`, { body: '' })
   assert.equal(status, 501)
-  assert.match(text, /PutObjectTagging is not implemented/)
+  assert.match(text, /RestoreObject is not implemented/)
 })
 
 test('every checksum that was sent comes back in checksum mode, and CRC64NVME when none was', async () => {
