@@ -18,7 +18,7 @@ import type { S3Error } from './errors.ts'
 import { Exchange } from './exchange.ts'
 import { headerValue, requestHeaders } from './headers.ts'
 import type { RequestHeaders } from './headers.ts'
-import { checkBucketName, readTarget, splitTarget } from './keys.ts'
+import { checkBucketName, findHostBucket, readTarget, splitTarget } from './keys.ts'
 import type { Target } from './keys.ts'
 import { readDetails } from './objects/details.ts'
 import { explainFailure } from './objects/failures.ts'
@@ -150,7 +150,8 @@ async function perform(
   about.counts = handler.counts
 
   const server = servers.find(({ uuid }) => uuid === record?.server) ?? firstServer
-  const asked: Asked = { view, operation, headers, query, caller, server, target, verified }
+  const bucketUrl = bucketUrlOf(request, target, domains)
+  const asked: Asked = { view, operation, headers, query, caller, server, target, verified, bucketUrl }
   const call = makeCall(plane, exchange, asked)
   if (target.bucket !== undefined && record === undefined && handler.needs !== 'service') {
     throw noSuchBucket(target.bucket)
@@ -202,6 +203,7 @@ interface Asked {
   readonly server: Server
   readonly target: Target
   readonly verified: Verified<User>
+  readonly bucketUrl: string
 }
 
 /** One decision for each request, before its body is asked for, unless the body is what decides. */
@@ -231,7 +233,7 @@ function verifierOf({ system, signingKeys }: Plane, view: TenancyView): Verifier
 }
 
 function makeCall(plane: Plane, exchange: Exchange, asked: Asked): ServiceCall {
-  const { view, operation, headers, query, caller, server, target, verified } = asked
+  const { view, operation, headers, query, caller, server, target, verified, bucketUrl } = asked
   const { svm } = server
   const signing = chunkSigning(verified)
   const plan = (options: BodyOptions, about = headers): BodyPlan =>
@@ -247,6 +249,7 @@ function makeCall(plane: Plane, exchange: Exchange, asked: Asked): ServiceCall {
     store: plane.store,
     control: plane.control,
     bucketName: target.bucket ?? '',
+    bucketUrl,
     planBody: (options) => plan(options),
     body: (planned) => bodyOf(planned, exchange.body()),
     async document(options) {
@@ -293,7 +296,7 @@ function factsOf(
     headers,
     query,
     remoteAddress: request.socket.remoteAddress ?? '',
-    isSecure: 'encrypted' in request.socket,
+    isSecure: isSecure(request),
     nowMs,
     ...(user === undefined ? {} : { userName: user.name }),
     ...(verified.kind === 'signed'
@@ -347,6 +350,16 @@ async function openBucket(plane: Plane, view: TenancyView, record: Bucket): Prom
 function resourceOf(bucket: string | undefined, key: Uint8Array | undefined): string {
   if (bucket === undefined || bucket === '') return '*'
   return key === undefined ? bucket : `${bucket}/${Buffer.from(key).toString('utf8')}`
+}
+
+function bucketUrlOf(request: IncomingMessage, { bucket = '' }: Target, domains: readonly string[]): string {
+  const { host = '' } = request.headers
+  const isInHost = findHostBucket(host, domains) !== undefined
+  return `${isSecure(request) ? 'https' : 'http'}://${host}${isInHost ? '' : `/${bucket}`}`
+}
+
+function isSecure({ socket }: IncomingMessage): boolean {
+  return 'encrypted' in socket
 }
 
 function levelOf({ bucket, key }: Target): 'service' | 'bucket' | 'object' {

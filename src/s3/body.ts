@@ -11,7 +11,7 @@ import {
 import type { ChecksumAlgorithm, ChecksumType, Digest } from './checksums/algorithms.ts'
 import { checksumPrefix, readChecksumClaim } from './checksums/claims.ts'
 import type { ChecksumClaim } from './checksums/claims.ts'
-import { invalidArgument, s3Error } from './errors.ts'
+import { entityTooLarge, invalidArgument, s3Error } from './errors.ts'
 import { headerValue } from './headers.ts'
 import type { RequestHeaders } from './headers.ts'
 
@@ -25,6 +25,8 @@ export interface BodyRequest {
   readonly maxBytes: number
   /** What to compute when the client sends no checksum, such as the algorithm of a multipart upload. */
   readonly fallbackAlgorithm?: ChecksumAlgorithm
+  /** Nobody says beforehand how long it is, as with the file of a form: it ends where its source does. */
+  readonly isOpenEnded?: boolean
 }
 
 export interface BodyOutcome {
@@ -52,7 +54,7 @@ export function planBody(request: BodyRequest): BodyPlan {
 }
 
 export class BodyPlan {
-  /** Size of the decoded body. */
+  /** Size of the decoded body; of one with an open end, the most it may have. */
   readonly sizeBytes: number
   /** The algorithm of the checksum that will be kept. */
   readonly algorithm: ChecksumAlgorithm
@@ -63,16 +65,14 @@ export class BodyPlan {
   readonly #contentMd5: Buffer | undefined
   readonly #checksum: ChecksumClaim | undefined
   readonly #trailerNames: readonly string[]
+  readonly #isOpenEnded: boolean
   #outcome: BodyOutcome | undefined
 
   constructor(request: BodyRequest) {
     const { headers, payload, signing, maxBytes } = request
-    this.sizeBytes = readSize(headers, payload)
-    if (this.sizeBytes > maxBytes) {
-      throw s3Error('EntityTooLarge', {
-        fields: { ProposedSize: String(this.sizeBytes), MaxSizeAllowed: String(maxBytes) },
-      })
-    }
+    this.#isOpenEnded = request.isOpenEnded === true
+    this.sizeBytes = this.#isOpenEnded ? maxBytes : readSize(headers, payload)
+    if (this.sizeBytes > maxBytes) throw entityTooLarge(this.sizeBytes, maxBytes)
     if (payload.kind === 'chunked' && payload.isSigned && signing === undefined) {
       throw s3Error('InvalidRequest', { message: 'A body in signed chunks needs a signed request.' })
     }
@@ -97,13 +97,15 @@ export class BodyPlan {
     let sizeBytes = 0
     for await (const piece of decoder === undefined ? source : decodeChunked(source, decoder)) {
       sizeBytes += piece.length
-      if (sizeBytes > this.sizeBytes) throw incomplete(this.sizeBytes, sizeBytes)
+      if (sizeBytes > this.sizeBytes) {
+        throw this.#isOpenEnded ? entityTooLarge(sizeBytes, this.sizeBytes) : incomplete(this.sizeBytes, sizeBytes)
+      }
       md5.update(piece)
       sha256?.update(piece)
       checksum.update(piece)
       yield piece
     }
-    if (sizeBytes !== this.sizeBytes) throw incomplete(this.sizeBytes, sizeBytes)
+    if (!this.#isOpenEnded && sizeBytes !== this.sizeBytes) throw incomplete(this.sizeBytes, sizeBytes)
     this.#checkSha256(sha256)
     this.#outcome = {
       sizeBytes,

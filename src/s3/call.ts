@@ -27,6 +27,8 @@ export interface ServiceCall {
   readonly control: BucketControl
   /** The name in the path or the host, whether there is such a bucket or not. */
   readonly bucketName: string
+  /** Address of the bucket as the client has it: `https://s3.example.com/bucket`, or `https://bucket.s3.example.com`. */
+  readonly bucketUrl: string
   /** What the headers say about the body. Refuses what they tell is wrong. */
   planBody(options: BodyOptions): BodyPlan
   /** The body, once. Asking for its first byte is what answers `Expect: 100-continue`. */

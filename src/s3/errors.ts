@@ -37,6 +37,12 @@ export function invalidArgument(message: string, name: string, value: string): S
   return new S3Error('InvalidArgument', { message, fields: { ArgumentName: name, ArgumentValue: value } })
 }
 
+export function entityTooLarge(proposedBytes: number, maxBytes: number): S3Error {
+  return new S3Error('EntityTooLarge', {
+    fields: { ProposedSize: String(proposedBytes), MaxSizeAllowed: String(maxBytes) },
+  })
+}
+
 export type S3ErrorCode = keyof typeof s3ErrorTable
 
 /** Status and usual message of each code: Amazon S3 API Reference, "Error responses". */

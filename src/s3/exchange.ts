@@ -111,6 +111,8 @@ export class Exchange {
     else if (text !== undefined && hasBody && !isHead) response.write(text)
     else if (closes) response.flushHeaders()
     if (closes && !this.#awaitsContinue && rest > drainBytesMax) await this.#linger()
+    // Of a body that was begun to be read, Node does not throw away the rest: the next request would wait behind it.
+    if (!closes && rest > 0) this.request.resume()
     response.end()
   }
 

@@ -50,8 +50,8 @@ test('of the name of the file only the last part of a path is kept', async () =>
 })
 
 test('a form needs exactly one file, and one field of a name', async () => {
-  await assert.rejects(read(`${field('key', 'k')}--b--`), code('IncorrectNumberOfFilesInPostRequest'))
-  await assert.rejects(read(`${file('1')}${file('2')}--b--`), code('IncorrectNumberOfFilesInPostRequest'))
+  await assert.rejects(read(`${field('key', 'k')}--b--`), code('InvalidArgument'))
+  await assert.rejects(read(`${file('1')}${file('2')}--b--`), code('InvalidArgument'))
   await assert.rejects(read(`${field('a', '1')}${field('A', '2')}${file('')}--b--`), code('MalformedPOSTRequest'))
 })
 

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { s3Error } from './errors.ts'
+import { invalidArgument, s3Error } from './errors.ts'
 import type { S3Error } from './errors.ts'
 import { headerValue } from './headers.ts'
 import type { RequestHeaders } from './headers.ts'
@@ -12,6 +12,8 @@ export const formPartHeaderBytesMax = 2 * 1024
 export const formFieldNameBytesMax = 200
 /** What may follow the file: fields that came too late, and an epilogue. */
 export const formTailBytesMax = 20 * 1024
+/** At most so many bytes of a form are not those of its file, the boundary behind it included. */
+export const formOverheadBytesMax = formFieldsBytesMax + formTailBytesMax + 128
 
 /**
  * A form that a browser uploads a file with (RFC 7578). Fields come first, the file last:
@@ -66,7 +68,7 @@ export async function readForm(source: AsyncIterable<Buffer>, boundary: string):
   await reader.begin()
   for (;;) {
     const part = await reader.nextPart()
-    if (part === undefined) throw noFile()
+    if (part === undefined) throw wrongFiles(0)
     const name = part.name.toLowerCase()
     if (name === 'file') {
       return {
@@ -78,7 +80,7 @@ export async function readForm(source: AsyncIterable<Buffer>, boundary: string):
       }
     }
     if (fields.has(name)) throw malformed(`The field ${part.name} is there twice.`)
-    if (fields.size >= formFieldsMax) throw s3Error('MaxPostPreDataLengthExceededError')
+    if (fields.size >= formFieldsMax) throw tooMuchBefore()
     fields.set(name, await reader.fieldText())
     names.set(name, part.name)
   }
@@ -91,7 +93,7 @@ async function* fileOf(reader: PartReader): AsyncGenerator<Buffer> {
   for (;;) {
     const part = await reader.nextPart()
     if (part === undefined) break
-    if (part.name.toLowerCase() === 'file') throw s3Error('IncorrectNumberOfFilesInPostRequest')
+    if (part.name.toLowerCase() === 'file') throw wrongFiles(2)
     for await (const _ of reader.content());
   }
   await reader.drain()
@@ -168,7 +170,7 @@ class PartReader {
       // All but what may be the beginning of a boundary is sure to be content.
       const sure = found < 0 ? this.#held.length - this.#begunBytes() : found
       const piece = this.#held.subarray(0, sure)
-      if (this.#limit !== 'file') this.#count(piece.length)
+      if (this.#limit !== 'file') this.#count(piece.length + (found < 0 ? 0 : this.#delimiter.length))
       this.#held = this.#held.subarray(found < 0 ? sure : found + this.#delimiter.length)
       if (piece.length > 0) yield piece
       if (found >= 0) return
@@ -217,7 +219,7 @@ class PartReader {
   #count(bytes: number): void {
     this.#bytesLeft -= bytes
     if (this.#bytesLeft >= 0 || this.#limit === 'file') return
-    if (this.#limit === 'fields') throw s3Error('MaxPostPreDataLengthExceededError')
+    if (this.#limit === 'fields') throw tooMuchBefore()
     throw malformed('Too much follows the file.')
   }
 
@@ -263,8 +265,15 @@ function parameterOf(disposition: string, name: string): string | undefined {
   return undefined
 }
 
-function noFile(): S3Error {
-  return s3Error('IncorrectNumberOfFilesInPostRequest', { fields: { ArgumentName: 'file', ArgumentValue: '0' } })
+/** Amazon's table has `IncorrectNumberOfFilesInPostRequest`; what Amazon answers is this (seen in many reports). */
+function wrongFiles(count: number): S3Error {
+  return invalidArgument('POST requires exactly one file upload per request.', 'file', String(count))
+}
+
+function tooMuchBefore(): S3Error {
+  return s3Error('MaxPostPreDataLengthExceededError', {
+    fields: { MaxPostPreDataLengthBytes: String(formFieldsBytesMax) },
+  })
 }
 
 function malformed(message: string): S3Error {

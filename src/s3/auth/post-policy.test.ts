@@ -105,6 +105,8 @@ test('a policy that is none is an invalid document', () => {
     '{"expiration": "tomorrow", "conditions": []}',
     '{"expiration": "2030-01-01T00:00:00Z", "conditions": {}}',
     '{"expiration": "2030-01-01T00:00:00Z", "conditions": [], "more": 1}',
+    '{"EXPIRATION": "2030-01-01T00:00:00Z", "conditions": []}',
+    '{"expiration": "2030-01-01T00:00:00Z", "CONDITIONS": []}',
   ]) {
     assert.throws(text(value), fails('InvalidPolicyDocument'), value)
   }
@@ -168,4 +170,11 @@ test('fields become the headers that a PUT would have had', () => {
   ])
   assert.deepEqual(headers.get('x-amz-meta-name'), ['Ã©'])
   assert.throws(() => formHeaders(form({ 'x-amz-meta-uuid': 'a\r\nb: c' })), fails('InvalidArgument'))
+})
+
+test('escapes that JSON has not, but Amazon has, are read', () => {
+  const text = String.raw`{"expiration": "2030-01-01T00:00:00Z", "conditions": [["eq", "$key", "\$a\\$b\vc\u0041"]]}`
+  const { conditions } = readPostPolicy(Buffer.from(text).toString('base64'))
+  const [condition] = conditions
+  assert.equal(condition?.kind === 'eq' && condition.value, '$a\\$b\u000bcA')
 })

@@ -1,4 +1,4 @@
-import { invalidArgument, s3Error } from '../errors.ts'
+import { entityTooLarge, invalidArgument, s3Error } from '../errors.ts'
 import type { S3Error } from '../errors.ts'
 import { requestHeaders } from '../headers.ts'
 import type { RequestHeaders } from '../headers.ts'
@@ -91,8 +91,7 @@ export type PostCondition =
 export const postConditionsMax = 200
 
 export function readPostPolicy(base64: string): PostPolicy {
-  const fields = policyJson(base64)
-  const { expiration, conditions } = lowerFields(fields)
+  const { expiration, conditions } = policyFields(policyJson(base64))
   if (expiration === undefined) throw invalidPolicy('Policy missing expiration.')
   if (conditions === undefined) throw invalidPolicy('Policy missing conditions.')
   const expirationMs = typeof expiration === 'string' && expiration.includes('T') ? readIsoDate(expiration) : undefined
@@ -145,11 +144,7 @@ export async function* withinRange(file: AsyncIterable<Buffer>, range: SizeRange
   let sizeBytes = 0
   for await (const piece of file) {
     sizeBytes += piece.length
-    if (sizeBytes > range.maxBytes) {
-      throw s3Error('EntityTooLarge', {
-        fields: { ProposedSize: String(sizeBytes), MaxSizeAllowed: String(range.maxBytes) },
-      })
-    }
+    if (sizeBytes > range.maxBytes) throw entityTooLarge(sizeBytes, range.maxBytes)
     yield piece
   }
   if (sizeBytes < range.minBytes) {
@@ -255,21 +250,23 @@ function policyJson(base64: string): unknown {
   const compact = base64.replaceAll(/\s/g, '').replace(/=+$/, '')
   if (bytes.toString('base64').replace(/=+$/, '') !== compact) throw invalidPolicy('Invalid base64 encoding.')
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as unknown
+    return JSON.parse(plainEscapes(new TextDecoder('utf-8', { fatal: true }).decode(bytes))) as unknown
   } catch {
     throw invalidPolicy('Invalid JSON.')
   }
 }
 
-function lowerFields(value: unknown): { readonly expiration?: unknown; readonly conditions?: unknown } {
+/** Amazon has two escapes that JSON has not: `\$`, for a dollar that begins no variable, and `\v`. */
+function plainEscapes(text: string): string {
+  return text.replaceAll(/\\(.)/gs, (escape, letter) => (letter === '$' ? '$' : letter === 'v' ? '\\u000b' : escape))
+}
+
+/** Unlike the names of fields, these two are told apart by case. */
+function policyFields(value: unknown): { readonly expiration?: unknown; readonly conditions?: unknown } {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidPolicy('Invalid JSON.')
-  const fields: { expiration?: unknown; conditions?: unknown } = {}
-  for (const [name, one] of Object.entries(value)) {
-    const lower = name.toLowerCase()
-    if (lower !== 'expiration' && lower !== 'conditions') throw invalidPolicy(`Unexpected: '${name}'`)
-    fields[lower] = one
-  }
-  return fields
+  const unexpected = Object.keys(value).find((name) => name !== 'expiration' && name !== 'conditions')
+  if (unexpected !== undefined) throw invalidPolicy(`Unexpected: '${unexpected}'`)
+  return value
 }
 
 function readCondition(value: unknown): PostCondition {

@@ -101,3 +101,38 @@ export function presign(
   const signature = signatureOf(signingKey(identity.secret, scope), stringToSign(timestamp, scope, canonical))
   return `${rawQuery}&X-Amz-Signature=${signature}`
 }
+
+/**
+ * The fields that let somebody else upload by a form: the given ones, the policy that fixes them, and its signature.
+ * `conditions` are those for what the page adds.
+ */
+export function signForm(
+  form: {
+    readonly bucket: string
+    readonly fields: Readonly<Record<string, string>>
+    readonly conditions?: readonly unknown[]
+  },
+  identity: SigningIdentity,
+  options: { readonly now: Date; readonly expiresSeconds: number },
+): Readonly<Record<string, string>> {
+  const timestamp = timestampOf(options.now)
+  const scope = { date: timestamp.slice(0, 8), region: identity.region, service: 's3' }
+  const fields = {
+    ...form.fields,
+    'x-amz-algorithm': algorithmName,
+    'x-amz-credential': `${identity.accessKey}/${scopeText(scope)}`,
+    'x-amz-date': timestamp,
+  }
+  const fixed = Object.entries({ bucket: form.bucket, ...fields }).map(([name, value]) =>
+    // What is compared is the key with the name of the file in it.
+    value.endsWith('${filename}')
+      ? ['starts-with', `$${name}`, value.slice(0, -'${filename}'.length)]
+      : { [name]: value },
+  )
+  const text = JSON.stringify({
+    expiration: new Date(options.now.getTime() + options.expiresSeconds * 1000).toISOString(),
+    conditions: [...fixed, ...(form.conditions ?? [])],
+  })
+  const policy = Buffer.from(text).toString('base64')
+  return { ...fields, policy, 'x-amz-signature': signatureOf(signingKey(identity.secret, scope), policy) }
+}

@@ -36,6 +36,7 @@ import { listMultipartUploads } from './list-multipart-uploads.ts'
 import { listObjectVersions } from './list-object-versions.ts'
 import { listObjects, listObjectsV2 } from './list-objects.ts'
 import { listParts } from './list-parts.ts'
+import { postObject } from './post-object.ts'
 import { putObject } from './put-object.ts'
 import { uploadPart } from './upload-part.ts'
 import { uploadPartCopy } from './upload-part-copy.ts'
@@ -68,6 +69,7 @@ const handlers: Readonly<Record<string, Handler>> = {
   ListObjects: onBucket(listObjects),
   ListObjectsV2: onBucket(listObjectsV2),
   ListMultipartUploads: onBucket(listMultipartUploads),
+  PostObject: { ...onBucket(postObject), counts: 'write', asks: 'itself' },
   DeleteObjects: { ...onBucket(deleteObjects), asks: 'itself' },
 
   GetObject: onObject('read', getObject),
