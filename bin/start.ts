@@ -103,7 +103,7 @@ export async function start(settings: Settings): Promise<void> {
     workers.start(settings.workers),
   ])
 
-  const housekeeping = new Housekeeping(cluster, jobs)
+  const housekeeping = new Housekeeping(cluster, jobs, (blobs) => workers.stillReading(blobs))
   const wasClean = await markRun(catalog, false)
   housekeeping.start(wasClean ? undefined : { sweepBeforeMs: begunMs })
   await cluster.metrics.sample(cluster.now())

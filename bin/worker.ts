@@ -25,9 +25,14 @@ export interface WorkerOrder {
   readonly canBindLowPorts: boolean
 }
 
-export interface WorkerReport {
-  readonly kind: 'ready'
+/** Which of the blobs are still being read. */
+export interface WorkerQuestion {
+  readonly kind: 'reading'
+  readonly id: number
+  readonly blobs: readonly string[]
 }
+
+export type WorkerReport = { readonly kind: 'ready' } | WorkerQuestion
 
 /** A little less than the parent waits. */
 const DRAIN_MS = 29_000
@@ -78,6 +83,9 @@ async function serve(order: WorkerOrder): Promise<void> {
           process.exit(1)
         },
       )
+  })
+  process.on('message', ({ kind, id, blobs }: WorkerQuestion) => {
+    process.send?.({ kind, id, blobs: plane.stillReading(blobs) } satisfies WorkerReport)
   })
   process.send?.({ kind: 'ready' } satisfies WorkerReport)
 }

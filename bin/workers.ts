@@ -2,7 +2,7 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Log } from '../src/core/cluster.ts'
-import type { WorkerOrder, WorkerReport } from './worker.ts'
+import type { WorkerOrder, WorkerQuestion, WorkerReport } from './worker.ts'
 
 const PROGRAM = fileURLToPath(new URL('worker.ts', import.meta.url))
 /** Threads for file work in each process: the default of 4 is a third slower with many clients. */
@@ -12,6 +12,7 @@ const RESTART_MS_MAX = 5000
 /** A process that served so long before it ended is replaced without waiting longer than the first time. */
 const SETTLED_MS = 30_000
 const READY_MS = 30_000
+const ANSWER_MS = 5000
 
 export class Workers {
   readonly #order: WorkerOrder
@@ -19,6 +20,7 @@ export class Workers {
   readonly #children = new Map<number, ChildProcess>()
   readonly #onLoss: () => void
   #isStopping = false
+  #questions = 0
 
   constructor(order: WorkerOrder, log: Log, onLoss: () => void) {
     this.#order = order
@@ -29,6 +31,33 @@ export class Workers {
   /** Starts so many, and waits until each serves. */
   async start(count: number): Promise<void> {
     await Promise.all(Array.from({ length: count }, (_, at) => this.#start(at, RESTART_MS_MIN)))
+  }
+
+  /**
+   * Asks all of them which of the blobs they still read. A process that does not answer in time makes it fail: nobody
+   * knows then what it reads.
+   */
+  async stillReading(blobs: readonly string[]): Promise<ReadonlySet<string>> {
+    const answers = [...this.#children.values()].map((child) => this.#ask(child, blobs))
+    return new Set((await Promise.all(answers)).flat())
+  }
+
+  #ask(child: ChildProcess, blobs: readonly string[]): Promise<readonly string[]> {
+    const id = ++this.#questions
+    const answer = Promise.withResolvers<readonly string[]>()
+    const onMessage = (report: WorkerReport): void => {
+      if (report.kind === 'reading' && report.id === id) answer.resolve(report.blobs)
+    }
+    // With a process all that it read ends.
+    const onExit = (): void => answer.resolve([])
+    child.on('message', onMessage).once('exit', onExit)
+    const late = setTimeout(() => answer.reject(new Error('A data-plane process did not answer.')), ANSWER_MS)
+    if (child.connected) child.send({ kind: 'reading', id, blobs } satisfies WorkerQuestion, () => undefined)
+    else onExit()
+    return answer.promise.finally(() => {
+      clearTimeout(late)
+      child.off('message', onMessage).off('exit', onExit)
+    })
   }
 
   get pids(): number[] {

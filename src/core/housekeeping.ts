@@ -12,21 +12,28 @@ export const TIDY_EVERY_MS = 1000
 const PRUNE_EVERY_MS = 60_000
 /** Rows or blobs let go in one commit: few enough that writers beside it hardly wait. */
 const BATCH = 500
+/** Blobs of one volume that are kept for readers; with more, the space of others waits until some have ended. */
+const KEPT_MAX = 100_000
 /** Batches for one volume in one round, so that one large deletion does not hold up the others. */
 const BATCHES_A_ROUND = 20
+
+/** Those of the blobs that are still being sent to somebody. Their files stay until they are not. */
+export type StillReading = (blobs: readonly string[]) => Promise<ReadonlySet<string>>
 
 export class Housekeeping {
   readonly #cluster: Cluster
   readonly #jobs: Jobs
   readonly #stop = new AbortController()
   #running: Promise<void> = Promise.resolve()
+  readonly #stillReading: StillReading
   #prunedMs = 0
   /** The snapshots that each volume had when nothing was left to reclaim in it. Others mean that there may be. */
   readonly #settled = new Map<string, string>()
 
-  constructor(cluster: Cluster, jobs: Jobs) {
+  constructor(cluster: Cluster, jobs: Jobs, stillReading: StillReading = () => Promise.resolve(new Set())) {
     this.#cluster = cluster
     this.#jobs = jobs
+    this.#stillReading = stillReading
   }
 
   /** Begins. After an unclean stop, blobs made before the given time that no row knows are removed first. */
@@ -118,12 +125,16 @@ export class Housekeeping {
     const { catalog } = this.#cluster
     try {
       await this.#reclaim(volume)
-      for (let batch = 0; batch < BATCHES_A_ROUND; batch++) {
-        const blobs = await catalog.unneededBlobs(volume, BATCH)
-        if (blobs.length === 0) break
+      for (let batch = 0, keptBlobs = 0; batch < BATCHES_A_ROUND; batch++) {
+        // Those that are kept come first again.
+        const unneeded = await catalog.unneededBlobs(volume, keptBlobs + BATCH)
+        const read = unneeded.length === 0 ? new Set() : await this.#stillReading(unneeded)
+        const blobs = unneeded.filter((blob) => !read.has(blob))
+        if (unneeded.length === keptBlobs || keptBlobs > KEPT_MAX) break
+        keptBlobs = unneeded.length - blobs.length
         const engine = await this.#cluster.volumesOf(aggregateOf(row))
         for (const blob of blobs) await engine.unlink(volume, blob)
-        await catalog.commit([{ do: 'drop-blobs', volume, blobs }])
+        if (blobs.length > 0) await catalog.commit([{ do: 'drop-blobs', volume, blobs }])
       }
     } catch (failure) {
       // The volume was deleted meanwhile, and everything of it with it.

@@ -120,7 +120,7 @@ export interface Reply {
 export interface BytesToSend {
   readonly sizeBytes: number
   /** Absent where only the headers are asked for. */
-  readonly bytes: AsyncIterable<Buffer> | undefined
+  readonly bytes: AsyncIterableIterator<Buffer, undefined> | undefined
 }
 
 /** Throws `AccessDenied` unless allowed. */

@@ -94,7 +94,12 @@ export class Exchange {
     body: string | BytesToSend | undefined,
   ): Promise<void> {
     const { response } = this
-    if (!this.isOpen) return
+    const bytes = typeof body === 'object' ? body.bytes : undefined
+    if (!this.isOpen) {
+      // Nobody takes them: whoever has them ready lets go of them.
+      await bytes?.return?.()
+      return
+    }
     const rest = this.#bodyRest()
     const closes = this.#isClosing() || this.#awaitsContinue || rest > drainBytesMax
     const hasBody = status !== 204 && status !== 304
@@ -106,8 +111,7 @@ export class Exchange {
       ...(closes ? { Connection: 'close' } : {}),
     })
     const isHead = this.request.method === 'HEAD'
-    if (typeof body === 'object' && body.bytes !== undefined && !isHead)
-      await this.#sendBytes(body.bytes, body.sizeBytes)
+    if (bytes !== undefined && !isHead) await this.#sendBytes(bytes, length)
     else if (text !== undefined && hasBody && !isHead) response.write(text)
     else if (closes) response.flushHeaders()
     if (closes && !this.#awaitsContinue && rest > drainBytesMax) await this.#linger()

@@ -14,6 +14,7 @@ import { s3Error } from './errors.ts'
 import { idleMs } from './exchange.ts'
 import { Listeners } from './listeners.ts'
 import type { BoundListener, ListenPolicy } from './listeners.ts'
+import { Pins } from './objects/pins.ts'
 import { Tenancy } from './tenancy.ts'
 import { xmlErrorDocument } from './xml.ts'
 
@@ -43,6 +44,8 @@ export interface DataPlaneParts {
 export interface DataPlane {
   /** What is served where, with the ports that were really bound. */
   listeners(): readonly BoundListener[]
+  /** Those of the blobs that answers in progress have yet to open: their files must stay. */
+  stillReading(blobs: readonly string[]): string[]
   /** Stops accepting, lets requests finish for so long, and writes what was counted. */
   close(drainMs: number): Promise<void>
 }
@@ -51,8 +54,9 @@ export interface DataPlane {
 export async function startDataPlane(parts: DataPlaneParts): Promise<DataPlane> {
   const { catalog, system, log } = parts
   let isDraining = false
+  const pins = new Pins()
   const plane: Plane = {
-    store: { catalog, system },
+    store: { catalog, system, pins },
     system,
     tenancy: new Tenancy(catalog, parts.unseal),
     volumesOf: parts.volumesOf,
@@ -73,6 +77,7 @@ export async function startDataPlane(parts: DataPlaneParts): Promise<DataPlane> 
   let closed: Promise<void> | undefined
   return {
     listeners: () => listeners.bound(),
+    stillReading: (blobs) => pins.among(blobs),
     close(drainMs) {
       isDraining = true
       closed ??= listeners.close(drainMs).then(() => plane.counters.close())

@@ -8,7 +8,8 @@ import type { ObjectDetails } from './details.ts'
 import { lockOf } from './locks.ts'
 import type { GivenLock } from './locks.ts'
 import { newId } from './ids.ts'
-import { openSegments, segmentsOf, withObject } from './read.ts'
+import { withObject } from './read.ts'
+import type { Open } from './read.ts'
 import { refuseObjectEarly } from './room.ts'
 import { commitNaming, digested, storeBody } from './store-body.ts'
 import type { ObjectStore, OpenBucket } from './store.ts'
@@ -35,8 +36,10 @@ export async function copyObject(store: ObjectStore, order: CopyOrder): Promise<
       store,
       order.source.bucket,
       order.source.key,
-      (row) =>
-        order.source.bucket.volume === order.target.bucket.volume ? share(store, order, row) : move(store, order, row),
+      (row, open) =>
+        order.source.bucket.volume === order.target.bucket.volume
+          ? share(store, order, row, open)
+          : move(store, order, row, open),
       order.source.version,
     )
   try {
@@ -48,10 +51,10 @@ export async function copyObject(store: ObjectStore, order: CopyOrder): Promise<
   }
 }
 
-async function share(store: ObjectStore, order: CopyOrder, row: ObjectRow): Promise<ObjectDraft> {
+async function share(store: ObjectStore, order: CopyOrder, row: ObjectRow, open: Open): Promise<ObjectDraft> {
   const { target, condition } = order
   const details = writeDetails(order.details(row))
-  const checksum = await checksumOfCopy(order, row)
+  const checksum = await checksumOfCopy(order, row, open)
   const nowMs = store.system.clock.now()
   const object: ObjectDraft = {
     version: newId(store.system),
@@ -79,24 +82,24 @@ async function share(store: ObjectStore, order: CopyOrder, row: ObjectRow): Prom
 
 /** A checksum of another algorithm than the source has takes reading the bytes, but not writing them. */
 async function checksumOfCopy(
-  { algorithm, source }: CopyOrder,
+  { algorithm }: CopyOrder,
   row: ObjectRow,
+  open: Open,
 ): Promise<{ readonly checksum: ObjectChecksum; readonly parts: ObjectRow['parts'] }> {
   if (algorithm === undefined || algorithm === algorithmOf(row.checksum)) {
     return { checksum: row.checksum, parts: row.parts }
   }
-  const bytes = digested(await openSegments(source.bucket, segmentsOf(row.blobs)), row.sizeBytes, algorithm)
+  const bytes = digested(await open(), row.sizeBytes, algorithm)
   // oxlint-disable-next-line no-unused-vars -- digesting is a matter of taking the pieces
   for await (const _ of bytes.pieces);
   return { checksum: bytes.outcome().checksum, parts: null }
 }
 
-async function move(store: ObjectStore, order: CopyOrder, row: ObjectRow): Promise<ObjectDraft> {
-  const { source, target, condition } = order
+async function move(store: ObjectStore, order: CopyOrder, row: ObjectRow, open: Open): Promise<ObjectDraft> {
+  const { target, condition } = order
   const details = writeDetails(order.details(row))
   await refuseObjectEarly(store, target.bucket, { sizeBytes: row.sizeBytes, key: target.key, condition })
-  const bytes = await openSegments(source.bucket, segmentsOf(row.blobs))
-  const body = digested(bytes, row.sizeBytes, order.algorithm ?? algorithmOf(row.checksum))
+  const body = digested(await open(), row.sizeBytes, order.algorithm ?? algorithmOf(row.checksum))
   const { outcome, blobs, timeMs } = await storeBody(store, target.bucket, body, { key: target.key })
   if (outcome.sizeBytes !== row.sizeBytes) throw s3Error('InternalError')
   const object: ObjectDraft = {

@@ -4,7 +4,7 @@ import { checksumAlgorithms } from '../checksums/algorithms.ts'
 import { s3Error } from '../errors.ts'
 import type { ByteRange } from '../ranges.ts'
 import { objectBytesMax } from './limits.ts'
-import { openSegments, segmentsOf, withObject } from './read.ts'
+import { withObject } from './read.ts'
 import { refuseEarly } from './room.ts'
 import { commitNaming, digested, storeBody } from './store-body.ts'
 import type { IncomingBody } from './store-body.ts'
@@ -77,14 +77,13 @@ export async function copyPart(
     store,
     source.bucket,
     source.key,
-    async (row) => {
+    async (row, open) => {
       const range = source.range(row)
       const shared =
         range === undefined ? await sharePart(store, bucket, upload, number, source.bucket, row) : undefined
       if (shared !== undefined) return shared
       const sizeBytes = range === undefined ? row.sizeBytes : range.end - range.start + 1
-      const bytes = await openSegments(source.bucket, segmentsOf(row.blobs, range))
-      const body = digested(bytes, sizeBytes, upload.algorithm)
+      const body = digested(await open(range), sizeBytes, upload.algorithm)
       return (await putPart(store, bucket, upload, number, { sizeBytes, body: () => body })).part
     },
     source.version,

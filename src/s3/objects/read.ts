@@ -3,6 +3,7 @@ import { VolumesFailure } from '../../ports/volumes.ts'
 import { s3Error } from '../errors.ts'
 import type { ByteRange } from '../ranges.ts'
 import { readBytes } from './limits.ts'
+import type { Pins } from './pins.ts'
 import type { ObjectStore, OpenBucket } from './store.ts'
 
 /** A key that is replaced faster than it can be opened so many times in a row is given up. */
@@ -29,31 +30,52 @@ export function segmentsOf(blobs: readonly BlobRef[], range?: ByteRange): Segmen
 }
 
 /**
- * Finds an object and does something that opens its blobs. A blob may go between the look and the opening, when the object
- * is replaced or deleted in that moment; then the row is looked up again. The same row twice is a damaged volume.
+ * Finds an object and does something with it. `open` gives its bytes, or a range of them; they may be taken after this
+ * returns.
+ *
+ * The object may be replaced or deleted meanwhile. Its blobs are pinned until the last byte was taken, so an answer that
+ * has begun ends. Between the look and the pin they may go: an object of several blobs is looked up again after the pin,
+ * and one whose first blob cannot be opened is looked up from the beginning. The same row twice is a damaged volume.
  */
 export async function withObject<Result>(
-  { catalog }: ObjectStore,
+  { catalog, pins }: Pick<ObjectStore, 'catalog' | 'pins'>,
   bucket: OpenBucket,
   key: Uint8Array,
-  use: (object: ObjectRow) => Promise<Result>,
+  use: (object: ObjectRow, open: Open) => Promise<Result>,
   version?: string,
 ): Promise<Result> {
+  const look = async (): Promise<ObjectRow> =>
+    presentObject(await catalog.object(bucket.uuid, key, undefined, version), version)
   let missing: VolumesFailure | undefined
   let blobBefore: string | undefined
   for (let looks = 0; looks < looksMax; looks += 1) {
-    const object = presentObject(await catalog.object(bucket.uuid, key, undefined, version), version)
+    const object = await look()
     const blob = object.blobs[0]?.blob
     if (missing !== undefined && blob === blobBefore) throw missing
+    const release = pinned(pins, object)
     try {
-      return await use(object)
+      if (object.blobs.length > 1 && (await look()).blobs[0]?.blob !== blob) continue
+      return await use(object, (range) => openSegments(bucket, segmentsOf(object.blobs, range), pinned(pins, object)))
     } catch (failure) {
       if (!(failure instanceof VolumesFailure) || failure.reason !== 'missing') throw failure
       missing = failure
       blobBefore = blob
+    } finally {
+      release()
     }
   }
-  throw missing ?? s3Error('InternalError')
+  throw missing ?? s3Error('SlowDown')
+}
+
+/**
+ * The bytes of an object in order. The first are read before it returns, so that what is missing is known while there is
+ * still an answer to give. Who does not take them to the end calls `return` of the iterator, also without having begun.
+ */
+export type Open = (range?: ByteRange) => Promise<AsyncIterableIterator<Buffer, undefined>>
+
+/** What is read from one file needs no pin: once open, it stays readable. */
+function pinned(pins: Pins, { blobs }: ObjectRow): () => void {
+  return blobs.length > 1 ? pins.take(blobs.map(({ blob }) => blob)) : () => {}
 }
 
 /** The row of an object that is there. A delete marker is none, and the answer says that there is one. */
@@ -70,43 +92,48 @@ export function presentObject(row: ObjectRow | undefined, version?: string): Obj
   })
 }
 
-/**
- * The bytes of segments in order. The first are read before this returns, so that what is missing is known while there is
- * still an answer to give. While a piece is being sent the next is read, and never more than that; whoever stops taking
- * pieces lets go of the files.
- */
-export async function openSegments(bucket: OpenBucket, segments: readonly Segment[]): Promise<AsyncIterable<Buffer>> {
-  const source = pieces(bucket, segments)
-  const first = await source.next()
-  return oneAhead(first, source)
-}
-
-async function* pieces(bucket: OpenBucket, segments: readonly Segment[]): AsyncGenerator<Buffer, undefined> {
-  for (const { blob, start, length } of segments) {
-    const reader = await bucket.volumes.open(bucket.volume, blob)
-    try {
-      const end = start + length
-      for (let at = start; at < end; at += readBytes) yield await reader.read(at, Math.min(readBytes, end - at))
-    } finally {
-      await reader.close()
-    }
-  }
-}
-
-async function* oneAhead(
-  first: IteratorResult<Buffer, undefined>,
-  source: AsyncGenerator<Buffer, undefined>,
-): AsyncGenerator<Buffer> {
-  let current = first
-  try {
-    while (current.done !== true) {
-      const next = source.next()
-      // A failure is met at `await next`; until then it must not count as unhandled.
+/** While a piece is being sent the next is read, and never more than that. */
+async function openSegments(
+  bucket: OpenBucket,
+  segments: readonly Segment[],
+  release: () => void,
+): Promise<AsyncIterableIterator<Buffer, undefined>> {
+  const source = pieces(bucket, segments, release)
+  let next: Promise<IteratorResult<Buffer, undefined>> | undefined = Promise.resolve(await source.next())
+  const bytes: AsyncIterableIterator<Buffer, undefined> = {
+    async next() {
+      const current = await (next ?? source.next())
+      if (current.done === true) return current
+      next = source.next()
+      // A failure is met when the piece is asked for; until then it must not count as unhandled.
       next.catch(() => {})
-      yield current.value
-      current = await next
+      return current
+    },
+    async return() {
+      await source.return(undefined)
+      return { done: true, value: undefined }
+    },
+    [Symbol.asyncIterator]: () => bytes,
+  }
+  return bytes
+}
+
+async function* pieces(
+  bucket: OpenBucket,
+  segments: readonly Segment[],
+  release: () => void,
+): AsyncGenerator<Buffer, undefined> {
+  try {
+    for (const { blob, start, length } of segments) {
+      const reader = await bucket.volumes.open(bucket.volume, blob)
+      try {
+        const end = start + length
+        for (let at = start; at < end; at += readBytes) yield await reader.read(at, Math.min(readBytes, end - at))
+      } finally {
+        await reader.close()
+      }
     }
   } finally {
-    await source.return(undefined)
+    release()
   }
 }

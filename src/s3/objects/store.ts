@@ -3,11 +3,13 @@ import type { System } from '../../ports/system.ts'
 import type { Volumes } from '../../ports/volumes.ts'
 import type { BucketSettings } from '../bucket-settings.ts'
 import type { VersioningState } from '../config/versioning.ts'
+import type { Pins } from './pins.ts'
 
 /** What the functions of this folder work with. */
 export interface ObjectStore {
   readonly catalog: Catalog
   readonly system: System
+  readonly pins: Pins
 }
 
 /** A bucket with the volume it lives in and the engine that holds the volume's blobs. */

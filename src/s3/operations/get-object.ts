@@ -6,24 +6,23 @@ import { headerValue } from '../headers.ts'
 import type { RequestHeaders } from '../headers.ts'
 import { responseOverrides } from '../metadata.ts'
 import { partsMax } from '../objects/limits.ts'
-import { openSegments, segmentsOf, withObject } from '../objects/read.ts'
+import { withObject } from '../objects/read.ts'
+import type { Open } from '../objects/read.ts'
 import { contentRange, readRange } from '../ranges.ts'
 import type { ByteRange } from '../ranges.ts'
 import { checksumHeaders, objectHeaders, validatorHeaders } from './object-headers.ts'
 import { versionHeaders } from './parameters.ts'
 
 export function getObject(call: ObjectCall): Promise<Reply> {
-  return readObject(call, (row, range) => openSegments(call.bucket, segmentsOf(row.blobs, range)))
+  return readObject(call, { isWithBytes: true })
 }
 
 export function headObject(call: ObjectCall): Promise<Reply> {
-  return readObject(call, () => Promise.resolve(undefined))
+  return readObject(call, { isWithBytes: false })
 }
 
-type Open = (row: ObjectRow, range: ByteRange | undefined) => Promise<AsyncIterable<Buffer> | undefined>
-
 /** GET and HEAD are one: they differ in whether the bytes follow. */
-async function readObject(call: ObjectCall, open: Open): Promise<Reply> {
+async function readObject(call: ObjectCall, { isWithBytes }: { readonly isWithBytes: boolean }): Promise<Reply> {
   const { headers, query, store, bucket, key, caller } = call
   const version = query.get('versionId')
   const overrides = responseOverrides(query, { isAnonymous: caller === undefined })
@@ -33,7 +32,7 @@ async function readObject(call: ObjectCall, open: Open): Promise<Reply> {
   if (partNumber !== undefined && rangeHeader !== undefined) {
     throw s3Error('InvalidRequest', { message: 'Cannot specify both Range header and partNumber query parameter' })
   }
-  const answerRow = async (row: ObjectRow): Promise<Reply> => {
+  const answerRow = async (row: ObjectRow, open: Open): Promise<Reply> => {
     if (checkReadConditions(headers, row) === 'not-modified')
       return { status: 304, headers: { ...validatorHeaders(row), ...versionHeaders(bucket, row.version) } }
     const range =
@@ -54,7 +53,7 @@ async function readObject(call: ObjectCall, open: Open): Promise<Reply> {
       },
       body: {
         sizeBytes: range === undefined ? row.sizeBytes : range.end - range.start + 1,
-        bytes: await open(row, range),
+        bytes: isWithBytes ? await open(range) : undefined,
       },
     }
   }
