@@ -273,8 +273,11 @@ function makeCall(plane: Plane, exchange: Exchange, asked: Asked): ServiceCall {
       const record = bucket === '' ? undefined : await view.bucket(svm, bucket)
       const user = asking.as === undefined ? caller : asking.as.user
       return view.allows({ caller: user, server, bucket: record }, action, resourceOf(bucket, key), async (keys) => {
-        const tags = await existingTags(plane, record, key, asking.version ?? query.get('versionId'), keys)
-        return requestContext({ ...factsOf(plane, exchange, asked, user), ...tags, ...withoutUndefined(asking) })
+        const version = asking.version === undefined ? query.get('versionId') : (asking.version ?? undefined)
+        const tags = await existingTags(plane, record, key, version, keys)
+        const named = version === undefined ? {} : { version }
+        const facts = factsOf(plane, exchange, asked, user)
+        return requestContext({ ...facts, ...named, ...tags, ...withoutUndefined(asking) })
       })
     },
     rawBody: () => exchange.body(),

@@ -53,8 +53,8 @@ export interface ServiceCall {
 export interface Asking extends Partial<Pick<RequestFacts, 'requestTags' | 'requestLock' | 'headers' | 'signed'>> {
   /** In place of the caller, also for nobody. */
   readonly as?: { readonly user: User | undefined }
-  /** Version of the object whose tags may be asked about. */
-  readonly version?: string | undefined
+  /** Version of the object that is asked about, `null` for the current one whatever the request names. */
+  readonly version?: string | null | undefined
 }
 
 export interface BucketCall extends ServiceCall {

@@ -1,10 +1,12 @@
 /** A data plane on free ports of this machine, over a catalog in memory and a temporary folder: what tests talk to. */
+import assert from 'node:assert/strict'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
 import type { Agent, IncomingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { S3Client } from '@aws-sdk/client-s3'
+import type { S3ServiceException } from '@aws-sdk/client-s3'
 // Tests choose the engines, as bin/ does: what runs here is what will run.
 import { DirectoryVolumes } from '../engines/directory/volumes.ts'
 import { openSqliteCatalog } from '../engines/sqlite/catalog.ts'
@@ -74,6 +76,15 @@ export async function send(
     request.on('error', reject)
     request.end(options.body)
   })
+}
+
+/** For `assert.rejects` of a call of the SDK. */
+export function refused(code: string, status: number): (failure: S3ServiceException) => true {
+  return (failure) => {
+    assert.equal(failure.name, code)
+    assert.equal(failure.$metadata.httpStatusCode, status)
+    return true
+  }
 }
 
 export const volumeBytes = 2 ** 30

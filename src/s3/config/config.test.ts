@@ -34,7 +34,7 @@ const tagging = (tags: readonly (readonly [string, string])[]): Buffer =>
     `<Tagging><TagSet>${tags.map(([key, value]) => `<Tag><Key>${key}</Key><Value>${value}</Value></Tag>`).join('')}</TagSet></Tagging>`,
   )
 
-test('tags are read and written back the same', () => {
+test('tags are read and written back the same, in the order of their keys', () => {
   const tags = readTagging(
     tagging([
       ['a', ''],
@@ -42,7 +42,7 @@ test('tags are read and written back the same', () => {
     ]),
     'object',
   )
-  assert.deepEqual(readTagging(bytes(taggingDocument(tags)), 'object'), tags)
+  assert.deepEqual(readTagging(bytes(taggingDocument(tags)), 'object'), tags.toReversed())
   assert.deepEqual(readTaggingHeader(headersOf({ 'x-amz-tagging': 'a=1&b%20c=x+y&d' })), [
     { key: 'a', value: '1' },
     { key: 'b c', value: 'x y' },

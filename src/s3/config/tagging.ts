@@ -55,8 +55,10 @@ export function taggingDirective(headers: RequestHeaders): 'COPY' | 'REPLACE' {
   throw invalidArgument('Unknown tagging directive.', 'x-amz-tagging-directive', directive)
 }
 
+/** Amazon tells tags in the order of their keys, whatever order they were given in. */
 export function taggingDocument(tags: readonly Tag[]): string {
-  return xmlDocument('Tagging', { TagSet: { Tag: tags.map(tagContent) } })
+  const ordered = tags.toSorted((a, b) => (a.key < b.key ? -1 : 1))
+  return xmlDocument('Tagging', { TagSet: { Tag: ordered.map(tagContent) } })
 }
 
 /** GET and HEAD tell how many tags there are, and are silent about none. */

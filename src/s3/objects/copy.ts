@@ -18,7 +18,7 @@ export interface CopyOrder {
   readonly source: { readonly bucket: OpenBucket; readonly key: Uint8Array; readonly version?: string | undefined }
   readonly target: { readonly bucket: OpenBucket; readonly key: Uint8Array }
   /** Looks at the source before anything is done with it; what it returns goes with the copy. */
-  readonly details: (source: ObjectRow) => ObjectDetails
+  readonly details: (source: ObjectRow) => Promise<ObjectDetails>
   /** The locks of the source do not go with the copy. */
   readonly locks: GivenLock
   /** The algorithm the copy is to have. Without one, that of the source. */
@@ -53,7 +53,7 @@ export async function copyObject(store: ObjectStore, order: CopyOrder): Promise<
 
 async function share(store: ObjectStore, order: CopyOrder, row: ObjectRow, open: Open): Promise<ObjectDraft> {
   const { target, condition } = order
-  const details = writeDetails(order.details(row))
+  const details = writeDetails(await order.details(row))
   const checksum = await checksumOfCopy(order, row, open)
   const nowMs = store.system.clock.now()
   const object: ObjectDraft = {
@@ -97,7 +97,7 @@ async function checksumOfCopy(
 
 async function move(store: ObjectStore, order: CopyOrder, row: ObjectRow, open: Open): Promise<ObjectDraft> {
   const { target, condition } = order
-  const details = writeDetails(order.details(row))
+  const details = writeDetails(await order.details(row))
   await refuseObjectEarly(store, target.bucket, { sizeBytes: row.sizeBytes, key: target.key, condition })
   const body = digested(await open(), row.sizeBytes, order.algorithm ?? algorithmOf(row.checksum))
   const { outcome, blobs, timeMs } = await storeBody(store, target.bucket, body, { key: target.key })

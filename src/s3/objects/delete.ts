@@ -1,4 +1,6 @@
+import { CommitRefused } from '../../ports/catalog.ts'
 import type { DeleteCondition, Outcome } from '../../ports/catalog.ts'
+import { s3Error } from '../errors.ts'
 import type { S3Error } from '../errors.ts'
 import { explainFailure } from './failures.ts'
 import { newId } from './ids.ts'
@@ -16,8 +18,31 @@ export interface Deletion {
   readonly bypassGovernance: boolean
 }
 
-/** That there was nothing to delete is fine, unless a condition wants an object. */
-export async function deleteObject(
+/** That there was nothing to delete is fine, unless a condition on the ETag wants an object. */
+export async function deleteObject(store: ObjectStore, bucket: OpenBucket, deletion: Deletion): Promise<Outcome> {
+  try {
+    return await commitDeletion(store, bucket, deletion)
+  } catch (failure) {
+    if (failure instanceof CommitRefused && failure.reason === 'absent') return answerAbsent(store, bucket, deletion)
+    throw failure
+  }
+}
+
+/**
+ * As Amazon answers conditions on what is not there: those on size and time hold, If-Match is 404, and 412 for a key that
+ * a delete marker hides.
+ */
+async function answerAbsent(
+  { catalog }: ObjectStore,
+  bucket: OpenBucket,
+  { key, version, condition }: Deletion,
+): Promise<Outcome> {
+  if (condition?.ifMatch === undefined) return { found: false }
+  const row = await catalog.object(bucket.uuid, key, undefined, version)
+  throw s3Error(row?.isMarker === true ? 'PreconditionFailed' : 'NoSuchKey')
+}
+
+async function commitDeletion(
   { catalog, system }: ObjectStore,
   bucket: OpenBucket,
   { key, version, condition, bypassGovernance }: Deletion,

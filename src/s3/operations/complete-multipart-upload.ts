@@ -1,7 +1,7 @@
 import type { ObjectCall, Reply } from '../call.ts'
 import { decodeChecksum, findChecksumAlgorithm } from '../checksums/algorithms.ts'
 import { readObjectChecksum } from '../checksums/claims.ts'
-import { unquoted, writeCondition } from '../conditions.ts'
+import { unquoted } from '../conditions.ts'
 import { invalidArgument, s3Error } from '../errors.ts'
 import { headerValue } from '../headers.ts'
 import type { RequestHeaders } from '../headers.ts'
@@ -14,6 +14,7 @@ import { checksumElements, quoted } from './object-headers.ts'
 import { versionHeaders } from './parameters.ts'
 import { refuseUnbuilt } from './object-write.ts'
 import { uploadIdOf } from './upload-parameters.ts'
+import { conditionOfWrite } from './write-conditions.ts'
 
 export async function completeMultipartUpload(call: ObjectCall): Promise<Reply> {
   const { headers, store, bucket, key } = call
@@ -27,7 +28,7 @@ export async function completeMultipartUpload(call: ObjectCall): Promise<Reply> 
     upload: uploadIdOf(call),
     parts: entries.map(readPart),
     expected,
-    condition: writeCondition(headers),
+    condition: await conditionOfWrite(call),
   })
   return {
     headers: versionHeaders(bucket, version),

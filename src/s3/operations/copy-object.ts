@@ -1,8 +1,9 @@
+import { demand } from '../call.ts'
 import type { ObjectCall, Reply } from '../call.ts'
 import { taggingDirective } from '../config/tagging.ts'
+import type { Tag } from '../config/tagging.ts'
 import { findChecksumAlgorithm } from '../checksums/algorithms.ts'
 import type { ChecksumAlgorithm } from '../checksums/algorithms.ts'
-import { writeCondition } from '../conditions.ts'
 import { invalidArgument, s3Error } from '../errors.ts'
 import { headerValue } from '../headers.ts'
 import type { RequestHeaders } from '../headers.ts'
@@ -10,9 +11,11 @@ import { copyObject as copyInto } from '../objects/copy.ts'
 import { readDetails } from '../objects/details.ts'
 import { xmlDocument } from '../xml.ts'
 import { copySource } from './copy-source.ts'
+import type { CopySource } from './copy-source.ts'
 import { checksumElements, quoted } from './object-headers.ts'
 import { readObjectWrite } from './object-write.ts'
 import { versionHeaders } from './parameters.ts'
+import { conditionOfWrite } from './write-conditions.ts'
 
 export async function copyObject(call: ObjectCall): Promise<Reply> {
   const { headers, store, bucket, key } = call
@@ -22,7 +25,7 @@ export async function copyObject(call: ObjectCall): Promise<Reply> {
   const source = await copySource(call)
   const isItself = source.bucket.uuid === bucket.uuid && Buffer.from(source.key).equals(key)
   // A copy of an older version onto its key brings it back.
-  const isChanging = isReplacing || write.storageClass !== undefined || algorithm !== undefined
+  const isChanging = isReplacing || headers.has('x-amz-storage-class') || algorithm !== undefined
   if (isItself && source.version === undefined && !isChanging) {
     throw s3Error('InvalidRequest', {
       message:
@@ -31,12 +34,15 @@ export async function copyObject(call: ObjectCall): Promise<Reply> {
     })
   }
   const isRetagging = taggingDirective(headers) === 'REPLACE'
+  let copied: string | undefined
   const copy = await copyInto(store, {
     source,
     target: { bucket, key },
-    details: (row) => {
+    details: async (row) => {
       source.check(row)
+      copied = row.version
       const kept = readDetails(row.details)
+      if (!isRetagging && kept.tags.length > 0) await demandForTags(call, source, kept.tags)
       return {
         metadata: isReplacing ? write.metadata : kept.metadata,
         owner: write.owner,
@@ -46,12 +52,14 @@ export async function copyObject(call: ObjectCall): Promise<Reply> {
     },
     locks: write,
     algorithm,
-    condition: writeCondition(headers),
+    condition: await conditionOfWrite(call),
   })
   return {
     headers: {
       ...versionHeaders(bucket, copy.version),
-      ...(source.version === undefined ? {} : { 'x-amz-copy-source-version-id': source.version }),
+      ...(copied === undefined || source.bucket.versioning === 'unversioned'
+        ? {}
+        : { 'x-amz-copy-source-version-id': copied }),
     },
     body: xmlDocument('CopyObjectResult', {
       LastModified: new Date(copy.modifiedMs).toISOString(),
@@ -59,6 +67,14 @@ export async function copyObject(call: ObjectCall): Promise<Reply> {
       ...checksumElements(copy.checksum),
     }),
   }
+}
+
+/** Tags that go with a copy are read in one place and put in another: each takes its permission. */
+async function demandForTags(call: ObjectCall, source: CopySource, tags: readonly Tag[]): Promise<void> {
+  const { bucket, key, version } = source
+  const read = version === undefined ? 's3:GetObjectTagging' : 's3:GetObjectVersionTagging'
+  await demand(call, read, bucket.name, key, { version: version ?? null })
+  await demand(call, 's3:PutObjectTagging', call.bucket.name, call.key, { requestTags: () => tags })
 }
 
 function readDirective(headers: RequestHeaders): 'COPY' | 'REPLACE' {

@@ -1,4 +1,5 @@
 import type { Fields } from '../../ports/catalog.ts'
+import { demand } from '../call.ts'
 import type { Reply, ServiceCall } from '../call.ts'
 import { checkAclHeaders } from '../config/acl.ts'
 import { lockFields } from '../config/lock-fields.ts'
@@ -12,17 +13,26 @@ import { children, findChild, findText, malformed, readXml } from '../xml.ts'
 import { refuseUnbuilt } from './object-write.ts'
 import { owner } from './owner.ts'
 
+/** What else a new bucket is told by the same request needs the permission that telling it later would. */
 export async function createBucket(call: ServiceCall): Promise<Reply> {
   const { bucketName: name, headers, svm, server, caller, control } = call
   checkBucketName(name)
   refuseUnbuilt(headers)
   checkAclHeaders(headers, owner(svm))
   const ownership = readOwnershipHeader(headers)
+  const withLocks = asksForLocks(headers)
+  const configuration = await readConfiguration(call)
+  const actions = [
+    ...(withLocks ? ['s3:PutBucketObjectLockConfiguration', 's3:PutBucketVersioning'] : []),
+    ...(ownership === undefined ? [] : ['s3:PutBucketOwnershipControls']),
+    ...('$tags' in configuration ? ['s3:PutBucketTagging'] : []),
+  ]
+  for (const action of actions) await demand(call, action, name)
   const fields: Fields = {
     // Locks hold versions.
-    ...(asksForLocks(headers) ? { ...lockFields({}), versioning_state: 'enabled' } : {}),
+    ...(withLocks ? { ...lockFields({}), versioning_state: 'enabled' } : {}),
     ...(ownership === undefined ? {} : settingFields.ownership(true)),
-    ...(await readConfiguration(call)),
+    ...configuration,
   }
   const outcome = await control.createBucket({
     svm,

@@ -2,12 +2,14 @@ import type { DeleteCondition, Outcome } from '../../ports/catalog.ts'
 import type { BucketCall, Reply } from '../call.ts'
 import { readEtags, readSize, readTime } from '../conditions.ts'
 import { s3Error, S3Error } from '../errors.ts'
+import type { RequestHeaders } from '../headers.ts'
 import { checkKey } from '../keys.ts'
 import { deleteObjects as deleteFrom } from '../objects/delete.ts'
 import type { Deletion } from '../objects/delete.ts'
 import { child, children, findBoolean, findText, malformed, readXml, xmlDocument } from '../xml.ts'
 import type { XmlContent, XmlNode } from '../xml.ts'
 import { mayBypass } from './object-retention.ts'
+import { mayCompare } from './write-conditions.ts'
 
 /** Keys of one request. */
 const keysMax = 1000
@@ -20,6 +22,7 @@ export async function deleteObjects(call: BucketCall): Promise<Reply> {
   if (entries.length === 0 || entries.length > keysMax) throw malformed(`1 to ${keysMax} Objects are expected.`)
 
   const keys = entries.map((entry) => child(entry, 'Key').text)
+  const versions = entries.map(versionOf)
   const failures = new Map<number, S3Error>()
   const deletions: (Deletion & { readonly at: number })[] = []
   for (const [at, entry] of entries.entries()) {
@@ -30,7 +33,7 @@ export async function deleteObjects(call: BucketCall): Promise<Reply> {
       deletions.push({
         at,
         key,
-        version: versionOf(entry),
+        version: versions[at],
         condition: conditionOf(entry),
         bypassGovernance: await mayBypass(call, key),
       })
@@ -48,7 +51,12 @@ export async function deleteObjects(call: BucketCall): Promise<Reply> {
       Deleted: isQuiet ? [] : deleted,
       Error: [...failures]
         .toSorted(([a], [b]) => a - b)
-        .map(([at, { code, message }]) => ({ Key: keys[at], Code: code, Message: message })),
+        .map(([at, { code, message }]) => ({
+          Key: keys[at],
+          VersionId: versions[at],
+          Code: code,
+          Message: message,
+        })),
     }),
   }
 }
@@ -61,8 +69,18 @@ async function problemOf(call: BucketCall, entry: XmlNode): Promise<S3Error | un
   } catch (failure) {
     return failure as S3Error
   }
-  const action = versionOf(entry) === undefined ? 's3:DeleteObject' : 's3:DeleteObjectVersion'
-  return (await call.allows(action, call.bucket.name, key)) ? undefined : s3Error('AccessDenied')
+  const version = versionOf(entry)
+  const asking = { version: version ?? null, headers: headersFor(call.headers, findText(entry, 'ETag')) }
+  const action = version === undefined ? 's3:DeleteObject' : 's3:DeleteObjectVersion'
+  if (!(await call.allows(action, call.bucket.name, key, asking))) return s3Error('AccessDenied')
+  const ifMatch = conditionOf(entry)?.ifMatch
+  return (await mayCompare(call, key, ifMatch, asking)) ? undefined : s3Error('AccessDenied')
+}
+
+/** Policies that demand `s3:if-match` mean the ETag of each key, not a header of the request, which says nothing here. */
+function headersFor(headers: RequestHeaders, etag: string | undefined): RequestHeaders {
+  const others = [...headers].filter(([name]) => name !== 'if-match')
+  return new Map(etag === undefined ? others : [...others, ['if-match', [etag]]])
 }
 
 function conditionOf(entry: XmlNode): DeleteCondition | undefined {
@@ -86,7 +104,7 @@ function deletedElement(
   { bucket }: BucketCall,
   { Key, version, outcome }: { Key: string; version: string | undefined; outcome: Outcome },
 ): XmlContent {
-  if (bucket.versioning === 'unversioned') return { Key }
+  if (bucket.versioning === 'unversioned') return { Key, VersionId: version }
   return {
     Key,
     VersionId: version,

@@ -44,7 +44,7 @@ async function readObject(call: ObjectCall, { isWithBytes }: { readonly isWithBy
       // An empty object has no range to name, so even its only part is answered as a whole.
       status: range === undefined ? 200 : 206,
       headers: {
-        ...objectHeaders(bucket, row),
+        ...(await objectHeaders(call, row)),
         ...versionHeaders(bucket, row.version),
         ...overrides,
         ...(range === undefined ? {} : { 'Content-Range': contentRange(range, row.sizeBytes) }),

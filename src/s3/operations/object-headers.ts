@@ -1,4 +1,5 @@
 import type { ObjectChecksum, ObjectRow } from '../../ports/catalog.ts'
+import type { ObjectCall } from '../call.ts'
 import { lockHeadersOf } from '../config/object-lock.ts'
 import { taggingCountHeaders } from '../config/tagging.ts'
 import { checksumAlgorithms } from '../checksums/algorithms.ts'
@@ -38,18 +39,21 @@ export function lastModified({ modifiedMs }: Pick<ObjectRow, 'modifiedMs'>): Rea
 }
 
 /** Everything GET and HEAD tell about an object but its size. */
-export function objectHeaders(bucket: OpenBucket, row: ObjectRow): Readonly<Record<string, string>> {
+export async function objectHeaders(call: ObjectCall, row: ObjectRow): Promise<Readonly<Record<string, string>>> {
+  const { bucket, key, query } = call
   const { metadata, tags, storageClass } = readDetails(row.details)
+  // How many tags there are and what locks it takes a permission each to know, beside that to read the object.
+  const may = (action: string): Promise<boolean> => call.allows(action, bucket.name, key)
+  const tagging = query.has('versionId') ? 's3:GetObjectVersionTagging' : 's3:GetObjectTagging'
+  const { lock, legalHold } = row
   return {
     ...validatorHeaders(row),
     'Accept-Ranges': 'bytes',
     ...metadataHeaders(metadata),
-    ...taggingCountHeaders(tags),
+    ...(tags.length > 0 && (await may(tagging)) ? taggingCountHeaders(tags) : {}),
     ...(storageClass === undefined ? {} : { 'x-amz-storage-class': storageClass }),
-    ...lockHeadersOf({
-      ...(row.lock === undefined ? {} : { retention: row.lock }),
-      ...(row.legalHold === undefined ? {} : { legalHold: row.legalHold }),
-    }),
+    ...(lock !== undefined && (await may('s3:GetObjectRetention')) ? lockHeadersOf({ retention: lock }) : {}),
+    ...(legalHold !== undefined && (await may('s3:GetObjectLegalHold')) ? lockHeadersOf({ legalHold }) : {}),
     ...(row.isCurrent === false ? {} : expirationHeaders(bucket, row)),
   }
 }

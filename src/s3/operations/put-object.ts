@@ -1,13 +1,13 @@
 import type { ObjectCall, Reply } from '../call.ts'
-import { writeCondition } from '../conditions.ts'
 import { objectBytesMax } from '../objects/limits.ts'
 import { putObject as putInto } from '../objects/put.ts'
 import { checksumHeaders, expirationHeaders, quoted } from './object-headers.ts'
 import { readObjectWrite } from './object-write.ts'
 import { versionHeaders } from './parameters.ts'
+import { conditionOfWrite } from './write-conditions.ts'
 
 export async function putObject(call: ObjectCall): Promise<Reply> {
-  const { headers, store, bucket, key } = call
+  const { store, bucket, key } = call
   const write = await readObjectWrite(call)
   const plan = call.planBody({ maxBytes: objectBytesMax })
   const object = await putInto(store, bucket, key, {
@@ -15,7 +15,7 @@ export async function putObject(call: ObjectCall): Promise<Reply> {
     body: () => call.body(plan),
     details: { ...write, tags: write.tags ?? [] },
     locks: write,
-    condition: writeCondition(headers),
+    condition: await conditionOfWrite(call),
   })
   return {
     headers: {

@@ -3,6 +3,7 @@ import type { Tag } from '../config/tagging.ts'
 import { headerValue } from '../headers.ts'
 import type { RequestHeaders } from '../headers.ts'
 import { algorithmName } from '../auth/canonical.ts'
+import { readCopySource } from '../keys.ts'
 import { headerKeys } from './conditions.ts'
 import type { Lookup } from './pattern.ts'
 
@@ -17,6 +18,8 @@ export interface RequestFacts {
   /** Absent: without credentials. */
   readonly userName?: string
   readonly nowMs: number
+  /** The version of the object that is addressed, where one is named. */
+  readonly version?: string
   readonly signed?: { readonly by: 'header' | 'query' | 'form'; readonly signedMs: number }
   /** Tags of the object that is addressed. */
   readonly existingTags?: () => readonly Tag[]
@@ -63,10 +66,12 @@ function plainValue(facts: RequestFacts, key: string): string | readonly string[
         ? query.get(key.slice('s3:'.length))
         : undefined
     case 's3:versionid':
-      return query.get('versionId')
+      return facts.version
     case 's3:if-match':
     case 's3:if-none-match':
       return headerValue(headers, key.slice('s3:'.length))
+    case 's3:x-amz-copy-source':
+      return copySourceNames(headers)
     case 's3:objectcreationoperation':
       // Of an upload in parts, only the last step makes an object.
       return /^(?:PutObject|PostObject|CopyObject|CompleteMultipartUpload)$/.test(facts.operation) ? 'true' : 'false'
@@ -82,6 +87,18 @@ function plainValue(facts: RequestFacts, key: string): string | readonly string[
       if (key.startsWith('s3:object-lock-')) return lockValue(facts, key)
       return headerNames.has(key) ? headerValue(headers, key.slice('s3:'.length)) : undefined
   }
+}
+
+/**
+ * `bucket/key`, and with a slash before it, as policies are written both ways. Not the header as it came: percent-encoded
+ * otherwise, it would not be what a denial names.
+ */
+function copySourceNames(headers: RequestHeaders): readonly string[] | undefined {
+  const header = headerValue(headers, 'x-amz-copy-source')
+  if (header === undefined) return undefined
+  const { bucket, key } = readCopySource(header)
+  const name = `${bucket}/${key.toString('utf8')}`
+  return [name, `/${name}`]
 }
 
 const authTypes = { header: 'REST-HEADER', query: 'REST-QUERY-STRING', form: 'POST' } as const

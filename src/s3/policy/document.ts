@@ -170,7 +170,8 @@ function readPrincipals(value: unknown): readonly string[] {
 function principalName(name: string): string | undefined {
   if (!name.startsWith('arn:')) return name
   const match = /^arn:[a-z-]+:iam::[^:]*:(user|group)\/(?:.*\/)?([^/]+)$/.exec(name)
-  if (match === null) return undefined
+  // As the name of a user, a star would be everybody.
+  if (match === null || match[2] === '*') return undefined
   return match[1] === 'group' ? `group/${match[2]}` : match[2]
 }
 
