@@ -16,7 +16,7 @@ import type { Counters } from './counters.ts'
 import { s3Error } from './errors.ts'
 import type { S3Error } from './errors.ts'
 import { Exchange } from './exchange.ts'
-import { headerValue, requestHeaders } from './headers.ts'
+import { headerValue, requestHeaders, trimBlanks } from './headers.ts'
 import type { RequestHeaders } from './headers.ts'
 import { checkBucketName, findHostBucket, readTarget, splitTarget } from './keys.ts'
 import type { Target } from './keys.ts'
@@ -124,15 +124,15 @@ async function perform(
   const method = request.method ?? 'GET'
   const headers = requestHeaders(request.rawHeaders)
   const { rawPath, rawQuery } = splitTarget(request.url ?? '/')
-  const healthy = health(plane, method, rawPath, { rawQuery, headers })
-  if (healthy !== undefined) return healthy
-
   const view = await plane.tenancy.view()
   const servers = (await view.servers(endpoint.svm)).filter(
     (one) => one.isEnabled && endpoint.servers.includes(one.uuid),
   )
-  const domains = servers.filter((one) => one.isVirtualHosted).map((one) => one.name)
-  const target = readTarget(rawPath, headerValue(headers, 'host'), domains)
+  const host = readHost(headers)
+  const hostBucket = findHostBucket(host, servers)
+  const healthy = hostBucket === undefined ? health(plane, method, rawPath, { rawQuery, headers }) : undefined
+  if (healthy !== undefined) return healthy
+  const target = readTarget(rawPath, hostBucket)
   about.target = target
   const query = queryMap(queryParameters(rawQuery))
   const operation = route({ method, level: levelOf(target), query, hasHeader: (name) => headers.has(name) })
@@ -150,7 +150,8 @@ async function perform(
   about.counts = handler.counts
 
   const server = servers.find(({ uuid }) => uuid === record?.server) ?? firstServer
-  const bucketUrl = bucketUrlOf(request, target, domains)
+  const origin = `${isSecure(request) ? 'https' : 'http'}://${host}`
+  const bucketUrl = hostBucket === undefined ? `${origin}/${target.bucket ?? ''}` : origin
   const asked: Asked = { view, operation, headers, query, caller, server, target, verified, bucketUrl }
   const call = makeCall(plane, exchange, asked)
   if (target.bucket !== undefined && record === undefined && handler.needs !== 'service') {
@@ -355,10 +356,11 @@ function resourceOf(bucket: string | undefined, key: Uint8Array | undefined): st
   return key === undefined ? bucket : `${bucket}/${Buffer.from(key).toString('utf8')}`
 }
 
-function bucketUrlOf(request: IncomingMessage, { bucket = '' }: Target, domains: readonly string[]): string {
-  const { host = '' } = request.headers
-  const isInHost = findHostBucket(host, domains) !== undefined
-  return `${isSecure(request) ? 'https' : 'http'}://${host}${isInHost ? '' : `/${bucket}`}`
+/** More than one would be read one way here and another way by a proxy before us (RFC 9112, 3.2). */
+function readHost(headers: RequestHeaders): string {
+  const [host = '', ...more] = headers.get('host') ?? []
+  if (more.length > 0) throw s3Error('InvalidRequest', { message: 'A request has one Host header.' })
+  return trimBlanks(host)
 }
 
 function isSecure({ socket }: IncomingMessage): boolean {

@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { bucketNameProblem, checkBucketName, readCopySource, readTarget, splitTarget, urlEncodedKey } from './keys.ts'
+import {
+  bucketNameProblem,
+  checkBucketName,
+  findHostBucket,
+  readCopySource,
+  readTarget,
+  splitTarget,
+  urlEncodedKey,
+} from './keys.ts'
 
 function keyOf(rawPath: string): string | undefined {
-  return readTarget(rawPath, 'localhost', []).key?.toString('utf8')
+  return readTarget(rawPath).key?.toString('utf8')
 }
 
 test('a target is split at the first question mark, an absolute one loses its origin', () => {
@@ -14,10 +22,10 @@ test('a target is split at the first question mark, an absolute one loses its or
 })
 
 test('a path names the service, a bucket, or an object', () => {
-  assert.deepEqual(readTarget('/', undefined, []), {})
-  assert.deepEqual(readTarget('/bucket', undefined, []), { bucket: 'bucket' })
-  assert.deepEqual(readTarget('/bucket/', undefined, []), { bucket: 'bucket' })
-  assert.deepEqual(readTarget('/bucket/k', undefined, []), { bucket: 'bucket', key: Buffer.from('k') })
+  assert.deepEqual(readTarget('/'), {})
+  assert.deepEqual(readTarget('/bucket'), { bucket: 'bucket' })
+  assert.deepEqual(readTarget('/bucket/'), { bucket: 'bucket' })
+  assert.deepEqual(readTarget('/bucket/k'), { bucket: 'bucket', key: Buffer.from('k') })
 })
 
 test('slashes and dots in a key are just characters', () => {
@@ -42,7 +50,7 @@ test('any key that is encoded in a path comes back byte for byte', () => {
 
 test('bad percent encoding, bad UTF-8 and NUL are InvalidURI', () => {
   for (const path of ['/b/%', '/b/%4', '/b/%zz', '/b/%ff', '/b/%00', '/b/%c0%af', '/b/%ed%a0%80', '/%ff/k', 'b/k']) {
-    assert.throws(() => readTarget(path, undefined, []), { code: 'InvalidURI' }, path)
+    assert.throws(() => readTarget(path), { code: 'InvalidURI' }, path)
   }
 })
 
@@ -52,20 +60,35 @@ test('a key of 1,024 bytes is fine and one more is KeyTooLongError', () => {
   assert.throws(() => keyOf(`/b/${'é'.repeat(513)}`.replaceAll('é', '%C3%A9')), { code: 'KeyTooLongError' })
 })
 
-test('a host below a domain names the bucket', () => {
-  const domains = ['s3.example.com']
-  assert.deepEqual(readTarget('/a/b', 'bucket.s3.example.com:9000', domains), {
-    bucket: 'bucket',
-    key: Buffer.from('a/b'),
-  })
-  assert.deepEqual(readTarget('/', 'my.bucket.S3.Example.com.', domains), { bucket: 'my.bucket' })
-  assert.deepEqual(readTarget('/a/b', 's3.example.com', domains), { bucket: 'a', key: Buffer.from('b') })
-  assert.deepEqual(readTarget('//b', 'bucket.s3.example.com', domains), { bucket: 'bucket', key: Buffer.from('/b') })
-  assert.deepEqual(readTarget('/a', 'bucket.other.com', domains), { bucket: 'a' })
+test('a host below the name of a server names the bucket, and the whole path is the key', () => {
+  const domains = [{ name: 's3.example.com', isVirtualHosted: true }]
+  const read = (rawPath: string, host: string): unknown => readTarget(rawPath, findHostBucket(host, domains))
+  assert.deepEqual(read('/a/b', 'bucket.s3.example.com:9000'), { bucket: 'bucket', key: Buffer.from('a/b') })
+  assert.deepEqual(read('/', 'my.bucket.S3.Example.com.'), { bucket: 'my.bucket' })
+  assert.deepEqual(read('/a/b', 's3.example.com'), { bucket: 'a', key: Buffer.from('b') })
+  assert.deepEqual(read('//b', 'bucket.s3.example.com'), { bucket: 'bucket', key: Buffer.from('/b') })
+  assert.deepEqual(read('/a', 'bucket.other.com'), { bucket: 'a' })
+  assert.deepEqual(read('/a', 'evils3.example.com'), { bucket: 'a' })
+})
+
+test('the name of a server is no bucket of another one, and of several domains the longest counts', () => {
+  const domains = [
+    { name: 'example.com', isVirtualHosted: true },
+    { name: 'S3.example.com.', isVirtualHosted: true },
+    { name: 'path.example.com', isVirtualHosted: false },
+  ]
+  const bucket = (host: string): string | undefined => findHostBucket(host, domains)
+  assert.equal(bucket('s3.example.com:80'), undefined)
+  assert.equal(bucket('path.example.com'), undefined)
+  assert.equal(bucket('example.com'), undefined)
+  assert.equal(bucket('.example.com'), undefined)
+  assert.equal(bucket('b.s3.example.com.:80'), 'b')
+  assert.equal(bucket('b.example.com'), 'b')
+  assert.equal(bucket(''), undefined)
 })
 
 test('an empty bucket with a key is refused', () => {
-  assert.throws(() => readTarget('//key', undefined, []), { code: 'InvalidBucketName' })
+  assert.throws(() => readTarget('//key'), { code: 'InvalidBucketName' })
 })
 
 test('bucket names follow the rules of Amazon', () => {

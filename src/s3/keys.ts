@@ -23,27 +23,42 @@ export function splitTarget(target: string): { readonly rawPath: string; readonl
 }
 
 /**
- * Finds bucket and key. Virtual-hosted style (`bucket.s3.example.com/key`) when the host lies below one of the domains,
- * path style (`/bucket/key`) otherwise.
+ * Finds bucket and key: path style (`/bucket/key`), or virtual-hosted style (`/key`) where the host has named the bucket.
  */
-export function readTarget(rawPath: string, host: string | undefined, domains: readonly string[]): Target {
+export function readTarget(rawPath: string, hostBucket?: string): Target {
   const path = percentDecode(rawPath)
   if (path[0] !== slash) throw s3Error('InvalidURI', { message: 'The path of the request target must begin with "/".' })
-  const hostBucket = host === undefined ? undefined : findHostBucket(host, domains)
   if (hostBucket !== undefined) return target(hostBucket, path.subarray(1))
   const end = path.indexOf(slash, 1)
   if (end < 0) return target(text(path.subarray(1)), undefined)
   return target(text(path.subarray(1, end)), path.subarray(end + 1))
 }
 
-/** The bucket that a host name names below one of the domains, if any. A port and a trailing dot do not count. */
-export function findHostBucket(host: string, domains: readonly string[]): string | undefined {
-  const name = host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')
+/** A server's name as a domain, below which buckets are when it is of that style. */
+export interface HostDomain {
+  readonly name: string
+  readonly isVirtualHosted: boolean
+}
+
+/**
+ * The bucket that a host names: `bucket.s3.example.com`. A port, a trailing dot and upper case do not count. A host that is
+ * the name of a server names no bucket, also where it lies below the name of another; of several, the longest counts.
+ */
+export function findHostBucket(host: string, domains: readonly HostDomain[]): string | undefined {
+  const name = plainHost(host)
+  let bucket: string | undefined
   for (const domain of domains) {
-    const suffix = `.${domain.toLowerCase()}`
-    if (name.length > suffix.length && name.endsWith(suffix)) return name.slice(0, -suffix.length)
+    const suffix = plainHost(domain.name)
+    if (name === suffix) return undefined
+    if (!domain.isVirtualHosted || suffix === '' || !name.endsWith(`.${suffix}`)) continue
+    const found = name.slice(0, -suffix.length - 1)
+    if (found !== '' && (bucket === undefined || found.length < bucket.length)) bucket = found
   }
-  return undefined
+  return bucket
+}
+
+function plainHost(host: string): string {
+  return host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')
 }
 
 /** A name that no bucket can have is refused `InvalidBucketName`, whether it is to be made or only looked up. */

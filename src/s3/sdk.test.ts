@@ -44,7 +44,7 @@ let refuse: S3Error | undefined
 async function take(request: IncomingMessage): Promise<Seen> {
   const { rawPath, rawQuery } = splitTarget(request.url ?? '')
   const headers = requestHeaders(request.rawHeaders)
-  const target = readTarget(rawPath, request.headers.host, [])
+  const target = readTarget(rawPath)
   const method = request.method ?? ''
   const verified = await verify(
     { method, rawPath, rawQuery, headers },
