@@ -6,10 +6,12 @@ import type {
   Change,
   Fields,
   ListPage,
+  ListedVersion,
   ObjectDraft,
   Outcome,
   PartRow,
   RefusalReason,
+  SnapshotAt,
   VersionPosition,
   VersionRow,
 } from './catalog.ts'
@@ -97,7 +99,7 @@ export async function versionsListed(
   catalog: Catalog,
   bucket: string,
   { prefix = '', delimiter = '', limit = 1000, epoch }: Listing = {},
-  show: (row: VersionRow) => string = shortly,
+  show: (row: ListedVersion) => string = shortly,
 ): Promise<string[]> {
   const all: string[] = []
   let after: VersionPosition | undefined
@@ -118,8 +120,27 @@ export async function versionsListed(
   }
 }
 
+/** All rows of a bucket, as `show` gives them. */
+export async function scanned(
+  catalog: Catalog,
+  bucket: string,
+  limit: number,
+  at: SnapshotAt | undefined,
+  show: (row: VersionRow) => string,
+): Promise<string[]> {
+  const all: string[] = []
+  let after: VersionPosition | undefined
+  for (;;) {
+    const { rows, next } = await catalog.scan(bucket, after, limit, at)
+    all.push(...rows.map(show))
+    if (next === undefined) return all
+    assert.ok(rows.length > 0, 'a page that is not the last goes on')
+    after = next
+  }
+}
+
 /** 'key@version=etag', with '*' for a current row and '!' for a delete marker. */
-export function shortly({ key, version, etag, isCurrent, isMarker }: VersionRow): string {
+export function shortly({ key, version, etag, isCurrent, isMarker }: ListedVersion): string {
   return `${text(key)}@${version}${isCurrent ? '*' : ''}${isMarker ? '!' : `=${etag}`}`
 }
 

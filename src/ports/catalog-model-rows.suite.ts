@@ -1,5 +1,5 @@
 /** The rows of the catalog's model, and the plain rules about them. */
-import type { ObjectLock, ObjectRow } from './catalog.ts'
+import type { ListedVersion, ObjectLock, ObjectRow } from './catalog.ts'
 import type { put } from './catalog-fixtures.suite.ts'
 import { text } from './catalog-fixtures.suite.ts'
 
@@ -67,20 +67,32 @@ export function plain(index: Index): string[] {
   return sorted.flatMap(([k, [row]]) => (row === undefined || row.isMarker ? [] : [`${k}=${row.etag}`]))
 }
 
+/** All that is known of a row. */
 export function shown(row: ObjectRow & { readonly noncurrentSinceMs?: number }): string {
   const { key, version, isMarker, etag, sizeBytes, modifiedMs, lock, legalHold, details } = row
   const what = [version, isMarker, etag, sizeBytes, modifiedMs, lock?.mode, lock?.untilMs, legalHold, details['tag']]
   return line(text(key), [...what, row.isCurrent], row.noncurrentSinceMs)
 }
 
+/** What a listing shows of it. */
+export function shownListed(row: ListedVersion): string {
+  const { key, version, isMarker, etag, sizeBytes, modifiedMs, isCurrent } = row
+  return line(text(key), [version, isMarker, etag, sizeBytes, modifiedMs, isCurrent], row.noncurrentSinceMs)
+}
+
 export function plainVersions(index: Index): string[] {
+  return linesOf(index, ({ version, isMarker, etag, size, modifiedMs, lock, legalHold, tag }) => {
+    return [version, isMarker, etag, size, modifiedMs, lock?.mode, lock?.untilMs, legalHold, tag]
+  })
+}
+
+export function plainListed(index: Index): string[] {
+  return linesOf(index, ({ version, isMarker, etag, size, modifiedMs }) => [version, isMarker, etag, size, modifiedMs])
+}
+
+function linesOf(index: Index, what: (row: ModelRow) => readonly unknown[]): string[] {
   const sorted = [...index].toSorted(([a], [b]) => byBytes(a, b))
-  return sorted.flatMap(([k, rows]) =>
-    rows.map(({ version, isMarker, etag, size, modifiedMs, lock, legalHold, tag }, i) => {
-      const what = [version, isMarker, etag, size, modifiedMs, lock?.mode, lock?.untilMs, legalHold, tag]
-      return line(k, [...what, i === 0], rows[i - 1]?.modifiedMs)
-    }),
-  )
+  return sorted.flatMap(([k, rows]) => rows.map((row, i) => line(k, [...what(row), i === 0], rows[i - 1]?.modifiedMs)))
 }
 
 const line = (key: string, what: readonly unknown[], sinceMs: number | undefined) =>

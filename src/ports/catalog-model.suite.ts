@@ -18,6 +18,7 @@ import {
   put,
   reclaimAll,
   refused,
+  scanned,
   text,
   versionsListed,
 } from './catalog-fixtures.suite.ts'
@@ -30,6 +31,8 @@ import {
   blobsOf,
   plain,
   shown,
+  shownListed,
+  plainListed,
   plainVersions,
   fold,
   type ModelRow,
@@ -421,17 +424,18 @@ class Run {
   }
 
   async #checkView(n: number, index: Index, epoch?: number): Promise<void> {
-    const at = epoch === undefined ? {} : { epoch }
+    const at = epoch === undefined ? undefined : { epoch }
     const name = this.#bucket(n)
     assert.deepEqual(await listed(this.#catalog, name, { limit: 2, ...at }), plain(index))
-    assert.deepEqual(await versionsListed(this.#catalog, name, { limit: 2, ...at }, shown), plainVersions(index))
+    assert.deepEqual(await versionsListed(this.#catalog, name, { limit: 2, ...at }, shownListed), plainListed(index))
+    assert.deepEqual(await scanned(this.#catalog, name, 2, at, shown), plainVersions(index))
     const folded = { delimiter: '/', limit: 1, ...at }
     assert.deepEqual(await listed(this.#catalog, name, folded), fold(plain(index)))
-    assert.deepEqual(await versionsListed(this.#catalog, name, folded, shown), fold(plainVersions(index)))
+    assert.deepEqual(await versionsListed(this.#catalog, name, folded, shownListed), fold(plainListed(index)))
     for (const key of ['a', 'b']) {
       const rows = index.get(key) ?? []
       for (const version of [undefined, 'null', rows[0]?.version, rows.at(-1)?.version]) {
-        const row = await this.#catalog.object(name, bytes(key), epoch === undefined ? undefined : { epoch }, version)
+        const row = await this.#catalog.object(name, bytes(key), at, version)
         const expected = version === undefined ? rows[0] : rows.find((other) => other.version === version)
         assert.equal(row?.version, expected?.version)
         if (row !== undefined) assert.ok(plainVersions(index).some((line) => line.startsWith(shown(row))))

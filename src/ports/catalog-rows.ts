@@ -86,6 +86,11 @@ export interface ObjectRow {
   readonly isCurrent?: boolean
 }
 
+/** What listings show of a row. Blobs, details and locks are not read for it: a page costs what it shows. */
+export type ListedRow = Pick<ObjectRow, 'key' | 'version' | 'sizeBytes' | 'etag' | 'modifiedMs'> & {
+  readonly checksum: Pick<ObjectChecksum, 'algorithm' | 'type'>
+}
+
 export interface ObjectLock {
   /** Governance gives way to a change that says `bypassGovernance`; compliance to nothing but time. */
   readonly mode: 'governance' | 'compliance'
@@ -152,7 +157,7 @@ export interface ListQuery {
 }
 
 export interface ListPage {
-  readonly objects: readonly ObjectRow[]
+  readonly objects: readonly ListedRow[]
   readonly prefixes: readonly Uint8Array[]
   /** Set when there may be more: pass it as `after` for the next page. */
   readonly next?: Uint8Array
@@ -187,16 +192,21 @@ export interface VersionsQuery {
   readonly at?: SnapshotAt
 }
 
-/** A row as `versions` and `scan` give it. */
-export interface VersionRow extends ObjectRow {
+/** The place of a row among those of its key. */
+export interface VersionPlace {
   readonly isMarker: boolean
   readonly isCurrent: boolean
   /** When the next newer row of the key was modified; absent for the current one. */
   readonly noncurrentSinceMs?: number
 }
 
+/** A row as `versions` gives it. */
+export type ListedVersion = ListedRow & VersionPlace
+/** A row as `scan` gives it. */
+export type VersionRow = ObjectRow & VersionPlace
+
 export interface VersionsPage {
-  readonly versions: readonly VersionRow[]
+  readonly versions: readonly ListedVersion[]
   readonly prefixes: readonly Uint8Array[]
   /** Set when there is more: the last row of this page, or the last common prefix, then without a version. */
   readonly next?: VersionPosition

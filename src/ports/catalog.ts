@@ -96,7 +96,7 @@ export interface Catalog {
    * One page in byte order of keys; cost grows with the page, never with the bucket nor with the versions of its keys.
    * (At a snapshot also with the rows in between that it does not see.) Keys whose current row is a delete marker are
    * passed over; so is a common prefix that has no other keys. A page may end before its limit, even without anything,
-   * when rows are very long or very many keys were passed over; `next` tells.
+   * when very many keys were passed over; `next` tells. A key that is written meanwhile is shown as before or as after.
    */
   list(query: ListQuery): Promise<ListPage>
 
@@ -104,10 +104,11 @@ export interface Catalog {
   versions(query: VersionsQuery): Promise<VersionsPage>
 
   /**
-   * All rows of a bucket in the order of `versions`, for jobs that walk it. A row that stays is met once. Pass `next` as
-   * `after`, also when the row it names has been deleted since.
+   * All rows of a bucket in the order of `versions`, with everything that is known of them, for jobs that walk it. A row
+   * that stays is met once. Pass `next` as `after`, also when the row it names has been deleted since. A page may end
+   * before its limit when rows are very long.
    */
-  scan(bucket: string, after: VersionPosition | undefined, limit: number): Promise<ScanPage>
+  scan(bucket: string, after: VersionPosition | undefined, limit: number, at?: SnapshotAt): Promise<ScanPage>
 
   /** An open multipart upload, with or without its parts (ordered by number). */
   upload(bucket: string, upload: string): Promise<UploadRow | undefined>

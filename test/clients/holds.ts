@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DirectoryVolumes } from '../../src/engines/directory/volumes.ts'
 import { openSqliteCatalog } from '../../src/engines/sqlite/catalog.ts'
-import type { Catalog, ObjectRow } from '../../src/ports/catalog.ts'
+import type { Catalog, ObjectRow, VersionPosition } from '../../src/ports/catalog.ts'
 import type { Volumes } from '../../src/ports/volumes.ts'
 import type { Product } from '../support/product.ts'
 
@@ -33,25 +33,17 @@ export class Holds {
     return { uuid: found.key, volume: found.body['volume.uuid'] as string }
   }
 
-  /** All rows of a bucket as a snapshot shows them. */
+  /** The objects of a bucket as a snapshot shows them. */
   async rowsAt(bucket: string, volume: string, snapshot: string): Promise<ObjectRow[]> {
     const row = (await this.#catalog.snapshots(volume)).find((each) => each.snapshot === snapshot)
     if (row === undefined) throw new Error('The snapshot is not there.')
     const rows: ObjectRow[] = []
-    const none = new Uint8Array()
-    let after: Uint8Array | undefined = none
-    while (after !== undefined) {
-      const page = await this.#catalog.list({
-        bucket,
-        prefix: none,
-        delimiter: none,
-        after,
-        limit: 1000,
-        at: { epoch: row.epoch },
-      })
-      rows.push(...page.objects)
+    let after: VersionPosition | undefined
+    do {
+      const page = await this.#catalog.scan(bucket, after, 1000, { epoch: row.epoch })
+      rows.push(...page.rows.filter(({ isCurrent, isMarker }) => isCurrent && !isMarker))
       after = page.next
-    }
+    } while (after !== undefined)
     return rows
   }
 

@@ -67,7 +67,7 @@ export function openSqliteCatalog({ file, commit }: SqliteCatalogOptions): Sqlit
 /**
  * Reads go straight to the database through this process's own connection, which sees every commit that was answered.
  * They take 10 to 50 microseconds from the page cache, less than a trip to another thread would; so the methods are
- * asynchronous by contract only.
+ * asynchronous by contract only. But for listings: a page takes one to three milliseconds, so pages take turns.
  */
 export class SqliteCatalog implements Catalog {
   readonly #read: Reader
@@ -141,8 +141,8 @@ export class SqliteCatalog implements Catalog {
     return this.#read.versions(query)
   }
 
-  scan(bucket: string, after: VersionPosition | undefined, limit: number): Promise<ScanPage> {
-    return this.#read.scan(bucket, after, limit)
+  scan(bucket: string, after: VersionPosition | undefined, limit: number, at?: SnapshotAt): Promise<ScanPage> {
+    return this.#read.scan(bucket, after, limit, at)
   }
 
   async upload(bucket: string, upload: string): Promise<UploadRow | undefined> {

@@ -8,6 +8,7 @@ import {
   openBucket,
   page,
   put,
+  scanned,
   setVersioning,
   takeSnapshot,
   text,
@@ -90,6 +91,48 @@ void describe('listing', () => {
     await catalog.close()
   })
 
+  void it('a page of very many common prefixes pauses, and goes on with what was written meanwhile', async () => {
+    const writer = new Writer(':memory:')
+    const catalog = new SqliteCatalog(writer.db, new LocalCommitter(writer), () => writer.close())
+    await openBucket(catalog, 'b')
+    await setVersioning(catalog, 'b', 'enabled')
+    const version = (key: string, id: string) => put('b', key, { ...draft(`${key}${id}`), version: id })
+    const folders = Array.from({ length: 60 }, (_, i) => `f${String(i).padStart(2, '0')}/`)
+    await catalog.commit(folders.flatMap((f) => [version(`${f}a`, 'v1'), version(`${f}b`, 'v1')]))
+    await catalog.commit([version('e', 'v1'), version('g', 'v1'), version('h', 'v1')])
+    const view = viewer(writer.db)(1, undefined)
+    const range = { bucket: 'b', prefix: bytes(''), delimiter: bytes('/'), limit: 1000 }
+    const keys = listKeys(view, { ...range, after: bytes('') }, 20)
+    const rows = listVersions(view, { ...range, afterKey: bytes('') }, 20)
+    const paused = [keys.go(), rows.go()]
+    assert.deepEqual(paused, [undefined, undefined])
+    await catalog.commit([version('g', 'v2'), version('f99/z', 'v1')])
+    await catalog.commit([{ do: 'delete-object', bucket: 'b', key: bytes('h'), version: 'v1' }])
+    const finish = <Page>(walk: PageWalk<Page>): Page => {
+      for (let turns = 0; turns < 100; turns++) {
+        const page = walk.go()
+        if (page !== undefined) return page
+      }
+      return assert.fail('it never ends')
+    }
+    const [byKey, byVersion] = [finish(keys), finish(rows)]
+    assert.deepEqual(byKey.prefixes.map(text), [...folders, 'f99/'])
+    assert.deepEqual(byVersion.prefixes.map(text), [...folders, 'f99/'])
+    assert.deepEqual(
+      byKey.objects.map(({ etag }) => etag),
+      ['ev1', 'gv2'],
+    )
+    assert.deepEqual(
+      byVersion.versions.map(({ etag, isCurrent }) => [etag, isCurrent]),
+      [
+        ['ev1', true],
+        ['gv2', true],
+        ['gv1', false],
+      ],
+    )
+    await catalog.close()
+  })
+
   void it('a version of a key is found by an index, however many it has', async () => {
     const writer = new Writer(':memory:')
     const catalog = new SqliteCatalog(writer.db, new LocalCommitter(writer), () => writer.close())
@@ -106,12 +149,21 @@ void describe('listing', () => {
     await catalog.close()
   })
 
-  void it('a page of very long rows ends early and says where to go on', () =>
+  void it('a page of very long rows ends early where they are given whole, and says where to go on', () =>
     withCatalog(async (catalog) => {
       const details = { text: 'x'.repeat(1024 * 1024) }
       for (let i = 0; i < 20; i++) await catalog.commit([put('b', `k${i}`, draft(`b${i}`, 10, details))])
-      const { objects, next } = await page(catalog, 'b')
-      assert.ok(objects.length < 20 && next !== undefined)
-      assert.equal((await listed(catalog, 'b')).length, 20)
+      const { rows, next } = await catalog.scan('b', undefined, 1000)
+      assert.ok(rows.length < 20 && next !== undefined)
+      const all = await scanned(
+        catalog,
+        'b',
+        1000,
+        undefined,
+        ({ etag, details }) => `${etag} ${JSON.stringify(details)}`,
+      )
+      assert.deepEqual(new Set(all), new Set(Array.from({ length: 20 }, (_, i) => `b${i} ${JSON.stringify(details)}`)))
+      const { objects, next: more } = await page(catalog, 'b')
+      assert.deepEqual([objects.length, more], [20, undefined], 'a listing reads none of that')
     }))
 })

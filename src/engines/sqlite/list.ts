@@ -14,24 +14,26 @@
  * meets a key in it that has an object. Where very many markers stand in a row, the page ends, and says where; when that
  * is within a common prefix, it says so too, because a page after a key otherwise begins behind the key's prefix.
  *
- * A walk at a snapshot may have to pass over very many rows that it does not see, such as all that was written since.
- * Then it pauses for other work. That takes nothing from it: what a snapshot shows never changes, and each stretch of
- * keys is read at one instant, so a row that moves to the history meanwhile is met in one of the two places.
+ * A page of common prefixes is a thousand seeks, and a walk at a snapshot may have to pass over very many rows that it
+ * does not see, such as all that was written since. Then it pauses for other work. That takes nothing from it: each key
+ * is read at one instant, and what a snapshot shows never changes, so a row that moves to the history meanwhile is met
+ * in one of the two places.
  */
-import type { ListPage, ListQuery, ObjectRow } from '../../ports/catalog.ts'
-import { commonPrefix, successor } from './prefixes.ts'
-import { objectRow } from './rows.ts'
+import type { ListPage, ListQuery, ListedRow } from '../../ports/catalog.ts'
+import { commonPrefix, foldedPrefix, successor } from './prefixes.ts'
+import { listedRow } from './rows.ts'
+import type { ListedColumns } from './rows.ts'
 import type { View } from './views.ts'
 import { keyAfter, keyStart } from './walk.ts'
-import type { MergedWalk, Place, Position } from './walk.ts'
+import type { MergedWalk, Patience, Place, Position } from './walk.ts'
 
-/** A page ends early, with `next`, when its rows have this many bytes: objects of very many parts have long rows. */
-export const PAGE_BYTES_MAX = 8 * 1024 * 1024
 export const PAGE_ITEMS_MAX = 1000
 /** A page ends early when it has passed over so many keys that have a delete marker: the work of a full page. */
 export const SKIPPED_KEYS_MAX = 1000
-/** Rows not seen by a snapshot that are passed over in one go, in some ten milliseconds. */
-export const PATIENCE_ROWS = 10_000
+/** Rows passed over in one go, in some two milliseconds; a jump counts as several. */
+export const PATIENCE_ROWS = 1500
+/** With a delimiter the first key may be in a prefix as well as not. */
+const FOLDED_BATCH_ROWS = 16
 
 /** A page in the making. Call `go` until it gives the page; anything may happen between two calls. */
 export interface PageWalk<Page> {
@@ -40,7 +42,7 @@ export interface PageWalk<Page> {
 
 export function listKeys(view: View, query: ListQuery, patienceRows = PATIENCE_ROWS): PageWalk<ListPage> {
   const patience = { left: patienceRows }
-  const page = new KeysPage(query, view.walk(query.prefix, patience))
+  const page = new KeysPage(query, view.walk(query.prefix, patience, firstBatch(query)), patience)
   return {
     go() {
       patience.left = patienceRows
@@ -49,12 +51,17 @@ export function listKeys(view: View, query: ListQuery, patienceRows = PATIENCE_R
   }
 }
 
+export function firstBatch({ delimiter, limit }: { readonly delimiter: Uint8Array; readonly limit: number }): number {
+  return delimiter.length === 0 ? limit + 1 : FOLDED_BATCH_ROWS
+}
+
 class KeysPage {
   readonly #prefix: Uint8Array
   readonly #delimiter: Uint8Array
   readonly #itemsMax: number
-  readonly #rows: MergedWalk
-  readonly #objects: ObjectRow[] = []
+  readonly #rows: MergedWalk<ListedColumns>
+  readonly #patience: Patience
+  readonly #objects: ListedRow[] = []
   readonly #prefixes: Uint8Array[] = []
   #from: Position | undefined
   /** The key or common prefix that came last, with all before it. */
@@ -63,39 +70,41 @@ class KeysPage {
   #within = false
   #passed: Uint8Array | undefined
   #skipped = 0
-  #bytes = 0
 
-  constructor({ prefix, delimiter, after, within, limit }: ListQuery, rows: MergedWalk) {
+  constructor(
+    { prefix, delimiter, after, within, limit }: ListQuery,
+    rows: MergedWalk<ListedColumns>,
+    patience: Patience,
+  ) {
     this.#prefix = prefix
     this.#delimiter = delimiter
     this.#itemsMax = Math.min(limit, PAGE_ITEMS_MAX)
     this.#rows = rows
+    this.#patience = patience
     this.#from = firstPosition(prefix, within === true ? new Uint8Array() : delimiter, after)
   }
 
   /** Walks until the page is complete, or pauses. */
   go(): ListPage | undefined {
     const rows = this.#rows
-    try {
-      rows.seek(this.#from)
-      for (;;) {
-        const { row, pausedAt } = rows
-        if (pausedAt !== undefined) {
-          const passed = this.#passed !== undefined && Buffer.compare(this.#passed, pausedAt.key) === 0
-          this.#from = passed ? keyStart(keyAfter(pausedAt.key)) : pausedAt
-          return undefined
-        }
-        if (row === undefined) return { objects: this.#objects, prefixes: this.#prefixes }
-        if (row.marker === 1) {
-          if (this.#skipped === SKIPPED_KEYS_MAX) return this.#withNext()
-          this.#skip(row)
-        } else {
-          if (this.#isFull()) return this.#withNext()
-          this.#take(row)
-        }
+    rows.stop()
+    rows.seek(this.#from)
+    for (;;) {
+      const { row, pausedAt } = rows
+      if (pausedAt !== undefined) {
+        const passed = this.#passed !== undefined && Buffer.compare(this.#passed, pausedAt.key) === 0
+        this.#from = passed ? keyStart(keyAfter(pausedAt.key)) : pausedAt
+        return undefined
       }
-    } finally {
-      rows.stop()
+      if (row === undefined) return { objects: this.#objects, prefixes: this.#prefixes }
+      if (row.marker === 1 ? this.#skipped === SKIPPED_KEYS_MAX : this.#isFull()) return this.#withNext()
+      if (row.marker === 1) this.#skip(row)
+      else this.#take(row)
+      if (this.#patience.left < 0 && rows.row !== undefined) {
+        // Whatever is written meanwhile, the page goes on with the newest row of the next key.
+        this.#from = keyStart(rows.row.key)
+        return undefined
+      }
     }
   }
 
@@ -105,17 +114,16 @@ class KeysPage {
     // A full page goes on behind what it shows, and finds again that there is nothing: clients know what they saw.
     if (this.#isFull()) return
     this.#last = key
-    this.#within = commonPrefix(key, this.#prefix, this.#delimiter) !== undefined
+    this.#within = foldedPrefix(key, this.#prefix.length, this.#delimiter) !== undefined
   }
 
   #take({ key }: Place): void {
-    const common = commonPrefix(key, this.#prefix, this.#delimiter)
+    const common = foldedPrefix(key, this.#prefix.length, this.#delimiter)
     this.#within = false
     if (common === undefined) {
       const row = this.#rows.load()
       if (row !== undefined) {
-        this.#objects.push(objectRow(row, true))
-        this.#bytes += row.blobs.length + row.body.length
+        this.#objects.push(listedRow(row))
       }
       this.#last = key
       this.#passKey(key)
@@ -134,7 +142,7 @@ class KeysPage {
   }
 
   #isFull(): boolean {
-    return this.#objects.length + this.#prefixes.length >= this.#itemsMax || this.#bytes >= PAGE_BYTES_MAX
+    return this.#objects.length + this.#prefixes.length >= this.#itemsMax
   }
 
   #withNext(): ListPage {

@@ -39,8 +39,8 @@ export interface KeptRow extends HeldColumns {
 
 const KEPT_COLUMNS =
   'seq, born, version, marker, lock_mode AS lockMode, lock_until AS lockUntil, hold, size, etag, modified, blobs'
-const COPIED = `bucket, key, seq, born, version, versioned, marker, lock_mode, lock_until, hold, size, etag, modified,
-  blobs, body`
+const COPIED = `bucket, key, seq, born, version, versioned, marker, size, etag, modified, algorithm, composite, lock_mode,
+  lock_until, hold, checksum, blobs, body`
 
 /** Where a row is about to be added. */
 export interface Place {
@@ -66,7 +66,7 @@ export function objectChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChang
     'SELECT marker FROM objects WHERE bucket = ? AND key = ? AND seq < ? ORDER BY seq DESC LIMIT 1',
   )
   const ofVersion = versionFinder<KeptRow>(db, KEPT_COLUMNS)
-  const insert = ledger.write(`INSERT INTO objects (${COPIED}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+  const insert = ledger.write(`INSERT INTO objects (${COPIED}) VALUES (${COPIED.replaceAll(/\w+/g, '?')})`)
   const copyToHistory = ledger.write(
     `INSERT INTO object_history (volume, died, ${COPIED})
        SELECT ?, ?, ${COPIED} FROM objects WHERE bucket = ? AND key = ? AND seq = ?`,
@@ -122,12 +122,15 @@ export function objectChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChang
       version,
       bucket.versioning === 'off' ? 0 : 1,
       marker,
-      object.lock?.mode ?? null,
-      object.lock?.untilMs ?? null,
-      object.legalHold === undefined ? null : Number(object.legalHold),
       object.sizeBytes,
       object.etag,
       object.modifiedMs,
+      object.checksum.algorithm,
+      object.checksum.type === 'COMPOSITE' ? 1 : 0,
+      object.lock?.mode ?? null,
+      object.lock?.untilMs ?? null,
+      object.legalHold === undefined ? null : Number(object.legalHold),
+      object.checksum.value,
       writeBlobs(object.blobs),
       objectBody(object),
     )

@@ -1,8 +1,18 @@
 /** The prefix that a key is folded into, if it is: everything up to and including the first delimiter after `prefix`. */
 export function commonPrefix(key: Uint8Array, prefix: Uint8Array, delimiter: Uint8Array): Uint8Array | undefined {
-  if (delimiter.length === 0 || !startsWith(key, prefix)) return undefined
-  const bytes = Buffer.from(key.buffer, key.byteOffset, key.byteLength)
-  const found = bytes.indexOf(delimiter, prefix.length)
+  return startsWith(key, prefix) ? foldedPrefix(key, prefix.length, delimiter) : undefined
+}
+
+/** As `commonPrefix`, of a key that is known to begin with the prefix: it has so many bytes. */
+export function foldedPrefix(key: Uint8Array, prefixBytes: number, delimiter: Uint8Array): Uint8Array | undefined {
+  const [first] = delimiter
+  if (first === undefined) return undefined
+  // A search for one byte takes a fraction of one for several.
+  if (delimiter.length === 1) {
+    const found = key.indexOf(first, prefixBytes)
+    return found < 0 ? undefined : Uint8Array.from(key.subarray(0, found + 1))
+  }
+  const found = Buffer.from(key.buffer, key.byteOffset, key.byteLength).indexOf(delimiter, prefixBytes)
   return found < 0 ? undefined : Uint8Array.from(key.subarray(0, found + delimiter.length))
 }
 

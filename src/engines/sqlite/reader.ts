@@ -1,6 +1,5 @@
 /** The reading half of the catalog: one prepared statement each, on one connection. */
 import type { DatabaseSync } from 'node:sqlite'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type {
   BucketCounters,
   Fields,
@@ -23,11 +22,12 @@ import type {
 } from '../../ports/catalog.ts'
 import { listKeys } from './list.ts'
 import type { PageWalk } from './list.ts'
-import { listVersions } from './list-versions.ts'
+import { listVersions, scanVersions } from './list-versions.ts'
 import { OBJECT_COLUMNS, objectRow, partRow, uploadRow } from './rows.ts'
 import type { ObjectColumns, PartColumns, UploadColumns } from './rows.ts'
 import { snapshotSizes } from './snapshot-bytes.ts'
 import { query } from './statements.ts'
+import { turnstile } from './turnstile.ts'
 import { viewer } from './views.ts'
 import type { View } from './views.ts'
 
@@ -107,31 +107,26 @@ export function reader(db: DatabaseSync) {
     }
   }
 
-  /** Takes one turn, but for a snapshot that sees little of what there is. */
+  const nextPage = turnstile()
+
+  /** Reads a page, mostly in one turn. A bucket that is closed meanwhile has no more rows; its number may be another's. */
   async function walked<Page>(
     uuid: string,
     at: SnapshotAt | undefined,
     start: (of: View) => PageWalk<Page>,
   ): Promise<Page | undefined> {
-    let walk: PageWalk<Page> | undefined
+    let began: { readonly id: number; readonly walk: PageWalk<Page> } | undefined
     for (;;) {
+      await nextPage()
       const page = atOnce(() => {
-        if (walk === undefined) {
-          const found = bucketId.get(uuid)
-          if (found === undefined) return 'missing'
-          walk = start(view(found.id, at))
-        }
-        return walk.go()
+        const found = bucketId.get(uuid)
+        if (found === undefined || (began !== undefined && began.id !== found.id)) return 'missing'
+        began ??= { id: found.id, walk: start(view(found.id, at)) }
+        return began.walk.go()
       })
       if (page === 'missing') return undefined
       if (page !== undefined) return page
-      await nextTurn()
     }
-  }
-
-  async function versions(versionsQuery: VersionsQuery): Promise<VersionsPage> {
-    const page = await walked(versionsQuery.bucket, versionsQuery.at, (of) => listVersions(of, versionsQuery))
-    return page ?? { versions: [], prefixes: [] }
   }
 
   return {
@@ -214,11 +209,19 @@ export function reader(db: DatabaseSync) {
       return page ?? { objects: [], prefixes: [] }
     },
 
-    versions,
+    async versions(asked: VersionsQuery): Promise<VersionsPage> {
+      const page = await walked(asked.bucket, asked.at, (of) => listVersions(of, asked))
+      return page ?? { versions: [], prefixes: [] }
+    },
 
-    async scan(bucket: string, after: VersionPosition | undefined, limit: number): Promise<ScanPage> {
+    async scan(
+      bucket: string,
+      after: VersionPosition | undefined,
+      limit: number,
+      at: SnapshotAt | undefined,
+    ): Promise<ScanPage> {
       const none = new Uint8Array()
-      const page = await versions({
+      const asked = {
         bucket,
         prefix: none,
         delimiter: none,
@@ -226,8 +229,9 @@ export function reader(db: DatabaseSync) {
         ...(after?.version === undefined ? {} : { afterVersion: after.version }),
         ...(after?.order === undefined ? {} : { afterOrder: after.order }),
         limit,
-      })
-      return { rows: page.versions, ...(page.next === undefined ? {} : { next: page.next }) }
+      }
+      const page = await walked(bucket, at, (of) => scanVersions(of, asked))
+      return page ?? { rows: [] }
     },
 
     upload(uuid: string, id: string): UploadRow | undefined {

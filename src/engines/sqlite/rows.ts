@@ -1,7 +1,12 @@
-/** How rows are written as columns. What is rarely needed is one JSON text, and parsed only when somebody looks at it. */
+/**
+ * How rows are written as columns. What is needed of one object at a time is one JSON text, and parsed only when somebody
+ * looks at it; what listings show has columns of its own.
+ */
 import type {
   BlobRef,
   Fields,
+  ListedRow,
+  ListedVersion,
   ObjectChecksum,
   ObjectDraft,
   ObjectLock,
@@ -11,32 +16,39 @@ import type {
   VersionRow,
 } from '../../ports/catalog.ts'
 
-export interface ObjectColumns {
+/** What listings show of a row: the columns that stand first in the table. */
+export interface ListedColumns {
   readonly key: Uint8Array
   readonly seq: number
   readonly version: string
   readonly marker: number
-  readonly lockMode: ObjectLock['mode'] | null
-  readonly lockUntil: number | null
-  readonly hold: number | null
   readonly size: number
   readonly etag: string
   readonly modified: number
+  readonly algorithm: string
+  readonly composite: number
+}
+
+/** A whole row. */
+export interface ObjectColumns extends ListedColumns {
+  readonly lockMode: ObjectLock['mode'] | null
+  readonly lockUntil: number | null
+  readonly hold: number | null
+  readonly checksum: string
   readonly blobs: string
   readonly body: string
 }
 
-export const OBJECT_COLUMNS =
-  'key, seq, version, marker, lock_mode AS lockMode, lock_until AS lockUntil, hold, size, etag, modified, blobs, body'
+export const OBJECT_COLUMNS = `key, seq, version, marker, size, etag, modified, algorithm, composite,
+  lock_mode AS lockMode, lock_until AS lockUntil, hold, checksum, blobs, body`
 
 interface ObjectBody {
-  readonly checksum: ObjectChecksum
   readonly parts: readonly ObjectPart[] | null
   readonly details: Fields
 }
 
-export function objectBody({ checksum, parts, details }: Pick<ObjectDraft, keyof ObjectBody>): string {
-  return JSON.stringify({ checksum, parts, details } satisfies ObjectBody)
+export function objectBody({ parts, details }: Pick<ObjectDraft, keyof ObjectBody>): string {
+  return JSON.stringify({ parts, details } satisfies ObjectBody)
 }
 
 /** The body of a row with other details: those of the patch in place of its own, without those that are null there. */
@@ -46,11 +58,21 @@ export function patchedBody(text: string, patch: Fields): string {
   return objectBody({ ...body, details: Object.fromEntries(details) })
 }
 
+export function listedRow({ key, version, size, etag, modified, algorithm, composite }: ListedColumns): ListedRow {
+  const checksum = { algorithm, type: checksumType(composite) }
+  return { key, version, sizeBytes: size, etag, modifiedMs: modified, checksum }
+}
+
+export function listedVersion(row: ListedColumns, isCurrent: boolean, noncurrentSinceMs?: number): ListedVersion {
+  const listed = { ...listedRow(row), isMarker: row.marker === 1, isCurrent }
+  return noncurrentSinceMs === undefined ? listed : Object.assign(listed, { noncurrentSinceMs })
+}
+
 export function objectRow(row: ObjectColumns, isCurrent: boolean, noncurrentSinceMs?: number): VersionRow {
   let body: ObjectBody | undefined
   let blobs: readonly BlobRef[] | undefined
   const parsed = () => (body ??= JSON.parse(row.body) as ObjectBody)
-  const object: VersionRow = {
+  return {
     key: row.key,
     version: row.version,
     isMarker: row.marker === 1,
@@ -58,9 +80,7 @@ export function objectRow(row: ObjectColumns, isCurrent: boolean, noncurrentSinc
     sizeBytes: row.size,
     etag: row.etag,
     modifiedMs: row.modified,
-    get checksum() {
-      return parsed().checksum
-    },
+    checksum: { algorithm: row.algorithm, type: checksumType(row.composite), value: row.checksum },
     get blobs() {
       return (blobs ??= readBlobs(row.blobs))
     },
@@ -70,15 +90,13 @@ export function objectRow(row: ObjectColumns, isCurrent: boolean, noncurrentSinc
     get details() {
       return parsed().details
     },
-  }
-  // Few rows have any of these, and listings make very many.
-  if (noncurrentSinceMs === undefined && row.lockUntil === null && row.hold === null) return object
-  return Object.assign(object, {
     ...(noncurrentSinceMs === undefined ? {} : { noncurrentSinceMs }),
     ...(row.lockUntil === null ? {} : { lock: { mode: row.lockMode ?? 'compliance', untilMs: row.lockUntil } }),
     ...(row.hold === null ? {} : { legalHold: row.hold === 1 }),
-  })
+  }
 }
+
+const checksumType = (composite: number): ObjectChecksum['type'] => (composite === 1 ? 'COMPOSITE' : 'FULL_OBJECT')
 
 /** `["5f…",4096,"61…",100]`: names and sizes in turn. */
 export function writeBlobs(blobs: readonly BlobRef[]): string {

@@ -5,6 +5,8 @@
  * - `objects` holds only what is live, so a listing never walks over dead rows. It is clustered by (bucket, key), newest
  *   row first, so a page of keys is one run of neighbouring pages. The versions of a key are in the order of `seq`, and
  *   the first of them is the current one; nothing says so but the order.
+ * - What listings show of a row stands before what they do not: SQLite then reads no further, not even the pages that a
+ *   long row overflows to. That is why the checksum's algorithm has a column and is not in the JSON of `body`.
  * - `objects_by_version` has only rows written since the bucket has versions, so a bucket without pays nothing for it.
  *   The row of a key from before is the oldest of the key, and is found by that.
  * - `object_history` holds rows that died while a snapshot saw them. Its index (volume, died, born) lets `reclaim` seek
@@ -16,7 +18,7 @@
  */
 import { DatabaseSync } from 'node:sqlite'
 
-export const SCHEMA_VERSION = 1
+export const SCHEMA_VERSION = 2
 
 const APPLICATION_ID = 0x484f4c44 // 'HOLD'
 const PAGE_BYTES = 8192
@@ -91,12 +93,15 @@ CREATE TABLE objects (
   version TEXT NOT NULL,
   versioned INTEGER NOT NULL, -- 1: written since the bucket has versions
   marker INTEGER NOT NULL,
-  lock_mode TEXT,
-  lock_until INTEGER,
-  hold INTEGER,
   size INTEGER NOT NULL,
   etag TEXT NOT NULL,
   modified INTEGER NOT NULL,
+  algorithm TEXT NOT NULL, -- of the checksum
+  composite INTEGER NOT NULL, -- 1: the checksum is one of the parts' checksums
+  lock_mode TEXT,
+  lock_until INTEGER,
+  hold INTEGER,
+  checksum TEXT NOT NULL,
   blobs TEXT NOT NULL,
   body TEXT NOT NULL,
   PRIMARY KEY (bucket, key, seq DESC)
@@ -114,12 +119,15 @@ CREATE TABLE object_history (
   version TEXT NOT NULL,
   versioned INTEGER NOT NULL, -- 1: written since the bucket has versions
   marker INTEGER NOT NULL,
-  lock_mode TEXT,
-  lock_until INTEGER,
-  hold INTEGER,
   size INTEGER NOT NULL,
   etag TEXT NOT NULL,
   modified INTEGER NOT NULL,
+  algorithm TEXT NOT NULL, -- of the checksum
+  composite INTEGER NOT NULL, -- 1: the checksum is one of the parts' checksums
+  lock_mode TEXT,
+  lock_until INTEGER,
+  hold INTEGER,
+  checksum TEXT NOT NULL,
   blobs TEXT NOT NULL,
   body TEXT NOT NULL
 ) STRICT;
@@ -234,6 +242,12 @@ function checkedVersion(db: DatabaseSync, file: string): number {
     throw new Error(
       `The catalog ${file} has version ${version}; this release knows versions up to ${SCHEMA_VERSION}. ` +
         'Start the release that wrote it, or a newer one.',
+    )
+  }
+  if (version > 0 && version < SCHEMA_VERSION) {
+    throw new Error(
+      `The catalog ${file} has version ${version}, from before the first release, and nothing leads from there to ` +
+        `version ${SCHEMA_VERSION}. Copy what it holds with the build that wrote it, then start in an empty folder.`,
     )
   }
   return version

@@ -13,3 +13,36 @@ export interface Query<Row> {
 export function query<Row>(db: DatabaseSync, sql: string): Query<Row> {
   return db.prepare(sql) as unknown as Query<Row>
 }
+
+/** How many rows a batch may have at most. */
+export type BatchRows = 1 | 4 | 16 | 64 | 256 | 1001
+const BATCH_ROWS: readonly BatchRows[] = [1, 4, 16, 64, 256, 1001]
+
+/** The smallest size of a batch that has so many rows, or the largest there is. */
+export function batchRows(wanted: number): BatchRows {
+  return BATCH_ROWS.find((rows) => rows >= wanted) ?? 1001
+}
+
+/** Reads so many rows, or all there are. */
+export type Batches<Row> = (rows: BatchRows, ...values: Value[]) => Row[]
+
+/**
+ * Prepares a SELECT once for each size of a batch. With a bound LIMIT SQLite would plan it anew whenever the value of
+ * that changes, which takes longer than to read a few rows.
+ */
+export function batches<Row>(db: DatabaseSync, sql: string): Batches<Row> {
+  const prepared = new Map(BATCH_ROWS.map((rows) => [rows, query<Row>(db, `${sql} LIMIT ${rows}`)]))
+  return (rows, ...values) => prepared.get(rows)?.all(...values) ?? []
+}
+
+/** As `batches`; each row is an array of its columns in the order of the SELECT, which takes half the time. */
+export function tuples<Row extends readonly Value[]>(db: DatabaseSync, sql: string): Batches<Row> {
+  const prepared = new Map(
+    BATCH_ROWS.map((rows) => {
+      const statement = db.prepare(`${sql} LIMIT ${rows}`)
+      statement.setReturnArrays(true)
+      return [rows, statement as unknown as Query<Row>]
+    }),
+  )
+  return (rows, ...values) => prepared.get(rows)?.all(...values) ?? []
+}

@@ -8,10 +8,10 @@ import { versionFinder } from './find-version.ts'
 import { KEY_BYTES_MAX } from './object-changes.ts'
 import { successor } from './prefixes.ts'
 import { OBJECT_COLUMNS } from './rows.ts'
-import type { ObjectColumns } from './rows.ts'
-import { query } from './statements.ts'
+import type { ListedColumns, ObjectColumns } from './rows.ts'
+import { batches, query, tuples } from './statements.ts'
 import { MergedWalk, TableWalk } from './walk.ts'
-import type { Patience, Place } from './walk.ts'
+import type { Patience, Place, Reading, Table } from './walk.ts'
 
 /** What is asked of a bucket at a moment. */
 export interface View {
@@ -19,17 +19,30 @@ export interface View {
   ofVersion(key: Uint8Array, version: string): ObjectColumns | undefined
   /** When the next newer row of the key was modified. */
   newerModified(key: Uint8Array, seq: number): number | undefined
-  /** A walk over all rows with a prefix. */
-  walk(prefix: Uint8Array, patience: Patience): MergedWalk
+  /** A walk over all rows with a prefix, reading what listings show. The first batch has so many rows. */
+  walk(prefix: Uint8Array, patience: Patience, firstBatch: number): MergedWalk<ListedColumns>
+  /** As `walk`, reading whole rows. */
+  walkWhole(prefix: Uint8Array, patience: Patience): MergedWalk<ObjectColumns>
 }
 
 const BEHIND_ALL_KEYS = Buffer.alloc(KEY_BYTES_MAX + 1, 0xff)
+/** A page of keys, and one more that tells whether it is the last. */
+const LISTED_ROWS_MAX = 1001
+/** Whole rows may be very long: those of objects of ten thousand parts have half a megabyte. */
+const WHOLE_ROWS_MAX = 16
 
-type LiveRow = ObjectColumns & { readonly born: number }
-type DeadPlace = Place & { readonly id: number; readonly born: number; readonly died: number }
+interface LivePlace extends Place {
+  readonly born: number
+}
+interface DeadPlace extends LivePlace {
+  readonly id: number
+  readonly died: number
+}
+type LiveListed = ListedColumns & LivePlace
+type LiveWhole = ObjectColumns & LivePlace
 
-const IN_RANGE = 'bucket = ? AND key >= ? AND key < ? ORDER BY key, seq DESC'
-const OF_KEY = 'bucket = ? AND key = ? AND seq <= ? ORDER BY seq DESC'
+const IN_RANGE = 'o.bucket = ? AND o.key >= ? AND o.key < ? ORDER BY o.key, seq DESC'
+const OF_KEY = 'o.bucket = ? AND o.key = ? AND seq <= ? ORDER BY seq DESC'
 
 /** The rows of a key that a snapshot shows, of which a condition holds. */
 const shown = (condition: string) => `
@@ -39,55 +52,111 @@ const shown = (condition: string) => `
     WHERE bucket = ?1 AND key = ?2 AND born <= ?3 AND died > ?3 AND ${condition}`
 
 export function viewer(db: DatabaseSync): (bucket: number, at: SnapshotAt | undefined) => View {
-  const live = `SELECT ${OBJECT_COLUMNS}, born FROM objects WHERE`
-  // Read from the index alone; most rows of the history are not those of this snapshot.
-  const dead = 'SELECT id, key, seq, born, died, marker FROM object_history WHERE'
+  const live = `SELECT ${OBJECT_COLUMNS}, born FROM objects o WHERE`
   const newest = query<ObjectColumns>(db, `${live} bucket = ? AND key = ? ORDER BY seq DESC LIMIT 1`)
   const newestAt = query<ObjectColumns>(db, `${shown('TRUE')} ORDER BY seq DESC LIMIT 1`)
-  const versionNow = versionFinder<LiveRow>(db, `${OBJECT_COLUMNS}, born`)
+  const versionNow = versionFinder<ObjectColumns>(db, OBJECT_COLUMNS)
   const versionAt = query<ObjectColumns>(db, shown('version = ?4'))
   const newer = query<ObjectColumns>(db, `${live} bucket = ? AND key = ? AND seq > ? ORDER BY seq LIMIT 1`)
   const newerAt = query<ObjectColumns>(db, `${shown('seq > ?4')} ORDER BY seq LIMIT 1`)
+  const liveListed = { ...listedRows(db), load: (row: LiveListed) => row }
+  const liveWhole = { ...wholeRows(db), load: (row: LiveWhole) => row }
+  const dead = deadRows(db)
   const deadRow = query<ObjectColumns>(db, `SELECT ${OBJECT_COLUMNS} FROM object_history WHERE id = ?`)
-  const liveTable = {
-    rows: query<LiveRow>(db, `${live} ${IN_RANGE}`),
-    rowsOfKey: query<LiveRow>(db, `${live} ${OF_KEY}`),
-    load: (row: LiveRow) => row,
-  }
-  const deadTable = {
-    rows: query<DeadPlace>(db, `${dead} ${IN_RANGE}`),
-    rowsOfKey: query<DeadPlace>(db, `${dead} ${OF_KEY}`),
-    load: (row: DeadPlace) => deadRow.get(row.id),
-  }
+  const deadTable = { ...dead, load: (row: DeadPlace) => deadRow.get(row.id) }
 
   function viewNow(bucket: number): View {
+    const all = { seen: () => true }
     return {
       current: (key) => newest.get(bucket, key),
       ofVersion: (key, version) => versionNow(bucket, key, version),
       newerModified: (key, seq) => newer.get(bucket, key, seq)?.modified,
-      walk(prefix, patience) {
-        const end = successor(prefix) ?? BEHIND_ALL_KEYS
-        return new MergedWalk([new TableWalk({ ...liveTable, seen: () => true }, bucket, end, patience)])
+      walk(prefix, patience, first) {
+        const over = walker<ListedColumns>(bucket, prefix, patience, { first, max: LISTED_ROWS_MAX })
+        return new MergedWalk([over({ ...liveListed, ...all })])
+      },
+      walkWhole(prefix, patience) {
+        const over = walker<ObjectColumns>(bucket, prefix, patience, { first: WHOLE_ROWS_MAX, max: WHOLE_ROWS_MAX })
+        return new MergedWalk([over({ ...liveWhole, ...all })])
       },
     }
   }
 
   function viewAt(bucket: number, epoch: number): View {
-    const lives = (row: LiveRow) => row.born <= epoch
-    const lived = (row: DeadPlace) => row.born <= epoch && row.died > epoch
+    const lives = { seen: (row: LivePlace) => row.born <= epoch }
+    const lived = { seen: (row: DeadPlace) => row.born <= epoch && row.died > epoch }
     return {
       current: (key) => newestAt.get(bucket, key, epoch),
       ofVersion: (key, version) => versionAt.get(bucket, key, epoch, version),
       newerModified: (key, seq) => newerAt.get(bucket, key, epoch, seq)?.modified,
-      walk(prefix, patience) {
-        const end = successor(prefix) ?? BEHIND_ALL_KEYS
-        return new MergedWalk([
-          new TableWalk({ ...liveTable, seen: lives }, bucket, end, patience),
-          new TableWalk({ ...deadTable, seen: lived }, bucket, end, patience),
-        ])
+      walk(prefix, patience, first) {
+        const over = walker<ListedColumns>(bucket, prefix, patience, { first, max: LISTED_ROWS_MAX })
+        return new MergedWalk([over({ ...liveListed, ...lives }), over({ ...deadTable, ...lived })])
+      },
+      walkWhole(prefix, patience) {
+        const over = walker<ObjectColumns>(bucket, prefix, patience, { first: WHOLE_ROWS_MAX, max: WHOLE_ROWS_MAX })
+        return new MergedWalk([over({ ...liveWhole, ...lives }), over({ ...deadTable, ...lived })])
       },
     }
   }
 
   return (bucket, at) => (at === undefined ? viewNow(bucket) : viewAt(bucket, at.epoch))
+}
+
+/** Makes walks over several tables with the same bounds. */
+function walker<Columns>(bucket: number, prefix: Uint8Array, patience: Patience, reading: Reading) {
+  const end = successor(prefix) ?? BEHIND_ALL_KEYS
+  return <Row extends Place>(table: Table<Row, Columns>) => new TableWalk(table, bucket, end, patience, reading)
+}
+
+type Rows<Row extends Place> = Pick<Table<Row, unknown>, 'rows' | 'rowsOfKey'>
+
+/** Reads the first columns of live rows. Keys come as hex digits: a Buffer of each row costs SQLite's binding far more. */
+function listedRows(db: DatabaseSync): Rows<LiveListed> {
+  type Tuple = readonly [string, number, number, number, string, number, string, number, string, number]
+  const select = `SELECT hex(o.key), seq, born, marker, version, size, etag, modified, algorithm, composite
+    FROM objects o WHERE`
+  const listed = ([key, seq, born, marker, version, size, etag, modified, algorithm, composite]: Tuple) => ({
+    key: Buffer.from(key, 'hex'),
+    seq,
+    born,
+    marker,
+    version,
+    size,
+    etag,
+    modified,
+    algorithm,
+    composite,
+  })
+  const rows = tuples<Tuple>(db, `${select} ${IN_RANGE}`)
+  const rowsOfKey = tuples<Tuple>(db, `${select} ${OF_KEY}`)
+  return {
+    rows: (...bounds) => rows(...bounds).map(listed),
+    rowsOfKey: (...bounds) => rowsOfKey(...bounds).map(listed),
+  }
+}
+
+function wholeRows(db: DatabaseSync): Rows<LiveWhole> {
+  const select = `SELECT ${OBJECT_COLUMNS}, born FROM objects o WHERE`
+  return { rows: batches(db, `${select} ${IN_RANGE}`), rowsOfKey: batches(db, `${select} ${OF_KEY}`) }
+}
+
+/** Places of the history, read from its index alone: most of its rows are not those of the snapshot asked for. */
+function deadRows(db: DatabaseSync): Rows<DeadPlace> {
+  type Tuple = readonly [number, string, number, number, number, number]
+  const select = 'SELECT id, hex(o.key), seq, born, died, marker FROM object_history o WHERE'
+  const place = ([id, key, seq, born, died, marker]: Tuple) => ({
+    id,
+    key: Buffer.from(key, 'hex'),
+    seq,
+    born,
+    died,
+    marker,
+  })
+  const rows = tuples<Tuple>(db, `${select} ${IN_RANGE}`)
+  const rowsOfKey = tuples<Tuple>(db, `${select} ${OF_KEY}`)
+  return {
+    rows: (...bounds) => rows(...bounds).map(place),
+    rowsOfKey: (...bounds) => rowsOfKey(...bounds).map(place),
+  }
 }

@@ -176,8 +176,22 @@ void describe('the writer process', () => {
       const db = new DatabaseSync(file)
       db.exec(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`)
       db.close()
-      assert.throws(() => openSqliteCatalog({ file, commit: 'in-process' }), /version 2; this release knows/)
-      await assert.rejects(startWriter({ file, socket }), /version 2; this release knows/)
+      const refusal = new RegExp(
+        `version ${SCHEMA_VERSION + 1}; this release knows versions up to ${SCHEMA_VERSION}\\.`,
+      )
+      assert.throws(() => openSqliteCatalog({ file, commit: 'in-process' }), refusal)
+      await assert.rejects(startWriter({ file, socket }), refusal)
+    }))
+
+  void it('a catalog from before the first release is refused, and left as it is', () =>
+    inFolder(async ({ file, socket }) => {
+      await openSqliteCatalog({ file, commit: 'in-process' }).close()
+      const db = new DatabaseSync(file)
+      db.exec('PRAGMA user_version = 1')
+      assert.throws(() => openSqliteCatalog({ file, commit: 'in-process' }), /version 1, from before the first release/)
+      await assert.rejects(startWriter({ file, socket }), /start in an empty folder/)
+      assert.equal(db.prepare('PRAGMA user_version').get()?.['user_version'], 1)
+      db.close()
     }))
 })
 

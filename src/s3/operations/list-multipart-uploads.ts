@@ -1,12 +1,16 @@
 import type { UploadPosition, UploadRow } from '../../ports/catalog.ts'
 import type { BucketCall, Reply } from '../call.ts'
 import { readUpload } from '../objects/uploads.ts'
+import { isoTime } from '../iso-time.ts'
 import { xmlDocument } from '../xml.ts'
 import { owner } from './owner.ts'
 import { keyWriter, readCount } from './parameters.ts'
 
 /** Entries of one page, uploads and common prefixes together. */
 const pageMax = 1000
+/** Uploads that are read at once after a common prefix. */
+const batchMin = 4
+const readsATurn = 100
 /** Upload ids are hex digits: this sorts behind all of them. */
 const behindAllIds = '~'
 /** Keys are UTF-8, which never has this byte: a key that ends with it sorts behind all that begin with what is before. */
@@ -45,7 +49,7 @@ export async function listMultipartUploads(call: BucketCall): Promise<Reply> {
           Initiator: owner(svm),
           Owner: owner(svm),
           StorageClass: 'STANDARD',
-          Initiated: new Date(startedMs).toISOString(),
+          Initiated: isoTime(startedMs),
           ChecksumAlgorithm: algorithm,
           ChecksumType: type,
         }
@@ -81,8 +85,10 @@ async function readPage(
   if (shown !== undefined) after = { key: Buffer.concat([shown, behindAllKeys]), upload: '' }
   if (limit === 0) return { entries, isTruncated: false }
 
-  for (;;) {
-    const rows = await store.catalog.uploads(bucket.uuid, after, pageMax)
+  // A jump over a common prefix uses one upload of what was read; after it little is read, and then more again.
+  let wanted = delimiter.length === 0 ? limit + 1 : batchMin
+  for (let reads = 1; ; reads++) {
+    const rows = await store.catalog.uploads(bucket.uuid, after, wanted)
     let jumped = false
     for (const row of rows) {
       const key = Buffer.from(row.key)
@@ -99,7 +105,10 @@ async function readPage(
         break
       }
     }
-    if (!jumped && rows.length < pageMax) return { entries, isTruncated: false }
+    if (!jumped && rows.length < wanted) return { entries, isTruncated: false }
+    wanted = jumped ? batchMin : Math.min(wanted * 2, pageMax)
+    // A page of common prefixes is a thousand of these reads: others get their turn in between.
+    if (reads % readsATurn === 0) await store.system.clock.sleep(0)
   }
 }
 

@@ -1,9 +1,8 @@
-import type { VersionRow } from '../../ports/catalog.ts'
+import type { ListedVersion } from '../../ports/catalog.ts'
 import type { BucketCall, Reply } from '../call.ts'
 import { invalidArgument } from '../errors.ts'
-import { xmlDocument } from '../xml.ts'
-import type { XmlContent } from '../xml.ts'
-import { quoted } from './object-headers.ts'
+import { isoTime } from '../iso-time.ts'
+import { escapeText, xmlDocument, xmlElement, XmlText } from '../xml.ts'
 import { owner } from './owner.ts'
 import { keyWriter, readCount } from './parameters.ts'
 
@@ -36,6 +35,7 @@ export async function listObjectVersions(call: BucketCall): Promise<Reply> {
           limit,
         })
   const write = keyWriter(query)
+  const ownerElement = xmlElement('Owner', owner(svm))
   const next = 'next' in page ? page.next : undefined
   return {
     body: xmlDocument('ListVersionsResult', {
@@ -49,30 +49,27 @@ export async function listObjectVersions(call: BucketCall): Promise<Reply> {
       Delimiter: delimiter === '' ? undefined : write.text(delimiter),
       EncodingType: write.encodingType,
       IsTruncated: next !== undefined,
-      Version: page.versions.filter((row) => !row.isMarker).map((row) => version(row, write.key, svm)),
-      DeleteMarker: page.versions.filter((row) => row.isMarker).map((row) => place(row, write.key, svm)),
+      Version: page.versions.filter((row) => !row.isMarker).map((row) => version(row, write.key, ownerElement)),
+      DeleteMarker: page.versions.filter((row) => row.isMarker).map((row) => place(row, write.key, ownerElement)),
       CommonPrefixes: page.prefixes.map((prefix) => ({ Prefix: write.key(prefix) })),
     }),
   }
 }
 
-function version(row: VersionRow, writeKey: (key: Uint8Array) => string, svm: string): XmlContent {
-  return {
-    ETag: quoted(row.etag),
-    ChecksumAlgorithm: row.checksum.algorithm,
-    ChecksumType: row.checksum.type,
-    Size: row.sizeBytes,
-    StorageClass: 'STANDARD',
-    ...place(row, writeKey, svm),
-  }
+/** Written as text: a page has a thousand of these. Only the key may hold what needs escaping. */
+function version(row: ListedVersion, writeKey: (key: Uint8Array) => string, ownerElement: string): XmlText {
+  const { etag, checksum, sizeBytes } = row
+  return new XmlText(
+    `<ETag>&quot;${etag}&quot;</ETag><ChecksumAlgorithm>${checksum.algorithm}</ChecksumAlgorithm>` +
+      `<ChecksumType>${checksum.type}</ChecksumType><Size>${sizeBytes}</Size>` +
+      `<StorageClass>STANDARD</StorageClass>${place(row, writeKey, ownerElement).text}`,
+  )
 }
 
-function place(row: VersionRow, writeKey: (key: Uint8Array) => string, svm: string) {
-  return {
-    Key: writeKey(row.key),
-    VersionId: row.version,
-    IsLatest: row.isCurrent,
-    LastModified: new Date(row.modifiedMs).toISOString(),
-    Owner: owner(svm),
-  }
+function place(row: ListedVersion, writeKey: (key: Uint8Array) => string, ownerElement: string): XmlText {
+  const { key, isCurrent, modifiedMs } = row
+  return new XmlText(
+    `<Key>${escapeText(writeKey(key))}</Key><VersionId>${row.version}</VersionId><IsLatest>${isCurrent}</IsLatest>` +
+      `<LastModified>${isoTime(modifiedMs)}</LastModified>${ownerElement}`,
+  )
 }

@@ -1,6 +1,7 @@
-import type { ObjectRow } from '../../ports/catalog.ts'
+import type { ListedRow } from '../../ports/catalog.ts'
 import type { BucketCall, Reply } from '../call.ts'
 import { invalidArgument } from '../errors.ts'
+import { isoTime } from '../iso-time.ts'
 import { escapeText, xmlDocument, xmlElement, XmlText } from '../xml.ts'
 import { owner } from './owner.ts'
 import { keyWriter, readCount } from './parameters.ts'
@@ -22,7 +23,7 @@ export async function listObjects(call: BucketCall): Promise<Reply> {
       // Without a delimiter clients take the last key, and Amazon sends none.
       NextMarker: page.next !== undefined && query.has('delimiter') ? write.key(page.next) : undefined,
       ...rest,
-      Contents: page.objects.map((row) => contents(row, write.key, ownerText(call))),
+      Contents: contentsOf(page, write.key, ownerText(call)),
       CommonPrefixes: page.prefixes.map((prefix) => ({ Prefix: write.key(prefix) })),
     }),
   }
@@ -43,14 +44,14 @@ export async function listObjectsV2(call: BucketCall): Promise<Reply> {
       ContinuationToken: token,
       NextContinuationToken: page.next === undefined ? undefined : Buffer.from(page.next).toString('base64url'),
       StartAfter: startAfter === undefined ? undefined : write.text(startAfter),
-      Contents: page.objects.map((row) => contents(row, write.key, withOwner ? ownerText(call) : '')),
+      Contents: contentsOf(page, write.key, withOwner ? ownerText(call) : ''),
       CommonPrefixes: page.prefixes.map((prefix) => ({ Prefix: write.key(prefix) })),
     }),
   }
 }
 
 interface Page {
-  readonly objects: readonly ObjectRow[]
+  readonly objects: readonly ListedRow[]
   readonly prefixes: readonly Uint8Array[]
   readonly limit: number
   /** The last entry, when there is more after it. */
@@ -97,11 +98,15 @@ function commonElements({ query, bucket }: BucketCall, page: Page) {
   }
 }
 
+function contentsOf({ objects }: Page, writeKey: (key: Uint8Array) => string, ownerElement: string): XmlText[] {
+  return objects.map((row) => contents(row, writeKey, ownerElement))
+}
+
 /** Written as text: a page has a thousand of these. Only the key may hold what needs escaping. */
-function contents(row: ObjectRow, writeKey: (key: Uint8Array) => string, ownerElement: string): XmlText {
+function contents(row: ListedRow, writeKey: (key: Uint8Array) => string, ownerElement: string): XmlText {
   const { etag, modifiedMs, checksum, sizeBytes } = row
   return new XmlText(
-    `<Key>${escapeText(writeKey(row.key))}</Key><LastModified>${new Date(modifiedMs).toISOString()}</LastModified>` +
+    `<Key>${escapeText(writeKey(row.key))}</Key><LastModified>${isoTime(modifiedMs)}</LastModified>` +
       `<ETag>&quot;${etag}&quot;</ETag><ChecksumAlgorithm>${checksum.algorithm}</ChecksumAlgorithm>` +
       `<ChecksumType>${checksum.type}</ChecksumType><Size>${sizeBytes}</Size>` +
       `<StorageClass>STANDARD</StorageClass>${ownerElement}`,
