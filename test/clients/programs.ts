@@ -10,7 +10,7 @@ const OUTPUT_BYTES_MAX = 64 * 2 ** 20
 const ASK_MS = 30_000
 const RUN_MS = 120_000
 
-/** Where `.ci/run` installs clients that are no programs of the system. */
+/** Where `.ci/clients` installs clients that are no programs of the system. */
 export const clientsFolder = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), '.tmp', 'clients')
 
 export interface Ran {

@@ -1,0 +1,49 @@
+"""Runs the checks of this folder against the endpoint of the environment. One line of JSON on stdout for each:
+
+    {"checks": 30}                                    before the first
+    {"name": "...", "seconds": 0.2, "failure": null, "gap": null}  after each; the failure is a traceback
+
+A check with a gap is one that fails, and why: a difference that is known.
+"""
+
+import json
+import sys
+import time
+import unittest
+
+import configuration
+import objects
+
+
+class Lines(unittest.TestResult):
+    def startTest(self, test):
+        super().startTest(test)
+        self.began = time.monotonic()
+        self.failure = None
+
+    def addFailure(self, test, error):
+        self.failure = self._exc_info_to_string(error, test)
+        # What a class makes beforehand can fail too, and then none of its checks begins.
+        if not isinstance(test, unittest.TestCase):
+            say(name=str(test), seconds=0, failure=self.failure, gap=None)
+
+    addError = addFailure
+
+    def addSubTest(self, test, subtest, error):
+        if error is not None:
+            self.failure = f"{subtest}\n{self._exc_info_to_string(error, test)}"
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        gap = getattr(getattr(test, test._testMethodName), "gap", None)
+        say(name=test.shortDescription(), seconds=time.monotonic() - self.began, failure=self.failure, gap=gap)
+
+
+def say(**line):
+    print(json.dumps(line), flush=True)
+
+
+suite = unittest.TestSuite(unittest.defaultTestLoader.loadTestsFromModule(module) for module in (objects, configuration))
+say(checks=suite.countTestCases())
+suite.run(Lines())
+sys.exit(0)
