@@ -9,6 +9,8 @@ import { tables } from './cluster/counter/tables.ts'
 import { cluster } from './cluster.ts'
 import { interfaces } from './network/ip/interfaces.ts'
 import { buckets } from './protocols/s3/buckets.ts'
+import { bucketRules } from './protocols/s3/services/buckets/rules.ts'
+import { svmBuckets } from './protocols/s3/services/buckets.ts'
 import { groups } from './protocols/s3/services/groups.ts'
 import { policies } from './protocols/s3/services/policies.ts'
 import { users } from './protocols/s3/services/users.ts'
@@ -43,6 +45,8 @@ export const behaviours: readonly Behaviour[] = [
   interfaces,
   services,
   buckets,
+  svmBuckets,
+  bucketRules,
   users,
   policies,
   groups,

@@ -22,6 +22,7 @@ import { checkBucketName, findHostBucket, readTarget, splitTarget } from './keys
 import type { Target } from './keys.ts'
 import { readDetails } from './objects/details.ts'
 import { explainFailure } from './objects/failures.ts'
+import { objectBytesDefault } from './objects/limits.ts'
 import type { ObjectStore, OpenBucket } from './objects/store.ts'
 import { bodyOf } from './objects/store-body.ts'
 import { findHandler } from './operations/index.ts'
@@ -348,7 +349,9 @@ async function openBucket(plane: Plane, view: TenancyView, record: Bucket): Prom
   }
   const volumes = await plane.volumesOf(volume.aggregate)
   const { uuid, name, svm, createdMs, versioning, settings } = record
-  return { uuid, name, svm, volume: record.volume, volumes, createdMs, versioning, settings }
+  const server = (await view.servers(svm)).find((one) => one.uuid === record.server)
+  const objectBytesMax = server?.objectBytesMax ?? objectBytesDefault
+  return { uuid, name, svm, volume: record.volume, volumes, createdMs, objectBytesMax, versioning, settings }
 }
 
 function resourceOf(bucket: string | undefined, key: Uint8Array | undefined): string {

@@ -4,6 +4,7 @@ import type { BucketSettings } from './bucket-settings.ts'
 import type { VersioningState } from './config/versioning.ts'
 import { statementOfRow } from './policy/statement-rows.ts'
 import type { Statement } from './policy/statements.ts'
+import { objectBytesDefault } from './objects/limits.ts'
 import { field, list, number, text } from './record-values.ts'
 
 /** The types of the records that the object store reads. Any change to one of them makes it look again. */
@@ -34,6 +35,8 @@ export interface Server {
   readonly isEnabled: boolean
   readonly isVirtualHosted: boolean
   readonly policy: string
+  /** The most bytes an object may have. */
+  readonly objectBytesMax: number
   /** Ports of the record: absent where it does not serve that way. */
   readonly httpPort: number | undefined
   readonly httpsPort: number | undefined
@@ -73,6 +76,7 @@ export function readServer(body: Fields): Server {
     isEnabled: body['enabled'] !== false,
     isVirtualHosted: body['bucket_endpoint_style'] === 'virtual_hosted_style',
     policy: text(body['policy.name']),
+    objectBytesMax: number(body['object_size_max']) ?? objectBytesDefault,
     httpPort: body['is_http_enabled'] === false ? undefined : number(body['port']),
     httpsPort: body['is_https_enabled'] === false ? undefined : number(body['secure_port']),
   }

@@ -278,7 +278,12 @@ class Exchange {
         : await this.#face.actions.jobs.wait(textAt(job, 'uuid'), args.returnTimeoutSeconds * 1000)
     if (ended?.['state'] === 'failure') throw failureOf(ended)
     const isDone = ended === undefined || !isActive(ended)
-    const row = verb === 'remove' ? undefined : await this.#cluster.find(resource.rowsOf, performed.key)
+    const row =
+      verb === 'remove'
+        ? undefined
+        : behaviour.rows === undefined
+          ? await this.#cluster.find(resource.rowsOf, performed.key)
+          : await findInstance(this.#cluster, behaviour, match.pathValues, [performed.key])
     const path = collectionPath(resource, match.pathValues)
     const body: Record<string, Json> = {}
     const headers: Record<string, string> = {}

@@ -1,6 +1,6 @@
 import type { Json, Value } from '../value.ts'
 import { isRecord } from '../value.ts'
-import { compareText, Misfit, quoted, type Kind, type Member } from './kind.ts'
+import { compareText, Misfit, quoted, type JsonSchema, type Kind, type Member } from './kind.ts'
 
 const ELEMENTS_MAX = 1024
 
@@ -38,23 +38,37 @@ export function each(members: Readonly<Record<string, Member>>, limits: { readon
     parseText: (text) => text,
     print: (value) => (Array.isArray(value) ? value.map((one: Value) => printMembers(one, members)) : []),
     compare: (a, b) => compareText(JSON.stringify(a), JSON.stringify(b)),
-    schema: {
-      type: 'array',
-      maxItems: elementsMax,
-      items: {
-        type: 'object',
-        properties: Object.fromEntries(
-          Object.entries(members).map(([name, member]) => [
-            name,
-            {
-              ...member.kind.schema,
-              description: member.doc,
-              ...(member.readOnly === true ? { readOnly: true } : {}),
-            },
-          ]),
-        ),
-      },
-    },
+    schema: { type: 'array', maxItems: elementsMax, items: schemaOf(members) },
+  }
+}
+
+/** One small record, in a list of others: `rules: [{ expiration: { object_age_days } }]`. */
+export function group(members: Readonly<Record<string, Member>>): Kind {
+  return {
+    name: 'group',
+    hasWildcards: false,
+    members,
+    parse: (value) => parseMembers(value, members),
+    parseText: (text) => text,
+    print: (value) => printMembers(value, members),
+    compare: (a, b) => compareText(JSON.stringify(a), JSON.stringify(b)),
+    schema: schemaOf(members),
+  }
+}
+
+function schemaOf(members: Readonly<Record<string, Member>>): JsonSchema {
+  return {
+    type: 'object',
+    properties: Object.fromEntries(
+      Object.entries(members).map(([name, member]) => [
+        name,
+        {
+          ...member.kind.schema,
+          description: member.doc,
+          ...(member.readOnly === true ? { readOnly: true } : {}),
+        },
+      ]),
+    ),
   }
 }
 

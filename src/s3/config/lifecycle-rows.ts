@@ -6,7 +6,7 @@ import type { Tag } from './tagging.ts'
 /**
  * Lifecycle rules as the management interface has them: rows of the field `lifecycle_management.rules` of a bucket.
  *
- *     { "name": "logs", "enabled": true, "bucket_filter": { "prefix": "logs/", "tags": ["team=a"], "size_greater_than": 1 },
+ *     { "name": "logs", "enabled": true, "object_filter": { "prefix": "logs/", "tags": ["team=a"], "size_greater_than": 1 },
  *       "expiration": { "object_age_days": 30 },
  *       "non_current_version_expiration": { "non_current_days": 7, "new_non_current_versions": 3 },
  *       "abort_incomplete_multipart_upload": { "after_initiation_days": 7 } }
@@ -24,7 +24,7 @@ export function lifecycleRuleOfRow(row: FieldValue): LifecycleRule {
   return {
     id: text(field(row, 'name')),
     enabled: field(row, 'enabled') !== false,
-    filter: readFilter(field(row, 'bucket_filter')),
+    filter: readFilter(field(row, 'object_filter')),
     ...(field(row, '$isLegacy') === true ? { isLegacy: true } : {}),
     ...(expiration === undefined ? {} : { expiration }),
     ...(days === undefined ? {} : { noncurrent: { days, ...(newerVersions === undefined ? {} : { newerVersions }) } }),
@@ -48,7 +48,7 @@ export function lifecycleRowOf({ id, enabled, filter, isLegacy, expiration, nonc
   return {
     name: id,
     enabled,
-    bucket_filter: filterRow(filter),
+    object_filter: filterRow(filter),
     ...(isLegacy === true ? { $isLegacy: true } : {}),
     ...(expiration === undefined ? {} : { expiration: expirationRow(expiration) }),
     ...(noncurrent === undefined

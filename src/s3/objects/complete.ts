@@ -7,8 +7,9 @@ import { checksumBytes } from './checksums.ts'
 import { readDetails, writeDetails } from './details.ts'
 import { lockOf } from './locks.ts'
 import { newId } from './ids.ts'
-import { partBytesMin, objectBytesMax } from './limits.ts'
+import { partBytesMin } from './limits.ts'
 import { allParts } from './parts.ts'
+import { tooLarge } from './room.ts'
 import type { ObjectStore, OpenBucket } from './store.ts'
 import { findUpload } from './uploads.ts'
 import type { OpenUpload } from './uploads.ts'
@@ -61,7 +62,7 @@ async function complete(
   upload: OpenUpload,
   order: Parameters<typeof completeUpload>[3],
 ): Promise<ObjectDraft> {
-  const parts = chooseParts(await allParts(store, bucket, upload.id), order.parts, upload)
+  const parts = chooseParts(bucket, await allParts(store, bucket, upload.id), order.parts, upload)
   const object = assemble(bucket, parts, upload, { version: newId(store.system), nowMs: store.system.clock.now() })
   checkExpected(object, order.expected)
   const [outcome] = await store.catalog.commit([
@@ -92,7 +93,12 @@ async function finished(
 }
 
 /** The parts that are named, in their order, with what is wrong with the list. */
-function chooseParts(kept: readonly PartRow[], named: readonly NamedPart[], upload: OpenUpload): PartRow[] {
+function chooseParts(
+  { objectBytesMax }: OpenBucket,
+  kept: readonly PartRow[],
+  named: readonly NamedPart[],
+  upload: OpenUpload,
+): PartRow[] {
   const byNumber = new Map(kept.map((part) => [part.number, part]))
   let before = 0
   const chosen = named.map(({ number, etag, checksum }) => {
@@ -118,7 +124,7 @@ function chooseParts(kept: readonly PartRow[], named: readonly NamedPart[], uplo
       })
     }
   }
-  if (total > objectBytesMax) throw s3Error('EntityTooLarge', { fields: { ProposedSize: String(total) } })
+  if (total > objectBytesMax) throw tooLarge(total, objectBytesMax)
   return chosen
 }
 

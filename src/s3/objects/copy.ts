@@ -8,9 +8,10 @@ import type { ObjectDetails } from './details.ts'
 import { lockOf } from './locks.ts'
 import type { GivenLock } from './locks.ts'
 import { newId } from './ids.ts'
+import { requestBytesMaxOf } from './limits.ts'
 import { withObject } from './read.ts'
 import type { Open } from './read.ts'
-import { refuseObjectEarly } from './room.ts'
+import { refuseObjectEarly, tooLarge } from './room.ts'
 import { commitNaming, digested, storeBody } from './store-body.ts'
 import type { ObjectStore, OpenBucket } from './store.ts'
 
@@ -53,6 +54,8 @@ export async function copyObject(store: ObjectStore, order: CopyOrder): Promise<
 
 async function share(store: ObjectStore, order: CopyOrder, row: ObjectRow, open: Open): Promise<ObjectDraft> {
   const { target, condition } = order
+  const maxBytes = requestBytesMaxOf(target.bucket)
+  if (row.sizeBytes > maxBytes) throw tooLarge(row.sizeBytes, maxBytes)
   const details = writeDetails(await order.details(row))
   const checksum = await checksumOfCopy(order, row, open)
   const nowMs = store.system.clock.now()

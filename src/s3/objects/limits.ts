@@ -1,5 +1,13 @@
-/** The specification, section 8: a multipart upload does not raise it. */
-export const objectBytesMax = 5 * 2 ** 30
+/** The specification, section 8: a multipart upload does not raise it, but a server may be told to take more in parts. */
+export const objectBytesDefault = 5 * 2 ** 30
+
+/** Amazon S3 User Guide, "Multipart upload limits". */
+const requestBytesMax = 5 * 2 ** 30
+
+/** What one request can bring or copy. What is larger and still allowed comes in parts. */
+export function requestBytesMaxOf({ objectBytesMax }: { readonly objectBytesMax: number }): number {
+  return Math.min(objectBytesMax, requestBytesMax)
+}
 
 /** Amazon S3 User Guide, "Multipart upload limits". The last part may be smaller. */
 export const partBytesMin = 5 * 2 ** 20

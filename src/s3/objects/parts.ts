@@ -1,11 +1,10 @@
 import type { ObjectChecksum, ObjectRow, PartRow } from '../../ports/catalog.ts'
 import { CommitRefused } from '../../ports/catalog.ts'
 import { checksumAlgorithms } from '../checksums/algorithms.ts'
-import { s3Error } from '../errors.ts'
 import type { ByteRange } from '../ranges.ts'
-import { objectBytesMax } from './limits.ts'
+import { requestBytesMaxOf } from './limits.ts'
 import { withObject } from './read.ts'
-import { refuseEarly } from './room.ts'
+import { refuseEarly, tooLarge } from './room.ts'
 import { commitNaming, digested, storeBody } from './store-body.ts'
 import type { IncomingBody } from './store-body.ts'
 import type { ObjectStore, OpenBucket } from './store.ts'
@@ -54,7 +53,7 @@ export async function putPart(
     bucket: bucket.uuid,
     upload: upload.id,
     part,
-    maxTotalBytes: objectBytesMax,
+    maxTotalBytes: bucket.objectBytesMax,
   })
   return { part, answered: outcome.checksum }
 }
@@ -79,10 +78,12 @@ export async function copyPart(
     source.key,
     async (row, open) => {
       const range = source.range(row)
+      const sizeBytes = range === undefined ? row.sizeBytes : range.end - range.start + 1
+      const maxBytes = requestBytesMaxOf(bucket)
+      if (sizeBytes > maxBytes) throw tooLarge(sizeBytes, maxBytes)
       const shared =
         range === undefined ? await sharePart(store, bucket, upload, number, source.bucket, row) : undefined
       if (shared !== undefined) return shared
-      const sizeBytes = range === undefined ? row.sizeBytes : range.end - range.start + 1
       const body = digested(await open(range), sizeBytes, upload.algorithm)
       return (await putPart(store, bucket, upload, number, { sizeBytes, body: () => body })).part
     },
@@ -128,7 +129,7 @@ async function sharePart(
         bucket: bucket.uuid,
         upload: upload.id,
         part,
-        maxTotalBytes: objectBytesMax,
+        maxTotalBytes: bucket.objectBytesMax,
         shares: true,
       },
     ])
@@ -151,14 +152,10 @@ async function refuseTooLarge(
   number: number,
   sizeBytes: number,
 ): Promise<void> {
-  if (number * sizeBytes <= objectBytesMax) return
+  if (number * sizeBytes <= bucket.objectBytesMax) return
   const others = (await allParts(store, bucket, upload.id)).filter((part) => part.number !== number)
   const total = others.reduce((sum, part) => sum + part.sizeBytes, sizeBytes)
-  if (total > objectBytesMax) {
-    throw s3Error('EntityTooLarge', {
-      fields: { ProposedSize: String(total), MaxSizeAllowed: String(objectBytesMax) },
-    })
-  }
+  if (total > bucket.objectBytesMax) throw tooLarge(total, bucket.objectBytesMax)
 }
 
 /**

@@ -1,7 +1,8 @@
 import type { ObjectRow, WriteCondition } from '../../ports/catalog.ts'
 import { s3Error } from '../errors.ts'
+import type { S3Error } from '../errors.ts'
 import { full } from './failures.ts'
-import { objectBytesMax } from './limits.ts'
+import { requestBytesMaxOf } from './limits.ts'
 import type { ObjectStore, OpenBucket } from './store.ts'
 
 /**
@@ -18,11 +19,8 @@ export async function refuseEarly(
   },
 ): Promise<void> {
   const { sizeBytes } = write
-  if (sizeBytes > objectBytesMax) {
-    throw s3Error('EntityTooLarge', {
-      fields: { ProposedSize: String(sizeBytes), MaxSizeAllowed: String(objectBytesMax) },
-    })
-  }
+  const maxBytes = requestBytesMaxOf(bucket)
+  if (sizeBytes > maxBytes) throw tooLarge(sizeBytes, maxBytes)
   const counters = await catalog.bucket(bucket.uuid)
   if (counters === undefined) throw s3Error('NoSuchBucket')
   const volume = await catalog.volume(bucket.volume)
@@ -32,6 +30,10 @@ export async function refuseEarly(
   const growth = sizeBytes - (await write.replacedBytes())
   if (growth > bucketRoom) throw full('bucket')
   if (growth > volumeRoom) throw full('volume')
+}
+
+export function tooLarge(sizeBytes: number, maxBytes: number): S3Error {
+  return s3Error('EntityTooLarge', { fields: { ProposedSize: String(sizeBytes), MaxSizeAllowed: String(maxBytes) } })
 }
 
 /** The same for the object that a write would replace, and for the condition it comes with. */

@@ -20,6 +20,8 @@ export interface OpenBucket {
   readonly volume: string
   readonly volumes: Volumes
   readonly createdMs: number
+  /** The most bytes an object in it may have, also when it comes in parts. */
+  readonly objectBytesMax: number
   readonly versioning: VersioningState
   readonly settings: BucketSettings
 }

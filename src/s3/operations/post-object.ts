@@ -21,7 +21,7 @@ import type { Form } from '../form.ts'
 import { headerValue } from '../headers.ts'
 import type { RequestHeaders } from '../headers.ts'
 import { checkKey, urlEncodedKey } from '../keys.ts'
-import { objectBytesMax } from '../objects/limits.ts'
+import { requestBytesMaxOf } from '../objects/limits.ts'
 import { putObject } from '../objects/put.ts'
 import { bodyOf } from '../objects/store-body.ts'
 import { checksumHeaders, expirationHeaders } from './object-headers.ts'
@@ -105,12 +105,12 @@ async function judge(
 ): Promise<Pick<Asking, 'as' | 'signed'> & { readonly range: SizeRange }> {
   const verified = await verifyForm(form, formVerifier)
   if (verified.kind === 'anonymous')
-    return { as: { user: undefined }, range: { minBytes: 0, maxBytes: objectBytesMax } }
+    return { as: { user: undefined }, range: { minBytes: 0, maxBytes: requestBytesMaxOf(bucket) } }
   const { account, policy, signedMs } = verified
   const range = checkPostPolicy(readPostPolicy(policy), form, { bucket: bucket.name, nowMs })
   return {
     as: { user: account },
-    range: { ...range, maxBytes: Math.min(range.maxBytes, objectBytesMax) },
+    range: { ...range, maxBytes: Math.min(range.maxBytes, requestBytesMaxOf(bucket)) },
     signed: { by: 'form', signedMs },
   }
 }

@@ -1,5 +1,5 @@
 import type { ObjectCall, Reply } from '../call.ts'
-import { objectBytesMax } from '../objects/limits.ts'
+import { requestBytesMaxOf } from '../objects/limits.ts'
 import { putObject as putInto } from '../objects/put.ts'
 import { checksumHeaders, expirationHeaders, quoted } from './object-headers.ts'
 import { readObjectWrite } from './object-write.ts'
@@ -9,7 +9,7 @@ import { conditionOfWrite } from './write-conditions.ts'
 export async function putObject(call: ObjectCall): Promise<Reply> {
   const { store, bucket, key } = call
   const write = await readObjectWrite(call)
-  const plan = call.planBody({ maxBytes: objectBytesMax })
+  const plan = call.planBody({ maxBytes: requestBytesMaxOf(bucket) })
   const object = await putInto(store, bucket, key, {
     sizeBytes: plan.sizeBytes,
     body: () => call.body(plan),

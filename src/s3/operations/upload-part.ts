@@ -1,6 +1,6 @@
 import type { ObjectCall, Reply } from '../call.ts'
 import { s3Error } from '../errors.ts'
-import { objectBytesMax } from '../objects/limits.ts'
+import { requestBytesMaxOf } from '../objects/limits.ts'
 import { putPart } from '../objects/parts.ts'
 import { openUpload } from '../objects/uploads.ts'
 import { checksumHeaders, quoted } from './object-headers.ts'
@@ -12,7 +12,7 @@ export async function uploadPart(call: ObjectCall): Promise<Reply> {
   refuseUnbuilt(headers)
   const number = partNumberOf(call)
   const upload = await openUpload(store, bucket, key, uploadIdOf(call))
-  const plan = call.planBody({ maxBytes: objectBytesMax, fallbackAlgorithm: upload.algorithm })
+  const plan = call.planBody({ maxBytes: requestBytesMaxOf(bucket), fallbackAlgorithm: upload.algorithm })
   if (upload.isAlgorithmChosen && plan.algorithm !== upload.algorithm) {
     throw s3Error('InvalidRequest', {
       message: `Checksum Type mismatch occurred, expected checksum Type: ${upload.algorithm.toLowerCase()}, actual checksum Type: ${plan.algorithm.toLowerCase()}`,

@@ -1,5 +1,8 @@
 import type { FieldDeclaration } from '../../../model/resource.ts'
 import { bytes, count, name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
+import { corsKind } from './cors.ts'
+import { periodKind } from './retention.ts'
+import { RULES, rulesKind } from './rules.ts'
 import { statementsKind } from './statements.ts'
 
 /** 100 TB: the specification, section 8. */
@@ -56,9 +59,46 @@ export function bucketFields(options: { readonly volumeIsRequired: boolean }): R
       default: 'default',
     },
     'policy.statements': {
-      doc: 'Who may do what with it.',
-      kind: statementsKind({ withPrincipals: true }),
+      doc: 'Who may do what with it: the bucket policy of S3. An empty list takes it away.',
+      kind: statementsKind(),
       set: 'always',
+    },
+    'retention.mode': {
+      doc: 'What holds for objects stored without a retention of their own. With one but `no_lock`, the bucket has locks.',
+      kind: oneOf('no_lock', 'compliance', 'governance'),
+      set: 'always',
+      default: 'no_lock',
+      since: '9.14.1',
+    },
+    'retention.default_period': {
+      doc: 'How long it holds: up to 36500 days (`P30D`) or 100 years (`P7Y`).',
+      kind: periodKind(),
+      set: 'always',
+      since: '9.14.1',
+    },
+    [RULES]: {
+      doc: 'What is removed when it is old. An empty list takes them away.',
+      kind: rulesKind(),
+      set: 'always',
+      since: '9.13.1',
+    },
+    'cors.rules': {
+      doc: 'What pages of other origins may do. An empty list takes them away.',
+      kind: corsKind(),
+      set: 'always',
+      since: '9.16.1',
+    },
+    'audit_event_selector.access': {
+      doc: 'Which accesses are to be audited. It is kept; nothing is audited by it yet.',
+      kind: oneOf('read', 'write', 'all', 'none'),
+      set: 'always',
+      since: '9.10.1',
+    },
+    'audit_event_selector.permission': {
+      doc: 'Whether what was allowed or what was refused is to be audited. It is kept, as the above.',
+      kind: oneOf('deny', 'allow', 'all', 'none'),
+      set: 'always',
+      since: '9.10.1',
     },
   }
 }

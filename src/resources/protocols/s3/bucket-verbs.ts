@@ -5,6 +5,7 @@ import { Failure, failures } from '../../../model/failure.ts'
 import { printSize } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { CommitRefused, type Change } from '../../../ports/catalog.ts'
+import { settleBucket } from './bucket-settings.ts'
 import { checkPolicy, volumesOf } from './server-verbs.ts'
 import { BUCKETS, SERVERS } from './types.ts'
 
@@ -44,13 +45,13 @@ export const createBucket = inline({
     await checkPolicy(cluster, draft)
     const volume = await placeBucket(cluster, server, draft['volume.uuid'])
     const key = cluster.system.random.uuid()
-    const input: Row = {
+    const input = settleBucket(undefined, draft, {
       ...draft,
       uuid: key,
       'server.uuid': textAt(server, 'uuid'),
       'volume.uuid': volume,
       create_time: cluster.now(),
-    }
+    })
     return { key, input, locks: [`server:${textAt(server, 'uuid')}`] }
   },
   step: {
@@ -99,30 +100,35 @@ export const modifyBucket = inline({
   },
   step: {
     name: 'write record',
-    async run(cluster, { key, input }) {
-      for (let tries = 1; ; tries++) {
-        try {
-          await changeBucket(cluster, key, input)
-          return
-        } catch (failure) {
-          // Object store clients change buckets too, in other processes.
-          if (!isStale(failure) || tries >= TRIES_MAX) throw failure
-        }
-      }
-    },
+    run: (cluster, { key, input }) => changeBucket(cluster, key, () => input),
   },
 })
 
-async function changeBucket(cluster: Cluster, key: string, input: Row): Promise<void> {
+/** Changes the record of a bucket by what `draft` makes of it. It is asked again where others changed the bucket meanwhile. */
+export async function changeBucket(cluster: Cluster, key: string, draft: (bucket: Row) => Row): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await changeOnce(cluster, key, draft)
+      return
+    } catch (failure) {
+      // Object store clients change buckets too, in other processes.
+      if (!isStale(failure) || tries >= TRIES_MAX) throw failure
+    }
+  }
+}
+
+async function changeOnce(cluster: Cluster, key: string, draft: (bucket: Row) => Row): Promise<void> {
   const record = await cluster.catalog.record(BUCKETS, key)
   if (record === undefined) throw failures.notFound('bucket', 'uuid')
-  const changed = Object.entries({ ...(record.body as Row), ...input })
-  const after: Row = Object.fromEntries(changed.filter(([, value]) => value !== null))
+  const before = record.body as Row
+  const given = draft(before)
+  const changed = Object.entries({ ...before, ...given }).filter(([, value]) => value !== null)
+  const after = settleBucket(before, given, Object.fromEntries(changed))
   await checkPolicy(cluster, after)
   try {
     await cluster.catalog.commit([
       { do: 'limit-bucket', bucket: key, limitBytes: Number(after['size']) },
-      ...versioningChanges(key, record.body, after),
+      ...versioningChanges(key, before, after),
       cluster.put(BUCKETS, after, { expect: record.revision }),
     ])
   } catch (failure) {

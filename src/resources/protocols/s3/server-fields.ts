@@ -1,5 +1,11 @@
 import type { FieldDeclaration } from '../../../model/resource.ts'
-import { count, flag, name, oneOf, text, uuid } from '../../../model/kinds/index.ts'
+import { bytes, count, flag, name, oneOf, text, uuid } from '../../../model/kinds/index.ts'
+
+/** 5 GiB: the specification, section 8. */
+const OBJECT_BYTES_DEFAULT = 5 * 2 ** 30
+
+/** 5 TiB: Amazon S3 User Guide, "Multipart upload limits". */
+const OBJECT_BYTES_MAX = 5 * 2 ** 40
 
 /** The fields of an object store server: the same rows are shown at two paths. */
 export function serverFields(options: { readonly rootIsRequired: boolean }): Record<string, FieldDeclaration> {
@@ -37,6 +43,12 @@ export function serverFields(options: { readonly rootIsRequired: boolean }): Rec
       kind: text({ charactersMax: 128 }),
       set: 'always',
       default: 'default',
+    },
+    object_size_max: {
+      doc: 'The most bytes an object may have, up to 5 TiB. What is larger than 5 GiB has to be uploaded in parts.',
+      kind: bytes({ min: 1, max: OBJECT_BYTES_MAX }),
+      set: 'always',
+      default: OBJECT_BYTES_DEFAULT,
     },
     is_http_enabled: { doc: 'Whether it serves without TLS.', kind: flag(), set: 'always', default: true },
     is_https_enabled: { doc: 'Whether it serves with TLS.', kind: flag(), set: 'always', default: true },

@@ -3,10 +3,16 @@ import { plainVerbs } from '../../../../core/plain.ts'
 import type { Verb, VerbRequest } from '../../../../core/verb.ts'
 import { failures } from '../../../../model/failure.ts'
 import { flag, name, text } from '../../../../model/kinds/index.ts'
+import { checkPolicyStatements } from '../statement-checks.ts'
 import { statementsKind } from '../statements.ts'
 import { POLICIES } from './builtin-policies.ts'
 
-const plain = plainVerbs(POLICIES, { check: (_cluster, row) => ({ statements: [], ...row }) })
+const plain = plainVerbs(POLICIES, {
+  check(_cluster, row) {
+    checkPolicyStatements(row['statements'])
+    return { statements: [], ...row }
+  },
+})
 
 export const policies = define(
   {
@@ -24,7 +30,7 @@ export const policies = define(
       'read-only': { doc: 'Whether it is one of the product’s own, which cannot be changed.', kind: flag() },
       statements: {
         doc: 'What it grants and refuses, in order.',
-        kind: statementsKind({ withPrincipals: true }),
+        kind: statementsKind(),
         set: 'always',
       },
     },

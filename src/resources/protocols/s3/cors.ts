@@ -1,0 +1,50 @@
+import { failures } from '../../../model/failure.ts'
+import { count, each, list, text } from '../../../model/kinds/index.ts'
+import type { Kind } from '../../../model/kinds/index.ts'
+import type { Value } from '../../../model/value.ts'
+import { corsBytesMax, corsMethods, corsRuleProblem, corsRulesMax } from '../../../s3/config/cors.ts'
+import { corsRuleOfRow } from '../../../s3/config/cors-rows.ts'
+import { isList } from '../../../s3/record-values.ts'
+
+/** One rule may hold nearly all that a document may. */
+const WORDS_MAX = 4096
+const words = list(text({ charactersMin: 1, charactersMax: 1024 }), { elementsMax: WORDS_MAX })
+
+export function corsKind(): Kind {
+  return each({
+    id: { kind: text({ charactersMax: 255 }), doc: 'A name for the rule.' },
+    allowed_origins: {
+      kind: words,
+      doc: 'Where pages may come from; one `*` in each stands for any text.',
+      required: true,
+    },
+    allowed_methods: { kind: words, doc: `What they may do: ${corsMethods.join(', ')}.`, required: true },
+    allowed_headers: { kind: words, doc: 'Headers they may send; one `*` in each stands for any text.' },
+    expose_headers: { kind: words, doc: 'Headers of answers that they may read.' },
+    max_age_seconds: {
+      kind: count({ min: 0, max: 2 ** 31 - 1 }),
+      doc: 'How long a browser may keep the answer, in seconds.',
+    },
+  })
+}
+
+export const corsCodes = { headers: 92406217, methods: 92406211, incomplete: 92406224, tooMany: 92406228 } as const
+
+const FIELD = 'cors.rules'
+
+export function checkCorsRules(rows: Value | undefined): void {
+  if (!isList(rows)) return
+  if (rows.length > corsRulesMax || JSON.stringify(rows).length > corsBytesMax) {
+    const limits = `${corsRulesMax} rules and ${corsBytesMax / 1024} KiB together`
+    throw failures.invalid(FIELD, `Cross-origin rules of a bucket have at most ${limits}.`, corsCodes.tooMany)
+  }
+  for (const rule of rows.map(corsRuleOfRow)) {
+    if (rule.allowedOrigins.length === 0 || rule.allowedMethods.length === 0) {
+      throw failures.invalid(FIELD, 'A cross-origin rule needs an origin and a method.', corsCodes.incomplete)
+    }
+    const problem = corsRuleProblem(rule)
+    if (problem === undefined) continue
+    const isOfMethod = rule.allowedMethods.some((method) => !corsMethods.includes(method))
+    throw failures.invalid(FIELD, problem, isOfMethod ? corsCodes.methods : corsCodes.headers)
+  }
+}

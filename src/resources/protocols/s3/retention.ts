@@ -1,0 +1,67 @@
+import { failures } from '../../../model/failure.ts'
+import { Misfit, text } from '../../../model/kinds/index.ts'
+import type { Kind } from '../../../model/kinds/index.ts'
+import { type Row, textAt, textOf } from '../../../model/value.ts'
+import { readLockFields, readPeriod } from '../../../s3/config/lock-fields.ts'
+import { checkDefaultRetention } from '../../../s3/config/object-lock.ts'
+import { checkVersioningChange } from '../../../s3/config/versioning.ts'
+import { asOfS3 } from './refused-by-s3.ts'
+
+/** `P30D`, `P7Y`; also as the command line of shipping systems has it: `30days`, `7 years`. Kept and shown as the first. */
+export function periodKind(): Kind {
+  const kind = text()
+  return {
+    ...kind,
+    parse(value) {
+      const given = kind.parse(value)
+      const match = /^(?:P(\d{1,6})([DY])|(\d{1,6}) ?(d|y)(?:ays?|ears?)?)$/i.exec(textOf(given))
+      if (match === null) throw new Misfit('It takes days or years, such as P30D or P7Y.')
+      const [, count, unit, plainCount, plainUnit] = match
+      return `P${Number(count ?? plainCount)}${(unit ?? plainUnit ?? '').toUpperCase()}`
+    },
+    schema: { type: 'string', format: 'duration' },
+  }
+}
+
+const MODE = 'retention.mode'
+const PERIOD = 'retention.default_period'
+const VERSIONING = 'versioning_state'
+
+/**
+ * The row with what follows from its locks. Locks hold versions, so a new bucket that is to have them keeps versions, and
+ * one that has them goes on doing so. A bucket never loses its locks: with the mode `no_lock` it has no default any more.
+ *
+ * @param before the bucket as it was; absent for a new one
+ * @param draft what was given
+ */
+export function settleLocks(before: Row | undefined, draft: Row, after: Row): Row {
+  if (![MODE, PERIOD, VERSIONING, '$hasLocks'].some((name) => name in draft)) return after
+  const hasDefault = textAt(after, MODE) !== '' && textAt(after, MODE) !== 'no_lock'
+  const settled: Record<string, Row[string]> = { ...after }
+  if (hasDefault) {
+    checkDefault(after)
+    settled['$hasLocks'] = true
+  } else {
+    if (typeof draft[PERIOD] === 'string') {
+      throw failures.invalid(PERIOD, `A default period needs "${MODE}" to be governance or compliance.`, 92406170)
+    }
+    delete settled[PERIOD]
+  }
+  if (settled['$hasLocks'] !== true) return settled
+  if (before === undefined) return { ...settled, [VERSIONING]: 'enabled' }
+  const hadLocks = readLockFields(before) !== undefined
+  if (hadLocks && settled[VERSIONING] === 'suspended') {
+    asOfS3(VERSIONING, 92406014, () => checkVersioningChange('suspended', { hasObjectLock: true }))
+  }
+  if (!hadLocks && settled[VERSIONING] !== 'enabled') {
+    throw failures.invalid(MODE, `Locks hold versions. Set "${VERSIONING}" to enabled first.`)
+  }
+  return settled
+}
+
+function checkDefault(row: Row): void {
+  const mode = textAt(row, MODE) === 'compliance' ? 'compliance' : 'governance'
+  const period = readPeriod(textAt(row, PERIOD))
+  if (period === undefined) throw failures.missing(PERIOD)
+  asOfS3(PERIOD, undefined, () => checkDefaultRetention({ mode, ...period }))
+}

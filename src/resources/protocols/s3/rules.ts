@@ -1,0 +1,129 @@
+/** Lifecycle rules of a bucket: a list in the bucket's record, and rows of a collection below it. */
+import { failures } from '../../../model/failure.ts'
+import { bytes, count, each, flag, group, list, text, time } from '../../../model/kinds/index.ts'
+import type { Kind } from '../../../model/kinds/index.ts'
+import type { FieldDeclaration } from '../../../model/resource.ts'
+import { isRecord, type Row, textOf, type Value } from '../../../model/value.ts'
+import { checkLifecycleRule, lifecycleIdCharactersMax, lifecycleRulesMax } from '../../../s3/config/lifecycle.ts'
+import { lifecycleRowOf, lifecycleRuleOfRow } from '../../../s3/config/lifecycle-rows.ts'
+import { isList } from '../../../s3/record-values.ts'
+import { asOfS3 } from './refused-by-s3.ts'
+
+export const RULES = 'lifecycle_management.rules'
+
+const days = count({ min: 1, max: 365_000 })
+
+const ruleName: FieldDeclaration & { readonly kind: Kind } = {
+  doc: 'The name of the rule, unique within its bucket.',
+  kind: text({ charactersMin: 1, charactersMax: lifecycleIdCharactersMax }),
+  set: 'create',
+  required: true,
+}
+
+const enabled = { doc: 'Whether it is followed.', kind: flag() }
+
+/** Members of a rule that have members themselves. */
+const groups = {
+  object_filter: {
+    doc: 'Which objects it is about. Without it: all of the bucket.',
+    members: {
+      prefix: { doc: 'What their keys begin with.', kind: text({ charactersMax: 1024 }) },
+      tags: { doc: 'Tags that they all have, each as `key=value`.', kind: list(text({ charactersMax: 1024 })) },
+      size_greater_than: { doc: 'They are larger than this, in bytes.', kind: bytes() },
+      size_less_than: { doc: 'They are smaller than this, in bytes.', kind: bytes() },
+    },
+  },
+  expiration: {
+    doc: 'When current objects go. One of its three.',
+    members: {
+      object_age_days: { doc: 'So many days after they were made.', kind: days },
+      object_expiry_date: { doc: 'On this day: a midnight of UTC.', kind: time() },
+      expired_object_delete_marker: { doc: 'Delete markers go when they hide nothing any more.', kind: flag() },
+    },
+  },
+  non_current_version_expiration: {
+    doc: 'When older versions go.',
+    members: {
+      non_current_days: { doc: 'So many days after they were replaced.', kind: days },
+      new_non_current_versions: { doc: 'So many of the newest of them stay.', kind: count({ min: 1, max: 100 }) },
+    },
+  },
+  abort_incomplete_multipart_upload: {
+    doc: 'When uploads that were not completed go.',
+    members: { after_initiation_days: { doc: 'So many days after they were begun.', kind: days } },
+  },
+} as const
+
+/** The list, as a field of a bucket. */
+export function rulesKind(): Kind {
+  const grouped = Object.entries(groups).map(([name, { doc, members }]) => [name, { doc, kind: group(members) }])
+  return each({ name: ruleName, enabled, ...Object.fromEntries(grouped) }, { elementsMax: lifecycleRulesMax })
+}
+
+/** The fields of one, as a row of its own. */
+export function ruleFields(): Record<string, FieldDeclaration> {
+  const flat = Object.entries(groups).flatMap(([name, { members }]) =>
+    Object.entries(members).map(([member, field]): [string, FieldDeclaration] => [
+      `${name}.${member}`,
+      { ...field, set: 'always' },
+    ]),
+  )
+  return { name: ruleName, enabled: { ...enabled, set: 'always', default: true }, ...Object.fromEntries(flat) }
+}
+
+/** A rule of a bucket as a row: `{ 'expiration.object_age_days': 30 }`, with the bucket it is of. */
+export function flatRule(rule: Value, of: Row = {}): Row {
+  if (!isRecord(rule)) return {}
+  const flat: Record<string, Value> = { ...of }
+  for (const [name, value] of Object.entries(rule as Row)) {
+    if (!(name in groups)) flat[name] = value
+    else if (isRecord(value)) for (const [member, one] of Object.entries(value)) flat[`${name}.${member}`] = one
+  }
+  return flat
+}
+
+/** The way back. What else the row has (the bucket it is of) is left out. */
+export function nestedRule(row: Row): Row {
+  const nested: Record<string, Value> = { name: row['name'] ?? '', enabled: row['enabled'] ?? true }
+  for (const [name, { members }] of Object.entries(groups)) {
+    const given = Object.keys(members)
+      .map((member) => [member, row[`${name}.${member}`]] as const)
+      .filter((entry): entry is [string, Value] => entry[1] !== undefined && entry[1] !== null)
+    if (given.length > 0) nested[name] = Object.fromEntries(given)
+  }
+  return nested
+}
+
+/** The names under which a rule may say when objects expire: only one of them. */
+export const expirations = Object.keys(groups.expiration.members).map((member) => `expiration.${member}`)
+
+/** The rules as they are kept, or what is wrong with them, by what the object store holds its own clients to. */
+export function settleRules(rows: readonly Value[]): Value {
+  if (rows.length > lifecycleRulesMax) {
+    throw failures.invalid(RULES, `A bucket has at most ${lifecycleRulesMax} lifecycle rules.`)
+  }
+  const names = rows.map((row) => (row as Row)['name'])
+  const repeated = names.find((name, at) => names.indexOf(name) !== at)
+  if (repeated !== undefined) throw failures.invalid(RULES, `Two rules are named "${textOf(repeated)}".`)
+  return rows.map(settleRule)
+}
+
+function settleRule(row: Value): Value {
+  const flat = flatRule(row)
+  // What the object store itself wrote is as it should be, and may say more than the fields here can.
+  if ('$isLegacy' in flat) return row
+  const given = expirations.filter((path) => flat[path] !== undefined && flat[path] !== false)
+  if (given.length > 1) throw failures.invalid(RULES, `A rule has one of ${given.join(' and ')}.`)
+  const newer = flat['non_current_version_expiration.new_non_current_versions']
+  if (newer !== undefined && flat['non_current_version_expiration.non_current_days'] === undefined) {
+    throw failures.invalid(RULES, 'A rule with new_non_current_versions needs non_current_days.')
+  }
+  const rule = lifecycleRuleOfRow(row)
+  asOfS3(RULES, undefined, () => checkLifecycleRule(rule))
+  return lifecycleRowOf(rule)
+}
+
+export function rulesOf(bucket: Row): readonly Value[] {
+  const rules = bucket[RULES]
+  return isList(rules) ? rules : []
+}

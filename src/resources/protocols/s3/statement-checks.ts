@@ -1,0 +1,101 @@
+/** What is wrong with statements of a policy, by the codes that clients of the interface know. */
+import { type Failure, failures } from '../../../model/failure.ts'
+import type { Row, Value } from '../../../model/value.ts'
+import { isList } from '../../../s3/record-values.ts'
+import { statementOfRow } from '../../../s3/policy/statement-rows.ts'
+import {
+  namesMax,
+  policyProblem,
+  principalProblem,
+  statementsMax,
+  type Statement,
+} from '../../../s3/policy/statements.ts'
+
+export const statementCodes = {
+  other: 92405863,
+  resources: 92405891,
+  tooMany: 92405894,
+  principals: 92405897,
+  sid: 92405898,
+} as const
+
+/** Statements of the bucket's own policy. */
+export function checkBucketStatements(rows: Value | undefined, bucket: string): void {
+  check('policy.statements', rows, [bucket, `${bucket}/*`], (statement) => {
+    const isForAll = statement.principals === undefined && statement.notPrincipals === undefined
+    return problemOf(isForAll ? { ...statement, principals: ['*'] } : statement, { bucket })
+  })
+}
+
+/** Statements of a named policy. Those it is attached to are whom it is about; principals may narrow that. */
+export function checkPolicyStatements(rows: Value | undefined): void {
+  check('statements', rows, ['*'], ({ principals, notPrincipals, ...statement }) => {
+    const named = [...(principals ?? []), ...(notPrincipals ?? [])]
+    const message = named.map(principalProblem).find((problem) => problem !== undefined)
+    if (message !== undefined) return { field: 'principals', message }
+    if (notPrincipals !== undefined && statement.effect === 'allow') {
+      return { field: 'not_principals', message: 'To allow everyone but some is refused. Deny those some instead.' }
+    }
+    return problemOf(statement, {})
+  })
+}
+
+interface Problem {
+  readonly field: string
+  readonly message: string
+}
+
+function check(
+  field: string,
+  rows: Value | undefined,
+  everything: readonly string[],
+  problemOf: (statement: Statement) => Problem | undefined,
+): void {
+  if (!isList(rows)) return
+  if (rows.length > statementsMax) {
+    throw failures.invalid(field, `A policy has at most ${statementsMax} statements.`, statementCodes.tooMany)
+  }
+  for (const [at, row] of (rows as readonly Row[]).entries()) {
+    checkLists(row, `${field}[${at}]`)
+    const problem = problemOf(statementOfRow(row, everything))
+    if (problem === undefined) continue
+    throw failure(`${field}[${at}].${problem.field}`, problem.message, codeOf(problem.field))
+  }
+}
+
+/** A field and its opposite exclude each other, and an empty list would be read as one that was not given. */
+function checkLists(row: Row, statement: string): void {
+  for (const name of ['principals', 'actions', 'resources']) {
+    const [given, opposite] = [row[name], row[`not_${name}`]]
+    for (const list of [given, opposite]) {
+      if (!isList(list) || list.length <= namesMax) continue
+      throw failure(
+        `${statement}.${name}`,
+        `A statement has at most ${namesMax} of its ${name}.`,
+        statementCodes.tooMany,
+      )
+    }
+    if (opposite === undefined) continue
+    if (given !== undefined) {
+      throw failure(`${statement}.not_${name}`, `A statement has either ${name} or not_${name}.`, codeOf(name))
+    }
+    if (isList(opposite) && opposite.length === 0) {
+      throw failure(`${statement}.not_${name}`, 'It is empty. Leave it out.', codeOf(name))
+    }
+  }
+}
+
+function problemOf(statement: Statement, options: { readonly bucket?: string }): Problem | undefined {
+  const problem = policyProblem([statement], options)
+  return problem === undefined ? undefined : { ...problem, field: problem.field.replace(/^statements\[0\]\./, '') }
+}
+
+function codeOf(field: string): number {
+  if (field === 'sid') return statementCodes.sid
+  if (field.endsWith('principals')) return statementCodes.principals
+  return field.endsWith('resources') ? statementCodes.resources : statementCodes.other
+}
+
+function failure(field: string, message: string, code: number): Failure {
+  return failures.invalid(field, `Invalid value for field "${field}": ${message}`, code)
+}
