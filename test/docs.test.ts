@@ -39,7 +39,11 @@ describe('documents', () => {
       for (const [, path = ''] of text.matchAll(/`((?:src|test|bench|docs|bin|\.ci)\/[\w./-]+)`/g)) {
         assert.ok(existsSync(join(root, path)), `${path} exists`)
       }
-      const known = read('bin/settings.ts') + read('test/clients/tree.ts') + read('test/golden/golden.test.ts')
+      const known =
+        read('bin/settings.ts') +
+        read('test/clients/tree.ts') +
+        read('test/golden/golden.test.ts') +
+        read('test/conformance/s3/target.ts')
       for (const [name] of text.matchAll(/\b(?:HOLDFAST|UPDATE)_[A-Z_]+\b/g)) {
         assert.ok(known.includes(name), `${name} means something`)
       }
