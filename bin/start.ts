@@ -8,6 +8,7 @@ import { Housekeeping } from '../src/core/housekeeping.ts'
 import { Jobs } from '../src/core/jobs.ts'
 import { Login } from '../src/core/login.ts'
 import { SAMPLE_SECONDS } from '../src/core/metrics.ts'
+import { QosLedger } from '../src/core/qos-ledger.ts'
 import { Actions } from '../src/core/perform.ts'
 import { openCertificate } from '../src/engines/certificate.ts'
 import { openSecrets } from '../src/engines/secrets.ts'
@@ -79,6 +80,7 @@ export async function start(settings: Settings): Promise<void> {
       canBindLowPorts: await canBindLowPorts(),
     },
     log,
+    new QosLedger(cluster.system.clock),
     () => {
       catalog.commit([cluster.event('cluster.worker.restarted', {})]).catch((failure: unknown) => {
         log.warn('An event could not be logged.', { cause: String(failure) })

@@ -1,11 +1,13 @@
 /** A data-plane process: reads the catalog directly, commits through the writer, shares the ports with its siblings. */
 import { Jobs } from '../src/core/jobs.ts'
 import { Actions } from '../src/core/perform.ts'
+import type { Limit } from '../src/core/qos-ledger.ts'
 import type { Certificate } from '../src/engines/certificate.ts'
 import { openSecrets } from '../src/engines/secrets.ts'
 import { openSqliteCatalog } from '../src/engines/sqlite/catalog.ts'
 import { parseRelease, release } from '../src/model/release.ts'
 import { bucketActions } from '../src/resources/protocols/s3/bucket-actions.ts'
+import type { Charge } from '../src/s3/qos/pace.ts'
 import { startDataPlane } from '../src/s3/server.ts'
 import { openLog } from './log.ts'
 import { openCluster, places } from './parts.ts'
@@ -32,7 +34,22 @@ export interface WorkerQuestion {
   readonly blobs: readonly string[]
 }
 
-export type WorkerReport = { readonly kind: 'ready' } | WorkerQuestion
+/** What requests cost, to be charged to ceilings that all processes share; answered with the milliseconds to wait. */
+export interface WorkerCharge {
+  readonly kind: 'charge'
+  readonly id: number
+  readonly limits: readonly Limit[]
+  readonly cost: { readonly operations: number; readonly bytes: number }
+  readonly waitMsMax: number
+}
+
+export interface WorkerCharged {
+  readonly kind: 'charged'
+  readonly id: number
+  readonly waitMs: number | undefined
+}
+
+export type WorkerReport = { readonly kind: 'ready' } | WorkerQuestion | WorkerCharge
 
 /** A little less than the parent waits. */
 const DRAIN_MS = 29_000
@@ -62,6 +79,7 @@ async function serve(order: WorkerOrder): Promise<void> {
     unseal: (sealed) => secrets.unseal(sealed),
     control: bucketActions(new Actions(cluster, new Jobs(cluster))),
     log,
+    charge: chargeParent(),
     tls: order.certificate,
     listen: {
       canBindLowPorts: order.canBindLowPorts,
@@ -84,8 +102,27 @@ async function serve(order: WorkerOrder): Promise<void> {
         },
       )
   })
-  process.on('message', ({ kind, id, blobs }: WorkerQuestion) => {
+  process.on('message', (asked: WorkerQuestion | WorkerCharged) => {
+    if (asked.kind !== 'reading') return
+    const { kind, id, blobs } = asked
     process.send?.({ kind, id, blobs: plane.stillReading(blobs) } satisfies WorkerReport)
   })
   process.send?.({ kind: 'ready' } satisfies WorkerReport)
+}
+
+/** The parent keeps the ledger. If it goes, so does this process, and nobody waits for the answers any more. */
+function chargeParent(): Charge {
+  const waiting = new Map<number, (waitMs: number | undefined) => void>()
+  let last = 0
+  process.on('message', (answer: WorkerQuestion | WorkerCharged) => {
+    if (answer.kind !== 'charged') return
+    waiting.get(answer.id)?.(answer.waitMs)
+    waiting.delete(answer.id)
+  })
+  return (limits, cost, waitMsMax) =>
+    new Promise((resolve) => {
+      const id = ++last
+      waiting.set(id, resolve)
+      process.send?.({ kind: 'charge', id, limits, cost, waitMsMax } satisfies WorkerReport)
+    })
 }

@@ -1,8 +1,9 @@
 /** The data-plane processes: started together, and each replaced when it ends. */
 import { fork, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import type { QosLedger } from '../src/core/qos-ledger.ts'
 import type { Log } from '../src/core/cluster.ts'
-import type { WorkerOrder, WorkerQuestion, WorkerReport } from './worker.ts'
+import type { WorkerCharge, WorkerCharged, WorkerOrder, WorkerQuestion, WorkerReport } from './worker.ts'
 
 const PROGRAM = fileURLToPath(new URL('worker.ts', import.meta.url))
 /** Threads for file work in each process: the default of 4 is a third slower with many clients. */
@@ -21,8 +22,10 @@ export class Workers {
   readonly #onLoss: () => void
   #isStopping = false
   #questions = 0
+  readonly #ledger: QosLedger
 
-  constructor(order: WorkerOrder, log: Log, onLoss: () => void) {
+  constructor(order: WorkerOrder, log: Log, ledger: QosLedger, onLoss: () => void) {
+    this.#ledger = ledger
     this.#order = order
     this.#log = log
     this.#onLoss = onLoss
@@ -60,6 +63,11 @@ export class Workers {
     })
   }
 
+  #charge(child: ChildProcess, { id, limits, cost, waitMsMax }: WorkerCharge): void {
+    const waitMs = this.#ledger.charge(limits, cost, waitMsMax)
+    if (child.connected) child.send({ kind: 'charged', id, waitMs } satisfies WorkerCharged, () => undefined)
+  }
+
   get pids(): number[] {
     return [...this.#children.values()].flatMap((child) => child.pid ?? [])
   }
@@ -94,6 +102,7 @@ export class Workers {
     const late = setTimeout(() => ready.reject(new Error('A data-plane process was not ready in time.')), READY_MS)
     child.on('message', (report: WorkerReport) => {
       if (report.kind === 'ready') ready.resolve()
+      if (report.kind === 'charge') this.#charge(child, report)
     })
     child.once('error', ready.reject)
     child.once('exit', (code, signal) => {

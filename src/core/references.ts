@@ -13,6 +13,8 @@ export async function resolveReferences(
   known: Row = {},
 ): Promise<Row> {
   const resolved: Record<string, Value> = { ...draft }
+  // What an SVM refers to is its own.
+  const context: Row = resource.type === 'svm/svms' ? { ...known, 'svm.uuid': known['uuid'] ?? null } : known
   for (const field of resource.fields.values()) {
     const { reference } = field
     if (reference === undefined) continue
@@ -24,7 +26,7 @@ export async function resolveReferences(
         resolved[uuidPath] = null
         continue
       }
-      const uuid = await uuidOf(cluster, reference.type, name, field, { ...known, ...resolved })
+      const uuid = await uuidOf(cluster, reference.type, name, field, { ...context, ...resolved })
       const given = resolved[uuidPath]
       if (given !== undefined && given !== null && given !== uuid) {
         throw failures.invalid(field.path, `"${field.path}" and "${uuidPath}" name different objects.`, 2621706)
@@ -51,7 +53,7 @@ export async function resolveReferences(
           if (row === undefined) throw noSuch(cluster, reference.type, field.path, uuid)
           list.push({ uuid, name: row['name'] ?? null })
         } else if (typeof name === 'string') {
-          list.push({ uuid: await uuidOf(cluster, reference.type, name, field, { ...known, ...resolved }), name })
+          list.push({ uuid: await uuidOf(cluster, reference.type, name, field, { ...context, ...resolved }), name })
         } else throw failures.badValue(field.path, 'each element needs a name or a uuid.')
       }
       resolved[field.path] = list

@@ -19,6 +19,7 @@ import { accounts } from './security/accounts.ts'
 import { auditMessages } from './security/audit/messages.ts'
 import { keys } from './security/authentication/keys.ts'
 import { aggregates } from './storage/aggregates.ts'
+import { qosPolicies } from './storage/qos/policies.ts'
 import { snapshotPolicies } from './storage/snapshot-policies.ts'
 import { snapshots } from './storage/volumes/snapshots.ts'
 import { volumes } from './storage/volumes.ts'
@@ -42,6 +43,7 @@ export const behaviours: readonly Behaviour[] = [
   snapshots,
   aggregates,
   snapshotPolicies,
+  qosPolicies,
   interfaces,
   services,
   buckets,

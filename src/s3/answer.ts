@@ -30,6 +30,8 @@ import type { Handler, OperationKind } from './operations/index.ts'
 import { queryMap, queryParameters } from './query.ts'
 import { requestContext } from './policy/context.ts'
 import type { RequestFacts } from './policy/context.ts'
+import { Pace } from './qos/pace.ts'
+import type { Charge } from './qos/pace.ts'
 import { actionOf, notImplemented, route } from './router.ts'
 import type { Operation } from './router.ts'
 import type { Bucket, Server, User } from './tenancy-records.ts'
@@ -44,6 +46,8 @@ export interface Plane {
   readonly volumesOf: (aggregate: string) => Promise<Volumes>
   readonly control: BucketControl
   readonly counters: Counters
+  /** Charges what requests cost to ceilings that all processes share. */
+  readonly charge: Charge
   readonly signingKeys: SigningKeys
   readonly log: Log
   readonly isDraining: () => boolean
@@ -160,11 +164,20 @@ async function perform(
   }
   await authorise(asked, call, handler, record)
   about.volume = record?.volume
+  if (record !== undefined) await beginPace(plane, exchange, view, record)
   if (operation.level === 'object' && handler.counts !== 'write') {
     about.mayList = () => call.allows('s3:ListBucket', target.bucket ?? '')
   }
   const reply = await run(plane, handler, call, view, record, target)
   return { ...reply, status: reply.status ?? operation.success }
+}
+
+/** From here on the request goes no faster than the ceilings of its bucket, volume and SVM allow. */
+async function beginPace(plane: Plane, exchange: Exchange, view: TenancyView, record: Bucket): Promise<void> {
+  const limits = await view.limits(record)
+  if (limits.length === 0) return
+  exchange.pace = new Pace(limits, plane.charge, plane.system.clock)
+  await exchange.pace.begin()
 }
 
 /** A browser asks before it sends what a page of another origin wants. It brings no credentials. */

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../ports/system.ts'
 import type { BytesToSend } from './call.ts'
 import { s3Error } from './errors.ts'
+import type { Pace } from './qos/pace.ts'
 
 /** A connection on which no byte moves for so long is given up, unless it waits for us. */
 export const idleMs = 60_000
@@ -20,6 +21,8 @@ export class Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   bytesReceived = 0
+  /** Set where a ceiling holds for the request. */
+  pace: Pace | undefined
   bytesSent = 0
   /** Set when the connection is to close, because the listener does. */
   readonly #isClosing: () => boolean
@@ -71,6 +74,7 @@ export class Exchange {
       for await (const piece of this.request.iterator({ destroyOnReturn: false })) {
         const bytes = piece as Buffer
         this.bytesReceived += bytes.length
+        await this.pace?.bytes(bytes.length)
         yield bytes
       }
     } catch (failure) {
@@ -123,6 +127,7 @@ export class Exchange {
   async #sendBytes(bytes: AsyncIterable<Buffer>, sizeBytes: number): Promise<void> {
     const { response } = this
     for await (const piece of bytes) {
+      await this.pace?.bytes(piece.length)
       if (!this.isOpen) return
       this.bytesSent += piece.length
       // The last piece ends the answer, so that a small object travels in one packet with its headers.

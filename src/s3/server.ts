@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { Duplex } from 'node:stream'
+import { QosLedger } from '../core/qos-ledger.ts'
 import type { Catalog } from '../ports/catalog.ts'
 import type { System } from '../ports/system.ts'
 import type { Volumes } from '../ports/volumes.ts'
@@ -15,6 +16,7 @@ import { idleMs } from './exchange.ts'
 import { Listeners } from './listeners.ts'
 import type { BoundListener, ListenPolicy } from './listeners.ts'
 import { Pins } from './objects/pins.ts'
+import type { Charge } from './qos/pace.ts'
 import { Tenancy } from './tenancy.ts'
 import { xmlErrorDocument } from './xml.ts'
 
@@ -39,6 +41,8 @@ export interface DataPlaneParts {
   readonly log: Log
   readonly tls: { readonly key: string; readonly cert: string }
   readonly listen: ListenPolicy
+  /** Without it, this process is the only one that serves. */
+  readonly charge?: Charge
 }
 
 export interface DataPlane {
@@ -62,6 +66,7 @@ export async function startDataPlane(parts: DataPlaneParts): Promise<DataPlane> 
     volumesOf: parts.volumesOf,
     control: parts.control,
     counters: new Counters(catalog, system.clock),
+    charge: parts.charge ?? alone(system),
     signingKeys: new SigningKeys(),
     log,
     isDraining: () => isDraining,
@@ -84,6 +89,11 @@ export async function startDataPlane(parts: DataPlaneParts): Promise<DataPlane> 
       return closed
     },
   }
+}
+
+function alone({ clock }: System): Charge {
+  const ledger = new QosLedger(clock)
+  return (limits, cost, waitMsMax) => Promise.resolve(ledger.charge(limits, cost, waitMsMax))
 }
 
 function makeServer(plane: Plane, endpoint: Endpoint, tls: DataPlaneParts['tls'] | undefined): HttpServer {

@@ -17,6 +17,7 @@ export const recordTypes = {
   users: 'protocols/s3/services/{svm.uuid}/users',
   groups: 'protocols/s3/services/{svm.uuid}/groups',
   policies: 'protocols/s3/services/{svm.uuid}/policies',
+  qosPolicies: 'storage/qos/policies',
 } as const
 
 export const accessKeyScope = 's3:access-key'
@@ -55,9 +56,15 @@ export interface Bucket {
   readonly createdMs: number
   readonly versioning: VersioningState
   readonly settings: BucketSettings
+  readonly sizeBytes: number
+  /** UUID of its QoS policy, '' without. */
+  readonly qosPolicy: string
 }
 
 export interface Volume {
+  readonly sizeBytes: number
+  /** UUID of its QoS policy, '' without. */
+  readonly qosPolicy: string
   readonly aggregate: string
   readonly isOnline: boolean
 }
@@ -97,6 +104,8 @@ export function readBucket(body: Fields): Bucket {
     createdMs: number(body['create_time']) ?? 0,
     versioning: versioningOf(text(body['versioning_state'])),
     settings: readSettings(body),
+    sizeBytes: number(body['size']) ?? 0,
+    qosPolicy: text(body['qos_policy.uuid']),
   }
 }
 
@@ -106,7 +115,12 @@ function versioningOf(state: string): VersioningState {
 
 export function readVolume(body: Fields): Volume {
   const [aggregate] = list(body['aggregates'])
-  return { aggregate: text(field(aggregate, 'uuid')), isOnline: body['state'] !== 'offline' }
+  return {
+    aggregate: text(field(aggregate, 'uuid')),
+    isOnline: body['state'] !== 'offline',
+    sizeBytes: number(body['size']) ?? 0,
+    qosPolicy: text(body['qos.policy.uuid']),
+  }
 }
 
 export function readGroup(body: Fields): Group {

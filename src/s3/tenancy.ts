@@ -1,8 +1,11 @@
+import type { Limit } from '../core/qos-ledger.ts'
 import type { Catalog } from '../ports/catalog.ts'
 import { BoundedMap } from './bounded-map.ts'
 import type { Lookup } from './policy/pattern.ts'
 import { combineDecisions, compilePolicy, conditionKeysOf, isPublicPolicy } from './policy/statements.ts'
 import type { Policy, Principal, Statement } from './policy/statements.ts'
+import { limitOf, readQosPolicy } from './qos/limits.ts'
+import type { QosAssignment } from './qos/limits.ts'
 import { text } from './record-values.ts'
 import {
   accessKeyScope,
@@ -78,6 +81,7 @@ export class TenancyView {
   readonly #memberships = new BoundedMap<Membership>(entriesMax)
   readonly #statements = new BoundedMap<readonly Statement[]>(entriesMax)
   readonly #rules = new BoundedMap<Rules>(entriesMax)
+  readonly #assignments = new BoundedMap<readonly QosAssignment[]>(entriesMax)
 
   constructor(catalog: Catalog, unseal: (sealed: string) => string) {
     this.#catalog = catalog
@@ -128,6 +132,33 @@ export class TenancyView {
         .map(({ body }) => readBucket(body))
         .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     })
+  }
+
+  /** The ceilings that hold for requests to a bucket: those of the bucket, of its volume, and of its SVM. */
+  async limits(bucket: Bucket): Promise<readonly Limit[]> {
+    const assignments = await this.#assignments.get(bucket.uuid, () => this.#assignmentsOf(bucket))
+    if (assignments.length === 0) return []
+    return (await Promise.all(assignments.map(limitOf))).filter((limit) => limit !== undefined)
+  }
+
+  async #assignmentsOf(bucket: Bucket): Promise<readonly QosAssignment[]> {
+    const volume = await this.volume(bucket.volume)
+    const svm = await this.#catalog.record(recordTypes.svms, bucket.svm)
+    const volumeUsed = async (): Promise<number> => (await this.#catalog.volume(bucket.volume))?.usedBytes ?? 0
+    const bucketUsed = async (): Promise<number> => (await this.#catalog.bucket(bucket.uuid))?.usedBytes ?? 0
+    const volumeBytes = volume?.sizeBytes ?? 0
+    const wanted = [
+      [bucket.qosPolicy, bucket.uuid, bucket.sizeBytes, bucketUsed],
+      [volume?.qosPolicy ?? '', bucket.volume, volumeBytes, volumeUsed],
+      // An SVM has no size of its own: adaptive policies go by the volume that is asked for.
+      [text(svm?.body['qos_policy.uuid']), bucket.svm, volumeBytes, volumeUsed],
+    ] as const
+    const assignments: QosAssignment[] = []
+    for (const [uuid, object, sizeBytes, usedBytes] of wanted) {
+      const record = uuid === '' ? undefined : await this.#catalog.record(recordTypes.qosPolicies, uuid)
+      if (record !== undefined) assignments.push({ policy: readQosPolicy(record.body), object, sizeBytes, usedBytes })
+    }
+    return assignments
   }
 
   volume(uuid: string): Promise<Volume | undefined> {

@@ -22,6 +22,12 @@ export const svms = define(
       subtype: { doc: 'What it is for.', kind: oneOf('default'), set: 'create', default: 'default' },
       language: { doc: 'The encoding of names.', kind: oneOf('c.utf_8', 'utf8mb4'), set: 'create', default: 'c.utf_8' },
       create_time: { doc: 'When it was made.', kind: time() },
+      qos_policy: {
+        doc: 'Ceilings of throughput for all that it serves.',
+        ref: 'storage/qos/policies',
+        set: 'modify',
+        since: '9.9.1',
+      },
       aggregates: {
         doc: 'Aggregates its volumes may be made in. Empty: any.',
         refs: 'storage/aggregates',

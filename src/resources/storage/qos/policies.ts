@@ -1,0 +1,216 @@
+import { define } from '../../../core/behaviour.ts'
+import type { Derivation } from '../../../core/behaviour.ts'
+import type { Cluster } from '../../../core/cluster.ts'
+import { plainVerbs } from '../../../core/plain.ts'
+import { failures } from '../../../model/failure.ts'
+import { count, flag, name, oneOf, text, uuid } from '../../../model/kinds/index.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+
+export const QOS_POLICIES = 'storage/qos/policies'
+
+/** Where policies are named, and by which field. */
+const USERS = [
+  ['storage/volumes', 'qos.policy.uuid'],
+  ['protocols/s3/buckets', 'qos_policy.uuid'],
+  ['svm/svms', 'qos_policy.uuid'],
+] as const
+
+const objectCount: Derivation = {
+  gives: ['object_count'],
+  async from(cluster, rows) {
+    const counts = new Map<string, number>()
+    for (const [type, field] of USERS) {
+      for (const row of await cluster.rows(type)) {
+        const policy = textAt(row, field)
+        counts.set(policy, (counts.get(policy) ?? 0) + 1)
+      }
+    }
+    return rows.map((row) => ({ object_count: counts.get(textAt(row, 'uuid')) ?? 0 }))
+  },
+}
+
+const plain = plainVerbs(QOS_POLICIES, {
+  check: (_cluster, row) => complete(row),
+  example: { name: 'qos_example', 'svm.name': 'svm1', 'fixed.max_throughput_iops': 1000 },
+})
+
+export const qosPolicies = define(
+  {
+    path: '/storage/qos/policies',
+    noun: 'QoS policy',
+    doc: 'Ceilings of throughput for the volumes, buckets and SVMs that name them, over all processes together.',
+    key: ['uuid'],
+    parent: 'svm.uuid',
+    nameWithin: 'svm.uuid',
+    fields: {
+      uuid: { doc: 'The UUID of the policy.', kind: uuid() },
+      name: { doc: 'The name of the policy, unique within its SVM.', kind: name(), set: 'always', required: true },
+      svm: { doc: 'The SVM it is of.', ref: 'svm/svms', set: 'create', required: true },
+      scope: { doc: 'Whether it is of an SVM or of the cluster.', kind: oneOf('svm', 'cluster') },
+      policy_class: { doc: 'Who made it.', kind: oneOf('user_defined') },
+      object_count: { doc: 'How many objects name it.', kind: count() },
+      'fixed.capacity_shared': {
+        doc: 'Whether all objects that name it share one ceiling; otherwise each has one of its own.',
+        kind: flag(),
+        set: 'always',
+      },
+      'fixed.max_throughput_iops': {
+        doc: 'Operations per second. 0: no ceiling.',
+        kind: count({ min: 0, max: 2 ** 31 - 1 }),
+        set: 'always',
+      },
+      'fixed.max_throughput_mbps': {
+        doc: 'MiB per second. 0: no ceiling.',
+        kind: count({ min: 0, max: 4_194_303 }),
+        set: 'always',
+      },
+      'fixed.max_throughput': {
+        doc: 'The same as text: `1000IOPS`, `50MB/s`, `1000IOPS,50MB/s`, `none`.',
+        kind: text({ charactersMax: 64 }),
+        set: 'always',
+      },
+      'fixed.min_throughput_iops': {
+        doc: 'Operations per second that are wanted at least. Kept, without effect: see docs/differences.md.',
+        kind: count({ min: 0, max: 2 ** 31 - 1 }),
+        set: 'always',
+      },
+      'fixed.min_throughput_mbps': {
+        doc: 'MiB per second that are wanted at least. Kept, without effect.',
+        kind: count({ min: 0, max: 4_194_303 }),
+        set: 'always',
+      },
+      'adaptive.expected_iops': {
+        doc: 'Operations per second for each TiB that are expected. Kept, without effect.',
+        kind: count({ min: 0, max: 2 ** 31 - 1 }),
+        set: 'always',
+      },
+      'adaptive.peak_iops': {
+        doc: 'The most operations per second for each TiB.',
+        kind: count({ min: 1, max: 2 ** 31 - 1 }),
+        set: 'always',
+      },
+      'adaptive.absolute_min_iops': {
+        doc: 'The ceiling is never below this, however small the object.',
+        kind: count({ min: 0, max: 2 ** 31 - 1 }),
+        set: 'always',
+      },
+      'adaptive.expected_iops_allocation': {
+        doc: 'Which TiB are meant.',
+        kind: oneOf('used_space', 'allocated_space'),
+        set: 'always',
+        since: '9.10.1',
+      },
+      'adaptive.peak_iops_allocation': {
+        doc: 'Which TiB are meant.',
+        kind: oneOf('used_space', 'allocated_space'),
+        set: 'always',
+        since: '9.10.1',
+      },
+      'adaptive.block_size': {
+        doc: 'The size of one operation; with it the ceiling is one of bytes as well.',
+        kind: oneOf('any', '4k', '8k', '16k', '32k', '64k', '128k'),
+        set: 'always',
+        since: '9.10.1',
+      },
+    },
+  },
+  {
+    derive: [objectCount],
+    create: plain.create,
+    modify: plain.modify,
+    remove: {
+      ...plain.remove,
+      async plan(cluster, request) {
+        await insistOnUnused(cluster, textAt(request.row, 'uuid'))
+        return plain.remove.plan(cluster, request)
+      },
+    },
+  },
+)
+
+/** A policy is fixed or adaptive, never both, and always one of them. */
+function complete(row: Row): Row {
+  const given = Object.entries(row).filter(([, value]) => value !== undefined && value !== null)
+  const isAdaptive = given.some(([path]) => path.startsWith('adaptive.'))
+  const isFixed = given.some(([path]) => path.startsWith('fixed.'))
+  if (isAdaptive && isFixed) {
+    throw failures.invalid('adaptive', 'A QoS policy is either fixed or adaptive.', 8454277)
+  }
+  const common: Row = { ...row, scope: 'svm', policy_class: 'user_defined' }
+  if (isAdaptive) {
+    const peak = row['adaptive.peak_iops']
+    const expected = row['adaptive.expected_iops'] ?? 0
+    if (typeof peak !== 'number') throw failures.missing('adaptive.peak_iops')
+    if (Number(expected) > peak) {
+      throw failures.invalid('adaptive.peak_iops', 'The peak is not below what is expected.', 8454260)
+    }
+    return {
+      'adaptive.expected_iops': 0,
+      'adaptive.absolute_min_iops': 0,
+      'adaptive.expected_iops_allocation': 'allocated_space',
+      'adaptive.peak_iops_allocation': 'used_space',
+      'adaptive.block_size': 'any',
+      ...common,
+    }
+  }
+  if (!isFixed) throw failures.missing('fixed')
+  return withThroughput({ 'fixed.capacity_shared': false, ...common })
+}
+
+/** The text and the numbers say the same. Where both are given anew, the text counts. */
+function withThroughput(row: Row): Row {
+  const { 'fixed.max_throughput': given, ...others } = row
+  const numbers: Row = { ...others }
+  if (typeof given === 'string' && given !== row['$throughput']) Object.assign(numbers, parseThroughput(given))
+  const least: Row = { 'fixed.max_throughput_iops': 0, 'fixed.max_throughput_mbps': 0, ...numbers }
+  const iops = Number(least['fixed.max_throughput_iops'])
+  const megabytes = Number(least['fixed.max_throughput_mbps'])
+  for (const [low, high] of [
+    ['fixed.min_throughput_iops', iops],
+    ['fixed.min_throughput_mbps', megabytes],
+  ] as const) {
+    if (high > 0 && Number(least[low] ?? 0) > high) {
+      throw failures.invalid(low, 'What is wanted at least is above the ceiling.', 8454260)
+    }
+  }
+  const parts = [...(iops > 0 ? [`${iops}IOPS`] : []), ...(megabytes > 0 ? [`${megabytes}MB/s`] : [])]
+  const throughput = parts.length === 0 ? 'none' : parts.join(',')
+  return {
+    'fixed.min_throughput_iops': 0,
+    'fixed.min_throughput_mbps': 0,
+    ...least,
+    'fixed.max_throughput': throughput,
+    $throughput: throughput,
+  }
+}
+
+function parseThroughput(given: string): Row {
+  if (/^(?:none|0|inf)$/i.test(given)) return { 'fixed.max_throughput_iops': 0, 'fixed.max_throughput_mbps': 0 }
+  const units = { MB: 1, GB: 1024, TB: 2 ** 20 } as const
+  const row: Record<string, number> = { 'fixed.max_throughput_iops': 0, 'fixed.max_throughput_mbps': 0 }
+  for (const part of given.split(',')) {
+    const iops = /^\s*(\d{1,10})\s*iops\s*$/i.exec(part)
+    const bytes = /^\s*(\d{1,7})\s*(MB|GB|TB)(?:\/s|ps)\s*$/i.exec(part)
+    if (iops !== null) row['fixed.max_throughput_iops'] = Number(iops[1])
+    else if (bytes !== null) {
+      const unit = (bytes[2] ?? 'MB').toUpperCase() as keyof typeof units
+      row['fixed.max_throughput_mbps'] = Number(bytes[1]) * units[unit]
+    } else {
+      throw failures.badValue('fixed.max_throughput', `"${part.slice(0, 40)}" is not such as 1000IOPS or 50MB/s.`)
+    }
+  }
+  return row
+}
+
+async function insistOnUnused(cluster: Cluster, policy: string): Promise<void> {
+  for (const [type, field] of USERS) {
+    const user = (await cluster.rows(type)).find((row) => row[field] === policy)
+    if (user !== undefined) {
+      throw failures.inUse(
+        `The QoS policy is that of ${cluster.registry.resource(type).noun} "${textAt(user, 'name')}".`,
+        'name',
+        8454286,
+      )
+    }
+  }
+}
