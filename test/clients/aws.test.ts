@@ -8,9 +8,9 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
 import { startProduct, type Product } from '../support/product.ts'
-import { reasonWithout, runnerFor, type Run } from './programs.ts'
+import { describeUnless, reasonWithout, runnerFor, type Run } from './programs.ts'
 import { compareTree, isWhole, sha256OfFile, type TreeFile } from './tree.ts'
 
 const MIB = 2 ** 20
@@ -29,7 +29,7 @@ interface Deletion {
 
 for (const program of [SYSTEM, ...(isWhole ? elsewhere() : [])]) {
   const skip = reasonWithout(program)
-  describe(`aws (${skip === false ? versionOf(program) : program})`, { skip, timeout: SUITE_MS }, () => {
+  describeUnless(skip, `aws (${skip === false ? versionOf(program) : program})`, { timeout: SUITE_MS }, () => {
     let product: Product
     let work: string
     let run: Run

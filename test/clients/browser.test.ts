@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { after, afterEach, before, describe, it } from 'node:test'
+import { after, afterEach, before, it } from 'node:test'
 import {
   CreateBucketCommand,
   GetObjectCommand,
@@ -20,7 +20,7 @@ import {
 } from '@aws-sdk/client-s3'
 import { presign } from '../../src/s3/auth/sign.ts'
 import { startProduct, type Product } from '../support/product.ts'
-import { reasonWithout } from './programs.ts'
+import { describeUnless, reasonWithout } from './programs.ts'
 import { sdkFor } from './sdk.ts'
 
 const skip = reasonWithout('chromium')
@@ -38,7 +38,7 @@ const QUIETLY = [
   '--no-proxy-server',
 ]
 
-describe('a page in chromium', { skip, timeout: 150_000 }, () => {
+describeUnless(skip, 'a page in chromium', { timeout: 150_000 }, () => {
   let product: Product
   let client: S3Client
   let work: string

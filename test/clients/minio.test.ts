@@ -5,9 +5,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
 import { startProduct, type Product } from '../support/product.ts'
 import { loadClient, reasonWithoutClient } from './npm-clients.ts'
+import { describeUnless } from './programs.ts'
 import { sha256Of, sha256OfFile } from './tree.ts'
 
 const MIB = 2 ** 20
@@ -75,7 +76,7 @@ interface Minio {
   readonly CopyDestinationOptions: new (options: object) => object
 }
 
-describe("MinIO's client for Node.js", { skip, timeout: 120_000 }, () => {
+describeUnless(skip, "MinIO's client for Node.js", { timeout: 120_000 }, () => {
   let product: Product
   let minio: Minio
   let client: Client

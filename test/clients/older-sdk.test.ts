@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
 import type * as Sdk from '@aws-sdk/client-s3'
 import { startProduct, type Product } from '../support/product.ts'
 import { loadClient, reasonWithoutClient } from './npm-clients.ts'
+import { describeUnless } from './programs.ts'
 import { sha256Of } from './tree.ts'
 
 const MIB = 2 ** 20
@@ -20,7 +21,7 @@ interface UploadManager {
   readonly Upload: new (options: object) => { done(): Promise<{ ETag?: string; Key?: string }>; abort(): Promise<void> }
 }
 
-describe('the SDK for JavaScript of 2024', { skip, timeout: 120_000 }, () => {
+describeUnless(skip, 'the SDK for JavaScript of 2024', { timeout: 120_000 }, () => {
   let product: Product
   let sdk: typeof Sdk
   let client: S3Client

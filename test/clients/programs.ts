@@ -1,6 +1,7 @@
 /** Programs of others that tests use where they are installed: whether they are, and how they are run. */
 import { execFile, spawnSync } from 'node:child_process'
 import { dirname, join } from 'node:path'
+import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Product } from '../support/product.ts'
@@ -32,6 +33,20 @@ export type Run = (
 export function reasonWithout(program: string, args: readonly string[] = ['--version']): string | false {
   const asked = spawnSync(program, args, { timeout: ASK_MS, killSignal: 'SIGKILL' })
   return asked.status === 0 ? false : `${program} is not installed`
+}
+
+/**
+ * A suite that needs something. With a reason that it is not there it is one skipped test, because the runner counts
+ * none of a suite that is skipped.
+ */
+export function describeUnless(
+  reason: string | false,
+  name: string,
+  options: { readonly timeout: number },
+  suite: () => void,
+): void {
+  if (reason === false) describe(name, options, suite)
+  else test(name, { skip: reason })
 }
 
 /**

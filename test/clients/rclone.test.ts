@@ -4,9 +4,9 @@ import { randomBytes } from 'node:crypto'
 import { appendFile, mkdir, mkdtemp, rm, unlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
 import { startProduct, type Product } from '../support/product.ts'
-import { reasonWithout, runnerFor, type Run } from './programs.ts'
+import { describeUnless, reasonWithout, runnerFor, type Run } from './programs.ts'
 import { compareTree, sha256OfFile, type TreeFile } from './tree.ts'
 
 const MIB = 2 ** 20
@@ -22,7 +22,7 @@ const sources: readonly (readonly [key: string, sizeBytes: number])[] = [
   ['large', 31 * MIB + 7],
 ]
 
-describe('rclone mirrors and moves', { skip, timeout: 180_000 }, () => {
+describeUnless(skip, 'rclone mirrors and moves', { timeout: 180_000 }, () => {
   let product: Product
   let work: string
   let from: string

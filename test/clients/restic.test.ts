@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { appendFile, mkdtemp, rm, unlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
 import { startProduct, type Product } from '../support/product.ts'
-import { reasonWithout, runnerFor, type Run } from './programs.ts'
+import { describeUnless, reasonWithout, runnerFor, type Run } from './programs.ts'
 import { compareTree, isWhole, makeTree, type TreeFile } from './tree.ts'
 
 const MIB = 2 ** 20
@@ -19,7 +19,7 @@ interface Backup {
   readonly snapshot_id: string
 }
 
-describe('restic keeps backups', { skip, timeout: isWhole ? 600_000 : 180_000 }, () => {
+describeUnless(skip, 'restic keeps backups', { timeout: isWhole ? 600_000 : 180_000 }, () => {
   let product: Product
   let work: string
   let from: string

@@ -18,17 +18,17 @@ import {
 } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
 import { CreateBucketCommand, type S3Client } from '@aws-sdk/client-s3'
 import { startProduct, type Product } from '../support/product.ts'
-import { reasonWithout, runnerFor } from './programs.ts'
+import { describeUnless, reasonWithout, runnerFor } from './programs.ts'
 import { listAll, sdkFor, sha256OfObject } from './sdk.ts'
 
 const MIB = 2 ** 20
 const skip = reasonWithout('s3fs') || reasonWithoutFuse()
 const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
-describe('a bucket is mounted with s3fs', { skip, timeout: 120_000 }, () => {
+describeUnless(skip, 'a bucket is mounted with s3fs', { timeout: 120_000 }, () => {
   let product: Product
   let client: S3Client
   let work: string
