@@ -18,12 +18,15 @@ export type XmlContent =
   | number
   | boolean
   | undefined
-  | XmlText
+  | XmlElements
   | readonly XmlContent[]
   | { readonly [name: string]: XmlContent }
 
-/** Content that is XML already: what is written by the thousand is written without a tree of it. */
-export class XmlText {
+/**
+ * Elements that are written already, names and all, in the place of the one they are given for: what is written by the
+ * thousand is written without a tree of it.
+ */
+export class XmlElements {
   readonly text: string
   constructor(text: string) {
     this.text = text
@@ -45,6 +48,7 @@ export function xmlErrorDocument(error: S3Error, about: Readonly<Record<string, 
 /** One element, for replies that are written piece by piece. */
 export function xmlElement(name: string, content: XmlContent): string {
   if (content === undefined) return ''
+  if (content instanceof XmlElements) return content.text
   if (isList(content)) return content.map((one) => xmlElement(name, one)).join('')
   const attributes = isElements(content) ? attributesText(content) : ''
   return `<${name}${attributes}>${contentText(content)}</${name}>`
@@ -53,7 +57,7 @@ export function xmlElement(name: string, content: XmlContent): string {
 function contentText(content: XmlContent): string {
   if (content === undefined) return ''
   if (typeof content === 'string') return escapeText(content)
-  if (content instanceof XmlText) return content.text
+  if (content instanceof XmlElements) return content.text
   if (typeof content === 'number' || typeof content === 'boolean') return String(content)
   if (isList(content)) return content.map(contentText).join('')
   let text = ''
@@ -75,7 +79,7 @@ function isList(content: XmlContent): content is readonly XmlContent[] {
 }
 
 function isElements(content: XmlContent): content is { readonly [name: string]: XmlContent } {
-  return typeof content === 'object' && !Array.isArray(content) && !(content instanceof XmlText)
+  return typeof content === 'object' && !Array.isArray(content) && !(content instanceof XmlElements)
 }
 
 /**

@@ -1,13 +1,15 @@
-import type { ListedVersion } from '../../ports/catalog.ts'
+import type { ListedVersion, VersionsPage } from '../../ports/catalog.ts'
 import type { BucketCall, Reply } from '../call.ts'
 import { invalidArgument } from '../errors.ts'
 import { isoTime } from '../iso-time.ts'
-import { escapeText, xmlDocument, xmlElement, XmlText } from '../xml.ts'
+import { escapeText, xmlDocument, xmlElement, XmlElements } from '../xml.ts'
 import { owner } from './owner.ts'
 import { keyWriter, readCount } from './parameters.ts'
 
 /** Entries of one page: versions, delete markers and common prefixes together. */
 const pageMax = 1000
+
+type Versions = Pick<VersionsPage, 'versions'>
 
 /** All rows of the keys, newest first. The client goes on after the last entry it was shown. */
 export async function listObjectVersions(call: BucketCall): Promise<Reply> {
@@ -49,27 +51,38 @@ export async function listObjectVersions(call: BucketCall): Promise<Reply> {
       Delimiter: delimiter === '' ? undefined : write.text(delimiter),
       EncodingType: write.encodingType,
       IsTruncated: next !== undefined,
-      Version: page.versions.filter((row) => !row.isMarker).map((row) => version(row, write.key, ownerElement)),
-      DeleteMarker: page.versions.filter((row) => row.isMarker).map((row) => place(row, write.key, ownerElement)),
+      Version: versionsOf(page, write.key, ownerElement),
+      DeleteMarker: markersOf(page, write.key, ownerElement),
       CommonPrefixes: page.prefixes.map((prefix) => ({ Prefix: write.key(prefix) })),
     }),
   }
 }
 
-/** Written as text: a page has a thousand of these. Only the key may hold what needs escaping. */
-function version(row: ListedVersion, writeKey: (key: Uint8Array) => string, ownerElement: string): XmlText {
-  const { etag, checksum, sizeBytes } = row
-  return new XmlText(
-    `<ETag>&quot;${etag}&quot;</ETag><ChecksumAlgorithm>${checksum.algorithm}</ChecksumAlgorithm>` +
-      `<ChecksumType>${checksum.type}</ChecksumType><Size>${sizeBytes}</Size>` +
-      `<StorageClass>STANDARD</StorageClass>${place(row, writeKey, ownerElement).text}`,
-  )
+/** As in `list-objects.ts`, written straight into one text. */
+function versionsOf(page: Versions, writeKey: (key: Uint8Array) => string, ownerElement: string): XmlElements {
+  let text = ''
+  for (const row of page.versions) {
+    if (row.isMarker) continue
+    const { etag, checksum, sizeBytes } = row
+    text += `<Version><ETag>&quot;${etag}&quot;</ETag><ChecksumAlgorithm>${checksum.algorithm}</ChecksumAlgorithm>`
+    text += `<ChecksumType>${checksum.type}</ChecksumType><Size>${sizeBytes}</Size><StorageClass>STANDARD</StorageClass>`
+    text += `${placeText(row, writeKey)}${ownerElement}</Version>`
+  }
+  return new XmlElements(text)
 }
 
-function place(row: ListedVersion, writeKey: (key: Uint8Array) => string, ownerElement: string): XmlText {
-  const { key, isCurrent, modifiedMs } = row
-  return new XmlText(
-    `<Key>${escapeText(writeKey(key))}</Key><VersionId>${row.version}</VersionId><IsLatest>${isCurrent}</IsLatest>` +
-      `<LastModified>${isoTime(modifiedMs)}</LastModified>${ownerElement}`,
+function markersOf(page: Versions, writeKey: (key: Uint8Array) => string, ownerElement: string): XmlElements {
+  let text = ''
+  for (const row of page.versions) {
+    if (row.isMarker) text += `<DeleteMarker>${placeText(row, writeKey)}${ownerElement}</DeleteMarker>`
+  }
+  return new XmlElements(text)
+}
+
+function placeText({ key, version, isCurrent, modifiedMs }: ListedVersion, writeKey: (key: Uint8Array) => string) {
+  const keyText = escapeText(writeKey(key))
+  return (
+    `<Key>${keyText}</Key><VersionId>${version}</VersionId><IsLatest>${isCurrent}</IsLatest><LastModified>` +
+    `${isoTime(modifiedMs)}</LastModified>`
   )
 }

@@ -2,7 +2,7 @@ import type { ListedRow } from '../../ports/catalog.ts'
 import type { BucketCall, Reply } from '../call.ts'
 import { invalidArgument } from '../errors.ts'
 import { isoTime } from '../iso-time.ts'
-import { escapeText, xmlDocument, xmlElement, XmlText } from '../xml.ts'
+import { escapeText, xmlDocument, xmlElement, XmlElements } from '../xml.ts'
 import { owner } from './owner.ts'
 import { keyWriter, readCount } from './parameters.ts'
 
@@ -98,19 +98,19 @@ function commonElements({ query, bucket }: BucketCall, page: Page) {
   }
 }
 
-function contentsOf({ objects }: Page, writeKey: (key: Uint8Array) => string, ownerElement: string): XmlText[] {
-  return objects.map((row) => contents(row, writeKey, ownerElement))
-}
-
-/** Written as text: a page has a thousand of these. Only the key may hold what needs escaping. */
-function contents(row: ListedRow, writeKey: (key: Uint8Array) => string, ownerElement: string): XmlText {
-  const { etag, modifiedMs, checksum, sizeBytes } = row
-  return new XmlText(
-    `<Key>${escapeText(writeKey(row.key))}</Key><LastModified>${isoTime(modifiedMs)}</LastModified>` +
-      `<ETag>&quot;${etag}&quot;</ETag><ChecksumAlgorithm>${checksum.algorithm}</ChecksumAlgorithm>` +
-      `<ChecksumType>${checksum.type}</ChecksumType><Size>${sizeBytes}</Size>` +
-      `<StorageClass>STANDARD</StorageClass>${ownerElement}`,
-  )
+/**
+ * A page has a thousand of these, so they are written straight into one text, in few pieces. Only the key may hold what
+ * needs escaping.
+ */
+function contentsOf({ objects }: Page, writeKey: (key: Uint8Array) => string, ownerElement: string): XmlElements {
+  const end = `</Size><StorageClass>STANDARD</StorageClass>${ownerElement}</Contents>`
+  let text = ''
+  for (const { key, modifiedMs, etag, checksum, sizeBytes } of objects) {
+    text += `<Contents><Key>${escapeText(writeKey(key))}</Key><LastModified>${isoTime(modifiedMs)}</LastModified>`
+    text += `<ETag>&quot;${etag}&quot;</ETag><ChecksumAlgorithm>${checksum.algorithm}</ChecksumAlgorithm><ChecksumType>`
+    text += `${checksum.type}</ChecksumType><Size>${sizeBytes}${end}`
+  }
+  return new XmlElements(text)
 }
 
 function ownerText({ svm }: BucketCall): string {
