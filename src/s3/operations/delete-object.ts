@@ -13,10 +13,12 @@ export async function deleteObject(call: ObjectCall): Promise<Reply> {
     condition: await conditionOfDelete(call),
     bypassGovernance: await mayBypass(call, key),
   })
+  // Absent where a condition found nothing to delete.
+  const about = version ?? outcome.version
   return {
     headers: {
       ...(outcome.marker === true ? { 'x-amz-delete-marker': 'true' } : {}),
-      ...versionHeaders(bucket, version ?? outcome.version ?? 'null'),
+      ...(about === undefined ? {} : versionHeaders(bucket, about)),
     },
   }
 }
