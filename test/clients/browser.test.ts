@@ -50,6 +50,8 @@ describeUnless(skip, 'a page in chromium', { timeout: 150_000 }, () => {
     product = await startProduct()
     client = sdkFor(product)
     site = await Site.start()
+    // Also when the tests are interrupted.
+    process.once('exit', () => browser?.kill('SIGKILL'))
     for (const Bucket of ['uploads', 'closed']) await client.send(new CreateBucketCommand({ Bucket }))
   })
   afterEach(async () => {

@@ -43,6 +43,8 @@ describeUnless(skip, 'a bucket is mounted with s3fs', { timeout: 120_000 }, () =
     await client.send(new CreateBucketCommand({ Bucket: 'folder' }))
     const options = [`url=${product.s3Http}`, 'use_path_request_style', 'multipart_size=10', 'stat_cache_expire=1']
     const run = runnerFor(product, work)
+    // Also when the tests are interrupted: a mount outlives the process that asked for it.
+    process.once('exit', () => unmount(place))
     await run('s3fs', ['folder', place, ...options.flatMap((option) => ['-o', option])])
   })
   after(async () => {
@@ -53,7 +55,7 @@ describeUnless(skip, 'a bucket is mounted with s3fs', { timeout: 120_000 }, () =
   })
 
   it('the folder is a mount', async () => {
-    assert.ok(readFileSync('/proc/self/mounts', 'utf8').includes(` ${place} fuse.s3fs `))
+    assert.ok(isMounted(place))
     assert.deepEqual(await readdir(place), [])
   })
 
@@ -128,7 +130,12 @@ function reasonWithoutFuse(): string | false {
   return (BigInt(`0x${effective}`) >> 21n) & 1n ? false : 'this process may not mount'
 }
 
+function isMounted(place: string): boolean {
+  return readFileSync('/proc/self/mounts', 'utf8').includes(` ${place} fuse.s3fs `)
+}
+
 function unmount(place: string): void {
+  if (!isMounted(place)) return
   for (const [program, ...args] of [
     ['fusermount', '-u', place],
     ['umount', '-l', place],
