@@ -187,6 +187,16 @@ test('a policy of S3 is the same after it was rows, whatever it says', () => {
   )
 })
 
+test('a grant to all users does not become one to everybody by being read and written back', () => {
+  const grant = { effect: 'allow', actions: ['s3:GetObject'], resources: ['arn:aws:s3:::b/*'] } as const
+  const { statements } = readPolicyDocument(Buffer.from(policyDocument([grant])), 'b')
+  assert.deepEqual(statements, [grant])
+  assert.throws(
+    () => read({ ...base, Effect: 'Deny', Principal: { AWS: 'arn:aws:iam:::user/*' } }),
+    /Invalid principal/,
+  )
+})
+
 test('a row without a condition in it grants nothing', () => {
   const row = { effect: 'allow', principals: ['*'], actions: ['*'], conditions: [{ operator: 'bool' }] }
   assert.ok(policyProblem([statementOfRow(row, ['b'])], { bucket: 'b' }))

@@ -64,7 +64,7 @@ export function policyDocument(statements: readonly Statement[], options: { read
       Sid: statement.sid,
       Effect: statement.effect === 'allow' ? 'Allow' : 'Deny',
       ...(statement.notPrincipals === undefined
-        ? { Principal: printPrincipals(statement.principals ?? ['*']) }
+        ? { Principal: printPrincipal(statement) }
         : { NotPrincipal: printPrincipals(statement.notPrincipals) }),
       ...(statement.notActions === undefined
         ? { Action: oneOrMany(statement.actions.map(fullAction)) }
@@ -105,7 +105,8 @@ function readStatement(value: unknown, bucket: string, isLiteral: boolean): Stat
   if (sid !== undefined && !/^[\x20-\x7e]{0,256}$/.test(sid)) throw malformed('Invalid Sid in policy')
 
   const [principals, isNotPrincipals] = either(fields, 'Principal', 'NotPrincipal')
-  const names = readPrincipals(principals)
+  const isForUsers = !isNotPrincipals && effect === 'Allow' && isAllUsers(principals)
+  const names = isForUsers ? undefined : readPrincipals(principals)
   if (isNotPrincipals && effect === 'Allow') {
     throw malformed('Allow with NotPrincipal is not supported. Use Principal, or Deny.')
   }
@@ -129,7 +130,7 @@ function readStatement(value: unknown, bucket: string, isLiteral: boolean): Stat
   return {
     ...(sid === undefined ? {} : { sid }),
     effect: effect === 'Allow' ? 'allow' : 'deny',
-    ...(isNotPrincipals ? { notPrincipals: names } : { principals: names }),
+    ...(names === undefined ? {} : isNotPrincipals ? { notPrincipals: names } : { principals: names }),
     actions: isNotActions ? [] : actionNames,
     ...(isNotActions ? { notActions: actionNames } : {}),
     resources: isNotResources ? [] : resourceNames,
@@ -270,6 +271,21 @@ function shown(value: unknown): string {
 
 function malformed(message: string, detail?: string): S3Error {
   return s3Error('MalformedPolicy', { message, ...(detail === undefined ? {} : { fields: { Detail: detail } }) })
+}
+
+/**
+ * A statement of the management interface that grants and names nobody is for all users, but for nobody without
+ * credentials. Amazon has no word for that; `*` would let everybody in, once the document is written back.
+ */
+const allUsers = 'arn:aws:iam:::user/*'
+
+function isAllUsers(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && JSON.stringify(value) === JSON.stringify({ AWS: allUsers })
+}
+
+function printPrincipal({ effect, principals }: Statement): unknown {
+  if (principals === undefined && effect === 'allow') return { AWS: allUsers }
+  return printPrincipals(principals ?? ['*'])
 }
 
 function printPrincipals(names: readonly string[]): unknown {
