@@ -18,6 +18,7 @@ import type { S3Error } from './errors.ts'
 import { Exchange } from './exchange.ts'
 import { headerValue, requestHeaders, trimBlanks } from './headers.ts'
 import type { RequestHeaders } from './headers.ts'
+import { withHoisted } from './hoisted.ts'
 import { checkBucketName, findHostBucket, readTarget, splitTarget } from './keys.ts'
 import type { Target } from './keys.ts'
 import { readDetails } from './objects/details.ts'
@@ -127,19 +128,20 @@ async function perform(
 ): Promise<Reply & { readonly status: number }> {
   const { request } = exchange
   const method = request.method ?? 'GET'
-  const headers = requestHeaders(request.rawHeaders)
+  const sent = requestHeaders(request.rawHeaders)
   const { rawPath, rawQuery } = splitTarget(request.url ?? '/')
   const view = await plane.tenancy.view()
   const servers = (await view.servers(endpoint.svm)).filter(
     (one) => one.isEnabled && endpoint.servers.includes(one.uuid),
   )
-  const host = readHost(headers)
+  const host = readHost(sent)
   const hostBucket = findHostBucket(host, servers)
-  const healthy = hostBucket === undefined ? health(plane, method, rawPath, { rawQuery, headers }) : undefined
+  const healthy = hostBucket === undefined ? health(plane, method, rawPath, { rawQuery, headers: sent }) : undefined
   if (healthy !== undefined) return healthy
   const target = readTarget(rawPath, hostBucket)
   about.target = target
   const query = queryMap(queryParameters(rawQuery))
+  const headers = withHoisted(sent, query)
   const operation = route({ method, level: levelOf(target), query, hasHeader: (name) => headers.has(name) })
   if (operation.method === 'OPTIONS') return preflight(view, endpoint.svm, target, headers)
   const [firstServer] = servers
@@ -148,7 +150,7 @@ async function perform(
   if (target.bucket !== undefined) checkBucketName(target.bucket)
   const record = target.bucket === undefined ? undefined : await view.bucket(endpoint.svm, target.bucket)
   about.cors = corsHeaders(record?.settings.cors, method, headers)
-  const verified = await verify({ method, rawPath, rawQuery, headers }, verifierOf(plane, view))
+  const verified = await verify({ method, rawPath, rawQuery, headers: sent }, verifierOf(plane, view))
   const caller = verified.kind === 'signed' ? verified.account : undefined
   const handler = findHandler(operation.name)
   if (handler === undefined) throw notImplemented(operation)

@@ -12,7 +12,6 @@ import { planBody } from '../body.ts'
 import { demand } from '../call.ts'
 import type { Asking, BucketCall, Reply } from '../call.ts'
 import { findChecksumAlgorithm } from '../checksums/algorithms.ts'
-import { writeCondition } from '../conditions.ts'
 import { readLockHeaders } from '../config/object-lock.ts'
 import { readTagging } from '../config/tagging.ts'
 import { entityTooLarge, s3Error } from '../errors.ts'
@@ -27,6 +26,7 @@ import { bodyOf } from '../objects/store-body.ts'
 import { checksumHeaders, expirationHeaders } from './object-headers.ts'
 import { readObjectWrite } from './object-write.ts'
 import { versionHeaders } from './parameters.ts'
+import { conditionOfWrite } from './write-conditions.ts'
 
 /**
  * An upload by a form of a web page. Its fields are what headers are to PutObject, and its file is stored the same way.
@@ -83,7 +83,7 @@ async function storeForm(call: BucketCall, form: Form): Promise<Reply> {
     body: () => bodyOf(plan, withinRange(form.file, range)),
     details: { ...write, tags: write.tags ?? [] },
     locks: write,
-    condition: writeCondition(call.headers),
+    condition: await conditionOfWrite({ ...call, key }, asking),
   })
   const location = `${bucketUrl}/${urlEncodedKey(key)}`
   const answer = formAnswer(form, { location, bucket: bucket.name, key: keyText, etag: object.etag })

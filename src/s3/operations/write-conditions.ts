@@ -8,8 +8,8 @@ import { s3Error } from '../errors.ts'
  * Guide, "Enforce conditional writes" and "How to perform conditional deletes". Whether there is an object (`*`) may be
  * asked without.
  */
-export async function conditionOfWrite(call: ObjectCall): Promise<WriteCondition | undefined> {
-  return permitted(call, writeCondition(call.headers))
+export async function conditionOfWrite(call: ObjectCall, asking?: Asking): Promise<WriteCondition | undefined> {
+  return permitted(call, writeCondition(call.headers), asking)
 }
 
 export async function conditionOfDelete(call: ObjectCall): Promise<DeleteCondition | undefined> {
@@ -21,7 +21,7 @@ export async function mayCompare(
   call: BucketCall,
   key: Uint8Array,
   etags: readonly string[] | undefined,
-  asking: Pick<Asking, 'version'>,
+  asking: Asking,
 ): Promise<boolean> {
   if (etags === undefined || etags.every((etag) => etag === '*')) return true
   const action = typeof asking.version === 'string' ? 's3:GetObjectVersion' : 's3:GetObject'
@@ -31,10 +31,11 @@ export async function mayCompare(
 async function permitted<Condition extends WriteCondition>(
   call: ObjectCall,
   condition: Condition | undefined,
+  asking: Asking = {},
 ): Promise<Condition | undefined> {
   if (condition === undefined) return undefined
   const etags = [...(condition.ifMatch ?? []), ...(condition.ifNoneMatch ?? [])]
   const version = call.query.get('versionId')
-  if (!(await mayCompare(call, call.key, etags, { version }))) throw s3Error('AccessDenied')
+  if (!(await mayCompare(call, call.key, etags, { ...asking, version }))) throw s3Error('AccessDenied')
   return condition
 }
