@@ -7,7 +7,8 @@ import { text, uuid } from '../model/kinds/index.ts'
 import { type Row, textAt } from '../model/value.ts'
 import { define, type Behaviour } from './behaviour.ts'
 import { ENDED_KEPT_MAX, ENDED_KEPT_MS, Jobs, JOBS } from './jobs.ts'
-import { job, type Step } from './verb.ts'
+import { CommitRefused } from '../ports/catalog.ts'
+import { Interrupted, job, type Step } from './verb.ts'
 
 const CALLER = { user: 'admin', role: 'admin', from: 'test' }
 
@@ -285,6 +286,64 @@ test('a cluster that stops takes no new job and waits for those that run', async
     (failure) => failure instanceof Failure && failure.kind === 'unavailable',
   )
   await running
+  await cluster.close()
+})
+
+test('a step that is interrupted because the cluster stops goes on at the next start, from what it noted', async () => {
+  const begun = Promise.withResolvers<void>()
+  const seen: unknown[] = []
+  const behaviour = machine([
+    {
+      name: 'long',
+      async run(cluster, work) {
+        seen.push(work.memo['at'] ?? 0)
+        await work.commit([cluster.event('cluster.started', {})], { at: 7 })
+        begun.resolve()
+        if (seen.length > 1) return
+        await cluster.system.clock.sleep(10_000, work.stopping)
+        throw new Interrupted()
+      },
+      undo: () => Promise.reject(new Error('Nothing is to be undone.')),
+    },
+  ])
+  const cluster = await startWith(behaviour)
+  const running = run(cluster, behaviour)
+  await begun.promise
+  await cluster.jobs.drain(5000)
+  assert.equal((await running)['state'], 'running')
+  const next = new Jobs(cluster.cluster)
+  assert.equal(await next.resume(), 1)
+  await next.drain(5000)
+  assert.deepEqual(seen, [0, 7])
+  const [ended] = await cluster.cluster.rows(JOBS)
+  assert.equal(ended?.['state'], 'success')
+  await cluster.close()
+})
+
+test('what a step commits and what it notes are done together, or neither', async () => {
+  const memos: unknown[] = []
+  const behaviour = machine([
+    {
+      name: 'one',
+      async run(cluster, work) {
+        const event = cluster.event('cluster.started', {})
+        const check = { do: 'check-record', type: 'test/machines', key: 'x', expect: 1 } as const
+        await assert.rejects(
+          work.commit([event, check], { at: 1 }),
+          (failure) => failure instanceof CommitRefused && failure.change === 1,
+        )
+        memos.push({ ...work.memo })
+        await work.commit([event], { at: 2 })
+        await work.progress(0.5, 'Half of it.')
+        memos.push({ ...work.memo })
+        const [record] = await cluster.catalog.records(JOBS)
+        memos.push(record?.body['$memo'], record?.body['message'])
+      },
+    },
+  ])
+  const cluster = await startWith(behaviour)
+  assert.equal((await run(cluster, behaviour))['state'], 'success')
+  assert.deepEqual(memos, [{}, { at: 2 }, { at: 2 }, 'Half of it.'])
   await cluster.close()
 })
 

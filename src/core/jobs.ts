@@ -15,7 +15,7 @@ import type { Change } from '../ports/catalog.ts'
 import { auditEntry } from './audit.ts'
 import type { Behaviour, VerbName } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
-import type { Caller, Plan, Step, Work } from './verb.ts'
+import { Interrupted, type Caller, type Plan, type Step, type Work } from './verb.ts'
 
 export const JOBS = 'cluster/jobs'
 
@@ -38,7 +38,7 @@ export class Jobs {
   readonly #cluster: Cluster
   readonly #hooks: JobHooks
   readonly #active = new Map<string, Promise<Row>>()
-  #isStopping = false
+  readonly #stopping = new AbortController()
 
   constructor(cluster: Cluster, hooks: JobHooks = {}) {
     this.#cluster = cluster
@@ -51,7 +51,7 @@ export class Jobs {
 
   /** Writes the job and starts it. It is on disk when this returns. */
   async submit(behaviour: Behaviour, verb: VerbName, plan: Plan, description: string, caller: Caller): Promise<Row> {
-    if (this.#isStopping) throw failures.unavailable('The cluster is stopping.')
+    if (this.#stopping.signal.aborted) throw failures.unavailable('The cluster is stopping.')
     if (this.#active.size >= ACTIVE_MAX) throw failures.tooMany('Too many jobs are active.', 5)
     const now = this.#cluster.now()
     const svm = plan.input['svm.uuid']
@@ -101,9 +101,12 @@ export class Jobs {
     return left.length
   }
 
-  /** Takes no new job and waits for the running ones. What is not done by then is resumed at the next start. */
+  /**
+   * Takes no new job and waits for the running ones; long steps that can be interrupted are. What is not done by then is
+   * resumed at the next start.
+   */
   async drain(ms: number): Promise<void> {
-    this.#isStopping = true
+    this.#stopping.abort()
     const ended = new AbortController()
     const all = Promise.all(this.#active.values()).then(() => ended.abort())
     await Promise.race([all, this.#cluster.system.clock.sleep(ms, ended.signal)])
@@ -159,8 +162,19 @@ export class Jobs {
       key: textAt(queued, '$key'),
       input: queued['$input'] as Row,
       memo: { ...(queued['$memo'] as Record<string, Value>) },
-      progress: (done) =>
-        save({ progress: Math.min(99, Math.floor(((Number(job['$at']) + done) / steps.length) * 100)) }),
+      stopping: this.#stopping.signal,
+      progress: (done, message) =>
+        save({
+          progress: Math.min(99, Math.floor(((Number(job['$at']) + done) / steps.length) * 100)),
+          ...(message === undefined ? {} : { message }),
+        }),
+      commit: async (changes, notes) => {
+        const noted: Row = { ...job, $memo: { ...work.memo, ...notes } }
+        const outcomes = await cluster.catalog.commit([...changes, cluster.put(JOBS, noted)])
+        job = noted
+        Object.assign(work.memo, notes)
+        return outcomes
+      },
     }
 
     if (job['$direction'] === 'forward') {
@@ -183,6 +197,7 @@ export class Jobs {
         ])
         return job
       } catch (cause) {
+        if (cause instanceof Interrupted) return job
         const failure = cause instanceof Failure ? cause : failures.internal(cause)
         if (failure.kind === 'internal')
           cluster.log.error('A job failed.', { job: job['uuid'], cause: describe(cause) })

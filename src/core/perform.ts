@@ -82,7 +82,14 @@ export class Actions {
   }
 
   async #inline(verb: Verb, plan: Plan): Promise<void> {
-    const work: Work = { key: plan.key, input: plan.input, memo: {}, progress: () => Promise.resolve() }
+    const work: Work = {
+      key: plan.key,
+      input: plan.input,
+      memo: {},
+      stopping: new AbortController().signal,
+      progress: () => Promise.resolve(),
+      commit: (changes) => this.cluster.catalog.commit(changes),
+    }
     for (const step of verb.steps) {
       try {
         await step.run(this.cluster, work)

@@ -6,6 +6,7 @@
  * therefore be repeatable: `run` after a half-done `run`, `undo` after a half-done `run` or `undo`.
  */
 import type { Row, Value } from '../model/value.ts'
+import type { Change, Outcome } from '../ports/catalog.ts'
 import type { Cluster } from './cluster.ts'
 
 export interface Caller {
@@ -45,8 +46,24 @@ export interface Work {
   readonly input: Row
   /** Notes from one step to a later one; kept with the job. */
   readonly memo: Record<string, Value>
-  /** Tells how far a long step is, 0..1. */
-  progress(done: number): Promise<void>
+  /** Aborts when the cluster stops. A step that takes long then ends with `Interrupted` as soon as it may. */
+  readonly stopping: AbortSignal
+  /** Tells how far a long step is, 0..1, and in words what it is at. */
+  progress(done: number, message?: string): Promise<void>
+  /**
+   * Commits changes and, with them, what becomes of the memo: a crash leaves both or neither, so a step that is repeated
+   * goes on where it was. Fails as the catalog does, with a `CommitRefused` that counts these changes; the memo is then
+   * as before.
+   */
+  commit(changes: readonly Change[], notes: Readonly<Record<string, Value>>): Promise<readonly Outcome[]>
+}
+
+/** Ends a step because the cluster stops. Nothing is undone: the job is taken up again at the next start. */
+export class Interrupted extends Error {
+  constructor() {
+    super('The cluster is stopping; the job goes on at the next start.')
+    this.name = 'Interrupted'
+  }
 }
 
 export interface Step {
