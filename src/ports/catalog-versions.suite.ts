@@ -95,6 +95,18 @@ export function proveVersions(catalog: () => Catalog): void {
       await refused('missing', commit({ do: 'delete-object', bucket: 'v3', key: bytes('k') }), { scope: 'marker' })
     })
 
+    void it('a version can be deleted on condition that a newer one hides it, be it an object or a marker', async () => {
+      await open('v40')
+      const hidden = { ifNoncurrent: true }
+      await commit(version('k', 'v1', 'v40'), mark('v40', 'k', 'v2'), version('k', 'v3', 'v40'))
+      await refused('condition', commit(drop('v40', 'k', 'v3', hidden)))
+      assert.deepEqual(await commit(drop('v40', 'k', 'v2', hidden)), [{ found: true, marker: true, version: 'v2' }])
+      await refused('absent', commit(drop('v40', 'k', 'v2', hidden)))
+      await commit(drop('v40', 'k', 'v3'))
+      await refused('condition', commit(drop('v40', 'k', 'v1', hidden)))
+      assert.deepEqual(await versionsListed(catalog(), 'v40'), ['k@v1*=v40:v1'])
+    })
+
     void it('deleting a version removes that row and no other; the one before is current again', async () => {
       await open('v4')
       await commit(version('k', 'v1', 'v4'), version('k', 'v2', 'v4'), mark('v4', 'k', 'v3'))

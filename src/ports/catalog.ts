@@ -148,6 +148,11 @@ export interface DeleteCondition extends WriteCondition {
   readonly ifSizeBytes?: number
   /** The same of the time it was modified, to the second: clients see no more of it in headers. */
   readonly ifModifiedMs?: number
+  /**
+   * Of a version that is named, be it an object or a marker: refused `absent` when it is not there, `condition` when it
+   * is the current one of its key, be it since a newer one went.
+   */
+  readonly ifNoncurrent?: boolean
 }
 
 /**

@@ -177,10 +177,14 @@ export function objectChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChang
     const { key } = change
     const row = ofVersion(bucket.id, key, version)
     checkCondition(change.condition, row)
+    const isCurrent = row !== undefined && newest.get(bucket.id, key)?.seq === row.seq
+    if (change.condition?.ifNoncurrent === true && (row === undefined || isCurrent)) {
+      refuse(row === undefined ? 'absent' : 'condition')
+    }
     checkRemovable(row, change)
     if (row === undefined) return { found: false }
     let objects = 0
-    if (newest.get(bucket.id, key)?.seq === row.seq) {
+    if (isCurrent) {
       objects = Number(older.get(bucket.id, key, row.seq)?.marker === 0) - Number(isObject(row))
     }
     retire(bucket, key, row)
