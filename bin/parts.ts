@@ -14,6 +14,7 @@ export function openCluster(parts: {
   readonly release: Release
   readonly log: Log
   readonly secrets: Secrets
+  readonly lifecycleDayMs?: number
 }): Cluster {
   return new Cluster({
     ...parts,

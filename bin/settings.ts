@@ -21,6 +21,8 @@ export interface Settings {
   readonly isBare: boolean
   readonly workers: number
   readonly log: LogLevel
+  /** How long a day is to lifecycle rules that are applied. For tests. */
+  readonly lifecycleDayMs: number
 }
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
@@ -29,6 +31,9 @@ export type LogLevel = (typeof logLevels)[number]
 export class SettingsError extends Error {}
 
 const WORKERS_MAX = 256
+const DAY_SECONDS = 86_400
+
+const LIFECYCLE_DAY = 'HOLDFAST_LIFECYCLE_DAY_SECONDS'
 
 export const USAGE = `Usage: holdfast start [flags]
 
@@ -46,6 +51,7 @@ Each flag is an environment variable too.
 
 AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are the keys of the first user, generated without them.
 Secrets are also read from files: HOLDFAST_ADMIN_PASSWORD_FILE, AWS_ACCESS_KEY_ID_FILE, AWS_SECRET_ACCESS_KEY_FILE.
+HOLDFAST_LIFECYCLE_DAY_SECONDS, for tests alone: how long lifecycle rules that are applied take a day to be (${DAY_SECONDS}).
 Port 0 is any free port; what was bound is printed and written to endpoints.json in the data folder.
 `
 
@@ -86,8 +92,9 @@ export function readSettings(environment: NodeJS.ProcessEnv, flags: readonly str
     secretKey,
     release,
     isBare: readBoolean('HOLDFAST_BARE', given['HOLDFAST_BARE']),
-    workers: readCount('HOLDFAST_WORKERS', given['HOLDFAST_WORKERS'], availableParallelism()),
+    workers: readCount('HOLDFAST_WORKERS', given['HOLDFAST_WORKERS'], availableParallelism(), WORKERS_MAX),
     log,
+    lifecycleDayMs: 1000 * readCount(LIFECYCLE_DAY, given[LIFECYCLE_DAY], DAY_SECONDS, DAY_SECONDS),
   }
 }
 
@@ -125,10 +132,10 @@ function readAddress(name: string, text: string): Address {
   return { host: match[1] ?? match[2] ?? '', port }
 }
 
-function readCount(name: string, text: string | undefined, byDefault: number): number {
+function readCount(name: string, text: string | undefined, byDefault: number, max: number): number {
   if (text === undefined || text === '') return byDefault
-  const value = /^\d{1,3}$/.test(text) ? Number(text) : 0
-  if (value < 1 || value > WORKERS_MAX) throw new SettingsError(`${name} takes an integer in 1..${WORKERS_MAX}.`)
+  const value = /^\d{1,5}$/.test(text) ? Number(text) : 0
+  if (value < 1 || value > max) throw new SettingsError(`${name} takes an integer in 1..${max}.`)
   return value
 }
 

@@ -17,6 +17,7 @@ import { startWriter } from '../src/engines/sqlite/start-writer.ts'
 import { serveManagement } from '../src/faces/rest/server.ts'
 import { printRelease } from '../src/model/release.ts'
 import { firstStart, isFirstStart } from '../src/resources/first-start.ts'
+import { LifecycleSchedule } from '../src/resources/protocols/s3/lifecycle-schedule.ts'
 import type { Catalog } from '../src/ports/catalog.ts'
 import { announce } from './announce.ts'
 import { openLog } from './log.ts'
@@ -46,7 +47,8 @@ export async function start(settings: Settings): Promise<void> {
     keepWriter(() => startWriter({ file: places.catalog, socket }), log),
   ])
   const catalog = openSqliteCatalog({ file: places.catalog, commit: { socket } })
-  const cluster = openCluster({ catalog, release: settings.release, log, secrets })
+  const { release, lifecycleDayMs } = settings
+  const cluster = openCluster({ catalog, release, log, secrets, lifecycleDayMs })
   const jobs = new Jobs(cluster)
   const actions = new Actions(cluster, jobs)
   await jobs.resume()
@@ -108,6 +110,8 @@ export async function start(settings: Settings): Promise<void> {
   const housekeeping = new Housekeeping(cluster, jobs, (blobs) => workers.stillReading(blobs))
   const wasClean = await markRun(catalog, false)
   housekeeping.start(wasClean ? undefined : { sweepBeforeMs: begunMs })
+  const lifecycle = new LifecycleSchedule(actions)
+  lifecycle.start()
   await cluster.metrics.sample(cluster.now())
   const sampling = setInterval(() => {
     cluster.metrics.sample(cluster.now()).catch((failure: unknown) => {
@@ -150,6 +154,7 @@ export async function start(settings: Settings): Promise<void> {
     workers.stop(DRAIN_MS),
     jobs.drain(DRAIN_MS),
     housekeeping.stop(),
+    lifecycle.stop(),
   ])
   await markRun(catalog, true)
   await catalog.close()

@@ -23,6 +23,8 @@ export interface ClusterParts {
   readonly volumesOf: (aggregate: Row) => Volumes
   readonly log: Log
   readonly secrets: Secrets
+  /** How long a day of lifecycle rules is. Tests make it shorter; without it, a day. */
+  readonly lifecycleDayMs?: number
 }
 
 export interface Log {
@@ -54,6 +56,7 @@ export class Cluster {
   readonly release: Release
   readonly log: Log
   readonly secrets: Secrets
+  readonly lifecycleDayMs: number
   readonly locks = new Locks()
   readonly metrics: Metrics
   readonly #volumesOf: (aggregate: Row) => Volumes
@@ -67,6 +70,7 @@ export class Cluster {
     this.release = parts.release
     this.log = parts.log
     this.secrets = parts.secrets
+    this.lifecycleDayMs = parts.lifecycleDayMs ?? 86_400_000
     this.metrics = new Metrics(parts.catalog)
     this.#volumesOf = parts.volumesOf
     this.#mirror = new Mirror(parts.catalog)

@@ -4,6 +4,12 @@ export const events = {
   'cluster.job.failed': { severity: 'error', text: 'A job failed; its record says why.' },
   'cluster.job.resumed': { severity: 'notice', text: 'A job was resumed after an interruption.' },
   'cluster.worker.restarted': { severity: 'error', text: 'A data-plane process ended and was replaced.' },
+  's3.lifecycle.ended': { severity: 'notice', text: 'Lifecycle rules were applied to all buckets that were due.' },
+  's3.lifecycle.removed': { severity: 'informational', text: 'Lifecycle rules removed objects of a bucket.' },
+  's3.lifecycle.failed': {
+    severity: 'error',
+    text: 'Lifecycle rules of a bucket could not be applied; it is tried again.',
+  },
   'security.login.failed': { severity: 'notice', text: 'A login failed.' },
   'svm.created': { severity: 'notice', text: 'An SVM was created.' },
   'svm.deleted': { severity: 'notice', text: 'An SVM was deleted.' },

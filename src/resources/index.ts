@@ -9,6 +9,7 @@ import { tables } from './cluster/counter/tables.ts'
 import { cluster } from './cluster.ts'
 import { interfaces } from './network/ip/interfaces.ts'
 import { buckets } from './protocols/s3/buckets.ts'
+import { lifecycleRuns } from './protocols/s3/lifecycle-runs.ts'
 import { bucketRules } from './protocols/s3/services/buckets/rules.ts'
 import { svmBuckets } from './protocols/s3/services/buckets.ts'
 import { groups } from './protocols/s3/services/groups.ts'
@@ -49,6 +50,7 @@ export const behaviours: readonly Behaviour[] = [
   buckets,
   svmBuckets,
   bucketRules,
+  lifecycleRuns,
   users,
   policies,
   groups,

@@ -169,7 +169,28 @@ test('what is old goes at the midnight after its days', () => {
   assert.deepEqual(compiled.expirationHeaders(facts()), {
     'x-amz-expiration': 'expiry-date="Mon, 19 Jan 2026 00:00:00 GMT", rule-id="a%20b"',
   })
-  assert.ok(compiled.concerns(bytes('lo')) && compiled.concerns(bytes('logs/x')) && !compiled.concerns(bytes('x')))
+})
+
+test('the prefixes of all enabled rules are known in order, none within another', () => {
+  const rule = (id: string, prefix: string, status = on) =>
+    `<ID>${id}</ID>${status}<Filter><Prefix>${prefix}</Prefix></Filter><Expiration><Days>1</Days></Expiration>`
+  const prefixes = (...rules: readonly string[]) =>
+    compileLifecycle(lifecycle(...rules)).prefixes.map((prefix) => Buffer.from(prefix).toString())
+  const off = '<Status>Disabled</Status>'
+  assert.deepEqual(
+    prefixes(rule('a', 'logs/x'), rule('b', 'b'), rule('c', 'logs/'), rule('d', 'a', off), rule('e', 'b')),
+    ['b', 'logs/'],
+  )
+  assert.deepEqual(prefixes(rule('a', 'logs/'), rule('b', '')), [''])
+  assert.deepEqual(prefixes(rule('a', 'logs/', off)), [])
+})
+
+test('a day of the rules can be made shorter for tests', () => {
+  const [rule] = lifecycle(`${on}<Filter/><Expiration><Days>2</Days></Expiration>`)
+  const compiled = compileLifecycle(rule === undefined ? [] : [rule], 10_000)
+  const version = facts({ modifiedMs: 5000 })
+  assert.equal(compiled.decide(version, 29_999), 'keep')
+  assert.equal(compiled.decide(version, 30_000), 'expire')
 })
 
 test('noncurrent versions go by their days and by how many are newer', () => {

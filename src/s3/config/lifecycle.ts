@@ -158,8 +158,8 @@ export interface Lifecycle {
   expirationHeaders(version: VersionFacts): Readonly<Record<string, string>>
   /** `x-amz-abort-date` and `x-amz-abort-rule-id` of CreateMultipartUpload and ListParts. */
   abortHeaders(upload: UploadFacts): Readonly<Record<string, string>>
-  /** Whether anything can be due for keys with this beginning: whole ranges of keys need not be looked at. */
-  concerns(prefix: Uint8Array): boolean
+  /** Keys that begin with none of these are no matter of any rule. In byte order, none the beginning of another. */
+  readonly prefixes: readonly Uint8Array[]
 }
 
 export interface UploadFacts {
@@ -167,8 +167,8 @@ export interface UploadFacts {
   readonly initiatedMs: number
 }
 
-/** Makes the form that looks at millions of versions. Disabled rules are left out. */
-export function compileLifecycle(rules: readonly LifecycleRule[]): Lifecycle {
+/** Makes the form that looks at millions of versions. Disabled rules are left out. Tests may shorten the day. */
+export function compileLifecycle(rules: readonly LifecycleRule[], ruleDayMs = dayMs): Lifecycle {
   const compiled = rules
     .filter(({ enabled }) => enabled)
     .map((rule) => ({ rule, prefix: Buffer.from(rule.filter.prefix ?? '', 'utf8') }))
@@ -183,7 +183,7 @@ export function compileLifecycle(rules: readonly LifecycleRule[]): Lifecycle {
     let first: Due | undefined
     for (const { rule, prefix } of compiled) {
       if (rule.abortDays === undefined || !beginsWith(key, prefix)) continue
-      first = earlier(first, { rule, atMs: midnightAfter(initiatedMs, rule.abortDays) })
+      first = earlier(first, { rule, atMs: midnightAfter(initiatedMs, rule.abortDays, ruleDayMs) })
     }
     return first
   }
@@ -192,8 +192,8 @@ export function compileLifecycle(rules: readonly LifecycleRule[]): Lifecycle {
     decide(version, nowMs) {
       for (const rule of about(version)) {
         const decision = version.isCurrent
-          ? decideCurrent(rule, version, nowMs)
-          : decideNoncurrent(rule, version, nowMs)
+          ? decideCurrent(rule, version, nowMs, ruleDayMs)
+          : decideNoncurrent(rule, version, nowMs, ruleDayMs)
         if (decision !== 'keep') return decision
       }
       return 'keep'
@@ -206,7 +206,7 @@ export function compileLifecycle(rules: readonly LifecycleRule[]): Lifecycle {
       if (!version.isCurrent || version.isDeleteMarker) return {}
       let first: Due | undefined
       for (const rule of about(version)) {
-        const atMs = expiryOf(rule.expiration, version.modifiedMs)
+        const atMs = expiryOf(rule.expiration, version.modifiedMs, ruleDayMs)
         if (atMs !== undefined) first = earlier(first, { rule, atMs })
       }
       if (first === undefined) return {}
@@ -221,15 +221,23 @@ export function compileLifecycle(rules: readonly LifecycleRule[]): Lifecycle {
         'x-amz-abort-rule-id': headerId(due.rule.id),
       }
     },
-    concerns(wanted) {
-      return compiled.some(({ prefix }) => beginsWith(wanted, prefix) || beginsWith(prefix, wanted))
-    },
+    prefixes: outermost(compiled.map(({ prefix }) => prefix)),
   }
 }
 
 /** The first midnight UTC after so many days: a moment that is itself midnight counts to the next one. */
-export function midnightAfter(fromMs: number, days: number): number {
-  return (Math.floor(fromMs / dayMs) + days + 1) * dayMs
+export function midnightAfter(fromMs: number, days: number, ruleDayMs = dayMs): number {
+  return (Math.floor(fromMs / ruleDayMs) + days + 1) * ruleDayMs
+}
+
+/** In byte order a prefix comes before all that begin with it. */
+function outermost(prefixes: readonly Uint8Array[]): Uint8Array[] {
+  const kept: Uint8Array[] = []
+  for (const prefix of prefixes.toSorted((a, b) => Buffer.compare(a, b))) {
+    const last = kept.at(-1)
+    if (last === undefined || !beginsWith(prefix, last)) kept.push(prefix)
+  }
+  return kept
 }
 
 interface Due {
@@ -241,13 +249,22 @@ function earlier(a: Due | undefined, b: Due): Due {
   return a === undefined || b.atMs < a.atMs ? b : a
 }
 
-function expiryOf(expiration: LifecycleExpiration | undefined, modifiedMs: number): number | undefined {
-  if (expiration?.days !== undefined) return midnightAfter(modifiedMs, expiration.days)
+function expiryOf(
+  expiration: LifecycleExpiration | undefined,
+  modifiedMs: number,
+  ruleDayMs: number,
+): number | undefined {
+  if (expiration?.days !== undefined) return midnightAfter(modifiedMs, expiration.days, ruleDayMs)
   return expiration?.dateMs
 }
 
-function decideCurrent(rule: LifecycleRule, version: VersionFacts, nowMs: number): LifecycleDecision {
-  const atMs = expiryOf(rule.expiration, version.modifiedMs)
+function decideCurrent(
+  rule: LifecycleRule,
+  version: VersionFacts,
+  nowMs: number,
+  ruleDayMs: number,
+): LifecycleDecision {
+  const atMs = expiryOf(rule.expiration, version.modifiedMs, ruleDayMs)
   const isDue = atMs !== undefined && atMs <= nowMs
   if (!version.isDeleteMarker) return isDue ? 'expire' : 'keep'
   // Days and dates are also about markers, once nothing is behind them.
@@ -255,10 +272,15 @@ function decideCurrent(rule: LifecycleRule, version: VersionFacts, nowMs: number
   return version.isOnlyVersion && isRemoved ? 'delete-marker' : 'keep'
 }
 
-function decideNoncurrent({ noncurrent }: LifecycleRule, version: VersionFacts, nowMs: number): LifecycleDecision {
+function decideNoncurrent(
+  { noncurrent }: LifecycleRule,
+  version: VersionFacts,
+  nowMs: number,
+  ruleDayMs: number,
+): LifecycleDecision {
   if (noncurrent === undefined || version.noncurrentSinceMs === undefined) return 'keep'
   if ((version.newerNoncurrentCount ?? 0) < (noncurrent.newerVersions ?? 0)) return 'keep'
-  return midnightAfter(version.noncurrentSinceMs, noncurrent.days) <= nowMs ? 'delete-version' : 'keep'
+  return midnightAfter(version.noncurrentSinceMs, noncurrent.days, ruleDayMs) <= nowMs ? 'delete-version' : 'keep'
 }
 
 /** A delete marker has neither tags nor size, so a rule that asks for one of them is not about markers. */
@@ -271,7 +293,7 @@ function passes(filter: LifecycleFilter, version: VersionFacts): boolean {
   return filter.tags.every((wanted) => tags.some(({ key, value }) => key === wanted.key && value === wanted.value))
 }
 
-function beginsWith(key: Uint8Array, prefix: Uint8Array): boolean {
+export function beginsWith(key: Uint8Array, prefix: Uint8Array): boolean {
   if (prefix.length > key.length) return false
   for (let at = 0; at < prefix.length; at += 1) if (key[at] !== prefix[at]) return false
   return true

@@ -1,0 +1,91 @@
+/**
+ * Which buckets their lifecycle rules are to be applied to. Of each bucket it is kept when and by which rules that was done
+ * last, apart from the bucket's own record, which others rely on not to change by itself.
+ *
+ * What rules say becomes true at midnights only. So a bucket is due once after a midnight, however many have passed, and
+ * when its rules have changed.
+ */
+import type { Cluster } from '../../../core/cluster.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+import type { Change, FieldValue } from '../../../ports/catalog.ts'
+import { checksumAlgorithms } from '../../../s3/checksums/algorithms.ts'
+import { field, isList } from '../../../s3/record-values.ts'
+import { RULES } from './rules.ts'
+import { BUCKETS } from './types.ts'
+
+const STATES = 'internal/lifecycle'
+export const VOLUMES = 'storage/volumes'
+
+/** A bucket whose rules could not be applied waits so long. */
+export const RETRY_MS = 3_600_000
+
+/** What is kept of a bucket. */
+export interface BucketState {
+  readonly bucket: string
+  /** The time its rows were last judged by. */
+  readonly judgedMs: number
+  /** The digest of the rules that were applied. */
+  readonly rules: string
+  /** It failed, and is tried again then. */
+  readonly retryMs?: number
+}
+
+/** Uuids of the buckets that are due, or of all with rules, in order. Buckets of offline volumes wait until these are back. */
+export async function dueBuckets(cluster: Cluster, scope: 'due' | 'all'): Promise<string[]> {
+  const states = new Map((await cluster.rows(STATES)).map((row) => [textAt(row, 'bucket'), row]))
+  const volumes = await cluster.rows(VOLUMES)
+  const online = new Set(volumes.filter(isOnline).map((volume) => textAt(volume, 'uuid')))
+  return (await cluster.rows(BUCKETS))
+    .filter((bucket) => {
+      const digest = rulesDigest(bucket[RULES])
+      if (digest === undefined || !online.has(textAt(bucket, 'volume.uuid'))) return false
+      return scope === 'all' || isDue(states.get(textAt(bucket, 'uuid')), digest, cluster.now(), cluster.lifecycleDayMs)
+    })
+    .map((bucket) => textAt(bucket, 'uuid'))
+    .toSorted((a, b) => (a < b ? -1 : 1))
+}
+
+export function isOnline(volume: Row): boolean {
+  return volume['state'] === 'online'
+}
+
+/** Also when the clock has gone back by more than a day: what was judged by the wrong time says nothing. */
+export function isDue(state: Row | undefined, rules: string, nowMs: number, dayMs: number): boolean {
+  if (state === undefined || state['rules'] !== rules) return true
+  const judgedMs = Number(state['judgedMs'])
+  const retryMs = state['retryMs']
+  if (typeof retryMs === 'number') return nowMs >= retryMs || retryMs - nowMs > RETRY_MS
+  return Math.floor(nowMs / dayMs) > Math.floor(judgedMs / dayMs) || judgedMs - nowMs > dayMs
+}
+
+/** Tells rules from others; nothing when none of them is enabled. Records are not changed but replaced, so it is kept. */
+export function rulesDigest(rules: FieldValue | undefined): string | undefined {
+  if (!isList(rules)) return undefined
+  const known = digests.get(rules)
+  if (known !== undefined) return known.digest
+  const digest = rules.some((rule) => field(rule, 'enabled') !== false) ? digestOf(rules) : undefined
+  digests.set(rules, { digest })
+  return digest
+}
+
+const digests = new WeakMap<readonly FieldValue[], { readonly digest: string | undefined }>()
+
+function digestOf(rules: readonly FieldValue[]): string {
+  const sum = checksumAlgorithms.CRC64NVME.begin()
+  sum.update(Buffer.from(JSON.stringify(rules)))
+  return sum.value().toString('hex')
+}
+
+export function keepState({ bucket, judgedMs, rules, retryMs }: BucketState): Change {
+  const body = { bucket, judgedMs, rules, ...(retryMs === undefined ? {} : { retryMs }) }
+  return { do: 'put-record', type: STATES, key: bucket, body }
+}
+
+/** The changes that forget what was kept of buckets that are gone. */
+export async function forgetGone(cluster: Cluster): Promise<Change[]> {
+  const buckets = new Set((await cluster.rows(BUCKETS)).map((bucket) => textAt(bucket, 'uuid')))
+  return (await cluster.rows(STATES))
+    .map((state) => textAt(state, 'bucket'))
+    .filter((bucket) => !buckets.has(bucket))
+    .map((key) => ({ do: 'remove-record', type: STATES, key }))
+}

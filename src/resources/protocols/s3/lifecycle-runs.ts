@@ -1,0 +1,146 @@
+import { define } from '../../../core/behaviour.ts'
+import type { Cluster } from '../../../core/cluster.ts'
+import { describe } from '../../../core/jobs.ts'
+import { Interrupted, job, type Work } from '../../../core/verb.ts'
+import { Failure } from '../../../model/failure.ts'
+import { count, oneOf, time, uuid } from '../../../model/kinds/index.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+import { CatalogUnavailable, type Change } from '../../../ports/catalog.ts'
+import { dueBuckets, forgetGone, keepState, RETRY_MS, rulesDigest } from './lifecycle-due.ts'
+import { countFields, readNotes } from './lifecycle-notes.ts'
+import { afterWalk, walkBucket } from './lifecycle-walk.ts'
+import { RULES } from './rules.ts'
+import { BUCKETS, LIFECYCLE_RUNS } from './types.ts'
+
+/** Held by the run that is on: others wait, so buckets come one after another. */
+export const LIFECYCLE_LOCK = 'lifecycle'
+
+/** The newest runs that stay on record. */
+export const RUNS_KEPT = 100
+/** While the catalog's writer is started again, a run waits and tries again; after so many times it fails. */
+const UNAVAILABLE_TRIES = 30
+const UNAVAILABLE_WAIT_MS = 1000
+
+export const lifecycleRuns = define(
+  {
+    path: '/protocols/s3/lifecycle-runs',
+    noun: 'lifecycle run',
+    doc: `Runs that applied the lifecycle rules of buckets. They begin by themselves; the newest ${RUNS_KEPT} are kept.`,
+    since: '9.13.1',
+    key: ['uuid'],
+    nameWithin: false,
+    fields: {
+      uuid: { doc: 'The UUID of the run.', kind: uuid() },
+      scope: {
+        doc: 'Whether it is about the buckets that are due, or about all that have rules.',
+        kind: oneOf('due', 'all'),
+        set: 'create',
+        default: 'all',
+      },
+      start_time: { doc: 'When it began.', kind: time() },
+      end_time: { doc: 'When it ended.', kind: time() },
+      buckets: { doc: 'Buckets whose rules were applied.', kind: count() },
+      failed_buckets: {
+        doc: 'Buckets whose rules could not be applied. They are tried again in an hour.',
+        kind: count(),
+      },
+      examined: { doc: 'Versions and open uploads that were looked at.', kind: count() },
+      expired_objects: {
+        doc: 'Objects removed or, where versions are kept, hidden by a delete marker.',
+        kind: count(),
+      },
+      deleted_versions: { doc: 'Versions removed that were not current.', kind: count() },
+      deleted_markers: { doc: 'Delete markers removed that hid nothing any more.', kind: count() },
+      aborted_uploads: { doc: 'Multipart uploads aborted.', kind: count() },
+      kept_locked: { doc: 'Versions that stayed because they are locked.', kind: count() },
+      kept_changed: { doc: 'Versions that stayed because they were replaced or removed meanwhile.', kind: count() },
+    },
+  },
+  {
+    create: job({
+      example: {},
+      plan(cluster, { draft }) {
+        const key = cluster.system.random.uuid()
+        const input = { uuid: key, scope: draft['scope'] ?? 'all', start_time: cluster.now() }
+        return Promise.resolve({ key, input, locks: [LIFECYCLE_LOCK] })
+      },
+      // What was removed is not brought back when a run fails; the next one goes on.
+      steps: [{ name: 'apply rules', run: applyRules }],
+    }),
+  },
+)
+
+/** Each bucket once, in the order of uuids, beginning with the one it was in. What becomes due meanwhile is for the next. */
+async function applyRules(cluster: Cluster, work: Work): Promise<void> {
+  const { walk, last } = readNotes(work.memo)
+  const due = await dueBuckets(cluster, work.input['scope'] === 'due' ? 'due' : 'all')
+  const left = due.filter((bucket) => bucket > last && bucket !== walk?.bucket)
+  if (walk !== undefined) left.unshift(walk.bucket)
+  for (const [at, bucket] of left.entries()) {
+    if (at > 0 && work.stopping.aborted) throw new Interrupted()
+    await applyTo(cluster, work, bucket, left.length - at)
+  }
+  await close(cluster, work)
+  const { failed } = readNotes(work.memo)
+  if (failed > 0) {
+    throw new Failure(
+      'internal',
+      262145,
+      `The lifecycle rules of ${failed} bucket(s) could not be applied. They are tried again in an hour; the log has the details.`,
+    )
+  }
+}
+
+async function applyTo(cluster: Cluster, work: Work, bucket: string, bucketsLeft: number): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await walkBucket(cluster, work, bucket, bucketsLeft)
+      return
+    } catch (failure) {
+      if (failure instanceof Interrupted) throw failure
+      if (!(failure instanceof CatalogUnavailable)) {
+        await setAside(cluster, work, bucket, failure)
+        return
+      }
+      // Whether the last page was done is not known. It is looked at again, where the notes say.
+      if (tries >= UNAVAILABLE_TRIES) throw failure
+      await cluster.system.clock.sleep(UNAVAILABLE_WAIT_MS, work.stopping)
+      if (work.stopping.aborted) throw new Interrupted()
+    }
+  }
+}
+
+/** A bucket that fails does not keep the others. */
+async function setAside(cluster: Cluster, work: Work, bucket: string, failure: unknown): Promise<void> {
+  cluster.log.error('Lifecycle rules could not be applied.', { bucket, cause: describe(failure) })
+  const row = await cluster.find(BUCKETS, bucket)
+  const notes = readNotes(work.memo)
+  const now = cluster.now()
+  const state = { bucket, judgedMs: now, rules: rulesDigest(row?.[RULES]) ?? '', retryMs: now + RETRY_MS }
+  await work.commit(
+    [keepState(state), cluster.event('s3.lifecycle.failed', { bucket, bucket_name: row?.['name'] ?? '' })],
+    afterWalk(notes, bucket, notes.walk, 1),
+  )
+}
+
+/** Writes the record of the run, and tells of it. */
+async function close(cluster: Cluster, { key, input, memo }: Work): Promise<void> {
+  if ((await cluster.find(LIFECYCLE_RUNS, key)) !== undefined) return
+  const { buckets, failed, counts } = readNotes(memo)
+  const told: Row = { buckets, failed_buckets: failed, ...countFields(counts) }
+  await cluster.commit([
+    cluster.put(LIFECYCLE_RUNS, { ...input, end_time: cluster.now(), ...told }),
+    cluster.event('s3.lifecycle.ended', { run: key, ...told }),
+    ...(await forgetOld(cluster)),
+    ...(await forgetGone(cluster)),
+  ])
+}
+
+async function forgetOld(cluster: Cluster): Promise<Change[]> {
+  const newestFirst = (await cluster.rows(LIFECYCLE_RUNS)).toSorted(
+    (a, b) => Number(b['start_time']) - Number(a['start_time']),
+  )
+  return newestFirst
+    .slice(RUNS_KEPT - 1)
+    .map((run) => ({ do: 'remove-record', type: LIFECYCLE_RUNS, key: textAt(run, 'uuid') }))
+}

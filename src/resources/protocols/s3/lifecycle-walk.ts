@@ -1,0 +1,255 @@
+/**
+ * Applies the rules of one bucket: walks its rows, then its open uploads, page by page. What is to go of a page goes in
+ * one commit, together with where the walk is and with what was counted. Each commit insists that the records of bucket and
+ * volume are as they were read: rules that were changed or taken back remove nothing any more, and what an offline volume
+ * holds stays.
+ */
+import type { Cluster } from '../../../core/cluster.ts'
+import { Interrupted, type Work } from '../../../core/verb.ts'
+import { textAt } from '../../../model/value.ts'
+import { CommitRefused, type Change, type StoredRecord } from '../../../ports/catalog.ts'
+import { compileLifecycle, type Lifecycle } from '../../../s3/config/lifecycle.ts'
+import { readLifecycleRows } from '../../../s3/config/lifecycle-rows.ts'
+import { isOnline, keepState, rulesDigest, VOLUMES } from './lifecycle-due.ts'
+import { firstPlace, judgePage, type Deletion } from './lifecycle-judge.ts'
+import {
+  countFields,
+  noCounts,
+  plus,
+  readNotes,
+  removedOf,
+  writeNotes,
+  type Notes,
+  type Walk,
+} from './lifecycle-notes.ts'
+import { RULES } from './rules.ts'
+import { BUCKETS } from './types.ts'
+
+/**
+ * Rows of a page, which are also the most deletions of a commit. Reading so many takes this process a millisecond or two,
+ * and removing them takes the writer about five: requests beside it hardly wait.
+ */
+export const PAGE_ROWS = 200
+/** Where nothing is to go, the place is noted this often. After a crash no more than that is looked at again. */
+const NOTE_EVERY_MS = 2000
+
+/**
+ * Goes on with the walk of the job's memo when it is one over this bucket. Ends at once where there is nothing to do.
+ * `bucketsLeft`, this one among them, is for telling how far the run is.
+ */
+export async function walkBucket(cluster: Cluster, work: Work, bucket: string, bucketsLeft: number): Promise<void> {
+  let { walk } = readNotes(work.memo)
+  for (;;) {
+    const seen = await see(cluster, bucket)
+    if (seen === undefined) {
+      await work.commit([], afterWalk(readNotes(work.memo), bucket, walk))
+      return
+    }
+    if (walk?.bucket !== bucket || walk.rules !== seen.rules) walk = begin(seen, cluster.now(), walk)
+    const walker = new Walker(cluster, work, { seen, walk, bucketsLeft })
+    if (await walker.go()) return
+    ;({ walk } = walker)
+  }
+}
+
+/** What becomes of the notes when a walk has ended, well or not. */
+export function afterWalk(notes: Notes, bucket: string, walk: Walk | undefined, failed = 0) {
+  return writeNotes({
+    walk: undefined,
+    last: bucket,
+    buckets: notes.buckets + 1 - failed,
+    failed: notes.failed + failed,
+    counts: walk?.bucket === bucket ? plus(notes.counts, walk.counts) : notes.counts,
+  })
+}
+
+/** A bucket as its records are now. */
+interface Seen {
+  readonly bucket: StoredRecord
+  readonly volume: StoredRecord
+  readonly rules: string
+  readonly lifecycle: Lifecycle
+  readonly abortsUploads: boolean
+}
+
+/** Nothing where there is nothing to do: no bucket, no rules, or a volume that is not online. */
+async function see(cluster: Cluster, uuid: string): Promise<Seen | undefined> {
+  const bucket = await cluster.catalog.record(BUCKETS, uuid)
+  const rules = rulesDigest(bucket?.body[RULES])
+  if (bucket === undefined || rules === undefined) return undefined
+  const volume = await cluster.catalog.record(VOLUMES, textAt(bucket.body, 'volume.uuid'))
+  if (volume === undefined || !isOnline(volume.body)) return undefined
+  const rows = (readLifecycleRows(bucket.body) ?? []).filter(({ enabled }) => enabled)
+  return {
+    bucket,
+    volume,
+    rules,
+    lifecycle: compileLifecycle(rows, cluster.lifecycleDayMs),
+    abortsUploads: rows.some(({ abortDays }) => abortDays !== undefined),
+  }
+}
+
+/** Rules that changed meanwhile are applied from the first key on; what the old ones did is counted on. */
+function begin({ bucket, rules, lifecycle }: Seen, judgedMs: number, before: Walk | undefined): Walk {
+  const place = firstPlace(lifecycle)
+  const counts = before?.bucket === bucket.key ? before.counts : noCounts()
+  return { bucket: bucket.key, rules, judgedMs, counts, ...(place === undefined ? {} : { place }) }
+}
+
+class Walker {
+  walk: Walk
+  readonly #cluster: Cluster
+  readonly #work: Work
+  readonly #seen: Seen
+  readonly #bucketsLeft: number
+  /** What must hold in each commit. */
+  readonly #checks: readonly Change[]
+  #notedAtMs: number
+
+  constructor(
+    cluster: Cluster,
+    work: Work,
+    { seen, walk, bucketsLeft }: { seen: Seen; walk: Walk; bucketsLeft: number },
+  ) {
+    this.walk = walk
+    this.#bucketsLeft = bucketsLeft
+    this.#cluster = cluster
+    this.#work = work
+    this.#seen = seen
+    this.#checks = [seen.bucket, seen.volume].map(({ type, key, revision }) => ({
+      do: 'check-record',
+      type,
+      key,
+      expect: revision,
+    }))
+    this.#notedAtMs = cluster.system.clock.elapsed()
+  }
+
+  /** False when one of the records has changed: they are to be read again. */
+  async go(): Promise<boolean> {
+    try {
+      while (this.walk.place !== undefined) {
+        await this.#rowsPage(this.walk.place)
+        if (this.walk.place !== undefined) await this.#pause()
+      }
+      if (this.#seen.abortsUploads) while (await this.#uploadsPage()) await this.#pause()
+      await this.#end()
+      return true
+    } catch (failure) {
+      if (failure instanceof CommitRefused && failure.reason === 'stale') return false
+      throw failure
+    }
+  }
+
+  async #rowsPage(place: NonNullable<Walk['place']>): Promise<void> {
+    const { catalog, system } = this.#cluster
+    const { bucket, judgedMs } = this.walk
+    const { lifecycle } = this.#seen
+    const page = await catalog.scan(bucket, place.after, PAGE_ROWS)
+    const judged = await judgePage({ bucket, lifecycle, judgedMs, system }, place, page, async ({ key }, position) => {
+      const [older] = (await catalog.scan(bucket, position, 1)).rows
+      return older !== undefined && Buffer.compare(older.key, key) === 0
+    })
+    const { place: _, ...walk } = this.walk
+    await this.#remove(judged.deletions, {
+      ...walk,
+      ...(judged.next === undefined ? {} : { place: judged.next }),
+      counts: plus(walk.counts, { looked: judged.looked, locked: judged.locked }),
+    })
+  }
+
+  /** Whether there may be more. */
+  async #uploadsPage(): Promise<boolean> {
+    const { bucket, judgedMs, upload: after, counts } = this.walk
+    const rows = await this.#cluster.catalog.uploads(bucket, after, PAGE_ROWS)
+    const last = rows.at(-1)
+    if (last === undefined) return false
+    const deletions = rows
+      .filter(({ key, startedMs }) => this.#seen.lifecycle.aborts({ key, initiatedMs: startedMs }, judgedMs))
+      .map(({ upload }): Deletion => ({ kind: 'abort-upload', change: { do: 'abort-upload', bucket, upload } }))
+    const upload = { key: last.key, upload: last.upload }
+    await this.#remove(deletions, { ...this.walk, upload, counts: plus(counts, { looked: rows.length }) })
+    return rows.length === PAGE_ROWS
+  }
+
+  /** Commits what is to go and takes the walk on. What the catalog refuses stays, is counted, and keeps nothing else. */
+  async #remove(deletions: readonly Deletion[], next: Walk): Promise<void> {
+    // Oldest first: a marker of version 'null' takes the place of the row that has it, which may be to go as well.
+    let left = deletions.toReversed()
+    let { counts } = next
+    while (left.length > 0) {
+      const walk = { ...next, counts: left.reduce((sum, { kind }) => plus(sum, { [kind]: 1 }), counts) }
+      try {
+        const outcomes = await this.#note(
+          walk,
+          left.map(({ change }) => change),
+        )
+        const gone = left.filter((_, at) => outcomes[at]?.found === false)
+        this.walk = {
+          ...walk,
+          counts: gone.reduce((sum, { kind }) => plus(sum, { [kind]: -1, changed: 1 }), walk.counts),
+        }
+        return
+      } catch (failure) {
+        const at = failure instanceof CommitRefused ? failure.change - this.#checks.length : -1
+        const stayed = failure instanceof CommitRefused ? STAYED[failure.reason] : undefined
+        if (left[at] === undefined || stayed === undefined) throw failure
+        left = left.toSpliced(at, 1)
+        counts = plus(counts, { [stayed]: 1 })
+      }
+    }
+    this.walk = { ...next, counts }
+  }
+
+  /** Outcomes are those of the changes. */
+  async #note(walk: Walk, changes: readonly Change[] = []) {
+    const notes = writeNotes({ ...readNotes(this.#work.memo), walk })
+    const outcomes = await this.#work.commit([...this.#checks, ...changes], notes)
+    return outcomes.slice(this.#checks.length)
+  }
+
+  async #tell(): Promise<void> {
+    await this.#note(this.walk)
+    const { counts } = this.walk
+    const counters = await this.#cluster.catalog.bucket(this.walk.bucket)
+    const rows = (counters?.objects ?? 0) + (counters?.versions ?? 0)
+    const name = textAt(this.#seen.bucket.body, 'name')
+    const message = `Bucket "${name}": ${counts.looked} versions looked at, ${removedOf(counts)} removed.`
+    const { buckets, failed } = readNotes(this.#work.memo)
+    const walked = Math.min(1, counts.looked / (rows + removedOf(counts) + 1))
+    await this.#work.progress((buckets + failed + walked) / (buckets + failed + this.#bucketsLeft), message)
+    this.#notedAtMs = this.#cluster.system.clock.elapsed()
+  }
+
+  /** Lets others have their turn, and ends here when the cluster stops. */
+  async #pause(): Promise<void> {
+    const { stopping } = this.#work
+    await this.#cluster.system.clock.sleep(0, stopping)
+    if (this.#cluster.system.clock.elapsed() - this.#notedAtMs >= NOTE_EVERY_MS) await this.#tell()
+    if (!stopping.aborted) return
+    await this.#note(this.walk)
+    throw new Interrupted()
+  }
+
+  async #end(): Promise<void> {
+    const { bucket, rules, judgedMs, counts } = this.walk
+    const bucketName = this.#seen.bucket.body['name'] ?? ''
+    await this.#work.commit(
+      [
+        ...this.#checks,
+        keepState({ bucket, rules, judgedMs }),
+        ...(removedOf(counts) === 0
+          ? []
+          : [this.#cluster.event('s3.lifecycle.removed', { bucket, bucket_name: bucketName, ...countFields(counts) })]),
+      ],
+      afterWalk(readNotes(this.#work.memo), bucket, this.walk),
+    )
+  }
+}
+
+/** What a refusal of a deletion is counted as. */
+const STAYED: Readonly<Partial<Record<CommitRefused['reason'], 'locked' | 'changed'>>> = {
+  locked: 'locked',
+  condition: 'changed',
+  absent: 'changed',
+}
