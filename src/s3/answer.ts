@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { TLSSocket } from 'node:tls'
 import type { System } from '../ports/system.ts'
 import type { Volumes } from '../ports/volumes.ts'
 import type { ChunkSigning } from './auth/aws-chunked.ts'
@@ -317,6 +318,7 @@ function factsOf(
     query,
     remoteAddress: request.socket.remoteAddress ?? '',
     isSecure: isSecure(request),
+    tlsVersion: () => tlsVersion(request),
     nowMs,
     ...(user === undefined ? {} : { userName: user.name }),
     ...(verified.kind === 'signed'
@@ -383,6 +385,13 @@ function readHost(headers: RequestHeaders): string {
 
 function isSecure({ socket }: IncomingMessage): boolean {
   return 'encrypted' in socket
+}
+
+/** `1.3`. Nothing for a connection that is in the clear. */
+function tlsVersion(request: IncomingMessage): string | undefined {
+  if (!isSecure(request)) return undefined
+  const protocol = (request.socket as TLSSocket).getProtocol()
+  return /^TLSv(\d\.\d)$/.exec(protocol ?? '')?.[1]
 }
 
 function levelOf({ bucket, key }: Target): 'service' | 'bucket' | 'object' {

@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { request as httpsRequest } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import type { SecureVersion } from 'node:tls'
 import {
   CopyObjectCommand,
   DeleteBucketPolicyCommand,
@@ -20,6 +25,7 @@ import {
   PutPublicAccessBlockCommand,
 } from '@aws-sdk/client-s3'
 import type { PutObjectCommandInput, S3Client } from '@aws-sdk/client-s3'
+import { openCertificate } from '../../engines/certificate.ts'
 import { refused, send, startTestPlane, svm } from '../test-plane.ts'
 import type { TestPlane } from '../test-plane.ts'
 
@@ -29,7 +35,9 @@ let alice: S3Client
 let bob: S3Client
 let carol: S3Client
 before(async () => {
-  t = await startTestPlane()
+  const folder = await mkdtemp(join(tmpdir(), 'holdfast-certificate-'))
+  t = await startTestPlane({ tls: await openCertificate(folder, Date.now()) })
+  await rm(folder, { recursive: true })
   for (const name of [Bucket, 'target']) await t.addBucket(name)
   const client = async (name: string): Promise<S3Client> => {
     const credentials = { accessKeyId: `AK${name.toUpperCase()}`, secretAccessKey: `secret of ${name}` }
@@ -189,6 +197,27 @@ test('conditions on address, transport and referer', async () => {
   assert.equal(await anonymous('secret'), 403)
   assert.equal(await anonymous('secret', { referer: 'http://www.example.com/page' }), 200)
   assert.equal(await anonymous('secret', { referer: 'http://www.example.org/' }), 403)
+})
+
+test('conditions on transport hold for TLS, and for its version', async () => {
+  const when = (Condition: object): Promise<void> => setPolicy([allow('s3:GetObject', { Condition })])
+  const securely = (maxVersion: SecureVersion): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      const options = { rejectUnauthorized: false, maxVersion, agent: false }
+      const request = httpsRequest(`${t.secureUrl}/${Bucket}/secret`, options, (response) => {
+        response.resume()
+        resolve(response.statusCode)
+      })
+      request.on('error', reject)
+      request.end()
+    })
+  await when({ Bool: { 'aws:SecureTransport': 'true' } })
+  assert.equal(await securely('TLSv1.3'), 200)
+  assert.equal(await anonymous('secret'), 403)
+  await when({ NumericGreaterThanEquals: { 's3:TlsVersion': '1.3' } })
+  assert.equal(await securely('TLSv1.3'), 200)
+  assert.equal(await securely('TLSv1.2'), 403)
+  assert.equal(await anonymous('secret'), 403)
 })
 
 test('conditions on what a listing is for', async () => {

@@ -251,6 +251,7 @@ const plainKeys: ReadonlySet<string> = new Set([
   's3:requestobjecttagkeys',
   's3:signatureage',
   's3:signatureversion',
+  's3:tlsversion',
   's3:versionid',
   ...headerKeys.map((name) => `s3:${name}`),
 ])

@@ -15,6 +15,8 @@ export interface RequestFacts {
   readonly query: ReadonlyMap<string, string>
   readonly remoteAddress: string
   readonly isSecure: boolean
+  /** Such as `1.3`; nothing without TLS. */
+  readonly tlsVersion?: () => string | undefined
   /** Absent: without credentials. */
   readonly userName?: string
   readonly nowMs: number
@@ -65,6 +67,8 @@ function plainValue(facts: RequestFacts, key: string): string | readonly string[
       return /^List(?:Objects(?:V2)?|ObjectVersions|MultipartUploads)$/.test(facts.operation)
         ? query.get(key.slice('s3:'.length))
         : undefined
+    case 's3:tlsversion':
+      return facts.tlsVersion?.()
     case 's3:versionid':
       return facts.version
     case 's3:if-match':
