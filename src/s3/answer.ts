@@ -20,7 +20,7 @@ import { Exchange } from './exchange.ts'
 import { headerValue, requestHeaders, trimBlanks } from './headers.ts'
 import type { RequestHeaders } from './headers.ts'
 import { withHoisted } from './hoisted.ts'
-import { checkBucketName, findHostBucket, readTarget, splitTarget } from './keys.ts'
+import { checkBucketAddress, findHostBucket, readTarget, splitTarget } from './keys.ts'
 import type { Target } from './keys.ts'
 import { readDetails } from './objects/details.ts'
 import { explainFailure } from './objects/failures.ts'
@@ -148,7 +148,7 @@ async function perform(
   const [firstServer] = servers
   if (firstServer === undefined || !(await view.isRunning(endpoint.svm))) throw s3Error('ServiceUnavailable')
 
-  if (target.bucket !== undefined) checkBucketName(target.bucket)
+  if (target.bucket !== undefined) checkBucketAddress(target.bucket)
   const record = target.bucket === undefined ? undefined : await view.bucket(endpoint.svm, target.bucket)
   about.cors = corsHeaders(record?.settings.cors, method, headers)
   const verified = await verify({ method, rawPath, rawQuery, headers: sent }, verifierOf(plane, view))
@@ -164,6 +164,9 @@ async function perform(
   const call = makeCall(plane, exchange, asked)
   if (target.bucket !== undefined && record === undefined && handler.needs !== 'service') {
     throw noSuchBucket(target.bucket)
+  }
+  if (record?.snapshot !== undefined && method !== 'GET' && method !== 'HEAD') {
+    throw s3Error('AccessDenied', { message: 'The bucket shows a snapshot, which nobody can change.' })
   }
   await authorise(asked, call, handler, record)
   about.volume = record?.volume
@@ -289,8 +292,10 @@ function makeCall(plane: Plane, exchange: Exchange, asked: Asked): ServiceCall {
     },
     async allows(action, bucket, key, asking = {}) {
       const record = bucket === '' ? undefined : await view.bucket(svm, bucket)
+      // Policies speak of the bucket, and what they say holds for what its snapshots show.
+      const name = record?.snapshot?.of ?? bucket
       const user = asking.as === undefined ? caller : asking.as.user
-      return view.allows({ caller: user, server, bucket: record }, action, resourceOf(bucket, key), async (keys) => {
+      return view.allows({ caller: user, server, bucket: record }, action, resourceOf(name, key), async (keys) => {
         const version = asking.version === undefined ? query.get('versionId') : (asking.version ?? undefined)
         const tags = await existingTags(plane, record, key, version, keys)
         const named = version === undefined ? {} : { version }
@@ -368,7 +373,8 @@ async function openBucket(plane: Plane, view: TenancyView, record: Bucket): Prom
   const { uuid, name, svm, createdMs, versioning, settings } = record
   const server = (await view.servers(svm)).find((one) => one.uuid === record.server)
   const objectBytesMax = server?.objectBytesMax ?? objectBytesDefault
-  return { uuid, name, svm, volume: record.volume, volumes, createdMs, objectBytesMax, versioning, settings }
+  const at = record.snapshot === undefined ? {} : { at: record.snapshot.at }
+  return { uuid, name, svm, volume: record.volume, volumes, createdMs, objectBytesMax, versioning, settings, ...at }
 }
 
 function resourceOf(bucket: string | undefined, key: Uint8Array | undefined): string {

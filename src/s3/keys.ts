@@ -61,6 +61,25 @@ function plainHost(host: string): string {
   return host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')
 }
 
+const snapshotMark = '-s3snap-'
+/** Longest name of a bucket with that of a snapshot behind it. */
+const snapshotNameMax = 63 + snapshotMark.length + 255
+
+/** Bucket and snapshot of `<bucket>-s3snap-<snapshot>`, as shipping systems name them since release 9.16.1. */
+export function splitSnapshotName(name: string): { readonly bucket: string; readonly snapshot: string } | undefined {
+  const at = name.indexOf(snapshotMark)
+  const [bucket, snapshot] = [name.slice(0, at), name.slice(at + snapshotMark.length)]
+  if (at < 0 || snapshot === '' || name.length > snapshotNameMax || bucketNameProblem(bucket) !== undefined) {
+    return undefined
+  }
+  return { bucket, snapshot }
+}
+
+/** What may stand for a bucket in a request: its name, or that of one of its snapshots. */
+export function checkBucketAddress(name: string): void {
+  if (splitSnapshotName(name) === undefined) checkBucketName(name)
+}
+
 /** A name that no bucket can have is refused `InvalidBucketName`, whether it is to be made or only looked up. */
 export function checkBucketName(name: string): void {
   const problem = bucketNameProblem(name)
@@ -108,7 +127,7 @@ export function readCopySource(header: string): { bucket: string; key: Buffer; v
   const key = path.subarray(end + 1)
   checkKey(key)
   const bucket = text(path.subarray(0, end))
-  checkBucketName(bucket)
+  checkBucketAddress(bucket)
   return { bucket, key, versionId: version === undefined ? undefined : percentDecode(version).toString('utf8') }
 }
 

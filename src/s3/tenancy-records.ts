@@ -1,4 +1,4 @@
-import type { Fields, FieldValue } from '../ports/catalog.ts'
+import type { Fields, FieldValue, SnapshotAt } from '../ports/catalog.ts'
 import { readSettings } from './bucket-settings.ts'
 import type { BucketSettings } from './bucket-settings.ts'
 import type { VersioningState } from './config/versioning.ts'
@@ -18,10 +18,12 @@ export const recordTypes = {
   groups: 'protocols/s3/services/{svm.uuid}/groups',
   policies: 'protocols/s3/services/{svm.uuid}/policies',
   qosPolicies: 'storage/qos/policies',
+  snapshots: 'storage/volumes/{volume.uuid}/snapshots',
 } as const
 
 export const accessKeyScope = 's3:access-key'
 export const bucketNameScope = `${recordTypes.buckets}:name`
+export const snapshotNameScope = `${recordTypes.snapshots}:name`
 
 export interface User {
   readonly name: string
@@ -46,6 +48,8 @@ export interface Server {
 export interface Bucket {
   readonly uuid: string
   readonly name: string
+  /** Set where it is shown as a snapshot of its volume has it; `name` is then the name it is shown by. */
+  readonly snapshot?: { readonly of: string; readonly at: SnapshotAt }
   readonly svm: string
   readonly server: string
   readonly volume: string

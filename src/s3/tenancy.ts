@@ -4,6 +4,7 @@ import { BoundedMap } from './bounded-map.ts'
 import type { Lookup } from './policy/pattern.ts'
 import { combineDecisions, compilePolicy, conditionKeysOf, isPublicPolicy } from './policy/statements.ts'
 import type { Policy, Principal, Statement } from './policy/statements.ts'
+import { splitSnapshotName } from './keys.ts'
 import { limitOf, readQosPolicy } from './qos/limits.ts'
 import type { QosAssignment } from './qos/limits.ts'
 import { text } from './record-values.ts'
@@ -15,6 +16,7 @@ import {
   readServer,
   readStatements,
   readVolume,
+  snapshotNameScope,
   recordTypes,
 } from './tenancy-records.ts'
 import type { Bucket, Server, User, Volume } from './tenancy-records.ts'
@@ -119,8 +121,23 @@ export class TenancyView {
     return this.#buckets.get(`${svm}/${name}`, async () => {
       const holder = await this.#catalog.holder(bucketNameScope, `${svm}/${name}`)
       const record = holder === undefined ? undefined : await this.#catalog.record(holder.type, holder.key)
-      return record === undefined ? undefined : readBucket(record.body)
+      return record === undefined ? this.#snapshotBucket(svm, name) : readBucket(record.body)
     })
+  }
+
+  /** `papers-s3snap-before`: what the bucket `papers` had when the snapshot `before` of its volume was taken. */
+  async #snapshotBucket(svm: string, name: string): Promise<Bucket | undefined> {
+    const parts = splitSnapshotName(name)
+    if (parts === undefined) return undefined
+    const bucket = await this.bucket(svm, parts.bucket)
+    if (bucket === undefined || bucket.snapshot !== undefined) return undefined
+    const holder = await this.#catalog.holder(snapshotNameScope, `${bucket.volume}/${parts.snapshot}`)
+    if (holder === undefined) return undefined
+    const rows = await this.#catalog.snapshots(bucket.volume)
+    const row = rows.find(({ snapshot }) => snapshot === holder.key)
+    // A bucket that was made later is not in it.
+    if (row === undefined || row.createdMs < bucket.createdMs) return undefined
+    return { ...bucket, name, snapshot: { of: bucket.name, at: { epoch: row.epoch } } }
   }
 
   /** The buckets of an SVM, ordered by name. */

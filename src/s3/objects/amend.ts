@@ -1,7 +1,7 @@
 import type { ObjectLock } from '../../ports/catalog.ts'
 import type { Tag } from '../config/tagging.ts'
 import { writeTags } from './details.ts'
-import { presentObject } from './read.ts'
+import { findObject } from './read.ts'
 import type { ObjectStore, OpenBucket } from './store.ts'
 
 /** What may change of an object while it stays the same version. What is left out stays as it is. */
@@ -22,7 +22,7 @@ export async function amendObject(
   key: Uint8Array,
   { version, tags, lock, legalHold, bypassGovernance }: Amendment,
 ): Promise<string> {
-  const row = presentObject(await catalog.object(bucket.uuid, key, undefined, version), version)
+  const row = await findObject({ catalog }, bucket, key, version)
   await catalog.commit([
     {
       do: 'amend-object',

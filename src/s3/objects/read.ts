@@ -44,8 +44,7 @@ export async function withObject<Result>(
   use: (object: ObjectRow, open: Open) => Promise<Result>,
   version?: string,
 ): Promise<Result> {
-  const look = async (): Promise<ObjectRow> =>
-    presentObject(await catalog.object(bucket.uuid, key, undefined, version), version)
+  const look = (): Promise<ObjectRow> => findObject({ catalog }, bucket, key, version)
   let missing: VolumesFailure | undefined
   let blobBefore: string | undefined
   for (let looks = 0; looks < looksMax; looks += 1) {
@@ -76,6 +75,16 @@ export type Open = (range?: ByteRange) => Promise<AsyncIterableIterator<Buffer, 
 /** What is read from one file needs no pin: once open, it stays readable. */
 function pinned(pins: Pins, { blobs }: ObjectRow): () => void {
   return blobs.length > 1 ? pins.take(blobs.map(({ blob }) => blob)) : () => {}
+}
+
+/** The row of an object: the current one, or that of a version. */
+export async function findObject(
+  { catalog }: Pick<ObjectStore, 'catalog'>,
+  bucket: OpenBucket,
+  key: Uint8Array,
+  version: string | undefined,
+): Promise<ObjectRow> {
+  return presentObject(await catalog.object(bucket.uuid, key, bucket.at, version), version)
 }
 
 /** The row of an object that is there. A delete marker is none, and the answer says that there is one. */

@@ -1,4 +1,4 @@
-import type { Catalog } from '../../ports/catalog.ts'
+import type { Catalog, SnapshotAt } from '../../ports/catalog.ts'
 import type { System } from '../../ports/system.ts'
 import type { Volumes } from '../../ports/volumes.ts'
 import type { BucketSettings } from '../bucket-settings.ts'
@@ -24,4 +24,6 @@ export interface OpenBucket {
   readonly objectBytesMax: number
   readonly versioning: VersioningState
   readonly settings: BucketSettings
+  /** Present where it is shown as a snapshot has it. */
+  readonly at?: SnapshotAt
 }

@@ -1,6 +1,6 @@
 import type { BucketCall, ObjectCall, Reply } from '../call.ts'
 import { aclDocument, checkAclRequest } from '../config/acl.ts'
-import { presentObject } from '../objects/read.ts'
+import { findObject } from '../objects/read.ts'
 import { owner } from './owner.ts'
 
 export function getBucketAcl({ svm }: BucketCall): Promise<Reply> {
@@ -14,17 +14,12 @@ export async function putBucketAcl(call: BucketCall): Promise<Reply> {
 }
 
 export async function getObjectAcl(call: ObjectCall): Promise<Reply> {
-  await findObject(call)
+  await findObject(call.store, call.bucket, call.key, call.query.get('versionId'))
   return { body: aclDocument(owner(call.svm)) }
 }
 
 export async function putObjectAcl(call: ObjectCall): Promise<Reply> {
   checkAclRequest(call.headers, await call.document(), owner(call.svm))
-  await findObject(call)
+  await findObject(call.store, call.bucket, call.key, call.query.get('versionId'))
   return {}
-}
-
-async function findObject({ store, bucket, key, query }: ObjectCall): Promise<void> {
-  const version = query.get('versionId')
-  presentObject(await store.catalog.object(bucket.uuid, key, undefined, version), version)
 }

@@ -23,7 +23,9 @@ export async function copyObject(call: ObjectCall): Promise<Reply> {
   const isReplacing = readDirective(headers) === 'REPLACE'
   const algorithm = readAlgorithm(headers)
   const source = await copySource(call)
-  const isItself = source.bucket.uuid === bucket.uuid && Buffer.from(source.key).equals(key)
+  // Out of a snapshot it is what it was, not what it is.
+  const isPresent = source.bucket.at === undefined
+  const isItself = isPresent && source.bucket.uuid === bucket.uuid && Buffer.from(source.key).equals(key)
   // A copy of an older version onto its key brings it back.
   const isChanging = isReplacing || headers.has('x-amz-storage-class') || algorithm !== undefined
   if (isItself && source.version === undefined && !isChanging) {

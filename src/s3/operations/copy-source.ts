@@ -32,6 +32,6 @@ export async function copySource(call: ObjectCall): Promise<CopySource> {
 /** As with GET: who may not list is not told what there is. */
 async function hideAbsence(call: ObjectCall, { bucket, key, version }: CopySource): Promise<void> {
   if (version !== undefined || (await call.allows('s3:ListBucket', bucket.name))) return
-  const row = await call.store.catalog.object(bucket.uuid, key)
+  const row = await call.store.catalog.object(bucket.uuid, key, bucket.at)
   if (row === undefined || row.isMarker === true) throw s3Error('AccessDenied')
 }

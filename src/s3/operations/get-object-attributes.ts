@@ -8,7 +8,7 @@ import { headerValue } from '../headers.ts'
 import type { RequestHeaders } from '../headers.ts'
 import { algorithmOf } from '../objects/checksums.ts'
 import { readDetails } from '../objects/details.ts'
-import { presentObject } from '../objects/read.ts'
+import { findObject } from '../objects/read.ts'
 import { xmlDocument } from '../xml.ts'
 import type { XmlContent } from '../xml.ts'
 import { lastModified, validatorHeaders } from './object-headers.ts'
@@ -22,7 +22,7 @@ export async function getObjectAttributes(call: ObjectCall): Promise<Reply> {
   await demand(call, version === undefined ? 's3:GetObject' : 's3:GetObjectVersion', bucket.name, key)
   const wanted = readAttributes(headers)
   const page = readPage(headers)
-  const row = presentObject(await store.catalog.object(bucket.uuid, key, undefined, version), version)
+  const row = await findObject(store, bucket, key, version)
   const versions = versionHeaders(bucket, row.version)
   if (checkReadConditions(headers, row) === 'not-modified') {
     return { status: 304, headers: { ...validatorHeaders(row), ...versions } }

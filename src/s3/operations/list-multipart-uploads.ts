@@ -83,7 +83,8 @@ async function readPage(
   // A key marker within a common prefix, or equal to it, has shown that prefix already.
   const shown = start === undefined ? undefined : commonPrefix(Buffer.from(start.key), prefix, delimiter)
   if (shown !== undefined) after = { key: Buffer.concat([shown, behindAllKeys]), upload: '' }
-  if (limit === 0) return { entries, isTruncated: false }
+  // A snapshot has objects, not what was on its way to become some.
+  if (limit === 0 || bucket.at !== undefined) return { entries, isTruncated: false }
 
   // A jump over a common prefix uses one upload of what was read; after it little is read, and then more again.
   let wanted = delimiter.length === 0 ? limit + 1 : batchMin

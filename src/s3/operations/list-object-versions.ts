@@ -29,6 +29,7 @@ export async function listObjectVersions(call: BucketCall): Promise<Reply> {
     limit === 0
       ? { versions: [], prefixes: [] }
       : await store.catalog.versions({
+          ...(bucket.at === undefined ? {} : { at: bucket.at }),
           bucket: bucket.uuid,
           prefix: Buffer.from(query.get('prefix') ?? ''),
           delimiter: Buffer.from(delimiter),

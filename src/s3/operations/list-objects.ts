@@ -66,6 +66,7 @@ async function readPage({ query, store, bucket }: BucketCall, after: Uint8Array)
     prefix: Buffer.from(query.get('prefix') ?? ''),
     delimiter: Buffer.from(query.get('delimiter') ?? ''),
     limit,
+    ...(bucket.at === undefined ? {} : { at: bucket.at }),
   }
   let page = await store.catalog.list({ ...asked, after })
   // A page may be empty and not the last, where very many keys in a row are deleted but kept as versions. Clients take an

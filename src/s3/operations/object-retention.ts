@@ -11,7 +11,7 @@ import {
 } from '../config/object-lock.ts'
 import { s3Error } from '../errors.ts'
 import { amendObject } from '../objects/amend.ts'
-import { presentObject } from '../objects/read.ts'
+import { findObject } from '../objects/read.ts'
 
 export async function getObjectRetention(call: ObjectCall): Promise<Reply> {
   const { lock } = await lockableObject(call)
@@ -52,7 +52,7 @@ export async function putObjectLegalHold(call: ObjectCall): Promise<Reply> {
 async function lockableObject({ store, bucket, key, query }: ObjectCall): Promise<ObjectRow> {
   if (bucket.settings.locks === undefined) throw noLocksError()
   const version = query.get('versionId')
-  return presentObject(await store.catalog.object(bucket.uuid, key, undefined, version), version)
+  return findObject(store, bucket, key, version)
 }
 
 /** Whether the caller asks to pass over governance retention, and may. To ask without the permission changes nothing. */

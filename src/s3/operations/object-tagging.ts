@@ -4,13 +4,13 @@ import { readTagging, taggingDocument } from '../config/tagging.ts'
 import type { Tag } from '../config/tagging.ts'
 import { readDetails } from '../objects/details.ts'
 import { amendObject } from '../objects/amend.ts'
-import { presentObject } from '../objects/read.ts'
+import { findObject } from '../objects/read.ts'
 import { actionOf } from '../router.ts'
 import { versionHeaders } from './parameters.ts'
 
 export async function getObjectTagging({ store, bucket, key, query }: ObjectCall): Promise<Reply> {
   const version = query.get('versionId')
-  const row = presentObject(await store.catalog.object(bucket.uuid, key, undefined, version), version)
+  const row = await findObject(store, bucket, key, version)
   return {
     headers: versionHeaders(bucket, row.version),
     body: taggingDocument(readDetails(row.details).tags),
