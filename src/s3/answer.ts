@@ -40,6 +40,9 @@ import type { Bucket, Server, User } from './tenancy-records.ts'
 import type { Tenancy, TenancyView } from './tenancy.ts'
 import { xmlBytesMax, xmlErrorDocument } from './xml.ts'
 
+/** Headers of one request. */
+export const headersMax = 200
+
 /** What every answer is made with. */
 export interface Plane {
   readonly store: ObjectStore
@@ -129,7 +132,12 @@ async function perform(
 ): Promise<Reply & { readonly status: number }> {
   const { request } = exchange
   const method = request.method ?? 'GET'
+<<<<<<< HEAD
   const sent = requestHeaders(request.rawHeaders)
+=======
+  if (request.rawHeaders.length > headersMax * 2) throw s3Error('RequestHeaderSectionTooLarge')
+  const headers = requestHeaders(request.rawHeaders)
+>>>>>>> 1511a31 (wip)
   const { rawPath, rawQuery } = splitTarget(request.url ?? '/')
   const view = await plane.tenancy.view()
   const servers = (await view.servers(endpoint.svm)).filter(

@@ -13,7 +13,7 @@ export const drainBytesMax = 1024 * 1024
  * A connection that is to close with more than that on its way is read on for so long and so far: closing it at once would
  * reset it, and the client would lose the answer that tells it why.
  */
-const lingerMs = 2000
+export const lingerMs = 2000
 const lingerBytesMax = 64 * 1024 * 1024
 
 /** One request and its answer on the wire: what to do with the body and the connection, whatever they are about. */

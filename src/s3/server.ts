@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
+import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { QosLedger } from '../core/qos-ledger.ts'
 import type { Catalog } from '../ports/catalog.ts'
@@ -12,19 +13,22 @@ import { SigningKeys } from './auth/sigv4.ts'
 import type { BucketControl } from './call.ts'
 import { Counters } from './counters.ts'
 import { s3Error } from './errors.ts'
-import { idleMs } from './exchange.ts'
+import type { S3Error } from './errors.ts'
+import { idleMs, lingerMs } from './exchange.ts'
 import { Listeners } from './listeners.ts'
 import type { BoundListener, ListenPolicy } from './listeners.ts'
 import { Pins } from './objects/pins.ts'
+import { Pipeline } from './pipeline.ts'
 import type { Charge } from './qos/pace.ts'
 import { Tenancy } from './tenancy.ts'
 import { xmlErrorDocument } from './xml.ts'
 
 /** First line and headers of a request together. Amazon takes 8 KiB; presigned URLs with metadata come near. */
 export const headerBytesMax = 32 * 1024
-export const headersMax = 200
 /** From the first byte of a connection or request to the end of its headers. */
 export const headersTimeoutMs = 30_000
+/** How often Node looks for connections that took longer. */
+const headersCheckMs = 5000
 /** A connection without a request. Longer than clients keep theirs, so that they are the ones who close. */
 export const keepAliveMs = 75_000
 /** Connections of one listener in one process. */
@@ -43,6 +47,14 @@ export interface DataPlaneParts {
   readonly listen: ListenPolicy
   /** Without it, this process is the only one that serves. */
   readonly charge?: Charge
+  /** Shorter waits, for tests. */
+  readonly waits?: Partial<Waits>
+}
+
+/** How long a connection may keep us waiting: within a request or an answer, for the headers of a request. */
+export interface Waits {
+  readonly idleMs: number
+  readonly headersMs: number
 }
 
 export interface DataPlane {
@@ -76,7 +88,8 @@ export async function startDataPlane(parts: DataPlaneParts): Promise<DataPlane> 
     clock: system.clock,
     log,
     policy: parts.listen,
-    makeServer: (endpoint, { isSecure }) => makeServer(plane, endpoint, isSecure ? parts.tls : undefined),
+    makeServer: (endpoint, { isSecure }) =>
+      makeServer(plane, endpoint, isSecure ? parts.tls : undefined, { ...usualWaits, ...parts.waits }),
   })
   await listeners.start()
   let closed: Promise<void> | undefined
@@ -96,10 +109,18 @@ function alone({ clock }: System): Charge {
   return (limits, cost, waitMsMax) => Promise.resolve(ledger.charge(limits, cost, waitMsMax))
 }
 
-function makeServer(plane: Plane, endpoint: Endpoint, tls: DataPlaneParts['tls'] | undefined): HttpServer {
+const usualWaits: Waits = { idleMs, headersMs: headersTimeoutMs }
+
+function makeServer(
+  plane: Plane,
+  endpoint: Endpoint,
+  tls: DataPlaneParts['tls'] | undefined,
+  waits: Waits,
+): HttpServer {
   const options = {
     maxHeaderSize: headerBytesMax,
-    headersTimeout: headersTimeoutMs,
+    headersTimeout: waits.headersMs,
+    connectionsCheckingInterval: Math.min(waits.headersMs, headersCheckMs),
     keepAliveTimeout: keepAliveMs,
     // A 5 GiB upload may take as long as it moves: what bounds it is `idleMs`.
     requestTimeout: 0,
@@ -108,33 +129,40 @@ function makeServer(plane: Plane, endpoint: Endpoint, tls: DataPlaneParts['tls']
     noDelay: true,
   }
   const server = tls === undefined ? createServer(options) : createSecureServer({ ...options, ...tls })
-  server.maxHeadersCount = headersMax
+  // Node would drop those beyond a number, and go on: `answer` refuses the request.
+  server.maxHeadersCount = 0
   server.maxConnections = connectionsMax
-  server.setTimeout(idleMs)
-  server.on(
-    'request',
-    (request, response) => void answer(plane, endpoint, request, response, { awaitsContinue: false }),
-  )
-  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    void answer(plane, endpoint, request, response, { awaitsContinue: true })
+  server.setTimeout(waits.idleMs)
+  const pipeline = new Pipeline()
+  const take = (request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): void =>
+    pipeline.take(request, response, () => void answer(plane, endpoint, request, response, { awaitsContinue }))
+  server.on('request', (request, response) => take(request, response, false))
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => take(request, response, true))
+  server.on('clientError', (failure: NodeJS.ErrnoException, socket) => {
+    // TLS that fails has no one to answer, like a connection that broke.
+    const isOfHttp = failure.code?.startsWith('HPE_') === true || failure.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+    if (!isOfHttp || !socket.writable) socket.destroy()
+    else pipeline.refuse(socket, () => refuseUnreadable(failure, socket))
   })
-  server.on('clientError', refuseUnreadable)
   return server
 }
 
 /** What is not HTTP is answered all the same, as far as it is worth it. */
 function refuseUnreadable(failure: NodeJS.ErrnoException, socket: Duplex): void {
-  if (failure.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
-  }
-  const error =
-    failure.code === 'HPE_HEADER_OVERFLOW'
-      ? s3Error('RequestHeaderSectionTooLarge', { fields: { MaxSizeAllowed: String(headerBytesMax) } })
-      : s3Error('InvalidRequest', { message: 'The request is not valid HTTP.' })
+  const error = explainUnreadable(failure)
   const document = xmlErrorDocument(error, {})
   socket.end(
     `HTTP/1.1 ${error.status} Bad Request\r\nContent-Type: application/xml\r\nConnection: close\r\n` +
       `Content-Length: ${Buffer.byteLength(document)}\r\n\r\n${document}`,
   )
+  // A client that has not gone by then has read it, or does not want to.
+  if (socket instanceof Socket) socket.setTimeout(lingerMs, () => socket.destroy())
+}
+
+function explainUnreadable({ code }: NodeJS.ErrnoException): S3Error {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return s3Error('RequestHeaderSectionTooLarge', { fields: { MaxSizeAllowed: String(headerBytesMax) } })
+  }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return s3Error('RequestTimeout')
+  return s3Error('InvalidRequest', { message: 'The request is not valid HTTP.' })
 }

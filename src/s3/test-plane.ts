@@ -116,6 +116,7 @@ export async function startTestPlane(
     readonly system?: DataPlaneParts['system']
     readonly tls?: DataPlaneParts['tls']
     readonly ports?: { readonly http: number; readonly https: number }
+    readonly waits?: NonNullable<DataPlaneParts['waits']>
   } = {},
 ): Promise<TestPlane> {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-s3-'))
@@ -270,6 +271,7 @@ export async function startTestPlane(
     control,
     log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
     tls: options.tls ?? { key: '', cert: '' },
+    ...(options.waits === undefined ? {} : { waits: options.waits }),
     listen: {
       canBindLowPorts: false,
       first: {
