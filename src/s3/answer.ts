@@ -132,12 +132,8 @@ async function perform(
 ): Promise<Reply & { readonly status: number }> {
   const { request } = exchange
   const method = request.method ?? 'GET'
-<<<<<<< HEAD
-  const sent = requestHeaders(request.rawHeaders)
-=======
   if (request.rawHeaders.length > headersMax * 2) throw s3Error('RequestHeaderSectionTooLarge')
-  const headers = requestHeaders(request.rawHeaders)
->>>>>>> 1511a31 (wip)
+  const sent = requestHeaders(request.rawHeaders)
   const { rawPath, rawQuery } = splitTarget(request.url ?? '/')
   const view = await plane.tenancy.view()
   const servers = (await view.servers(endpoint.svm)).filter(

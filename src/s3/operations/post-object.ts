@@ -10,7 +10,7 @@ import {
 import type { SizeRange } from '../auth/post-policy.ts'
 import { planBody } from '../body.ts'
 import { demand } from '../call.ts'
-import type { Asking, BucketCall, ObjectCall, Reply } from '../call.ts'
+import type { Asking, BucketCall, Reply } from '../call.ts'
 import { findChecksumAlgorithm } from '../checksums/algorithms.ts'
 import { readLockHeaders } from '../config/object-lock.ts'
 import { readTagging } from '../config/tagging.ts'
@@ -66,8 +66,7 @@ async function storeForm(call: BucketCall, form: Form): Promise<Reply> {
     requestLock: () => readLockHeaders(headers, nowMs),
   }
   await demand(call, 's3:PutObject', bucket.name, key, asking)
-  const objectCall: ObjectCall = { ...call, key }
-  const write = await readObjectWrite(objectCall, headers, asking)
+  const write = await readObjectWrite({ ...call, key }, headers, asking)
 
   const algorithm = findChecksumAlgorithm(headerValue(headers, 'x-amz-checksum-algorithm') ?? '')
   const plan = planBody({
@@ -84,11 +83,7 @@ async function storeForm(call: BucketCall, form: Form): Promise<Reply> {
     body: () => bodyOf(plan, withinRange(form.file, range)),
     details: { ...write, tags: write.tags ?? [] },
     locks: write,
-<<<<<<< HEAD
     condition: await conditionOfWrite({ ...call, key }, asking),
-=======
-    condition: await conditionOfWrite(objectCall, asking),
->>>>>>> 1511a31 (wip)
   })
   const location = `${bucketUrl}/${urlEncodedKey(key)}`
   const answer = formAnswer(form, { location, bucket: bucket.name, key: keyText, etag: object.etag })

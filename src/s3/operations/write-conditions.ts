@@ -8,11 +8,7 @@ import { s3Error } from '../errors.ts'
  * Guide, "Enforce conditional writes" and "How to perform conditional deletes". Whether there is an object (`*`) may be
  * asked without.
  */
-<<<<<<< HEAD
 export async function conditionOfWrite(call: ObjectCall, asking?: Asking): Promise<WriteCondition | undefined> {
-=======
-export async function conditionOfWrite(call: ObjectCall, asking: Asking = {}): Promise<WriteCondition | undefined> {
->>>>>>> 1511a31 (wip)
   return permitted(call, writeCondition(call.headers), asking)
 }
 
