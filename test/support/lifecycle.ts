@@ -51,7 +51,7 @@ export async function startLifecycleCluster(
         args: {},
         description: 'POST /api/protocols/s3/lifecycle-runs',
       })
-      const job = await test.jobs.wait(textAt(performed.job, 'uuid'), 60_000)
+      const job = await test.jobs.wait(textAt(performed.job, 'uuid'), 600_000)
       if (job['state'] !== 'success') throw new Error(JSON.stringify(job))
       return cluster.row(LIFECYCLE_RUNS, performed.key)
     },

@@ -26,10 +26,12 @@ import { RULES } from './rules.ts'
 import { BUCKETS } from './types.ts'
 
 /**
- * Rows of a page, which are also the most deletions of a commit. Reading so many takes this process a millisecond or two,
- * and removing them takes the writer about five: requests beside it hardly wait.
+ * Rows of a page, which are also the most deletions of a commit. Reading so many takes this process about a millisecond,
+ * and removing them takes the writer about four: requests beside it hardly wait.
  */
-export const PAGE_ROWS = 200
+export const PAGE_ROWS = 100
+/** After each page others have as long as the page took, and no longer than this. */
+const PAUSE_MS_MAX = 100
 /** Where nothing is to go, the place is noted this often. After a crash no more than that is looked at again. */
 const NOTE_EVERY_MS = 2000
 
@@ -105,6 +107,7 @@ class Walker {
   /** What must hold in each commit. */
   readonly #checks: readonly Change[]
   #notedAtMs: number
+  #pageAtMs: number
 
   constructor(
     cluster: Cluster,
@@ -123,6 +126,7 @@ class Walker {
       expect: revision,
     }))
     this.#notedAtMs = cluster.system.clock.elapsed()
+    this.#pageAtMs = this.#notedAtMs
   }
 
   /** False when one of the records has changed: they are to be read again. */
@@ -223,9 +227,11 @@ class Walker {
 
   /** Lets others have their turn, and ends here when the cluster stops. */
   async #pause(): Promise<void> {
+    const { clock } = this.#cluster.system
     const { stopping } = this.#work
-    await this.#cluster.system.clock.sleep(0, stopping)
-    if (this.#cluster.system.clock.elapsed() - this.#notedAtMs >= NOTE_EVERY_MS) await this.#tell()
+    await clock.sleep(Math.min(clock.elapsed() - this.#pageAtMs, PAUSE_MS_MAX), stopping)
+    if (clock.elapsed() - this.#notedAtMs >= NOTE_EVERY_MS) await this.#tell()
+    this.#pageAtMs = clock.elapsed()
     if (!stopping.aborted) return
     await this.#note(this.walk)
     throw new Interrupted()
