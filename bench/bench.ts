@@ -2,15 +2,20 @@
 import type { Product } from '../test/support/product.ts'
 import { RestClient } from '../test/support/rest-client.ts'
 import type { DurableOrder } from './durable.ts'
+import type { FlowLoads, FlowOrder } from './flows.ts'
 import type { Bare, Nginx, Worker } from './helpers.ts'
+import type { Held } from './loop-probe.ts'
+import type { Loops } from './loops.ts'
 import type { Load, Order } from './order.ts'
 import { figures, head, printRow, type Line, type Row } from './report.ts'
 import type { BenchSettings } from './settings.ts'
 
 export interface BenchParts {
   readonly product: Product
-  readonly generator: Worker<Order>
-  readonly durable: Worker<DurableOrder>
+  readonly generator: Worker<Order, Load>
+  readonly durable: Worker<DurableOrder, Load>
+  readonly flows: Worker<FlowOrder, FlowLoads>
+  readonly loops: Loops
   readonly bare: Bare
   readonly nginx: Nginx | undefined
   readonly folder: string
@@ -72,22 +77,38 @@ export class Bench {
     note?: string,
   ): Promise<void> {
     const loads = new Map<Line, Load[]>()
+    const helds: Held[] = []
     for (let round = 0; round < this.settings.rounds; round++) {
       for (const line of shuffled(Object.keys(lines) as Line[])) {
-        const load = await lines[line]?.()
+        const { result: load, held } = await this.watched(async () => lines[line]?.())
         if (load !== undefined) loads.set(line, [...(loads.get(line) ?? []), load])
+        if (line === 'product' && held !== undefined) helds.push(held)
       }
     }
-    this.add(what, clients, loads, note)
+    this.add(what, clients, loads, { note, held: worst(helds) })
   }
 
-  add(what: string, clients: number, loads: ReadonlyMap<Line, readonly Load[]>, note?: string): void {
+  /** How long the event loops of the workers were held meanwhile. */
+  async watched<Result>(act: () => Promise<Result>): Promise<{ result: Result; held: Held | undefined }> {
+    const { loops } = this.parts
+    await loops.held()
+    const result = await act()
+    return { result, held: await loops.held() }
+  }
+
+  add(
+    what: string,
+    clients: number,
+    loads: ReadonlyMap<Line, readonly Load[]>,
+    { note, held }: { readonly note?: string | undefined; readonly held?: Held | undefined } = {},
+  ): void {
     const failure = loads.get('product')?.find((load) => load.firstFailure !== '')?.firstFailure
     const notes = [note, failure].filter((text) => text !== undefined).join('; ')
     const row: Row = {
       what,
       clients,
       lines: Object.fromEntries([...loads].map(([line, each]) => [line, figures(each)])),
+      ...(held === undefined ? {} : { held }),
       ...(notes === '' ? {} : { note: notes }),
     }
     this.rows.push(row)
@@ -108,6 +129,11 @@ export class Bench {
     if (first === undefined) throw new Error(`${collection} has no ${name}.`)
     return first.uuid
   }
+}
+
+function worst(helds: readonly Held[]): Held | undefined {
+  if (helds.length === 0) return undefined
+  return { p99Ms: Math.max(...helds.map((held) => held.p99Ms)), maxMs: Math.max(...helds.map((held) => held.maxMs)) }
 }
 
 function shuffled<Item>(items: readonly Item[]): Item[] {

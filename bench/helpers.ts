@@ -7,7 +7,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { BareOrder } from './bare.ts'
 import type { DurableOrder } from './durable.ts'
+import type { FlowLoads, FlowOrder } from './flows.ts'
 import type { Load, Order } from './order.ts'
+import type { ScaleLoad, ScaleOrder } from './scale-catalog.ts'
 
 const FILE_THREADS = '16'
 const program = (name: string) => fileURLToPath(new URL(`${name}.ts`, import.meta.url))
@@ -40,16 +42,16 @@ class Helper<Told, Reply> {
   }
 }
 
-type Answer = { readonly load: Load } | { readonly failure: string }
+type Answer<Done> = { readonly load: Done } | { readonly failure: string }
 
-export class Worker<Told> {
-  readonly #helper: Helper<Told, Answer>
+export class Worker<Told, Done> {
+  readonly #helper: Helper<Told, Answer<Done>>
 
-  constructor(name: 'generator' | 'durable') {
+  constructor(name: 'generator' | 'flows' | 'durable' | 'scale-catalog') {
     this.#helper = new Helper(name)
   }
 
-  async run(order: Told): Promise<Load> {
+  async run(order: Told): Promise<Done> {
     const answer = await this.#helper.ask(order)
     if ('failure' in answer) throw new Error(answer.failure)
     return answer.load
@@ -60,8 +62,10 @@ export class Worker<Told> {
   }
 }
 
-export const startGenerator = () => new Worker<Order>('generator')
-export const startDurable = () => new Worker<DurableOrder>('durable')
+export const startGenerator = () => new Worker<Order, Load>('generator')
+export const startFlows = () => new Worker<FlowOrder, FlowLoads>('flows')
+export const startDurable = () => new Worker<DurableOrder, Load>('durable')
+export const startScale = () => new Worker<ScaleOrder, ScaleLoad>('scale-catalog')
 
 export interface Bare {
   readonly plain: string

@@ -2,7 +2,7 @@
 export interface Order {
   /** `http://127.0.0.1:9080` */
   readonly base: string
-  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE'
+  readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
   /** Path and query; `{n}` becomes a number of eight digits. */
   readonly target: string
   /** Which numbers: any of the first so many, one after the other, or each client its own. */
@@ -10,7 +10,9 @@ export interface Order {
     | { readonly pick: 'random'; readonly count: number }
     | { readonly pick: 'next'; readonly from: number }
     | { readonly pick: 'client' }
-  readonly body?: { readonly bytes: number } | { readonly json: string }
+  readonly body?: { readonly bytes: number } | { readonly json: string } | undefined
+  /** With names in lower case; `{n}` becomes the number. */
+  readonly headers?: Readonly<Record<string, string>>
   readonly credentials?:
     | { readonly accessKey: string; readonly secretKey: string }
     | { readonly user: string; readonly password: string }

@@ -1,4 +1,5 @@
 /** Sums loads up, prints them as a table, keeps them as JSON. */
+import type { Held } from './loop-probe.ts'
 import type { Load } from './order.ts'
 
 export interface Figures {
@@ -16,6 +17,8 @@ export interface Row {
   readonly what: string
   readonly clients: number
   readonly lines: Partial<Record<Line, Figures>>
+  /** How long turns of the workers' event loops took. */
+  readonly held?: Held
   readonly note?: string
 }
 
@@ -34,12 +37,24 @@ export function figures(loads: readonly Load[]): Figures {
   }
 }
 
-const HEAD = ['', 'clients', 'requests/s', 'MB/s', 'p50 ms', 'p99 ms', 'of bare', 'of nginx', 'of disk']
-const WIDTHS = [46, 7, 10, 7, 8, 8, 7, 8, 7]
+const HEAD = [
+  '',
+  'clients',
+  'requests/s',
+  'MB/s',
+  'p50 ms',
+  'p99 ms',
+  'of bare',
+  'of nginx',
+  'of disk',
+  'held p99',
+  'held max',
+]
+const WIDTHS = [46, 7, 10, 7, 8, 8, 7, 8, 7, 8, 8]
 
 export const head = () => `${printed(HEAD)}\n${'-'.repeat(sum(WIDTHS) + 2 * (WIDTHS.length - 1))}`
 
-export function printRow({ what, clients, lines, note }: Row): string {
+export function printRow({ what, clients, lines, held, note }: Row): string {
   const { product } = lines
   if (product === undefined) return ''
   const ratio = (line: Line) => {
@@ -58,6 +73,8 @@ export function printRow({ what, clients, lines, note }: Row): string {
     ratio('bare'),
     ratio('nginx'),
     ratio('disk'),
+    held === undefined ? '' : rounded(held.p99Ms),
+    held === undefined ? '' : rounded(held.maxMs),
   ]
   const extra = [note, product.failed > 0 ? `${product.failed} FAILED` : undefined].filter((text) => text !== undefined)
   return printed(cells) + (extra.length === 0 ? '' : `  ${extra.join('; ')}`)

@@ -11,10 +11,13 @@ import { fileURLToPath } from 'node:url'
 import { descendants } from '../test/clients/processes.ts'
 import { startProduct, type Product } from '../test/support/product.ts'
 import { Bench } from './bench.ts'
-import { startBare, startDurable, startGenerator, startNginx } from './helpers.ts'
+import { startBare, startDurable, startFlows, startGenerator, startNginx } from './helpers.ts'
 import { measureListing } from './listing.ts'
+import { Loops } from './loops.ts'
 import { measureManagement } from './management.ts'
 import { measureObjects } from './objects.ts'
+import { measureOperations } from './operations.ts'
+import { measureScale } from './scale.ts'
 import { readBenchSettings, type Section } from './settings.ts'
 import { measureSnapshots } from './snapshots.ts'
 
@@ -23,7 +26,9 @@ const TMPFS = 0x0102_1994
 
 const measures: Readonly<Record<Section, (bench: Bench) => Promise<void>>> = {
   objects: measureObjects,
+  operations: measureOperations,
   list: measureListing,
+  scale: measureScale,
   management: measureManagement,
   snapshots: measureSnapshots,
 }
@@ -37,10 +42,12 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetri
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
 const workers = Math.max(2, availableParallelism())
+const loops = new Loops(folder)
 const product = await startProduct({
   folder: join(folder, 'data'),
-  environment: { HOLDFAST_WORKERS: String(workers) },
+  environment: { HOLDFAST_WORKERS: String(workers), ...loops.environment },
 })
+loops.watch(product)
 const certificates = join(product.folder, 'certificates')
 const bare = await startBare({
   key: readFileSync(join(certificates, 'server.key'), 'utf8'),
@@ -48,9 +55,10 @@ const bare = await startBare({
 })
 const nginx = await startNginx(folder)
 const generator = startGenerator()
+const flows = startFlows()
 const durable = startDurable()
 const machine = describeMachine()
-const bench = new Bench({ product, generator, durable, bare, nginx, folder, settings })
+const bench = new Bench({ product, generator, flows, durable, loops, bare, nginx, folder, settings })
 bench.say(`Holdfast ${machine.commit} on Node ${process.version}, ${machine.cpu}, ${workers} workers.`)
 bench.say(`Load of the machine before: ${machine.loadBefore.join(' ')}. Below 1 it is quiet.`)
 bench.say(
@@ -60,6 +68,7 @@ bench.say(
 )
 bench.say('"of bare": of what node:http alone does with the same bodies. "of nginx": of nginx with the same files.')
 bench.say('"of disk": of a loop that writes new files with fdatasync, as many at once as there are clients.')
+bench.say('"held": processor time of one turn of a worker\'s event loop, in ms, at the 99th percentile and at most.')
 if (nginx === undefined) bench.say('nginx is not installed, so its line is missing.')
 
 try {
@@ -79,6 +88,7 @@ try {
   }
 } finally {
   generator.end()
+  flows.end()
   durable.end()
   bare.end()
   nginx?.end()

@@ -1,6 +1,9 @@
 /** Flags of the benchmark. */
-export const sections = ['objects', 'list', 'management', 'snapshots'] as const
+export const sections = ['objects', 'operations', 'list', 'scale', 'management', 'snapshots'] as const
 export type Section = (typeof sections)[number]
+
+const SMALL_BUCKET_KEYS = 1000
+const HUGE_BUCKET_KEYS = 10_000_000
 
 export interface BenchSettings {
   readonly isQuick: boolean
@@ -11,6 +14,10 @@ export interface BenchSettings {
   readonly keys: number
   readonly volumes: number
   readonly snapshotObjects: number
+  /** Objects of 4 KiB among which operations choose. */
+  readonly smallObjects: number
+  /** Keys of the buckets whose pages are compared. */
+  readonly scaleKeys: readonly number[]
 }
 
 export const USAGE = `Usage: npm run bench -- [flags]
@@ -19,6 +26,8 @@ export const USAGE = `Usage: npm run bench -- [flags]
   --only A,B             sections: ${sections.join(', ')}
   --seconds N            of one line of one case in one round (2; quick: 0.5)
   --rounds N             product and references alternate so often (2; quick: 1)
+  --scale                a bucket of 10,000,000 keys too: some ten minutes, and 3 GB of disk
+  --scale-keys N         keys of the large bucket (1000000; quick: 50000)
   --keys N               keys that are listed (100000; quick: 5000)
   --volumes N            volumes of the collection (1000; quick: 100)
   --snapshot-objects N   objects of the large snapshot (1000000; quick: 50000)
@@ -29,7 +38,7 @@ export function readBenchSettings(flags: readonly string[]): BenchSettings {
   const given = new Map<string, string>()
   for (let at = 0; at < flags.length; at++) {
     const flag = flags[at] ?? ''
-    if (flag === '--quick') continue
+    if (flag === '--quick' || flag === '--scale') continue
     const [name = '', value = flags[++at] ?? ''] = flag.split('=')
     if (!USAGE.includes(`  ${name} `) || !name.startsWith('--'))
       throw new Error(`There is no flag "${name}".\n\n${USAGE}`)
@@ -51,5 +60,11 @@ export function readBenchSettings(flags: readonly string[]): BenchSettings {
     keys: number('--keys', 100_000, 5000),
     volumes: number('--volumes', 1000, 100),
     snapshotObjects: number('--snapshot-objects', 1_000_000, 50_000),
+    smallObjects: isQuick ? 1200 : 4000,
+    scaleKeys: [
+      SMALL_BUCKET_KEYS,
+      number('--scale-keys', 1_000_000, 50_000),
+      ...(flags.includes('--scale') ? [HUGE_BUCKET_KEYS] : []),
+    ],
   }
 }
