@@ -70,11 +70,14 @@ test('a Content-Length that is no number answers 400', async () => {
   assert.match(answer, /^HTTP\/1\.1 400 /)
 })
 
-test('buckets are addressed in the host as well as in the path', async () => {
+const { domain } = s3.settings
+const lacksDomain = domain === undefined && 'the settings name no domain that buckets are addressed below'
+
+test('buckets are addressed in the host as well as in the path', { skip: lacksDomain }, async () => {
   const bucket = await s3.bucket()
   await bucket.hold('a/b', 'x')
   for (const suffix of ['', ':8080', '.']) {
-    const host = `${bucket.name}.${s3.settings.domain.replace(/:\d+$/, '')}${suffix}`
+    const host = `${bucket.name}.${domain?.replace(/:\d+$/, '')}${suffix}`
     const request = { key: 'a/b', host }
     assert.equal((await succeeds(s3.call('GET', { ...request, rawPath: '/a/b' }))).text, 'x', host)
   }

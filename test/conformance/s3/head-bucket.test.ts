@@ -18,9 +18,10 @@ test('a bucket that is not there answers 404, as the status alone', async () => 
   assert.equal(body.length, 0)
 })
 
-test('without credentials it answers 403, as the status alone', async () => {
-  const { body } = await fails((await s3.bucket()).call('HEAD', { signing: 'anonymous' }), 403)
+test('without credentials it answers 403, as the status alone, with the region', async () => {
+  const { headers, body } = await fails((await s3.bucket()).call('HEAD', { signing: 'anonymous' }), 403)
   assert.equal(body.length, 0)
+  assert.equal(headers['x-amz-bucket-region'], s3.settings.region)
 })
 
 test('a user whom nothing allows gets 403', { skip: s3.lacksOther }, async () => {

@@ -203,7 +203,8 @@ function signedRequest(
     const signed = (more: Readonly<Record<string, string>>) =>
       sign({ ...plain, headers: { ...headers, ...more } }, identity, now, payload)
     // How long the pieces are does not depend on their signatures, so a first round tells.
-    const signature = signed({ 'content-length': String(encode(signed({})).length) })
+    const length = String(encode(signed({})).length)
+    const signature = signed('transfer-encoding' in headers ? {} : { 'content-length': length })
     return { headers: signature.headers, query: plain.rawQuery, body: encode(signature) }
   }
   switch (signing) {

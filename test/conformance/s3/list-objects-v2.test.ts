@@ -75,6 +75,14 @@ test('the owner comes with fetch-owner=true alone', async () => {
   assert.ok((answer.block('Contents').block('Owner').element('ID') ?? '') !== '')
 })
 
+test('x-amz-optional-object-attributes: RestoreStatus is taken, and nothing is said of what was never archived', async () => {
+  const bucket = await holding('key')
+  const headers = { 'x-amz-optional-object-attributes': 'RestoreStatus' }
+  const answer = await succeeds(bucket.call('GET', { query: { 'list-type': 2 }, headers }))
+  assert.deepEqual(keysOf(answer), ['key'])
+  assert.deepEqual(answer.blocks('RestoreStatus'), [])
+})
+
 test('pages with a delimiter show every key and every prefix once', async () => {
   const bucket = await holding('a/1', 'a/2', 'b', 'c/1', 'c/2', 'd', 'e/1')
   for (const size of [1, 2, 3]) {

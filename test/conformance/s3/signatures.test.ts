@@ -82,6 +82,14 @@ test('an Authorization header that cannot be read answers 400', async () => {
   await fails(bucket.call('GET', { tamper: replaced('Bearer abc') }), 400)
 })
 
+test('a signature for another region is taken, or answers 400 AuthorizationHeaderMalformed with the right one', async () => {
+  const bucket = await s3.bucket()
+  const answer = await bucket.call('GET', { region: 'eu-north-1' })
+  if (answer.status === 200) return
+  assert.deepEqual([answer.status, answer.element('Code')], [400, 'AuthorizationHeaderMalformed'], answer.summary)
+  assert.equal(answer.element('Region'), s3.settings.region)
+})
+
 test('a request that signs another service than s3 is refused', async () => {
   const bucket = await s3.bucket()
   const tamper = (sent: Sent) => {

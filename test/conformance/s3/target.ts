@@ -10,7 +10,7 @@
  *     HOLDFAST_S3_OTHER_PRINCIPAL      that user, as bucket policies name it
  *     HOLDFAST_S3_REGION               us-east-1 unless said
  *     HOLDFAST_S3_STYLE                path, or virtual: which way buckets are addressed
- *     HOLDFAST_S3_DOMAIN               that bucket names are put before; the host of the endpoint unless said
+ *     HOLDFAST_S3_DOMAIN               that bucket names are put before, with virtual; the host of the endpoint unless said
  *     HOLDFAST_S3_INSECURE             1: any certificate will do
  *
  * Every test makes its own buckets, with names that nobody else has, and what is in them goes after the file's tests.
@@ -32,7 +32,8 @@ export interface Settings {
   readonly owner: Identity
   readonly other: (Identity & { readonly principal: string }) | undefined
   readonly isVirtualHosted: boolean
-  readonly domain: string
+  /** What bucket names are put before in hosts; unknown where the server may not have one. */
+  readonly domain: string | undefined
   readonly isInsecure: boolean
 }
 
@@ -122,6 +123,7 @@ function settingsOf(environment: Readonly<Record<string, string | undefined>>): 
     if (value === undefined) throw new Error(`HOLDFAST_S3_ENDPOINT is set, so ${name} must be set too.`)
     return value
   }
+  const isVirtualHosted = environment['HOLDFAST_S3_STYLE'] === 'virtual'
   return {
     url,
     region: environment['HOLDFAST_S3_REGION'] ?? 'us-east-1',
@@ -134,8 +136,8 @@ function settingsOf(environment: Readonly<Record<string, string | undefined>>): 
             secret: must('HOLDFAST_S3_OTHER_SECRET_KEY'),
             principal: must('HOLDFAST_S3_OTHER_PRINCIPAL'),
           },
-    isVirtualHosted: environment['HOLDFAST_S3_STYLE'] === 'virtual',
-    domain: environment['HOLDFAST_S3_DOMAIN'] ?? new URL(url).host,
+    isVirtualHosted,
+    domain: environment['HOLDFAST_S3_DOMAIN'] ?? (isVirtualHosted ? new URL(url).host : undefined),
     isInsecure: environment['HOLDFAST_S3_INSECURE'] === '1',
   }
 }
