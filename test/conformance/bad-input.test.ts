@@ -36,6 +36,7 @@ const KEYS: Readonly<Record<string, string>> = {
   'svm.uuid': one.svm.uuid,
   'server.uuid': one.server.uuid,
   'volume.uuid': one.data.uuid,
+  's3_bucket.uuid': bucket.uuid,
   'counter_table.name': 'volume',
 }
 

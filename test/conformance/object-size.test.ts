@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CopyObjectCommand,
   CreateMultipartUploadCommand,
   PutObjectCommand,
   UploadPartCommand,
@@ -65,9 +67,12 @@ test('8 a server may take only smaller objects', async () => {
   await both.withBucket(async ({ name }) => {
     const put = (bytes: number) =>
       s3.send(new PutObjectCommand({ Bucket: name, Key: 'small', Body: Buffer.alloc(bytes) }))
+    await s3.send(new PutObjectCommand({ Bucket: name, Key: 'large', Body: Buffer.alloc(1001) }))
     await withLimit(1000, async () => {
       await until('EntityTooLarge', () => put(1001))
       await put(1000)
+      const copy = { Bucket: name, Key: 'copy', CopySource: `${name}/large` }
+      assert.equal(await outcomeOf(s3.send(new CopyObjectCommand(copy))), 'EntityTooLarge', 'also where no byte moves')
       assert.equal(await announced(`/${name}/small`, 1001), 'EntityTooLarge 1000')
     })
     await withLimit('6m', async () => {
@@ -78,7 +83,11 @@ test('8 a server may take only smaller objects', async () => {
         s3.send(new UploadPartCommand({ ...upload, UploadId, PartNumber, Body: Buffer.alloc(bytes) }))
       await part(1, 5 * MB)
       assert.equal(await outcomeOf(part(2, MB + 1)), 'EntityTooLarge')
-      await part(2, MB)
+      const Parts = [await part(1, 5 * MB), await part(2, MB)].map(({ ETag }, at) => ({ ETag, PartNumber: at + 1 }))
+      await both.patch(service, { object_size_max: '5m' })
+      const complete = () =>
+        s3.send(new CompleteMultipartUploadCommand({ ...upload, UploadId, MultipartUpload: { Parts } }))
+      await until('EntityTooLarge', complete)
       await s3.send(new AbortMultipartUploadCommand({ ...upload, UploadId }))
     })
   })

@@ -10,6 +10,7 @@ import {
   duration,
   each,
   flag,
+  group,
   list,
   Misfit,
   name,
@@ -243,6 +244,20 @@ test('addresses are IPv4 or IPv6', () => {
   ])
 })
 
+test('a group takes what is declared, prints the same, and shows nothing else', () => {
+  const kind = group({
+    age: { kind: count({ min: 1 }), doc: 'Its age.' },
+    tags: { kind: list(text()), doc: 'Its tags.' },
+  })
+  takes(kind, [
+    [{ age: '3' }, { age: 3 }],
+    [{ tags: 'a', age: null }, { tags: ['a'] }],
+    [{}, {}],
+  ])
+  refuses(kind, [[[]], ['a'], [null], [{ age: 0 }], [{ other: 1 }]])
+  assert.deepEqual(kind.print({ age: 3, $hidden: true }), { age: 3 })
+})
+
 test('a list takes one value as a list of one, and has a limit', () => {
   const kind = list(count(), { elementsMax: 3 })
   takes(kind, [
@@ -292,6 +307,7 @@ test('no kind takes a value that it cannot print, whatever the value is', (test)
     address(),
     list(text()),
     each({ name: { kind: text(), doc: 'x' } }),
+    group({ name: { kind: text(), doc: 'x' } }),
   ]
   fc.assert(
     fc.property(fc.constantFrom(...kinds), fc.anything(), (kind, value) => {

@@ -166,6 +166,17 @@ test('a retention has a mode and a period that make sense together', async () =>
   }
 })
 
+test('a bucket that is to have locks cannot be told to keep no versions', async () => {
+  const retention = { mode: 'governance', default_period: 'P1D' }
+  const suspended = { name: 'never-made', retention, versioning_state: 'suspended' }
+  assert.equal((await cluster.call('POST', `${service}/buckets`, suspended)).status, 422)
+  const path = await bucket({ retention, versioning_state: 'disabled' })
+  assert.equal((await cluster.call('GET', `${path}?fields=versioning_state`)).body['versioning_state'], 'enabled')
+  for (const state of ['suspended', 'disabled']) {
+    assert.deepEqual(await refusal('PATCH', path, { versioning_state: state }), [422, 92406014, 'versioning_state'])
+  }
+})
+
 test('fields of later releases are not there in earlier ones', async () => {
   const old = await startTestCluster({ release: '9.13.1' })
   try {

@@ -48,8 +48,8 @@ export function settleLocks(before: Row | undefined, draft: Row, after: Row): Ro
     delete settled[PERIOD]
   }
   if (settled['$hasLocks'] !== true) return settled
-  if (before === undefined) return { ...settled, [VERSIONING]: 'enabled' }
-  const hadLocks = readLockFields(before) !== undefined
+  if (before === undefined && settled[VERSIONING] !== 'suspended') return { ...settled, [VERSIONING]: 'enabled' }
+  const hadLocks = readLockFields(before ?? {}) !== undefined
   if (hadLocks && settled[VERSIONING] === 'suspended') {
     asOfS3(VERSIONING, 92406014, () => checkVersioningChange('suspended', { hasObjectLock: true }))
   }

@@ -35,15 +35,18 @@ export const bucketRules = define(
       }
       return rulesOf(bucket).map((rule) => flatRule(rule, of))
     },
-    create: changing(({ draft }) => ({
-      name: textAt(draft, 'name'),
-      change(rules) {
-        if (rules.some((rule) => isNamed(rule, textAt(draft, 'name')))) {
-          throw failures.duplicate(`A lifecycle rule named "${textAt(draft, 'name')}"`, 'name')
-        }
-        return [...rules, nestedRule(draft)]
-      },
-    })),
+    create: {
+      ...changing(({ draft }) => ({
+        name: textAt(draft, 'name'),
+        change(rules) {
+          if (rules.some((rule) => isNamed(rule, textAt(draft, 'name')))) {
+            throw failures.duplicate(`A lifecycle rule named "${textAt(draft, 'name')}"`, 'name')
+          }
+          return [...rules, nestedRule(draft)]
+        },
+      })),
+      example: { name: 'logs', 'object_filter.prefix': 'logs/', 'expiration.object_age_days': 30 },
+    },
     modify: changing(({ draft, row = {} }) => ({
       name: textAt(row, 'name'),
       change(rules) {
