@@ -67,7 +67,7 @@ export function openSqliteCatalog({ file, commit }: SqliteCatalogOptions): Sqlit
 /**
  * Reads go straight to the database through this process's own connection, which sees every commit that was answered.
  * They take 10 to 50 microseconds from the page cache, less than a trip to another thread would; so the methods are
- * asynchronous by contract only. But for listings: a page takes one to three milliseconds, so pages take turns.
+ * asynchronous by contract only. But for listings: a page takes a millisecond or two, so pages take turns.
  */
 export class SqliteCatalog implements Catalog {
   readonly #read: Reader

@@ -32,8 +32,8 @@ export const PAGE_ITEMS_MAX = 1000
 export const SKIPPED_KEYS_MAX = 1000
 /** Rows passed over in one go, in some two milliseconds; a jump counts as several. */
 export const PATIENCE_ROWS = 1500
-/** With a delimiter the first key may be in a prefix as well as not. */
-const FOLDED_BATCH_ROWS = 16
+/** The first batch where what follows the first row may be passed over: the rest of a prefix, or other versions. */
+const UNSURE_BATCH_ROWS = 16
 
 /** A page in the making. Call `go` until it gives the page; anything may happen between two calls. */
 export interface PageWalk<Page> {
@@ -42,7 +42,8 @@ export interface PageWalk<Page> {
 
 export function listKeys(view: View, query: ListQuery, patienceRows = PATIENCE_ROWS): PageWalk<ListPage> {
   const patience = { left: patienceRows }
-  const page = new KeysPage(query, view.walk(query.prefix, patience, firstBatch(query)), patience)
+  const first = view.hasVersions ? UNSURE_BATCH_ROWS : firstBatch(query)
+  const page = new KeysPage(query, view.walk(query.prefix, patience, first), patience)
   return {
     go() {
       patience.left = patienceRows
@@ -52,7 +53,7 @@ export function listKeys(view: View, query: ListQuery, patienceRows = PATIENCE_R
 }
 
 export function firstBatch({ delimiter, limit }: { readonly delimiter: Uint8Array; readonly limit: number }): number {
-  return delimiter.length === 0 ? limit + 1 : FOLDED_BATCH_ROWS
+  return delimiter.length === 0 ? limit + 1 : UNSURE_BATCH_ROWS
 }
 
 class KeysPage {

@@ -14,6 +14,7 @@ import type {
   UploadPosition,
   UploadRow,
   VersionPosition,
+  Versioning,
   VersionsPage,
   VersionsQuery,
   ScanPage,
@@ -54,7 +55,10 @@ export function reader(db: DatabaseSync) {
   const volumes = query<VolumeCounters & { uuid: string }>(db, `${VOLUME} WHERE uuid IS NOT NULL`)
   const bucket = query<BucketCounters & { uuid: string }>(db, `${BUCKET} AND b.uuid = ?`)
   const buckets = query<BucketCounters & { uuid: string }>(db, BUCKET)
-  const bucketId = query<{ id: number }>(db, 'SELECT id FROM buckets WHERE uuid = ?')
+  const bucketId = query<{ id: number; versioning: Versioning }>(
+    db,
+    'SELECT id, versioning FROM buckets WHERE uuid = ?',
+  )
   const snapshots = query<SnapshotRow>(
     db,
     `SELECT s.uuid AS snapshot, s.epoch, s.created AS createdMs
@@ -109,7 +113,7 @@ export function reader(db: DatabaseSync) {
 
   const nextPage = turnstile()
 
-  /** Reads a page, mostly in one turn. A bucket that is closed meanwhile has no more rows; its number may be another's. */
+  /** Reads a page in turns of some two milliseconds, mostly one. A bucket that is closed meanwhile has no more rows; its number may be another's. */
   async function walked<Page>(
     uuid: string,
     at: SnapshotAt | undefined,
@@ -121,11 +125,15 @@ export function reader(db: DatabaseSync) {
       const page = atOnce(() => {
         const found = bucketId.get(uuid)
         if (found === undefined || (began !== undefined && began.id !== found.id)) return 'missing'
-        began ??= { id: found.id, walk: start(view(found.id, at)) }
+        began ??= { id: found.id, walk: start(view(found.id, at, found.versioning !== 'off')) }
         return began.walk.go()
       })
       if (page === 'missing') return undefined
-      if (page !== undefined) return page
+      if (page !== undefined) {
+        // What the caller does with a thousand rows takes as long again: that is for another turn.
+        await nextPage()
+        return page
+      }
     }
   }
 

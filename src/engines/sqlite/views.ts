@@ -15,6 +15,8 @@ import type { Patience, Place, Reading, Table } from './walk.ts'
 
 /** What is asked of a bucket at a moment. */
 export interface View {
+  /** Whether keys may have several rows. */
+  readonly hasVersions: boolean
   current(key: Uint8Array): ObjectColumns | undefined
   ofVersion(key: Uint8Array, version: string): ObjectColumns | undefined
   /** When the next newer row of the key was modified. */
@@ -51,7 +53,7 @@ const shown = (condition: string) => `
   SELECT ${OBJECT_COLUMNS} FROM object_history
     WHERE bucket = ?1 AND key = ?2 AND born <= ?3 AND died > ?3 AND ${condition}`
 
-export function viewer(db: DatabaseSync): (bucket: number, at: SnapshotAt | undefined) => View {
+export function viewer(db: DatabaseSync): (bucket: number, at?: SnapshotAt, hasVersions?: boolean) => View {
   const live = `SELECT ${OBJECT_COLUMNS}, born FROM objects o WHERE`
   const newest = query<ObjectColumns>(db, `${live} bucket = ? AND key = ? ORDER BY seq DESC LIMIT 1`)
   const newestAt = query<ObjectColumns>(db, `${shown('TRUE')} ORDER BY seq DESC LIMIT 1`)
@@ -65,9 +67,10 @@ export function viewer(db: DatabaseSync): (bucket: number, at: SnapshotAt | unde
   const deadRow = query<ObjectColumns>(db, `SELECT ${OBJECT_COLUMNS} FROM object_history WHERE id = ?`)
   const deadTable = { ...dead, load: (row: DeadPlace) => deadRow.get(row.id) }
 
-  function viewNow(bucket: number): View {
+  function viewNow(bucket: number, hasVersions: boolean): View {
     const all = { seen: () => true }
     return {
+      hasVersions,
       current: (key) => newest.get(bucket, key),
       ofVersion: (key, version) => versionNow(bucket, key, version),
       newerModified: (key, seq) => newer.get(bucket, key, seq)?.modified,
@@ -82,10 +85,11 @@ export function viewer(db: DatabaseSync): (bucket: number, at: SnapshotAt | unde
     }
   }
 
-  function viewAt(bucket: number, epoch: number): View {
+  function viewAt(bucket: number, hasVersions: boolean, epoch: number): View {
     const lives = { seen: (row: LivePlace) => row.born <= epoch }
     const lived = { seen: (row: DeadPlace) => row.born <= epoch && row.died > epoch }
     return {
+      hasVersions,
       current: (key) => newestAt.get(bucket, key, epoch),
       ofVersion: (key, version) => versionAt.get(bucket, key, epoch, version),
       newerModified: (key, seq) => newerAt.get(bucket, key, epoch, seq)?.modified,
@@ -100,7 +104,8 @@ export function viewer(db: DatabaseSync): (bucket: number, at: SnapshotAt | unde
     }
   }
 
-  return (bucket, at) => (at === undefined ? viewNow(bucket) : viewAt(bucket, at.epoch))
+  return (bucket, at, hasVersions = true) =>
+    at === undefined ? viewNow(bucket, hasVersions) : viewAt(bucket, hasVersions, at.epoch)
 }
 
 /** Makes walks over several tables with the same bounds. */
