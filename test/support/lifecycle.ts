@@ -1,6 +1,7 @@
 /** A cluster in memory with buckets that have lifecycle rules, and a clock that shows what a test says. */
 import type { Cluster } from '../../src/core/cluster.ts'
 import { JOBS } from '../../src/core/jobs.ts'
+import type { Actions } from '../../src/core/perform.ts'
 import { type Row, textAt } from '../../src/model/value.ts'
 import type { Change, ObjectDraft } from '../../src/ports/catalog.ts'
 import { LifecycleSchedule } from '../../src/resources/protocols/s3/lifecycle-schedule.ts'
@@ -39,7 +40,7 @@ export async function startLifecycleCluster(
     cluster,
     schedule: new LifecycleSchedule(test.actions),
     nowMs,
-    bucket: (name, ...rules) => giveBucket(cluster, test, name, rules),
+    bucket: (name, ...rules) => giveBucket(test.actions, name, rules),
     async look() {
       return (await open.schedule.look()) ? waitForLast(test) : undefined
     },
@@ -55,30 +56,30 @@ export async function startLifecycleCluster(
       if (job['state'] !== 'success') throw new Error(JSON.stringify(job))
       return cluster.row(LIFECYCLE_RUNS, performed.key)
     },
-    async rows(bucket) {
-      const found: string[] = []
-      let after
-      do {
-        const page = await cluster.catalog.scan(bucket, after, 1000)
-        for (const { key, version, isCurrent, isMarker } of page.rows) {
-          found.push(`${Buffer.from(key).toString()}@${version}${isCurrent ? '*' : ''}${isMarker ? '!' : ''}`)
-        }
-        after = page.next
-      } while (after !== undefined)
-      return found
-    },
+    rows: (bucket) => allRows(cluster, bucket),
     close: () => test.close(),
   }
   test.clock.now = () => open.nowMs
   return open
 }
 
-async function giveBucket(
-  cluster: Cluster,
-  test: TestCluster,
-  name: string,
-  rules: readonly string[],
-): Promise<string> {
+/** `key@version` of all rows, newest first; `*` behind the current one, `!` behind a marker. */
+export async function allRows(cluster: Cluster, bucket: string): Promise<string[]> {
+  const found: string[] = []
+  let after
+  do {
+    const page = await cluster.catalog.scan(bucket, after, 1000)
+    for (const { key, version, isCurrent, isMarker } of page.rows) {
+      found.push(`${Buffer.from(key).toString()}@${version}${isCurrent ? '*' : ''}${isMarker ? '!' : ''}`)
+    }
+    after = page.next
+  } while (after !== undefined)
+  return found
+}
+
+/** Makes a bucket in the first SVM, or finds the one there is, and gives it rules. */
+export async function giveBucket(actions: Actions, name: string, rules: readonly string[]): Promise<string> {
+  const { cluster } = actions
   const svm = (await cluster.keyOfName('svm/svms', 'svm1')) ?? ''
   const caller = { user: 'demo', role: 'object store user', from: 'test' }
   let key = await cluster.keyOfName(BUCKETS, name, svm)
@@ -86,10 +87,10 @@ async function giveBucket(
   const call = { caller, path: {}, args: {}, description: name }
   if (key === undefined) {
     const draft = { 'svm.uuid': svm, name, size: 2 ** 40, versioning_state: 'disabled', 'policy.name': 'default' }
-    key = (await test.actions.perform(behaviour, 'create', { ...call, draft })).key
+    key = (await actions.perform(behaviour, 'create', { ...call, draft })).key
   }
   const row = await cluster.row(BUCKETS, key)
-  await test.actions.perform(behaviour, 'modify', { ...call, row, draft: ruleFields(...rules) })
+  await actions.perform(behaviour, 'modify', { ...call, row, draft: ruleFields(...rules) })
   return key
 }
 

@@ -1,0 +1,99 @@
+/** Lifecycle rules of the running product, as a client and an administrator see them. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import {
+  CreateBucketCommand,
+  CreateMultipartUploadCommand,
+  ListMultipartUploadsCommand,
+  ListObjectVersionsCommand,
+  PutBucketLifecycleConfigurationCommand,
+  PutBucketVersioningCommand,
+  PutObjectCommand,
+  type LifecycleRule,
+  type S3Client,
+} from '@aws-sdk/client-s3'
+import { recordsOf } from '../support/body.ts'
+import { startProduct, type Product } from '../support/product.ts'
+import { RestClient } from '../support/rest-client.ts'
+import { until } from './processes.ts'
+import { listAll, sdkFor } from './sdk.ts'
+
+const timeout = 180_000
+
+async function onProduct(
+  environment: Readonly<Record<string, string>>,
+  act: (client: S3Client, rest: RestClient) => Promise<void>,
+): Promise<void> {
+  const product: Product = await startProduct({ environment })
+  const client = sdkFor(product)
+  const login = Buffer.from(`${product.user}:${product.password}`).toString('base64')
+  const rest = new RestClient(product.management, `Basic ${login}`)
+  try {
+    await act(client, rest)
+  } finally {
+    rest.close()
+    client.destroy()
+    await product.stop()
+  }
+}
+
+async function put(client: S3Client, Bucket: string, ...keys: readonly string[]): Promise<void> {
+  for (const Key of keys) await client.send(new PutObjectCommand({ Bucket, Key, Body: Key }))
+}
+
+async function setRules(client: S3Client, Bucket: string, ...Rules: LifecycleRule[]): Promise<void> {
+  await client.send(new PutBucketLifecycleConfigurationCommand({ Bucket, LifecycleConfiguration: { Rules } }))
+}
+
+describe('lifecycle rules', () => {
+  it('a rule with a date that is past is followed within seconds, and seen by administrators', { timeout }, () =>
+    onProduct({}, async (client, rest) => {
+      await client.send(new CreateBucketCommand({ Bucket: 'dated' }))
+      await put(client, 'dated', 'logs/1', 'logs/2', 'kept')
+      const past = new Date('2026-01-01T00:00:00Z')
+      await setRules(client, 'dated', {
+        ID: 'old logs',
+        Status: 'Enabled',
+        Filter: { Prefix: 'logs/' },
+        Expiration: { Date: past },
+      })
+      const keys = async () => [...(await listAll(client, 'dated')).keys()]
+      await until('the logs are gone', 60_000, async () => (await keys()).length === 1)
+      assert.deepEqual(await keys(), ['kept'])
+
+      const runs = '/api/protocols/s3/lifecycle-runs?fields=*&expired_objects=2'
+      await until('the run is on record', 30_000, async () => recordsOf((await rest.get(runs)).body).length === 1)
+      const jobs = await rest.get('/api/cluster/jobs?fields=*&description=Apply%20lifecycle%20rules')
+      const events = await rest.get('/api/support/ems/events?fields=*&message.name=s3.lifecycle.*')
+      assert.deepEqual(
+        recordsOf(jobs.body).map((job) => job['state'] as unknown),
+        ['success'],
+      )
+      const names = new Set<unknown>(recordsOf(events.body).map((event) => event['message']?.['name']))
+      assert.deepEqual(names, new Set(['s3.lifecycle.ended', 's3.lifecycle.removed']))
+    }),
+  )
+
+  it('days can be seconds in tests: objects, versions, markers and uploads go in turn', { timeout }, () =>
+    onProduct({ HOLDFAST_LIFECYCLE_DAY_SECONDS: '2' }, async (client) => {
+      const Bucket = 'short'
+      await client.send(new CreateBucketCommand({ Bucket }))
+      await client.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration: { Status: 'Enabled' } }))
+      await put(client, Bucket, 'k', 'k')
+      await client.send(new CreateMultipartUploadCommand({ Bucket, Key: 'unfinished' }))
+      await setRules(client, Bucket, {
+        ID: 'all',
+        Status: 'Enabled',
+        Filter: {},
+        Expiration: { Days: 1 },
+        NoncurrentVersionExpiration: { NoncurrentDays: 1 },
+        AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
+      })
+      await until('nothing is left', 120_000, async () => {
+        const { Versions = [], DeleteMarkers = [] } = await client.send(new ListObjectVersionsCommand({ Bucket }))
+        const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket }))
+        return Versions.length + DeleteMarkers.length + Uploads.length === 0
+      })
+    }),
+  )
+})
