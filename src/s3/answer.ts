@@ -20,7 +20,7 @@ import { Exchange } from './exchange.ts'
 import { headerValue, requestHeaders, trimBlanks } from './headers.ts'
 import type { RequestHeaders } from './headers.ts'
 import { withHoisted } from './hoisted.ts'
-import { checkBucketAddress, findHostBucket, readTarget, splitTarget } from './keys.ts'
+import { checkBucketAddress, checkVersionId, findHostBucket, readTarget, splitTarget } from './keys.ts'
 import type { Target } from './keys.ts'
 import { readDetails } from './objects/details.ts'
 import { explainFailure } from './objects/failures.ts'
@@ -157,6 +157,8 @@ async function perform(
   about.cors = corsHeaders(record?.settings.cors, method, headers)
   const verified = await verify({ method, rawPath, rawQuery, headers: sent }, verifierOf(plane, view))
   const caller = verified.kind === 'signed' ? verified.account : undefined
+  const version = query.get('versionId')
+  if (operation.level === 'object' && version !== undefined) checkVersionId(version)
   const handler = findHandler(operation.name)
   if (handler === undefined) throw notImplemented(operation)
   about.counts = handler.counts

@@ -44,7 +44,7 @@ export function readSettings(body: Fields): BucketSettings {
     ...(locks === undefined ? {} : { locks }),
     ...(isList(tags) ? { tags: tags.map(readTag) } : {}),
     ...(typeof block === 'object' && block !== null ? { publicAccessBlock: readBlock(block) } : {}),
-    isOwnershipSet: body['$ownership'] === true,
+    isOwnershipSet: body['$ownership'] !== false,
   }
 }
 
@@ -57,7 +57,8 @@ export const settingFields = {
   publicAccessBlock: (block: PublicAccessBlock | undefined): Fields => ({
     $publicAccessBlock: block === undefined ? null : { ...block },
   }),
-  ownership: (isSet: boolean): Fields => ({ $ownership: isSet ? true : null }),
+  /** Every bucket begins with it: that it was taken away is what is written down. */
+  ownership: (isSet: boolean): Fields => ({ $ownership: isSet ? null : false }),
 } as const
 
 function readLifecycle(body: Fields): LifecycleSettings | undefined {

@@ -67,6 +67,10 @@ export const s3ErrorTable = {
   InternalError: [500, 'We encountered an internal error. Please try again.'],
   InvalidAccessKeyId: [403, 'The AWS access key ID that you provided does not exist in our records.'],
   InvalidArgument: [400, 'Invalid Argument'],
+  InvalidBucketAclWithObjectOwnership: [
+    400,
+    "Bucket cannot have ACLs set with ObjectOwnership's BucketOwnerEnforced setting",
+  ],
   InvalidBucketName: [400, 'The specified bucket is not valid.'],
   InvalidBucketState: [409, 'The request is not valid for the current state of the bucket.'],
   InvalidChunkSizeError: [400, 'The chunk size of the aws-chunked body is not valid.'],

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { s3Error } from './errors.ts'
+import { invalidArgument, s3Error } from './errors.ts'
 import { percentDecode, percentEncode } from './percent.ts'
 
 /** Longest object key, in bytes of its UTF-8 form. */
@@ -104,6 +104,13 @@ export function checkKey(key: Uint8Array): void {
   }
   if (!isUtf8(key)) throw s3Error('InvalidURI', { message: 'The object key is not valid UTF-8.' })
   if (key.includes(0)) throw s3Error('InvalidURI', { message: 'An object key cannot have a NUL character.' })
+}
+
+/** Refuses what cannot be the name of a version, as Amazon does. What could be one is looked for. */
+export function checkVersionId(version: string): void {
+  if (version === 'null' || /^[0-9a-f]{32}$/.test(version)) return
+  const message = version === '' ? 'Version id cannot be the empty string' : 'Invalid version id specified'
+  throw invalidArgument(message, 'versionId', version)
 }
 
 /**

@@ -202,7 +202,7 @@ test('reads of settings that no bucket has yet are answered as Amazon answers fo
     ['encryption', 404, 'ServerSideEncryptionConfigurationNotFoundError'],
     ['website', 404, 'NoSuchWebsiteConfiguration'],
     ['object-lock', 404, 'ObjectLockConfigurationNotFoundError'],
-    ['ownershipControls', 404, 'OwnershipControlsNotFoundError'],
+    ['ownershipControls', 200, 'BucketOwnerEnforced'],
     ['publicAccessBlock', 404, 'NoSuchPublicAccessBlockConfiguration'],
     ['inventory', 501, 'ListBucketInventoryConfigurations is not implemented'],
   ]

@@ -36,13 +36,11 @@ export async function copyObject(call: ObjectCall): Promise<Reply> {
     })
   }
   const isRetagging = taggingDirective(headers) === 'REPLACE'
-  let copied: string | undefined
   const copy = await copyInto(store, {
     source,
     target: { bucket, key },
     details: async (row) => {
       source.check(row)
-      copied = row.version
       const kept = readDetails(row.details)
       if (!isRetagging && kept.tags.length > 0) await demandForTags(call, source, kept.tags)
       return {
@@ -59,9 +57,7 @@ export async function copyObject(call: ObjectCall): Promise<Reply> {
   return {
     headers: {
       ...versionHeaders(bucket, copy.version),
-      ...(copied === undefined || source.bucket.versioning === 'unversioned'
-        ? {}
-        : { 'x-amz-copy-source-version-id': copied }),
+      ...source.headers(),
     },
     body: xmlDocument('CopyObjectResult', {
       LastModified: new Date(copy.modifiedMs).toISOString(),

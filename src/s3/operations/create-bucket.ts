@@ -7,7 +7,7 @@ import { asksForLocks } from '../config/object-lock.ts'
 import { readOwnershipHeader } from '../config/ownership.ts'
 import { bucketTagsMax, checkTag, hasDuplicateKeys, readTag } from '../config/tagging.ts'
 import { settingFields } from '../bucket-settings.ts'
-import { s3Error } from '../errors.ts'
+import { S3Error, s3Error } from '../errors.ts'
 import { checkBucketName } from '../keys.ts'
 import { children, findChild, findText, malformed, readXml } from '../xml.ts'
 import { refuseUnbuilt } from './object-write.ts'
@@ -18,7 +18,7 @@ export async function createBucket(call: ServiceCall): Promise<Reply> {
   const { bucketName: name, headers, svm, server, caller, control } = call
   checkBucketName(name)
   refuseUnbuilt(headers)
-  checkAclHeaders(headers, owner(svm))
+  checkAcl(call)
   const ownership = readOwnershipHeader(headers)
   const withLocks = asksForLocks(headers)
   const configuration = await readConfiguration(call)
@@ -53,6 +53,16 @@ export async function createBucket(call: ServiceCall): Promise<Reply> {
     case 'missing':
     case 'not-empty':
       throw s3Error('ServiceUnavailable')
+  }
+}
+
+/** What grants something to others is refused by another name here than everywhere else. */
+function checkAcl({ headers, svm }: ServiceCall): void {
+  try {
+    checkAclHeaders(headers, owner(svm))
+  } catch (failure) {
+    if (!(failure instanceof S3Error) || failure.code !== 'AccessControlListNotSupported') throw failure
+    throw s3Error('InvalidBucketAclWithObjectOwnership', { cause: failure })
   }
 }
 

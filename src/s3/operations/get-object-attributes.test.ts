@@ -160,7 +160,7 @@ test('versions, delete markers and absent keys are told apart', async () => {
   const ofMarker = await raw(`/versioned/k?attributes&versionId=${marker.VersionId}`)
   assert.deepEqual([ofMarker.status, ofMarker.headers['x-amz-delete-marker']], [405, 'true'])
   await assert.rejects(attributes('absent'), failing('NoSuchKey', 404))
-  await assert.rejects(attributes('k', { ...where, VersionId: 'nope' }), failing('NoSuchVersion', 404))
+  await assert.rejects(attributes('k', { ...where, VersionId: 'f'.repeat(32) }), failing('NoSuchVersion', 404))
 })
 
 test('conditions hold as they do for GET', async () => {

@@ -231,6 +231,23 @@ test('bad lock headers are refused, and so are good ones where the bucket has no
   }
 })
 
+test('what is locked at once comes with a checksum of what it is', async () => {
+  const locks = [
+    { 'x-amz-object-lock-mode': 'GOVERNANCE', 'x-amz-object-lock-retain-until-date': inDays(1).toISOString() },
+    { 'x-amz-object-lock-legal-hold': 'OFF' },
+  ]
+  const checks = [{ 'content-md5': 'ndTkYSaMgDT1yFZOFVxnpg==' }, { 'x-amz-checksum-crc32': 'jNwWgw==' }]
+  for (const headers of locks) {
+    const unchecked = await send(t, 'PUT', `/${Bucket}/checked`, { headers, body: 'x' })
+    assert.equal(unchecked.status, 400)
+    assert.match(unchecked.text, /<Code>InvalidRequest<.*Content-MD5 OR x-amz-checksum/)
+    for (const check of checks) {
+      const { status } = await send(t, 'PUT', `/${Bucket}/checked`, { headers: { ...headers, ...check }, body: 'x' })
+      assert.equal(status, 200, JSON.stringify(check))
+    }
+  }
+})
+
 test('retention and hold are asked about and set only in a bucket that has locks', async () => {
   await t.s3.send(new PutObjectCommand({ Bucket: 'plain', Key: 'k', Body: 'x' }))
   const of = { Bucket: 'plain', Key: 'k' }
@@ -247,7 +264,7 @@ test('what has no retention or hold, and what is not there, is told apart', asyn
   await assert.rejects(t.s3.send(new GetObjectRetentionCommand({ Bucket, Key: 'bare' })), none)
   await assert.rejects(t.s3.send(new GetObjectLegalHoldCommand({ Bucket, Key: 'bare' })), none)
   const retention = { Mode: 'GOVERNANCE', RetainUntilDate: inDays(1) }
-  const VersionId = 'no-such-version'
+  const VersionId = 'f'.repeat(32)
   await assert.rejects(retain('nothing', retention), refused('NoSuchKey', 404))
   await assert.rejects(hold('nothing', 'ON'), refused('NoSuchKey', 404))
   await assert.rejects(retain('bare', retention, { VersionId }), refused('NoSuchVersion', 404))

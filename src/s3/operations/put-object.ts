@@ -1,4 +1,5 @@
 import type { ObjectCall, Reply } from '../call.ts'
+import { s3Error } from '../errors.ts'
 import { requestBytesMaxOf } from '../objects/limits.ts'
 import { putObject as putInto } from '../objects/put.ts'
 import { checksumHeaders, expirationHeaders, quoted } from './object-headers.ts'
@@ -10,6 +11,13 @@ export async function putObject(call: ObjectCall): Promise<Reply> {
   const { store, bucket, key } = call
   const write = await readObjectWrite(call)
   const plan = call.planBody({ maxBytes: requestBytesMaxOf(bucket) })
+  // What cannot be taken back for years had better be what was sent.
+  if ((write.lock !== undefined || write.legalHold !== undefined) && !plan.hasIntegrity) {
+    throw s3Error('InvalidRequest', {
+      message:
+        'Content-MD5 OR x-amz-checksum- HTTP header is required for Put Object requests with Object Lock parameters',
+    })
+  }
   const object = await putInto(store, bucket, key, {
     sizeBytes: plan.sizeBytes,
     body: () => call.body(plan),

@@ -6,7 +6,6 @@ import {
   CreateMultipartUploadCommand,
   GetObjectCommand,
   HeadObjectCommand,
-  PutBucketVersioningCommand,
   PutObjectCommand,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
@@ -79,17 +78,4 @@ test('classes that must be restored before they are read there are not', async (
     await assert.rejects(copy('k', 'copy', { StorageClass: one }), refused('InvalidStorageClass', 400))
     await assert.rejects(upload(one), refused('InvalidStorageClass', 400))
   }
-})
-
-test('a copy names the version that it was made of, and the owner of its source is checked', async () => {
-  const first = await copy('k', 'of-plain')
-  assert.equal((first as { CopySourceVersionId?: string }).CopySourceVersionId, undefined)
-  const VersioningConfiguration = { Status: 'Enabled' } as const
-  await t.s3.send(new PutBucketVersioningCommand({ Bucket, VersioningConfiguration }))
-  const { VersionId } = (await put(undefined)) as { VersionId?: string }
-  const made = (await copy('k', 'of-version')) as { CopySourceVersionId?: string; VersionId?: string }
-  assert.ok(VersionId)
-  assert.equal(made.CopySourceVersionId, VersionId)
-  assert.notEqual(made.VersionId, VersionId)
-  await assert.rejects(copy('k', 'x', { ExpectedSourceBucketOwner: '111122223333' }), refused('AccessDenied', 403))
 })

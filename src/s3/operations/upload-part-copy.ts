@@ -25,7 +25,7 @@ export async function uploadPartCopy(call: ObjectCall): Promise<Reply> {
     },
   })
   return {
-    ...(source.version === undefined ? {} : { headers: { 'x-amz-copy-source-version-id': source.version } }),
+    headers: source.headers(),
     body: xmlDocument('CopyPartResult', {
       LastModified: new Date(part.modifiedMs).toISOString(),
       ETag: quoted(part.etag),

@@ -26,7 +26,7 @@ test('of many changes of one bucket at once, made by several processes, each hol
 
   const settings: readonly Fields[] = [
     { $tags: [{ key: 'a', value: 'b' }] },
-    { $ownership: true },
+    { $ownership: false },
     { $publicAccessBlock: { blockPublicPolicy: true } },
     { $hasLocks: true },
     ...Array.from({ length: 16 }, (_, index) => ({ [`$setting${index}`]: index })),
