@@ -49,8 +49,7 @@ test('how a key is percent-encoded makes no difference', async () => {
   const bucket = await s3.bucket()
   await bucket.hold("a'(b)*", 'x')
   for (const written of ["a'(b)*", 'a%27%28b%29%2A', '%61%27(b)%2a']) {
-    const request = { rawPath: `/${bucket.name}/${written}`, signing: 'presigned' } as const
-    const { text } = await succeeds(s3.call('GET', s3.settings.isVirtualHosted ? { key: "a'(b)*" } : request))
-    assert.equal(text, 'x')
+    const rawPath = s3.settings.isVirtualHosted ? `/${written}` : `/${bucket.name}/${written}`
+    assert.equal((await succeeds(bucket.call('GET', { rawPath, signing: 'presigned' }))).text, 'x')
   }
 })
