@@ -81,11 +81,15 @@ export function keepState({ bucket, judgedMs, rules, retryMs }: BucketState): Ch
   return { do: 'put-record', type: STATES, key: bucket, body }
 }
 
+/** So many are forgotten at once; the others next time. */
+const FORGOTTEN_MAX = 500
+
 /** The changes that forget what was kept of buckets that are gone. */
 export async function forgetGone(cluster: Cluster): Promise<Change[]> {
   const buckets = new Set((await cluster.rows(BUCKETS)).map((bucket) => textAt(bucket, 'uuid')))
   return (await cluster.rows(STATES))
     .map((state) => textAt(state, 'bucket'))
     .filter((bucket) => !buckets.has(bucket))
+    .slice(0, FORGOTTEN_MAX)
     .map((key) => ({ do: 'remove-record', type: STATES, key }))
 }

@@ -80,7 +80,7 @@ async function applyRules(cluster: Cluster, work: Work): Promise<void> {
     if (at > 0 && work.stopping.aborted) throw new Interrupted()
     await applyTo(cluster, work, bucket, left.length - at)
   }
-  await close(cluster, work)
+  await untilAvailable(cluster, work, () => close(cluster, work))
   const { failed } = readNotes(work.memo)
   if (failed > 0) {
     throw new Failure(
@@ -91,26 +91,30 @@ async function applyRules(cluster: Cluster, work: Work): Promise<void> {
   }
 }
 
+/** A bucket that fails does not keep the others. */
 async function applyTo(cluster: Cluster, work: Work, bucket: string, bucketsLeft: number): Promise<void> {
+  try {
+    await untilAvailable(cluster, work, () => walkBucket(cluster, work, bucket, bucketsLeft))
+  } catch (failure) {
+    if (failure instanceof Interrupted || failure instanceof CatalogUnavailable) throw failure
+    await untilAvailable(cluster, work, () => setAside(cluster, work, bucket, failure))
+  }
+}
+
+/** Repeats what the catalog's writer was not there for. Whether it was done is then not known, so it has to be repeatable. */
+async function untilAvailable(cluster: Cluster, work: Work, act: () => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
-      await walkBucket(cluster, work, bucket, bucketsLeft)
+      await act()
       return
     } catch (failure) {
-      if (failure instanceof Interrupted) throw failure
-      if (!(failure instanceof CatalogUnavailable)) {
-        await setAside(cluster, work, bucket, failure)
-        return
-      }
-      // Whether the last page was done is not known. It is looked at again, where the notes say.
-      if (tries >= UNAVAILABLE_TRIES) throw failure
+      if (!(failure instanceof CatalogUnavailable) || tries >= UNAVAILABLE_TRIES) throw failure
       await cluster.system.clock.sleep(UNAVAILABLE_WAIT_MS, work.stopping)
       if (work.stopping.aborted) throw new Interrupted()
     }
   }
 }
 
-/** A bucket that fails does not keep the others. */
 async function setAside(cluster: Cluster, work: Work, bucket: string, failure: unknown): Promise<void> {
   cluster.log.error('Lifecycle rules could not be applied.', { bucket, cause: describe(failure) })
   const row = await cluster.find(BUCKETS, bucket)

@@ -10,7 +10,7 @@ import { dueBuckets } from './lifecycle-due.ts'
 import { LIFECYCLE_LOCK } from './lifecycle-runs.ts'
 import { LIFECYCLE_RUNS } from './types.ts'
 
-/** Rules that are changed are applied no later than this, unless a run is on. Looking reads nothing where nothing changed. */
+/** Rules that are changed are applied no later than this, unless a run is on. Looking costs a read while nothing changes. */
 export const LOOK_EVERY_MS = 10_000
 /** Where tests have shorter days, they are looked at this often at least. */
 const LOOKS_A_DAY = 10
