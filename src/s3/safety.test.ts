@@ -2,16 +2,21 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { readdirSync, readlinkSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { connect as connectSecure } from 'node:tls'
 import {
   CreateMultipartUploadCommand,
   GetObjectCommand,
   ListObjectsV2Command,
   PutObjectCommand,
 } from '@aws-sdk/client-s3'
+import { openCertificate } from '../engines/certificate.ts'
 import { encodeChunked } from './auth/aws-chunked.ts'
 import { signedChunks, unsignedChunksWithTrailer, unsignedPayload } from './auth/payload.ts'
 import { sign } from './auth/sign.ts'
@@ -196,6 +201,30 @@ test('a client that does not send its headers, or nothing at all, is ended', asy
   assert.match(await slow.end(), /^HTTP\/1\.1 400 .*<Code>RequestTimeout</s)
   clearInterval(trickle)
   assert.ok(Date.now() - startMs < 8000)
+})
+
+test('who speaks no TLS to the port of TLS, or nothing, is ended, and others are served', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'holdfast-tls-'))
+  const plane = await startTestPlane({ waits, tls: await openCertificate(folder, Date.now()) })
+  try {
+    const startMs = Date.now()
+    const secure = { url: plane.secureUrl }
+    const plain = new Client(secure).read().write(headText('GET', '/livez', { host: 'x' }))
+    const silent = new Client(secure).read()
+    const begun = new Client(secure).read().write(Buffer.from('1603010200010001fc0303', 'hex'))
+    const answers = await Promise.all([plain.end(), silent.end(), begun.end()])
+    assert.ok(Date.now() - startMs < 10_000)
+    for (const answer of answers) assert.doesNotMatch(answer, /HTTP/)
+    const { port } = new URL(plane.secureUrl)
+    const socket = connectSecure({ host: '127.0.0.1', port: Number(port), rejectUnauthorized: false })
+    socket.write(headText('GET', '/livez', { host: 'x', connection: 'close' }))
+    let answer = ''
+    for await (const piece of socket) answer += String(piece)
+    assert.match(answer, /^HTTP\/1\.1 200 OK/)
+  } finally {
+    await plane.close()
+    await rm(folder, { recursive: true })
+  }
 })
 
 test('50 clients that stop reading a large object hold little memory, and are ended', async () => {

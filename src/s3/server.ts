@@ -25,7 +25,7 @@ import { xmlErrorDocument } from './xml.ts'
 
 /** First line and headers of a request together. Amazon takes 8 KiB; presigned URLs with metadata come near. */
 export const headerBytesMax = 32 * 1024
-/** From the first byte of a connection or request to the end of its headers. */
+/** From the first byte of a connection or request to the end of its headers; for the handshake of TLS as much again. */
 export const headersTimeoutMs = 30_000
 /** How often Node looks for connections that took longer. */
 const headersCheckMs = 5000
@@ -128,7 +128,10 @@ function makeServer(
     requireHostHeader: false,
     noDelay: true,
   }
-  const server = tls === undefined ? createServer(options) : createSecureServer({ ...options, ...tls })
+  const server =
+    tls === undefined
+      ? createServer(options)
+      : createSecureServer({ ...options, ...tls, handshakeTimeout: waits.headersMs })
   // Node would drop those beyond a number, and go on: `answer` refuses the request.
   server.maxHeadersCount = 0
   server.maxConnections = connectionsMax
