@@ -18,6 +18,7 @@ import { serveManagement } from '../src/faces/rest/server.ts'
 import { printRelease } from '../src/model/release.ts'
 import { firstStart, isFirstStart } from '../src/resources/first-start.ts'
 import { LifecycleSchedule } from '../src/resources/protocols/s3/lifecycle-schedule.ts'
+import { ScheduledSnapshots } from '../src/resources/storage/scheduled-snapshots.ts'
 import type { Catalog } from '../src/ports/catalog.ts'
 import { announce } from './announce.ts'
 import { openLog } from './log.ts'
@@ -109,6 +110,8 @@ export async function start(settings: Settings): Promise<void> {
 
   const housekeeping = new Housekeeping(cluster, jobs, (blobs) => workers.stillReading(blobs))
   const wasClean = await markRun(catalog, false)
+  const scheduledSnapshots = new ScheduledSnapshots(cluster)
+  scheduledSnapshots.start()
   housekeeping.start(wasClean ? undefined : { sweepBeforeMs: begunMs })
   const lifecycle = new LifecycleSchedule(actions)
   lifecycle.start()
@@ -155,6 +158,7 @@ export async function start(settings: Settings): Promise<void> {
     jobs.drain(DRAIN_MS),
     housekeeping.stop(),
     lifecycle.stop(),
+    scheduledSnapshots.stop(),
   ])
   await markRun(catalog, true)
   await catalog.close()

@@ -17,6 +17,10 @@ export const events = {
   'volume.modified': { severity: 'informational', text: 'A volume was changed.' },
   'volume.deleted': { severity: 'notice', text: 'A volume was deleted.' },
   'snapshot.created': { severity: 'informational', text: 'A snapshot was created.' },
+  'snapshot.scheduled.skipped': {
+    severity: 'error',
+    text: 'A scheduled snapshot was not taken: the volume has as many snapshots as it can have.',
+  },
   'snapshot.deleted': { severity: 'informational', text: 'A snapshot was deleted.' },
 } as const
 

@@ -36,7 +36,9 @@ export async function resolveReferences(
       const uuid = resolved[field.path]
       if (typeof uuid !== 'string') continue
       const row = await cluster.find(reference.type, uuid)
-      if (row === undefined) throw noSuch(cluster, reference.type, field.path, uuid)
+      if (row === undefined || isOthers(cluster, reference.type, row, { ...known, ...resolved })) {
+        throw noSuch(cluster, reference.type, field.path, uuid)
+      }
       const namePath = `${reference.base}.name`
       const name = row['name'] ?? null
       if (typeof resolved[namePath] === 'string' && resolved[namePath] !== name) {
@@ -63,12 +65,21 @@ export async function resolveReferences(
 }
 
 async function uuidOf(cluster: Cluster, type: string, name: string, field: Field, context: Row): Promise<string> {
-  const { nameWithin } = cluster.registry.resource(type)
-  const within = typeof nameWithin === 'string' ? context[nameWithin] : ''
+  const { nameWithin, isShared } = cluster.registry.resource(type)
+  const within = typeof nameWithin === 'string' ? (context[nameWithin] ?? (isShared ? '' : undefined)) : ''
   if (typeof within !== 'string') throw failures.missing(String(nameWithin))
-  const uuid = await cluster.keyOfName(type, name, within)
+  const uuid =
+    (await cluster.keyOfName(type, name, within)) ?? (isShared ? await cluster.keyOfName(type, name) : undefined)
   if (uuid === undefined) throw noSuch(cluster, type, field.path, name)
   return uuid
+}
+
+/** Of what may be shared by all: whether this one belongs to another SVM than the one that refers to it. */
+function isOthers(cluster: Cluster, type: string, row: Row, context: Row): boolean {
+  const { nameWithin, isShared } = cluster.registry.resource(type)
+  if (!isShared || typeof nameWithin !== 'string') return false
+  const owner = row[nameWithin] ?? null
+  return owner !== null && owner !== context[nameWithin]
 }
 
 /** The codes that clients of the interface match, where a reference leads nowhere. */
@@ -76,6 +87,7 @@ const NO_SUCH: Readonly<Record<string, number>> = {
   'svm/svms': 2621462,
   'storage/aggregates': 917508,
   'storage/volumes': 917525,
+  'storage/snapshot-policies': 917551,
 }
 
 function noSuch(cluster: Cluster, type: string, path: string, given: string) {

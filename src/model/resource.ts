@@ -66,6 +66,8 @@ export interface ResourceDeclaration {
   readonly parent?: string
   /** Names are unique within the records that share this field; without it, in the cluster. `false`: names may repeat. */
   readonly nameWithin?: string | false
+  /** A record where the field of `nameWithin` is not set belongs to all: its name leads to it from anywhere. */
+  readonly isShared?: boolean
   /** The method that makes one. */
   readonly createMethod?: 'POST' | 'PUT'
   readonly fields: Readonly<Record<string, FieldDeclaration>>
@@ -85,6 +87,7 @@ export interface Resource {
   readonly recordKey: readonly string[]
   readonly parent: string | undefined
   readonly nameWithin: string | false | undefined
+  readonly isShared: boolean
   readonly createMethod: 'POST' | 'PUT'
   readonly isSingleton: boolean
   /** The dotted names between braces in the path: `volume.uuid`. */
@@ -110,6 +113,7 @@ export function resource(declared: ResourceDeclaration): Resource {
     recordKey: declared.recordKey ?? ['uuid'],
     parent: declared.parent,
     nameWithin: declared.nameWithin,
+    isShared: declared.isShared ?? false,
     createMethod: declared.createMethod ?? 'POST',
     isSingleton: declared.key.length === 0,
     pathKeys: [...declared.path.matchAll(/\{([^}]+)\}/g)].map((match) => match[1] ?? ''),
@@ -166,29 +170,43 @@ function expand(path: string, declared: FieldDeclaration): Field[] {
   return [{ ...common, path, kind: declared.kind ?? text(), default: declared.default, reference: undefined }]
 }
 
-/** The field a dotted path means: the field itself, or a member of a list of records (`aggregates.name`). */
+/** The field a dotted path means: the field itself, or a member of a list (`aggregates.name`, `copies.schedule.name`). */
 export function fieldAt(resource: Resource, path: string): { field: Field; kind: Kind; member?: string } | undefined {
   const field = resource.fields.get(path)
   if (field !== undefined) return { field, kind: field.kind }
-  const dot = path.lastIndexOf('.')
-  if (dot < 0) return undefined
-  const holder = resource.fields.get(path.slice(0, dot))
-  const member = path.slice(dot + 1)
-  const kind = holder?.kind.members?.[member]?.kind
-  return holder === undefined || kind === undefined ? undefined : { field: holder, kind, member }
+  for (const [base, member] of splits(path)) {
+    const holder = resource.fields.get(base)
+    const kind = member.split('.').reduce<Kind | undefined>((of, word) => of?.members?.[word]?.kind, holder?.kind)
+    if (holder !== undefined && kind !== undefined) return { field: holder, kind, member }
+  }
+  return undefined
 }
 
 /** All values at a path: one, or one for each element of a list that has them. Empty where nothing is set. */
 export function valuesAt(row: Row, path: string): readonly Value[] {
   const direct = row[path]
   if (direct !== undefined && direct !== null) return Array.isArray(direct) ? (direct as readonly Value[]) : [direct]
-  const dot = path.lastIndexOf('.')
-  if (dot < 0) return []
-  const holder = row[path.slice(0, dot)]
-  if (!Array.isArray(holder)) return []
-  const member = path.slice(dot + 1)
-  return (holder as readonly Value[]).flatMap((element) => {
-    const value = (element as Readonly<Record<string, Value>> | null)?.[member]
-    return value === undefined || value === null ? [] : Array.isArray(value) ? (value as readonly Value[]) : [value]
-  })
+  for (const [base, member] of splits(path)) {
+    const holder = row[base]
+    if (!Array.isArray(holder)) continue
+    return (holder as readonly Value[]).flatMap((element) => {
+      const value = member
+        .split('.')
+        .reduce<Value | undefined>(
+          (of, word) => (of as Readonly<Record<string, Value>> | null | undefined)?.[word],
+          element,
+        )
+      return value === undefined || value === null ? [] : Array.isArray(value) ? (value as readonly Value[]) : [value]
+    })
+  }
+  return []
+}
+
+/** A path divided at each of its dots, the last one first: `a.b.c` is `a.b` and `c`, or `a` and `b.c`. */
+function splits(path: string): [base: string, member: string][] {
+  const found: [string, string][] = []
+  for (let dot = path.lastIndexOf('.'); dot > 0; dot = path.lastIndexOf('.', dot - 1)) {
+    found.push([path.slice(0, dot), path.slice(dot + 1)])
+  }
+  return found
 }

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { seedOf } from '../../test/support/seed.ts'
 import { Failure, type FailureKind } from './failure.ts'
-import { bytes, each, flag, name, secret, text } from './kinds/index.ts'
+import { bytes, count, each, flag, group, name, secret, text, uuid } from './kinds/index.ts'
 import { release } from './release.ts'
-import { resource } from './resource.ts'
+import { fieldAt, resource, valuesAt } from './resource.ts'
 import { completeDraft, flatten, nest } from './shape.ts'
 
 const thing = resource({
@@ -149,6 +149,25 @@ test('members of a list of records can be asked for one by one', () => {
     ],
   }
   assert.deepEqual(nest(thing, row, new Set(['friends.name'])), { friends: [{ name: 'a' }, { name: 'b' }] })
+})
+
+test('members of members can be asked for one by one, filtered by, and their owner as a whole', () => {
+  const schedule = { kind: group({ name: { kind: text(), doc: 'x' }, uuid: { kind: uuid(), doc: 'x' } }), doc: 'x' }
+  const policy = resource({
+    path: '/policies',
+    noun: 'policy',
+    doc: 'A policy.',
+    key: ['name'],
+    fields: { 'deep.copies': { doc: 'x', kind: each({ count: { kind: count(), doc: 'x' }, schedule }) } },
+  })
+  const row = { 'deep.copies': [{ count: 1, schedule: { name: 'a', uuid: '1' } }, { count: 2 }] }
+  const shown = (...paths: string[]) => nest(policy, row, new Set(paths))
+  assert.deepEqual(shown('deep.copies.schedule.name'), { deep: { copies: [{ schedule: { name: 'a' } }, {}] } })
+  assert.deepEqual(shown('deep.copies.schedule'), { deep: { copies: [{ schedule: { name: 'a', uuid: '1' } }, {}] } })
+  assert.equal(fieldAt(policy, 'deep.copies.schedule.name')?.member, 'schedule.name')
+  assert.equal(fieldAt(policy, 'deep.copies.schedule.other'), undefined)
+  assert.deepEqual(valuesAt(row, 'deep.copies.schedule.name'), ['a'])
+  assert.deepEqual(valuesAt(row, 'deep.copies.count'), [1, 2])
 })
 
 test('what was nested is flattened to the same', (test) => {

@@ -14,20 +14,28 @@ export function nest(resource: Resource, row: Row, paths: ReadonlySet<string>): 
     if (field.kind.isSecret === true) continue
     if (paths.has(path)) place(nested, path, field.kind.print(value))
     else if (field.kind.members !== undefined) {
-      const members = Object.keys(field.kind.members).filter((member) => paths.has(`${path}.${member}`))
+      const members = [...paths]
+        .filter((asked) => asked.startsWith(`${path}.`))
+        .map((asked) => asked.slice(path.length + 1))
       if (members.length > 0) place(nested, path, onlyMembers(field.kind.print(value), members))
     }
   }
   return nested
 }
 
+/** Of each element, the members that are asked for: `count`, or `schedule.name` of what has members itself. */
 function onlyMembers(printed: Json, members: readonly string[]): Json {
-  if (!Array.isArray(printed)) return printed
-  return (printed as readonly Json[]).map((element) =>
-    isRecord(element)
-      ? Object.fromEntries(Object.entries(element).filter(([name]) => members.includes(name)))
-      : element,
-  )
+  if (Array.isArray(printed)) return (printed as readonly Json[]).map((element) => onlyMembers(element, members))
+  if (!isRecord(printed)) return printed
+  const kept: Record<string, Json> = {}
+  for (const [name, value] of Object.entries(printed as Readonly<Record<string, Json>>)) {
+    const within = members
+      .filter((member) => member.startsWith(`${name}.`))
+      .map((member) => member.slice(name.length + 1))
+    if (members.includes(name)) kept[name] = value
+    else if (within.length > 0) kept[name] = onlyMembers(value, within)
+  }
+  return kept
 }
 
 export function place(nested: Record<string, Json>, path: string, value: Json): void {
@@ -68,7 +76,7 @@ export function flatten(
       const field = fieldOf(path)
       if (field !== undefined) take(field, value)
       else if (isRecord(value) && isPrefix(resource, path, served)) walk(value, path)
-      else if (typeof value === 'string' && fieldOf(`${path}.name`)?.reference !== undefined) {
+      else if (typeof value === 'string' && fieldOf(`${path}.name`) !== undefined) {
         take(fieldOf(`${path}.name`) as Field, value)
       } else if (name === '_links') continue
       else throw failures.unknownField(path)

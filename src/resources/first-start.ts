@@ -10,6 +10,7 @@ import type { Actions } from '../core/perform.ts'
 import { type Row, textAt, textOf } from '../model/value.ts'
 import { BUCKET_BYTES_MAX } from './protocols/s3/bucket-fields.ts'
 import { USERS } from './protocols/s3/services/users.ts'
+import { builtIns } from './storage/snapshot-policies/built-in.ts'
 
 export interface FirstStart {
   readonly adminPassword: string
@@ -74,9 +75,7 @@ async function makeCluster(cluster: Cluster, wanted: FirstStart): Promise<Row> {
             create_time: now,
             $folder: wanted.aggregateFolder,
           }),
-          ...['default', 'default-1weekly', 'none'].map((name) =>
-            cluster.put('storage/snapshot-policies', { uuid: uuid(), name, enabled: name !== 'none' }),
-          ),
+          ...builtIns(cluster),
         ]
       : []
   await cluster.commit([...fresh, cluster.put('security/accounts', admin)])

@@ -5,6 +5,7 @@ import { counterRows } from './cluster/counter/tables/rows.ts'
 import { jobs } from './cluster/jobs.ts'
 import { nodes } from './cluster/nodes.ts'
 import { ntpServers } from './cluster/ntp/servers.ts'
+import { schedules } from './cluster/schedules.ts'
 import { tables } from './cluster/counter/tables.ts'
 import { cluster } from './cluster.ts'
 import { interfaces } from './network/ip/interfaces.ts'
@@ -22,6 +23,7 @@ import { keys } from './security/authentication/keys.ts'
 import { aggregates } from './storage/aggregates.ts'
 import { qosPolicies } from './storage/qos/policies.ts'
 import { snapshotPolicies } from './storage/snapshot-policies.ts'
+import { snapshotPolicySchedules } from './storage/snapshot-policies/schedules.ts'
 import { snapshots } from './storage/volumes/snapshots.ts'
 import { volumes } from './storage/volumes.ts'
 import { events } from './support/ems/events.ts'
@@ -34,6 +36,7 @@ export const behaviours: readonly Behaviour[] = [
   clusterVersion,
   nodes,
   ntpServers,
+  schedules,
   jobs,
   tables,
   counterRows,
@@ -44,6 +47,7 @@ export const behaviours: readonly Behaviour[] = [
   snapshots,
   aggregates,
   snapshotPolicies,
+  snapshotPolicySchedules,
   qosPolicies,
   interfaces,
   services,

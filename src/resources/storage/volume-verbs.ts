@@ -6,6 +6,7 @@ import { printSize } from '../../model/kinds/index.ts'
 import { isRecord, type Row, textAt } from '../../model/value.ts'
 import { CommitRefused, type Change } from '../../ports/catalog.ts'
 import { availableIn } from './aggregate-space.ts'
+import { NOTES } from './volumes/owed-snapshots.ts'
 
 const MB = 2 ** 20
 export const VOLUME_BYTES_MIN = MB
@@ -131,6 +132,7 @@ export const removeVolume = job({
             { do: 'close-volume', volume: key },
             ...snapshots.map((record) => ({ do: 'remove-record', type: SNAPSHOTS, key: record.key }) as const),
             { do: 'remove-record', type: 'storage/volumes', key },
+            { do: 'remove-record', type: NOTES, key },
             { do: 'drop-counters', table: 'volume', row: key },
             cluster.event('volume.deleted', { volume: input['name'] ?? '' }),
           ])

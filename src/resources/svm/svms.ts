@@ -107,6 +107,8 @@ const HELD = [
 
 /** What goes with its SVM. */
 const OWNED = [
+  'cluster/schedules',
+  'storage/snapshot-policies',
   'network/ip/interfaces',
   'protocols/s3/services/{svm.uuid}/users',
   'protocols/s3/services/{svm.uuid}/policies',

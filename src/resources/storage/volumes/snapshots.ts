@@ -1,13 +1,10 @@
 import { define } from '../../../core/behaviour.ts'
+import type { Cluster } from '../../../core/cluster.ts'
 import { job } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
-import { bytes, name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
-import { textAt, textOf } from '../../../model/value.ts'
-
-const TYPE = 'storage/volumes/{volume.uuid}/snapshots'
-
-/** The limit of the field for one volume. */
-const SNAPSHOTS_MAX = 1023
+import { bytes, list, name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
+import { type Row, textAt, textOf } from '../../../model/value.ts'
+import { dropChanges, SNAPSHOTS, SNAPSHOTS_MAX, takeChanges, whyKept } from './snapshot-changes.ts'
 
 export const snapshots = define(
   {
@@ -27,15 +24,17 @@ export const snapshots = define(
           pattern: /^[A-Za-z0-9_.][A-Za-z0-9_.:+@-]*$/,
           patternDoc: 'letters, digits, "_", ".", ":", "+", "@" and "-"',
         }),
-        set: 'create',
+        set: 'always',
         required: true,
       },
-      comment: { doc: 'Whatever helps to tell it apart.', kind: text({ charactersMax: 255 }), set: 'create' },
+      comment: { doc: 'Whatever helps to tell it apart.', kind: text({ charactersMax: 255 }), set: 'always' },
       snapmirror_label: {
         doc: 'A label that replication selects by.',
         kind: text({ charactersMax: 31 }),
-        set: 'create',
+        set: 'always',
       },
+      expiry_time: { doc: 'Until then it cannot be deleted, also not by a schedule.', kind: time(), set: 'always' },
+      owners: { doc: 'What uses it, and keeps it from being deleted.', kind: list(text()) },
       create_time: { doc: 'When it was made.', kind: time() },
       state: { doc: 'Whether it can be used.', kind: oneOf('valid', 'invalid') },
       size: {
@@ -63,9 +62,7 @@ export const snapshots = define(
         const volume = path['volume.uuid'] ?? ''
         const row = await cluster.row('storage/volumes', volume)
         if (row['state'] !== 'online') throw failures.inUse('The volume is offline.', undefined, 524479)
-        if ((await cluster.keyOfName(TYPE, textAt(draft, 'name'), volume)) !== undefined) {
-          throw failures.duplicate(`A snapshot named "${textAt(draft, 'name')}"`, 'name', 525059)
-        }
+        await insistOnName(cluster, textAt(draft, 'name'), volume)
         if ((await cluster.catalog.snapshots(volume)).length >= SNAPSHOTS_MAX) {
           throw failures.invalid(undefined, `The volume has ${SNAPSHOTS_MAX} snapshots, which is the limit.`, 525062)
         }
@@ -76,7 +73,6 @@ export const snapshots = define(
           'volume.uuid': volume,
           'svm.uuid': row['svm.uuid'] ?? '',
           create_time: cluster.now(),
-          state: 'valid',
         }
         return { key, input, locks: [`volume:${volume}`] }
       },
@@ -84,45 +80,68 @@ export const snapshots = define(
         {
           name: 'take snapshot',
           async run(cluster, { key, input }) {
-            if ((await cluster.find(TYPE, key)) !== undefined) return
-            const volume = textAt(input, 'volume.uuid')
-            // The settings of the buckets are of the same instant as their objects.
-            const buckets = await cluster.rows('protocols/s3/buckets', volume)
-            await cluster.commit([
-              { do: 'take-snapshot', volume, snapshot: key, nowMs: Number(input['create_time']) },
-              cluster.put(TYPE, { ...input, $buckets: buckets }, { expect: 'absent' }),
-              cluster.event('snapshot.created', { volume, snapshot: input['name'] ?? '' }),
-            ])
+            if ((await cluster.find(SNAPSHOTS, key)) === undefined)
+              await cluster.commit(await takeChanges(cluster, input))
+          },
+        },
+      ],
+    }),
+    modify: job({
+      example: { name: 'snap_renamed', comment: 'before the second change' },
+      async plan(cluster, { row, draft }) {
+        const volume = textAt(row, 'volume.uuid')
+        if (draft['name'] !== undefined && draft['name'] !== row?.['name']) {
+          await insistOnName(cluster, textAt(draft, 'name'), volume)
+        }
+        const svm = row?.['svm.uuid'] ?? ''
+        return {
+          key: textAt(row, 'uuid'),
+          input: { 'svm.uuid': svm, $change: { ...draft } },
+          locks: [`volume:${volume}`],
+        }
+      },
+      steps: [
+        {
+          name: 'apply',
+          async run(cluster, { key, input }) {
+            const record = await cluster.catalog.record(SNAPSHOTS, key)
+            if (record === undefined) throw failures.notFound('snapshot', 'uuid')
+            const row = { ...(record.body as Row), ...(input['$change'] as Row) }
+            await cluster.commit([cluster.put(SNAPSHOTS, row, { expect: record.revision })])
           },
         },
       ],
     }),
     remove: job({
-      plan: (_cluster, { row }) =>
-        Promise.resolve({
-          key: textAt(row, 'uuid'),
-          input: {
-            'volume.uuid': row?.['volume.uuid'] ?? '',
-            'svm.uuid': row?.['svm.uuid'] ?? '',
-            name: row?.['name'] ?? '',
-          },
-          locks: [`volume:${textAt(row, 'volume.uuid')}`],
-        }),
+      plan(cluster, { row = {} }) {
+        insistOnDeletable(row, cluster.now())
+        const { 'volume.uuid': volume = '', 'svm.uuid': svm = '', name = '' } = row
+        const input = { 'volume.uuid': volume, 'svm.uuid': svm, name }
+        return Promise.resolve({ key: textAt(row, 'uuid'), input, locks: [`volume:${textAt(row, 'volume.uuid')}`] })
+      },
       steps: [
         {
           // The space only it held is given back by the housekeeping, so this takes as long at any number of objects.
           name: 'drop snapshot',
-          async run(cluster, { key, input }) {
-            const volume = textAt(input, 'volume.uuid')
-            if ((await cluster.find(TYPE, key)) === undefined) return
-            await cluster.commit([
-              { do: 'drop-snapshot', volume, snapshot: key },
-              { do: 'remove-record', type: TYPE, key },
-              cluster.event('snapshot.deleted', { volume, snapshot: input['name'] ?? '' }),
-            ])
+          async run(cluster, { key }) {
+            const row = await cluster.find(SNAPSHOTS, key)
+            if (row === undefined) return
+            insistOnDeletable(row, cluster.now())
+            await cluster.commit(dropChanges(cluster, row))
           },
         },
       ],
     }),
   },
 )
+
+function insistOnDeletable(row: Row, nowMs: number): void {
+  const why = whyKept(row, nowMs)
+  if (why !== undefined) throw why
+}
+
+async function insistOnName(cluster: Cluster, wanted: string, volume: string): Promise<void> {
+  if ((await cluster.keyOfName(SNAPSHOTS, wanted, volume)) !== undefined) {
+    throw failures.duplicate(`A snapshot named "${wanted}"`, 'name', 525059)
+  }
+}

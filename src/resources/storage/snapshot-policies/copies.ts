@@ -1,0 +1,149 @@
+/** The copies of a snapshot policy: for each of its schedules, how the snapshots are called and how many are kept. */
+import type { Cluster } from '../../../core/cluster.ts'
+import { failures } from '../../../model/failure.ts'
+import { count, each, group, text, uuid, type Kind } from '../../../model/kinds/index.ts'
+import { isRecord, type Row, textAt, type Value } from '../../../model/value.ts'
+import { SCHEDULES } from '../../cluster/schedules.ts'
+
+export const SNAPSHOT_POLICIES = 'storage/snapshot-policies'
+
+/** As it lies in the policy's record. The label and the period are there only when they were given. */
+export interface Copy {
+  readonly schedule: { readonly uuid: string }
+  readonly prefix: string
+  readonly count: number
+  readonly snapmirror_label?: string
+  readonly retention_period?: string
+}
+
+const SCHEDULES_MAX = 5
+/** What a volume can have of snapshots, so what one policy may keep in it. */
+export const KEPT_MAX = 1023
+/** A name is the prefix, a dot and 15 characters of time, and has 255 at most. */
+const PREFIX_CHARACTERS_MAX = 239
+
+/** How shipping systems write that there is no label, and that nothing is retained for longer. */
+const NO_LABEL = '-'
+const NO_PERIOD = 'PT0S'
+
+/** The fields of one, in the list of its policy and as a row of its own. */
+export const copyFields = {
+  count: {
+    doc: 'How many snapshots of this schedule are kept. With one more, the oldest goes.',
+    kind: count({ min: 1, max: KEPT_MAX }),
+  },
+  prefix: {
+    doc: 'What the names of its snapshots begin with. Without it, the name of the schedule.',
+    kind: text({
+      charactersMax: PREFIX_CHARACTERS_MAX,
+      pattern: /^(?:[A-Za-z0-9_][A-Za-z0-9_.:+@-]*)?$/,
+      patternDoc: 'letters, digits, "_", ".", ":", "+", "@" and "-"',
+    }),
+  },
+  snapmirror_label: {
+    doc: 'The label that its snapshots get. None is shown as `-`.',
+    kind: text({ charactersMax: 31 }),
+  },
+  retention_period: {
+    doc: 'For how long its snapshots are locked, in volumes that lock snapshots: ISO 8601, or `infinite`.',
+    kind: text({
+      charactersMax: 32,
+      pattern: /^(?:infinite|P(?:\d{1,6}[YMWD]|T\d{1,6}[HMS])|)$/,
+      patternDoc: '`infinite` or one ISO 8601 unit, such as PT12H, P30D or P1Y',
+    }),
+  },
+} as const
+
+export function copiesKind(): Kind {
+  return each({ schedule: { kind: scheduleKind(), doc: 'When they are taken.', required: true }, ...copyFields })
+}
+
+/** A schedule by its name alone, or by name or uuid in an object. */
+function scheduleKind(): Kind {
+  const kind = group({
+    name: { kind: text({ charactersMax: 256 }), doc: 'The name of the schedule.' },
+    uuid: { kind: uuid(), doc: 'The UUID of the schedule.' },
+  })
+  return { ...kind, parse: (value) => kind.parse(typeof value === 'string' ? { name: value } : value) }
+}
+
+/** The copies of a policy's record. */
+export function copiesOf(policy: Row | undefined): readonly Copy[] {
+  return (policy?.['copies'] ?? []) as unknown as readonly Copy[]
+}
+
+/**
+ * Given copies as they are kept: schedules by uuid, prefixes filled in. Refuses what contradicts itself or exceeds the
+ * limits. `svm` is that of the policy, whose own schedules come before those of the cluster.
+ */
+export async function settleCopies(cluster: Cluster, given: readonly Value[], svm: string): Promise<readonly Copy[]> {
+  const settled: Copy[] = []
+  for (const copy of given) {
+    if (!isRecord(copy)) throw failures.badValue('copies', 'each element is an object.')
+    settled.push(await settleCopy(cluster, copy, svm))
+  }
+  if (settled.length > SCHEDULES_MAX) {
+    throw failures.invalid('copies', `A snapshot policy has ${SCHEDULES_MAX} schedules at most.`)
+  }
+  if (new Set(settled.map(({ schedule }) => schedule.uuid)).size < settled.length) {
+    throw failures.invalid('copies.schedule', 'The snapshot policy has this schedule already.')
+  }
+  if (new Set(settled.map(({ prefix }) => prefix)).size < settled.length) {
+    throw failures.invalid('copies.prefix', 'Two schedules of a snapshot policy cannot have the same prefix.')
+  }
+  if (settled.reduce((sum, each) => sum + each.count, 0) > KEPT_MAX) {
+    throw failures.invalid(
+      'copies.count',
+      `A snapshot policy keeps ${KEPT_MAX} snapshots at most, all together.`,
+      1638451,
+    )
+  }
+  return settled
+}
+
+async function settleCopy(cluster: Cluster, given: Row, svm: string): Promise<Copy> {
+  const wanted = isRecord(given['schedule']) ? (given['schedule'] as Row) : {}
+  const schedule = await scheduleNamed(cluster, wanted, svm)
+  if (typeof given['count'] !== 'number') throw failures.missing('copies.count')
+  const label = textAt(given, 'snapmirror_label')
+  const period = textAt(given, 'retention_period')
+  const prefix = textAt(given, 'prefix')
+  return {
+    schedule: { uuid: textAt(schedule, 'uuid') },
+    // Names of schedules may have blanks, those of snapshots not.
+    prefix: prefix === '' ? textAt(schedule, 'name').replaceAll(' ', '_') : prefix,
+    count: given['count'],
+    ...(label === '' || label === NO_LABEL ? {} : { snapmirror_label: label }),
+    ...(period === '' || period === NO_PERIOD ? {} : { retention_period: period }),
+  }
+}
+
+async function scheduleNamed(cluster: Cluster, wanted: Row, svm: string): Promise<Row> {
+  const { name, uuid: given } = wanted
+  const named =
+    typeof name !== 'string'
+      ? undefined
+      : ((await cluster.keyOfName(SCHEDULES, name, svm)) ?? (await cluster.keyOfName(SCHEDULES, name)))
+  const key = named ?? (typeof name === 'string' || typeof given !== 'string' ? '' : given)
+  const row = await cluster.find(SCHEDULES, key)
+  const owner = textAt(row, 'svm.uuid')
+  if (row === undefined || (owner !== '' && owner !== svm)) {
+    const called = typeof name === 'string' ? name : typeof given === 'string' ? given : ''
+    throw failures.invalid('copies.schedule', `There is no schedule "${called.slice(0, 80)}".`, 1638413)
+  }
+  if (typeof given === 'string' && given !== row['uuid']) {
+    throw failures.invalid('copies.schedule', 'Its name and its uuid are of different schedules.', 1638413)
+  }
+  return row
+}
+
+/** As clients see it, with the name that the schedule has now. */
+export function shownCopy(copy: Copy, schedule: Row | undefined): Row {
+  return {
+    schedule: { uuid: copy.schedule.uuid, name: schedule?.['name'] ?? null },
+    prefix: copy.prefix,
+    count: copy.count,
+    snapmirror_label: copy.snapmirror_label ?? NO_LABEL,
+    retention_period: copy.retention_period ?? NO_PERIOD,
+  }
+}

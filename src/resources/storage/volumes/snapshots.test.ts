@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startTestCluster } from '../../../../test/support/cluster.ts'
+import { SNAPSHOTS } from './snapshot-changes.ts'
+
+const TOOL = { headers: { 'user-agent': 'python-requests/2.31.0', 'x-dot-client-app': 'netapp.ontap/23' } }
+
+async function begin() {
+  const cluster = await startTestCluster()
+  const volume = await cluster.uuidOf('/api/storage/volumes', 'vol1')
+  const path = `/api/storage/volumes/${volume}/snapshots`
+  assert.equal((await cluster.call('POST', path, { name: 'one', snapmirror_label: 'l', comment: 'c' })).status, 201)
+  return { cluster, path, snapshot: `${path}/${await cluster.uuidOf(path, 'one')}` }
+}
+
+test('a snapshot is renamed and described anew, and answers to its new name alone', async () => {
+  const { cluster, path, snapshot } = await begin()
+  const change = { name: 'two', comment: 'other', snapmirror_label: 'm', expiry_time: '2000-01-01T00:00:00Z' }
+  assert.equal((await cluster.call('PATCH', snapshot, change)).status, 200)
+  const { body } = await cluster.call('GET', `${snapshot}?fields=name,comment,snapmirror_label,expiry_time,state,size`)
+  const { _links, ...fields } = body
+  assert.deepEqual(fields, { ...change, state: 'valid', size: 0 })
+  assert.equal((await cluster.call('GET', `${path}/one`)).status, 404)
+  assert.equal((await cluster.call('GET', `${path}/two`)).status, 200)
+  assert.equal((await cluster.call('POST', path, { name: 'one' })).status, 201)
+  const taken = await cluster.call('PATCH', snapshot, { name: 'one' }, TOOL)
+  assert.deepEqual([taken.status, taken.body['error']?.['code']], [409, '525059'])
+  await cluster.close()
+})
+
+test('a change of a snapshot is a job, as tools expect', async () => {
+  const { cluster, snapshot } = await begin()
+  const changed = await cluster.call('PATCH', snapshot, { comment: 'other' }, TOOL)
+  assert.equal(changed.status, 202)
+  assert.ok(changed.body['job']?.['uuid'] !== undefined)
+  await cluster.close()
+})
+
+test('a snapshot whose expiry_time is in the future is not deleted; when that has passed, it is', async () => {
+  const { cluster, snapshot } = await begin()
+  const expiry = new Date(Date.now() + 3_600_000).toISOString()
+  assert.equal((await cluster.call('PATCH', snapshot, { expiry_time: expiry })).status, 200)
+  const kept = await cluster.call('DELETE', snapshot, undefined, TOOL)
+  assert.deepEqual([kept.status, kept.body['error']?.['code']], [409, '1638555'])
+  assert.equal((await cluster.call('GET', snapshot)).status, 200)
+  cluster.clock.aheadMs = 3_601_000
+  assert.equal((await cluster.call('DELETE', snapshot)).status, 200)
+  await cluster.close()
+})
+
+test('a snapshot that something uses is not deleted', async () => {
+  const { cluster, snapshot } = await begin()
+  const key = snapshot.split('/').at(-1) ?? ''
+  await cluster.cluster.commit([
+    cluster.cluster.put(SNAPSHOTS, { ...(await cluster.cluster.row(SNAPSHOTS, key)), owners: ['snapmirror'] }),
+  ])
+  const kept = await cluster.call('DELETE', snapshot, undefined, TOOL)
+  assert.deepEqual([kept.status, kept.body['error']?.['code']], [409, '1638543'])
+  await cluster.close()
+})
