@@ -106,6 +106,13 @@ test('an absent key answers 404 whatever the conditions are', async () => {
   }
 })
 
+test('conditions are looked at before the range', async () => {
+  const bucket = await s3.bucket()
+  const etag = await bucket.hold('key', '0123456789')
+  await succeeds(bucket.get('key', { range: 'bytes=0-1', 'if-none-match': etag }), 304)
+  await fails(bucket.get('key', { range: 'bytes=50-', 'if-match': '"other"' }), 412, 'PreconditionFailed')
+})
+
 test('If-Range with the ETag answers the range, with another the whole', async () => {
   const bucket = await s3.bucket()
   const etag = await bucket.hold('key', '0123456789')

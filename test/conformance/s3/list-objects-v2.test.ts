@@ -133,6 +133,14 @@ test('encoding-type=url encodes keys, prefixes and what was asked, and says so',
   await fails(bucket.call('GET', { query: { 'list-type': 2, 'encoding-type': 'base64' } }), 400, 'InvalidArgument')
 })
 
+test('a continuation token goes before start-after, and is echoed', async () => {
+  const bucket = await holding('a', 'b', 'c')
+  const token = (await list(bucket, { 'max-keys': 2 })).element('NextContinuationToken') ?? ''
+  const next = await list(bucket, { 'continuation-token': token, 'start-after': 'a' })
+  assert.deepEqual(keysOf(next), ['c'])
+  assert.equal(next.element('ContinuationToken'), token)
+})
+
 test('keys that are deleted between two pages do not hide others', async () => {
   const keys = Array.from({ length: 12 }, (_, at) => `k${String(at).padStart(2, '0')}`)
   const bucket = await holding(...keys)

@@ -77,6 +77,12 @@ test('a preflight at a bucket without rules answers 403 AccessForbidden', async 
   await fails(ask(bucket, headers), 403, 'AccessForbidden')
 })
 
+test('a preflight at a bucket that is not there, or at none, answers 403 AccessForbidden', async () => {
+  const headers = { origin: 'https://a.example', 'access-control-request-method': 'GET' }
+  await fails(ask(s3.unmade(), headers), 403, 'AccessForbidden')
+  await fails(s3.call('OPTIONS', { headers, signing: 'anonymous' }), 403, 'AccessForbidden')
+})
+
 test('a preflight without Origin or method answers 400 BadRequest', async () => {
   const bucket = await withRules(everyone)
   await fails(ask(bucket, { 'access-control-request-method': 'GET' }), 400, 'BadRequest')

@@ -74,6 +74,23 @@ test('writes and reads of an object that a rule will expire tell when, and by wh
   assert.equal((await bucket.head('other')).header('x-amz-expiration'), undefined)
 })
 
+test('an upload that a rule will abort tells when, and by which rule', async () => {
+  const bucket = await s3.bucket()
+  const filter = '<Filter><Prefix>parts/</Prefix></Filter>'
+  const abort =
+    '<AbortIncompleteMultipartUpload><DaysAfterInitiation>7</DaysAfterInitiation></AbortIncompleteMultipartUpload>'
+  await succeeds(bucket.configure('lifecycle', rules(`<ID>uploads</ID>${filter}${enabled}${abort}`)))
+  const begun = await succeeds(bucket.call('POST', { key: 'parts/a', query: 'uploads' }))
+  assert.equal(begun.header('x-amz-abort-rule-id'), 'uploads')
+  const leftMs = Date.parse(begun.must('x-amz-abort-date')) - Date.now()
+  assert.ok(leftMs > 7 * 86_400_000 - 60_000 && leftMs <= 8 * 86_400_000, begun.header('x-amz-abort-date'))
+  const query = { uploadId: begun.element('UploadId') ?? '' }
+  const listed = await succeeds(bucket.call('GET', { key: 'parts/a', query }))
+  assert.equal(listed.header('x-amz-abort-date'), begun.header('x-amz-abort-date'))
+  const other = await succeeds(bucket.call('POST', { key: 'other', query: 'uploads' }))
+  assert.equal(other.header('x-amz-abort-date'), undefined)
+})
+
 test('Expiration takes a date at midnight, or ExpiredObjectDeleteMarker', async () => {
   const bucket = await s3.bucket()
   const date = '<Expiration><Date>2089-01-01T00:00:00.000Z</Date></Expiration>'

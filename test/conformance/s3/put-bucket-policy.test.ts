@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Bucket } from './bucket.ts'
 import { eventually, fails, succeeds, type Answer } from './http.ts'
+import { md5 } from './sums.ts'
 import { openEndpoint } from './target.ts'
 
 const s3 = await openEndpoint()
@@ -175,6 +176,30 @@ test('s3:RequestObjectTag says with which tags may be written', needsOther, asyn
   const put = (tags: string) => bucket.call('PUT', { key: 'k', headers: { 'x-amz-tagging': tags }, as: s3.other })
   await eventually(() => succeeds(put('team=a')))
   await fails(put('team=b'), 403, 'AccessDenied')
+})
+
+test('who may write objects may not tag or lock them by that', needsOther, async () => {
+  const bucket = await s3.bucket({ hasObjectLock: true })
+  const statement = { Effect: 'Allow', Principal: { AWS: s3.other.principal }, Action: 's3:PutObject' }
+  await succeeds(setPolicy(bucket, policy({ ...statement, Resource: inside(bucket) })), done)
+  const put = (headers: Record<string, string>) =>
+    bucket.call('PUT', { key: 'key', body: 'x', headers: { 'content-md5': md5('x'), ...headers }, as: s3.other })
+  await eventually(() => succeeds(put({})))
+  await fails(put({ 'x-amz-tagging': 'a=b' }), 403, 'AccessDenied')
+  await fails(put({ 'x-amz-object-lock-legal-hold': 'ON' }), 403, 'AccessDenied')
+  const until = new Date(Date.now() + 60_000).toISOString()
+  const lock = { 'x-amz-object-lock-mode': 'GOVERNANCE', 'x-amz-object-lock-retain-until-date': until }
+  await fails(put(lock), 403, 'AccessDenied')
+})
+
+test('a copy of tags needs leave to read them and to write them', needsOther, async () => {
+  const bucket = await allowing((made) => ({ Action: ['s3:GetObject', 's3:PutObject'], Resource: inside(made) }))
+  await bucket.hold('tagged', 'x', { 'x-amz-tagging': 'a=b' })
+  await bucket.hold('plain', 'x')
+  const copy = (source: string) =>
+    bucket.call('PUT', { key: 'to', headers: { 'x-amz-copy-source': `${bucket.name}/${source}` }, as: s3.other })
+  await eventually(() => succeeds(copy('plain')))
+  await fails(copy('tagged'), 403, 'AccessDenied')
 })
 
 test('a policy about another bucket answers 400 MalformedPolicy', async () => {

@@ -69,6 +69,17 @@ test('conditions on the source that do not hold answer 412 PreconditionFailed', 
   await succeeds(copyPart(bucket, { id, number: 1 }, { [`${when}-match`]: etag }))
 })
 
+test('parts come from other buckets and from older versions', async () => {
+  const [from, bucket] = [await s3.bucket({ isVersioned: true }), await s3.bucket()]
+  const old = (await from.put('from', 'old')).must('x-amz-version-id')
+  await from.hold('from', 'new')
+  const id = await bucket.begin('to')
+  const headers = { 'x-amz-copy-source': `/${from.name}/from?versionId=${old}` }
+  const etag = await etagOf(copyPart(bucket, { id, number: 1 }, headers))
+  await succeeds(bucket.complete('to', id, [{ number: 1, etag }]))
+  assert.equal((await bucket.get('to')).text, 'old')
+})
+
 test('a source or an upload that is not there answers 404', async () => {
   const bucket = await s3.bucket()
   const id = await bucket.begin('to')
