@@ -14,7 +14,7 @@ import { checksumElements, quoted } from './object-headers.ts'
 import { versionHeaders } from './parameters.ts'
 import { refuseUnbuilt } from './object-write.ts'
 import { uploadIdOf } from './upload-parameters.ts'
-import { conditionOfWrite } from './write-conditions.ts'
+import { conditionOfWrite, underCondition } from './write-conditions.ts'
 
 export async function completeMultipartUpload(call: ObjectCall): Promise<Reply> {
   const { headers, store, bucket, key } = call
@@ -24,12 +24,15 @@ export async function completeMultipartUpload(call: ObjectCall): Promise<Reply> 
   const entries = children(root, 'Part')
   if (entries.length === 0) throw malformed('A Part is needed.')
   if (entries.length > partsMax) throw s3Error('TooManyParts')
-  const { etag, checksum, version } = await completeUpload(store, bucket, key, {
-    upload: uploadIdOf(call),
-    parts: entries.map(readPart),
-    expected,
-    condition: await conditionOfWrite(call),
-  })
+  const condition = await conditionOfWrite(call)
+  const { etag, checksum, version } = await underCondition(condition, () =>
+    completeUpload(store, bucket, key, {
+      upload: uploadIdOf(call),
+      parts: entries.map(readPart),
+      expected,
+      condition,
+    }),
+  )
   return {
     headers: versionHeaders(bucket, version),
     body: xmlDocument('CompleteMultipartUploadResult', {

@@ -148,6 +148,17 @@ test('of many keys each has conditions of its own', async () => {
   }
 })
 
+test('the refusal of a single condition names it', async () => {
+  await put('plain', 'k')
+  const refusal = async (headers: Record<string, string>): Promise<string> =>
+    (await send(t, 'DELETE', '/plain/k', { headers })).text
+  assert.match(await refusal({ 'if-match': other }), /<Code>PreconditionFailed<.*<Condition>If-Match<\/Condition>/)
+  assert.doesNotMatch(await refusal({ 'x-amz-if-match-size': '5' }), /<Condition>/)
+  assert.doesNotMatch(await refusal({ 'if-match': other, 'x-amz-if-match-size': '4' }), /<Condition>/)
+  const write = await send(t, 'PUT', '/plain/k', { headers: { 'if-none-match': '*' }, body: 'x' })
+  assert.match(write.text, /<Code>PreconditionFailed<.*<Condition>If-None-Match<\/Condition>/)
+})
+
 test('a condition that cannot be read is refused, and nothing is deleted', async () => {
   await put('plain', 'k')
   for (const name of ['x-amz-if-match-size', 'x-amz-if-match-last-modified-time']) {

@@ -5,7 +5,7 @@ import { putObject as putInto } from '../objects/put.ts'
 import { checksumHeaders, expirationHeaders, quoted } from './object-headers.ts'
 import { readObjectWrite } from './object-write.ts'
 import { versionHeaders } from './parameters.ts'
-import { conditionOfWrite } from './write-conditions.ts'
+import { conditionOfWrite, underCondition } from './write-conditions.ts'
 
 export async function putObject(call: ObjectCall): Promise<Reply> {
   const { store, bucket, key } = call
@@ -18,13 +18,16 @@ export async function putObject(call: ObjectCall): Promise<Reply> {
         'Content-MD5 OR x-amz-checksum- HTTP header is required for Put Object requests with Object Lock parameters',
     })
   }
-  const object = await putInto(store, bucket, key, {
-    sizeBytes: plan.sizeBytes,
-    body: () => call.body(plan),
-    details: { ...write, tags: write.tags ?? [] },
-    locks: write,
-    condition: await conditionOfWrite(call),
-  })
+  const condition = await conditionOfWrite(call)
+  const object = await underCondition(condition, () =>
+    putInto(store, bucket, key, {
+      sizeBytes: plan.sizeBytes,
+      body: () => call.body(plan),
+      details: { ...write, tags: write.tags ?? [] },
+      locks: write,
+      condition,
+    }),
+  )
   return {
     headers: {
       ETag: quoted(object.etag),

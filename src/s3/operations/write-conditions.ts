@@ -2,6 +2,7 @@ import type { DeleteCondition, WriteCondition } from '../../ports/catalog.ts'
 import type { Asking, BucketCall, ObjectCall } from '../call.ts'
 import { readDeleteCondition, writeCondition } from '../conditions.ts'
 import { s3Error } from '../errors.ts'
+import { explainFailure } from '../objects/failures.ts'
 
 /**
  * Conditions of requests that write or delete. Who compares an ETag must be allowed to read the object: Amazon S3 User
@@ -16,6 +17,23 @@ export async function conditionOfDelete(call: ObjectCall): Promise<DeleteConditi
   return permitted(call, readDeleteCondition(call.headers))
 }
 
+/** Does something that a condition may refuse. The refusal tells which one it was. */
+export async function underCondition<Result>(
+  condition: WriteCondition | undefined,
+  act: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await act()
+  } catch (failure) {
+    if (condition === undefined || explainFailure(failure).code !== 'PreconditionFailed') throw failure
+    const [only, ...more] = Object.keys(condition)
+    const Condition = only === undefined || more.length > 0 ? undefined : conditionNames[only]
+    // Of several it is not known which one did not hold.
+    if (Condition === undefined) throw failure
+    throw s3Error('PreconditionFailed', { cause: failure, fields: { Condition } })
+  }
+}
+
 /** Whether the caller may learn if these are ETags of the object. */
 export async function mayCompare(
   call: BucketCall,
@@ -27,6 +45,8 @@ export async function mayCompare(
   const action = typeof asking.version === 'string' ? 's3:GetObjectVersion' : 's3:GetObject'
   return call.allows(action, call.bucket.name, key, asking)
 }
+
+const conditionNames: Readonly<Record<string, string>> = { ifMatch: 'If-Match', ifNoneMatch: 'If-None-Match' }
 
 async function permitted<Condition extends WriteCondition>(
   call: ObjectCall,
