@@ -55,6 +55,10 @@ test('statements are refused with the code of what is wrong with them', async ()
   }
   const tooMany = { policy: { statements: many(201, () => statement) } }
   assert.deepEqual(await refusal('PATCH', path, tooMany), [422, 92405894, 'policy.statements'])
+  const tooLong = {
+    policy: { statements: many(100, () => ({ ...statement, resources: ['bucket-1/'.padEnd(2000, 'x')] })) },
+  }
+  assert.deepEqual(await refusal('PATCH', path, tooLong), [422, 92405894, 'policy.statements'])
   const onCreate = { name: 'never-made', policy: { statements: [{ ...statement, sid: 'ü' }] } }
   assert.deepEqual(await refusal('POST', `${service}/buckets`, onCreate), [422, 92405898, 'policy.statements[0].sid'])
 })

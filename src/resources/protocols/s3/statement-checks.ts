@@ -19,6 +19,9 @@ export const statementCodes = {
   sid: 92405898,
 } as const
 
+/** All statements of a policy, as JSON. A document of S3 has 20 KiB, and is several times as long in rows. */
+const CHARACTERS_MAX = 128 * 1024
+
 /** Statements of the bucket's own policy. */
 export function checkBucketStatements(rows: Value | undefined, bucket: string): void {
   check('policy.statements', rows, [bucket, `${bucket}/*`], (statement) => {
@@ -52,8 +55,9 @@ function check(
   problemOf: (statement: Statement) => Problem | undefined,
 ): void {
   if (!isList(rows)) return
-  if (rows.length > statementsMax) {
-    throw failures.invalid(field, `A policy has at most ${statementsMax} statements.`, statementCodes.tooMany)
+  if (rows.length > statementsMax || JSON.stringify(rows).length > CHARACTERS_MAX) {
+    const limits = `${statementsMax} statements and ${CHARACTERS_MAX} characters together`
+    throw failures.invalid(field, `Statements of a policy have at most ${limits}.`, statementCodes.tooMany)
   }
   for (const [at, row] of (rows as readonly Row[]).entries()) {
     checkLists(row, `${field}[${at}]`)
