@@ -123,7 +123,7 @@ async function setAside(cluster: Cluster, work: Work, bucket: string, failure: u
   const state = { bucket, judgedMs: now, rules: rulesDigest(row?.[RULES]) ?? '', retryMs: now + RETRY_MS }
   await work.commit(
     [keepState(state), cluster.event('s3.lifecycle.failed', { bucket, bucket_name: row?.['name'] ?? '' })],
-    afterWalk(notes, bucket, notes.walk, 1),
+    afterWalk('failed', bucket, notes, notes.walk),
   )
 }
 

@@ -44,7 +44,7 @@ export async function walkBucket(cluster: Cluster, work: Work, bucket: string, b
   for (;;) {
     const seen = await see(cluster, bucket)
     if (seen === undefined) {
-      await work.commit([], afterWalk(readNotes(work.memo), bucket, walk))
+      await work.commit([], afterWalk('left', bucket, readNotes(work.memo), walk))
       return
     }
     if (walk?.bucket !== bucket || walk.rules !== seen.rules) walk = begin(seen, cluster.now(), walk)
@@ -54,13 +54,13 @@ export async function walkBucket(cluster: Cluster, work: Work, bucket: string, b
   }
 }
 
-/** What becomes of the notes when a walk has ended, well or not. */
-export function afterWalk(notes: Notes, bucket: string, walk: Walk | undefined, failed = 0) {
+/** What becomes of the notes when a walk has ended; `left` when there was nothing to do any more. */
+export function afterWalk(how: 'done' | 'left' | 'failed', bucket: string, notes: Notes, walk: Walk | undefined) {
   return writeNotes({
     walk: undefined,
     last: bucket,
-    buckets: notes.buckets + 1 - failed,
-    failed: notes.failed + failed,
+    buckets: notes.buckets + Number(how === 'done'),
+    failed: notes.failed + Number(how === 'failed'),
     counts: walk?.bucket === bucket ? plus(notes.counts, walk.counts) : notes.counts,
   })
 }
@@ -248,7 +248,7 @@ class Walker {
           ? []
           : [this.#cluster.event('s3.lifecycle.removed', { bucket, bucket_name: bucketName, ...countFields(counts) })]),
       ],
-      afterWalk(readNotes(this.#work.memo), bucket, this.walk),
+      afterWalk('done', bucket, readNotes(this.#work.memo), this.walk),
     )
   }
 }
