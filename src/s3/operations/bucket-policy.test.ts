@@ -49,7 +49,7 @@ before(async () => {
   carol = await client('carol')
   const staff = { id: 2, name: 'staff', 'svm.uuid': svm, users: [{ name: 'carol' }], policies: [] }
   await t.put('protocols/s3/services/{svm.uuid}/groups', `${svm}/2`, staff)
-  for (const Key of ['open/a', 'home/alice/x', 'home/bob/x', 'secret']) await put(t.s3, Key)
+  for (const Key of ['open/a', 'folder/alice/x', 'folder/bob/x', 'secret']) await put(t.s3, Key)
   await put(t.s3, 'tagged', { Tagging: 'team=red' })
 })
 after(() => t.close())
@@ -221,22 +221,22 @@ test('conditions on transport hold for TLS, and for its version', async () => {
 })
 
 test('conditions on what a listing is for', async () => {
-  const Condition = { StringLike: { 's3:prefix': 'home/*' }, NumericLessThanEquals: { 's3:max-keys': 10 } }
+  const Condition = { StringLike: { 's3:prefix': 'folder/*' }, NumericLessThanEquals: { 's3:max-keys': 10 } }
   await setPolicy([allow('s3:ListBucket', { Condition: { ...Condition, StringEquals: { 's3:delimiter': '/' } } })])
-  assert.equal(await may(list(bob, { Prefix: 'home/', MaxKeys: 10, Delimiter: '/' })), true)
-  assert.equal(await may(list(bob, { Prefix: 'home/', MaxKeys: 11, Delimiter: '/' })), false)
-  assert.equal(await may(list(bob, { Prefix: 'home/', MaxKeys: 10 })), false)
+  assert.equal(await may(list(bob, { Prefix: 'folder/', MaxKeys: 10, Delimiter: '/' })), true)
+  assert.equal(await may(list(bob, { Prefix: 'folder/', MaxKeys: 11, Delimiter: '/' })), false)
+  assert.equal(await may(list(bob, { Prefix: 'folder/', MaxKeys: 10 })), false)
   assert.equal(await may(list(bob, { Prefix: 'open/', MaxKeys: 10, Delimiter: '/' })), false)
   assert.equal(await may(list(bob)), false)
 })
 
 test('a variable stands for the user who asks', async () => {
-  await setPolicy([allow(['s3:GetObject', 's3:PutObject'], { Resource: arn('home/${aws:username}/*') })])
-  assert.equal(await may(get(alice, 'home/alice/x')), true)
-  assert.equal(await may(get(alice, 'home/bob/x')), false)
-  assert.equal(await may(put(bob, 'home/bob/y')), true)
-  assert.equal(await may(put(bob, 'home/alice/y')), false)
-  assert.equal(await anonymous('home/alice/x'), 403)
+  await setPolicy([allow(['s3:GetObject', 's3:PutObject'], { Resource: arn('folder/${aws:username}/*') })])
+  assert.equal(await may(get(alice, 'folder/alice/x')), true)
+  assert.equal(await may(get(alice, 'folder/bob/x')), false)
+  assert.equal(await may(put(bob, 'folder/bob/y')), true)
+  assert.equal(await may(put(bob, 'folder/alice/y')), false)
+  assert.equal(await anonymous('folder/alice/x'), 403)
 })
 
 test('conditions on tags: of the object, of the header, of the body', async () => {
@@ -311,14 +311,14 @@ test('a copy reads its source, and its tags where they go along', async () => {
 })
 
 test('a denial of a copy source holds however the source is written', async () => {
-  const Condition = { StringLike: { 's3:x-amz-copy-source': `${Bucket}/home/*` } }
+  const Condition = { StringLike: { 's3:x-amz-copy-source': `${Bucket}/folder/*` } }
   await setPolicy([allow('s3:*'), deny('s3:PutObject', { Condition })])
-  for (const source of [`${Bucket}/home/bob/x`, `/${Bucket}/home/bob/x`, `${Bucket}%2Fhome%2Fbob%2Fx`]) {
+  for (const source of [`${Bucket}/folder/bob/x`, `/${Bucket}/folder/bob/x`, `${Bucket}%2Ffolder%2Fbob%2Fx`]) {
     assert.equal(await may(copy(bob, source)), false, source)
   }
   assert.equal(await may(copy(bob, `${Bucket}/open/a`)), true)
   await setPolicy([allow('s3:*'), deny('s3:PutObject', { Condition: { StringNotLike: Condition.StringLike } })])
-  assert.equal(await may(copy(bob, `/${Bucket}/home/bob/x`)), true)
+  assert.equal(await may(copy(bob, `/${Bucket}/folder/bob/x`)), true)
   assert.equal(await may(copy(bob, `${Bucket}/open/a`)), false)
   await setPolicy([
     allow('s3:*'),
