@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import {
+  CreateMultipartUploadCommand,
   ListBucketsCommand,
+  ListMultipartUploadsCommand,
   ListObjectsCommand,
   ListObjectsV2Command,
   PutObjectCommand,
   paginateListObjectsV2,
 } from '@aws-sdk/client-s3'
+import type { ListMultipartUploadsCommandOutput } from '@aws-sdk/client-s3'
 import { send, startTestPlane } from '../test-plane.ts'
 import type { TestPlane } from '../test-plane.ts'
 
@@ -110,4 +113,27 @@ test('buckets are listed by prefix and page by page', async () => {
   )
   assert.equal(rest.ContinuationToken, undefined)
   assert.equal((await t.s3.send(new ListBucketsCommand({}))).Buckets?.length, 4)
+})
+
+test('open uploads between many prefixes are all listed, in pages of any size', async () => {
+  await t.addBucket('uploads-listed')
+  const plainKeys = Array.from({ length: 14 }, (_, n) => `k${String(n).padStart(2, '0')}`)
+  const folders = Array.from({ length: 7 }, (_, n) => `k${String(n).padStart(2, '0')}-/`)
+  const folded = folders.flatMap((folder) => ['1', '2', '3', '4', '5', '6'].map((name) => folder + name))
+  for (const Key of [...plainKeys, ...folded]) {
+    await t.s3.send(new CreateMultipartUploadCommand({ Bucket: 'uploads-listed', Key }))
+  }
+  for (const MaxUploads of [1, 3, 1000]) {
+    const [uploads, prefixes]: [(string | undefined)[], (string | undefined)[]] = [[], []]
+    let markers: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } | undefined = {}
+    while (markers !== undefined) {
+      const asked = { Bucket: 'uploads-listed', Delimiter: '/', MaxUploads, ...markers }
+      const page: ListMultipartUploadsCommandOutput = await t.s3.send(new ListMultipartUploadsCommand(asked))
+      uploads.push(...(page.Uploads ?? []).map((one) => one.Key))
+      prefixes.push(...(page.CommonPrefixes ?? []).map((one) => one.Prefix))
+      const { NextKeyMarker: KeyMarker, NextUploadIdMarker: UploadIdMarker } = page
+      markers = page.IsTruncated === true ? { KeyMarker, UploadIdMarker } : undefined
+    }
+    assert.deepEqual([uploads, prefixes], [plainKeys, folders])
+  }
 })
