@@ -350,7 +350,7 @@ async function existingTags(
 ): Promise<Pick<RequestFacts, 'existingTags'>> {
   if (record === undefined || key === undefined) return {}
   if (![...keys].some((name) => name.startsWith('s3:existingobjecttag/'))) return {}
-  const row = await store.catalog.object(record.uuid, key, undefined, version)
+  const row = await store.catalog.object(record.uuid, key, record.snapshot?.at, version)
   const tags = row === undefined ? [] : readDetails(row.details).tags
   return { existingTags: () => tags }
 }

@@ -102,3 +102,29 @@ test('who may not read the bucket may not read its snapshots', async () => {
   assert.equal((await send(plane, 'GET', `/${Bucket}/a`, { isAnonymous: true })).text, 'first')
   assert.equal((await send(plane, 'GET', `/${Bucket}/b/c`, { isAnonymous: true })).status, 403)
 })
+
+test('policies about tags look at those that the object had then', async () => {
+  await plane.addBucket('labels', {
+    statements: [
+      {
+        effect: 'allow',
+        principals: ['*'],
+        actions: ['GetObject'],
+        resources: ['labels/*'],
+        conditions: [{ operator: 'string_equals', key: 's3:ExistingObjectTag/open', values: ['yes'] }],
+      },
+    ],
+  })
+  const tag = (Key: string, Tagging: string): Promise<unknown> =>
+    plane.s3.send(new PutObjectCommand({ Bucket: 'labels', Key, Body: Key, Tagging }))
+  await tag('opened', 'open=no')
+  await tag('closed', 'open=yes')
+  await snapshot('tagged')
+  await tag('opened', 'open=yes')
+  await tag('closed', 'open=no')
+  const status = async (bucket: string, key: string): Promise<number> =>
+    (await send(plane, 'GET', `/${bucket}/${key}`, { isAnonymous: true })).status
+  assert.deepEqual([await status('labels', 'opened'), await status('labels', 'closed')], [200, 403])
+  const then = 'labels-s3snap-tagged'
+  assert.deepEqual([await status(then, 'opened'), await status(then, 'closed')], [403, 200])
+})
