@@ -44,7 +44,11 @@ const OBJECT_IN = '(SELECT id FROM buckets WHERE uuid = ?)'
 export function reader(db: DatabaseSync) {
   const record = query<RecordColumns>(db, `${RECORD} WHERE type = ? AND key = ?`)
   const ofType = query<RecordColumns>(db, `${RECORD} WHERE type = ? ORDER BY key`)
-  const ofParent = query<RecordColumns>(db, `${RECORD} WHERE type = ? AND parent = ? ORDER BY key`)
+  // Left to itself, SQLite reads all records of the type, for their order.
+  const ofParent = query<RecordColumns>(
+    db,
+    `${RECORD} INDEXED BY records_by_parent WHERE type = ? AND parent = ? ORDER BY key`,
+  )
   const holder = query<{ type: string; key: string }>(db, 'SELECT type, key FROM uniques WHERE scope = ? AND value = ?')
   const state = query<{ revision: number }>(db, 'SELECT revision FROM state')
   const changes = query<RecordChange>(

@@ -40,6 +40,10 @@ const AT_ONCE = 8
 const RETRY_MS = 5000
 /** Volumes looked at in one turn of the event loop. */
 const SLICE = 500
+/** What is looked at; other changes are passed over. */
+const LOOKED_AT = new Set([SCHEDULES, SNAPSHOT_POLICIES, 'storage/volumes'])
+/** With more changes than this since the last look, the next one looks at everything. */
+const CHANGES_MAX = 2000
 /** Volumes noted in one commit. */
 const NOTED_AT_ONCE = 100
 
@@ -109,7 +113,7 @@ export class ScheduledSnapshots {
   /** Looks what is owed and begins to take it. */
   async round(): Promise<void> {
     const revision = await this.#cluster.catalog.revision()
-    const mustLook = this.#mustLook || revision !== this.#revision
+    const mustLook = this.#mustLook || (await this.#concerns(revision))
     this.#mustLook = false
     const isChanged = mustLook && (await this.#look())
     this.#revision = revision
@@ -118,6 +122,14 @@ export class ScheduledSnapshots {
     this.#lastMs = nowMs
     this.#tellFailures()
     while (this.#workers.size < AT_ONCE && this.#due.size + this.#late.size > 0) this.#addWorker()
+  }
+
+  /** Whether anything that matters here has changed since the last look. Snapshots do not, so a run does not cause looks. */
+  async #concerns(revision: number): Promise<boolean> {
+    if (revision === this.#revision) return false
+    const changes = await this.#cluster.catalog.changes(this.#revision, CHANGES_MAX)
+    if (changes === undefined || changes.length === CHANGES_MAX) return true
+    return changes.some(({ type }) => LOOKED_AT.has(type))
   }
 
   /** Brings rules and notes up to date with policies, schedules and volumes. Tells whether something is to be asked anew. */
