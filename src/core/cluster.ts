@@ -172,6 +172,8 @@ export class Cluster {
         return failures.notFound(noun)
       case 'not-empty':
         return failures.inUse(`The ${noun} is not empty.`)
+      case 'restoring':
+        return failures.inUse('The volume is being restored to a snapshot. Try again when that has ended.')
       case 'full':
       case 'condition':
       case 'absent':

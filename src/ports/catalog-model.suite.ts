@@ -260,6 +260,9 @@ class Run {
         if (snapshot) await commit({ do: 'drop-snapshot', volume: this.#name, snapshot: snapshot.uuid })
         break
       }
+      case 'go back':
+        await this.#goBack(step.which, step.limit)
+        break
       case 'reclaim':
         await commit({ do: 'reclaim', volume: this.#name, limit: step.limit })
         break
@@ -360,6 +363,28 @@ class Run {
       step.key,
       rows.map((other) => (other === row ? amended : other)),
     )
+  }
+
+  /** While it goes back, everything is shown as it was, and nothing can be changed. */
+  async #goBack(which: number, limit: number): Promise<void> {
+    const snapshot = this.#snapshots[which]
+    if (snapshot === undefined) return
+    const volume = this.#name
+    const begin: Change = { do: 'begin-restore', volume, snapshot: snapshot.uuid }
+    await this.#catalog.commit([begin])
+    this.#snapshots.splice(which + 1)
+    for (let after: string | undefined; ; ) {
+      for (const [n, index] of snapshot.index.entries()) await this.#checkView(n, index)
+      await refused('restoring', this.#catalog.commit([put(this.#bucket(0), 'a', draft('never'))]))
+      await this.#catalog.commit([begin, { do: 'reclaim', volume, limit: 1 }])
+      const [outcome] = await this.#catalog.commit([
+        { do: 'restore-rows', volume, limit, ...(after === undefined ? {} : { after }) },
+      ])
+      after = outcome?.next
+      if (after === undefined) break
+    }
+    await this.#catalog.commit([{ do: 'finish-restore', volume }])
+    this.#live = [...snapshot.index]
   }
 
   async #complete(n: number, last: number): Promise<void> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Catalog } from './catalog.ts'
+import type { Catalog, Change } from './catalog.ts'
 import { bytes, draft, listed, openBucket, put, reclaimAll, refused, takeSnapshot } from './catalog-fixtures.suite.ts'
 
 export function proveSnapshots(catalog: () => Catalog): void {
@@ -37,6 +37,40 @@ export function proveSnapshots(catalog: () => Catalog): void {
           ['second', 5],
         ],
       )
+    })
+
+    void it('a volume goes back to a snapshot, and then goes on', async () => {
+      await openBucket(catalog(), 's9')
+      await catalog().commit([put('s9', 'a', draft('a1')), put('s9', 'b', draft('b1'))])
+      await takeSnapshot(catalog(), 's9-v', 'first')
+      await catalog().commit([put('s9', 'a', draft('a2')), put('s9', 'c', draft('c1'))])
+      await remove('s9', 'b')
+      await takeSnapshot(catalog(), 's9-v', 'second')
+      await catalog().commit([put('s9', 'd', draft('d1'))])
+      const restore = (change: Change) => catalog().commit([change])
+      await restore({ do: 'begin-restore', volume: 's9-v', snapshot: 'first' })
+      assert.deepEqual(await listed(catalog(), 's9'), ['a=a1', 'b=b1'])
+      await refused('restoring', catalog().commit([put('s9', 'e', draft('e1'))]))
+      await refused('restoring', drop('s9-v', 'first'))
+      let after: string | undefined
+      do {
+        const [outcome] = await restore({ do: 'restore-rows', volume: 's9-v', limit: 1, ...(after && { after }) })
+        after = outcome?.next
+        assert.deepEqual(await listed(catalog(), 's9'), ['a=a1', 'b=b1'])
+      } while (after !== undefined)
+      await restore({ do: 'finish-restore', volume: 's9-v' })
+      assert.deepEqual(await listed(catalog(), 's9'), ['a=a1', 'b=b1'])
+      const counters = await catalog().bucket('s9')
+      assert.deepEqual([counters?.objects, counters?.versions], [2, 0])
+      assert.deepEqual(
+        (await catalog().snapshots('s9-v')).map(({ snapshot }) => snapshot),
+        ['first'],
+      )
+      await catalog().commit([put('s9', 'a', draft('a3'))])
+      assert.deepEqual(await listed(catalog(), 's9'), ['a=a3', 'b=b1'])
+      await refused('missing', restore({ do: 'begin-restore', volume: 's9-v', snapshot: 'second' }), {
+        scope: 'snapshot',
+      })
     })
 
     void it('the uuid of a snapshot is used once, and dropping it twice is fine', async () => {

@@ -79,6 +79,10 @@ export const step = fc.oneof(
     arbitrary: fc.record({ do: fc.constant('restore' as const), bucket, key, which: fc.nat(3) }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('drop' as const), which: fc.nat(3) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('go back' as const), which: fc.nat(3), limit: fc.integer({ min: 1, max: 3 }) }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('reclaim' as const), limit: fc.integer({ min: 1, max: 3 }) }) },
 )
 export type Step = typeof step extends fc.Arbitrary<infer S> ? S : never

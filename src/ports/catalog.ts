@@ -194,6 +194,16 @@ export type Change =
   | { readonly do: 'take-snapshot'; readonly volume: string; readonly snapshot: string; readonly nowMs: number }
   /** Constant time: the rows only it held are let go by `reclaim`. Repeating it changes nothing. */
   | { readonly do: 'drop-snapshot'; readonly volume: string; readonly snapshot: string }
+  /**
+   * Takes a volume back to a snapshot. From here on it is read as the snapshot shows it, and refuses changes `restoring`;
+   * newer snapshots are gone. `restore-rows` moves a batch of rows; `finish-restore` lets changes in again, with the sums
+   * as they were (refused `not-empty` while rows are left). Each may be repeated. Open uploads stay; buckets made since are
+   * empty. Refused `missing` with scope 'snapshot' when it is not there.
+   */
+  | { readonly do: 'begin-restore'; readonly volume: string; readonly snapshot: string }
+  /** The outcome's `next` is the `after` of the next batch; without one there is none. */
+  | { readonly do: 'restore-rows'; readonly volume: string; readonly after?: string; readonly limit: number }
+  | { readonly do: 'finish-restore'; readonly volume: string }
   /** Lets go of at most `limit` rows of the history that no snapshot sees. The outcome tells how many went. */
   | { readonly do: 'reclaim'; readonly volume: string; readonly limit: number }
   | { readonly do: 'open-bucket'; readonly bucket: string; readonly volume: string; readonly limitBytes: number }
@@ -338,9 +348,15 @@ export interface Outcome {
   readonly epoch?: number
   /** reclaim: rows let go; less than the limit means that none is left. */
   readonly reclaimed?: number
+  /** restore-rows: rows looked at. */
+  readonly restored?: number
+  /** restore-rows: where the next batch begins. */
+  readonly next?: string
 }
 
 export type RefusalReason =
+  /** The volume is being taken back to a snapshot. */
+  | 'restoring'
   | 'missing'
   | 'exists'
   | 'stale'

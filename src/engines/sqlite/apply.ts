@@ -8,6 +8,7 @@ import { logChanges } from './log-changes.ts'
 import { objectChanges } from './object-changes.ts'
 import { recordChanges } from './record-changes.ts'
 import { Refusal } from './refusal.ts'
+import { restoreChanges } from './restore-changes.ts'
 import { snapshotChanges } from './snapshot-changes.ts'
 import { uploadChanges } from './upload-changes.ts'
 import { volumeChanges } from './volume-changes.ts'
@@ -23,6 +24,7 @@ export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
   const uploads = uploadChanges(db, ledger, blobs, objects)
   const volumes = volumeChanges(db, ledger)
   const snapshots = snapshotChanges(db, ledger, blobs)
+  const restores = restoreChanges(db, ledger, blobs)
   const logs = logChanges(db, ledger)
 
   function applyOne(change: Change): Outcome {
@@ -47,6 +49,12 @@ export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
         return snapshots.drop(change)
       case 'reclaim':
         return snapshots.reclaim(change)
+      case 'begin-restore':
+        return restores.begin(change)
+      case 'restore-rows':
+        return restores.rows(change)
+      case 'finish-restore':
+        return restores.finish(change)
       case 'open-bucket':
         return volumes.openBucket(change)
       case 'limit-bucket':

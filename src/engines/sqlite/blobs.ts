@@ -57,6 +57,15 @@ export function blobChanges(db: DatabaseSync, ledger: Ledger) {
       }
     },
 
+    /** A row of the history lives again. */
+    revive(volume: VolumeSums, blobs: readonly BlobRef[]): void {
+      for (const { blob } of blobs) {
+        const { size, refs, live } = found(volume, blob)
+        if (live === 0) ledger.changeVolume(volume, { snapshotBytes: volume.snapshotBytes - size })
+        count(refs, live + 1, null, volume.id, blob)
+      }
+    },
+
     /** A row is gone; `live` unless it was history. */
     release(volume: VolumeSums, blobs: readonly BlobRef[], row: 'live' | 'history'): void {
       for (const { blob } of blobs) {

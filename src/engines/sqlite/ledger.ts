@@ -18,6 +18,10 @@ export interface VolumeSums {
   epoch: number
   /** The epoch of the newest snapshot that is there, or 0. */
   lastSnapshotEpoch: number
+  /** The epoch of the snapshot it is being taken back to, or 0. */
+  restoring: number
+  /** How often that has moved rows: readers of several turns begin again. */
+  moves: number
 }
 
 export interface BucketSums {
@@ -58,7 +62,7 @@ export class Ledger {
     this.#findVolume = query<VolumeSums>(
       db,
       `SELECT id, uuid, size AS sizeBytes, used AS usedBytes, snapshot_bytes AS snapshotBytes, epoch,
-         last_snapshot_epoch AS lastSnapshotEpoch FROM volumes WHERE uuid = ?`,
+         last_snapshot_epoch AS lastSnapshotEpoch, restoring, moves FROM volumes WHERE uuid = ?`,
     )
     this.#findBucket = query<BucketSums & { volumeUuid: string }>(
       db,
@@ -68,7 +72,8 @@ export class Ledger {
     )
     this.#findState = query<{ revision: number; seq: number }>(db, 'SELECT revision, seq FROM state')
     this.#saveVolume = db.prepare(
-      'UPDATE volumes SET size = ?, used = ?, snapshot_bytes = ?, epoch = ?, last_snapshot_epoch = ? WHERE id = ?',
+      `UPDATE volumes SET size = ?, used = ?, snapshot_bytes = ?, epoch = ?, last_snapshot_epoch = ?, restoring = ?,
+         moves = ? WHERE id = ?`,
     )
     this.#saveBucket = db.prepare(
       'UPDATE buckets SET size_limit = ?, used = ?, objects = ?, versions = ?, versioning = ? WHERE id = ?',
@@ -114,8 +119,11 @@ export class Ledger {
     return bucket
   }
 
+  /** A bucket to be changed. */
   bucket(uuid: string): BucketSums {
-    return this.findBucket(uuid) ?? refuse('missing', 'bucket')
+    const bucket = this.findBucket(uuid) ?? refuse('missing', 'bucket')
+    if (bucket.volume.restoring !== 0) refuse('restoring')
+    return bucket
   }
 
   changeVolume(volume: VolumeSums, change: Partial<VolumeSums>): void {
@@ -167,7 +175,8 @@ export class Ledger {
   /** Writes what changed into the open transaction. */
   flush(): void {
     for (const v of this.#changedVolumes) {
-      this.#saveVolume.run(v.sizeBytes, v.usedBytes, v.snapshotBytes, v.epoch, v.lastSnapshotEpoch, v.id)
+      const { sizeBytes, usedBytes, snapshotBytes, epoch, lastSnapshotEpoch, restoring, moves } = v
+      this.#saveVolume.run(sizeBytes, usedBytes, snapshotBytes, epoch, lastSnapshotEpoch, restoring, moves, v.id)
     }
     for (const b of this.#changedBuckets) {
       this.#saveBucket.run(b.limitBytes, b.usedBytes, b.objects, b.versions, b.versioning, b.id)

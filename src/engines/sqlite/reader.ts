@@ -59,9 +59,10 @@ export function reader(db: DatabaseSync) {
   const volumes = query<VolumeCounters & { uuid: string }>(db, `${VOLUME} WHERE uuid IS NOT NULL`)
   const bucket = query<BucketCounters & { uuid: string }>(db, `${BUCKET} AND b.uuid = ?`)
   const buckets = query<BucketCounters & { uuid: string }>(db, BUCKET)
-  const bucketId = query<{ id: number; versioning: Versioning }>(
+  const bucketId = query<{ id: number; versioning: Versioning; restoring: number; moves: number }>(
     db,
-    'SELECT id, versioning FROM buckets WHERE uuid = ?',
+    `SELECT b.id, b.versioning, v.restoring, v.moves
+       FROM buckets b JOIN volumes v ON v.id = b.volume WHERE b.uuid = ?`,
   )
   const snapshots = query<SnapshotRow>(
     db,
@@ -70,7 +71,8 @@ export function reader(db: DatabaseSync) {
   )
   const object = query<ObjectColumns>(
     db,
-    `SELECT ${OBJECT_COLUMNS} FROM objects WHERE bucket = ${OBJECT_IN} AND key = ? ORDER BY seq DESC LIMIT 1`,
+    `SELECT ${OBJECT_COLUMNS} FROM objects WHERE bucket = ${OBJECT_IN} AND key = ?
+       AND NOT EXISTS (SELECT 1 FROM volumes WHERE restoring <> 0) ORDER BY seq DESC LIMIT 1`,
   )
   const view = viewer(db)
   const upload = query<UploadColumns & { id: number }>(
@@ -117,19 +119,26 @@ export function reader(db: DatabaseSync) {
 
   const nextPage = turnstile()
 
-  /** Reads a page in turns of some two milliseconds, mostly one. A bucket that is closed meanwhile has no more rows; its number may be another's. */
+  /**
+   * Reads a page in turns of some two milliseconds, mostly one. A bucket that is closed meanwhile has no more rows; its
+   * number may be another's. While a restore moves rows, a page of several turns begins again: it could meet a row twice,
+   * or not at all.
+   */
   async function walked<Page>(
     uuid: string,
     at: SnapshotAt | undefined,
     start: (of: View) => PageWalk<Page>,
   ): Promise<Page | undefined> {
-    let began: { readonly id: number; readonly walk: PageWalk<Page> } | undefined
+    let began: { readonly id: number; readonly moves: number; readonly walk: PageWalk<Page> } | undefined
     for (;;) {
       await nextPage()
       const page = atOnce(() => {
         const found = bucketId.get(uuid)
         if (found === undefined || (began !== undefined && began.id !== found.id)) return 'missing'
-        began ??= { id: found.id, walk: start(view(found.id, at, found.versioning !== 'off')) }
+        if (began?.moves !== found.moves) {
+          const shown = view(found.id, shownAt(found, at), found.versioning !== 'off')
+          began = { id: found.id, moves: found.moves, walk: start(shown) }
+        }
         return began.walk.go()
       })
       if (page === 'missing') return undefined
@@ -204,12 +213,12 @@ export function reader(db: DatabaseSync) {
     ): ObjectRow | undefined {
       if (at === undefined && version === undefined) {
         const row = object.get(uuid, key)
-        return row === undefined ? undefined : objectRow(row, true)
+        if (row !== undefined) return objectRow(row, true)
       }
       return atOnce(() => {
         const found = bucketId.get(uuid)
         if (found === undefined) return undefined
-        const rows = view(found.id, at)
+        const rows = view(found.id, shownAt(found, at))
         const row = version === undefined ? rows.current(key) : rows.ofVersion(key, version)
         if (row === undefined) return undefined
         return objectRow(row, version === undefined || rows.current(key)?.seq === row.seq)
@@ -293,6 +302,11 @@ export function reader(db: DatabaseSync) {
 }
 
 export type Reader = ReturnType<typeof reader>
+
+/** A volume that is being taken back to a snapshot is read as that shows it. */
+function shownAt({ restoring }: { readonly restoring: number }, at: SnapshotAt | undefined): SnapshotAt | undefined {
+  return at === undefined && restoring !== 0 ? { epoch: restoring } : at
+}
 
 function storedRecord({ type, key, parent, revision, body }: RecordColumns): StoredRecord {
   return { type, key, parent, revision, body: JSON.parse(body) as Fields }

@@ -18,7 +18,7 @@
  */
 import { DatabaseSync } from 'node:sqlite'
 
-export const SCHEMA_VERSION = 2
+export const SCHEMA_VERSION = 3
 
 const APPLICATION_ID = 0x484f4c44 // 'HOLD'
 const PAGE_BYTES = 8192
@@ -69,8 +69,11 @@ CREATE TABLE volumes (
   used INTEGER NOT NULL DEFAULT 0,
   snapshot_bytes INTEGER NOT NULL DEFAULT 0,
   epoch INTEGER NOT NULL DEFAULT 1,
-  last_snapshot_epoch INTEGER NOT NULL DEFAULT 0
+  last_snapshot_epoch INTEGER NOT NULL DEFAULT 0,
+  restoring INTEGER NOT NULL DEFAULT 0, -- the epoch of the snapshot it is being taken back to
+  moves INTEGER NOT NULL DEFAULT 0 -- how often that has moved rows
 ) STRICT;
+CREATE INDEX volumes_restoring ON volumes (restoring) WHERE restoring <> 0;
 
 CREATE TABLE buckets (
   id INTEGER PRIMARY KEY,
@@ -153,6 +156,17 @@ CREATE TABLE snapshots (
   PRIMARY KEY (volume, epoch)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX snapshots_by_uuid ON snapshots (volume, uuid);
+
+-- Sums of the buckets of a volume when a snapshot was taken, without uploads.
+CREATE TABLE snapshot_buckets (
+  volume INTEGER NOT NULL,
+  epoch INTEGER NOT NULL,
+  bucket INTEGER NOT NULL,
+  used INTEGER NOT NULL,
+  objects INTEGER NOT NULL,
+  versions INTEGER NOT NULL,
+  PRIMARY KEY (volume, epoch, bucket)
+) STRICT, WITHOUT ROWID;
 
 -- Epochs of dropped snapshots whose rows are still to be reclaimed.
 CREATE TABLE dropped_epochs (

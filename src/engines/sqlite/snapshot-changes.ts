@@ -36,6 +36,13 @@ export function snapshotChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobCha
   const next = query<Epoch>(db, 'SELECT min(epoch) AS epoch FROM snapshots WHERE volume = ? AND epoch > ?')
   const insert = ledger.write('INSERT INTO snapshots (volume, epoch, uuid, created) VALUES (?, ?, ?, ?)')
   const remove = ledger.write('DELETE FROM snapshots WHERE volume = ? AND epoch = ?')
+  const keepSums = ledger.write(
+    `INSERT INTO snapshot_buckets (volume, epoch, bucket, used, objects, versions)
+       SELECT volume, ?2, id, used - coalesce((SELECT sum(u.bytes) FROM uploads u WHERE u.bucket = b.id), 0), objects,
+           versions
+         FROM buckets b WHERE volume = ?1 AND closed = 0`,
+  )
+  const forgetSums = ledger.write('DELETE FROM snapshot_buckets WHERE volume = ? AND epoch = ?')
   const noteDropped = ledger.write('INSERT INTO dropped_epochs (volume, epoch) VALUES (?, ?)')
   const oldestDropped = query<Epoch>(db, 'SELECT min(epoch) AS epoch FROM dropped_epochs WHERE volume = ?')
   const forgetDropped = ledger.write('DELETE FROM dropped_epochs WHERE volume = ? AND epoch = ?')
@@ -78,8 +85,12 @@ export function snapshotChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobCha
     take({ volume: uuid, snapshot, nowMs }: Of<'take-snapshot'>): Outcome {
       const volume = ledger.volume(uuid)
       if (find.get(volume.id, snapshot) !== undefined) refuse('exists')
+      if (volume.restoring !== 0) refuse('restoring')
       const { epoch } = volume
       insert(volume.id, epoch, snapshot, nowMs)
+      // The sums of this moment are those of the ledger.
+      ledger.flush()
+      keepSums(volume.id, epoch)
       ledger.changeVolume(volume, { epoch: epoch + 1, lastSnapshotEpoch: epoch })
       return { epoch }
     },
@@ -88,7 +99,9 @@ export function snapshotChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobCha
       const volume = ledger.volume(uuid)
       const row = find.get(volume.id, snapshot)
       if (row === undefined) return { found: false }
+      if (volume.restoring !== 0) refuse('restoring')
       remove(volume.id, row.epoch)
+      forgetSums(volume.id, row.epoch)
       noteDropped(volume.id, row.epoch)
       ledger.changeVolume(volume, { lastSnapshotEpoch: newest.get(volume.id)?.epoch ?? 0 })
       return { found: true }

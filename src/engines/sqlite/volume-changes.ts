@@ -12,6 +12,7 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger) {
   const closeVolume = ledger.write('UPDATE volumes SET uuid = NULL WHERE id = ?')
   const removeClosedBuckets = ledger.write('DELETE FROM buckets WHERE volume = ?')
   const removeSnapshots = ledger.write('DELETE FROM snapshots WHERE volume = ?')
+  const removeSums = ledger.write('DELETE FROM snapshot_buckets WHERE volume = ?')
   const removeDropped = ledger.write('DELETE FROM dropped_epochs WHERE volume = ?')
 
   const anyBucket = query<{ id: number; volume: number; closed: number }>(
@@ -46,6 +47,7 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger) {
       closeVolume(volume.id)
       removeClosedBuckets(volume.id)
       removeSnapshots(volume.id)
+      removeSums(volume.id)
       removeDropped(volume.id)
       ledger.release(volume)
       return {}
@@ -77,6 +79,7 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger) {
     closeBucket({ bucket: uuid }: Of<'close-bucket'>): Outcome {
       const bucket = ledger.findBucket(uuid)
       if (bucket === undefined) return {}
+      if (bucket.volume.restoring !== 0) refuse('restoring')
       if (bucket.objects + bucket.versions > 0 || uploadIn.get(bucket.id) !== undefined) refuse('not-empty')
       // Flushed first, because the row may be shown again: its sums must be those of now, which are 0.
       ledger.flush()

@@ -46,6 +46,12 @@ function explainRefusal(refused: CommitRefused): S3Error {
       return s3Error('BucketNotEmpty', options)
     case 'locked':
       return s3Error('AccessDenied', { ...options, message: lockedMessage })
+    case 'restoring':
+      return s3Error('SlowDown', {
+        ...options,
+        message: 'The volume of the bucket is being restored to a snapshot. Please try again in a moment.',
+        headers: { 'Retry-After': String(retryAfterSeconds) },
+      })
     case 'exists':
     case 'stale':
     case 'taken':

@@ -1,0 +1,137 @@
+/**
+ * Takes a volume back to a snapshot, in as many commits as it needs, with readers seeing the snapshot from the first on:
+ *
+ *     begin    newer snapshots go; the volume is being restored: it is read as the snapshot shows it, and not written
+ *     rows     batch by batch, rows born after the snapshot go, then those that died after it live again
+ *     finish   the sums of the buckets are those of the snapshot; the volume is read and written as before
+ *
+ * Rows that come back keep their birth, version and place, so that older snapshots go on seeing them. Bytes move at no
+ * point. What is under way in uploads stays; buckets made since are empty; those deleted since stay deleted.
+ */
+import type { DatabaseSync } from 'node:sqlite'
+import type { Change, Outcome } from '../../ports/catalog.ts'
+import type { BlobChanges } from './blobs.ts'
+import type { Ledger, VolumeSums } from './ledger.ts'
+import { refuse } from './refusal.ts'
+import { readBlobs } from './rows.ts'
+import { query } from './statements.ts'
+
+type Of<Name extends Change['do']> = Extract<Change, { do: Name }>
+
+interface LiveRow {
+  readonly key: Uint8Array
+  readonly seq: number
+  readonly born: number
+  readonly blobs: string
+}
+
+interface DeadRow {
+  readonly id: number
+  readonly blobs: string
+}
+
+/** Where the walk over live rows goes on. After the last bucket, what is left is to bring rows back. */
+interface Position {
+  readonly bucket: number
+  /** Hex digits. */
+  readonly key: string
+  readonly seq: number
+}
+
+const COLUMNS = `bucket, key, seq, born, version, versioned, marker, size, etag, modified, algorithm, composite, lock_mode,
+  lock_until, hold, checksum, blobs, body`
+
+export function restoreChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChanges) {
+  const find = query<{ epoch: number }>(db, 'SELECT epoch FROM snapshots WHERE volume = ? AND uuid = ?')
+  const newer = query<{ epoch: number }>(db, 'SELECT epoch FROM snapshots WHERE volume = ? AND epoch > ?')
+  const removeSnapshots = ledger.write('DELETE FROM snapshots WHERE volume = ? AND epoch > ?')
+  const removeSums = ledger.write('DELETE FROM snapshot_buckets WHERE volume = ? AND epoch > ?')
+  const noteDropped = ledger.write('INSERT INTO dropped_epochs (volume, epoch) VALUES (?, ?)')
+  const nextBucket = query<{ id: number }>(
+    db,
+    'SELECT id FROM buckets WHERE volume = ? AND closed = 0 AND id >= ? ORDER BY id LIMIT 1',
+  )
+  const live = query<LiveRow>(
+    db,
+    `SELECT key, seq, born, blobs FROM objects
+       WHERE bucket = ?1 AND key >= ?2 AND (key > ?2 OR seq < ?3) ORDER BY key, seq DESC LIMIT ?4`,
+  )
+  const removeLive = ledger.write('DELETE FROM objects WHERE bucket = ? AND key = ? AND seq = ?')
+  const dead = query<DeadRow>(
+    db,
+    `SELECT h.id, h.blobs FROM object_history h JOIN buckets b ON b.id = h.bucket AND b.closed = 0
+       WHERE h.volume = ?1 AND h.died > ?2 AND h.born <= ?2 LIMIT ?3`,
+  )
+  const revive = ledger.write(`INSERT INTO objects (${COLUMNS}) SELECT ${COLUMNS} FROM object_history WHERE id = ?`)
+  const removeDead = ledger.write('DELETE FROM object_history WHERE id = ?')
+  const bucketsOf = query<{ uuid: string; used: number; objects: number; versions: number }>(
+    db,
+    `SELECT b.uuid, coalesce(s.used, 0) + coalesce((SELECT sum(u.bytes) FROM uploads u WHERE u.bucket = b.id), 0) AS used,
+         coalesce(s.objects, 0) AS objects, coalesce(s.versions, 0) AS versions
+       FROM buckets b LEFT JOIN snapshot_buckets s ON s.volume = b.volume AND s.bucket = b.id AND s.epoch = ?2
+       WHERE b.volume = ?1 AND b.closed = 0`,
+  )
+
+  /** Rows born later go, from a position on. Gives the next one, or nothing when all buckets were walked. */
+  function removeYounger(volume: VolumeSums, from: Position, limit: number): Position | undefined {
+    const bucket = nextBucket.get(volume.id, from.bucket)?.id
+    if (bucket === undefined) return undefined
+    const start = bucket === from.bucket ? from : { bucket, key: '', seq: Number.MAX_SAFE_INTEGER }
+    const rows = live.all(bucket, Buffer.from(start.key, 'hex'), start.seq, limit)
+    for (const row of rows) {
+      if (row.born <= volume.restoring) continue
+      blobs.release(volume, readBlobs(row.blobs), 'live')
+      removeLive(bucket, row.key, row.seq)
+    }
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < limit) {
+      return { bucket: bucket + 1, key: '', seq: Number.MAX_SAFE_INTEGER }
+    }
+    return { bucket, key: Buffer.from(last.key).toString('hex'), seq: last.seq }
+  }
+
+  return {
+    begin({ volume: uuid, snapshot }: Of<'begin-restore'>): Outcome {
+      const volume = ledger.volume(uuid)
+      const { epoch } = find.get(volume.id, snapshot) ?? refuse('missing', 'snapshot')
+      if (volume.restoring === epoch) return { epoch }
+      if (volume.restoring !== 0) refuse('restoring')
+      for (const row of newer.all(volume.id, epoch)) noteDropped(volume.id, row.epoch)
+      removeSnapshots(volume.id, epoch)
+      removeSums(volume.id, epoch)
+      ledger.changeVolume(volume, { restoring: epoch, lastSnapshotEpoch: epoch })
+      return { epoch }
+    },
+
+    rows({ volume: uuid, after, limit }: Of<'restore-rows'>): Outcome {
+      const volume = ledger.volume(uuid)
+      if (volume.restoring === 0) return { restored: 0 }
+      ledger.changeVolume(volume, { moves: volume.moves + 1 })
+      if (after !== 'dead') {
+        const from = after === undefined ? { bucket: 0, key: '', seq: 0 } : (JSON.parse(after) as Position)
+        const next = removeYounger(volume, from, limit)
+        return { restored: limit, next: next === undefined ? 'dead' : JSON.stringify(next) }
+      }
+      const rows = dead.all(volume.id, volume.restoring, limit)
+      for (const row of rows) {
+        blobs.revive(volume, readBlobs(row.blobs))
+        revive(row.id)
+        removeDead(row.id)
+      }
+      return { restored: rows.length, ...(rows.length < limit ? {} : { next: 'dead' }) }
+    },
+
+    finish({ volume: uuid }: Of<'finish-restore'>): Outcome {
+      const volume = ledger.volume(uuid)
+      const epoch = volume.restoring
+      if (epoch === 0) return {}
+      if (dead.all(volume.id, epoch, 1).length > 0) refuse('not-empty')
+      ledger.changeVolume(volume, { restoring: 0 })
+      ledger.flush()
+      for (const { uuid: bucket, used, objects, versions } of bucketsOf.all(volume.id, epoch)) {
+        ledger.changeBucket(ledger.bucket(bucket), { usedBytes: used, objects, versions })
+      }
+      return {}
+    },
+  }
+}
