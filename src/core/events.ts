@@ -15,6 +15,7 @@ export const events = {
   'svm.deleted': { severity: 'notice', text: 'An SVM was deleted.' },
   'volume.created': { severity: 'notice', text: 'A volume was created.' },
   'volume.modified': { severity: 'informational', text: 'A volume was changed.' },
+  'volume.restored': { severity: 'notice', text: 'A volume was taken back to a snapshot.' },
   'volume.deleted': { severity: 'notice', text: 'A volume was deleted.' },
   'snapshot.created': { severity: 'informational', text: 'A snapshot was created.' },
   'snapshot.scheduled.skipped': {

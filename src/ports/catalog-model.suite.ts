@@ -373,7 +373,7 @@ class Run {
     const begin: Change = { do: 'begin-restore', volume, snapshot: snapshot.uuid }
     await this.#catalog.commit([begin])
     this.#snapshots.splice(which + 1)
-    for (let after: string | undefined; ; ) {
+    for (let after: string | undefined; ;) {
       for (const [n, index] of snapshot.index.entries()) await this.#checkView(n, index)
       await refused('restoring', this.#catalog.commit([put(this.#bucket(0), 'a', draft('never'))]))
       await this.#catalog.commit([begin, { do: 'reclaim', volume, limit: 1 }])

@@ -81,7 +81,11 @@ export const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant('drop' as const), which: fc.nat(3) }) },
   {
     weight: 1,
-    arbitrary: fc.record({ do: fc.constant('go back' as const), which: fc.nat(3), limit: fc.integer({ min: 1, max: 3 }) }),
+    arbitrary: fc.record({
+      do: fc.constant('go back' as const),
+      which: fc.nat(3),
+      limit: fc.integer({ min: 1, max: 3 }),
+    }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('reclaim' as const), limit: fc.integer({ min: 1, max: 3 }) }) },
 )

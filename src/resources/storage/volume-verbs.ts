@@ -5,6 +5,7 @@ import { failures } from '../../model/failure.ts'
 import { printSize } from '../../model/kinds/index.ts'
 import { isRecord, type Row, textAt } from '../../model/value.ts'
 import { CommitRefused, type Change } from '../../ports/catalog.ts'
+import { plannedRestore, restoreArgs, restoreVolume } from './volume-restore.ts'
 import { availableIn } from './aggregate-space.ts'
 import { NOTES } from './volumes/owed-snapshots.ts'
 
@@ -70,21 +71,28 @@ export const createVolume = job({
 })
 
 export const modifyVolume = job({
+  args: restoreArgs,
   example: { size: '96m', comment: 'grown' },
-  plan(cluster, { row, draft }) {
+  async plan(cluster, { row = {}, draft, args }) {
     const key = textAt(row, 'uuid')
-    void cluster
-    return Promise.resolve({
+    const restore = await plannedRestore(cluster, row, args)
+    return {
       key,
-      input: { 'svm.uuid': row?.['svm.uuid'] ?? '', $change: { ...draft } },
+      input: {
+        'svm.uuid': row['svm.uuid'] ?? '',
+        name: row['name'] ?? '',
+        $change: { ...draft },
+        ...(restore === undefined ? {} : { $restore: restore }),
+      },
       locks: [`volume:${key}`],
-    })
+    }
   },
   steps: [
     {
       name: 'apply',
       async run(cluster, { key, input }) {
         const change = input['$change']
+        if (isRecord(change) && Object.keys(change).length === 0) return
         const record = await cluster.catalog.record('storage/volumes', key)
         if (record === undefined) throw failures.notFound('volume', 'uuid')
         const before = record.body as Row
@@ -103,6 +111,7 @@ export const modifyVolume = job({
         })
       },
     },
+    { name: 'restore', run: restoreVolume },
   ],
 })
 

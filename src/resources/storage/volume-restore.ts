@@ -1,0 +1,102 @@
+/** Takes a volume back to one of its snapshots: `PATCH /storage/volumes/{uuid}?restore_to.snapshot.name=…`. */
+import type { Cluster } from '../../core/cluster.ts'
+import { Interrupted, type Work } from '../../core/verb.ts'
+import { failures } from '../../model/failure.ts'
+import { type Row, textAt } from '../../model/value.ts'
+import { CatalogUnavailable, type Change } from '../../ports/catalog.ts'
+import { readSettings } from '../../s3/bucket-settings.ts'
+
+const SNAPSHOTS = 'storage/volumes/{volume.uuid}/snapshots'
+
+/** Rows in one commit: few enough that writers to other volumes hardly wait. */
+const BATCH = 500
+const NOTED_BATCHES = 20
+/** While the catalog's writer is started again, the step waits: a volume half way back could be neither used nor left. */
+const UNAVAILABLE_WAIT_MS = 1000
+
+export const restoreArgs = {
+  'restore_to.snapshot.name': 'The name of a snapshot to take the volume back to. Newer snapshots go.',
+  'restore_to.snapshot.uuid': 'The same by its UUID.',
+} as const
+
+/** The snapshot that a request names, if it does. Refuses what cannot be undone for somebody who relies on it. */
+export async function plannedRestore(
+  cluster: Cluster,
+  volume: Row,
+  args: Readonly<Record<string, string>>,
+): Promise<string | undefined> {
+  const name = args['restore_to.snapshot.name']
+  const uuid = args['restore_to.snapshot.uuid']
+  if (name === undefined && uuid === undefined) return undefined
+  const key = textAt(volume, 'uuid')
+  const found = uuid ?? (await cluster.keyOfName(SNAPSHOTS, name ?? '', key))
+  const row = found === undefined ? undefined : await cluster.find(SNAPSHOTS, found)
+  if (row?.['volume.uuid'] !== key || (name !== undefined && row['name'] !== name)) {
+    throw failures.invalid('restore_to.snapshot.name', 'The volume has no such snapshot.', 524487)
+  }
+  if (volume['state'] !== 'online') throw failures.inUse('The volume is offline.', undefined, 524479)
+  for (const bucket of await cluster.rows('protocols/s3/buckets', key)) {
+    if (readSettings(bucket).locks === undefined) continue
+    throw failures.inUse(
+      `Bucket "${textAt(bucket, 'name')}" has object locks, which a restore would break. Copy objects out of the snapshot instead.`,
+      'restore_to.snapshot.name',
+    )
+  }
+  return textAt(row, 'uuid')
+}
+
+/**
+ * There is no way back from it: newer snapshots are gone with the first commit. So it does not fail half way, but waits for
+ * the catalog, and goes on after a crash where it was.
+ */
+export async function restoreVolume(cluster: Cluster, work: Work): Promise<void> {
+  const snapshot = textAt(work.input, '$restore')
+  if (snapshot === '') return
+  const volume = work.key
+  if (work.memo['begun'] !== true) await patiently(cluster, work, () => begin(cluster, work, snapshot))
+  for (let batch = 1; ; batch++) {
+    if (work.stopping.aborted) throw new Interrupted()
+    const after = work.memo['after']
+    const [outcome] = await patiently(cluster, work, () =>
+      cluster.catalog.commit([
+        { do: 'restore-rows', volume, limit: BATCH, ...(typeof after === 'string' ? { after } : {}) },
+      ]),
+    )
+    if (outcome?.next === undefined) break
+    work.memo['after'] = outcome.next
+    // A crash goes on from here. From an earlier place it does the same, and takes longer.
+    if (batch % NOTED_BATCHES === 0) await patiently(cluster, work, () => work.progress(0.5, 'Rows are moved.'))
+    // Others get their turn between two batches.
+    await cluster.system.clock.sleep(1)
+  }
+  await patiently(cluster, work, () =>
+    cluster.catalog.commit([
+      { do: 'finish-restore', volume },
+      cluster.event('volume.restored', { volume: work.input['name'] ?? '', snapshot }),
+    ]),
+  )
+}
+
+/** The records of newer snapshots go with what they stand for. */
+async function begin(cluster: Cluster, work: Work, snapshot: string): Promise<void> {
+  const taken = await cluster.catalog.snapshots(work.key)
+  const at = taken.findIndex((one) => one.snapshot === snapshot)
+  if (at < 0) throw failures.notFound('snapshot', 'restore_to.snapshot.name')
+  const changes: Change[] = [
+    { do: 'begin-restore', volume: work.key, snapshot },
+    ...taken.slice(at + 1).map((one): Change => ({ do: 'remove-record', type: SNAPSHOTS, key: one.snapshot })),
+  ]
+  await work.commit(changes, { begun: true })
+}
+
+async function patiently<Result>(cluster: Cluster, work: Work, act: () => Promise<Result>): Promise<Result> {
+  for (;;) {
+    try {
+      return await act()
+    } catch (failure) {
+      if (!(failure instanceof CatalogUnavailable)) throw failure
+      await cluster.system.clock.sleep(UNAVAILABLE_WAIT_MS, work.stopping)
+      if (work.stopping.aborted) throw new Interrupted()
+    }
+  }
+}
