@@ -88,7 +88,7 @@ export class Bench {
     this.add(what, clients, loads, { note, held: worst(helds) })
   }
 
-  /** How long the event loops of the workers were held meanwhile. */
+  /** How long the product's event loops were held meanwhile. */
   async watched<Result>(act: () => Promise<Result>): Promise<{ result: Result; held: Held | undefined }> {
     const { loops } = this.parts
     await loops.held()

@@ -1,6 +1,6 @@
 /**
- * Loaded into the product's processes by the benchmark alone (`node --import`): measures how long the event loop of a
- * data-plane worker is held. On SIGUSR2 it writes what it saw since the last time, and begins anew.
+ * Loaded into the product's processes by the benchmark alone (`node --import`): measures how long the event loops of the
+ * main process and of the data-plane workers are held. On SIGUSR2 it writes what it saw since the last time, and begins anew.
  *
  * Between two runs of a timer of one millisecond lies one turn of the loop. What counts is the processor time that the
  * thread took in it, not how late the timer came: other work of the machine makes timers late, but holds no loop. Where
@@ -10,7 +10,7 @@ import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createHistogram } from 'node:perf_hooks'
 
-/** What the file of a worker has. */
+/** What the file of a process has. */
 export interface Held {
   readonly p99Ms: number
   readonly maxMs: number
@@ -19,7 +19,8 @@ export interface Held {
 const TIMER_MS = 1
 
 const folder = process.env['BENCH_LOOP_FOLDER']
-if (folder !== undefined && process.argv[1]?.endsWith('worker.ts') === true) {
+const isServing = /[/\\](?:holdfast|worker)\.ts$/.test(process.argv[1] ?? '')
+if (folder !== undefined && isServing) {
   const turns = createHistogram()
   const used = () => {
     const { user, system } = process.threadCpuUsage()

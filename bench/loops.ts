@@ -1,4 +1,4 @@
-/** Asks the probes in the workers how long their event loops were held. */
+/** Asks the probes in the main process and the workers how long their event loops were held. */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -28,11 +28,11 @@ export class Loops {
     this.#product = product
   }
 
-  /** The worst of all workers since the last call. Nothing where processes cannot be found. */
+  /** The worst of all since the last call. */
   async held(): Promise<Held | undefined> {
     if (this.#product === undefined) return undefined
     let [p99Ms, maxMs] = [0, 0]
-    for (const pid of pidsOf(this.#product, 'worker')) {
+    for (const pid of [this.#product.pid, ...pidsOf(this.#product, 'worker')]) {
       const file = join(this.#folder, String(pid))
       rmSync(file, { force: true })
       process.kill(pid, 'SIGUSR2')
@@ -50,7 +50,7 @@ async function read(file: string): Promise<Held> {
       return JSON.parse(readFileSync(file, 'utf8')) as Held
     } catch (failure) {
       if (performance.now() - fromMs > ANSWER_MS)
-        throw new Error('A worker does not answer its probe.', { cause: failure })
+        throw new Error('A process does not answer its probe.', { cause: failure })
     }
   }
 }

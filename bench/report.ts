@@ -17,7 +17,7 @@ export interface Row {
   readonly what: string
   readonly clients: number
   readonly lines: Partial<Record<Line, Figures>>
-  /** How long turns of the workers' event loops took. */
+  /** How long turns of the product's event loops took. */
   readonly held?: Held
   readonly note?: string
 }

@@ -68,7 +68,9 @@ bench.say(
 )
 bench.say('"of bare": of what node:http alone does with the same bodies. "of nginx": of nginx with the same files.')
 bench.say('"of disk": of a loop that writes new files with fdatasync, as many at once as there are clients.')
-bench.say('"held": processor time of one turn of a worker\'s event loop, in ms, at the 99th percentile and at most.')
+bench.say(
+  '"held": processor time of one turn of an event loop of the product, in ms, at the 99th percentile and at most.',
+)
 if (nginx === undefined) bench.say('nginx is not installed, so its line is missing.')
 
 try {

@@ -60,7 +60,7 @@ export function readBenchSettings(flags: readonly string[]): BenchSettings {
     keys: number('--keys', 100_000, 5000),
     volumes: number('--volumes', 1000, 100),
     snapshotObjects: number('--snapshot-objects', 1_000_000, 50_000),
-    smallObjects: isQuick ? 1200 : 4000,
+    smallObjects: isQuick ? 800 : 4000,
     scaleKeys: [
       SMALL_BUCKET_KEYS,
       number('--scale-keys', 1_000_000, 50_000),
