@@ -13,7 +13,7 @@
 import type { Cluster } from '../../core/cluster.ts'
 import { describe } from '../../core/jobs.ts'
 import { Pace } from '../../core/pace.ts'
-import { doneUntil, nextDue } from '../../core/schedule.ts'
+import { doneUntil, lastDue, nextDue } from '../../core/schedule.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { CommitRefused } from '../../ports/catalog.ts'
 import { SCHEDULES } from '../cluster/schedules.ts'
@@ -188,7 +188,9 @@ export class ScheduledSnapshots {
 
   async #queueOwed(nowMs: number): Promise<void> {
     this.#nextMs = Number.POSITIVE_INFINITY
-    for (const { schedule } of this.#rules.values()) {
+    const lastDueOf = new Map<string, number | undefined>()
+    for (const [key, { schedule }] of this.#rules) {
+      lastDueOf.set(key, lastDue(schedule, nowMs))
       this.#nextMs = Math.min(this.#nextMs, nextDue(schedule, nowMs) ?? Number.POSITIVE_INFINITY)
     }
     const wrong = new Map<string, Notes>()
@@ -201,7 +203,7 @@ export class ScheduledSnapshots {
         const rule = this.#rules.get(schedule)
         if (rule === undefined) continue
         if (doneUntil(notedMs, nowMs) !== notedMs) wrong.set(volume, putRight(notes, nowMs))
-        dueMs = Math.max(dueMs, owedSince(rule, notedMs, nowMs) ?? dueMs)
+        dueMs = Math.max(dueMs, owedSince(rule, notedMs, nowMs, lastDueOf.get(schedule)) ?? dueMs)
       }
       if (dueMs === Number.NEGATIVE_INFINITY || this.#due.has(volume)) continue
       if (nowMs - dueMs > LATE_MS) this.#late.add(volume)

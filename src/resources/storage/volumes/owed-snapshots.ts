@@ -32,9 +32,16 @@ export function ruleOf(schedule: Row): Rule {
   return { schedule: scheduleOf(schedule), sinceMs: Number(schedule['$changed'] ?? 0) }
 }
 
-/** When it was due, if it is owed now. A rule from the future has come with a clock that was wrong. */
-export function owedSince(rule: Rule, notedMs: number, nowMs: number): number | undefined {
-  const dueMs = lastDue(rule.schedule, nowMs)
+/**
+ * When it was due, if it is owed now. A rule from the future has come with a clock that was wrong. Who asks for many
+ * volumes at once gives when it was due last.
+ */
+export function owedSince(
+  rule: Rule,
+  notedMs: number,
+  nowMs: number,
+  dueMs = lastDue(rule.schedule, nowMs),
+): number | undefined {
   return isOwed(dueMs, Math.max(notedMs, rule.sinceMs > nowMs ? 0 : rule.sinceMs)) ? dueMs : undefined
 }
 
