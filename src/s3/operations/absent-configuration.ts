@@ -15,3 +15,6 @@ export function absent(code: S3ErrorCode): (call: BucketCall) => Promise<Reply> 
 export function unset(root: string, content: XmlContent = ''): (call: BucketCall) => Promise<Reply> {
   return () => Promise.resolve({ body: xmlDocument(root, content) })
 }
+
+/** A listing of configurations without any. */
+export const noneListed: XmlContent = { IsTruncated: false }

@@ -3,6 +3,7 @@ import { multipartChecksum } from '../checksums/algorithms.ts'
 import { headerValue } from '../headers.ts'
 import { createUpload } from '../objects/uploads.ts'
 import { xmlDocument } from '../xml.ts'
+import { abortHeaders } from './object-headers.ts'
 import { readObjectWrite } from './object-write.ts'
 
 export async function createMultipartUpload(call: ObjectCall): Promise<Reply> {
@@ -22,7 +23,7 @@ export async function createMultipartUpload(call: ObjectCall): Promise<Reply> {
   return {
     headers: {
       ...(isAlgorithmChosen ? { 'x-amz-checksum-algorithm': algorithm, 'x-amz-checksum-type': type } : {}),
-      ...bucket.settings.lifecycle?.compiled.abortHeaders({ key, initiatedMs: upload.startedMs }),
+      ...abortHeaders(bucket, upload),
     },
     body: xmlDocument('InitiateMultipartUploadResult', {
       Bucket: bucket.name,

@@ -1,6 +1,6 @@
 import type { BucketCall, ObjectCall, Reply, ServiceCall } from '../call.ts'
 import { abortMultipartUpload } from './abort-multipart-upload.ts'
-import { absent, unset } from './absent-configuration.ts'
+import { absent, noneListed, unset } from './absent-configuration.ts'
 import { getBucketAcl, getObjectAcl, putBucketAcl, putObjectAcl } from './acl.ts'
 import { deleteBucketCors, getBucketCors, putBucketCors } from './bucket-cors.ts'
 import {
@@ -121,6 +121,16 @@ const handlers: Readonly<Record<string, Handler>> = {
   GetBucketVersioning: onBucket(getBucketVersioning),
   PutBucketVersioning: onBucket(putBucketVersioning),
   ListObjectVersions: onBucket(listObjectVersions),
+  ListBucketAnalyticsConfigurations: onBucket(unset('ListBucketAnalyticsConfigurationResult', noneListed)),
+  ListBucketIntelligentTieringConfigurations: onBucket(
+    unset('ListBucketIntelligentTieringConfigurationsOutput', noneListed),
+  ),
+  ListBucketInventoryConfigurations: onBucket(unset('ListInventoryConfigurationsResult', noneListed)),
+  ListBucketMetricsConfigurations: onBucket(unset('ListMetricsConfigurationsResult', noneListed)),
+  GetBucketAnalyticsConfiguration: onBucket(absent('NoSuchConfiguration')),
+  GetBucketIntelligentTieringConfiguration: onBucket(absent('NoSuchConfiguration')),
+  GetBucketInventoryConfiguration: onBucket(absent('NoSuchConfiguration')),
+  GetBucketMetricsConfiguration: onBucket(absent('NoSuchConfiguration')),
   GetBucketAccelerateConfiguration: onBucket(unset('AccelerateConfiguration')),
   GetBucketLogging: onBucket(unset('BucketLoggingStatus')),
   GetBucketNotificationConfiguration: onBucket(unset('NotificationConfiguration')),

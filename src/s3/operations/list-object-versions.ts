@@ -52,30 +52,25 @@ export async function listObjectVersions(call: BucketCall): Promise<Reply> {
       Delimiter: delimiter === '' ? undefined : write.text(delimiter),
       EncodingType: write.encodingType,
       IsTruncated: next !== undefined,
-      Version: versionsOf(page, write.key, ownerElement),
-      DeleteMarker: markersOf(page, write.key, ownerElement),
+      Version: rowsOf(page, write.key, ownerElement),
       CommonPrefixes: page.prefixes.map((prefix) => ({ Prefix: write.key(prefix) })),
     }),
   }
 }
 
-/** As in `list-objects.ts`, written straight into one text. */
-function versionsOf(page: Versions, writeKey: (key: Uint8Array) => string, ownerElement: string): XmlElements {
+/** Versions and delete markers in one order, as in `list-objects.ts` written straight into one text. */
+function rowsOf({ versions }: Versions, writeKey: (key: Uint8Array) => string, ownerElement: string): XmlElements {
   let text = ''
-  for (const row of page.versions) {
-    if (row.isMarker) continue
+  for (const row of versions) {
+    const place = `${placeText(row, writeKey)}${ownerElement}`
+    if (row.isMarker) {
+      text += `<DeleteMarker>${place}</DeleteMarker>`
+      continue
+    }
     const { etag, checksum, sizeBytes } = row
     text += `<Version><ETag>&quot;${etag}&quot;</ETag><ChecksumAlgorithm>${checksum.algorithm}</ChecksumAlgorithm>`
     text += `<ChecksumType>${checksum.type}</ChecksumType><Size>${sizeBytes}</Size><StorageClass>STANDARD</StorageClass>`
-    text += `${placeText(row, writeKey)}${ownerElement}</Version>`
-  }
-  return new XmlElements(text)
-}
-
-function markersOf(page: Versions, writeKey: (key: Uint8Array) => string, ownerElement: string): XmlElements {
-  let text = ''
-  for (const row of page.versions) {
-    if (row.isMarker) text += `<DeleteMarker>${placeText(row, writeKey)}${ownerElement}</DeleteMarker>`
+    text += `${place}</Version>`
   }
   return new XmlElements(text)
 }

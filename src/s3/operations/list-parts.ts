@@ -2,7 +2,7 @@ import type { ObjectCall, Reply } from '../call.ts'
 import { invalidArgument } from '../errors.ts'
 import { openUpload } from '../objects/uploads.ts'
 import { xmlDocument } from '../xml.ts'
-import { partChecksumElements, quoted } from './object-headers.ts'
+import { abortHeaders, partChecksumElements, quoted } from './object-headers.ts'
 import { owner } from './owner.ts'
 import { keyWriter, readCount } from './parameters.ts'
 import { uploadIdOf } from './upload-parameters.ts'
@@ -19,6 +19,7 @@ export async function listParts(call: ObjectCall): Promise<Reply> {
   const page = found.slice(0, limit)
   const write = keyWriter(query)
   return {
+    headers: abortHeaders(bucket, upload),
     body: xmlDocument('ListPartsResult', {
       Bucket: bucket.name,
       Key: write.key(key),

@@ -7,6 +7,7 @@ import { metadataHeaders } from '../metadata.ts'
 import { algorithmOf } from '../objects/checksums.ts'
 import { readDetails } from '../objects/details.ts'
 import type { OpenBucket } from '../objects/store.ts'
+import type { OpenUpload } from '../objects/uploads.ts'
 
 export function quoted(etag: string): string {
   return `"${etag}"`
@@ -56,6 +57,14 @@ export async function objectHeaders(call: ObjectCall, row: ObjectRow): Promise<R
     ...(legalHold !== undefined && (await may('s3:GetObjectLegalHold')) ? lockHeadersOf({ legalHold }) : {}),
     ...(row.isCurrent === false ? {} : expirationHeaders(bucket, row)),
   }
+}
+
+/** When the lifecycle of the bucket will abort an upload, if it will. */
+export function abortHeaders(
+  { settings }: OpenBucket,
+  { key, startedMs }: Pick<OpenUpload, 'key' | 'startedMs'>,
+): Readonly<Record<string, string>> {
+  return settings.lifecycle?.compiled.abortHeaders({ key, initiatedMs: startedMs }) ?? {}
 }
 
 /** When the lifecycle of the bucket will remove the current version of a key, if it will. */
