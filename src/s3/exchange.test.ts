@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Clock } from '../ports/system.ts'
 import { Exchange } from './exchange.ts'
 
@@ -47,4 +48,78 @@ test('a body that stops coming is answered, and whoever reads it gets an error',
   assert.match(answer, /^HTTP\/1\.1 400 .*too slow$/s)
   assert.deepEqual(failures, ['RequestTimeout'])
   server.close()
+})
+
+test('silence that is ours ends nothing, whichever way the bytes go, and that of the client still does', async (t) => {
+  let goOn: (() => void) | undefined
+  const held = async (): Promise<void> => {
+    while (goOn === undefined) await wait(10)
+    await wait(300)
+  }
+  const release = (): void => {
+    goOn?.()
+    goOn = undefined
+  }
+  const failures: unknown[] = []
+  const server = createServer((request, response) => {
+    const exchange: Exchange = new Exchange(request, response, {
+      clock,
+      awaitsContinue: false,
+      isClosing: () => false,
+      onSilence: () => exchange.send(400, { Connection: 'close' }, 'too slow'),
+    })
+    const released = new Promise<void>((resolve) => (goOn = resolve))
+    async function* bytes(): AsyncGenerator<Buffer, undefined> {
+      yield Buffer.from('first')
+      await released
+      yield Buffer.from('second')
+    }
+    void (async () => {
+      try {
+        if (request.method === 'GET') return await exchange.send(200, {}, { sizeBytes: 11, bytes: bytes() })
+        for await (const _ of exchange.body()) await released
+        await exchange.send(200, { Connection: 'close' }, 'stored')
+      } catch (failure) {
+        failures.push((failure as { code: string }).code)
+      }
+    })()
+  })
+  server.setTimeout(50)
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const open = (text: string): { socket: Socket; answer: () => string } => {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+    let answer = ''
+    socket.on('data', (piece) => (answer += piece.toString()))
+    socket.write(text)
+    return { socket, answer: () => answer }
+  }
+  const put = 'PUT /x HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\nabc'
+
+  const reader = open('GET /x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+  await held()
+  release()
+  await once(reader.socket, 'close')
+  assert.match(reader.answer(), /^HTTP\/1\.1 200 .*firstsecond$/s)
+
+  const writer = open(put)
+  await held()
+  assert.equal(writer.answer(), '')
+  writer.socket.write('def')
+  await wait(100)
+  release()
+  await once(writer.socket, 'close')
+  assert.match(writer.answer(), /^HTTP\/1\.1 200 .*stored$/s)
+
+  const silent = open(put)
+  await held()
+  assert.equal(silent.answer(), '')
+  release()
+  await once(silent.socket, 'close')
+  assert.match(silent.answer(), /^HTTP\/1\.1 400 .*too slow$/s)
+  assert.deepEqual(failures, ['RequestTimeout'])
 })

@@ -29,6 +29,8 @@ export class Exchange {
   readonly #clock: Clock
   #awaitsContinue: boolean
   #timedOut = false
+  /** What of the client we wait for. While it is nothing, the silence is ours: a disk, a ceiling, a commit. */
+  #awaits: 'body' | 'reader' | undefined
 
   constructor(
     request: IncomingMessage,
@@ -48,12 +50,13 @@ export class Exchange {
     this.#clock = options.clock
     // Of a body that has stopped coming. Whoever waits for its next piece learns it by the end of the connection.
     request.on('timeout', () => {
+      if (this.#awaits !== 'body' && !response.writableEnded) return this.#keepOn()
       this.#timedOut = true
       void options.onSilence().finally(() => request.destroy())
     })
-    // While the answer is being worked on, silence is ours.
     response.on('timeout', () => {
-      if (response.headersSent) response.destroy()
+      if (this.#awaits !== 'reader' && !response.writableEnded) return this.#keepOn()
+      response.destroy()
     })
     // The answer may have begun before the listener was to close, and so could not say it.
     response.on('finish', () => {
@@ -71,15 +74,20 @@ export class Exchange {
       this.response.writeContinue()
     }
     try {
+      this.#awaits = 'body'
       for await (const piece of this.request.iterator({ destroyOnReturn: false })) {
+        this.#awaits = undefined
         const bytes = piece as Buffer
         this.bytesReceived += bytes.length
         await this.pace?.bytes(bytes.length)
         yield bytes
+        this.#awaits = 'body'
       }
     } catch (failure) {
       if (this.#timedOut) throw s3Error('RequestTimeout')
       throw s3Error('IncompleteBody', { cause: failure })
+    } finally {
+      this.#awaits = undefined
     }
   }
 
@@ -144,8 +152,16 @@ export class Exchange {
     if (!response.writableNeedDrain || response.destroyed) return
     const stop = new AbortController()
     const { signal } = stop
+    this.#awaits = 'reader'
     await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })]).catch(() => {})
+    this.#awaits = undefined
     stop.abort()
+  }
+
+  /** Has the silence measured anew: Node does it once, until bytes move again. */
+  #keepOn(): void {
+    const { socket } = this.request
+    socket.setTimeout(socket.timeout ?? idleMs)
   }
 
   /** How much of the body may still come: unknown is endless. */
