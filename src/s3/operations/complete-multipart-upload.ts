@@ -1,4 +1,5 @@
 import type { ObjectCall, Reply } from '../call.ts'
+import { urlEncodedKey } from '../keys.ts'
 import { decodeChecksum, findChecksumAlgorithm } from '../checksums/algorithms.ts'
 import { readObjectChecksum } from '../checksums/claims.ts'
 import { unquoted } from '../conditions.ts'
@@ -36,7 +37,7 @@ export async function completeMultipartUpload(call: ObjectCall): Promise<Reply> 
   return {
     headers: versionHeaders(bucket, version),
     body: xmlDocument('CompleteMultipartUploadResult', {
-      Location: `/${bucket.name}/${Buffer.from(key).toString('utf8')}`,
+      Location: `${call.bucketUrl}/${urlEncodedKey(key)}`,
       Bucket: bucket.name,
       Key: Buffer.from(key).toString('utf8'),
       ETag: quoted(etag),

@@ -89,10 +89,8 @@ export function step(versioning: Versioning, state: State, operation: Operation,
       return answer.status === 200 && answer.tag === current.tag ? state : undefined
     }
     case 'versions': {
-      const seen = JSON.stringify(split(answer.rows ?? []))
-      return seen === JSON.stringify(split(state.map(({ version, etag }) => [version, etag] as const)))
-        ? state
-        : undefined
+      const seen = JSON.stringify(answer.rows)
+      return seen === JSON.stringify(state.map(({ version, etag }) => [version, etag])) ? state : undefined
     }
   }
 }
@@ -114,8 +112,4 @@ function added(versioning: Versioning, state: State, row: Row): State {
 
 function changed(state: State, row: Row, change: Partial<Row>): State {
   return state.map((one) => (one === row ? { ...one, ...change } : one))
-}
-
-function split(rows: readonly (readonly [string, string])[]): unknown {
-  return [rows.filter(([, etag]) => etag !== ''), rows.filter(([, etag]) => etag === '')]
 }
