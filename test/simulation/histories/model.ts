@@ -61,7 +61,9 @@ export function step(versioning: Versioning, state: State, operation: Operation,
     }
     case 'delete': {
       const refused = refusal(operation.condition, current)
-      if (answer.status !== 204) return answer.status === refused ? state : undefined
+      // Whether there was nothing or a marker (412) is looked at after the refusal, so both may be answered.
+      const isRefused = answer.status === refused || (refused === 404 && answer.status === 412)
+      if (answer.status !== 204) return isRefused ? state : undefined
       if (refused !== undefined) return undefined
       if (versioning === 'off') return []
       const marker: Row = { version: answer.version ?? 'null', etag: '', lock: 'none', isHeld: false, tag: '' }
