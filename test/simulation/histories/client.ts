@@ -183,7 +183,8 @@ async function prepare(
     }
   }
   return async () => {
-    const sent = await go('PUT', path, { body, headers: { ...about, ...conditions } })
+    // A write with a lock has to say what it writes.
+    const sent = await go('PUT', path, { body, headers: { ...about, ...conditions, ...md5Header(body) } })
     return answerOf(sent, sent.headers['etag'])
   }
 }
