@@ -1,7 +1,18 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Catalog, Change, WriteCondition } from './catalog.ts'
-import { bytes, draft, listed, openBucket, page, part, put, refused, text } from './catalog-fixtures.suite.ts'
+import {
+  bytes,
+  draft,
+  listed,
+  openBucket,
+  page,
+  part,
+  put,
+  refused,
+  takeSnapshot,
+  text,
+} from './catalog-fixtures.suite.ts'
 
 export function proveObjects(catalog: () => Catalog): void {
   const usage = async (bucket: string) => {
@@ -10,6 +21,30 @@ export function proveObjects(catalog: () => Catalog): void {
   }
 
   void describe('objects', () => {
+    void it('a storage class is shown wherever the object is, and stays with what snapshots show', async () => {
+      await openBucket(catalog(), 'class')
+      const cold = { ...draft('a1'), storageClass: 'STANDARD_IA' }
+      await catalog().commit([put('class', 'a', cold), put('class', 'b', draft('b1'))])
+      const epoch = await takeSnapshot(catalog(), 'class-v', 's')
+      const tagged = { do: 'amend-object', bucket: 'class', key: bytes('a'), nowMs: 1, details: { tag: 'x' } } as const
+      await catalog().commit([tagged])
+      const asked = { bucket: 'class', prefix: bytes(''), delimiter: bytes(''), limit: 10 }
+      for (const at of [{}, { at: { epoch } }]) {
+        const { objects } = await catalog().list({ ...asked, ...at, after: bytes('') })
+        const { versions } = await catalog().versions({ ...asked, ...at, afterKey: bytes('') })
+        for (const rows of [objects, versions]) {
+          assert.deepEqual(
+            rows.map(({ storageClass }) => storageClass),
+            ['STANDARD_IA', undefined],
+          )
+        }
+      }
+      assert.equal((await catalog().object('class', bytes('a')))?.storageClass, 'STANDARD_IA')
+      await catalog().commit([put('class', 'a', draft('a2'))])
+      assert.equal((await catalog().object('class', bytes('a')))?.storageClass, undefined)
+      assert.equal((await catalog().object('class', bytes('a'), { epoch }))?.storageClass, 'STANDARD_IA')
+    })
+
     void it('an object reads as it was written', async () => {
       await openBucket(catalog(), 'o1')
       const object = {

@@ -76,6 +76,8 @@ export interface ObjectRow {
   readonly parts: readonly ObjectPart[] | null
   /** Content headers, user metadata, owner, tags: what the object store keeps for itself. At most 16 KiB as JSON. */
   readonly details: Fields
+  /** What clients call the way it is stored; absent: the usual one. */
+  readonly storageClass?: string
   /** Until when nobody may remove the row. */
   readonly lock?: ObjectLock
   /** While set, nobody may remove the row. Absent: it was never said. */
@@ -87,7 +89,7 @@ export interface ObjectRow {
 }
 
 /** What listings show of a row. Blobs, details and locks are not read for it: a page costs what it shows. */
-export type ListedRow = Pick<ObjectRow, 'key' | 'version' | 'sizeBytes' | 'etag' | 'modifiedMs'> & {
+export type ListedRow = Pick<ObjectRow, 'key' | 'version' | 'sizeBytes' | 'etag' | 'modifiedMs' | 'storageClass'> & {
   readonly checksum: Pick<ObjectChecksum, 'algorithm' | 'type'>
 }
 

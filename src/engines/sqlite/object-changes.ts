@@ -39,8 +39,8 @@ export interface KeptRow extends HeldColumns {
 
 const KEPT_COLUMNS =
   'seq, born, version, marker, lock_mode AS lockMode, lock_until AS lockUntil, hold, size, etag, modified, blobs'
-const COPIED = `bucket, key, seq, born, version, versioned, marker, size, etag, modified, algorithm, composite, lock_mode,
-  lock_until, hold, checksum, blobs, body`
+const COPIED = `bucket, key, seq, born, version, versioned, marker, size, etag, modified, algorithm, composite, class,
+  lock_mode, lock_until, hold, checksum, blobs, body`
 
 /** Where a row is about to be added. */
 export interface Place {
@@ -127,6 +127,7 @@ export function objectChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChang
       object.modifiedMs,
       object.checksum.algorithm,
       object.checksum.type === 'COMPOSITE' ? 1 : 0,
+      object.storageClass ?? null,
       object.lock?.mode ?? null,
       object.lock?.untilMs ?? null,
       object.legalHold === undefined ? null : Number(object.legalHold),

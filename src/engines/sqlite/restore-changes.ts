@@ -38,8 +38,8 @@ interface Position {
   readonly seq: number
 }
 
-const COLUMNS = `bucket, key, seq, born, version, versioned, marker, size, etag, modified, algorithm, composite, lock_mode,
-  lock_until, hold, checksum, blobs, body`
+const COLUMNS = `bucket, key, seq, born, version, versioned, marker, size, etag, modified, algorithm, composite, class,
+  lock_mode, lock_until, hold, checksum, blobs, body`
 
 export function restoreChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChanges) {
   const find = query<{ epoch: number }>(db, 'SELECT epoch FROM snapshots WHERE volume = ? AND uuid = ?')

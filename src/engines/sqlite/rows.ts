@@ -27,6 +27,7 @@ export interface ListedColumns {
   readonly modified: number
   readonly algorithm: string
   readonly composite: number
+  readonly class: string | null
 }
 
 /** A whole row. */
@@ -39,7 +40,7 @@ export interface ObjectColumns extends ListedColumns {
   readonly body: string
 }
 
-export const OBJECT_COLUMNS = `key, seq, version, marker, size, etag, modified, algorithm, composite,
+export const OBJECT_COLUMNS = `key, seq, version, marker, size, etag, modified, algorithm, composite, class,
   lock_mode AS lockMode, lock_until AS lockUntil, hold, checksum, blobs, body`
 
 interface ObjectBody {
@@ -58,9 +59,11 @@ export function patchedBody(text: string, patch: Fields): string {
   return objectBody({ ...body, details: Object.fromEntries(details) })
 }
 
-export function listedRow({ key, version, size, etag, modified, algorithm, composite }: ListedColumns): ListedRow {
+export function listedRow(row: ListedColumns): ListedRow {
+  const { key, version, size, etag, modified, algorithm, composite } = row
   const checksum = { algorithm, type: checksumType(composite) }
-  return { key, version, sizeBytes: size, etag, modifiedMs: modified, checksum }
+  const listed = { key, version, sizeBytes: size, etag, modifiedMs: modified, checksum }
+  return row.class === null ? listed : Object.assign(listed, { storageClass: row.class })
 }
 
 export function listedVersion(row: ListedColumns, isCurrent: boolean, noncurrentSinceMs?: number): ListedVersion {
@@ -93,6 +96,7 @@ export function objectRow(row: ObjectColumns, isCurrent: boolean, noncurrentSinc
     ...(noncurrentSinceMs === undefined ? {} : { noncurrentSinceMs }),
     ...(row.lockUntil === null ? {} : { lock: { mode: row.lockMode ?? 'compliance', untilMs: row.lockUntil } }),
     ...(row.hold === null ? {} : { legalHold: row.hold === 1 }),
+    ...(row.class === null ? {} : { storageClass: row.class }),
   }
 }
 

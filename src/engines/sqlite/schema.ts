@@ -18,7 +18,7 @@
  */
 import { DatabaseSync } from 'node:sqlite'
 
-export const SCHEMA_VERSION = 3
+export const SCHEMA_VERSION = 4
 
 const APPLICATION_ID = 0x484f4c44 // 'HOLD'
 const PAGE_BYTES = 8192
@@ -101,6 +101,7 @@ CREATE TABLE objects (
   modified INTEGER NOT NULL,
   algorithm TEXT NOT NULL, -- of the checksum
   composite INTEGER NOT NULL, -- 1: the checksum is one of the parts' checksums
+  class TEXT, -- null: the usual storage class
   lock_mode TEXT,
   lock_until INTEGER,
   hold INTEGER,
@@ -127,6 +128,7 @@ CREATE TABLE object_history (
   modified INTEGER NOT NULL,
   algorithm TEXT NOT NULL, -- of the checksum
   composite INTEGER NOT NULL, -- 1: the checksum is one of the parts' checksums
+  class TEXT, -- null: the usual storage class
   lock_mode TEXT,
   lock_until INTEGER,
   hold INTEGER,

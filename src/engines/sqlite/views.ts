@@ -118,10 +118,22 @@ type Rows<Row extends Place> = Pick<Table<Row, unknown>, 'rows' | 'rowsOfKey'>
 
 /** Reads the first columns of live rows. Keys come as hex digits: a Buffer of each row costs SQLite's binding far more. */
 function listedRows(db: DatabaseSync): Rows<LiveListed> {
-  type Tuple = readonly [string, number, number, number, string, number, string, number, string, number]
-  const select = `SELECT hex(o.key), seq, born, marker, version, size, etag, modified, algorithm, composite
-    FROM objects o WHERE`
-  const listed = ([key, seq, born, marker, version, size, etag, modified, algorithm, composite]: Tuple) => ({
+  type Tuple = readonly [string, number, number, number, string, number, string, number, string, number, string | null]
+  const select = `SELECT hex(o.key), seq, born, marker, version, size, etag, modified, algorithm, composite,
+      class FROM objects o WHERE`
+  const listed = ([
+    key,
+    seq,
+    born,
+    marker,
+    version,
+    size,
+    etag,
+    modified,
+    algorithm,
+    composite,
+    storageClass,
+  ]: Tuple) => ({
     key: Buffer.from(key, 'hex'),
     seq,
     born,
@@ -132,6 +144,7 @@ function listedRows(db: DatabaseSync): Rows<LiveListed> {
     modified,
     algorithm,
     composite,
+    class: storageClass,
   })
   const rows = tuples<Tuple>(db, `${select} ${IN_RANGE}`)
   const rowsOfKey = tuples<Tuple>(db, `${select} ${OF_KEY}`)

@@ -4,7 +4,7 @@ import { compositeChecksum, fullObjectChecksum } from '../checksums/algorithms.t
 import type { ChecksumAlgorithm, ChecksumType } from '../checksums/algorithms.ts'
 import { s3Error } from '../errors.ts'
 import { checksumBytes } from './checksums.ts'
-import { readDetails, writeDetails } from './details.ts'
+import { readDetails, objectDetails } from './details.ts'
 import { lockOf } from './locks.ts'
 import { newId } from './ids.ts'
 import { partBytesMin } from './limits.ts'
@@ -155,7 +155,7 @@ function assemble(
     checksum: wholeChecksum(parts, upload),
     blobs: parts.flatMap((part) => part.blobs),
     parts: parts.map(({ number, sizeBytes, checksum }) => ({ number, sizeBytes, checksum: checksum.value })),
-    details: writeDetails({ ...upload.details, upload: upload.id }),
+    ...objectDetails({ ...upload.details, upload: upload.id }),
     ...lockOf(bucket, upload.locks, at.nowMs),
   }
 }

@@ -3,7 +3,7 @@ import { CommitRefused } from '../../ports/catalog.ts'
 import type { ChecksumAlgorithm } from '../checksums/algorithms.ts'
 import { s3Error } from '../errors.ts'
 import { algorithmOf } from './checksums.ts'
-import { writeDetails } from './details.ts'
+import { objectDetails } from './details.ts'
 import type { ObjectDetails } from './details.ts'
 import { lockOf } from './locks.ts'
 import type { GivenLock } from './locks.ts'
@@ -56,7 +56,7 @@ async function share(store: ObjectStore, order: CopyOrder, row: ObjectRow, open:
   const { target, condition } = order
   const maxBytes = requestBytesMaxOf(target.bucket)
   if (row.sizeBytes > maxBytes) throw tooLarge(row.sizeBytes, maxBytes)
-  const details = writeDetails(await order.details(row))
+  const described = objectDetails(await order.details(row))
   const checksum = await checksumOfCopy(order, row, open)
   const nowMs = store.system.clock.now()
   const object: ObjectDraft = {
@@ -66,7 +66,7 @@ async function share(store: ObjectStore, order: CopyOrder, row: ObjectRow, open:
     ...checksum,
     modifiedMs: nowMs,
     blobs: row.blobs,
-    details,
+    ...described,
     ...lockOf(target.bucket, order.locks, nowMs),
   }
   const [outcome] = await store.catalog.commit([
@@ -100,7 +100,7 @@ async function checksumOfCopy(
 
 async function move(store: ObjectStore, order: CopyOrder, row: ObjectRow, open: Open): Promise<ObjectDraft> {
   const { target, condition } = order
-  const details = writeDetails(await order.details(row))
+  const described = objectDetails(await order.details(row))
   await refuseObjectEarly(store, target.bucket, { sizeBytes: row.sizeBytes, key: target.key, condition })
   const body = digested(await open(), row.sizeBytes, order.algorithm ?? algorithmOf(row.checksum))
   const { outcome, blobs, timeMs } = await storeBody(store, target.bucket, body, { key: target.key })
@@ -113,7 +113,7 @@ async function move(store: ObjectStore, order: CopyOrder, row: ObjectRow, open: 
     checksum: outcome.checksum,
     blobs,
     parts: null,
-    details,
+    ...described,
     ...lockOf(target.bucket, order.locks, timeMs),
   }
   const { version = 'null' } = await commitNaming(store, target.bucket, blobs, {

@@ -1,4 +1,4 @@
-import type { Fields } from '../../ports/catalog.ts'
+import type { Fields, ObjectDraft } from '../../ports/catalog.ts'
 import type { Tag } from '../config/tagging.ts'
 import type { ObjectMetadata } from '../metadata.ts'
 import { defaultContentType } from '../metadata.ts'
@@ -26,6 +26,14 @@ export function writeDetails({ metadata, owner, tags, storageClass, upload }: Ob
     ...(storageClass === undefined ? {} : { storageClass }),
     ...(upload === undefined ? {} : { upload }),
   }
+}
+
+/** The same for an object, whose storage class listings show. */
+export function objectDetails({
+  storageClass,
+  ...details
+}: ObjectDetails): Pick<ObjectDraft, 'details' | 'storageClass'> {
+  return { details: writeDetails(details), ...(storageClass === undefined ? {} : { storageClass }) }
 }
 
 /** The one detail that may change while the object stays. */

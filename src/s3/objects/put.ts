@@ -1,5 +1,5 @@
 import type { ObjectDraft, WriteCondition } from '../../ports/catalog.ts'
-import { writeDetails } from './details.ts'
+import { objectDetails } from './details.ts'
 import type { ObjectDetails } from './details.ts'
 import { lockOf } from './locks.ts'
 import type { GivenLock } from './locks.ts'
@@ -32,7 +32,7 @@ export async function putObject(
     checksum: outcome.checksum,
     blobs,
     parts: null,
-    details: writeDetails(draft.details),
+    ...objectDetails(draft.details),
     ...lockOf(bucket, draft.locks, timeMs),
   }
   const { version = 'null' } = await commitNaming(store, bucket, blobs, {

@@ -7,7 +7,6 @@ import { invalidArgument, s3Error } from '../errors.ts'
 import { headerValue } from '../headers.ts'
 import type { RequestHeaders } from '../headers.ts'
 import { algorithmOf } from '../objects/checksums.ts'
-import { readDetails } from '../objects/details.ts'
 import { findObject } from '../objects/read.ts'
 import { xmlDocument } from '../xml.ts'
 import type { XmlContent } from '../xml.ts'
@@ -31,7 +30,7 @@ export async function getObjectAttributes(call: ObjectCall): Promise<Reply> {
     ETag: row.etag,
     Checksum: checksum(row),
     ObjectParts: row.parts === null ? undefined : partsPage(row, row.parts, page),
-    StorageClass: readDetails(row.details).storageClass ?? 'STANDARD',
+    StorageClass: row.storageClass ?? 'STANDARD',
     ObjectSize: row.sizeBytes,
   }
   return {

@@ -67,9 +67,9 @@ function rowsOf({ versions }: Versions, writeKey: (key: Uint8Array) => string, o
       text += `<DeleteMarker>${place}</DeleteMarker>`
       continue
     }
-    const { etag, checksum, sizeBytes } = row
+    const { etag, checksum, sizeBytes, storageClass = 'STANDARD' } = row
     text += `<Version><ETag>&quot;${etag}&quot;</ETag><ChecksumAlgorithm>${checksum.algorithm}</ChecksumAlgorithm>`
-    text += `<ChecksumType>${checksum.type}</ChecksumType><Size>${sizeBytes}</Size><StorageClass>STANDARD</StorageClass>`
+    text += `<ChecksumType>${checksum.type}</ChecksumType><Size>${sizeBytes}</Size><StorageClass>${storageClass}</StorageClass>`
     text += `${place}</Version>`
   }
   return new XmlElements(text)

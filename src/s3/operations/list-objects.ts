@@ -104,12 +104,12 @@ function commonElements({ query, bucket }: BucketCall, page: Page) {
  * needs escaping.
  */
 function contentsOf({ objects }: Page, writeKey: (key: Uint8Array) => string, ownerElement: string): XmlElements {
-  const end = `</Size><StorageClass>STANDARD</StorageClass>${ownerElement}</Contents>`
+  const end = `</StorageClass>${ownerElement}</Contents>`
   let text = ''
-  for (const { key, modifiedMs, etag, checksum, sizeBytes } of objects) {
+  for (const { key, modifiedMs, etag, checksum, sizeBytes, storageClass = 'STANDARD' } of objects) {
     text += `<Contents><Key>${escapeText(writeKey(key))}</Key><LastModified>${isoTime(modifiedMs)}</LastModified>`
     text += `<ETag>&quot;${etag}&quot;</ETag><ChecksumAlgorithm>${checksum.algorithm}</ChecksumAlgorithm><ChecksumType>`
-    text += `${checksum.type}</ChecksumType><Size>${sizeBytes}${end}`
+    text += `${checksum.type}</ChecksumType><Size>${sizeBytes}</Size><StorageClass>${storageClass}${end}`
   }
   return new XmlElements(text)
 }

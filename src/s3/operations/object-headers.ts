@@ -42,7 +42,8 @@ export function lastModified({ modifiedMs }: Pick<ObjectRow, 'modifiedMs'>): Rea
 /** Everything GET and HEAD tell about an object but its size. */
 export async function objectHeaders(call: ObjectCall, row: ObjectRow): Promise<Readonly<Record<string, string>>> {
   const { bucket, key, query } = call
-  const { metadata, tags, storageClass } = readDetails(row.details)
+  const { metadata, tags } = readDetails(row.details)
+  const { storageClass } = row
   // How many tags there are and what locks it takes a permission each to know, beside that to read the object.
   const may = (action: string): Promise<boolean> => call.allows(action, bucket.name, key)
   const tagging = query.has('versionId') ? 's3:GetObjectVersionTagging' : 's3:GetObjectTagging'

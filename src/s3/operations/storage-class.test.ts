@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import {
+  ListObjectVersionsCommand,
+  ListObjectsV2Command,
   CompleteMultipartUploadCommand,
   CopyObjectCommand,
   CreateMultipartUploadCommand,
@@ -54,6 +56,10 @@ test('a class is told as it was given, and that of an ordinary object is not tol
     assert.equal(await classOf('copy'), one)
     await upload(one)
     assert.equal(await classOf('parts'), one)
+    const { Contents } = await t.s3.send(new ListObjectsV2Command({ Bucket }))
+    const { Versions } = await t.s3.send(new ListObjectVersionsCommand({ Bucket }))
+    for (const rows of [Contents, Versions])
+      assert.deepEqual(new Set(rows?.map((row) => row.StorageClass)), new Set([one]))
   }
   // A copy has the class that is asked for with it, whatever its source has.
   await copy('k', 'copy')
