@@ -81,7 +81,15 @@ export class Made {
   }
 
   volume(svm: string, options: object = {}): Promise<{ uuid: string; path: string; name: string }> {
-    const body = { name: fresh('vol'), svm: { name: svm }, size: '64m', guarantee: { type: 'none' }, ...options }
+    const body = {
+      name: fresh('vol'),
+      svm: { name: svm },
+      size: '64m',
+      guarantee: { type: 'none' },
+      // The snapshots of the hour are not to come while a test counts its own.
+      snapshot_policy: { name: 'none' },
+      ...options,
+    }
     return this.record('/api/storage/volumes', body).then((made) => ({ ...made, name: body.name }))
   }
 

@@ -9,6 +9,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { asText, recordsOf } from './body.ts'
+import { RestClient } from './rest-client.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../bin/holdfast.ts', import.meta.url))
 const READY_MS = 30_000
@@ -103,8 +105,13 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     throw failure
   }
   const endpoints = JSON.parse(readFileSync(endpointsFile, 'utf8')) as Record<string, string | undefined>
+  const management = endpoints['management'] ?? ''
+  if (options.folder === undefined) {
+    const login = `admin:${options.environment?.['HOLDFAST_ADMIN_PASSWORD'] ?? password}`
+    await takeNoSnapshots(management, login)
+  }
   return {
-    management: endpoints['management'] ?? '',
+    management,
     s3: endpoints['s3'],
     s3Http: endpoints['s3_http'],
     user: 'admin',
@@ -121,4 +128,15 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
 /** A name that no other test uses. */
 export function fresh(prefix: string): string {
   return `${prefix}_${randomBytes(4).toString('hex')}`
+}
+
+/** A test that runs while the hour's snapshots are due is to see the same as at any other time. */
+async function takeNoSnapshots(management: string, login: string): Promise<void> {
+  const rest = new RestClient(management, `Basic ${Buffer.from(login).toString('base64')}`)
+  const { body } = await rest.call('GET', '/api/storage/volumes?fields=uuid')
+  for (const { uuid } of recordsOf(body)) {
+    await rest.call('PATCH', `/api/storage/volumes/${asText(uuid)}?return_timeout=30`, {
+      'snapshot_policy.name': 'none',
+    })
+  }
 }
