@@ -53,7 +53,7 @@ test('a body that stops coming is answered, and whoever reads it gets an error',
 test('silence that is ours ends nothing, whichever way the bytes go, and that of the client still does', async (t) => {
   let goOn: (() => void) | undefined
   const held = async (): Promise<void> => {
-    while (goOn === undefined) await wait(10)
+    for (let tries = 0; goOn === undefined && tries < 500; tries += 1) await wait(10)
     await wait(300)
   }
   const release = (): void => {
