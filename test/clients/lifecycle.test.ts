@@ -1,5 +1,6 @@
 /** Lifecycle rules of the running product, as a client and an administrator see them. */
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import {
   CreateBucketCommand,
@@ -12,7 +13,10 @@ import {
   type LifecycleRule,
   type S3Client,
 } from '@aws-sdk/client-s3'
+import { places } from '../../bin/parts.ts'
+import { openSqliteCatalog } from '../../src/engines/sqlite/catalog.ts'
 import { recordsOf } from '../support/body.ts'
+import { write } from '../support/lifecycle.ts'
 import { startProduct, type Product } from '../support/product.ts'
 import { RestClient } from '../support/rest-client.ts'
 import { until } from './processes.ts'
@@ -26,14 +30,21 @@ async function onProduct(
 ): Promise<void> {
   const product: Product = await startProduct({ environment })
   const client = sdkFor(product)
+  try {
+    await asking(product, (rest) => act(client, rest))
+  } finally {
+    client.destroy()
+    await product.stop()
+  }
+}
+
+async function asking(product: Product, act: (rest: RestClient) => Promise<void>): Promise<void> {
   const login = Buffer.from(`${product.user}:${product.password}`).toString('base64')
   const rest = new RestClient(product.management, `Basic ${login}`)
   try {
-    await act(client, rest)
+    await act(rest)
   } finally {
     rest.close()
-    client.destroy()
-    await product.stop()
   }
 }
 
@@ -96,4 +107,52 @@ describe('lifecycle rules', () => {
       })
     }),
   )
+
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    it(`a run that ${signal} ends goes on at the next start, and counts every object once`, { timeout }, async () => {
+      let product = await startProduct()
+      const client = sdkFor(product)
+      await client.send(new CreateBucketCommand({ Bucket: 'large' }))
+      client.destroy()
+      await product.stop({ keepFolder: true })
+      await fill(join(product.folder, places.catalog), OBJECTS)
+
+      product = await startProduct({ folder: product.folder })
+      try {
+        const again = sdkFor(product)
+        const rule: LifecycleRule = { ID: 'all', Status: 'Enabled', Filter: {}, Expiration: { Days: 1 } }
+        await setRules(again, 'large', rule)
+        again.destroy()
+        await asking(product, async (rest) => {
+          const jobs = '/api/cluster/jobs?fields=*&state=running&description=Apply%20lifecycle%20rules'
+          await until('the run is under way', 60_000, async () => recordsOf((await rest.get(jobs)).body).length > 0)
+        })
+        await product.stop({ signal, keepFolder: true })
+        product = await startProduct({ folder: product.folder })
+        await asking(product, async (rest) => {
+          const runs = '/api/protocols/s3/lifecycle-runs?fields=*'
+          await until('the run has ended', 120_000, async () => recordsOf((await rest.get(runs)).body).length > 0)
+          const [run] = recordsOf((await rest.get(runs)).body)
+          assert.deepEqual([run?.['expired_objects'], run?.['examined'], run?.['buckets']], [OBJECTS, OBJECTS, 1])
+          const resumed = await rest.get('/api/support/ems/events?message.name=cluster.job.resumed')
+          assert.equal(recordsOf(resumed.body).length, 1)
+        })
+      } finally {
+        await product.stop()
+      }
+    })
+  }
 })
+
+/** Enough for some seconds. */
+const OBJECTS = 40_000
+
+/** Puts old objects into the only bucket of a product that is stopped. */
+async function fill(file: string, count: number): Promise<void> {
+  const catalog = openSqliteCatalog({ file, commit: 'in-process' })
+  const [bucket = ''] = (await catalog.buckets()).keys()
+  for (let at = 0; at < count; at += 500) {
+    await catalog.commit(Array.from({ length: 500 }, (_, i) => write(bucket, `k${at + i}`, { modifiedMs: 0 })))
+  }
+  await catalog.close()
+}
