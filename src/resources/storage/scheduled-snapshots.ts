@@ -40,6 +40,8 @@ const AT_ONCE = 8
 const RETRY_MS = 5000
 /** Volumes looked at in one turn of the event loop. */
 const SLICE = 500
+/** Reading the notes of a volume takes as long as looking at so many. */
+const LOOKS_A_READ = 8
 /** What is looked at; other changes are passed over. */
 const LOOKED_AT = new Set([SCHEDULES, SNAPSHOT_POLICIES, 'storage/volumes'])
 /** With more changes than this since the last look, the next one looks at everything. */
@@ -142,8 +144,12 @@ export class ScheduledSnapshots {
     const nowMs = cluster.now()
     const stale = new Map<string, Notes>()
     const there = new Set<string>()
-    for (const [at, volume] of (await cluster.rows('storage/volumes')).entries()) {
-      if (at % SLICE === SLICE - 1) await this.#breathe()
+    let looked = 0
+    for (const volume of await cluster.rows('storage/volumes')) {
+      if (++looked >= SLICE) {
+        looked = 0
+        await this.#breathe()
+      }
       const key = textAt(volume, 'uuid')
       there.add(key)
       if (this.#busy.has(key)) {
@@ -154,6 +160,7 @@ export class ScheduledSnapshots {
       let known = this.#notes.get(key)
       if (known === undefined) {
         known = await this.#read(key)
+        looked += LOOKS_A_READ
         isChanged = true
       }
       if (isFor(known, wanted)) continue
