@@ -51,14 +51,14 @@ test('a body that stops coming is answered, and whoever reads it gets an error',
 })
 
 test('silence that is ours ends nothing, whichever way the bytes go, and that of the client still does', async (t) => {
-  let goOn: (() => void) | undefined
+  const begun: { goOn?: (() => void) | undefined } = {}
   const held = async (): Promise<void> => {
-    for (let tries = 0; goOn === undefined && tries < 500; tries += 1) await wait(10)
+    for (let tries = 0; begun.goOn === undefined && tries < 500; tries += 1) await wait(10)
     await wait(300)
   }
   const release = (): void => {
-    goOn?.()
-    goOn = undefined
+    begun.goOn?.()
+    begun.goOn = undefined
   }
   const failures: unknown[] = []
   const server = createServer((request, response) => {
@@ -68,7 +68,7 @@ test('silence that is ours ends nothing, whichever way the bytes go, and that of
       isClosing: () => false,
       onSilence: () => exchange.send(400, { Connection: 'close' }, 'too slow'),
     })
-    const released = new Promise<void>((resolve) => (goOn = resolve))
+    const released = new Promise<void>((resolve) => (begun.goOn = resolve))
     async function* bytes(): AsyncGenerator<Buffer, undefined> {
       yield Buffer.from('first')
       await released

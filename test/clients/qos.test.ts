@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { Agent } from 'node:http'
 import { after, before, describe, it } from 'node:test'
 import { keys as credentials, send } from '../../src/s3/test-plane.ts'
-import { asText, recordsOf, type Body } from '../support/body.ts'
+import { asText, recordsOf } from '../support/body.ts'
 import { startProduct, type Product } from '../support/product.ts'
 import { RestClient } from '../support/rest-client.ts'
 
@@ -46,7 +46,7 @@ describe('ceilings of throughput, over two worker processes', () => {
   async function uuidOf(collection: string, name: string, also = ''): Promise<string> {
     const { body } = await rest.call('GET', `${collection}?name=${name}&fields=uuid${also}`)
     const [record] = recordsOf(body)
-    const svm = also === '' ? '' : `${asText((record?.['svm'] as Body | undefined)?.['uuid'])}/`
+    const svm = also === '' ? '' : `${asText(record?.['svm']?.['uuid'])}/`
     return `${collection}/${svm}${asText(record?.['uuid'])}`
   }
 
