@@ -4,6 +4,7 @@ import type { Catalog } from './catalog.ts'
 import type { OpenedCatalog } from './catalog-fixtures.suite.ts'
 import { proveAgainstModel } from './catalog-model.suite.ts'
 import { proveObjects } from './catalog-objects.suite.ts'
+import { provePages } from './catalog-pages.suite.ts'
 import { proveRecords } from './catalog-records.suite.ts'
 import { proveRetention } from './catalog-retention.suite.ts'
 import { proveSnapshots } from './catalog-snapshots.suite.ts'
@@ -33,6 +34,7 @@ export function proveCatalog(name: string, open: () => Promise<OpenedCatalog>, {
     proveSnapshots(catalog)
     proveVersions(catalog)
     proveRetention(catalog)
+    provePages(catalog, runs)
     proveAgainstModel(catalog, runs)
   })
 }

@@ -7,7 +7,7 @@ import { startProduct, type Product } from '../support/product.ts'
 import { RestClient } from '../support/rest-client.ts'
 
 const CLIENTS = 8
-const SECONDS = Number(process.env['HOLDFAST_TEST_QOS_SECONDS'] ?? 2)
+const SECONDS = 2
 /** What may go through at once after a pause (`burstMs`), and how late a clock may be read. */
 const SLACK = 1.1
 

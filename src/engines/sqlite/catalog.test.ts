@@ -1,6 +1,9 @@
+import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { proveCatalog } from '../../ports/catalog.suite.ts'
 import type { OpenedCatalog } from '../../ports/catalog.suite.ts'
 import { openSqliteCatalog } from './catalog.ts'
@@ -50,3 +53,13 @@ proveCatalog(
   },
   { runs: 10 },
 )
+
+test('a catalog that is closed while a commit is on its way settles it, and does nothing afterwards', async () => {
+  const catalog = openSqliteCatalog({ file: ':memory:', commit: 'in-process' })
+  const commit = catalog.commit([{ do: 'put-record', type: 't', key: 'k', body: {} }])
+  await catalog.close()
+  const [outcome] = await commit
+  assert.equal(outcome?.revision, 1)
+  // Longer than an idle writer waits before it tidies: it has no statements any more.
+  await wait(500)
+})

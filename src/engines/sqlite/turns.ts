@@ -22,6 +22,7 @@ export class Turns {
   readonly #afterBatch: () => void
   #waiting: Waiting[] = []
   #scheduled = false
+  #isOver = false
   #idle: NodeJS.Timeout | undefined
 
   /** `afterBatch` is called when answers were given and the queue became shorter. */
@@ -51,8 +52,9 @@ export class Turns {
     }
   }
 
-  /** Settles all that waits, at once. */
+  /** Settles all that waits, at once, and is not to be used afterwards. */
   drain(): void {
+    this.#isOver = true
     while (this.#waiting.length > 0) this.#settleOne()
     clearTimeout(this.#idle)
     this.#idle = undefined
@@ -79,6 +81,8 @@ export class Turns {
   }
 
   #rest(): void {
+    // A turn that was on its way comes after the end.
+    if (this.#isOver) return
     if (this.#idle !== undefined) {
       this.#idle.refresh()
       return
