@@ -204,7 +204,8 @@ test('reads of settings that no bucket has yet are answered as Amazon answers fo
     ['object-lock', 404, 'ObjectLockConfigurationNotFoundError'],
     ['ownershipControls', 200, 'BucketOwnerEnforced'],
     ['publicAccessBlock', 404, 'NoSuchPublicAccessBlockConfiguration'],
-    ['inventory', 501, 'ListBucketInventoryConfigurations is not implemented'],
+    ['inventory', 200, '<IsTruncated>false'],
+    ['metadataTable', 501, 'GetBucketMetadataTableConfiguration is not implemented'],
   ]
   for (const [setting, status, text] of cases) {
     const answer = await send(t, 'GET', `/${Bucket}?${setting}`)

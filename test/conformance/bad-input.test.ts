@@ -30,6 +30,12 @@ await api.call('POST', `${services}/users`, { name: 'u1' })
 await api.call('POST', `${services}/policies`, { name: 'p1' })
 await api.call('POST', `${services}/groups`, { name: 'g1', users: [{ name: 'u1' }], policies: [{ name: 'p1' }] })
 
+const policy = await api.call('POST', '/api/storage/snapshot-policies?return_records=true', {
+  name: 'sp1',
+  'svm.name': one.svm.name,
+  copies: [{ count: 2, schedule: { name: 'hourly' } }],
+})
+
 const NOBODY = '00000000-0000-4000-8000-000000000000'
 /** Keys of paths, by the name that the path gives them. */
 const KEYS: Readonly<Record<string, string>> = {
@@ -38,6 +44,7 @@ const KEYS: Readonly<Record<string, string>> = {
   'volume.uuid': one.data.uuid,
   's3_bucket.uuid': bucket.uuid,
   'counter_table.name': 'volume',
+  'snapshot_policy.uuid': asText(recordsOf(policy.body)[0]?.['uuid']),
 }
 
 function collectionOf({ resource }: Behaviour): string {
