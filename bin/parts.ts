@@ -25,13 +25,15 @@ export function openCluster(parts: {
   })
 }
 
-/** One engine for each aggregate's folder, opened when it is first needed. */
+/** One engine for each aggregate, opened when it is first needed. The folder of the first one is not marked as its own. */
 function enginesByFolder(): (aggregate: Row) => Volumes {
   const engines = new Map<string, Volumes>()
   return (aggregate) => {
     const folder = textAt(aggregate, '$folder')
-    const engine = engines.get(folder) ?? new DirectoryVolumes(folder)
-    engines.set(folder, engine)
+    const owner = aggregate['$claimed'] === true ? textAt(aggregate, 'uuid') : undefined
+    const place = `${owner ?? ''} ${folder}`
+    const engine = engines.get(place) ?? new DirectoryVolumes(folder, owner)
+    engines.set(place, engine)
     return engine
   }
 }

@@ -116,6 +116,11 @@ export class Cluster {
     return this.#volumesOf(await this.row('storage/aggregates', aggregate))
   }
 
+  /** The same by the record of the aggregate, be it stored yet, still, or not. */
+  engineOf(aggregate: Row): Volumes {
+    return this.#volumesOf(aggregate)
+  }
+
   /** Commits; a refusal for a taken name becomes the failure that clients know. */
   async commit(changes: readonly Change[]): Promise<readonly Outcome[]> {
     try {

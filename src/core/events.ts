@@ -4,6 +4,9 @@ export const events = {
   'cluster.job.failed': { severity: 'error', text: 'A job failed; its record says why.' },
   'cluster.job.resumed': { severity: 'notice', text: 'A job was resumed after an interruption.' },
   'cluster.worker.restarted': { severity: 'error', text: 'A data-plane process ended and was replaced.' },
+  'aggregate.created': { severity: 'notice', text: 'An aggregate was created.' },
+  'aggregate.renamed': { severity: 'notice', text: 'An aggregate was renamed.' },
+  'aggregate.deleted': { severity: 'notice', text: 'An aggregate was deleted. Its folder is free again.' },
   's3.lifecycle.ended': { severity: 'notice', text: 'Lifecycle rules were applied to all buckets that were due.' },
   's3.lifecycle.removed': { severity: 'informational', text: 'Lifecycle rules removed objects of a bucket.' },
   's3.lifecycle.failed': {

@@ -5,6 +5,19 @@
  *     <aggregate>/volumes/<volume-uuid>/objects/<2 hex>/<blob-id>
  */
 export interface Volumes {
+  /** Where it is, as administrators know it: a path of the machine. */
+  readonly place: string
+
+  /**
+   * Takes the place for an aggregate, and makes it when it is not there. Refused `exists` when it holds anything else, is
+   * another aggregate's, or lies within one of the places `apartFrom` or around it. Durable on return. Repeating it
+   * changes nothing. An interrupted call leaves nothing but perhaps empty folders.
+   */
+  claim(aggregate: string, apartFrom: readonly string[]): Promise<void>
+
+  /** Gives back a place that has no trees any more: as it was before `claim`. Repeating it is fine. */
+  release(aggregate: string): Promise<void>
+
   /** Makes an empty tree. Durable on return. Repeating it changes nothing. */
   create(volume: string): Promise<void>
 
@@ -26,8 +39,16 @@ export interface Volumes {
   /** All blobs of a volume, in no order, also those being written. */
   blobs(volume: string): AsyncIterable<string>
 
-  /** The space of the disk that the aggregate is on. */
-  space(): Promise<{ readonly sizeBytes: number; readonly usedBytes: number; readonly availableBytes: number }>
+  /** The space of the disk that the aggregate is on. `missing` when the place is not there: a disk that is not mounted. */
+  space(): Promise<DiskSpace>
+}
+
+export interface DiskSpace {
+  /** The same for aggregates that lie on one file system, and so have the same bytes to give. */
+  readonly disk: string
+  readonly sizeBytes: number
+  readonly usedBytes: number
+  readonly availableBytes: number
 }
 
 export interface BlobWriter {

@@ -11,7 +11,7 @@ import { openSqliteCatalog } from '../../src/engines/sqlite/catalog.ts'
 import { answer, type RestFace } from '../../src/faces/rest/answer.ts'
 import { registry } from '../../src/model/registry.ts'
 import { release } from '../../src/model/release.ts'
-import { textOf } from '../../src/model/value.ts'
+import { textAt, textOf, type Row } from '../../src/model/value.ts'
 import type { Catalog } from '../../src/ports/catalog.ts'
 import type { Clock } from '../../src/ports/system.ts'
 import { firstStart } from '../../src/resources/first-start.ts'
@@ -100,7 +100,7 @@ export class TestCluster {
 }
 
 export async function startTestCluster(options: TestClusterOptions = {}): Promise<TestCluster> {
-  const volumes = new SimulatedVolumes({ random: new SimulatedRandom(1), capacityBytes: 2 ** 50 })
+  const volumes = new SimulatedVolumes({ random: new SimulatedRandom(1), capacityBytes: 2 ** 50, place: 'aggr1' })
   const clock = new TestClock()
   const logged: TestCluster['logged'] = []
   const behaviours = [...allBehaviours, ...(options.extra ?? [])]
@@ -110,7 +110,7 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
     registry: registry(behaviours.map(({ resource }) => resource)),
     behaviours: new Map(behaviours.map((behaviour) => [behaviour.resource.type, behaviour])),
     release: release(options.release ?? '9.16.1'),
-    volumesOf: () => volumes,
+    volumesOf: simulatedByFolder(volumes),
     log: logInto(logged),
     secrets: options.secrets ?? new QuickSecrets(),
   })
@@ -130,6 +130,20 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
 
 export function basic(user: string, password: string): string {
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+}
+
+/** The first aggregate is the engine given. Others have disks of their own, one for each first part of their paths. */
+function simulatedByFolder(first: SimulatedVolumes): (aggregate: Row) => SimulatedVolumes {
+  const engines = new Map([['aggr1', first]])
+  return (aggregate) => {
+    const place = textAt(aggregate, '$folder')
+    const [, disk = ''] = place.split('/')
+    const engine =
+      engines.get(place) ??
+      new SimulatedVolumes({ random: new SimulatedRandom(1), capacityBytes: 2 ** 50, place, disk })
+    engines.set(place, engine)
+    return engine
+  }
 }
 
 /** The machine's time, moved by as much as a test says. Sleeps are real. */

@@ -33,7 +33,8 @@ export function openJobsCluster(folder: string, hooks: JobHooks = {}): JobsClust
     release: release('9.16.1'),
     volumesOf(aggregate) {
       const place = join(folder, textAt(aggregate, '$folder'))
-      const engine = engines.get(place) ?? new DirectoryVolumes(place)
+      const owner = aggregate['$claimed'] === true ? textAt(aggregate, 'uuid') : undefined
+      const engine = engines.get(place) ?? new DirectoryVolumes(place, owner)
       engines.set(place, engine)
       return engine
     },

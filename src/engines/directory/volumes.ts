@@ -7,12 +7,13 @@
  *
  * Blobs are spread by the last digits of their names, because the first ones may be the time.
  */
-import { mkdir, open, opendir, readdir, rename, rm, statfs, unlink } from 'node:fs/promises'
+import { mkdir, open, opendir, readdir, rename, rm, stat, statfs, unlink } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import type { BlobReader, BlobWriter, Volumes } from '../../ports/volumes.ts'
+import type { BlobReader, BlobWriter, DiskSpace, Volumes } from '../../ports/volumes.ts'
 import { openBlob } from './blob-reader.ts'
 import { FileBlobWriter } from './blob-writer.ts'
+import { claimFolder, insistOnClaim, releaseFolder } from './claim.ts'
 import { codeOf, volumesFailure } from './failures.ts'
 import { FanOut } from './fan-out.ts'
 import { FolderSync } from './folder-sync.ts'
@@ -23,18 +24,36 @@ const FOLDER = { recursive: true, mode: 0o700 } as const
 
 export class DirectoryVolumes implements Volumes {
   readonly #aggregate: string
+  readonly #owner: string | undefined
   readonly #sync = new FolderSync()
   readonly #fanOut = new FanOut(this.#sync)
   #cleaning = false
 
-  /** The folder of an aggregate. It is made with the first volume. */
-  constructor(aggregate: string) {
+  /**
+   * The folder of an aggregate. With `owner`, it must have been claimed for the aggregate with this uuid before it is
+   * used: a disk that is not mounted is then noticed. Without, it is made with the first volume.
+   */
+  constructor(aggregate: string, owner?: string) {
     this.#aggregate = resolve(aggregate)
+    this.#owner = owner
+  }
+
+  get place(): string {
+    return this.#aggregate
+  }
+
+  claim(aggregate: string, apartFrom: readonly string[]): Promise<void> {
+    return claimFolder(this.#aggregate, aggregate, apartFrom, this.#sync)
+  }
+
+  release(aggregate: string): Promise<void> {
+    return releaseFolder(this.#aggregate, aggregate)
   }
 
   async create(volume: string): Promise<void> {
     const tree = this.#objects(volume)
     try {
+      await this.#insistOnOwner()
       const made = await mkdir(tree, FOLDER)
       // Up to the folder that holds the first new entry. When nothing is new an earlier call may have been interrupted.
       const top = made === undefined ? this.#aggregate : dirname(made)
@@ -113,14 +132,27 @@ export class DirectoryVolumes implements Volumes {
     }
   }
 
-  async space(): Promise<{ sizeBytes: number; usedBytes: number; availableBytes: number }> {
+  async space(): Promise<DiskSpace> {
     try {
-      await mkdir(this.#aggregate, FOLDER)
-      const { bsize, blocks, bfree, bavail } = await statfs(this.#aggregate)
-      return { sizeBytes: blocks * bsize, usedBytes: (blocks - bfree) * bsize, availableBytes: bavail * bsize }
+      await this.#insistOnOwner()
+      const [{ dev }, { bsize, blocks, bfree, bavail }] = await Promise.all([
+        stat(this.#aggregate),
+        statfs(this.#aggregate),
+      ])
+      return {
+        disk: String(dev),
+        sizeBytes: blocks * bsize,
+        usedBytes: (blocks - bfree) * bsize,
+        availableBytes: bavail * bsize,
+      }
     } catch (failure) {
       throw volumesFailure(failure, `Aggregate ${this.#aggregate}`)
     }
+  }
+
+  async #insistOnOwner(): Promise<void> {
+    if (this.#owner === undefined) await mkdir(this.#aggregate, FOLDER)
+    else await insistOnClaim(this.#aggregate, this.#owner)
   }
 
   /** Opens a file that must be new. Its folder is made when it is not there, or is not known to be durable. */

@@ -1,5 +1,5 @@
 import { VolumesFailure } from '../../ports/volumes.ts'
-import type { BlobReader, BlobWriter, Volumes, VolumesReason } from '../../ports/volumes.ts'
+import type { BlobReader, BlobWriter, DiskSpace, Volumes, VolumesReason } from '../../ports/volumes.ts'
 import type { Clock } from '../../ports/system.ts'
 import type { SimulatedRandom } from './random.ts'
 
@@ -16,6 +16,9 @@ export interface SimulatedVolumesOptions {
   readonly clock?: Clock
   readonly faults?: VolumesFaults
   readonly capacityBytes?: number
+  readonly place?: string
+  /** Those of one disk have the same bytes to promise. */
+  readonly disk?: string
 }
 
 interface StoredBlob {
@@ -36,12 +39,17 @@ export class SimulatedVolumes implements Volumes {
   #calls = 0
   #lives = 0
   #usedBytes = 0
+  #owner: string | undefined
+  readonly place: string
+  readonly #disk: string
 
-  constructor({ random, clock, faults = {}, capacityBytes = 2 ** 40 }: SimulatedVolumesOptions) {
+  constructor({ random, clock, faults = {}, capacityBytes = 2 ** 40, ...rest }: SimulatedVolumesOptions) {
     this.#random = random
     this.#clock = clock
     this.#faults = faults
     this.#capacityBytes = capacityBytes
+    this.place = rest.place ?? '/simulated'
+    this.#disk = rest.disk ?? 'simulated'
   }
 
   /** Faults from now on. */
@@ -62,6 +70,20 @@ export class SimulatedVolumes implements Volumes {
         if (blob.label === undefined && this.#random.chance(0.5)) this.#drop(tree, name)
       }
     }
+  }
+
+  async claim(aggregate: string, apartFrom: readonly string[]): Promise<void> {
+    await this.#delay()
+    const isNear = apartFrom.some((other) => isWithin(this.place, other) || isWithin(other, this.place))
+    if (isNear || (this.#owner !== undefined && this.#owner !== aggregate)) {
+      throw new VolumesFailure('exists', `${this.place} is another aggregate's.`)
+    }
+    this.#owner = aggregate
+  }
+
+  async release(aggregate: string): Promise<void> {
+    await this.#delay()
+    if (this.#owner === aggregate) this.#owner = undefined
   }
 
   async create(volume: string): Promise<void> {
@@ -158,9 +180,14 @@ export class SimulatedVolumes implements Volumes {
     yield* this.#tree(volume).keys()
   }
 
-  async space(): Promise<{ sizeBytes: number; usedBytes: number; availableBytes: number }> {
+  async space(): Promise<DiskSpace> {
     const usedBytes = this.#usedBytes
-    return { sizeBytes: this.#capacityBytes, usedBytes, availableBytes: this.#capacityBytes - usedBytes }
+    return {
+      disk: this.#disk,
+      sizeBytes: this.#capacityBytes,
+      usedBytes,
+      availableBytes: this.#capacityBytes - usedBytes,
+    }
   }
 
   #tree(volume: string): Map<string, StoredBlob> {
@@ -187,6 +214,10 @@ export class SimulatedVolumes implements Volumes {
     const { delayMs = 0 } = this.#faults
     if (delayMs > 0) await this.#clock?.sleep(this.#random.below(delayMs + 1))
   }
+}
+
+function isWithin(place: string, other: string): boolean {
+  return place === other || place.startsWith(`${other}/`)
 }
 
 function noSpace(): VolumesFailure {

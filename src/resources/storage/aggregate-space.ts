@@ -3,13 +3,22 @@
  * not used yet is promised already:
  *
  *     available = free on disk - sum over volumes with guarantee `volume` of (size - used)
+ *
+ * The sum goes over the volumes of all aggregates that lie on that disk: they share its bytes, so what one of them has
+ * promised is not there for the others. Promises are made under one lock for the same reason.
  */
 import { aggregateOf } from '../../core/aggregate-of.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { textAt, type Row } from '../../model/value.ts'
 import type { VolumeCounters } from '../../ports/catalog.ts'
+import { type DiskSpace, VolumesFailure } from '../../ports/volumes.ts'
+
+/** Held from a look at what aggregates and disks have until the commit that rests on it. */
+export const AGGREGATES_LOCK = 'aggregates'
 
 export interface AggregateSpace {
+  /** False when the folder is not there: a disk that is not mounted. It has nothing to give then. */
+  readonly isThere: boolean
   readonly sizeBytes: number
   readonly availableBytes: number
   /** Used by volumes, or promised to them. */
@@ -19,8 +28,12 @@ export interface AggregateSpace {
 }
 
 export async function spaceOf(cluster: Cluster, aggregate: string): Promise<AggregateSpace> {
-  const own = await volumesIn(cluster, aggregate)
-  const [disk, counters] = await Promise.all([diskOf(cluster, aggregate), countersOf(cluster, own)])
+  const own = await volumesIn(cluster, new Set([aggregate]))
+  const [disk, counters, availableBytes] = await Promise.all([
+    diskOf(cluster, aggregate),
+    countersOf(cluster, own),
+    availableIn(cluster, aggregate),
+  ])
   let footprint = 0
   let provisioned = 0
   for (const volume of own) {
@@ -29,8 +42,9 @@ export async function spaceOf(cluster: Cluster, aggregate: string): Promise<Aggr
     provisioned += Number(volume['size'])
   }
   return {
-    sizeBytes: disk.usedBytes + disk.availableBytes,
-    availableBytes: Math.max(0, disk.availableBytes - promised(own, counters)),
+    isThere: disk !== undefined,
+    sizeBytes: disk === undefined ? 0 : disk.usedBytes + disk.availableBytes,
+    availableBytes,
     footprintBytes: footprint,
     provisionedBytes: provisioned,
     volumes: own.length,
@@ -39,8 +53,10 @@ export async function spaceOf(cluster: Cluster, aggregate: string): Promise<Aggr
 
 /** What an aggregate has to give: the one figure that every reading of a volume needs. */
 export async function availableIn(cluster: Cluster, aggregate: string): Promise<number> {
-  const guaranteed = (await volumesIn(cluster, aggregate)).filter(isGuaranteed)
-  const [disk, counters] = await Promise.all([diskOf(cluster, aggregate), countersOf(cluster, guaranteed)])
+  const disk = await diskOf(cluster, aggregate)
+  if (disk === undefined) return 0
+  const guaranteed = (await volumesIn(cluster, await aggregatesOn(cluster, disk.disk))).filter(isGuaranteed)
+  const counters = await countersOf(cluster, guaranteed)
   return Math.max(0, disk.availableBytes - promised(guaranteed, counters))
 }
 
@@ -70,12 +86,25 @@ export async function countersOf(
   return counters
 }
 
-async function volumesIn(cluster: Cluster, aggregate: string): Promise<Row[]> {
-  return (await cluster.rows('storage/volumes')).filter((volume) => aggregateOf(volume) === aggregate)
+async function volumesIn(cluster: Cluster, aggregates: ReadonlySet<string>): Promise<Row[]> {
+  return (await cluster.rows('storage/volumes')).filter((volume) => aggregates.has(aggregateOf(volume)))
 }
 
-async function diskOf(cluster: Cluster, aggregate: string) {
-  return (await cluster.volumesOf(aggregate)).space()
+async function aggregatesOn(cluster: Cluster, disk: string): Promise<ReadonlySet<string>> {
+  const uuids = (await cluster.rows('storage/aggregates')).map((row) => textAt(row, 'uuid'))
+  if (uuids.length === 1) return new Set(uuids)
+  const disks = await Promise.all(uuids.map((uuid) => diskOf(cluster, uuid)))
+  return new Set(uuids.filter((_, at) => disks[at]?.disk === disk))
+}
+
+/** What the disk of an aggregate has; nothing when its folder is not there. */
+async function diskOf(cluster: Cluster, aggregate: string): Promise<DiskSpace | undefined> {
+  try {
+    return await (await cluster.volumesOf(aggregate)).space()
+  } catch (failure) {
+    if (failure instanceof VolumesFailure) return undefined
+    throw failure
+  }
 }
 
 function promised(volumes: readonly Row[], counters: ReadonlyMap<string, VolumeCounters>): number {

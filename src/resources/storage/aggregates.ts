@@ -1,7 +1,52 @@
 import { define } from '../../core/behaviour.ts'
+import type { Derivation } from '../../core/behaviour.ts'
 import { bytes, count, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { spaceOf } from './aggregate-space.ts'
+import { createAggregate, modifyAggregate, removeAggregate } from './aggregate-verbs.ts'
+
+const node: Derivation = {
+  gives: ['node.name'],
+  async from(cluster, rows) {
+    const name = (await cluster.rows('cluster/nodes'))[0]?.['name'] ?? null
+    return rows.map(() => ({ 'node.name': name }))
+  },
+}
+
+const place: Derivation = {
+  gives: ['block_storage.path'],
+  from: (cluster, rows) => Promise.resolve(rows.map((row) => ({ 'block_storage.path': cluster.engineOf(row).place }))),
+}
+
+const space: Derivation = {
+  gives: [
+    'state',
+    'space.block_storage.size',
+    'space.block_storage.used',
+    'space.block_storage.available',
+    'space.block_storage.used_percent',
+    'space.footprint',
+    'space.total_provisioned_space',
+    'volume-count',
+  ],
+  from: (cluster, rows) =>
+    Promise.all(
+      rows.map(async (row): Promise<Row> => {
+        const found = await spaceOf(cluster, textAt(row, 'uuid'))
+        const used = found.sizeBytes - found.availableBytes
+        return {
+          state: found.isThere ? 'online' : 'offline',
+          'space.block_storage.size': found.sizeBytes,
+          'space.block_storage.used': used,
+          'space.block_storage.available': found.availableBytes,
+          'space.block_storage.used_percent': found.sizeBytes === 0 ? 0 : Math.round((used / found.sizeBytes) * 100),
+          'space.footprint': found.footprintBytes,
+          'space.total_provisioned_space': found.provisionedBytes,
+          'volume-count': found.volumes,
+        }
+      }),
+    ),
+}
 
 export const aggregates = define(
   {
@@ -11,8 +56,17 @@ export const aggregates = define(
     key: ['uuid'],
     fields: {
       uuid: { doc: 'The UUID of the aggregate.', kind: uuid() },
-      name: { doc: 'The name of the aggregate.', kind: name() },
-      state: { doc: 'Whether it serves.', kind: oneOf('online', 'offline') },
+      name: { doc: 'The name of the aggregate.', kind: name(), set: 'always', required: true },
+      state: {
+        doc: '`offline` while its folder is not there, as when a disk is not mounted.',
+        kind: oneOf('online', 'offline'),
+      },
+      'block_storage.path': {
+        doc: 'The folder of the machine that it is: an absolute path. It is made when it is not there, and must be empty.',
+        kind: text({ pattern: /^\//, patternDoc: 'a path that begins with "/"' }),
+        set: 'create',
+        required: true,
+      },
       create_time: { doc: 'When it was made.', kind: time() },
       'node.name': { doc: 'The node that serves it.', kind: text() },
       'space.block_storage.size': { doc: 'Bytes of the disk that volumes may use.', kind: bytes() },
@@ -28,42 +82,9 @@ export const aggregates = define(
     },
   },
   {
-    derive: [
-      {
-        gives: ['node.name'],
-        async from(cluster, rows) {
-          const node = (await cluster.rows('cluster/nodes'))[0]?.['name'] ?? null
-          return rows.map(() => ({ 'node.name': node }))
-        },
-      },
-      {
-        gives: [
-          'space.block_storage.size',
-          'space.block_storage.used',
-          'space.block_storage.available',
-          'space.block_storage.used_percent',
-          'space.footprint',
-          'space.total_provisioned_space',
-          'volume-count',
-        ],
-        from: (cluster, rows) =>
-          Promise.all(
-            rows.map(async (row): Promise<Row> => {
-              const space = await spaceOf(cluster, textAt(row, 'uuid'))
-              const used = space.sizeBytes - space.availableBytes
-              return {
-                'space.block_storage.size': space.sizeBytes,
-                'space.block_storage.used': used,
-                'space.block_storage.available': space.availableBytes,
-                'space.block_storage.used_percent':
-                  space.sizeBytes === 0 ? 0 : Math.round((used / space.sizeBytes) * 100),
-                'space.footprint': space.footprintBytes,
-                'space.total_provisioned_space': space.provisionedBytes,
-                'volume-count': space.volumes,
-              }
-            }),
-          ),
-      },
-    ],
+    derive: [node, place, space],
+    create: createAggregate,
+    modify: modifyAggregate,
+    remove: removeAggregate,
   },
 )

@@ -1,12 +1,12 @@
 import { aggregateOf } from '../../core/aggregate-of.ts'
 import type { Cluster } from '../../core/cluster.ts'
-import { job } from '../../core/verb.ts'
+import { job, type Work } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { printSize } from '../../model/kinds/index.ts'
 import { isRecord, type Row, textAt } from '../../model/value.ts'
 import { CommitRefused, type Change } from '../../ports/catalog.ts'
 import { plannedRestore, restoreArgs, restoreVolume } from './volume-restore.ts'
-import { availableIn } from './aggregate-space.ts'
+import { AGGREGATES_LOCK, availableIn } from './aggregate-space.ts'
 import { NOTES } from './volumes/owed-snapshots.ts'
 
 const MB = 2 ** 20
@@ -42,11 +42,12 @@ export const createVolume = job({
     {
       name: 'make tree',
       async run(cluster, { key, input }) {
-        await (await cluster.volumesOf(aggregateOf(input))).create(key)
+        // An aggregate that is deleted meanwhile has the tree, and stays; or has gone before it.
+        await cluster.locks.with([AGGREGATES_LOCK], async () => {
+          await (await cluster.volumesOf(aggregateOf(input))).create(key)
+        })
       },
-      async undo(cluster, { key, input }) {
-        await (await cluster.volumesOf(aggregateOf(input))).remove(key)
-      },
+      undo: removeTree,
     },
     {
       name: 'write record',
@@ -54,7 +55,7 @@ export const createVolume = job({
         if ((await cluster.find('storage/volumes', key)) !== undefined) return
         const aggregate = aggregateOf(input)
         // Between the look at the space and the commit nobody else may promise it away.
-        await cluster.locks.with([`aggregate:${aggregate}`], async () => {
+        await cluster.locks.with([AGGREGATES_LOCK], async () => {
           await insistOnSpace(cluster, aggregate, input)
           const svm = await cluster.catalog.record('svm/svms', textAt(input, 'svm.uuid'))
           if (svm === undefined) throw failures.notFound('SVM', 'svm.uuid')
@@ -98,7 +99,7 @@ export const modifyVolume = job({
         const before = record.body as Row
         const after: Row = { ...before, ...(isRecord(change) ? change : {}) }
         const aggregate = aggregateOf(before)
-        await cluster.locks.with([`aggregate:${aggregate}`], async () => {
+        await cluster.locks.with([AGGREGATES_LOCK], async () => {
           if (after['size'] !== before['size'] || after['guarantee.type'] !== before['guarantee.type']) {
             await insistOnSpace(cluster, aggregate, after)
           }
@@ -150,16 +151,18 @@ export const removeVolume = job({
     },
     {
       name: 'remove tree',
-      async run(cluster, { key, input }) {
-        await (await cluster.volumesOf(aggregateOf(input))).remove(key)
-      },
+      run: removeTree,
       // The records are gone, so there is no way back: what is left is cleared away, now or at the next start.
-      async undo(cluster, { key, input }) {
-        await (await cluster.volumesOf(aggregateOf(input))).remove(key)
-      },
+      undo: removeTree,
     },
   ],
 })
+
+/** An aggregate that has gone has taken nothing with it: it goes only when it has no trees. */
+async function removeTree(cluster: Cluster, { key, input }: Work): Promise<void> {
+  const aggregate = await cluster.find('storage/aggregates', aggregateOf(input))
+  if (aggregate !== undefined) await cluster.engineOf(aggregate).remove(key)
+}
 
 const SNAPSHOTS = 'storage/volumes/{volume.uuid}/snapshots'
 
@@ -169,14 +172,22 @@ async function chooseAggregate(cluster: Cluster, draft: Row): Promise<string> {
     throw failures.invalid('aggregates', 'A volume lies in one aggregate; name only one.', 918242)
   }
   const named = given?.[0]?.['uuid']
-  if (typeof named === 'string') return named
+  const svm = await cluster.find('svm/svms', textAt(draft, 'svm.uuid'))
+  const allowed = ((svm?.['aggregates'] ?? []) as readonly Row[]).map((row) => row['uuid'])
+  const isAllowed = (uuid: string) => allowed.length === 0 || allowed.includes(uuid)
+  if (typeof named === 'string') {
+    if (isAllowed(named)) return named
+    throw failures.invalid('aggregates', `The SVM "${textAt(svm, 'name')}" may not have volumes in it.`, 787140)
+  }
   let best: { uuid: string; availableBytes: number } | undefined
   for (const aggregate of await cluster.rows('storage/aggregates')) {
     const uuid = textAt(aggregate, 'uuid')
+    if (!isAllowed(uuid)) continue
     const availableBytes = await availableIn(cluster, uuid)
     if (best === undefined || availableBytes > best.availableBytes) best = { uuid, availableBytes }
   }
-  if (best === undefined) throw failures.invalid('aggregates', 'The cluster has no aggregate.', 787140)
+  if (best === undefined)
+    throw failures.invalid('aggregates', 'The cluster has no aggregate that it could lie in.', 787140)
   return best.uuid
 }
 

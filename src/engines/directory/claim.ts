@@ -1,0 +1,130 @@
+/**
+ * Whose a folder is. A label in the folder of an aggregate names the aggregate, so that two never share a folder, also
+ * not those of two clusters, and a disk that is not mounted is not taken for an empty one:
+ *
+ *     <aggregate>/aggregate.json    {"aggregate":"<uuid>","made":"<topmost folder that was made for it, or null>"}
+ */
+import { mkdir, open, readdir, readFile, realpath, rename, rm, rmdir } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { VolumesFailure } from '../../ports/volumes.ts'
+import { codeOf, volumesFailure } from './failures.ts'
+import type { FolderSync } from './folder-sync.ts'
+
+const LABEL = 'aggregate.json'
+const NEW_LABEL = `${LABEL}.new`
+/** What a claimed folder may hold: nothing of anybody's. `lost+found` is in every new file system of some kinds. */
+const NOTHING: ReadonlySet<string> = new Set([NEW_LABEL, 'lost+found'])
+
+interface Label {
+  readonly aggregate: string
+  readonly made: string | null
+}
+
+export async function claimFolder(
+  folder: string,
+  aggregate: string,
+  apartFrom: readonly string[],
+  sync: FolderSync,
+): Promise<void> {
+  try {
+    const real = await realPlace(folder)
+    for (const other of apartFrom) {
+      const place = await realPlace(other)
+      if (isWithin(real, place)) throw new VolumesFailure('exists', `${folder} lies in the folder of an aggregate.`)
+      if (isWithin(place, real)) throw new VolumesFailure('exists', `${folder} has the folder of an aggregate in it.`)
+    }
+    const made = await mkdir(folder, { recursive: true, mode: 0o700 })
+    const label = await readLabel(folder)
+    if (label?.aggregate === aggregate) return
+    if (label !== undefined) throw new VolumesFailure('exists', `${folder} is the folder of another aggregate.`)
+    const found = (await readdir(folder)).find((name) => !NOTHING.has(name))
+    if (found !== undefined) throw new VolumesFailure('exists', `${folder} is not empty: it has "${found}".`)
+    await writeLabel(folder, { aggregate, made: made ?? null }, sync)
+    const top = dirname(made ?? folder)
+    for (let each = dirname(folder); each.length >= top.length; each = dirname(each)) {
+      await sync.sync(each)
+      if (each === dirname(each)) break
+    }
+  } catch (failure) {
+    throw volumesFailure(failure, `Folder ${folder}`)
+  }
+}
+
+/** Removes what was made, with what was on its way out. Folders that are needed by others stay. */
+export async function releaseFolder(folder: string, aggregate: string): Promise<void> {
+  try {
+    const label = await readLabel(folder)
+    // Not its own any more: an earlier call has come this far, and another aggregate may have it now.
+    if (label !== undefined && label.aggregate !== aggregate) return
+    await removeEmpty(join(folder, 'volumes'))
+    await rm(join(folder, 'removing'), { recursive: true, force: true })
+    if (label === undefined) return
+    await rm(join(folder, NEW_LABEL), { force: true })
+    await rm(join(folder, LABEL), { force: true })
+    if (label.made === null) return
+    for (let each = folder; isWithin(each, label.made); each = dirname(each)) {
+      if (!(await removeEmpty(each))) return
+    }
+  } catch (failure) {
+    throw volumesFailure(failure, `Folder ${folder}`)
+  }
+}
+
+/** Refused `missing` unless the folder is there and is the aggregate's. */
+export async function insistOnClaim(folder: string, aggregate: string): Promise<void> {
+  if ((await readLabel(folder))?.aggregate === aggregate) return
+  throw new VolumesFailure('missing', `${folder} has not what it had: perhaps its disk is not mounted.`)
+}
+
+async function readLabel(folder: string): Promise<Label | undefined> {
+  let text: string
+  try {
+    text = await readFile(join(folder, LABEL), 'utf8')
+  } catch (failure) {
+    if (codeOf(failure) === 'ENOENT') return undefined
+    throw failure
+  }
+  try {
+    return JSON.parse(text) as Label
+  } catch (failure) {
+    throw new VolumesFailure('damaged', `The label ${join(folder, LABEL)} cannot be read.`, { cause: failure })
+  }
+}
+
+async function writeLabel(folder: string, label: Label, sync: FolderSync): Promise<void> {
+  const handle = await open(join(folder, NEW_LABEL), 'w', 0o600)
+  try {
+    await handle.writeFile(`${JSON.stringify(label)}\n`)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await rename(join(folder, NEW_LABEL), join(folder, LABEL))
+  await sync.sync(folder)
+}
+
+/** The path without links, also of what is not there yet. */
+async function realPlace(path: string): Promise<string> {
+  try {
+    return await realpath(path)
+  } catch (failure) {
+    if (codeOf(failure) !== 'ENOENT' || path === dirname(path)) throw failure
+    return join(await realPlace(dirname(path)), basename(path))
+  }
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`)
+}
+
+const STAY: ReadonlySet<string> = new Set(['ENOENT', 'ENOTEMPTY', 'EEXIST', 'EBUSY', 'EACCES', 'EPERM', 'EROFS'])
+
+async function removeEmpty(folder: string): Promise<boolean> {
+  try {
+    await rmdir(folder)
+    return true
+  } catch (failure) {
+    if (STAY.has(codeOf(failure))) return false
+    throw failure
+  }
+}

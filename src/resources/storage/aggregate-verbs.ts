@@ -1,0 +1,142 @@
+/**
+ * Aggregates are made of folders. The folder is claimed first, then the record is written; it is given back when the
+ * record is gone. One at a time, so that of two folders within one another only one is claimed.
+ */
+import { aggregateOf } from '../../core/aggregate-of.ts'
+import type { Cluster } from '../../core/cluster.ts'
+import { job, type Work } from '../../core/verb.ts'
+import { failures } from '../../model/failure.ts'
+import { type Row, textAt } from '../../model/value.ts'
+import { VolumesFailure } from '../../ports/volumes.ts'
+import { AGGREGATES_LOCK } from './aggregate-space.ts'
+
+const AGGREGATES = 'storage/aggregates'
+const CLAIMS_LOCK = 'aggregate-folders'
+const PATH = 'block_storage.path'
+
+export const createAggregate = job({
+  example: { name: 'aggr_example', 'block_storage.path': '/srv/aggr_example' },
+  async plan(cluster, { draft }) {
+    const name = textAt(draft, 'name')
+    await insistOnName(cluster, name, undefined)
+    const key = cluster.system.random.uuid()
+    const input = {
+      uuid: key,
+      name,
+      state: 'online',
+      create_time: cluster.now(),
+      $folder: folderOf(textAt(draft, PATH)),
+      $claimed: true,
+    }
+    return { key, input, locks: [CLAIMS_LOCK] }
+  },
+  steps: [
+    { name: 'claim folder', run: claim, undo: release },
+    {
+      name: 'write record',
+      async run(cluster, { key, input }) {
+        if ((await cluster.find(AGGREGATES, key)) !== undefined) return
+        await cluster.commit([
+          cluster.put(AGGREGATES, input, { expect: 'absent' }),
+          cluster.event('aggregate.created', { aggregate: input['name'] ?? '' }),
+        ])
+      },
+    },
+  ],
+})
+
+export const modifyAggregate = job({
+  example: { name: 'aggr_renamed' },
+  async plan(cluster, { row, draft }) {
+    const key = textAt(row, 'uuid')
+    if (draft['name'] !== undefined) await insistOnName(cluster, textAt(draft, 'name'), key)
+    return { key, input: { $change: { ...draft } }, locks: [`aggregate:${key}`] }
+  },
+  steps: [
+    {
+      name: 'write record',
+      async run(cluster, { key, input }) {
+        const record = await cluster.catalog.record(AGGREGATES, key)
+        if (record === undefined) throw failures.notFound('aggregate', 'uuid')
+        const changed: Row = { ...(record.body as Row), ...(input['$change'] as Row) }
+        await cluster.commit([
+          cluster.put(AGGREGATES, changed, { expect: record.revision }),
+          cluster.event('aggregate.renamed', { aggregate: changed['name'] ?? '' }),
+        ])
+      },
+    },
+  ],
+})
+
+export const removeAggregate = job({
+  async plan(cluster, { row = {} }) {
+    const key = textAt(row, 'uuid')
+    await insistOnUnused(cluster, row)
+    return { key, input: { ...row }, locks: [`aggregate:${key}`] }
+  },
+  steps: [
+    {
+      name: 'remove record',
+      async run(cluster, { key, input }) {
+        if ((await cluster.find(AGGREGATES, key)) === undefined) return
+        await cluster.locks.with([AGGREGATES_LOCK], async () => {
+          await insistOnUnused(cluster, input)
+          await cluster.commit([
+            { do: 'remove-record', type: AGGREGATES, key },
+            cluster.event('aggregate.deleted', { aggregate: input['name'] ?? '' }),
+          ])
+        })
+      },
+    },
+    // The record is gone, so there is no way back.
+    { name: 'release folder', run: release, undo: release },
+  ],
+})
+
+async function claim(cluster: Cluster, { key, input }: Work): Promise<void> {
+  const others = (await cluster.rows(AGGREGATES)).filter((row) => row['uuid'] !== key)
+  try {
+    await cluster.engineOf(input).claim(
+      key,
+      others.map((row) => cluster.engineOf(row).place),
+    )
+  } catch (failure) {
+    if (!(failure instanceof VolumesFailure)) throw failure
+    throw failures.invalid(PATH, `${failure.message} Choose an empty folder that the service may write to.`)
+  }
+}
+
+async function release(cluster: Cluster, { key, input }: Work): Promise<void> {
+  await cluster.engineOf(input).release(key)
+}
+
+/** As it is kept: without what means nothing in it. */
+function folderOf(path: string): string {
+  const parts = path.split('/').filter((part) => part !== '' && part !== '.')
+  if (parts.includes('..')) throw failures.badValue(PATH, 'It has ".." in it. Name the folder itself.')
+  if (parts.length === 0) throw failures.badValue(PATH, 'The whole machine is no folder of an aggregate.')
+  return `/${parts.join('/')}`
+}
+
+async function insistOnName(cluster: Cluster, name: string, self: string | undefined): Promise<void> {
+  const holder = await cluster.keyOfName(AGGREGATES, name)
+  if (holder !== undefined && holder !== self) throw failures.duplicate(`An aggregate named "${name}"`, 'name', 786439)
+}
+
+/** A tree without a volume is of one that is being made or removed. */
+async function insistOnUnused(cluster: Cluster, aggregate: Row): Promise<void> {
+  const key = textAt(aggregate, 'uuid')
+  const held = (await cluster.rows('storage/volumes')).filter((volume) => aggregateOf(volume) === key)
+  if (held.length > 0) {
+    throw failures.inUse(`The aggregate has ${held.length} volumes. Delete or move them first.`, undefined, 786435)
+  }
+  if ((await cluster.engineOf(aggregate).list()).length > 0) {
+    throw failures.inUse('A volume of the aggregate is being made or removed. Try again when that has ended.')
+  }
+  const user = (await cluster.rows('svm/svms')).find((svm) =>
+    ((svm['aggregates'] ?? []) as readonly Row[]).some((one) => one['uuid'] === key),
+  )
+  if (user !== undefined) {
+    throw failures.inUse(`The SVM "${textAt(user, 'name')}" names the aggregate. Take it off the SVM first.`)
+  }
+}

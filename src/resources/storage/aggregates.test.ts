@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { asNumber } from '../../../test/support/body.ts'
+import { startTestCluster, type TestCluster } from '../../../test/support/cluster.ts'
+import { VolumesFailure } from '../../ports/volumes.ts'
+
+const AGGREGATES = '/api/storage/aggregates'
+const VOLUMES = '/api/storage/volumes'
+const TB = 2 ** 40
+
+function create(cluster: TestCluster, name: string, path: string) {
+  return cluster.call('POST', AGGREGATES, { name, block_storage: { path } })
+}
+
+async function available(cluster: TestCluster, name: string): Promise<number> {
+  const { body } = await cluster.call(
+    'GET',
+    `${AGGREGATES}/${await cluster.uuidOf(AGGREGATES, name)}?fields=space.block_storage.available`,
+  )
+  return asNumber(body['space']?.['block_storage']?.['available'])
+}
+
+test('an aggregate is made over a folder, shown with its path, renamed, and deleted', async () => {
+  const cluster = await startTestCluster()
+  assert.equal((await create(cluster, 'aggr2', '/disk2//./holdfast/')).status, 201)
+  const path = `${AGGREGATES}/${await cluster.uuidOf(AGGREGATES, 'aggr2')}`
+  const { body } = await cluster.call('GET', `${path}?fields=name,state,block_storage.path,volume-count`)
+  assert.deepEqual(
+    [body['name'], body['state'], body['block_storage']?.['path'], body['volume-count']],
+    ['aggr2', 'online', '/disk2/holdfast', 0],
+  )
+  assert.equal((await cluster.call('PATCH', path, { name: 'second' })).status, 200)
+  assert.equal(await cluster.uuidOf(AGGREGATES, 'second'), path.split('/').at(-1))
+  assert.equal((await cluster.call('DELETE', path)).status, 200)
+  assert.equal((await cluster.call('GET', path)).status, 404)
+  assert.equal((await create(cluster, 'aggr2', '/disk2/holdfast')).status, 201, 'The folder is free again.')
+  await cluster.close()
+})
+
+test('two aggregates have neither one name nor one folder, nor one inside the other', async () => {
+  const cluster = await startTestCluster()
+  assert.equal((await create(cluster, 'aggr2', '/disk2/a')).status, 201)
+  const name = await create(cluster, 'aggr2', '/disk2/b')
+  assert.deepEqual([name.status, name.body['error']?.['code']], [409, 786439])
+  const rename = `${AGGREGATES}/${await cluster.uuidOf(AGGREGATES, 'aggr2')}`
+  assert.equal((await cluster.call('PATCH', rename, { name: 'aggr1' })).status, 409)
+  for (const path of ['/disk2/a', '/disk2/a/within', '/disk2', '/', '/disk2/../disk2/c', 'relative', '']) {
+    const { status, body } = await create(cluster, 'aggr3', path)
+    assert.deepEqual([status, body['error']?.['target']], [422, 'block_storage.path'], path)
+  }
+  assert.equal((await create(cluster, 'aggr3', '/disk2/ab')).status, 201)
+  await cluster.close()
+})
+
+test('an aggregate that has volumes is not deleted, and a volume is made in the one that is named', async () => {
+  const cluster = await startTestCluster()
+  await create(cluster, 'aggr2', '/disk2/a')
+  const path = `${AGGREGATES}/${await cluster.uuidOf(AGGREGATES, 'aggr2')}`
+  const made = await cluster.call('POST', VOLUMES, { name: 'v1', svm: 'svm1', size: '1g', aggregates: ['aggr2'] })
+  assert.equal(made.status, 201)
+  const volume = `${VOLUMES}/${await cluster.uuidOf(VOLUMES, 'v1')}`
+  const { body } = await cluster.call('GET', `${volume}?fields=aggregates`)
+  assert.equal(body['aggregates']?.[0]?.['name'], 'aggr2')
+  assert.equal((await cluster.call('DELETE', path)).status, 409)
+  await cluster.call('DELETE', volume)
+  assert.equal((await cluster.call('DELETE', path)).status, 200)
+  await cluster.close()
+})
+
+test('aggregates on one disk do not promise the same bytes twice; one on another disk is not concerned', async () => {
+  const cluster = await startTestCluster()
+  for (const [name, path] of [
+    ['left', '/disk2/left'],
+    ['right', '/disk2/right'],
+    ['apart', '/disk3/apart'],
+  ] as const) {
+    await create(cluster, name, path)
+  }
+  const whole = await available(cluster, 'left')
+  assert.equal(await available(cluster, 'right'), whole)
+  const volume = (name: string, size: number, aggregate: string) =>
+    cluster.call('POST', VOLUMES, { name, svm: 'svm1', size, guarantee: { type: 'volume' }, aggregates: [aggregate] })
+  // Three of 300 TiB go into 1 PiB, whichever of the two they are in, also when they are asked for at once.
+  const made = await Promise.all(
+    Array.from({ length: 6 }, (_, at) => volume(`v${at}`, 300 * TB, at % 2 === 0 ? 'left' : 'right')),
+  )
+  assert.deepEqual(made.filter(({ status }) => status === 201).length, 3)
+  assert.equal(await available(cluster, 'left'), whole - 900 * TB)
+  assert.equal(await available(cluster, 'right'), whole - 900 * TB)
+  assert.equal(await available(cluster, 'apart'), whole)
+  assert.equal((await volume('v9', 300 * TB, 'apart')).status, 201)
+  await cluster.close()
+})
+
+test('an aggregate whose folder is not there is offline, and the others are shown as ever', async () => {
+  const cluster = await startTestCluster()
+  await create(cluster, 'aggr2', '/disk2/a')
+  const uuid = await cluster.uuidOf(AGGREGATES, 'aggr2')
+  const engine = await cluster.cluster.volumesOf(uuid)
+  engine.space = () => Promise.reject(new VolumesFailure('missing', 'It is not mounted.'))
+  const { body } = await cluster.call('GET', `${AGGREGATES}?fields=name,state&order_by=name`)
+  const records = body['records'] as unknown as readonly Record<string, unknown>[]
+  assert.deepEqual(
+    records.map((record) => [record['name'], record['state']]),
+    [
+      ['aggr1', 'online'],
+      ['aggr2', 'offline'],
+    ],
+  )
+  const made = await cluster.call('POST', VOLUMES, { name: 'v1', svm: 'svm1', size: '1g', aggregates: ['aggr2'] })
+  assert.equal(made.status, 422, 'It has nothing to promise.')
+  await cluster.close()
+})
+
+test('an SVM that is kept to some aggregates has its volumes in these alone', async () => {
+  const cluster = await startTestCluster()
+  await create(cluster, 'aggr2', '/disk2/a')
+  const svm = `/api/svm/svms/${await cluster.uuidOf('/api/svm/svms', 'svm1')}`
+  assert.equal((await cluster.call('PATCH', svm, { aggregates: ['aggr2'] })).status, 200)
+  const volume = { svm: 'svm1', size: '1g' }
+  const refused = await cluster.call('POST', VOLUMES, { ...volume, name: 'v1', aggregates: ['aggr1'] })
+  assert.deepEqual([refused.status, refused.body['error']?.['target']], [422, 'aggregates'])
+  assert.equal((await cluster.call('POST', VOLUMES, { ...volume, name: 'v1' })).status, 201)
+  const made = `${VOLUMES}/${await cluster.uuidOf(VOLUMES, 'v1')}?fields=aggregates`
+  assert.equal((await cluster.call('GET', made)).body['aggregates']?.[0]?.['name'], 'aggr2')
+  const aggregate = `${AGGREGATES}/${await cluster.uuidOf(AGGREGATES, 'aggr2')}`
+  assert.equal((await cluster.call('DELETE', aggregate)).status, 409)
+  await cluster.close()
+})
