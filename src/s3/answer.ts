@@ -310,6 +310,7 @@ function makeCall(plane: Plane, exchange: Exchange, asked: Asked): ServiceCall {
       })
     },
     rawBody: () => exchange.body(),
+    turn: () => plane.system.clock.sleep(0),
     formVerifier: verifierOf(plane, view),
     nowMs: plane.system.clock.now(),
   }

@@ -9,6 +9,7 @@ import type { Fields } from '../ports/catalog.ts'
 import type { RequestFacts } from './policy/context.ts'
 import type { Bucket, Server, User } from './tenancy-records.ts'
 import type { TenancyView } from './tenancy.ts'
+import type { Turn } from './turns.ts'
 
 /** The one region there is. Clients may sign for any. */
 export const region = 'us-east-1'
@@ -44,6 +45,7 @@ export interface ServiceCall {
   allows(action: string, bucket: string, key?: Uint8Array, asking?: Asking): Promise<boolean>
   /** For handlers that `ask for themselves`: the bytes of the body as they came, whatever the headers say of them. */
   rawBody(): AsyncGenerator<Buffer>
+  readonly turn: Turn
   /** Who sent a form is known by what is in it. */
   readonly formVerifier: Verifier<User>
   readonly nowMs: number

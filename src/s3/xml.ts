@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { s3Error } from './errors.ts'
 import type { S3Error } from './errors.ts'
+import type { Turn } from './turns.ts'
 
 export const s3Namespace = 'http://s3.amazonaws.com/doc/2006-03-01/'
 
@@ -114,9 +115,30 @@ export interface XmlNode {
  * values here, so text is never trimmed or turned into numbers. Anything else is `MalformedXML`.
  */
 export function readXml(body: Uint8Array, expectedRoot?: string): XmlNode {
+  const steps = readerOf(body).document()
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return checkedRoot(step.value, expectedRoot)
+  }
+}
+
+/** The same for documents that may have very many elements: others get their turn between two lots of them. */
+export async function readXmlInTurns(body: Uint8Array, expectedRoot: string, turn: Turn): Promise<XmlNode> {
+  const steps = readerOf(body).document()
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return checkedRoot(step.value, expectedRoot)
+    await turn()
+  }
+}
+
+function readerOf(body: Uint8Array): Reader {
   if (body.length > xmlBytesMax) throw s3Error('MaxMessageLengthExceeded')
   if (!isUtf8(body)) throw malformed('The document is not valid UTF-8.')
-  const root = new Reader(Buffer.from(body.buffer, body.byteOffset, body.length).toString('utf8')).document()
+  return new Reader(Buffer.from(body.buffer, body.byteOffset, body.length).toString('utf8'))
+}
+
+function checkedRoot(root: XmlNode, expectedRoot: string | undefined): XmlNode {
   if (expectedRoot !== undefined && root.name !== expectedRoot) {
     throw malformed(`The document must be a ${expectedRoot}.`)
   }
@@ -165,6 +187,8 @@ export function malformed(message: string): S3Error {
   })
 }
 
+const elementsPerTurn = 1000
+
 interface OpenNode {
   readonly name: string
   readonly qualifiedName: string
@@ -181,7 +205,8 @@ class Reader {
     this.#text = text
   }
 
-  document(): XmlNode {
+  /** Pauses after so many elements as take about a millisecond. */
+  *document(): Generator<void, XmlNode> {
     if (this.#text.startsWith('\ufeff')) this.#at = 1
     if (/^<\?xml\s/.test(this.#text.slice(this.#at, this.#at + 6))) this.#at = this.#after('?>')
     const open: OpenNode[] = []
@@ -212,6 +237,7 @@ class Reader {
       } else {
         elements += 1
         if (elements > xmlElementsMax) throw malformed(`The document has more than ${xmlElementsMax} elements.`)
+        if (elements % elementsPerTurn === 0) yield
         const { node, isEmpty } = this.#open()
         const parent = open.at(-1)
         if (isEmpty && parent !== undefined) parent.children.push(node)

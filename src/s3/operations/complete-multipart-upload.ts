@@ -9,7 +9,8 @@ import type { RequestHeaders } from '../headers.ts'
 import { completeUpload } from '../objects/complete.ts'
 import type { Expected, NamedPart } from '../objects/complete.ts'
 import { partsMax } from '../objects/limits.ts'
-import { child, children, findInteger, malformed, readXml, xmlDocument } from '../xml.ts'
+import { inTurns } from '../turns.ts'
+import { child, children, findInteger, malformed, readXmlInTurns, xmlDocument } from '../xml.ts'
 import type { XmlNode } from '../xml.ts'
 import { checksumElements, quoted } from './object-headers.ts'
 import { versionHeaders } from './parameters.ts'
@@ -21,15 +22,16 @@ export async function completeMultipartUpload(call: ObjectCall): Promise<Reply> 
   const { headers, store, bucket, key } = call
   refuseUnbuilt(headers)
   const expected = readExpected(headers)
-  const root = readXml(await call.document({ isChecksumOfObject: true }), 'CompleteMultipartUpload')
+  const document = await call.document({ isChecksumOfObject: true })
+  const root = await readXmlInTurns(document, 'CompleteMultipartUpload', call.turn)
   const entries = children(root, 'Part')
   if (entries.length === 0) throw malformed('A Part is needed.')
   if (entries.length > partsMax) throw s3Error('TooManyParts')
   const condition = await conditionOfWrite(call)
-  const { etag, checksum, version } = await underCondition(condition, () =>
+  const { etag, checksum, version } = await underCondition(condition, async () =>
     completeUpload(store, bucket, key, {
       upload: uploadIdOf(call),
-      parts: entries.map(readPart),
+      parts: await inTurns(entries, partsPerTurn, call.turn, readPart),
       expected,
       condition,
     }),
@@ -45,6 +47,9 @@ export async function completeMultipartUpload(call: ObjectCall): Promise<Reply> 
     }),
   }
 }
+
+/** They take about a millisecond. */
+const partsPerTurn = 500
 
 function readPart(entry: XmlNode): NamedPart {
   const number = findInteger(entry, 'PartNumber')

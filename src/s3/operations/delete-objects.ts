@@ -6,17 +6,20 @@ import type { RequestHeaders } from '../headers.ts'
 import { checkKey } from '../keys.ts'
 import { deleteObjects as deleteFrom } from '../objects/delete.ts'
 import type { Deletion } from '../objects/delete.ts'
-import { child, children, findBoolean, findText, malformed, readXml, xmlDocument } from '../xml.ts'
+import { inTurns } from '../turns.ts'
+import { child, children, findBoolean, findText, malformed, readXmlInTurns, xmlDocument } from '../xml.ts'
 import type { XmlContent, XmlNode } from '../xml.ts'
 import { mayBypass } from './object-retention.ts'
 import { mayCompare } from './write-conditions.ts'
 
 /** Keys of one request. */
 const keysMax = 1000
+/** To judge them takes about a millisecond. */
+const keysPerTurn = 50
 
 /** Deletes many keys, each for itself: also who may is decided key by key. */
 export async function deleteObjects(call: BucketCall): Promise<Reply> {
-  const root = readXml(await call.document({ isIntegrityNeeded: true }), 'Delete')
+  const root = await readXmlInTurns(await call.document({ isIntegrityNeeded: true }), 'Delete', call.turn)
   const isQuiet = findBoolean(root, 'Quiet') === true
   const entries = children(root, 'Object')
   if (entries.length === 0 || entries.length > keysMax) throw malformed(`1 to ${keysMax} Objects are expected.`)
@@ -25,7 +28,7 @@ export async function deleteObjects(call: BucketCall): Promise<Reply> {
   const versions = entries.map(versionOf)
   const failures = new Map<number, S3Error>()
   const deletions: (Deletion & { readonly at: number })[] = []
-  for (const [at, entry] of entries.entries()) {
+  await inTurns(entries, keysPerTurn, call.turn, async (entry, at) => {
     const problem = await problemOf(call, entry)
     if (problem !== undefined) failures.set(at, problem)
     else {
@@ -38,7 +41,7 @@ export async function deleteObjects(call: BucketCall): Promise<Reply> {
         bypassGovernance: await mayBypass(call, key),
       })
     }
-  }
+  })
   const outcomes = await deleteFrom(call.store, call.bucket, deletions)
   const deleted: XmlContent[] = []
   for (const [index, { at, version }] of deletions.entries()) {
