@@ -106,9 +106,14 @@ export function checkKey(key: Uint8Array): void {
   if (key.includes(0)) throw s3Error('InvalidURI', { message: 'An object key cannot have a NUL character.' })
 }
 
+/** Whether this could be the name of a version. */
+export function isVersionId(version: string): boolean {
+  return version === 'null' || /^[0-9a-f]{32}$/.test(version)
+}
+
 /** Refuses what cannot be the name of a version, as Amazon does. What could be one is looked for. */
 export function checkVersionId(version: string): void {
-  if (version === 'null' || /^[0-9a-f]{32}$/.test(version)) return
+  if (isVersionId(version)) return
   const message = version === '' ? 'Version id cannot be the empty string' : 'Invalid version id specified'
   throw invalidArgument(message, 'versionId', version)
 }

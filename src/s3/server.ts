@@ -141,6 +141,8 @@ function makeServer(
     pipeline.take(request, response, () => void answer(plane, endpoint, request, response, { awaitsContinue }))
   server.on('request', (request, response) => take(request, response, false))
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => take(request, response, true))
+  // An expectation that is none of HTTP's changes nothing; Node would answer 417.
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => take(request, response, false))
   server.on('clientError', (failure: NodeJS.ErrnoException, socket) => {
     // TLS that fails has no one to answer, like a connection that broke.
     const isOfHttp = failure.code?.startsWith('HPE_') === true || failure.code === 'ERR_HTTP_REQUEST_TIMEOUT'

@@ -28,6 +28,9 @@ export interface Expected {
   readonly checksum: { readonly algorithm: ChecksumAlgorithm; readonly value: string } | undefined
 }
 
+/** The object that was made, now or by the request that is repeated. */
+export type Completed = Pick<ObjectDraft, 'etag' | 'checksum' | 'version' | 'sizeBytes' | 'modifiedMs' | 'details'>
+
 /**
  * Makes one object of the parts of an upload. No byte moves: the object is the list of the parts' blobs, and its ETag and
  * checksum follow from those of the parts.
@@ -44,7 +47,7 @@ export async function completeUpload(
     readonly expected: Expected
     readonly condition: WriteCondition | undefined
   },
-): Promise<Pick<ObjectDraft, 'etag' | 'checksum' | 'version'>> {
+): Promise<Completed> {
   const upload = await findUpload(store, bucket, key, order.upload)
   if (upload === undefined) return finished(store, bucket, key, order.upload)
   try {
@@ -84,7 +87,7 @@ async function finished(
   bucket: OpenBucket,
   key: Uint8Array,
   upload: string,
-): Promise<Pick<ObjectDraft, 'etag' | 'checksum' | 'version'>> {
+): Promise<Completed> {
   const object = await catalog.object(bucket.uuid, key)
   if (object === undefined || readDetails(object.details).upload !== upload) {
     throw s3Error('NoSuchUpload', { fields: { UploadId: upload } })

@@ -12,7 +12,7 @@ import { partsMax } from '../objects/limits.ts'
 import { inTurns } from '../turns.ts'
 import { child, children, findInteger, malformed, readXmlInTurns, xmlDocument } from '../xml.ts'
 import type { XmlNode } from '../xml.ts'
-import { checksumElements, quoted } from './object-headers.ts'
+import { checksumElements, expirationHeaders, quoted } from './object-headers.ts'
 import { versionHeaders } from './parameters.ts'
 import { refuseUnbuilt } from './object-write.ts'
 import { uploadIdOf } from './upload-parameters.ts'
@@ -28,7 +28,7 @@ export async function completeMultipartUpload(call: ObjectCall): Promise<Reply> 
   if (entries.length === 0) throw malformed('A Part is needed.')
   if (entries.length > partsMax) throw s3Error('TooManyParts')
   const condition = await conditionOfWrite(call)
-  const { etag, checksum, version } = await underCondition(condition, async () =>
+  const object = await underCondition(condition, async () =>
     completeUpload(store, bucket, key, {
       upload: uploadIdOf(call),
       parts: await inTurns(entries, partsPerTurn, call.turn, readPart),
@@ -37,13 +37,13 @@ export async function completeMultipartUpload(call: ObjectCall): Promise<Reply> 
     }),
   )
   return {
-    headers: versionHeaders(bucket, version),
+    headers: { ...versionHeaders(bucket, object.version), ...expirationHeaders(bucket, { ...object, key }) },
     body: xmlDocument('CompleteMultipartUploadResult', {
       Location: `${call.bucketUrl}/${urlEncodedKey(key)}`,
       Bucket: bucket.name,
       Key: Buffer.from(key).toString('utf8'),
-      ETag: quoted(etag),
-      ...checksumElements(checksum),
+      ETag: quoted(object.etag),
+      ...checksumElements(object.checksum),
     }),
   }
 }

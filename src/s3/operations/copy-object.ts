@@ -12,7 +12,7 @@ import { readDetails } from '../objects/details.ts'
 import { xmlDocument } from '../xml.ts'
 import { copySource } from './copy-source.ts'
 import type { CopySource } from './copy-source.ts'
-import { checksumElements, quoted } from './object-headers.ts'
+import { checksumElements, expirationHeaders, quoted } from './object-headers.ts'
 import { readObjectWrite } from './object-write.ts'
 import { versionHeaders } from './parameters.ts'
 import { conditionOfWrite } from './write-conditions.ts'
@@ -58,6 +58,7 @@ export async function copyObject(call: ObjectCall): Promise<Reply> {
     headers: {
       ...versionHeaders(bucket, copy.version),
       ...source.headers(),
+      ...expirationHeaders(bucket, { ...copy, key }),
     },
     body: xmlDocument('CopyObjectResult', {
       LastModified: new Date(copy.modifiedMs).toISOString(),

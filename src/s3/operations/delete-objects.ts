@@ -3,7 +3,7 @@ import type { BucketCall, Reply } from '../call.ts'
 import { readEtags, readSize, readTime } from '../conditions.ts'
 import { s3Error, S3Error } from '../errors.ts'
 import type { RequestHeaders } from '../headers.ts'
-import { checkKey } from '../keys.ts'
+import { checkKey, isVersionId } from '../keys.ts'
 import { deleteObjects as deleteFrom } from '../objects/delete.ts'
 import type { Deletion } from '../objects/delete.ts'
 import { inTurns } from '../turns.ts'
@@ -73,6 +73,7 @@ async function problemOf(call: BucketCall, entry: XmlNode): Promise<S3Error | un
     return failure as S3Error
   }
   const version = versionOf(entry)
+  if (version !== undefined && !isVersionId(version)) return s3Error('NoSuchVersion')
   const asking = { version: version ?? null, headers: headersFor(call.headers, findText(entry, 'ETag')) }
   const action = version === undefined ? 's3:DeleteObject' : 's3:DeleteObjectVersion'
   if (!(await call.allows(action, call.bucket.name, key, asking))) return s3Error('AccessDenied')

@@ -34,7 +34,7 @@ export async function listObjectsV2(call: BucketCall): Promise<Reply> {
   const { query } = call
   const token = query.get('continuation-token')
   const startAfter = query.get('start-after')
-  const page = await readPage(call, token === undefined ? Buffer.from(startAfter ?? '') : readToken(token))
+  const page = await readPage(call, token ? readToken(token) : Buffer.from(startAfter ?? ''))
   const write = keyWriter(query)
   const withOwner = query.get('fetch-owner')?.toLowerCase() === 'true'
   return {

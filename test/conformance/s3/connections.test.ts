@@ -59,6 +59,14 @@ test('a body that ends too early is not stored', async () => {
   await fails(bucket.head('key'), 404)
 })
 
+test('an expectation that is none changes nothing', async () => {
+  const bucket = await s3.bucket()
+  for (const expect of ['200', '']) {
+    await succeeds(bucket.put('key', `with ${expect}`, { expect }))
+    assert.equal((await bucket.get('key')).text, `with ${expect}`)
+  }
+})
+
 test('a connection goes on after an error', async () => {
   const bucket = await s3.bucket()
   const connection = new Connection(s3.settings)

@@ -90,6 +90,19 @@ test('given versions go for good, markers among them', async () => {
   assert.deepEqual((await bucket.versions()).elements('VersionId'), [])
 })
 
+test('what cannot be the name of a version is an error of its key, and one that is not there counts as deleted', async () => {
+  const bucket = await s3.bucket({ isVersioned: true })
+  await bucket.put('key', 'x')
+  const gone = (await bucket.put('gone', 'x')).must('x-amz-version-id')
+  await succeeds(bucket.call('DELETE', { key: 'gone', query: { versionId: gone } }), 204)
+  const asked = ['no-version', gone].map((id) => object('key', `<VersionId>${id}</VersionId>`))
+  const answer = await succeeds(bucket.deleteMany(asked))
+  assert.equal(answer.block('Deleted').element('VersionId'), gone)
+  assert.equal(answer.block('Error').element('VersionId'), 'no-version')
+  assert.equal(answer.block('Error').element('Code'), 'NoSuchVersion')
+  assert.equal((await bucket.get('key')).text, 'x')
+})
+
 test('a checksum header is as good as Content-MD5 [deleteobjects-checksum]', async () => {
   const bucket = await s3.bucket()
   const document = `<Delete><Object>${object('a')}</Object></Delete>`

@@ -99,7 +99,7 @@ export class Connection {
         })
       })
       asked.on('error', reject)
-      if (headers['expect'] === undefined) return void asked.end(body)
+      if (headers['expect'] !== '100-continue') return void asked.end(body)
       // The body waits to be asked for; an answer that comes instead is all there is.
       asked.on('continue', () => asked.end(body))
       asked.on('response', (response) => response.on('end', () => asked.writableEnded || asked.destroy()))

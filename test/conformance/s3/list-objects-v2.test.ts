@@ -141,6 +141,13 @@ test('a continuation token goes before start-after, and is echoed', async () => 
   assert.equal(next.element('ContinuationToken'), token)
 })
 
+test('an empty continuation token, as of a program before its first page, begins at the beginning', async () => {
+  const bucket = await holding('a', 'b')
+  const answer = await list(bucket, { 'continuation-token': '' })
+  assert.deepEqual(keysOf(answer), ['a', 'b'])
+  assert.equal(answer.element('ContinuationToken'), '')
+})
+
 test('keys that are deleted between two pages do not hide others', async () => {
   const keys = Array.from({ length: 12 }, (_, at) => `k${String(at).padStart(2, '0')}`)
   const bucket = await holding(...keys)

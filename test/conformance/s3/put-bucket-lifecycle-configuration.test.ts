@@ -70,6 +70,13 @@ test('writes and reads of an object that a rule will expire tell when, and by wh
   for (const answer of [await bucket.head('logs/a'), await bucket.get('logs/a')]) {
     assert.equal(answer.header('x-amz-expiration'), told)
   }
+  const source = { 'x-amz-copy-source': `${bucket.name}/logs/a` }
+  const copied = await succeeds(bucket.call('PUT', { key: 'logs/copy', headers: source }))
+  assert.equal(copied.header('x-amz-expiration'), told)
+  const uploadId = await bucket.begin('logs/parts')
+  const part = await bucket.part('logs/parts', uploadId, 1, 'x')
+  const completed = await succeeds(bucket.complete('logs/parts', uploadId, [part]))
+  assert.equal(completed.header('x-amz-expiration'), told)
   await bucket.hold('other', 'x')
   assert.equal((await bucket.head('other')).header('x-amz-expiration'), undefined)
 })
