@@ -38,6 +38,9 @@ interface Position {
   readonly seq: number
 }
 
+/** To look at a row costs so much less than to remove one. */
+const LOOKED = 10
+
 const COLUMNS = `bucket, key, seq, born, version, versioned, marker, size, etag, modified, algorithm, composite, class,
   lock_mode, lock_until, hold, checksum, blobs, body`
 
@@ -72,19 +75,25 @@ export function restoreChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChan
        WHERE b.volume = ?1 AND b.closed = 0`,
   )
 
-  /** Rows born later go, from a position on. Gives the next one, or nothing when all buckets were walked. */
+  /**
+   * Rows born later go, from a position on: at most `limit` of them, of `LOOKED` times as many looked at. Gives the next
+   * position, or nothing when all buckets were walked.
+   */
   function removeYounger(volume: VolumeSums, from: Position, limit: number): Position | undefined {
     const bucket = nextBucket.get(volume.id, from.bucket)?.id
     if (bucket === undefined) return undefined
     const start = bucket === from.bucket ? from : { bucket, key: '', seq: Number.MAX_SAFE_INTEGER }
-    const rows = live.all(bucket, Buffer.from(start.key, 'hex'), start.seq, limit)
+    const rows = live.all(bucket, Buffer.from(start.key, 'hex'), start.seq, limit * LOOKED)
+    let removed = 0
     for (const row of rows) {
-      if (row.born <= volume.restoring) continue
-      blobs.release(volume, readBlobs(row.blobs), 'live')
-      removeLive(bucket, row.key, row.seq)
+      if (row.born > volume.restoring) {
+        blobs.release(volume, readBlobs(row.blobs), 'live')
+        removeLive(bucket, row.key, row.seq)
+        if (++removed === limit) return { bucket, key: Buffer.from(row.key).toString('hex'), seq: row.seq }
+      }
     }
     const last = rows.at(-1)
-    if (last === undefined || rows.length < limit) {
+    if (last === undefined || rows.length < limit * LOOKED) {
       return { bucket: bucket + 1, key: '', seq: Number.MAX_SAFE_INTEGER }
     }
     return { bucket, key: Buffer.from(last.key).toString('hex'), seq: last.seq }
