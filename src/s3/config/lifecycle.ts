@@ -53,7 +53,13 @@ const dayMs = 86_400_000
 
 /** The body of PutBucketLifecycleConfiguration. Rules without a name are given one by `makeId`. */
 export function readLifecycle(body: Uint8Array, makeId: () => string): readonly LifecycleRule[] {
-  const root = readXml(body, 'LifecycleConfiguration')
+  return lifecycleOf(readXml(body, lifecycleRoot), makeId)
+}
+
+export const lifecycleRoot = 'LifecycleConfiguration'
+
+/** The same of the document that was read. */
+export function lifecycleOf(root: XmlNode, makeId: () => string): readonly LifecycleRule[] {
   checkElements(root, ['Rule'])
   const nodes = children(root, 'Rule')
   if (nodes.length === 0 || nodes.length > lifecycleRulesMax) {

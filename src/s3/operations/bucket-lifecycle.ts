@@ -2,17 +2,21 @@ import type { BucketCall, Reply } from '../call.ts'
 import { configure } from '../call.ts'
 import {
   lifecycleDocument,
-  readLifecycle,
+  lifecycleOf,
+  lifecycleRoot,
   readTransitionMinimum,
   transitionMinimumHeader,
 } from '../config/lifecycle.ts'
 import { lifecycleFields } from '../config/lifecycle-rows.ts'
 import { s3Error } from '../errors.ts'
 import { newId } from '../objects/ids.ts'
+import { readXmlInTurns } from '../xml.ts'
 
 export async function putBucketLifecycleConfiguration(call: BucketCall): Promise<Reply> {
   const minimum = readTransitionMinimum(call.headers)
-  const rules = readLifecycle(await call.document({ isIntegrityNeeded: true }), () => newId(call.store.system))
+  const document = await call.document({ isIntegrityNeeded: true })
+  const root = await readXmlInTurns(document, lifecycleRoot, call.turn)
+  const rules = lifecycleOf(root, () => newId(call.store.system))
   await configure(call, lifecycleFields(rules, minimum))
   return { headers: { [transitionMinimumHeader]: minimum } }
 }

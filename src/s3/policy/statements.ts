@@ -256,13 +256,15 @@ export function principalProblem(name: string): string | undefined {
   return /[*?]/.test(name) ? `Principal "${name}" has a wildcard, but only * alone may be one.` : undefined
 }
 
+/** In lower case. */
+const knownActions = new Set([...actionNames, ...otherActionNames].map((name) => name.toLowerCase()))
+
 export function actionProblem(name: string): string | undefined {
   const full = fullAction(name).toLowerCase()
   if (!full.startsWith(actionPrefix)) return `Action "${name}" does not belong to s3.`
+  if (knownActions.has(full)) return undefined
   const matches = wildcard(full)
-  return [...actionNames, ...otherActionNames].some((action) => matches(action.toLowerCase()))
-    ? undefined
-    : `There is no action "${name}".`
+  return [...knownActions].some(matches) ? undefined : `There is no action "${name}".`
 }
 
 export function resourceProblem(resource: string, bucket: string | undefined): string | undefined {
