@@ -205,9 +205,10 @@ function readConditions(value: unknown): readonly Condition[] {
  * says so was meant otherwise.
  */
 function applies(action: string, resources: readonly string[]): boolean {
-  const matches = wildcard(fullAction(action).toLowerCase())
-  if (otherActionNames.some((name) => matches(name.toLowerCase()))) return true
-  const levels = new Set([...actionLevels].filter(([name]) => matches(name.toLowerCase())).map(([, level]) => level))
+  const name = fullAction(action).toLowerCase()
+  const names = actionLevels.has(name) ? [name] : [...actionLevels.keys()].filter(wildcard(name))
+  const levels = new Set(names.map((one) => actionLevels.get(one)))
+  if (levels.has('any')) return true
   return resources.some(
     (resource) =>
       levels.has('service') ||
@@ -216,20 +217,26 @@ function applies(action: string, resources: readonly string[]): boolean {
   )
 }
 
-/** Some requests to a bucket are about its objects (DeleteObjects, forms): those of an object say what an action is about. */
-const actionLevels: ReadonlyMap<string, 'service' | 'bucket' | 'object'> = new Map([
-  ...operations.filter(({ level }) => level !== 'object').map(({ action, level }) => [action, level] as const),
-  ...operations
-    .filter(({ level }) => level === 'object')
-    .flatMap(({ action, versionAction, sourceAction }) =>
-      [action, versionAction, sourceAction]
-        .filter((name) => name !== undefined)
-        .map((name) => [name, 'object' as const] as const),
+/**
+ * By names in lower case. Some requests to a bucket are about its objects (DeleteObjects, forms): those of an object say what
+ * an action is about. Actions that no operation here needs may be about anything.
+ */
+const actionLevels: ReadonlyMap<string, 'service' | 'bucket' | 'object' | 'any'> = new Map(
+  [
+    ...operations.filter(({ level }) => level !== 'object').map(({ action, level }) => [action, level] as const),
+    ...operations
+      .filter(({ level }) => level === 'object')
+      .flatMap(({ action, versionAction, sourceAction }) =>
+        [action, versionAction, sourceAction]
+          .filter((name) => name !== undefined)
+          .map((name) => [name, 'object' as const] as const),
+      ),
+    ...['s3:GetObjectVersion', 's3:PutObjectVersionAcl', 's3:BypassGovernanceRetention'].map(
+      (name) => [name, 'object'] as const,
     ),
-  ...['s3:GetObjectVersion', 's3:PutObjectVersionAcl', 's3:BypassGovernanceRetention'].map(
-    (name) => [name, 'object'] as const,
-  ),
-])
+    ...otherActionNames.map((name) => [name, 'any'] as const),
+  ].map(([name, level]) => [name.toLowerCase(), level] as const),
+)
 
 function parseJson(text: string): unknown {
   try {
