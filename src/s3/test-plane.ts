@@ -16,6 +16,7 @@ import type { Catalog, Change, FieldValue } from '../ports/catalog.ts'
 import type { Volumes } from '../ports/volumes.ts'
 import { sign } from './auth/sign.ts'
 import type { BucketControl } from './call.ts'
+import { closeBucket } from './objects/close-bucket.ts'
 import { startDataPlane } from './server.ts'
 import type { DataPlane, DataPlaneParts } from './server.ts'
 import { text } from './record-values.ts'
@@ -204,10 +205,7 @@ export async function startTestPlane(
     },
     async deleteBucket({ bucket }) {
       try {
-        await catalog.commit([
-          { do: 'close-bucket', bucket },
-          { do: 'remove-record', type: 'protocols/s3/buckets', key: bucket },
-        ])
+        await closeBucket(catalog, bucket, [{ do: 'remove-record', type: 'protocols/s3/buckets', key: bucket }])
         return 'done'
       } catch (failure) {
         if (failure instanceof CommitRefused && failure.reason === 'not-empty') return 'not-empty'

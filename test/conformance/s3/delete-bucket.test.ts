@@ -24,6 +24,20 @@ test('a bucket with nothing but a delete marker answers 409 BucketNotEmpty', asy
   await fails(bucket.call('DELETE'), 409, 'BucketNotEmpty')
 })
 
+test('open uploads go with a bucket that is empty, and stay in one that is not', async () => {
+  const bucket = await s3.bucket()
+  const uploadId = await bucket.begin('upload')
+  await bucket.part('upload', uploadId, 1, 'part')
+  await bucket.hold('key')
+  await fails(bucket.call('DELETE'), 409, 'BucketNotEmpty')
+  await succeeds(bucket.call('GET', { key: 'upload', query: { uploadId } }))
+  await succeeds(bucket.delete('key'), 204)
+  // More than one commit aborts.
+  await Promise.all(Array.from({ length: 120 }, (_, at) => bucket.begin(`upload-${at}`)))
+  await succeeds(bucket.call('DELETE'), 204)
+  await fails(bucket.call('HEAD'), 404)
+})
+
 test('a bucket of the same name can be made anew, and is empty', async () => {
   const bucket = await s3.bucket()
   await bucket.setVersioning('Enabled')

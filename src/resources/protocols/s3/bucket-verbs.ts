@@ -5,6 +5,7 @@ import { Failure, failures } from '../../../model/failure.ts'
 import { printSize } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { CommitRefused, type Change } from '../../../ports/catalog.ts'
+import { closeBucket } from '../../../s3/objects/close-bucket.ts'
 import { settleBucket } from './bucket-settings.ts'
 import { checkPolicy, volumesOf } from './server-verbs.ts'
 import { BUCKETS, SERVERS } from './types.ts'
@@ -149,17 +150,10 @@ export const removeBucket = inline({
     name: 'remove record',
     async run(cluster, { key }) {
       try {
-        await cluster.catalog.commit([
-          { do: 'close-bucket', bucket: key },
-          { do: 'remove-record', type: BUCKETS, key },
-        ])
+        await closeBucket(cluster.catalog, key, [{ do: 'remove-record', type: BUCKETS, key }])
       } catch (failure) {
         if (!(failure instanceof CommitRefused) || failure.reason !== 'not-empty') throw failure
-        throw failures.inUse(
-          'The bucket is not empty. Delete its objects and open uploads first.',
-          'name',
-          bucketCodes.notEmpty,
-        )
+        throw failures.inUse('The bucket is not empty. Delete its objects first.', 'name', bucketCodes.notEmpty)
       }
     },
   },
