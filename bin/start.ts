@@ -19,6 +19,8 @@ import { printRelease } from '../src/model/release.ts'
 import { firstStart, isFirstStart } from '../src/resources/first-start.ts'
 import { LifecycleSchedule } from '../src/resources/protocols/s3/lifecycle-schedule.ts'
 import { ScheduledSnapshots } from '../src/resources/storage/scheduled-snapshots.ts'
+import { VolumeWatch } from '../src/resources/storage/volume-watch.ts'
+import { setSize } from '../src/resources/storage/volumes/set-size.ts'
 import type { Catalog } from '../src/ports/catalog.ts'
 import { announce } from './announce.ts'
 import { openLog } from './log.ts'
@@ -83,11 +85,14 @@ export async function start(settings: Settings): Promise<void> {
       canBindLowPorts: await canBindLowPorts(),
     },
     log,
-    new QosLedger(cluster.system.clock),
-    () => {
-      catalog.commit([cluster.event('cluster.worker.restarted', {})]).catch((failure: unknown) => {
-        log.warn('An event could not be logged.', { cause: String(failure) })
-      })
+    {
+      ledger: new QosLedger(cluster.system.clock),
+      grow: (volume, moreBytes) => setSize(cluster, volume, moreBytes),
+      onLoss: () => {
+        catalog.commit([cluster.event('cluster.worker.restarted', {})]).catch((failure: unknown) => {
+          log.warn('An event could not be logged.', { cause: String(failure) })
+        })
+      },
     },
   )
   const [management] = await Promise.all([
@@ -112,6 +117,8 @@ export async function start(settings: Settings): Promise<void> {
   const wasClean = await markRun(catalog, false)
   const scheduledSnapshots = new ScheduledSnapshots(cluster)
   scheduledSnapshots.start()
+  const volumeWatch = new VolumeWatch(cluster)
+  volumeWatch.start()
   housekeeping.start(wasClean ? undefined : { sweepBeforeMs: begunMs })
   const lifecycle = new LifecycleSchedule(actions)
   lifecycle.start()
@@ -159,6 +166,7 @@ export async function start(settings: Settings): Promise<void> {
     housekeeping.stop(),
     lifecycle.stop(),
     scheduledSnapshots.stop(),
+    volumeWatch.stop(),
   ])
   await markRun(catalog, true)
   await catalog.close()

@@ -7,6 +7,7 @@ import { openSecrets } from '../src/engines/secrets.ts'
 import { openSqliteCatalog } from '../src/engines/sqlite/catalog.ts'
 import { parseRelease, release } from '../src/model/release.ts'
 import { bucketActions } from '../src/resources/protocols/s3/bucket-actions.ts'
+import type { Grow } from '../src/s3/objects/growth.ts'
 import type { Charge } from '../src/s3/qos/pace.ts'
 import { startDataPlane } from '../src/s3/server.ts'
 import { openLog } from './log.ts'
@@ -49,7 +50,22 @@ export interface WorkerCharged {
   readonly waitMs: number | undefined
 }
 
-export type WorkerReport = { readonly kind: 'ready' } | WorkerQuestion | WorkerCharge
+/** A write did not fit into a volume that grows by itself; answered with whether it may now. */
+export interface WorkerGrow {
+  readonly kind: 'grow'
+  readonly id: number
+  readonly volume: string
+  readonly moreBytes: number
+}
+
+export interface WorkerGrown {
+  readonly kind: 'grown'
+  readonly id: number
+  readonly fits: boolean
+}
+
+export type WorkerReport = { readonly kind: 'ready' } | WorkerQuestion | WorkerCharge | WorkerGrow
+type ParentMessage = WorkerQuestion | WorkerCharged | WorkerGrown
 
 /** A little less than the parent waits. */
 const DRAIN_MS = 29_000
@@ -80,6 +96,7 @@ async function serve(order: WorkerOrder): Promise<void> {
     control: bucketActions(new Actions(cluster, new Jobs(cluster))),
     log,
     charge: chargeParent(),
+    grow: growByParent(),
     tls: order.certificate,
     listen: {
       canBindLowPorts: order.canBindLowPorts,
@@ -102,7 +119,7 @@ async function serve(order: WorkerOrder): Promise<void> {
         },
       )
   })
-  process.on('message', (asked: WorkerQuestion | WorkerCharged) => {
+  process.on('message', (asked: ParentMessage) => {
     if (asked.kind !== 'reading') return
     const { kind, id, blobs } = asked
     process.send?.({ kind, id, blobs: plane.stillReading(blobs) } satisfies WorkerReport)
@@ -114,7 +131,7 @@ async function serve(order: WorkerOrder): Promise<void> {
 function chargeParent(): Charge {
   const waiting = new Map<number, (waitMs: number | undefined) => void>()
   let last = 0
-  process.on('message', (answer: WorkerQuestion | WorkerCharged) => {
+  process.on('message', (answer: ParentMessage) => {
     if (answer.kind !== 'charged') return
     waiting.get(answer.id)?.(answer.waitMs)
     waiting.delete(answer.id)
@@ -124,5 +141,22 @@ function chargeParent(): Charge {
       const id = ++last
       waiting.set(id, resolve)
       process.send?.({ kind: 'charge', id, limits, cost, waitMsMax } satisfies WorkerReport)
+    })
+}
+
+/** The parent alone sets sizes, because it alone knows what aggregates have promised. */
+function growByParent(): Grow {
+  const waiting = new Map<number, (fits: boolean) => void>()
+  let last = 0
+  process.on('message', (answer: ParentMessage) => {
+    if (answer.kind !== 'grown') return
+    waiting.get(answer.id)?.(answer.fits)
+    waiting.delete(answer.id)
+  })
+  return (volume, moreBytes) =>
+    new Promise((resolve) => {
+      const id = ++last
+      waiting.set(id, resolve)
+      process.send?.({ kind: 'grow', id, volume, moreBytes } satisfies WorkerReport)
     })
 }

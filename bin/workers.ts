@@ -3,7 +3,16 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { QosLedger } from '../src/core/qos-ledger.ts'
 import type { Log } from '../src/core/cluster.ts'
-import type { WorkerCharge, WorkerCharged, WorkerOrder, WorkerQuestion, WorkerReport } from './worker.ts'
+import type {
+  WorkerCharge,
+  WorkerCharged,
+  WorkerGrow,
+  WorkerGrown,
+  WorkerOrder,
+  WorkerQuestion,
+  WorkerReport,
+} from './worker.ts'
+import type { Grow } from '../src/s3/objects/growth.ts'
 
 const PROGRAM = fileURLToPath(new URL('worker.ts', import.meta.url))
 /** Threads for file work in each process: the default of 4 is a third slower with many clients. */
@@ -23,12 +32,14 @@ export class Workers {
   #isStopping = false
   #questions = 0
   readonly #ledger: QosLedger
+  readonly #grow: Grow
 
-  constructor(order: WorkerOrder, log: Log, ledger: QosLedger, onLoss: () => void) {
-    this.#ledger = ledger
+  constructor(order: WorkerOrder, log: Log, parts: { ledger: QosLedger; grow: Grow; onLoss: () => void }) {
+    this.#ledger = parts.ledger
+    this.#grow = parts.grow
     this.#order = order
     this.#log = log
-    this.#onLoss = onLoss
+    this.#onLoss = parts.onLoss
   }
 
   /** Starts so many, and waits until each serves. */
@@ -68,6 +79,16 @@ export class Workers {
     if (child.connected) child.send({ kind: 'charged', id, waitMs } satisfies WorkerCharged, () => undefined)
   }
 
+  #answerGrow(child: ChildProcess, { id, volume, moreBytes }: WorkerGrow): void {
+    const answer = (fits: boolean): void => {
+      if (child.connected) child.send({ kind: 'grown', id, fits } satisfies WorkerGrown, () => undefined)
+    }
+    this.#grow(volume, moreBytes).then(answer, (failure: unknown) => {
+      this.#log.warn('A volume could not be grown for a write.', { volume, cause: String(failure) })
+      answer(false)
+    })
+  }
+
   get pids(): number[] {
     return [...this.#children.values()].flatMap((child) => child.pid ?? [])
   }
@@ -103,6 +124,7 @@ export class Workers {
     child.on('message', (report: WorkerReport) => {
       if (report.kind === 'ready') ready.resolve()
       if (report.kind === 'charge') this.#charge(child, report)
+      if (report.kind === 'grow') this.#answerGrow(child, report)
     })
     child.once('error', ready.reject)
     child.once('exit', (code, signal) => {

@@ -20,6 +20,11 @@ export const events = {
   'volume.modified': { severity: 'informational', text: 'A volume was changed.' },
   'volume.restored': { severity: 'notice', text: 'A volume was taken back to a snapshot.' },
   'volume.deleted': { severity: 'notice', text: 'A volume was deleted.' },
+  'volume.autosize.grown': { severity: 'notice', text: 'A volume has grown by itself.' },
+  'volume.autosize.shrunk': { severity: 'notice', text: 'A volume has shrunk by itself.' },
+  'volume.space.nearly_full': { severity: 'error', text: 'A volume is nearly full.' },
+  'volume.space.full': { severity: 'alert', text: 'A volume is full. Delete objects or snapshots, or raise its size.' },
+  'volume.space.back': { severity: 'notice', text: 'A volume has space again.' },
   'snapshot.created': { severity: 'informational', text: 'A snapshot was created.' },
   'snapshot.scheduled.skipped': {
     severity: 'error',

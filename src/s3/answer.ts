@@ -374,14 +374,25 @@ function chunkSigning(verified: Verified<User>): ChunkSigning | undefined {
 async function openBucket(plane: Plane, view: TenancyView, record: Bucket): Promise<OpenBucket> {
   const volume = await view.volume(record.volume)
   if (volume === undefined || !volume.isOnline) {
-    throw s3Error('ServiceUnavailable', { message: 'The volume of the bucket is offline.' })
+    throw s3Error('ServiceUnavailable', { message: 'The volume of the bucket is not online.' })
   }
   const volumes = await plane.volumesOf(volume.aggregate)
   const { uuid, name, svm, createdMs, versioning, settings } = record
   const server = (await view.servers(svm)).find((one) => one.uuid === record.server)
   const objectBytesMax = server?.objectBytesMax ?? objectBytesDefault
-  const at = record.snapshot === undefined ? {} : { at: record.snapshot.at }
-  return { uuid, name, svm, volume: record.volume, volumes, createdMs, objectBytesMax, versioning, settings, ...at }
+  return {
+    uuid,
+    name,
+    svm,
+    volume: record.volume,
+    volumes,
+    createdMs,
+    objectBytesMax,
+    versioning,
+    settings,
+    ...(volume.growsToBytes === undefined ? {} : { growsToBytes: volume.growsToBytes }),
+    ...(record.snapshot === undefined ? {} : { at: record.snapshot.at }),
+  }
 }
 
 function resourceOf(bucket: string | undefined, key: Uint8Array | undefined): string {

@@ -17,6 +17,7 @@ import type { S3Error } from './errors.ts'
 import { idleMs, lingerMs } from './exchange.ts'
 import { Listeners } from './listeners.ts'
 import type { BoundListener, ListenPolicy } from './listeners.ts'
+import type { Grow } from './objects/growth.ts'
 import { Pins } from './objects/pins.ts'
 import { Pipeline } from './pipeline.ts'
 import type { Charge } from './qos/pace.ts'
@@ -47,6 +48,8 @@ export interface DataPlaneParts {
   readonly listen: ListenPolicy
   /** Without it, this process is the only one that serves. */
   readonly charge?: Charge
+  /** Without it, volumes do not grow when a write was refused. */
+  readonly grow?: Grow
   /** Shorter waits, for tests. */
   readonly waits?: Partial<Waits>
 }
@@ -72,7 +75,7 @@ export async function startDataPlane(parts: DataPlaneParts): Promise<DataPlane> 
   let isDraining = false
   const pins = new Pins()
   const plane: Plane = {
-    store: { catalog, system, pins },
+    store: { catalog, system, pins, grow: parts.grow ?? (() => Promise.resolve(false)) },
     system,
     tenancy: new Tenancy(catalog, parts.unseal),
     volumesOf: parts.volumesOf,

@@ -67,6 +67,8 @@ export interface Bucket {
 
 export interface Volume {
   readonly sizeBytes: number
+  /** The size up to which it grows by itself, if it does. */
+  readonly growsToBytes: number | undefined
   /** UUID of its QoS policy, '' without. */
   readonly qosPolicy: string
   readonly aggregate: string
@@ -121,8 +123,9 @@ export function readVolume(body: Fields): Volume {
   const [aggregate] = list(body['aggregates'])
   return {
     aggregate: text(field(aggregate, 'uuid')),
-    isOnline: body['state'] !== 'offline',
+    isOnline: body['state'] !== 'offline' && body['state'] !== 'restricted',
     sizeBytes: number(body['size']) ?? 0,
+    growsToBytes: text(body['autosize.mode']).startsWith('grow') ? number(body['autosize.maximum']) : undefined,
     qosPolicy: text(body['qos.policy.uuid']),
   }
 }

@@ -34,7 +34,7 @@ export async function plannedRestore(
   if (row?.['volume.uuid'] !== key || (name !== undefined && row['name'] !== name)) {
     throw failures.invalid('restore_to.snapshot.name', 'The volume has no such snapshot.', 524487)
   }
-  if (volume['state'] !== 'online') throw failures.inUse('The volume is offline.', undefined, 524479)
+  if (volume['state'] === 'offline') throw failures.inUse('The volume is offline.', undefined, 524479)
   for (const bucket of await cluster.rows('protocols/s3/buckets', key)) {
     if (readSettings(bucket).locks === undefined) continue
     throw failures.inUse(

@@ -7,6 +7,8 @@ import { isRecord, type Row, textAt } from '../../model/value.ts'
 import { CommitRefused, type Change } from '../../ports/catalog.ts'
 import { plannedRestore, restoreArgs, restoreVolume } from './volume-restore.ts'
 import { AGGREGATES_LOCK, availableIn } from './aggregate-space.ts'
+import { FULLNESS } from './volume-watch.ts'
+import { withAutosize } from './volumes/autosize.ts'
 import { NOTES } from './volumes/owed-snapshots.ts'
 
 const MB = 2 ** 20
@@ -34,7 +36,8 @@ export const createVolume = job({
       throw failures.duplicate(`A volume named "${name}", still being made,`, 'name', 13107405)
     const aggregate = await chooseAggregate(cluster, draft)
     const key = cluster.system.random.uuid()
-    const input = { ...draft, uuid: key, aggregates: [{ uuid: aggregate }], create_time: cluster.now() }
+    const complete = withAutosize(draft, draft, VOLUME_BYTES_MAX)
+    const input = { ...complete, uuid: key, aggregates: [{ uuid: aggregate }], create_time: cluster.now() }
     await insistOnSpace(cluster, aggregate, input)
     return { key, input, locks: [lock] }
   },
@@ -94,12 +97,13 @@ export const modifyVolume = job({
       async run(cluster, { key, input }) {
         const change = input['$change']
         if (isRecord(change) && Object.keys(change).length === 0) return
-        const record = await cluster.catalog.record('storage/volumes', key)
-        if (record === undefined) throw failures.notFound('volume', 'uuid')
-        const before = record.body as Row
-        const after: Row = { ...before, ...(isRecord(change) ? change : {}) }
-        const aggregate = aggregateOf(before)
         await cluster.locks.with([AGGREGATES_LOCK], async () => {
+          const record = await cluster.catalog.record('storage/volumes', key)
+          if (record === undefined) throw failures.notFound('volume', 'uuid')
+          const before = record.body as Row
+          const given: Row = isRecord(change) ? change : {}
+          const after = withAutosize({ ...before, ...given }, given, VOLUME_BYTES_MAX)
+          const aggregate = aggregateOf(before)
           if (after['size'] !== before['size'] || after['guarantee.type'] !== before['guarantee.type']) {
             await insistOnSpace(cluster, aggregate, after)
           }
@@ -143,6 +147,7 @@ export const removeVolume = job({
             ...snapshots.map((record) => ({ do: 'remove-record', type: SNAPSHOTS, key: record.key }) as const),
             { do: 'remove-record', type: 'storage/volumes', key },
             { do: 'remove-record', type: NOTES, key },
+            { do: 'remove-record', type: FULLNESS, key },
             { do: 'drop-counters', table: 'volume', row: key },
             cluster.event('volume.deleted', { volume: input['name'] ?? '' }),
           ])

@@ -1,6 +1,7 @@
 import { define } from '../../core/behaviour.ts'
 import { bytes, count, flag, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
 import { createVolume, modifyVolume, removeVolume, VOLUME_BYTES_MAX, VOLUME_BYTES_MIN } from './volume-verbs.ts'
+import { autosizeFields } from './volumes/autosize.ts'
 import { volumeMetrics, volumeSpace } from './volume-readings.ts'
 
 const GB = 2 ** 30
@@ -28,9 +29,10 @@ export const volumes = define(
         set: 'always',
         default: GB,
       },
+      ...autosizeFields({ min: VOLUME_BYTES_MIN, max: VOLUME_BYTES_MAX }),
       state: {
-        doc: 'Whether its data can be reached.',
-        kind: oneOf('online', 'offline'),
+        doc: '`offline`: nobody reaches its data. `restricted`: clients do not, while snapshots are taken and restored.',
+        kind: oneOf('online', 'offline', 'restricted'),
         set: 'always',
         default: 'online',
       },

@@ -25,7 +25,8 @@ export async function refuseEarly(
   if (counters === undefined) throw s3Error('NoSuchBucket')
   const volume = await catalog.volume(bucket.volume)
   const bucketRoom = counters.limitBytes - counters.usedBytes
-  const volumeRoom = volume === undefined ? 0 : volume.sizeBytes - volume.usedBytes
+  const volumeBytes = Math.max(volume?.sizeBytes ?? 0, bucket.growsToBytes ?? 0)
+  const volumeRoom = volume === undefined ? 0 : volumeBytes - volume.usedBytes
   if (sizeBytes <= bucketRoom && sizeBytes <= volumeRoom) return
   const growth = sizeBytes - (await write.replacedBytes())
   if (growth > bucketRoom) throw full('bucket')

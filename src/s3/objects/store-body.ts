@@ -7,6 +7,7 @@ import type { ChecksumAlgorithm } from '../checksums/algorithms.ts'
 import { newId } from './ids.ts'
 import { blobLabel } from './labels.ts'
 import type { BlobLabel } from './labels.ts'
+import { commitGrowing } from './growth.ts'
 import type { ObjectStore, OpenBucket } from './store.ts'
 
 /** Bytes on their way in. They count only when `pieces` has ended without an error. */
@@ -102,14 +103,18 @@ export async function storeBody(
  * the commit may have been done, so they stay: if it was not, they are collected like all rubbish.
  */
 export async function commitNaming(
-  { catalog }: ObjectStore,
+  store: ObjectStore,
   bucket: OpenBucket,
   blobs: readonly BlobRef[],
   change: Change,
 ): Promise<Outcome> {
   try {
-    const [outcome = {}] = await catalog.commit([change])
-    return outcome
+    return await commitGrowing(
+      store,
+      bucket,
+      blobs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+      change,
+    )
   } catch (failure) {
     if (failure instanceof CommitRefused) {
       await Promise.allSettled(blobs.map(({ blob }) => bucket.volumes.unlink(bucket.volume, blob)))

@@ -3,6 +3,7 @@ import type { System } from '../../ports/system.ts'
 import type { Volumes } from '../../ports/volumes.ts'
 import type { BucketSettings } from '../bucket-settings.ts'
 import type { VersioningState } from '../config/versioning.ts'
+import type { Grow } from './growth.ts'
 import type { Pins } from './pins.ts'
 
 /** What the functions of this folder work with. */
@@ -10,6 +11,7 @@ export interface ObjectStore {
   readonly catalog: Catalog
   readonly system: System
   readonly pins: Pins
+  readonly grow: Grow
 }
 
 /** A bucket with the volume it lives in and the engine that holds the volume's blobs. */
@@ -19,6 +21,8 @@ export interface OpenBucket {
   readonly svm: string
   readonly volume: string
   readonly volumes: Volumes
+  /** The size up to which the volume grows by itself, if it does. */
+  readonly growsToBytes?: number
   readonly createdMs: number
   /** The most bytes an object in it may have, also when it comes in parts. */
   readonly objectBytesMax: number

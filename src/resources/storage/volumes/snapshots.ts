@@ -61,7 +61,7 @@ export const snapshots = define(
       async plan(cluster, { draft, path }) {
         const volume = path['volume.uuid'] ?? ''
         const row = await cluster.row('storage/volumes', volume)
-        if (row['state'] !== 'online') throw failures.inUse('The volume is offline.', undefined, 524479)
+        if (row['state'] === 'offline') throw failures.inUse('The volume is offline.', undefined, 524479)
         await insistOnName(cluster, textAt(draft, 'name'), volume)
         if ((await cluster.catalog.snapshots(volume)).length >= SNAPSHOTS_MAX) {
           throw failures.invalid(undefined, `The volume has ${SNAPSHOTS_MAX} snapshots, which is the limit.`, 525062)

@@ -1,0 +1,144 @@
+/**
+ * Volumes that choose their size themselves, between a minimum and a maximum. What they hold is to be between two parts
+ * of the size; beyond one of these the size is set so that what they hold is MARGIN inside of it:
+ *
+ *     used in percent of the size      shrink_threshold      grow_threshold
+ *     0 ───────────────────────────────────┤──┬─────────────────┬──├─── 100
+ *                          shrinks to here ───┘                 └─── grows to here
+ *
+ * So a volume that has just grown does not shrink at once, nor the other way round.
+ */
+import type { FieldDeclaration } from '../../../model/resource.ts'
+import { failures } from '../../../model/failure.ts'
+import { bytes, count, oneOf } from '../../../model/kinds/index.ts'
+import type { Row } from '../../../model/value.ts'
+
+export const GROW_THRESHOLD = 85
+export const SHRINK_THRESHOLD = 50
+export const NEARLY_FULL_PERCENT = 95
+export const FULL_PERCENT = 98
+/** In points of a percent. */
+const MARGIN = 5
+/** The maximum that a volume gets with which none is named, in percent of its size. */
+const MAXIMUM_PERCENT = 120
+
+export function autosizeFields(limits: {
+  readonly min: number
+  readonly max: number
+}): Record<string, FieldDeclaration> {
+  return {
+    'autosize.mode': {
+      doc: '`grow`: it grows before it is full. `grow_shrink`: it also shrinks when it holds little. `off`: neither.',
+      kind: oneOf('off', 'grow', 'grow_shrink'),
+      set: 'always',
+      default: 'off',
+    },
+    'autosize.maximum': {
+      doc: 'The size it grows to at most. Without it, 120 % of the size that it has when autosize begins.',
+      kind: bytes(limits),
+      set: 'always',
+    },
+    'autosize.minimum': {
+      doc: 'The size it shrinks to at most. Without it, the size that it has when autosize begins.',
+      kind: bytes(limits),
+      set: 'always',
+    },
+    'autosize.grow_threshold': {
+      doc: 'It grows when it holds more than this, in percent of its size.',
+      kind: count({ min: 11, max: 100 }),
+      set: 'always',
+      default: GROW_THRESHOLD,
+    },
+    'autosize.shrink_threshold': {
+      doc: 'It shrinks when it holds less than this, in percent of its size.',
+      kind: count({ min: 1, max: 90 }),
+      set: 'always',
+      default: SHRINK_THRESHOLD,
+    },
+    'space.nearly_full_threshold_percent': {
+      doc: 'An event tells when it holds so much, in percent of its size.',
+      kind: count({ min: 1, max: 100 }),
+      set: 'always',
+      default: NEARLY_FULL_PERCENT,
+      since: '9.9.1',
+    },
+    'space.full_threshold_percent': {
+      doc: 'Another event tells when it holds so much, in percent of its size.',
+      kind: count({ min: 1, max: 100 }),
+      set: 'always',
+      default: FULL_PERCENT,
+      since: '9.9.1',
+    },
+  }
+}
+
+export function isAutosizing(volume: Row): boolean {
+  return volume['autosize.mode'] === 'grow' || volume['autosize.mode'] === 'grow_shrink'
+}
+
+/**
+ * Completes a volume that is about to be written, of which `given` was named by the caller, or refuses what does not fit
+ * together. A size that is set by hand moves a limit that it goes beyond.
+ */
+export function withAutosize(volume: Row, given: Row, sizeBytesMax: number): Row {
+  if (Number(volume['space.nearly_full_threshold_percent']) > Number(volume['space.full_threshold_percent'])) {
+    throw failures.invalid(
+      'space.nearly_full_threshold_percent',
+      'It is above space.full_threshold_percent. A volume is nearly full before it is full.',
+    )
+  }
+  if (!isAutosizing(volume)) return volume
+  const grow = percentOf(volume, 'autosize.grow_threshold', GROW_THRESHOLD)
+  const shrink = percentOf(volume, 'autosize.shrink_threshold', SHRINK_THRESHOLD)
+  if (grow < shrink + 2 * MARGIN) {
+    throw failures.invalid(
+      'autosize.grow_threshold',
+      `It must be at least ${2 * MARGIN} points above autosize.shrink_threshold, or the size would never rest.`,
+    )
+  }
+  const size = Number(volume['size'])
+  let maximum = Number(volume['autosize.maximum'] ?? 0)
+  let minimum = Number(volume['autosize.minimum'] ?? size)
+  if (size > maximum) {
+    if (given['autosize.maximum'] !== undefined) {
+      throw failures.invalid('autosize.maximum', 'It is below the size of the volume.')
+    }
+    maximum = Math.min(sizeBytesMax, Math.ceil((size / 100) * MAXIMUM_PERCENT))
+  }
+  if (size < minimum) {
+    if (given['autosize.minimum'] !== undefined) {
+      throw failures.invalid('autosize.minimum', 'It is above the size of the volume.')
+    }
+    minimum = size
+  }
+  return { ...volume, 'autosize.maximum': maximum, 'autosize.minimum': minimum }
+}
+
+/** The size up to which a volume grows by itself. */
+export function largestSize(volume: Row): number {
+  return isAutosizing(volume) ? Number(volume['autosize.maximum']) : Number(volume['size'])
+}
+
+/** The size that a volume should have when it holds so much. */
+export function wantedSize(volume: Row, heldBytes: number): number {
+  const size = Number(volume['size'])
+  if (!isAutosizing(volume)) return size
+  const grow = percentOf(volume, 'autosize.grow_threshold', GROW_THRESHOLD)
+  const shrink = percentOf(volume, 'autosize.shrink_threshold', SHRINK_THRESHOLD)
+  if (heldBytes * 100 > size * grow) {
+    return Math.max(size, Math.min(Number(volume['autosize.maximum']), sizeFor(heldBytes, grow - MARGIN)))
+  }
+  if (volume['autosize.mode'] === 'grow_shrink' && heldBytes * 100 < size * shrink) {
+    return Math.min(size, Math.max(Number(volume['autosize.minimum']), sizeFor(heldBytes, shrink + MARGIN)))
+  }
+  return size
+}
+
+/** The size of which so many bytes are so many percent. */
+function sizeFor(heldBytes: number, percent: number): number {
+  return Math.ceil((heldBytes * 100) / percent)
+}
+
+function percentOf(volume: Row, field: string, otherwise: number): number {
+  return Number(volume[field] ?? otherwise)
+}

@@ -1,0 +1,53 @@
+/**
+ * Sets the size of a volume that chooses it itself. Whether a write fits is decided by its commit alone, here as
+ * everywhere: this only changes the size that the commit goes by, ahead of writers or when one was refused.
+ */
+import { aggregateOf } from '../../../core/aggregate-of.ts'
+import type { Cluster } from '../../../core/cluster.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+import { CommitRefused } from '../../../ports/catalog.ts'
+import { AGGREGATES_LOCK, availableIn, isGuaranteed } from '../aggregate-space.ts'
+import { largestSize, wantedSize } from './autosize.ts'
+
+/**
+ * Gives a volume the size that it should have, as if it held `moreBytes` beside what it holds. Tells whether these fit
+ * now: also when somebody else has made room meanwhile. A guaranteed volume grows by no more than its aggregate has.
+ */
+export function setSize(cluster: Cluster, volume: string, moreBytes = 0): Promise<boolean> {
+  return cluster.locks.with([AGGREGATES_LOCK], async () => {
+    const [record, counters] = await Promise.all([
+      cluster.catalog.record('storage/volumes', volume),
+      cluster.catalog.volume(volume),
+    ])
+    if (record === undefined || counters === undefined) return false
+    const before = record.body as Row
+    const held = counters.usedBytes + moreBytes
+    const size = Number(before['size'])
+    // For a write that will not fit at all, nothing changes.
+    if (moreBytes > 0 && held > Math.max(size, largestSize(before))) return false
+    const after = await affordable(cluster, before, wantedSize(before, held))
+    if (after === size) return held <= size
+    try {
+      await cluster.catalog.commit([
+        { do: 'resize-volume', volume, sizeBytes: after },
+        cluster.put('storage/volumes', { ...before, size: after }, { expect: record.revision }),
+        cluster.event(after > size ? 'volume.autosize.grown' : 'volume.autosize.shrunk', {
+          volume: textAt(before, 'name'),
+          from: size,
+          to: after,
+        }),
+      ])
+    } catch (failure) {
+      // Somebody has changed it, or has written more into it: the next look goes by that.
+      if (failure instanceof CommitRefused) return held <= size
+      throw failure
+    }
+    return held <= after
+  })
+}
+
+async function affordable(cluster: Cluster, volume: Row, wanted: number): Promise<number> {
+  const size = Number(volume['size'])
+  if (wanted <= size || !isGuaranteed(volume)) return wanted
+  return Math.min(wanted, size + (await availableIn(cluster, aggregateOf(volume))))
+}
