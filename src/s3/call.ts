@@ -107,9 +107,10 @@ export interface BucketCaller {
 
 /**
  * `exists`: the SVM has a bucket of that name. `missing`: it has not, or its server is gone. `no-room`: no data volume of
- * the server can take it. `too-many`: the cluster has as many buckets as it may.
+ * the server can take it. `too-many`: the cluster has as many buckets as it may. `refused`: the bucket is in another state
+ * now than it was judged by.
  */
-export type BucketOutcome = 'done' | 'exists' | 'missing' | 'not-empty' | 'no-room' | 'too-many'
+export type BucketOutcome = 'done' | 'exists' | 'missing' | 'not-empty' | 'no-room' | 'too-many' | 'refused'
 
 export interface Reply {
   /** Without it, that of the operation. */

@@ -53,6 +53,8 @@ export async function createBucket(call: ServiceCall): Promise<Reply> {
     case 'missing':
     case 'not-empty':
       throw s3Error('ServiceUnavailable')
+    case 'refused':
+      throw s3Error('OperationAborted')
   }
 }
 

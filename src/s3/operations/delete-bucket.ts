@@ -10,5 +10,5 @@ export async function deleteBucket({ bucket, svm, caller, control }: BucketCall)
   if (outcome === 'done') return {}
   if (outcome === 'not-empty') throw s3Error('BucketNotEmpty', { fields: { BucketName: bucket.name } })
   if (outcome === 'missing') throw s3Error('NoSuchBucket', { fields: { BucketName: bucket.name } })
-  throw s3Error('ServiceUnavailable')
+  throw s3Error('OperationAborted')
 }

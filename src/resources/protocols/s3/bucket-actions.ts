@@ -9,7 +9,7 @@ import { BUCKET_BYTES_DEFAULT } from './bucket-fields.ts'
 import { bucketCodes } from './bucket-verbs.ts'
 import { BUCKETS } from './types.ts'
 
-export type BucketOutcome = 'done' | 'exists' | 'too-many' | 'no-room' | 'missing' | 'not-empty'
+export type BucketOutcome = 'done' | 'exists' | 'too-many' | 'no-room' | 'missing' | 'not-empty' | 'refused'
 
 interface From {
   readonly user: string
@@ -122,6 +122,8 @@ async function outcomeOf(act: () => Promise<unknown>): Promise<BucketOutcome> {
         if (failure.kind === 'not-found') return 'missing'
         // A name that another request has just taken is refused by the commit itself.
         if (failure.kind === 'conflict' && failure.target === 'name') return 'exists'
+        // What was judged by another state of the bucket than it is in now; everything else was judged before.
+        if (failure.kind === 'conflict' || failure.kind === 'invalid') return 'refused'
         throw failure
     }
   }
