@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { Housekeeping } from '../src/core/housekeeping.ts'
 import { Jobs } from '../src/core/jobs.ts'
 import { Login } from '../src/core/login.ts'
-import { SAMPLE_SECONDS } from '../src/core/metrics.ts'
+import { Sampling } from '../src/core/metrics/sampling.ts'
 import { QosLedger } from '../src/core/qos-ledger.ts'
 import { Actions } from '../src/core/perform.ts'
 import { openCertificate } from '../src/engines/certificate.ts'
@@ -122,12 +122,8 @@ export async function start(settings: Settings): Promise<void> {
   housekeeping.start(wasClean ? undefined : { sweepBeforeMs: begunMs })
   const lifecycle = new LifecycleSchedule(actions)
   lifecycle.start()
-  await cluster.metrics.sample(cluster.now())
-  const sampling = setInterval(() => {
-    cluster.metrics.sample(cluster.now()).catch((failure: unknown) => {
-      log.warn('Counters could not be sampled.', { cause: String(failure) })
-    })
-  }, SAMPLE_SECONDS * 1000)
+  const sampling = new Sampling(cluster)
+  sampling.start()
 
   const endpoints = {
     management: printAddress('https', management),
@@ -158,7 +154,6 @@ export async function start(settings: Settings): Promise<void> {
   await stopped
   isReady = false
   log.info('Stopping: requests in progress may end.', { drainMs: DRAIN_MS })
-  clearInterval(sampling)
   await Promise.all([
     within(DRAIN_MS, management.close()),
     workers.stop(DRAIN_MS),
@@ -167,6 +162,7 @@ export async function start(settings: Settings): Promise<void> {
     lifecycle.stop(),
     scheduledSnapshots.stop(),
     volumeWatch.stop(),
+    sampling.stop(),
   ])
   await markRun(catalog, true)
   await catalog.close()

@@ -12,8 +12,17 @@ export interface Derivation {
 }
 
 export interface Acts {
-  /** Rows of a computed resource; without it, rows are records. `path` holds the keys of the path. */
-  readonly rows?: (cluster: Cluster, path: Readonly<Record<string, string>>) => Promise<Row[]>
+  /**
+   * Rows of a computed resource; without it, rows are records. `path` holds the keys of the path, those of the record too
+   * where one is asked for.
+   */
+  readonly rows?: (
+    cluster: Cluster,
+    path: Readonly<Record<string, string>>,
+    args: Readonly<Record<string, string>>,
+  ) => Promise<Row[]>
+  /** Query arguments of reads that `rows` takes, with what they mean. */
+  readonly readArgs?: Readonly<Record<string, string>>
   readonly derive?: readonly Derivation[]
   readonly create?: Verb
   readonly modify?: Verb

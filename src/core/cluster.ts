@@ -10,7 +10,7 @@ import type { Volumes } from '../ports/volumes.ts'
 import type { Behaviour } from './behaviour.ts'
 import type { EventName } from './events.ts'
 import { Locks } from './locks.ts'
-import { Metrics } from './metrics.ts'
+import { Metrics } from './metrics/metrics.ts'
 import { Mirror } from './mirror.ts'
 
 export interface ClusterParts {

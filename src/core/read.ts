@@ -1,8 +1,8 @@
 /** Reading a resource: rows from records or computed, what is derived, filters, order and pages. */
 import { failures } from '../model/failure.ts'
 import { comparePlaces, passes, placeOf, type Filter, type Order, type Place } from '../model/query.ts'
-import { fieldAt } from '../model/resource.ts'
-import { type Row, textOf } from '../model/value.ts'
+import { fieldAt, printedKey } from '../model/resource.ts'
+import type { Row } from '../model/value.ts'
 import type { Behaviour, Derivation } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
 import { referenceDerivations } from './references.ts'
@@ -14,6 +14,8 @@ export interface CollectionQuery {
   readonly orders: readonly Order[]
   readonly limit: number
   readonly offset: number
+  /** Those of the behaviour's own. */
+  readonly args?: Readonly<Record<string, string>>
   /** Only rows that come after this place. */
   readonly after?: Place
 }
@@ -26,12 +28,13 @@ export interface Page {
 
 export async function readCollection(cluster: Cluster, behaviour: Behaviour, query: CollectionQuery): Promise<Page> {
   const { resource } = behaviour
-  const asked = [...query.filters.map((filter) => filter.path), ...query.orders.map((order) => order.path)]
-  let rows = await rowsOf(cluster, behaviour, query.path)
+  const orders = query.orders.length > 0 ? query.orders : resource.order
+  const asked = [...query.filters.map((filter) => filter.path), ...orders.map((order) => order.path)]
+  let rows = await rowsOf(cluster, behaviour, query.path, query.args)
   rows = await derive(cluster, behaviour, rows, new Set(asked))
   rows = rows.filter((row) => passes(row, query.filters))
-  const places = new Map(rows.map((row) => [row, placeOf(row, query.orders, identity(behaviour))]))
-  const order = (a: Place, b: Place) => comparePlaces(resource, query.orders, a, b)
+  const places = new Map(rows.map((row) => [row, placeOf(row, orders, identity(behaviour))]))
+  const order = (a: Place, b: Place) => comparePlaces(resource, orders, a, b)
   const sorted = rows.toSorted((a, b) => order(places.get(a) ?? [], places.get(b) ?? []))
   const { after } = query
   const from = after === undefined ? sorted : sorted.filter((row) => order(places.get(row) ?? [], after) > 0)
@@ -49,10 +52,11 @@ export async function rowsOf(
   cluster: Cluster,
   behaviour: Behaviour,
   path: Readonly<Record<string, string>>,
+  args: Readonly<Record<string, string>> = {},
 ): Promise<Row[]> {
   const { resource } = behaviour
   await insistOnParents(cluster, behaviour, path)
-  if (behaviour.rows !== undefined) return behaviour.rows(cluster, path)
+  if (behaviour.rows !== undefined) return behaviour.rows(cluster, path, args)
   const parent = resource.parent === undefined ? undefined : path[resource.parent]
   const rows = await cluster.rows(resource.rowsOf, parent)
   const others = resource.pathKeys.filter((key) => key !== resource.parent)
@@ -88,8 +92,8 @@ export async function findInstance(
     if (row !== undefined && resource.pathKeys.every((key) => row[key] === path[key])) return row
     if (resource.alsoBy === undefined) return undefined
   }
-  const rows = await rowsOf(cluster, behaviour, path)
-  const byKey = rows.find((row) => resource.key.every((key) => textOf(row[key]) === known[key]))
+  const rows = await rowsOf(cluster, behaviour, behaviour.rows === undefined ? path : known)
+  const byKey = rows.find((row) => resource.key.every((key) => printedKey(resource, key, row) === known[key]))
   const { alsoBy } = resource
   return byKey ?? (alsoBy === undefined ? undefined : rows.find((row) => row[alsoBy] === instance[0]))
 }

@@ -2,17 +2,14 @@
 import { failures } from './failure.ts'
 import { compileFilter, type Test } from './filter.ts'
 import { isServed, type Release } from './release.ts'
-import { fieldAt, valuesAt, type Resource } from './resource.ts'
+import { fieldAt, valuesAt, type Order, type Resource } from './resource.ts'
 import { type Row, type Value, textOf } from './value.ts'
+
+export type { Order } from './resource.ts'
 
 export interface Filter {
   readonly path: string
   readonly test: Test
-}
-
-export interface Order {
-  readonly path: string
-  readonly isDescending: boolean
 }
 
 /** The paths that a `fields` expression selects: `name,space`, `*`, `**`, `space.*`, `!space.used`, `a.{b,c}`. */

@@ -8,7 +8,12 @@
  */
 import { each, name, text, uuid } from './kinds/index.ts'
 import type { Kind } from './kinds/index.ts'
-import type { Row, Value } from './value.ts'
+import { type Row, textOf, type Value } from './value.ts'
+
+export interface Order {
+  readonly path: string
+  readonly isDescending: boolean
+}
 
 export interface FieldDeclaration {
   readonly doc: string
@@ -70,6 +75,8 @@ export interface ResourceDeclaration {
   readonly isShared?: boolean
   /** The method that makes one. */
   readonly createMethod?: 'POST' | 'PUT'
+  /** The order of a collection that is asked for in none. Without it, by name and key. */
+  readonly order?: readonly Order[]
   readonly fields: Readonly<Record<string, FieldDeclaration>>
 }
 
@@ -89,6 +96,7 @@ export interface Resource {
   readonly nameWithin: string | false | undefined
   readonly isShared: boolean
   readonly createMethod: 'POST' | 'PUT'
+  readonly order: readonly Order[]
   readonly isSingleton: boolean
   /** The dotted names between braces in the path: `volume.uuid`. */
   readonly pathKeys: readonly string[]
@@ -115,6 +123,7 @@ export function resource(declared: ResourceDeclaration): Resource {
     nameWithin: declared.nameWithin,
     isShared: declared.isShared ?? false,
     createMethod: declared.createMethod ?? 'POST',
+    order: declared.order ?? [],
     isSingleton: declared.key.length === 0,
     pathKeys: [...declared.path.matchAll(/\{([^}]+)\}/g)].map((match) => match[1] ?? ''),
     fields,
@@ -180,6 +189,13 @@ export function fieldAt(resource: Resource, path: string): { field: Field; kind:
     if (holder !== undefined && kind !== undefined) return { field: holder, kind, member }
   }
   return undefined
+}
+
+/** A key of a row as it stands in its path: a time is not the number it is kept as. */
+export function printedKey(resource: Resource, key: string, row: Row): string {
+  const value = row[key]
+  if (value === undefined || value === null) return ''
+  return textOf(resource.fields.get(key)?.kind.print(value) ?? value)
 }
 
 /** All values at a path: one, or one for each element of a list that has them. Empty where nothing is set. */

@@ -141,6 +141,51 @@ export function proveRecords(catalog: () => Catalog, reopen: () => Promise<Catal
       assert.deepEqual([...(await catalog().counters('ops')).keys()].toSorted(), ['b10', 'b1;'])
     })
 
+    void it('operation counters are read in pages of rows, each whole', async () => {
+      const names = ['a', 'b', 'c', 'd', 'e']
+      const count = (row: string) => ({ do: 'count', table: 'pages', row, add: { x: 1, y: 2 } }) as const
+      await catalog().commit(names.map(count))
+      const page = async (after: string) => [...(await catalog().counters('pages', { after, limit: 2 }))]
+      const whole = (row: string) => [row, { x: 1, y: 2 }]
+      assert.deepEqual(await page(''), [whole('a'), whole('b')])
+      assert.deepEqual(await page('b'), [whole('c'), whole('d')])
+      assert.deepEqual(await page('d'), [whole('e')])
+      assert.deepEqual(await page('e'), [])
+    })
+
+    void it('samples are kept by step, block and row, are replaced, and go oldest first', async () => {
+      const put = (step: number, block: number, row: string, ...body: number[]) =>
+        ({ do: 'put-samples', step, block, row, body: Uint8Array.from(body) }) as const
+      await catalog().commit([put(15, 1, 'a', 1), put(15, 2, 'a', 2), put(15, 2, 'b', 3), put(300, 1, 'a', 4)])
+      await catalog().commit([put(15, 2, 'a', 5, 6), put(15, 3, 'c', 7)])
+      const page = async (after: string, limit: number) =>
+        (await catalog().samples(15, 2, after, limit)).map(({ row, body }) => [row, Array.from(body)])
+      assert.deepEqual(await page('', 10), [
+        ['a', [5, 6]],
+        ['b', [3]],
+      ])
+      assert.deepEqual(await page('', 1), [['a', [5, 6]]])
+      assert.deepEqual(await page('a', 1), [['b', [3]]])
+      const of = async (row: string) =>
+        Array.from(await catalog().samplesOf(15, row, [0, 1, 2, 3]), ([block, body]) => [block, Array.from(body)])
+      assert.deepEqual(await of('a'), [
+        [1, [1]],
+        [2, [5, 6]],
+      ])
+      assert.deepEqual(await of('none'), [])
+      assert.equal(await catalog().lastSamples(15, 3), 2)
+      assert.equal(await catalog().lastSamples(15, 1), undefined)
+      const drop = async (limit: number) =>
+        (await catalog().commit([{ do: 'drop-samples', step: 15, before: 3, limit }]))[0]?.reclaimed
+      assert.equal(await drop(2), 2)
+      assert.deepEqual(await of('a'), [])
+      assert.deepEqual(await of('b'), [[2, [3]]])
+      assert.equal(await drop(2), 1)
+      assert.equal(await drop(2), 0)
+      assert.deepEqual(await of('c'), [[3, [7]]])
+      assert.equal(await catalog().lastSamples(300, 2), 1)
+    })
+
     void it('what was committed is there after opening again', async () => {
       await catalog().commit([{ do: 'put-record', type: 'r9', key: 'k', body: { a: 1 } }])
       const revision = await catalog().revision()

@@ -225,3 +225,9 @@ export interface LogEntry {
   readonly timeMs: number
   readonly body: Fields
 }
+
+/** What one row has in a block of time of a step. */
+export interface SampleBlock {
+  readonly row: string
+  readonly body: Uint8Array
+}

@@ -11,6 +11,7 @@ import type {
   PartRow,
   RecordChange,
   ScanPage,
+  SampleBlock,
   SnapshotAt,
   SnapshotRow,
   StoredRecord,
@@ -124,8 +125,21 @@ export interface Catalog {
   /** Entries of a log, newest first. */
   log(name: LogName, query: { readonly before?: number; readonly limit: number }): Promise<readonly LogEntry[]>
 
-  /** Values of operation counters: one map of names to totals for each row of a table. */
-  counters(table: string): Promise<ReadonlyMap<string, Readonly<Record<string, number>>>>
+  /**
+   * Values of operation counters: one map of names to totals for each row of a table. With `page`, of at most so many
+   * rows after the one named, in order, and in a turn of the event loop of its own.
+   */
+  counters(
+    table: string,
+    page?: { readonly after: string; readonly limit: number },
+  ): Promise<ReadonlyMap<string, Readonly<Record<string, number>>>>
+
+  /** Samples of one block of time, in the order of rows, after the row named; in a turn of the event loop of its own. */
+  samples(step: number, block: number, after: string, limit: number): Promise<readonly SampleBlock[]>
+  /** Samples of one row in the blocks named, where there are some. */
+  samplesOf(step: number, row: string, blocks: readonly number[]): Promise<ReadonlyMap<number, Uint8Array>>
+  /** The last block of a step before this one that has samples of any row. */
+  lastSamples(step: number, before: number): Promise<number | undefined>
 
   /** Lets go of connections and files. Commits already sent are settled first. */
   close(): Promise<void>
@@ -324,6 +338,19 @@ export type Change =
     }
   /** Removes the rows of operation counters whose name is this or begins with this and ':'. */
   | { readonly do: 'drop-counters'; readonly table: string; readonly row: string }
+  /**
+   * Writes the samples that a row has in one block of time, in place of those it had. Steps tell series of samples apart:
+   * the length of one sample. What the bytes mean is the caller's.
+   */
+  | {
+      readonly do: 'put-samples'
+      readonly step: number
+      readonly block: number
+      readonly row: string
+      readonly body: Uint8Array
+    }
+  /** Lets go of at most `limit` entries of a step in blocks before this one. The outcome's `reclaimed` tells how many. */
+  | { readonly do: 'drop-samples'; readonly step: number; readonly before: number; readonly limit: number }
 
 /** A delete marker to be. The version does not matter while versioning is suspended: it becomes 'null'. */
 export interface MarkerDraft {
@@ -346,7 +373,7 @@ export interface Outcome {
   readonly marker?: boolean
   /** take-snapshot: the epoch it shows. */
   readonly epoch?: number
-  /** reclaim: rows let go; less than the limit means that none is left. */
+  /** reclaim, drop-samples: rows let go; less than the limit means that none is left. */
   readonly reclaimed?: number
   /** restore-rows: rows looked at. */
   readonly restored?: number

@@ -1,6 +1,7 @@
 /** Every resource of the product, in plain sight. A new one is a file and a line here. */
 import type { Behaviour } from '../core/behaviour.ts'
 import { clusterVersion } from './cluster/version.ts'
+import { clusterHistory } from './cluster/metrics.ts'
 import { counterRows } from './cluster/counter/tables/rows.ts'
 import { jobs } from './cluster/jobs.ts'
 import { nodes } from './cluster/nodes.ts'
@@ -14,6 +15,7 @@ import { lifecycleRuns } from './protocols/s3/lifecycle-runs.ts'
 import { bucketRules } from './protocols/s3/services/buckets/rules.ts'
 import { svmBuckets } from './protocols/s3/services/buckets.ts'
 import { groups } from './protocols/s3/services/groups.ts'
+import { serviceHistory } from './protocols/s3/services/metrics.ts'
 import { policies } from './protocols/s3/services/policies.ts'
 import { users } from './protocols/s3/services/users.ts'
 import { services } from './protocols/s3/services.ts'
@@ -24,6 +26,7 @@ import { aggregates } from './storage/aggregates.ts'
 import { qosPolicies } from './storage/qos/policies.ts'
 import { snapshotPolicies } from './storage/snapshot-policies.ts'
 import { snapshotPolicySchedules } from './storage/snapshot-policies/schedules.ts'
+import { volumeHistory } from './storage/volumes/metrics.ts'
 import { snapshots } from './storage/volumes/snapshots.ts'
 import { volumes } from './storage/volumes.ts'
 import { events } from './support/ems/events.ts'
@@ -34,6 +37,7 @@ import { svms } from './svm/svms.ts'
 export const behaviours: readonly Behaviour[] = [
   cluster,
   clusterVersion,
+  clusterHistory,
   nodes,
   ntpServers,
   schedules,
@@ -45,12 +49,14 @@ export const behaviours: readonly Behaviour[] = [
   serverBuckets,
   volumes,
   snapshots,
+  volumeHistory,
   aggregates,
   snapshotPolicies,
   snapshotPolicySchedules,
   qosPolicies,
   interfaces,
   services,
+  serviceHistory,
   buckets,
   svmBuckets,
   bucketRules,

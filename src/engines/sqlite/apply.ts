@@ -9,6 +9,7 @@ import { objectChanges } from './object-changes.ts'
 import { recordChanges } from './record-changes.ts'
 import { Refusal } from './refusal.ts'
 import { restoreChanges } from './restore-changes.ts'
+import { sampleChanges } from './samples.ts'
 import { snapshotChanges } from './snapshot-changes.ts'
 import { uploadChanges } from './upload-changes.ts'
 import { volumeChanges } from './volume-changes.ts'
@@ -26,6 +27,7 @@ export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
   const snapshots = snapshotChanges(db, ledger, blobs)
   const restores = restoreChanges(db, ledger, blobs)
   const logs = logChanges(db, ledger)
+  const samples = sampleChanges(ledger)
 
   function applyOne(change: Change): Outcome {
     switch (change.do) {
@@ -85,6 +87,10 @@ export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
         return logs.count(change)
       case 'drop-counters':
         return logs.dropCounters(change)
+      case 'put-samples':
+        return samples.put(change)
+      case 'drop-samples':
+        return samples.drop(change)
       default:
         throw new TypeError(`No such change: ${String((change as { do: unknown }).do)}.`)
     }

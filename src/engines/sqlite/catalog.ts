@@ -12,6 +12,7 @@ import type {
   PartRow,
   RecordChange,
   ScanPage,
+  SampleBlock,
   SnapshotAt,
   SnapshotRow,
   StoredRecord,
@@ -169,8 +170,23 @@ export class SqliteCatalog implements Catalog {
     return this.#read.log(name, query)
   }
 
-  async counters(table: string): Promise<ReadonlyMap<string, Readonly<Record<string, number>>>> {
-    return this.#read.counters(table)
+  async counters(
+    table: string,
+    page?: { readonly after: string; readonly limit: number },
+  ): Promise<ReadonlyMap<string, Readonly<Record<string, number>>>> {
+    return page === undefined ? this.#read.counters(table) : this.#read.countersAfter(table, page)
+  }
+
+  samples(step: number, block: number, after: string, limit: number): Promise<readonly SampleBlock[]> {
+    return this.#read.samples.page(step, block, after, limit)
+  }
+
+  async samplesOf(step: number, row: string, blocks: readonly number[]): Promise<ReadonlyMap<number, Uint8Array>> {
+    return this.#read.samples.of(step, row, blocks)
+  }
+
+  async lastSamples(step: number, before: number): Promise<number | undefined> {
+    return this.#read.samples.last(step, before)
   }
 
   close(): Promise<void> {

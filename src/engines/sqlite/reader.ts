@@ -26,6 +26,7 @@ import type { PageWalk } from './list.ts'
 import { listVersions, scanVersions } from './list-versions.ts'
 import { OBJECT_COLUMNS, objectRow, partRow, uploadRow } from './rows.ts'
 import type { ObjectColumns, PartColumns, UploadColumns } from './rows.ts'
+import { sampleReads } from './samples.ts'
 import { snapshotSizes } from './snapshot-bytes.ts'
 import { query } from './statements.ts'
 import { turnstile } from './turnstile.ts'
@@ -102,7 +103,7 @@ export function reader(db: DatabaseSync) {
   )
   const counters = query<{ row: string; name: string; value: number }>(
     db,
-    'SELECT row, name, value FROM counters WHERE tbl = ? ORDER BY row, name',
+    'SELECT row, name, value FROM counters WHERE tbl = ? AND row > ? ORDER BY row, name',
   )
   const begin = db.prepare('BEGIN')
   const end = db.prepare('COMMIT')
@@ -148,6 +149,19 @@ export function reader(db: DatabaseSync) {
         return page
       }
     }
+  }
+
+  function readCounters(table: string, after: string, limit: number): Map<string, Record<string, number>> {
+    const rows = new Map<string, Record<string, number>>()
+    for (const { row, name, value } of counters.iterate(table, after)) {
+      let totals = rows.get(row)
+      if (totals === undefined) {
+        if (rows.size === limit) break
+        rows.set(row, (totals = {}))
+      }
+      totals[name] = value
+    }
+    return rows
   }
 
   return {
@@ -290,14 +304,18 @@ export function reader(db: DatabaseSync) {
     },
 
     counters(table: string): Map<string, Record<string, number>> {
-      const rows = new Map<string, Record<string, number>>()
-      for (const { row, name, value } of counters.iterate(table)) {
-        const totals = rows.get(row) ?? {}
-        totals[name] = value
-        rows.set(row, totals)
-      }
-      return rows
+      return readCounters(table, '', Infinity)
     },
+
+    async countersAfter(
+      table: string,
+      { after, limit }: { after: string; limit: number },
+    ): Promise<Map<string, Record<string, number>>> {
+      await nextPage()
+      return readCounters(table, after, limit)
+    },
+
+    samples: sampleReads(db, nextPage),
   }
 }
 

@@ -14,11 +14,12 @@
  * - `blobs` counts references. `refs` are all rows, `live` those that are not history; so the bytes that only snapshots
  *   hold are those of blobs with live = 0.
  * - `volumes` and `buckets` carry their sums. They change in the same transaction as the rows they count.
+ * - `samples` is clustered by time first: all that one round writes, rolls up or lets go of are neighbours.
  * - A page of 8 KiB holds rows of up to about 2 KB without overflow pages, which is nearly every object row.
  */
 import { DatabaseSync } from 'node:sqlite'
 
-export const SCHEMA_VERSION = 4
+export const SCHEMA_VERSION = 5
 
 const APPLICATION_ID = 0x484f4c44 // 'HOLD'
 const PAGE_BYTES = 8192
@@ -28,6 +29,16 @@ const READER_CACHE_KIB = 32_768
 const LOG_FILE_BYTES_MAX = 64 * 1024 * 1024
 /** Readers wait for nothing but recovery after a crash; the writer is alone by its lock. */
 const BUSY_MS = 5000
+
+const SAMPLES = `
+CREATE TABLE samples (
+  step INTEGER NOT NULL,
+  block INTEGER NOT NULL,
+  row TEXT NOT NULL,
+  body BLOB NOT NULL,
+  PRIMARY KEY (step, block, row)
+) STRICT, WITHOUT ROWID;
+`
 
 const TABLES = `
 CREATE TABLE state (
@@ -215,7 +226,10 @@ CREATE TABLE counters (
   value REAL NOT NULL,
   PRIMARY KEY (tbl, row, name)
 ) STRICT, WITHOUT ROWID;
-`
+${SAMPLES}`
+
+/** What leads from a version to the next. */
+const STEPS: Readonly<Record<number, string>> = { 4: SAMPLES }
 
 /** Opens the catalog for its one writer, and makes the tables when they are not there. */
 export function openForWriting(file: string): DatabaseSync {
@@ -231,6 +245,9 @@ export function openForWriting(file: string): DatabaseSync {
       PRAGMA cache_size = -${WRITER_CACHE_KIB};
       PRAGMA temp_store = MEMORY`)
     if (version === 0) db.exec(`BEGIN IMMEDIATE; ${TABLES} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)
+    for (let at = version; at > 0 && at < SCHEMA_VERSION; at++) {
+      db.exec(`BEGIN IMMEDIATE; ${STEPS[at] ?? ''} PRAGMA user_version = ${at + 1}; COMMIT`)
+    }
     return db
   } catch (failure) {
     db.close()
@@ -260,7 +277,7 @@ function checkedVersion(db: DatabaseSync, file: string): number {
         'Start the release that wrote it, or a newer one.',
     )
   }
-  if (version > 0 && version < SCHEMA_VERSION) {
+  if (version > 0 && version < SCHEMA_VERSION && STEPS[version] === undefined) {
     throw new Error(
       `The catalog ${file} has version ${version}, from before the first release, and nothing leads from there to ` +
         `version ${SCHEMA_VERSION}. Copy what it holds with the build that wrote it, then start in an empty folder.`,

@@ -183,6 +183,23 @@ void describe('the writer process', () => {
       await assert.rejects(startWriter({ file, socket }), refusal)
     }))
 
+  void it('a catalog from before there were samples gets their table, and keeps what it has', () =>
+    inFolder(async ({ file, socket }) => {
+      const before = openSqliteCatalog({ file, commit: 'in-process' })
+      await before.commit(OPEN)
+      await before.close()
+      const db = new DatabaseSync(file)
+      db.exec('DROP TABLE samples; PRAGMA user_version = 4')
+      db.close()
+      const writer = await startWriter({ file, socket })
+      const catalog = openSqliteCatalog({ file, commit: { socket } })
+      await catalog.commit([{ do: 'put-samples', step: 15, block: 1, row: 'a', body: Uint8Array.of(1) }])
+      assert.equal(await catalog.lastSamples(15, 2), 1)
+      assert.equal((await catalog.volumes()).size, 1)
+      await catalog.close()
+      await writer.stop()
+    }))
+
   void it('a catalog from before the first release is refused, and left as it is', () =>
     inFolder(async ({ file, socket }) => {
       await openSqliteCatalog({ file, commit: 'in-process' }).close()

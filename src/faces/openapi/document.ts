@@ -67,10 +67,7 @@ function pathsOf(behaviour: Behaviour, path: string): Record<string, Document> {
     ...common,
     operationId: idOf(method),
     summary: `${method === 'create' ? 'Make' : method === 'modify' ? 'Change' : 'Delete'} a ${resource.noun}`,
-    parameters: [
-      ...WRITE_QUERY,
-      ...Object.entries(verb.args ?? {}).map(([argument, doc]) => queryArgument(argument, doc)),
-    ],
+    parameters: [...WRITE_QUERY, ...ownQuery(verb.args)],
     ...(method === 'remove'
       ? {}
       : {
@@ -103,7 +100,7 @@ function pathsOf(behaviour: Behaviour, path: string): Record<string, Document> {
   return {
     [path]: {
       parameters: parents,
-      get: read(page(record), resource.doc, 'list', [FIELDS, ...PAGE_QUERY]),
+      get: read(page(record), resource.doc, 'list', [FIELDS, ...PAGE_QUERY, ...ownQuery(behaviour.readArgs)]),
       ...(behaviour.create === undefined
         ? {}
         : { [resource.createMethod.toLowerCase()]: write(behaviour.create, 'create') }),
@@ -170,6 +167,10 @@ function tagOf(resource: Resource): string {
 
 function parameters(keys: readonly string[]): Json[] {
   return [...new Set(keys)].map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } }))
+}
+
+function ownQuery(args: Readonly<Record<string, string>> = {}): Json[] {
+  return Object.entries(args).map(([argument, doc]) => queryArgument(argument, doc))
 }
 
 function queryArgument(name: string, description: string, schema: Json = { type: 'string' }): Json {

@@ -200,7 +200,8 @@ class Exchange {
 
   async #getCollection(behaviour: Behaviour, match: PathMatch): Promise<RestReply> {
     const { resource } = behaviour
-    const args = readArguments(resource, this.#query, this.#dialect, this.#cluster.release, true)
+    const { release } = this.#cluster
+    const args = readArguments(resource, this.#query, this.#dialect, release, true, behaviour.readArgs)
     const page = await readCollection(this.#cluster, behaviour, { path: match.pathValues, ...args })
     const at = collectionPath(resource, match.pathValues)
     const links: Record<string, Json> = this.#isHal ? { self: { href: this.#request.target } } : {}

@@ -17,6 +17,7 @@ export interface ReadArguments {
   readonly offset: number
   readonly after?: Place
   readonly returnRecords: boolean
+  readonly args: Readonly<Record<string, string>>
 }
 
 export interface WriteArguments {
@@ -34,6 +35,7 @@ export function readArguments(
   dialect: Dialect,
   release: Release,
   isCollection: boolean,
+  declared: Readonly<Record<string, string>> = {},
 ): ReadArguments {
   insistOnCount(given)
   returnTimeout(given, 15)
@@ -49,11 +51,13 @@ export function readArguments(
   if (dialect.keysAlways) for (const path of identity) fields.add(path)
 
   const filters: Filter[] = []
+  const args: Record<string, string> = {}
   for (const [name, expression] of given) {
     if (HARMLESS.has(name) || name === 'fields') continue
     if (isCollection && PAGING.has(name)) continue
     if (isCollection && name === 'limit' && !resource.fields.has('limit')) continue
-    filters.push(parseFilter(resource, name, expression, release))
+    if (isCollection && Object.hasOwn(declared, name)) args[name] = expression
+    else filters.push(parseFilter(resource, name, expression, release))
   }
   const limit = given.get('max_records') ?? (resource.fields.has('limit') ? null : given.get('limit'))
   const start = given.get('start')
@@ -68,6 +72,7 @@ export function readArguments(
     offset: integer('offset', given.get('offset') ?? '0', 0, Number.MAX_SAFE_INTEGER),
     ...(start === null ? {} : { after: decodePlace(start) }),
     returnRecords: booleanArgument(given, 'return_records', true),
+    args,
   }
 }
 

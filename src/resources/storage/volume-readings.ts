@@ -1,7 +1,8 @@
 /** What is read of a volume beside its record: its counters in the index, its space in the aggregate, its operations. */
 import { aggregateOf } from '../../core/aggregate-of.ts'
 import type { Derivation } from '../../core/behaviour.ts'
-import { SAMPLE_SECONDS } from '../../core/metrics.ts'
+import { figuresOf, NO_GROWTH } from '../../core/metrics/figures.ts'
+import { SAMPLE_SECONDS } from '../../core/metrics/intervals.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { availableIn, countersOf, footprintOf, isGuaranteed } from './aggregate-space.ts'
 
@@ -36,39 +37,19 @@ export const volumeSpace: Derivation = {
   },
 }
 
-const KINDS = ['read', 'write', 'other'] as const
-
 const metric: Derivation = {
   gives: ['metric'],
   from: (cluster, rows) =>
     Promise.resolve(
       rows.map((row): Row => {
-        const rates = cluster.metrics.rates('volume', textAt(row, 'uuid'))
-        const of = (counter: string) => rates?.growth[counter] ?? 0
-        const perSecond = (counter: string) => Math.round(of(counter) / (rates?.seconds ?? 1))
-        const operations = KINDS.reduce((sum, kind) => sum + of(`${kind}_ops`), 0)
-        const latency = KINDS.reduce((sum, kind) => sum + of(`${kind}_latency`), 0)
-        return {
-          'metric.timestamp': rates?.timeMs ?? cluster.now(),
-          'metric.duration': `PT${SAMPLE_SECONDS}S`,
-          'metric.status': rates === undefined ? 'partial_no_data' : 'ok',
-          ...Object.fromEntries(KINDS.map((kind) => [`metric.iops.${kind}`, perSecond(`${kind}_ops`)])),
-          'metric.iops.total': perSecond('total_ops'),
-          ...Object.fromEntries(
-            KINDS.map((kind) => [
-              `metric.latency.${kind}`,
-              Math.round(of(`${kind}_latency`) / Math.max(1, of(`${kind}_ops`))),
-            ]),
-          ),
-          'metric.latency.total': Math.round(latency / Math.max(1, operations)),
-          'metric.throughput.read': perSecond('bytes_read'),
-          'metric.throughput.write': perSecond('bytes_written'),
-          'metric.throughput.other': 0,
-          'metric.throughput.total': perSecond('bytes_read') + perSecond('bytes_written'),
-        }
+        const last = cluster.metrics.last(textAt(row, 'uuid'))
+        const figures = figuresOf(last ?? { timeMs: cluster.now(), coveredMs: 0, growth: NO_GROWTH }, SAMPLE_SECONDS)
+        return Object.fromEntries(Object.entries(figures).map(([path, value]) => [`metric.${path}`, value]))
       }),
     ),
 }
+
+const KINDS = ['read', 'write', 'other'] as const
 
 const statistics: Derivation = {
   gives: ['statistics'],

@@ -1,5 +1,6 @@
 import { define } from '../../core/behaviour.ts'
 import { bytes, count, flag, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
+import { figures, sampleFields } from '../metrics.ts'
 import { createVolume, modifyVolume, removeVolume, VOLUME_BYTES_MAX, VOLUME_BYTES_MIN } from './volume-verbs.ts'
 import { autosizeFields } from './volumes/autosize.ts'
 import { volumeMetrics, volumeSpace } from './volume-readings.ts'
@@ -67,12 +68,7 @@ export const volumes = define(
       'space.percent_used': { doc: 'Used, in percent of the size.', kind: count(), since: '9.9.1' },
       'space.snapshot.used': { doc: 'Bytes that only snapshots hold.', kind: bytes() },
       'space.footprint': { doc: 'Bytes it takes from its aggregate, its guarantee included.', kind: bytes() },
-      'metric.timestamp': { doc: 'When the interval ended.', kind: time(), isExpensive: true },
-      'metric.duration': { doc: 'The length of the interval.', isExpensive: true },
-      'metric.status': { doc: 'Whether the figures are whole.', isExpensive: true },
-      ...figures('metric.iops', 'Operations per second'),
-      ...figures('metric.latency', 'Microseconds for one operation'),
-      ...figures('metric.throughput', 'Bytes per second'),
+      ...sampleFields('metric.'),
       'statistics.timestamp': { doc: 'When the totals were read.', kind: time(), isExpensive: true },
       'statistics.status': { doc: 'Whether the totals are whole.', isExpensive: true },
       ...figures('statistics.iops_raw', 'Operations so far'),
@@ -82,12 +78,3 @@ export const volumes = define(
   },
   { derive: [volumeSpace, ...volumeMetrics], create: createVolume, modify: modifyVolume, remove: removeVolume },
 )
-
-function figures(base: string, doc: string) {
-  return Object.fromEntries(
-    ['read', 'write', 'other', 'total'].map((of) => [
-      `${base}.${of}`,
-      { doc: `${doc}: ${of}.`, kind: count(), isExpensive: true },
-    ]),
-  )
-}

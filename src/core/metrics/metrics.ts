@@ -1,0 +1,76 @@
+/**
+ * What real operations amounted to: the counters are read every `SAMPLE_SECONDS`, and by how much each row grew is a
+ * sample. The last one is what `metric` of a volume shows; all go to the history.
+ */
+import type { Catalog } from '../../ports/catalog.ts'
+import { counterTables } from '../counter-tables.ts'
+import { FIGURES, type Growth, type Measured, NO_GROWTH, sum } from './figures.ts'
+import { History } from './history.ts'
+import { SAMPLE_SECONDS } from './intervals.ts'
+
+/** Rows of counters read in one turn of the event loop. */
+const ROWS_A_TURN = 50
+/** The table whose rows together are the cluster. Those of the others count the same operations once more. */
+const WHOLE = 'object_store_server'
+/** After a longer time without a sample nobody knows when what was counted since happened. */
+const GAP_MS_MAX = 5 * 60_000
+
+export class Metrics {
+  readonly history: History
+  readonly #catalog: Catalog
+  /** The counters at the last look, by row: uuids, so that tables do not meet. */
+  #totals: ReadonlyMap<string, Growth> = new Map()
+  #lookedMs: number | undefined
+  #last:
+    | { readonly timeMs: number; readonly coveredMs: number; readonly grown: ReadonlyMap<string, Growth> }
+    | undefined
+
+  constructor(catalog: Catalog) {
+    this.#catalog = catalog
+    this.history = new History(catalog)
+  }
+
+  /**
+   * Reads the counters; to be called soon after each multiple of `SAMPLE_SECONDS`. The first look only tells from where
+   * to count, and so does one after a long gap, or when the clock was set back.
+   */
+  async sample(nowMs: number): Promise<void> {
+    const before = this.#lookedMs
+    const coveredMs = before === undefined ? 0 : nowMs - before
+    const timeMs = Math.floor(nowMs / (SAMPLE_SECONDS * 1000)) * SAMPLE_SECONDS * 1000
+    const isKnown = coveredMs > 0 && coveredMs <= GAP_MS_MAX
+    const kept = isKnown ? await this.history.begin(timeMs) : undefined
+    const totals = new Map<string, Growth>()
+    const grown = new Map<string, Growth>()
+    let whole = NO_GROWTH
+    for (const { name: table } of counterTables) {
+      for (let after: string | undefined = ''; after !== undefined;) {
+        const page = await this.#catalog.counters(table, { after, limit: ROWS_A_TURN })
+        after = undefined
+        for (const [row, counters] of page) {
+          after = row
+          const total = FIGURES.map((figure) => counters[figure] ?? 0)
+          totals.set(row, total)
+          const known = this.#totals.get(row)
+          const growth = total.map((value, at) => Math.max(0, value - (known?.[at] ?? 0)))
+          if (growth.every((value) => value === 0)) continue
+          grown.set(row, growth)
+          kept?.put(row, growth)
+          if (table === WHOLE) whole = sum(whole, growth)
+        }
+        if (page.size < ROWS_A_TURN) after = undefined
+      }
+    }
+    this.#totals = totals
+    this.#lookedMs = nowMs
+    this.#last = isKnown ? { timeMs, coveredMs, grown } : undefined
+    kept?.end(coveredMs, whole)
+  }
+
+  /** What the last sample says of a row; nothing before there is one. */
+  last(row: string): Measured | undefined {
+    if (this.#last === undefined) return undefined
+    const { timeMs, coveredMs, grown } = this.#last
+    return { timeMs, coveredMs, growth: grown.get(row) ?? NO_GROWTH }
+  }
+}

@@ -1,0 +1,95 @@
+/** What the histories of metrics have in common: of a volume, of an object store server, of the cluster. */
+import { define, type Behaviour } from '../core/behaviour.ts'
+import type { Cluster } from '../core/cluster.ts'
+import { figuresOf, STATUSES } from '../core/metrics/figures.ts'
+import { CLUSTER_ROW } from '../core/metrics/history.ts'
+import { FINEST, INTERVALS, type Interval } from '../core/metrics/intervals.ts'
+import { failures } from '../model/failure.ts'
+import { count, duration, oneOf, time } from '../model/kinds/index.ts'
+import type { FieldDeclaration, ResourceDeclaration } from '../model/resource.ts'
+import type { Row } from '../model/value.ts'
+
+type Fields = Readonly<Record<string, FieldDeclaration>>
+
+/** Read, write, other and total of one figure. */
+export function figures(base: string, doc: string, isExpensive = true): Fields {
+  return Object.fromEntries(
+    ['read', 'write', 'other', 'total'].map((of) => [
+      `${base}.${of}`,
+      { doc: `${doc}: ${of}.`, kind: count(), isExpensive },
+    ]),
+  )
+}
+
+/** The fields of a sample: `metric.` is their base where a record shows its last one. */
+export function sampleFields(base: '' | 'metric.' = ''): Fields {
+  const isExpensive = base !== ''
+  return {
+    [`${base}timestamp`]: { doc: 'When the interval ended.', kind: time(), isExpensive },
+    [`${base}duration`]: { doc: 'The length of the interval.', kind: duration(), isExpensive },
+    [`${base}status`]: {
+      doc: '`ok`; `partial_no_data` when part of the interval was not measured; `inconsistent_delta_time` when more than the interval was.',
+      kind: oneOf(...STATUSES),
+      isExpensive,
+    },
+    ...figures(`${base}iops`, 'Operations per second', isExpensive),
+    ...figures(`${base}latency`, 'Microseconds for one operation', isExpensive),
+    ...figures(`${base}throughput`, 'Bytes per second', isExpensive),
+  }
+}
+
+interface Of extends Pick<ResourceDeclaration, 'path' | 'doc' | 'since'> {
+  /** What the samples are of, as a reference in the path: `volume`, to `storage/volumes`. None for the cluster. */
+  readonly of?: { readonly field: string; readonly ref: string; readonly doc: string }
+}
+
+export function defineMetrics({ path, doc, since, of }: Of): Behaviour {
+  const uuidField = of === undefined ? undefined : `${of.field}.uuid`
+  return define(
+    {
+      path,
+      noun: 'metric',
+      doc,
+      ...(since === undefined ? {} : { since }),
+      key: ['timestamp'],
+      nameWithin: false,
+      order: [{ path: 'timestamp', isDescending: true }],
+      fields: {
+        ...sampleFields(),
+        ...(of === undefined ? {} : { [of.field]: { doc: of.doc, ref: of.ref } }),
+      },
+    },
+    {
+      readArgs: {
+        interval: `How far to look back, and so how long samples are: ${INTERVALS.map(({ name }) => name).join(', ')}. Without it, ${FINEST.name}.`,
+      },
+      async rows(cluster, keys, args) {
+        const uuid = uuidField === undefined ? undefined : (keys[uuidField] ?? '')
+        const madeMs = uuid === undefined || of === undefined ? 0 : await madeAt(cluster, of.ref, uuid)
+        const common: Row = uuid === undefined || uuidField === undefined ? {} : { [uuidField]: uuid }
+        const rows: Row[] = []
+        // A single sample is looked for in all series, the finest first.
+        for (const interval of keys['timestamp'] === undefined ? [intervalOf(args['interval'])] : INTERVALS) {
+          const measured = await cluster.metrics.history.read(uuid ?? CLUSTER_ROW, interval, cluster.now())
+          for (const one of measured) {
+            if (one.timeMs > madeMs) rows.push({ ...common, ...figuresOf(one, interval.step) })
+          }
+        }
+        return rows
+      },
+    },
+  )
+}
+
+/** Before it was made, it was not idle. */
+async function madeAt(cluster: Cluster, type: string, uuid: string): Promise<number> {
+  return Number((await cluster.row(type, uuid))['create_time'] ?? 0)
+}
+
+function intervalOf(text: string | undefined): Interval {
+  const found = INTERVALS.find(({ name }) => name === (text ?? FINEST.name))
+  if (found === undefined) {
+    throw failures.badArgument('interval', `it takes one of ${INTERVALS.map(({ name }) => name).join(', ')}.`)
+  }
+  return found
+}
