@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startTestCluster } from '../../../test/support/cluster.ts'
+import { SimulatedClock } from '../../engines/simulated/clock.ts'
+import { Cluster } from '../cluster.ts'
+import { FINEST } from './intervals.ts'
+import { Sampling } from './sampling.ts'
+
+const MINUTE = 60_000
+
+/** The parts of a cluster that sampling works with, at a time that stands still until it is moved. */
+async function bed() {
+  const { cluster } = await startTestCluster({ isBare: true })
+  const clock = new SimulatedClock(Date.UTC(2026, 0, 1, 12, 0, 4))
+  const start = () => {
+    const parts = { ...cluster, volumesOf: () => assert.fail(), system: { ...cluster.system, clock } }
+    return new Cluster(parts)
+  }
+  return { clock, start, catalog: cluster.catalog }
+}
+
+test('samples are taken at quarters of a minute; the first after a start tells that it is not whole', async () => {
+  const { clock, start } = await bed()
+  const cluster = start()
+  const sampling = new Sampling(cluster)
+  sampling.start()
+  await clock.advance(MINUTE)
+  const measured = await cluster.metrics.history.read('cluster', FINEST, clock.now())
+  assert.deepEqual(
+    measured.map(({ timeMs, coveredMs }) => [new Date(timeMs).toISOString().slice(14, 19), coveredMs]),
+    [
+      ['00:15', 11_050],
+      ['00:30', 15_000],
+      ['00:45', 15_000],
+      ['01:00', 15_000],
+    ],
+  )
+  await sampling.stop()
+})
+
+test('what was sampled before a stop is there after the next start', async () => {
+  const { clock, start } = await bed()
+  for (let starts = 1; starts <= 3; starts++) {
+    const cluster = start()
+    const sampling = new Sampling(cluster)
+    sampling.start()
+    await clock.advance(MINUTE / 2)
+    await sampling.stop()
+    const measured = await start().metrics.history.read('cluster', FINEST, clock.now())
+    assert.equal(measured.length, 2 * starts)
+  }
+})
