@@ -12,11 +12,19 @@ const MINUTE = 60_000
 async function bed() {
   const { cluster } = await startTestCluster({ isBare: true })
   const clock = new SimulatedClock(Date.UTC(2026, 0, 1, 12, 0, 4))
-  const start = () => {
-    const parts = { ...cluster, volumesOf: () => assert.fail(), system: { ...cluster.system, clock } }
-    return new Cluster(parts)
-  }
-  return { clock, start, catalog: cluster.catalog }
+  const { catalog, system, registry, behaviours, release, log, secrets } = cluster
+  const start = () =>
+    new Cluster({
+      catalog,
+      system: { ...system, clock },
+      registry,
+      behaviours,
+      release,
+      log,
+      secrets,
+      volumesOf: () => assert.fail(),
+    })
+  return { clock, start }
 }
 
 test('samples are taken at quarters of a minute; the first after a start tells that it is not whole', async () => {
