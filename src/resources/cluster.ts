@@ -1,11 +1,14 @@
 import { define } from '../core/behaviour.ts'
 import type { Cluster } from '../core/cluster.ts'
+import { NO_GROWTH, sum } from '../core/metrics/figures.ts'
+import { CLUSTER_ROW } from '../core/metrics/history.ts'
 import { inline } from '../core/verb.ts'
 import { failures } from '../model/failure.ts'
 import { count, name, oneOf, text, uuid } from '../model/kinds/index.ts'
 import { printRelease } from '../model/release.ts'
 import { type Row, textAt } from '../model/value.ts'
 import type { Change } from '../ports/catalog.ts'
+import { lastSample, operationFields, totals } from './metric-readings.ts'
 
 export const versionFields = {
   'version.full': { doc: 'The product and its release, as one line.' },
@@ -37,6 +40,7 @@ export const cluster = define(
       contact: { doc: 'Whom to ask about the cluster.', kind: text({ charactersMax: 255 }), set: 'modify' },
       location: { doc: 'Where the cluster is.', kind: text({ charactersMax: 255 }), set: 'modify' },
       ...versionFields,
+      ...operationFields,
       wire_dialect: {
         doc: 'How answers are spelled: `spec` to the letter of the specification, `native` as shipping tools expect, `auto` by the client.',
         kind: oneOf('auto', 'spec', 'native'),
@@ -50,6 +54,8 @@ export const cluster = define(
         gives: Object.keys(versionFields),
         from: (cluster, rows) => Promise.resolve(rows.map(() => versionOf(cluster))),
       },
+      lastSample(() => CLUSTER_ROW),
+      totals('object_store_server', (rows) => [...rows.values()].reduce(sum, NO_GROWTH)),
     ],
     modify: inline({
       plan: (_cluster, { row, draft }) =>

@@ -124,6 +124,24 @@ test('what was before a volume was made is not its history, and without the volu
   await cluster.close()
 })
 
+test('metric and statistics of the cluster are of all its object stores', async () => {
+  const { cluster, time } = await measured()
+  const { body } = await get(cluster, '/api/cluster?fields=metric,statistics')
+  assert.deepEqual(
+    [body['metric']?.['timestamp'], body['metric']?.['iops']?.['write'], body['metric']?.['status']],
+    [time(4), 4, 'ok'],
+  )
+  const { timestamp: _, ...statistics } = body['statistics'] ?? {}
+  assert.deepEqual(statistics, {
+    status: 'ok',
+    iops_raw: { read: 0, write: 150, other: 0, total: 150 },
+    latency_raw: { read: 0, write: 300_000, other: 0, total: 300_000 },
+    throughput_raw: { read: 0, write: 614_400, other: 0, total: 614_400 },
+  })
+  assert.equal((await get(cluster, '/api/cluster')).body['metric'], undefined)
+  await cluster.close()
+})
+
 test('metric of a volume is its last sample', async () => {
   const { cluster, uuid, time } = await measured()
   const { body } = await get(cluster, `/api/storage/volumes/${uuid}?fields=metric`)

@@ -1,42 +1,13 @@
 /** What the histories of metrics have in common: of a volume, of an object store server, of the cluster. */
 import { define, type Behaviour } from '../core/behaviour.ts'
 import type { Cluster } from '../core/cluster.ts'
-import { figuresOf, STATUSES } from '../core/metrics/figures.ts'
+import { figuresOf } from '../core/metrics/figures.ts'
 import { CLUSTER_ROW } from '../core/metrics/history.ts'
 import { FINEST, INTERVALS, type Interval } from '../core/metrics/intervals.ts'
 import { failures } from '../model/failure.ts'
-import { count, duration, oneOf, time } from '../model/kinds/index.ts'
-import type { FieldDeclaration, ResourceDeclaration } from '../model/resource.ts'
+import type { ResourceDeclaration } from '../model/resource.ts'
 import type { Row } from '../model/value.ts'
-
-type Fields = Readonly<Record<string, FieldDeclaration>>
-
-/** Read, write, other and total of one figure. */
-export function figures(base: string, doc: string, isExpensive = true): Fields {
-  return Object.fromEntries(
-    ['read', 'write', 'other', 'total'].map((of) => [
-      `${base}.${of}`,
-      { doc: `${doc}: ${of}.`, kind: count(), isExpensive },
-    ]),
-  )
-}
-
-/** The fields of a sample: `metric.` is their base where a record shows its last one. */
-export function sampleFields(base: '' | 'metric.' = ''): Fields {
-  const isExpensive = base !== ''
-  return {
-    [`${base}timestamp`]: { doc: 'When the interval ended.', kind: time(), isExpensive },
-    [`${base}duration`]: { doc: 'The length of the interval.', kind: duration(), isExpensive },
-    [`${base}status`]: {
-      doc: '`ok`; `partial_no_data` when part of the interval was not measured; `inconsistent_delta_time` when more than the interval was.',
-      kind: oneOf(...STATUSES),
-      isExpensive,
-    },
-    ...figures(`${base}iops`, 'Operations per second', isExpensive),
-    ...figures(`${base}latency`, 'Microseconds for one operation', isExpensive),
-    ...figures(`${base}throughput`, 'Bytes per second', isExpensive),
-  }
-}
+import { sampleFields } from './metric-readings.ts'
 
 interface Of extends Pick<ResourceDeclaration, 'path' | 'doc' | 'since'> {
   /** What the samples are of, as a reference in the path: `volume`, to `storage/volumes`. None for the cluster. */

@@ -72,6 +72,36 @@ export function figuresOf({ timeMs, coveredMs, growth }: Measured, stepSeconds: 
   }
 }
 
+/** Totals, to be read twice and subtracted. */
+export function rawFiguresOf(nowMs: number, totals: Growth): Row {
+  const [
+    readOps = 0,
+    writeOps = 0,
+    otherOps = 0,
+    readUs = 0,
+    writeUs = 0,
+    otherUs = 0,
+    bytesRead = 0,
+    bytesWritten = 0,
+  ] = totals
+  return {
+    timestamp: nowMs,
+    status: 'ok',
+    'iops_raw.read': readOps,
+    'iops_raw.write': writeOps,
+    'iops_raw.other': otherOps,
+    'iops_raw.total': readOps + writeOps + otherOps,
+    'latency_raw.read': readUs,
+    'latency_raw.write': writeUs,
+    'latency_raw.other': otherUs,
+    'latency_raw.total': readUs + writeUs + otherUs,
+    'throughput_raw.read': bytesRead,
+    'throughput_raw.write': bytesWritten,
+    'throughput_raw.other': 0,
+    'throughput_raw.total': bytesRead + bytesWritten,
+  }
+}
+
 function statusOf(covered: number): Status {
   if (covered < 1 - TOLERANCE) return 'partial_no_data'
   return covered > 1 + TOLERANCE ? 'inconsistent_delta_time' : 'ok'

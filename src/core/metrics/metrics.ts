@@ -1,15 +1,14 @@
 /**
  * What real operations amounted to: the counters are read every `SAMPLE_SECONDS`, and by how much each row grew is a
- * sample. The last one is what `metric` of a volume shows; all go to the history.
+ * sample. The last one is what `metric` of volumes and of the cluster shows; all go to the history.
  */
 import type { Catalog } from '../../ports/catalog.ts'
 import { counterTables } from '../counter-tables.ts'
-import { FIGURES, type Growth, type Measured, NO_GROWTH, sum } from './figures.ts'
-import { History } from './history.ts'
+import { type Growth, type Measured, NO_GROWTH, sum } from './figures.ts'
+import { CLUSTER_ROW, History } from './history.ts'
 import { SAMPLE_SECONDS } from './intervals.ts'
+import { totalsOf } from './totals.ts'
 
-/** Rows of counters read in one turn of the event loop. */
-const ROWS_A_TURN = 50
 /** The table whose rows together are the cluster. Those of the others count the same operations once more. */
 const WHOLE = 'object_store_server'
 /** After a longer time without a sample nobody knows when what was counted since happened. */
@@ -44,23 +43,17 @@ export class Metrics {
     const grown = new Map<string, Growth>()
     let whole = NO_GROWTH
     for (const { name: table } of counterTables) {
-      for (let after: string | undefined = ''; after !== undefined;) {
-        const page = await this.#catalog.counters(table, { after, limit: ROWS_A_TURN })
-        after = undefined
-        for (const [row, counters] of page) {
-          after = row
-          const total = FIGURES.map((figure) => counters[figure] ?? 0)
-          totals.set(row, total)
-          const known = this.#totals.get(row)
-          const growth = total.map((value, at) => Math.max(0, value - (known?.[at] ?? 0)))
-          if (growth.every((value) => value === 0)) continue
-          grown.set(row, growth)
-          kept?.put(row, growth)
-          if (table === WHOLE) whole = sum(whole, growth)
-        }
-        if (page.size < ROWS_A_TURN) after = undefined
+      for await (const [row, total] of totalsOf(this.#catalog, table)) {
+        totals.set(row, total)
+        const known = this.#totals.get(row)
+        const growth = total.map((value, at) => Math.max(0, value - (known?.[at] ?? 0)))
+        if (growth.every((value) => value === 0)) continue
+        grown.set(row, growth)
+        kept?.put(row, growth)
+        if (table === WHOLE) whole = sum(whole, growth)
       }
     }
+    grown.set(CLUSTER_ROW, whole)
     this.#totals = totals
     this.#lookedMs = nowMs
     this.#last = isKnown ? { timeMs, coveredMs, grown } : undefined

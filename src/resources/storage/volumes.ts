@@ -1,6 +1,6 @@
 import { define } from '../../core/behaviour.ts'
 import { bytes, count, flag, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
-import { figures, sampleFields } from '../metrics.ts'
+import { operationFields } from '../metric-readings.ts'
 import { createVolume, modifyVolume, removeVolume, VOLUME_BYTES_MAX, VOLUME_BYTES_MIN } from './volume-verbs.ts'
 import { autosizeFields } from './volumes/autosize.ts'
 import { volumeMetrics, volumeSpace } from './volume-readings.ts'
@@ -68,12 +68,7 @@ export const volumes = define(
       'space.percent_used': { doc: 'Used, in percent of the size.', kind: count(), since: '9.9.1' },
       'space.snapshot.used': { doc: 'Bytes that only snapshots hold.', kind: bytes() },
       'space.footprint': { doc: 'Bytes it takes from its aggregate, its guarantee included.', kind: bytes() },
-      ...sampleFields('metric.'),
-      'statistics.timestamp': { doc: 'When the totals were read.', kind: time(), isExpensive: true },
-      'statistics.status': { doc: 'Whether the totals are whole.', isExpensive: true },
-      ...figures('statistics.iops_raw', 'Operations so far'),
-      ...figures('statistics.latency_raw', 'Microseconds of all operations so far'),
-      ...figures('statistics.throughput_raw', 'Bytes so far'),
+      ...operationFields,
     },
   },
   { derive: [volumeSpace, ...volumeMetrics], create: createVolume, modify: modifyVolume, remove: removeVolume },

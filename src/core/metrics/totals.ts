@@ -1,0 +1,17 @@
+/** The counters of a table, a few rows in each turn of the event loop. */
+import type { Catalog } from '../../ports/catalog.ts'
+import { FIGURES, type Growth } from './figures.ts'
+
+/** With all their counters, these take a millisecond. */
+const ROWS_A_TURN = 50
+
+export async function* totalsOf(catalog: Catalog, table: string): AsyncGenerator<[row: string, totals: Growth]> {
+  for (let after = ''; ;) {
+    const page = await catalog.counters(table, { after, limit: ROWS_A_TURN })
+    for (const [row, counters] of page) {
+      after = row
+      yield [row, FIGURES.map((figure) => counters[figure] ?? 0)]
+    }
+    if (page.size < ROWS_A_TURN) return
+  }
+}

@@ -1,0 +1,78 @@
+/** The operations on an object beside its record: its last sample, and its totals since it was made. */
+import type { Derivation } from '../core/behaviour.ts'
+import { figuresOf, type Growth, NO_GROWTH, rawFiguresOf, STATUSES } from '../core/metrics/figures.ts'
+import { SAMPLE_SECONDS } from '../core/metrics/intervals.ts'
+import { totalsOf } from '../core/metrics/totals.ts'
+import { count, duration, oneOf, time } from '../model/kinds/index.ts'
+import type { FieldDeclaration } from '../model/resource.ts'
+import type { Row } from '../model/value.ts'
+
+type Fields = Readonly<Record<string, FieldDeclaration>>
+
+/** The fields of a sample: `metric.` is their base where a record shows its last one. */
+export function sampleFields(base: '' | 'metric.' = ''): Fields {
+  const isExpensive = base !== ''
+  return {
+    [`${base}timestamp`]: { doc: 'When the interval ended.', kind: time(), isExpensive },
+    [`${base}duration`]: { doc: 'The length of the interval.', kind: duration(), isExpensive },
+    [`${base}status`]: {
+      doc: '`ok`; `partial_no_data` when part of the interval was not measured; `inconsistent_delta_time` when more than the interval was.',
+      kind: oneOf(...STATUSES),
+      isExpensive,
+    },
+    ...figures(`${base}iops`, 'Operations per second', isExpensive),
+    ...figures(`${base}latency`, 'Microseconds for one operation', isExpensive),
+    ...figures(`${base}throughput`, 'Bytes per second', isExpensive),
+  }
+}
+
+/** The fields of `lastSample` and `totals`. */
+export const operationFields: Fields = {
+  ...sampleFields('metric.'),
+  'statistics.timestamp': { doc: 'When the totals were read.', kind: time(), isExpensive: true },
+  'statistics.status': { doc: 'Whether the totals are whole.', kind: oneOf(...STATUSES), isExpensive: true },
+  ...figures('statistics.iops_raw', 'Operations so far', true),
+  ...figures('statistics.latency_raw', 'Microseconds of all operations so far', true),
+  ...figures('statistics.throughput_raw', 'Bytes so far', true),
+}
+
+/** Read, write, other and total of one figure. */
+function figures(base: string, doc: string, isExpensive: boolean): Fields {
+  return Object.fromEntries(
+    ['read', 'write', 'other', 'total'].map((of) => [
+      `${base}.${of}`,
+      { doc: `${doc}: ${of}.`, kind: count(), isExpensive },
+    ]),
+  )
+}
+
+/** `metric`, of the row of samples that a record has. */
+export function lastSample(samplesOf: (record: Row) => string): Derivation {
+  return {
+    gives: ['metric'],
+    from: (cluster, records) =>
+      Promise.resolve(
+        records.map((record) => {
+          const last = cluster.metrics.last(samplesOf(record))
+          const none = { timeMs: cluster.now(), coveredMs: 0, growth: NO_GROWTH }
+          return within('metric', figuresOf(last ?? none, SAMPLE_SECONDS))
+        }),
+      ),
+  }
+}
+
+/** `statistics`, of what is counted in a table; `pick` makes the totals of a record of those of its rows. */
+export function totals(table: string, pick: (rows: ReadonlyMap<string, Growth>, record: Row) => Growth): Derivation {
+  return {
+    gives: ['statistics'],
+    async from(cluster, records) {
+      const rows = new Map<string, Growth>()
+      for await (const [row, total] of totalsOf(cluster.catalog, table)) rows.set(row, total)
+      return records.map((record) => within('statistics', rawFiguresOf(cluster.now(), pick(rows, record))))
+    },
+  }
+}
+
+function within(base: string, figures: Row): Row {
+  return Object.fromEntries(Object.entries(figures).map(([path, value]) => [`${base}.${path}`, value]))
+}
