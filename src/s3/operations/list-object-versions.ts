@@ -2,6 +2,7 @@ import type { ListedVersion, VersionsPage } from '../../ports/catalog.ts'
 import type { BucketCall, Reply } from '../call.ts'
 import { invalidArgument } from '../errors.ts'
 import { isoTime } from '../iso-time.ts'
+import { isVersionId } from '../keys.ts'
 import { escapeText, xmlDocument, xmlElement, XmlElements } from '../xml.ts'
 import { owner } from './owner.ts'
 import { keyWriter, readCount } from './parameters.ts'
@@ -23,6 +24,9 @@ export async function listObjectVersions(call: BucketCall): Promise<Reply> {
       'version-id-marker',
       versionMarker,
     )
+  }
+  if (versionMarker !== undefined && !isVersionId(versionMarker)) {
+    throw invalidArgument('Invalid version id specified', 'version-id-marker', versionMarker)
   }
   const delimiter = query.get('delimiter') ?? ''
   const page =

@@ -77,6 +77,33 @@ test('version-id-marker without key-marker answers 400 InvalidArgument', async (
   await fails(bucket.call('GET', { query }), 400, 'InvalidArgument')
 })
 
+test('a version-id-marker that cannot be the name of a version answers 400 InvalidArgument', async () => {
+  const bucket = await s3.bucket({ isVersioned: true })
+  await bucket.hold('a')
+  const query = { versions: '', 'key-marker': 'a', 'version-id-marker': 'no-version' }
+  await fails(bucket.call('GET', { query }), 400, 'InvalidArgument')
+})
+
+test('who deletes what each page shows, and goes on, deletes all', async () => {
+  const bucket = await s3.bucket({ isVersioned: true })
+  for (const key of ['a', 'a', 'a', 'b/1', 'b/2']) await bucket.hold(key)
+  await bucket.delete('a')
+  let marker: Record<string, string> = {}
+  for (;;) {
+    const page = await succeeds(bucket.call('GET', { query: { versions: '', 'max-keys': 2, ...marker } }))
+    for (const row of [...page.blocks('Version'), ...page.blocks('DeleteMarker')]) {
+      const versionId = row.element('VersionId') ?? ''
+      await succeeds(bucket.call('DELETE', { key: row.element('Key') ?? '', query: { versionId } }), 204)
+    }
+    if (page.element('IsTruncated') === 'false') break
+    marker = {
+      'key-marker': page.element('NextKeyMarker') ?? '',
+      'version-id-marker': page.element('NextVersionIdMarker') ?? '',
+    }
+  }
+  await succeeds(bucket.call('DELETE'), 204)
+})
+
 test('prefix and delimiter fold what lies below', async () => {
   const { bucket, ids } = await history()
   const folded = await bucket.versions({ delimiter: '/' })
