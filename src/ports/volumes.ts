@@ -39,7 +39,7 @@ export interface Volumes {
   /** All blobs of a volume, in no order, also those being written. */
   blobs(volume: string): AsyncIterable<string>
 
-  /** The space of the disk that the aggregate is on. `missing` when the place is not there: a disk that is not mounted. */
+  /** The space of the disk that the aggregate is on. */
   space(): Promise<DiskSpace>
 }
 
@@ -72,7 +72,8 @@ export interface BlobReader {
   close(): Promise<void>
 }
 
-export type VolumesReason = 'exists' | 'missing' | 'no-space' | 'damaged' | 'io'
+/** `away`: the place of the aggregate is not there, as when its disk is not mounted. What it holds is not lost. */
+export type VolumesReason = 'exists' | 'missing' | 'away' | 'no-space' | 'damaged' | 'io'
 
 export class VolumesFailure extends Error {
   readonly reason: VolumesReason

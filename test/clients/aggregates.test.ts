@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
+import { mkdir, rename, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { keys as credentials, send } from '../../src/s3/test-plane.ts'
@@ -75,6 +76,23 @@ describe('an aggregate made while clients work', () => {
     await product.stop({ signal: 'SIGKILL', keepFolder: true })
     await connect(product.folder)
     await readAll()
+  })
+
+  it('is answered for with 503 while its disk is away, and has lost nothing when it is back', async () => {
+    await rename(folder, `${folder}.away`)
+    await mkdir(folder)
+    for (const { status, text } of [await s3('GET', '/apart/k1'), await s3('PUT', '/apart/k1', 'other')]) {
+      assert.deepEqual([status, /<Code>(.*?)<\/Code>/.exec(text)?.[1]], [503, 'ServiceUnavailable'])
+    }
+    const { body } = await rest.get('/api/storage/aggregates?fields=name,state&state=offline')
+    assert.deepEqual(
+      recordsOf(body).map((one) => asText(one['name'])),
+      ['aggr2'],
+    )
+    await rmdir(folder)
+    await rename(`${folder}.away`, folder)
+    await readAll()
+    assert.equal((await s3('PUT', '/apart/k1', 'object 1')).status, 200)
   })
 
   it('goes with its folder when its last volume went', async () => {

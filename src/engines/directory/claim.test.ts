@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, realpath, rename, rm, symlink, writeFile } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { refusedWith } from '../../ports/volumes.suite.ts'
+import { newBlob, refusedWith } from '../../ports/volumes.suite.ts'
 import { DirectoryVolumes } from './volumes.ts'
 
 void describe('folders of aggregates', () => {
@@ -73,19 +73,26 @@ void describe('folders of aggregates', () => {
   )
 
   void it(
-    'an aggregate whose disk is not mounted has no space and takes no volume, until it is back',
+    'an aggregate whose disk is not mounted is away for whoever asks, until it is back',
     within(async (root) => {
       const place = join(root, 'mount')
       const volumes = new DirectoryVolumes(place, 'one')
       await volumes.claim('one', [])
+      await volumes.create('v1')
+      const blob = newBlob()
+      await (await volumes.write('v1', blob)).commit(Buffer.from('{}'))
       await rename(place, join(root, 'away'))
       await mkdir(place)
-      await refusedWith('missing', volumes.space())
-      await refusedWith('missing', volumes.create('v1'))
+      await refusedWith('away', volumes.space())
+      await refusedWith('away', volumes.create('v2'))
+      await refusedWith('away', volumes.open('v1', blob))
+      await refusedWith('away', volumes.write('v1', newBlob()))
+      await refusedWith('away', volumes.unlink('v1', blob))
       assert.deepEqual(readdirSync(place), [])
       await rm(place, { recursive: true })
       await rename(join(root, 'away'), place)
-      await volumes.create('v1')
+      await (await volumes.open('v1', blob)).close()
+      await refusedWith('missing', volumes.open('v1', newBlob()))
       assert.ok((await volumes.space()).sizeBytes > 0)
     }),
   )

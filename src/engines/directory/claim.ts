@@ -70,10 +70,10 @@ export async function releaseFolder(folder: string, aggregate: string): Promise<
   }
 }
 
-/** Refused `missing` unless the folder is there and is the aggregate's. */
+/** Refused `away` unless the folder is there and is the aggregate's. */
 export async function insistOnClaim(folder: string, aggregate: string): Promise<void> {
   if ((await readLabel(folder))?.aggregate === aggregate) return
-  throw new VolumesFailure('missing', `${folder} has not what it had: perhaps its disk is not mounted.`)
+  throw new VolumesFailure('away', `${folder} has not what it had: perhaps its disk is not mounted.`)
 }
 
 async function readLabel(folder: string): Promise<Label | undefined> {

@@ -10,7 +10,7 @@
 import { mkdir, open, opendir, readdir, rename, rm, stat, statfs, unlink } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import type { BlobReader, BlobWriter, DiskSpace, Volumes } from '../../ports/volumes.ts'
+import type { BlobReader, BlobWriter, DiskSpace, Volumes, VolumesFailure } from '../../ports/volumes.ts'
 import { openBlob } from './blob-reader.ts'
 import { FileBlobWriter } from './blob-writer.ts'
 import { claimFolder, insistOnClaim, releaseFolder } from './claim.ts'
@@ -97,12 +97,17 @@ export class DirectoryVolumes implements Volumes {
       const handle = await this.#openNew(this.#objects(volume), folder, path)
       return new FileBlobWriter(path, handle, () => this.#sync.sync(folder))
     } catch (failure) {
-      throw volumesFailure(failure, `Blob ${path}`)
+      throw await this.#explain(failure, `Blob ${path}`)
     }
   }
 
-  open(volume: string, blob: string): Promise<BlobReader> {
-    return openBlob(this.#blob(volume, blob))
+  async open(volume: string, blob: string): Promise<BlobReader> {
+    const path = this.#blob(volume, blob)
+    try {
+      return await openBlob(path)
+    } catch (failure) {
+      throw await this.#explain(failure, `Blob ${path}`)
+    }
   }
 
   async unlink(volume: string, blob: string): Promise<void> {
@@ -110,7 +115,8 @@ export class DirectoryVolumes implements Volumes {
     try {
       await unlink(path)
     } catch (failure) {
-      if (codeOf(failure) !== 'ENOENT') throw volumesFailure(failure, `Blob ${path}`)
+      const explained = await this.#explain(failure, `Blob ${path}`)
+      if (explained.reason !== 'missing') throw explained
     }
   }
 
@@ -153,6 +159,18 @@ export class DirectoryVolumes implements Volumes {
   async #insistOnOwner(): Promise<void> {
     if (this.#owner === undefined) await mkdir(this.#aggregate, FOLDER)
     else await insistOnClaim(this.#aggregate, this.#owner)
+  }
+
+  /** What is missing of a place that is not there is not lost. */
+  async #explain(failure: unknown, what: string): Promise<VolumesFailure> {
+    const explained = volumesFailure(failure, what)
+    if (explained.reason !== 'missing' || this.#owner === undefined) return explained
+    try {
+      await insistOnClaim(this.#aggregate, this.#owner)
+      return explained
+    } catch (away) {
+      return volumesFailure(away, what)
+    }
   }
 
   /** Opens a file that must be new. Its folder is made when it is not there, or is not known to be durable. */

@@ -4,6 +4,7 @@
  */
 import { aggregateOf } from '../../core/aggregate-of.ts'
 import type { Cluster } from '../../core/cluster.ts'
+import { isActive, JOBS } from '../../core/jobs.ts'
 import { job, type Work } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { type Row, textAt } from '../../model/value.ts'
@@ -81,6 +82,9 @@ export const removeAggregate = job({
         if ((await cluster.find(AGGREGATES, key)) === undefined) return
         await cluster.locks.with([AGGREGATES_LOCK], async () => {
           await insistOnUnused(cluster, input)
+          const engine = cluster.engineOf(input)
+          // Of volumes that were deleted while the disk was away.
+          for (const tree of await engine.list()) await engine.remove(tree)
           await cluster.commit([
             { do: 'remove-record', type: AGGREGATES, key },
             cluster.event('aggregate.deleted', { aggregate: input['name'] ?? '' }),
@@ -123,14 +127,14 @@ async function insistOnName(cluster: Cluster, name: string, self: string | undef
   if (holder !== undefined && holder !== self) throw failures.duplicate(`An aggregate named "${name}"`, 'name', 786439)
 }
 
-/** A tree without a volume is of one that is being made or removed. */
 async function insistOnUnused(cluster: Cluster, aggregate: Row): Promise<void> {
   const key = textAt(aggregate, 'uuid')
   const held = (await cluster.rows('storage/volumes')).filter((volume) => aggregateOf(volume) === key)
   if (held.length > 0) {
     throw failures.inUse(`The aggregate has ${held.length} volumes. Delete or move them first.`, undefined, 786435)
   }
-  if ((await cluster.engineOf(aggregate).list()).length > 0) {
+  const active = new Set((await cluster.rows(JOBS)).filter(isActive).map((job) => job['$key']))
+  if ((await cluster.engineOf(aggregate).list()).some((tree) => active.has(tree))) {
     throw failures.inUse('A volume of the aggregate is being made or removed. Try again when that has ended.')
   }
   const user = (await cluster.rows('svm/svms')).find((svm) =>

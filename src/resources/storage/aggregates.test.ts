@@ -97,7 +97,7 @@ test('an aggregate whose folder is not there is offline, and the others are show
   await create(cluster, 'aggr2', '/disk2/a')
   const uuid = await cluster.uuidOf(AGGREGATES, 'aggr2')
   const engine = await cluster.cluster.volumesOf(uuid)
-  engine.space = () => Promise.reject(new VolumesFailure('missing', 'It is not mounted.'))
+  engine.space = () => Promise.reject(new VolumesFailure('away', 'It is not mounted.'))
   const { body } = await cluster.call('GET', `${AGGREGATES}?fields=name,state&order_by=name`)
   const records = body['records'] as unknown as readonly Record<string, unknown>[]
   assert.deepEqual(
@@ -109,6 +109,9 @@ test('an aggregate whose folder is not there is offline, and the others are show
   )
   const made = await cluster.call('POST', VOLUMES, { name: 'v1', svm: 'svm1', size: '1g', aggregates: ['aggr2'] })
   assert.equal(made.status, 422, 'It has nothing to promise.')
+  await engine.create('a-volume-that-was-deleted-meanwhile')
+  assert.equal((await cluster.call('DELETE', `${AGGREGATES}/${uuid}`)).status, 200)
+  assert.deepEqual(await engine.list(), [])
   await cluster.close()
 })
 

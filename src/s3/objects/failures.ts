@@ -20,6 +20,13 @@ export function explainFailure(failure: unknown): S3Error {
     if (failure.reason === 'no-space') {
       return s3Error('QuotaExceeded', { cause: failure, message: 'The aggregate has no space left.' })
     }
+    if (failure.reason === 'away') {
+      return s3Error('ServiceUnavailable', {
+        cause: failure,
+        message: 'The aggregate of the bucket is offline. Please try again when its disk is back.',
+        headers: { 'Retry-After': String(retryAfterSeconds) },
+      })
+    }
     return s3Error('InternalError', { cause: failure })
   }
   return s3Error('InternalError', { cause: failure })
