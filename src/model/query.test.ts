@@ -106,6 +106,16 @@ test('sizes are ordered as numbers, names as text, and what is not set comes las
   assert.deepEqual(sorted('space.used desc'), ['a', 'b', 'c'])
 })
 
+test('where nothing else is asked for, keys that are numbers are in their order', () => {
+  const rows: Row[] = [{ uuid: 10 }, { uuid: 9 }, { uuid: 100 }, { uuid: 1 }]
+  const place = (row: Row) => placeOf(row, [], ['uuid'])
+  const sorted = rows.toSorted((a, b) => comparePlaces(thing, [], place(a), place(b)))
+  assert.deepEqual(
+    sorted.map((row) => row['uuid']),
+    [1, 9, 10, 100],
+  )
+})
+
 test('pages after a place neither repeat nor miss a record that stays, while others come and go', (test) => {
   const rowOf = fc.record({ name: fc.constantFrom('a', 'b', 'c'), used: fc.option(fc.nat(3), { nil: null }) })
   fc.assert(

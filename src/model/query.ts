@@ -126,15 +126,15 @@ export function comparePlaces(resource: Resource, orders: readonly Order[], a: P
       continue
     }
     const kind = order === undefined ? undefined : fieldAt(resource, order.path)?.kind
-    const compared =
-      kind === undefined
-        ? textOf(left) < textOf(right)
-          ? -1
-          : textOf(left) > textOf(right)
-            ? 1
-            : 0
-        : (kind.element ?? kind).compare(left, right)
+    const compared = kind === undefined ? compareKeys(left, right) : (kind.element ?? kind).compare(left, right)
     if (compared !== 0) return order?.isDescending === true ? -compared : compared
   }
   return 0
+}
+
+/** Numbers by their size: the tenth event does not come after the first. */
+function compareKeys(left: Value, right: Value): number {
+  if (typeof left === 'number' && typeof right === 'number') return left - right
+  const [a, b] = [textOf(left), textOf(right)]
+  return a < b ? -1 : a > b ? 1 : 0
 }

@@ -59,6 +59,20 @@ class Bed {
   }
 }
 
+/** Its commits fail when they may not go on. */
+function failingAfter(catalog: Catalog, mayGoOn: () => boolean): Catalog {
+  return new Proxy(catalog, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name)
+      if (typeof member !== 'function') return member
+      return async (...args: unknown[]): Promise<unknown> => {
+        if (name === 'commit' && !mayGoOn()) throw new Error('The writer is gone.')
+        return (await member.apply(target, args)) as unknown
+      }
+    },
+  })
+}
+
 /** Tells how many rows each read or commit is about. A read of counters as a whole is of too many. */
 function watched(catalog: Catalog, tell: (rows: number) => void): Catalog {
   return new Proxy(catalog, {
@@ -165,6 +179,35 @@ test('a crash takes at most a minute, and what it kept from being rolled up is r
   for (let at = 0; at < 10; at++) await bed.look()
   const [row] = await bed.rows('a', '1d')
   assert.deepEqual([row?.ops, row?.timestamp, row?.status], [160, MIDNIGHT + 300_000, 'partial_no_data'])
+})
+
+test('a save that is cut short leaves no half of a sample, in no interval', async () => {
+  const plain = openSqliteCatalog({ file: ':memory:', commit: 'in-process' })
+  let left = Infinity
+  const bed = new Bed(
+    MIDNIGHT,
+    failingAfter(plain, () => left-- > 0),
+  )
+  await bed.look(0)
+  const names = Array.from({ length: 120 }, (_, at) => `v${String(at).padStart(3, '0')}`)
+  const work = async () => {
+    for (const name of names) await bed.read(name, 1)
+  }
+  for (let at = 0; at < 4; at++) {
+    await work()
+    await bed.look()
+  }
+  for (let at = 0; at < 4; at++) {
+    await work()
+    left = at < 3 ? Infinity : 1
+    await (at < 3 ? bed.look() : assert.rejects(bed.look()))
+  }
+  left = Infinity
+  bed.restart()
+  assert.deepEqual(await bed.ops('v000'), [1, 1, 1, 1])
+  for (let at = 0; at < 13; at++) await bed.look()
+  const rows = await Promise.all(['v000', 'v119', 'cluster'].map((row) => bed.ops(row, '1d')))
+  assert.deepEqual(rows, [[4], [4], [480]])
 })
 
 test('while the writer cannot be reached samples wait, and none is lost', async () => {

@@ -182,11 +182,18 @@ export class History {
       const others = stored.filter((sample) => sample.slot !== slot)
       return putChange(coarse, at, row, [...others, total(slot, samples)])
     }
-    let whole: readonly Sample[] = []
+    // What was saved of a sample when a crash came in between counts for nothing, as where it is read.
+    const whole = decodeSamples((await this.#catalog.samplesOf(fine.step, CLUSTER_ROW, [block])).get(block))
+    const taken = new Set(whole.map((sample) => sample.slot))
     let changes: Change[] = []
     for await (const { row, samples } of this.#stored(fine, block)) {
-      if (row === CLUSTER_ROW) whole = samples
-      else changes.push(await rolled(row, samples))
+      if (row === CLUSTER_ROW) continue
+      changes.push(
+        await rolled(
+          row,
+          samples.filter((sample) => taken.has(sample.slot)),
+        ),
+      )
       if (changes.length < BATCH) continue
       await this.#catalog.commit(changes)
       changes = []
