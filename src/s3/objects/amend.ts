@@ -22,14 +22,15 @@ export async function amendObject(
   key: Uint8Array,
   { version, tags, lock, legalHold, bypassGovernance }: Amendment,
 ): Promise<string> {
-  const row = await findObject({ catalog }, bucket, key, version)
-  await catalog.commit([
+  // What is not there, or hidden by a marker, is told as a read of it would tell.
+  await findObject({ catalog }, bucket, key, version)
+  const [outcome] = await catalog.commit([
     {
       do: 'amend-object',
       bucket: bucket.uuid,
       key,
-      // The row that was looked at, whatever has become the current one meanwhile.
-      ...(version === undefined && bucket.versioning === 'unversioned' ? {} : { version: row.version }),
+      // Without a version it is the one that is current when this is committed: there is one at every moment.
+      ...(version === undefined ? {} : { version }),
       nowMs: system.clock.now(),
       ...(tags === undefined ? {} : { details: { tags: writeTags(tags)['tags'] ?? null } }),
       ...(lock === undefined ? {} : { lock }),
@@ -37,5 +38,5 @@ export async function amendObject(
       ...(bypassGovernance === undefined ? {} : { bypassGovernance }),
     },
   ])
-  return row.version
+  return outcome?.version ?? 'null'
 }

@@ -19,6 +19,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import type { S3Client, Tag } from '@aws-sdk/client-s3'
+import type { Change } from '../../ports/catalog.ts'
 import { otherVolume, refused, send, startTestPlane } from '../test-plane.ts'
 import type { TestPlane } from '../test-plane.ts'
 
@@ -230,4 +231,42 @@ test('the tags of a bucket are its own', async () => {
   await t.s3.send(new CreateBucketCommand(made))
   const { TagSet } = await t.s3.send(new GetBucketTaggingCommand({ Bucket: 'made-with-tags' }))
   assert.deepEqual(TagSet, tagSet({ a: '1' }))
+})
+
+test('tags are given to the version that is current by then, when the one that was is deleted meanwhile', async () => {
+  let meanwhile: (() => Promise<void>) | undefined
+  const plane = await startTestPlane({
+    // Between the look at the object and the change of it.
+    catalog: (catalog) =>
+      new Proxy(catalog, {
+        get: (target, name) => {
+          const found = Reflect.get(target, name) as unknown
+          if (name !== 'commit' || typeof found !== 'function') {
+            return typeof found === 'function' ? (found.bind(target) as unknown) : found
+          }
+          return async (changes: readonly Change[]) => {
+            if (changes[0]?.do === 'amend-object') await meanwhile?.()
+            return target.commit(changes)
+          }
+        },
+      }),
+  })
+  try {
+    const bucket = await plane.addBucket('raced')
+    const VersioningConfiguration = { Status: 'Enabled' } as const
+    await plane.s3.send(new PutBucketVersioningCommand({ Bucket: 'raced', VersioningConfiguration }))
+    const of = { Bucket: 'raced', Key: 'k' }
+    await plane.s3.send(new PutObjectCommand({ ...of, Body: 'older' }))
+    await plane.s3.send(new PutObjectCommand({ ...of, Body: 'newer' }))
+    const current = await plane.catalog.object(bucket, Buffer.from('k'))
+    meanwhile = async () => {
+      const change = { do: 'delete-object', bucket, key: Buffer.from('k'), version: current?.version ?? '' } as const
+      await plane.catalog.commit([change])
+    }
+    await plane.s3.send(new PutObjectTaggingCommand({ ...of, Tagging: { TagSet: [{ Key: 'a', Value: '1' }] } }))
+    const { TagSet } = await plane.s3.send(new GetObjectTaggingCommand(of))
+    assert.deepEqual(TagSet, [{ Key: 'a', Value: '1' }])
+  } finally {
+    await plane.close()
+  }
 })
