@@ -1,9 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { TLSSocket } from 'node:tls'
 import type { System } from '../ports/system.ts'
 import type { Volumes } from '../ports/volumes.ts'
 import type { ChunkSigning } from './auth/aws-chunked.ts'
-import { readTimestamp } from './auth/canonical.ts'
 import { hasCredentials, verify } from './auth/sigv4.ts'
 import type { SigningKeys, Verified, Verifier } from './auth/sigv4.ts'
 import { planBody } from './body.ts'
@@ -11,8 +9,6 @@ import type { BodyPlan } from './body.ts'
 import { demand, region } from './call.ts'
 import type { Asking, BodyOptions, BucketControl, ObjectCall, Reply, ServiceCall } from './call.ts'
 import { answerPreflight, corsHeaders } from './config/cors.ts'
-import { readLockHeaders } from './config/object-lock.ts'
-import { readTaggingHeader } from './config/tagging.ts'
 import type { Counters } from './counters.ts'
 import { s3Error } from './errors.ts'
 import type { S3Error } from './errors.ts'
@@ -22,7 +18,6 @@ import type { RequestHeaders } from './headers.ts'
 import { withHoisted } from './hoisted.ts'
 import { checkBucketAddress, checkVersionId, findHostBucket, readTarget, splitTarget } from './keys.ts'
 import type { Target } from './keys.ts'
-import { readDetails } from './objects/details.ts'
 import { explainFailure } from './objects/failures.ts'
 import { objectBytesDefault } from './objects/limits.ts'
 import type { ObjectStore, OpenBucket } from './objects/store.ts'
@@ -30,12 +25,13 @@ import { bodyOf } from './objects/store-body.ts'
 import { findHandler } from './operations/index.ts'
 import type { Handler, OperationKind } from './operations/index.ts'
 import { queryMap, queryParameters } from './query.ts'
+import { existingTags, factsOf, isSecure } from './request-facts.ts'
+import type { Heard } from './request-facts.ts'
 import { requestContext } from './policy/context.ts'
 import type { RequestFacts } from './policy/context.ts'
 import { Pace } from './qos/pace.ts'
 import type { Charge } from './qos/pace.ts'
 import { actionOf, notImplemented, route } from './router.ts'
-import type { Operation } from './router.ts'
 import type { Bucket, Server, User } from './tenancy-records.ts'
 import type { Tenancy, TenancyView } from './tenancy.ts'
 import { xmlBytesMax, xmlErrorDocument } from './xml.ts'
@@ -221,15 +217,11 @@ async function run(
   return handler.run(objectCall)
 }
 
-interface Asked {
+interface Asked extends Heard {
   readonly view: TenancyView
-  readonly operation: Operation
-  readonly headers: RequestHeaders
-  readonly query: ReadonlyMap<string, string>
   readonly caller: User | undefined
   readonly server: Server
   readonly target: Target
-  readonly verified: Verified<User>
   readonly bucketUrl: string
 }
 
@@ -303,9 +295,9 @@ function makeCall(plane: Plane, exchange: Exchange, asked: Asked): ServiceCall {
       const user = asking.as === undefined ? caller : asking.as.user
       return view.allows({ caller: user, server, bucket: record }, action, resourceOf(name, key), async (keys) => {
         const version = asking.version === undefined ? query.get('versionId') : (asking.version ?? undefined)
-        const tags = await existingTags(plane, record, key, version, keys)
+        const tags = await existingTags(plane.store, record, key, version, keys)
         const named = version === undefined ? {} : { version }
-        const facts = factsOf(plane, exchange, asked, user)
+        const facts = factsOf(exchange.request, asked, user, plane.system.clock.now())
         return requestContext({ ...facts, ...named, ...tags, ...withoutUndefined(asking) })
       })
     },
@@ -314,46 +306,6 @@ function makeCall(plane: Plane, exchange: Exchange, asked: Asked): ServiceCall {
     formVerifier: verifierOf(plane, view),
     nowMs: plane.system.clock.now(),
   }
-}
-
-/** What conditions can ask about the request itself. */
-function factsOf(
-  { system }: Plane,
-  { request }: Exchange,
-  { operation, headers, query, verified }: Asked,
-  user: User | undefined,
-): RequestFacts {
-  const nowMs = system.clock.now()
-  return {
-    operation: operation.name,
-    headers,
-    query,
-    remoteAddress: request.socket.remoteAddress ?? '',
-    isSecure: isSecure(request),
-    tlsVersion: () => tlsVersion(request),
-    nowMs,
-    ...(user === undefined ? {} : { userName: user.name }),
-    ...(verified.kind === 'signed'
-      ? { signed: { by: verified.by, signedMs: readTimestamp(verified.timestamp) ?? nowMs } }
-      : {}),
-    requestTags: () => readTaggingHeader(headers),
-    requestLock: () => readLockHeaders(headers, nowMs),
-  }
-}
-
-/** Tags of the object that is asked about, read only where some statement has a condition on them. */
-async function existingTags(
-  { store }: Plane,
-  record: Bucket | undefined,
-  key: Uint8Array | undefined,
-  version: string | undefined,
-  keys: ReadonlySet<string>,
-): Promise<Pick<RequestFacts, 'existingTags'>> {
-  if (record === undefined || key === undefined) return {}
-  if (![...keys].some((name) => name.startsWith('s3:existingobjecttag/'))) return {}
-  const row = await store.catalog.object(record.uuid, key, record.snapshot?.at, version)
-  const tags = row === undefined ? [] : readDetails(row.details).tags
-  return { existingTags: () => tags }
 }
 
 function withoutUndefined(asking: Asking): Partial<RequestFacts> {
@@ -405,17 +357,6 @@ function readHost(headers: RequestHeaders): string {
   const [host = '', ...more] = headers.get('host') ?? []
   if (more.length > 0) throw s3Error('InvalidRequest', { message: 'A request has one Host header.' })
   return trimBlanks(host)
-}
-
-function isSecure({ socket }: IncomingMessage): boolean {
-  return 'encrypted' in socket
-}
-
-/** `1.3`. Nothing for a connection that is in the clear. */
-function tlsVersion(request: IncomingMessage): string | undefined {
-  if (!isSecure(request)) return undefined
-  const protocol = (request.socket as TLSSocket).getProtocol()
-  return /^TLSv(\d\.\d)$/.exec(protocol ?? '')?.[1]
 }
 
 function levelOf({ bucket, key }: Target): 'service' | 'bucket' | 'object' {

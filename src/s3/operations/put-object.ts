@@ -1,5 +1,5 @@
 import type { ObjectCall, Reply } from '../call.ts'
-import { s3Error } from '../errors.ts'
+import { invalidArgument, s3Error } from '../errors.ts'
 import { requestBytesMaxOf } from '../objects/limits.ts'
 import { putObject as putInto } from '../objects/put.ts'
 import { checksumHeaders, expirationHeaders, quoted } from './object-headers.ts'
@@ -9,6 +9,11 @@ import { conditionOfWrite, underCondition } from './write-conditions.ts'
 
 export async function putObject(call: ObjectCall): Promise<Reply> {
   const { store, bucket, key } = call
+  const partNumber = call.query.get('partNumber')
+  // A part whose upload was forgotten must not replace the object.
+  if (partNumber !== undefined) {
+    throw invalidArgument('A partNumber belongs to an upload: uploadId is missing.', 'partNumber', partNumber)
+  }
   const write = await readObjectWrite(call)
   const plan = call.planBody({ maxBytes: requestBytesMaxOf(bucket) })
   // What cannot be taken back for years had better be what was sent.

@@ -193,3 +193,10 @@ test('who may not write gets 403, and nothing is stored', { skip: s3.lacksOther 
   await fails(bucket.call('PUT', { key: 'key', body: 'x', as: s3.other }), 403, 'AccessDenied')
   await fails(bucket.head('key'), 404)
 })
+
+test('a part number without an upload answers 400 InvalidArgument, and the object stays', async () => {
+  const bucket = await s3.bucket()
+  await succeeds(bucket.put('key', 'whole'))
+  await fails(bucket.call('PUT', { key: 'key', query: 'partNumber=1', body: 'part' }), 400, 'InvalidArgument')
+  assert.equal((await bucket.get('key')).text, 'whole')
+})
