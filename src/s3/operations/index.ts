@@ -1,6 +1,6 @@
 import type { BucketCall, ObjectCall, Reply, ServiceCall } from '../call.ts'
 import { abortMultipartUpload } from './abort-multipart-upload.ts'
-import { absent, noneListed, unset } from './absent-configuration.ts'
+import { absent, keepAbsent, noneListed, removeAbsent, unset } from './absent-configuration.ts'
 import { getBucketAcl, getObjectAcl, putBucketAcl, putObjectAcl } from './acl.ts'
 import { deleteBucketCors, getBucketCors, putBucketCors } from './bucket-cors.ts'
 import {
@@ -40,6 +40,7 @@ import { postObject } from './post-object.ts'
 import { putObject } from './put-object.ts'
 import { uploadPart } from './upload-part.ts'
 import { uploadPartCopy } from './upload-part-copy.ts'
+import { findText } from '../xml.ts'
 
 /** What a handler needs to be there before it is called, and what its calls are counted as. */
 export type Handler = {
@@ -131,6 +132,17 @@ const handlers: Readonly<Record<string, Handler>> = {
   GetBucketIntelligentTieringConfiguration: onBucket(absent('NoSuchConfiguration')),
   GetBucketInventoryConfiguration: onBucket(absent('NoSuchConfiguration')),
   GetBucketMetricsConfiguration: onBucket(absent('NoSuchConfiguration')),
+  DeleteBucketEncryption: onBucket(removeAbsent),
+  DeleteBucketReplication: onBucket(removeAbsent),
+  DeleteBucketWebsite: onBucket(removeAbsent),
+  PutBucketAccelerateConfiguration: onBucket(
+    keepAbsent('AccelerateConfiguration', (root) => findText(root, 'Status') === 'Suspended'),
+  ),
+  PutBucketLogging: onBucket(keepAbsent('BucketLoggingStatus')),
+  PutBucketNotificationConfiguration: onBucket(keepAbsent('NotificationConfiguration')),
+  PutBucketRequestPayment: onBucket(
+    keepAbsent('RequestPaymentConfiguration', (root) => findText(root, 'Payer') === 'BucketOwner'),
+  ),
   GetBucketAccelerateConfiguration: onBucket(unset('AccelerateConfiguration')),
   GetBucketLogging: onBucket(unset('BucketLoggingStatus')),
   GetBucketNotificationConfiguration: onBucket(unset('NotificationConfiguration')),

@@ -3,7 +3,8 @@
  * GetBucketLogging, GetBucketAccelerateConfiguration, GetBucketRequestPayment, ListBucketAnalyticsConfigurations,
  * ListBucketIntelligentTieringConfigurations, ListBucketInventoryConfigurations, ListBucketMetricsConfigurations,
  * GetBucketAnalyticsConfiguration, GetBucketIntelligentTieringConfiguration, GetBucketInventoryConfiguration,
- * GetBucketMetricsConfiguration.
+ * GetBucketMetricsConfiguration, DeleteBucketEncryption, DeleteBucketReplication, DeleteBucketWebsite,
+ * PutBucketAccelerateConfiguration, PutBucketLogging, PutBucketNotificationConfiguration, PutBucketRequestPayment.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -12,6 +13,15 @@ import { fails, succeeds } from './http.ts'
 import { openEndpoint } from './target.ts'
 
 const s3 = await openEndpoint()
+
+/** Every call asks for what is so already, and is answered so. */
+async function areDone(...calls: ((bucket: Bucket) => Parameters<Bucket['call']>)[]): Promise<void> {
+  const bucket = await s3.bucket()
+  for (const call of calls) {
+    const [method, about] = call(bucket)
+    await succeeds(bucket.call(method, about), method === 'DELETE' ? 204 : 200)
+  }
+}
 
 /** Every call is refused with 501, by the name of its operation. */
 async function areRefused(
@@ -34,55 +44,72 @@ const atObject = (method: string, query: string, body?: string) => (): Parameter
   body === undefined ? { key: 'key', query } : { key: 'key', query, body },
 ]
 
-test('event notifications: the configuration is empty, writing one is 501', async () => {
+test('event notifications: the configuration is empty, and may be written so; any other is 501', async () => {
   const answer = await succeeds((await s3.bucket()).read('notification'))
   assert.match(answer.text, /<NotificationConfiguration/)
   assert.equal(answer.element('NotificationConfiguration'), '')
   await areRefused({
-    PutBucketNotificationConfiguration: atBucket('PUT', 'notification', '<NotificationConfiguration/>'),
+    PutBucketNotificationConfiguration: atBucket(
+      'PUT',
+      'notification',
+      '<NotificationConfiguration><EventBridgeConfiguration/></NotificationConfiguration>',
+    ),
   })
+  await areDone(atBucket('PUT', 'notification', '<NotificationConfiguration/>'))
 })
 
-test('website hosting: 404 NoSuchWebsiteConfiguration, writing one is 501', async () => {
+test('website hosting: 404 NoSuchWebsiteConfiguration, writing one is 501, there is none to delete', async () => {
   await fails((await s3.bucket()).read('website'), 404, 'NoSuchWebsiteConfiguration')
   await areRefused({
     PutBucketWebsite: atBucket('PUT', 'website', '<WebsiteConfiguration/>'),
-    DeleteBucketWebsite: atBucket('DELETE', 'website'),
   })
+  await areDone(atBucket('DELETE', 'website'))
 })
 
-test('replication: 404 ReplicationConfigurationNotFoundError, writing one is 501', async () => {
+test('replication: 404 ReplicationConfigurationNotFoundError, writing one is 501, there is none to delete', async () => {
   await fails((await s3.bucket()).read('replication'), 404, 'ReplicationConfigurationNotFoundError')
   await areRefused({
     PutBucketReplication: atBucket('PUT', 'replication', '<ReplicationConfiguration/>'),
-    DeleteBucketReplication: atBucket('DELETE', 'replication'),
   })
+  await areDone(atBucket('DELETE', 'replication'))
 })
 
-test('encryption of the bucket: 404 ServerSideEncryptionConfigurationNotFoundError, writing one is 501', async () => {
+test('encryption of the bucket: 404 ServerSideEncryptionConfigurationNotFoundError, writing one is 501, there is none to delete', async () => {
   await fails((await s3.bucket()).read('encryption'), 404, 'ServerSideEncryptionConfigurationNotFoundError')
   await areRefused({
     PutBucketEncryption: atBucket('PUT', 'encryption', '<ServerSideEncryptionConfiguration/>'),
-    DeleteBucketEncryption: atBucket('DELETE', 'encryption'),
   })
+  await areDone(atBucket('DELETE', 'encryption'))
 })
 
-test('access logs: the status is empty, writing one is 501', async () => {
+test('access logs: the status is empty, and may be written so; any other is 501', async () => {
   const answer = await succeeds((await s3.bucket()).read('logging'))
   assert.equal(answer.element('BucketLoggingStatus'), '')
-  await areRefused({ PutBucketLogging: atBucket('PUT', 'logging', '<BucketLoggingStatus/>') })
+  const logging = '<BucketLoggingStatus><LoggingEnabled/></BucketLoggingStatus>'
+  await areRefused({ PutBucketLogging: atBucket('PUT', 'logging', logging) })
+  await areDone(atBucket('PUT', 'logging', '<BucketLoggingStatus/>'))
 })
 
-test('acceleration: the configuration is empty, writing one is 501', async () => {
+test('acceleration: the configuration is empty, suspending it is done, enabling it is 501', async () => {
   const answer = await succeeds((await s3.bucket()).read('accelerate'))
   assert.equal(answer.element('AccelerateConfiguration'), '')
-  await areRefused({ PutBucketAccelerateConfiguration: atBucket('PUT', 'accelerate', '<AccelerateConfiguration/>') })
+  const status = (text: string) =>
+    atBucket('PUT', 'accelerate', `<AccelerateConfiguration><Status>${text}</Status></AccelerateConfiguration>`)
+  await areRefused({ PutBucketAccelerateConfiguration: status('Enabled') })
+  await areDone(status('Suspended'))
 })
 
-test('request payment: the owner of the bucket pays, writing another is 501', async () => {
+test('request payment: the owner of the bucket pays, which may be written; any other is 501', async () => {
   const answer = await succeeds((await s3.bucket()).read('requestPayment'))
   assert.equal(answer.element('Payer'), 'BucketOwner')
-  await areRefused({ PutBucketRequestPayment: atBucket('PUT', 'requestPayment', '<RequestPaymentConfiguration/>') })
+  const payer = (text: string) =>
+    atBucket(
+      'PUT',
+      'requestPayment',
+      `<RequestPaymentConfiguration><Payer>${text}</Payer></RequestPaymentConfiguration>`,
+    )
+  await areRefused({ PutBucketRequestPayment: payer('Requester') })
+  await areDone(payer('BucketOwner'))
 })
 
 test('analytics: none are listed, one by its id is 404 NoSuchConfiguration, writing one is 501', async () => {
