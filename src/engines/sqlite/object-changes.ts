@@ -18,7 +18,7 @@ import type { BucketSums, Ledger, VolumeSums } from './ledger.ts'
 import { refuse } from './refusal.ts'
 import { checkRemovable } from './retention.ts'
 import type { Authority, HeldColumns } from './retention.ts'
-import { objectBody, readBlobs, writeBlobs } from './rows.ts'
+import { COPIED_COLUMNS, objectBody, readBlobs, writeBlobs } from './rows.ts'
 import { query } from './statements.ts'
 
 type Of<Name extends Change['do']> = Extract<Change, { do: Name }>
@@ -39,8 +39,6 @@ export interface KeptRow extends HeldColumns {
 
 const KEPT_COLUMNS =
   'seq, born, version, marker, lock_mode AS lockMode, lock_until AS lockUntil, hold, size, etag, modified, blobs'
-const COPIED = `bucket, key, seq, born, version, versioned, marker, size, etag, modified, algorithm, composite, class,
-  lock_mode, lock_until, hold, checksum, blobs, body`
 
 /** Where a row is about to be added. */
 export interface Place {
@@ -66,10 +64,12 @@ export function objectChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChang
     'SELECT marker FROM objects WHERE bucket = ? AND key = ? AND seq < ? ORDER BY seq DESC LIMIT 1',
   )
   const ofVersion = versionFinder<KeptRow>(db, KEPT_COLUMNS)
-  const insert = ledger.write(`INSERT INTO objects (${COPIED}) VALUES (${COPIED.replaceAll(/\w+/g, '?')})`)
+  const insert = ledger.write(
+    `INSERT INTO objects (${COPIED_COLUMNS}) VALUES (${COPIED_COLUMNS.replaceAll(/\w+/g, '?')})`,
+  )
   const copyToHistory = ledger.write(
-    `INSERT INTO object_history (volume, died, ${COPIED})
-       SELECT ?, ?, ${COPIED} FROM objects WHERE bucket = ? AND key = ? AND seq = ?`,
+    `INSERT INTO object_history (volume, died, ${COPIED_COLUMNS})
+       SELECT ?, ?, ${COPIED_COLUMNS} FROM objects WHERE bucket = ? AND key = ? AND seq = ?`,
   )
   const remove = ledger.write('DELETE FROM objects WHERE bucket = ? AND key = ? AND seq = ?')
 

@@ -13,7 +13,7 @@ import type { Change, Outcome } from '../../ports/catalog.ts'
 import type { BlobChanges } from './blobs.ts'
 import type { Ledger, VolumeSums } from './ledger.ts'
 import { refuse } from './refusal.ts'
-import { readBlobs } from './rows.ts'
+import { COPIED_COLUMNS, readBlobs } from './rows.ts'
 import { query } from './statements.ts'
 
 type Of<Name extends Change['do']> = Extract<Change, { do: Name }>
@@ -41,9 +41,6 @@ interface Position {
 /** To look at a row costs so much less than to remove one. */
 const LOOKED = 10
 
-const COLUMNS = `bucket, key, seq, born, version, versioned, marker, size, etag, modified, algorithm, composite, class,
-  lock_mode, lock_until, hold, checksum, blobs, body`
-
 export function restoreChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChanges) {
   const find = query<{ epoch: number }>(db, 'SELECT epoch FROM snapshots WHERE volume = ? AND uuid = ?')
   const newer = query<{ epoch: number }>(db, 'SELECT epoch FROM snapshots WHERE volume = ? AND epoch > ?')
@@ -65,7 +62,9 @@ export function restoreChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChan
     `SELECT h.id, h.blobs FROM object_history h JOIN buckets b ON b.id = h.bucket AND b.closed = 0
        WHERE h.volume = ?1 AND h.died > ?2 AND h.born <= ?2 LIMIT ?3`,
   )
-  const revive = ledger.write(`INSERT INTO objects (${COLUMNS}) SELECT ${COLUMNS} FROM object_history WHERE id = ?`)
+  const revive = ledger.write(
+    `INSERT INTO objects (${COPIED_COLUMNS}) SELECT ${COPIED_COLUMNS} FROM object_history WHERE id = ?`,
+  )
   const removeDead = ledger.write('DELETE FROM object_history WHERE id = ?')
   const bucketsOf = query<{ uuid: string; used: number; objects: number; versions: number }>(
     db,

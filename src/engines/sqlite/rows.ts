@@ -43,6 +43,10 @@ export interface ObjectColumns extends ListedColumns {
 export const OBJECT_COLUMNS = `key, seq, version, marker, size, etag, modified, algorithm, composite, class,
   lock_mode AS lockMode, lock_until AS lockUntil, hold, checksum, blobs, body`
 
+/** Everything of a row but what becomes of it: what moves between the live index and the history. */
+export const COPIED_COLUMNS = `bucket, key, seq, born, version, versioned, marker, size, etag, modified, algorithm, composite, class,
+  lock_mode, lock_until, hold, checksum, blobs, body`
+
 interface ObjectBody {
   readonly parts: readonly ObjectPart[] | null
   readonly details: Fields
