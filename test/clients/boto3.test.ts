@@ -22,8 +22,6 @@ interface Check {
   readonly name: string
   readonly seconds: number
   readonly failure: string | null
-  /** It fails because of something that is known to be missing. */
-  readonly gap: string | null
 }
 
 test(`boto3 (${versionOf() ?? 'none'})`, { skip: reason(), timeout: RUN_MS + 20_000 }, async (context) => {
@@ -37,7 +35,7 @@ test(`boto3 (${versionOf() ?? 'none'})`, { skip: reason(), timeout: RUN_MS + 20_
     const [announced = '', ...lines] = stdout.trim().split('\n')
     const checks = lines.map((line) => JSON.parse(line) as Check)
     for (const check of checks) {
-      await context.test(check.name, { todo: check.gap ?? false }, (inner) => {
+      await context.test(check.name, (inner) => {
         inner.diagnostic(`${check.seconds.toFixed(2)} s in Python`)
         assert.ok(check.failure === null, check.failure ?? '')
       })

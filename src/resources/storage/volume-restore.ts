@@ -5,8 +5,7 @@ import { failures } from '../../model/failure.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { CatalogUnavailable, type Change } from '../../ports/catalog.ts'
 import { readSettings } from '../../s3/bucket-settings.ts'
-
-const SNAPSHOTS = 'storage/volumes/{volume.uuid}/snapshots'
+import { SNAPSHOTS, whyKept } from './volumes/snapshot-changes.ts'
 
 /** Rows in one commit: few enough that writers to other volumes hardly wait. */
 const BATCH = 500
@@ -35,6 +34,26 @@ export async function plannedRestore(
     throw failures.invalid('restore_to.snapshot.name', 'The volume has no such snapshot.', 524487)
   }
   if (volume['state'] === 'offline') throw failures.inUse('The volume is offline.', undefined, 524479)
+  await newerSnapshots(cluster, key, textAt(row, 'uuid'))
+  await insistOnNoLocks(cluster, key)
+  return textAt(row, 'uuid')
+}
+
+/** The snapshots that go with it, unless one of them may not be deleted now. */
+async function newerSnapshots(cluster: Cluster, volume: string, snapshot: string): Promise<readonly string[]> {
+  const taken = (await cluster.catalog.snapshots(volume)).map((one) => one.snapshot)
+  const at = taken.indexOf(snapshot)
+  if (at < 0) throw failures.notFound('snapshot', 'restore_to.snapshot.name')
+  const newer = taken.slice(at + 1)
+  for (const key of newer) {
+    const row = await cluster.find(SNAPSHOTS, key)
+    const kept = row === undefined ? undefined : whyKept(row, cluster.now())
+    if (kept !== undefined) throw kept
+  }
+  return newer
+}
+
+async function insistOnNoLocks(cluster: Cluster, key: string): Promise<void> {
   for (const bucket of await cluster.rows('protocols/s3/buckets', key)) {
     if (readSettings(bucket).locks === undefined) continue
     throw failures.inUse(
@@ -42,7 +61,6 @@ export async function plannedRestore(
       'restore_to.snapshot.name',
     )
   }
-  return textAt(row, 'uuid')
 }
 
 /**
@@ -79,12 +97,12 @@ export async function restoreVolume(cluster: Cluster, work: Work): Promise<void>
 
 /** The records of newer snapshots go with what they stand for. */
 async function begin(cluster: Cluster, work: Work, snapshot: string): Promise<void> {
-  const taken = await cluster.catalog.snapshots(work.key)
-  const at = taken.findIndex((one) => one.snapshot === snapshot)
-  if (at < 0) throw failures.notFound('snapshot', 'restore_to.snapshot.name')
+  // What was looked at when the job was planned may have changed while it waited.
+  const newer = await newerSnapshots(cluster, work.key, snapshot)
+  await insistOnNoLocks(cluster, work.key)
   const changes: Change[] = [
     { do: 'begin-restore', volume: work.key, snapshot },
-    ...taken.slice(at + 1).map((one): Change => ({ do: 'remove-record', type: SNAPSHOTS, key: one.snapshot })),
+    ...newer.map((key): Change => ({ do: 'remove-record', type: SNAPSHOTS, key })),
   ]
   await work.commit(changes, { begun: true })
 }

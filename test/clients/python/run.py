@@ -1,9 +1,7 @@
 """Runs the checks of this folder against the endpoint of the environment. One line of JSON on stdout for each:
 
     {"checks": 30}                                    before the first
-    {"name": "...", "seconds": 0.2, "failure": null, "gap": null}  after each; the failure is a traceback
-
-A check with a gap is one that fails, and why: a difference that is known.
+    {"name": "...", "seconds": 0.2, "failure": null}  after each; the failure is a traceback
 """
 
 import json
@@ -25,7 +23,7 @@ class Lines(unittest.TestResult):
         self.failure = self._exc_info_to_string(error, test)
         # What a class makes beforehand can fail too, and then none of its checks begins.
         if not isinstance(test, unittest.TestCase):
-            say(name=str(test), seconds=0, failure=self.failure, gap=None)
+            say(name=str(test), seconds=0, failure=self.failure)
 
     addError = addFailure
 
@@ -35,8 +33,7 @@ class Lines(unittest.TestResult):
 
     def stopTest(self, test):
         super().stopTest(test)
-        gap = getattr(getattr(test, test._testMethodName), "gap", None)
-        say(name=test.shortDescription(), seconds=time.monotonic() - self.began, failure=self.failure, gap=gap)
+        say(name=test.shortDescription(), seconds=time.monotonic() - self.began, failure=self.failure)
 
 
 def say(**line):

@@ -44,16 +44,6 @@ class Checks(unittest.TestCase):
         self.assertEqual(caught.exception.response["Error"]["Code"], code)
 
 
-def gap(reason):
-    """Marks a check that fails because of something that is known to be missing."""
-
-    def mark(check):
-        check.gap = reason
-        return check
-
-    return mark
-
-
 def fetch(address, method="GET", body=None, headers=None):
     """Status, headers and body, as a stranger without credentials gets them."""
     request = urllib.request.Request(address, data=body, method=method, headers=headers or {})

@@ -48,6 +48,20 @@ test('a snapshot whose expiry_time is in the future is not deleted; when that ha
   await cluster.close()
 })
 
+test('a volume does not go back past a snapshot that may not be deleted yet', async () => {
+  const { cluster, path } = await begin()
+  const expiry = new Date(Date.now() + 3_600_000).toISOString()
+  assert.equal((await cluster.call('POST', path, { name: 'kept', expiry_time: expiry })).status, 201)
+  const back = `${path.replace(/\/snapshots$/, '')}?restore_to.snapshot.name=one`
+  const refused = await cluster.call('PATCH', back, {}, TOOL)
+  assert.deepEqual([refused.status, refused.body['error']?.['code']], [409, '1638555'])
+  assert.equal((await cluster.call('GET', `${path}/kept`)).status, 200)
+  cluster.clock.aheadMs = 3_601_000
+  assert.equal((await cluster.call('PATCH', back, {})).status, 200)
+  assert.equal((await cluster.call('GET', `${path}/kept`)).status, 404)
+  await cluster.close()
+})
+
 test('a snapshot that something uses is not deleted', async () => {
   const { cluster, snapshot } = await begin()
   const key = snapshot.split('/').at(-1) ?? ''
