@@ -7,6 +7,7 @@ import { CommitRefused } from '../ports/catalog.ts'
 import { aggregateOf } from './aggregate-of.ts'
 import type { Cluster } from './cluster.ts'
 import { describe, type Jobs } from './jobs.ts'
+import { treeOf } from './tree-of.ts'
 
 export const TIDY_EVERY_MS = 1000
 const PRUNE_EVERY_MS = 60_000
@@ -75,19 +76,23 @@ export class Housekeeping {
     const { catalog } = this.#cluster
     const limit = madeBeforeMs.toString(16).padStart(12, '0')
     let removed = 0
+    const swept = new Set<string>()
     for (const row of await this.#cluster.rows('storage/volumes')) {
       const volume = textAt(row, 'uuid')
+      const tree = treeOf(row)
+      if (swept.has(tree)) continue
+      swept.add(tree)
       const engine = await this.#cluster.volumesOf(aggregateOf(row))
       let batch: string[] = []
       const settle = async () => {
         const known = await catalog.knownBlobs(volume, batch)
         for (const blob of batch.filter((each) => !known.has(each))) {
-          await engine.unlink(volume, blob)
+          await engine.unlink(tree, blob)
           removed++
         }
         batch = []
       }
-      for await (const blob of engine.blobs(volume)) {
+      for await (const blob of engine.blobs(tree)) {
         if (this.#stop.signal.aborted) return removed
         if (blob < limit) batch.push(blob)
         if (batch.length >= BATCH) await settle()
@@ -133,7 +138,7 @@ export class Housekeeping {
         if (unneeded.length === keptBlobs || keptBlobs > KEPT_MAX) break
         keptBlobs = unneeded.length - blobs.length
         const engine = await this.#cluster.volumesOf(aggregateOf(row))
-        for (const blob of blobs) await engine.unlink(volume, blob)
+        for (const blob of blobs) await engine.unlink(treeOf(row), blob)
         if (blobs.length > 0) await catalog.commit([{ do: 'drop-blobs', volume, blobs }])
       }
     } catch (failure) {

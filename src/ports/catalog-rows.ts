@@ -31,6 +31,8 @@ export interface VolumeCounters {
   readonly usedBytes: number
   /** Of those, bytes that only snapshots hold. */
   readonly snapshotBytes: number
+  /** Bytes that a clone needs of blobs that came with it: its parent, or who was it, may need them too. */
+  readonly inheritedBytes: number
   readonly epoch: number
 }
 

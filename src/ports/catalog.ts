@@ -117,9 +117,12 @@ export interface Catalog {
   /** Open uploads ordered by key, then by upload id, after the given position. */
   uploads(bucket: string, after: UploadPosition | undefined, limit: number): Promise<readonly UploadRow[]>
 
-  /** Blobs that no row needs any more, oldest first. They are to be unlinked, then dropped with `drop-blobs`. */
+  /**
+   * Blobs that no row needs any more, of this volume nor of another that shares its tree, oldest first. They are to be
+   * unlinked, then dropped with `drop-blobs`.
+   */
   unneededBlobs(volume: string, limit: number): Promise<readonly string[]>
-  /** Which of these blobs the index knows, needed or not. */
+  /** Which of these blobs the index knows, needed or not, of all volumes that share the tree of this one. */
   knownBlobs(volume: string, blobs: readonly string[]): Promise<ReadonlySet<string>>
 
   /** Entries of a log, newest first. */
@@ -197,12 +200,18 @@ export type Change =
   /** Refused `exists` when a record of this type has this parent. Changes nothing. */
   | { readonly do: 'check-childless'; readonly type: string; readonly parent: string }
 
-  /** Opens a volume's counters. Repeating it changes nothing. */
-  | { readonly do: 'open-volume'; readonly volume: string; readonly sizeBytes: number }
+  /**
+   * Opens a volume's counters. Repeating it changes nothing. `tree` is what holds the files of its blobs, its own name
+   * unless said. Volumes that share a tree share its blobs: one is needed as long as any of them needs it.
+   */
+  | { readonly do: 'open-volume'; readonly volume: string; readonly sizeBytes: number; readonly tree?: string }
   /** Refused `full` when the volume holds more than the new size. */
   | { readonly do: 'resize-volume'; readonly volume: string; readonly sizeBytes: number }
-  /** Forgets all rows of a volume. Refused `not-empty` while it has buckets. Repeating it changes nothing. */
-  | { readonly do: 'close-volume'; readonly volume: string }
+  /**
+   * Forgets all rows of a volume. Refused `not-empty` while it has buckets, unless these may go with it. What only it
+   * needed of a tree that it shares becomes unneeded. Repeating it changes nothing.
+   */
+  | { readonly do: 'close-volume'; readonly volume: string; readonly withBuckets?: boolean }
 
   /** Constant time at any number of objects. Refused `exists` when the uuid is there. */
   | { readonly do: 'take-snapshot'; readonly volume: string; readonly snapshot: string; readonly nowMs: number }
@@ -218,6 +227,19 @@ export type Change =
   /** The outcome's `next` is the `after` of the next batch; without one there is none. */
   | { readonly do: 'restore-rows'; readonly volume: string; readonly after?: string; readonly limit: number }
   | { readonly do: 'finish-restore'; readonly volume: string }
+  /**
+   * Gives an empty bucket of a clone the rows that a bucket of the volume whose tree it shares has in a snapshot: at most
+   * `limit` of them, from `after` on. They keep versions and order, and have no locks. Without `next` in the outcome all
+   * are there, and the sums with them. Repeating it from an earlier place changes nothing.
+   */
+  | {
+      readonly do: 'clone-rows'
+      readonly bucket: string
+      readonly from: string
+      readonly snapshot: string
+      readonly after?: string
+      readonly limit: number
+    }
   /** Lets go of at most `limit` rows of the history that no snapshot sees. The outcome tells how many went. */
   | { readonly do: 'reclaim'; readonly volume: string; readonly limit: number }
   | { readonly do: 'open-bucket'; readonly bucket: string; readonly volume: string; readonly limitBytes: number }
@@ -377,7 +399,7 @@ export interface Outcome {
   readonly reclaimed?: number
   /** restore-rows: rows looked at. */
   readonly restored?: number
-  /** restore-rows: where the next batch begins. */
+  /** restore-rows, clone-rows: where the next batch begins. */
   readonly next?: string
 }
 

@@ -338,6 +338,7 @@ async function openBucket(plane: Plane, view: TenancyView, record: Bucket): Prom
     svm,
     volume: record.volume,
     volumes,
+    tree: volume.tree,
     createdMs,
     objectBytesMax,
     versioning,

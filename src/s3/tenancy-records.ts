@@ -1,3 +1,4 @@
+import { treeOf } from '../core/tree-of.ts'
 import type { Fields, FieldValue, SnapshotAt } from '../ports/catalog.ts'
 import { readSettings } from './bucket-settings.ts'
 import type { BucketSettings } from './bucket-settings.ts'
@@ -72,6 +73,8 @@ export interface Volume {
   /** UUID of its QoS policy, '' without. */
   readonly qosPolicy: string
   readonly aggregate: string
+  /** Where in the aggregate its blobs are. */
+  readonly tree: string
   readonly isOnline: boolean
 }
 
@@ -123,6 +126,7 @@ export function readVolume(body: Fields): Volume {
   const [aggregate] = list(body['aggregates'])
   return {
     aggregate: text(field(aggregate, 'uuid')),
+    tree: treeOf(body),
     isOnline: body['state'] !== 'offline' && body['state'] !== 'restricted',
     sizeBytes: number(body['size']) ?? 0,
     growsToBytes: text(body['autosize.mode']).startsWith('grow') ? number(body['autosize.maximum']) : undefined,

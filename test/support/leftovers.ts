@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Cluster } from '../../src/core/cluster.ts'
 import { isActive, JOBS } from '../../src/core/jobs.ts'
+import { treeOf } from '../../src/core/tree-of.ts'
 import { isRecord, type Row, textAt, type Value } from '../../src/model/value.ts'
 
 const VOLUMES = 'storage/volumes'
@@ -33,7 +34,7 @@ export async function leftovers(cluster: Cluster, folder: string): Promise<strin
   compare(
     'a tree',
     await treesOf(cluster, folder, found),
-    volumes.map((volume) => textAt(volume, 'uuid')),
+    volumes.map(treeOf),
   )
   compare('counters of a volume', counters.keys(), await keysOf(VOLUMES))
   compare('counters of a bucket', (await cluster.catalog.buckets()).keys(), await keysOf(BUCKETS))

@@ -3,6 +3,7 @@ import { CommitRefused } from '../../ports/catalog.ts'
 import type { Change, Outcome } from '../../ports/catalog.ts'
 import { amendments } from './amendments.ts'
 import { blobChanges } from './blobs.ts'
+import { cloneChanges } from './clone-changes.ts'
 import type { Ledger } from './ledger.ts'
 import { logChanges } from './log-changes.ts'
 import { objectChanges } from './object-changes.ts'
@@ -26,6 +27,7 @@ export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
   const volumes = volumeChanges(db, ledger)
   const snapshots = snapshotChanges(db, ledger, blobs)
   const restores = restoreChanges(db, ledger, blobs)
+  const cloneRows = cloneChanges(db, ledger, blobs)
   const logs = logChanges(db, ledger)
   const samples = sampleChanges(ledger)
 
@@ -57,6 +59,8 @@ export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
         return restores.rows(change)
       case 'finish-restore':
         return restores.finish(change)
+      case 'clone-rows':
+        return cloneRows(change)
       case 'open-bucket':
         return volumes.openBucket(change)
       case 'limit-bucket':

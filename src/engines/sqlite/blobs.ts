@@ -1,6 +1,9 @@
 /**
  * Who needs which blob. A blob whose last row went is unneeded: its file is about to be unlinked, so no row may name it
  * any more, not even before it is dropped.
+ *
+ * Volumes that share a tree count each for itself. Where one needs a blob no more that another still does, it forgets it:
+ * so what is unneeded is unneeded by all of them, and has one row.
  */
 import type { DatabaseSync } from 'node:sqlite'
 import type { BlobRef, Change, Outcome } from '../../ports/catalog.ts'
@@ -12,14 +15,20 @@ interface BlobColumns {
   readonly size: number
   readonly refs: number
   readonly live: number
+  readonly inherited: number
 }
 
 export function blobChanges(db: DatabaseSync, ledger: Ledger) {
-  const find = query<BlobColumns>(db, 'SELECT size, refs, live FROM blobs WHERE volume = ? AND blob = ?')
+  const find = query<BlobColumns>(db, 'SELECT size, refs, live, inherited FROM blobs WHERE volume = ? AND blob = ?')
   const insert = ledger.write(
     'INSERT INTO blobs (volume, blob, size, refs, live) VALUES (?, ?, ?, 1, 1) ON CONFLICT DO NOTHING',
   )
   const count = ledger.write('UPDATE blobs SET refs = ?, live = ?, freed = ? WHERE volume = ? AND blob = ?')
+  const inherit = ledger.write(
+    'INSERT INTO blobs (volume, blob, size, refs, live, inherited) VALUES (?, ?, ?, 1, 1, 1) ON CONFLICT DO NOTHING',
+  )
+  const isElsewhere = blobElsewhere(db)
+  const forget = ledger.write('DELETE FROM blobs WHERE volume = ? AND blob = ?')
   const drop = ledger.write('DELETE FROM blobs WHERE volume = ? AND blob = ? AND refs = 0')
 
   function found(volume: VolumeSums, blob: string): BlobColumns {
@@ -44,6 +53,22 @@ export function blobChanges(db: DatabaseSync, ledger: Ledger) {
         const { size, refs, live } = found(volume, blob)
         if (refs === 0) refuse('missing', 'blob')
         if (live === 0) ledger.changeVolume(volume, { snapshotBytes: volume.snapshotBytes - size })
+        count(refs + 1, live + 1, null, volume.id, blob)
+      }
+    },
+
+    /** One live row more of a clone needs these, which its parent has. */
+    inherit(volume: VolumeSums, blobs: readonly BlobRef[]): void {
+      for (const { blob, sizeBytes } of blobs) {
+        if (inherit(volume.id, blob, sizeBytes) === 1) {
+          const { usedBytes, inheritedBytes } = volume
+          ledger.changeVolume(volume, {
+            usedBytes: usedBytes + sizeBytes,
+            inheritedBytes: inheritedBytes + sizeBytes,
+          })
+          continue
+        }
+        const { refs, live } = found(volume, blob)
         count(refs + 1, live + 1, null, volume.id, blob)
       }
     },
@@ -75,9 +100,15 @@ export function blobChanges(db: DatabaseSync, ledger: Ledger) {
         const heldBefore = before.live === 0 ? before.size : 0
         const heldAfter = live === 0 && refs > 0 ? before.size : 0
         const snapshotBytes = volume.snapshotBytes + heldAfter - heldBefore
-        if (refs === 0) ledger.changeVolume(volume, { usedBytes: volume.usedBytes - before.size, snapshotBytes })
-        else if (heldAfter !== heldBefore) ledger.changeVolume(volume, { snapshotBytes })
-        count(refs, live, refs === 0 ? ledger.nextSeq() : null, volume.id, blob)
+        if (refs > 0) {
+          if (heldAfter !== heldBefore) ledger.changeVolume(volume, { snapshotBytes })
+          count(refs, live, null, volume.id, blob)
+          continue
+        }
+        const inheritedBytes = volume.inheritedBytes - (before.inherited === 1 ? before.size : 0)
+        ledger.changeVolume(volume, { usedBytes: volume.usedBytes - before.size, snapshotBytes, inheritedBytes })
+        if (isElsewhere(volume, blob)) forget(volume.id, blob)
+        else count(0, 0, ledger.nextSeq(), volume.id, blob)
       }
     },
 
@@ -87,6 +118,17 @@ export function blobChanges(db: DatabaseSync, ledger: Ledger) {
       return {}
     },
   }
+}
+
+/** Makes the function that tells whether another volume that shares a tree knows a blob. */
+export function blobElsewhere(db: DatabaseSync) {
+  const elsewhere = query<{ id: number }>(
+    db,
+    `SELECT v.id FROM volumes v JOIN blobs b ON b.volume = v.id AND b.blob = ?3
+       WHERE v.tree = ?1 AND v.id <> ?2 LIMIT 1`,
+  )
+  return ({ tree, id }: { readonly tree: string; readonly id: number }, blob: string): boolean =>
+    elsewhere.get(tree, id, blob) !== undefined
 }
 
 export type BlobChanges = ReturnType<typeof blobChanges>

@@ -12,9 +12,11 @@ import type { Value } from './statements.ts'
 export interface VolumeSums {
   readonly id: number
   readonly uuid: string
+  readonly tree: string
   sizeBytes: number
   usedBytes: number
   snapshotBytes: number
+  inheritedBytes: number
   epoch: number
   /** The epoch of the newest snapshot that is there, or 0. */
   lastSnapshotEpoch: number
@@ -61,8 +63,8 @@ export class Ledger {
     this.#db = db
     this.#findVolume = query<VolumeSums>(
       db,
-      `SELECT id, uuid, size AS sizeBytes, used AS usedBytes, snapshot_bytes AS snapshotBytes, epoch,
-         last_snapshot_epoch AS lastSnapshotEpoch, restoring, moves FROM volumes WHERE uuid = ?`,
+      `SELECT id, uuid, tree, size AS sizeBytes, used AS usedBytes, snapshot_bytes AS snapshotBytes,
+         inherited AS inheritedBytes, epoch, last_snapshot_epoch AS lastSnapshotEpoch, restoring, moves FROM volumes WHERE uuid = ?`,
     )
     this.#findBucket = query<BucketSums & { volumeUuid: string }>(
       db,
@@ -73,7 +75,7 @@ export class Ledger {
     this.#findState = query<{ revision: number; seq: number }>(db, 'SELECT revision, seq FROM state')
     this.#saveVolume = db.prepare(
       `UPDATE volumes SET size = ?, used = ?, snapshot_bytes = ?, epoch = ?, last_snapshot_epoch = ?, restoring = ?,
-         moves = ? WHERE id = ?`,
+         moves = ?, inherited = ? WHERE id = ?`,
     )
     this.#saveBucket = db.prepare(
       'UPDATE buckets SET size_limit = ?, used = ?, objects = ?, versions = ?, versioning = ? WHERE id = ?',
@@ -175,8 +177,9 @@ export class Ledger {
   /** Writes what changed into the open transaction. */
   flush(): void {
     for (const v of this.#changedVolumes) {
-      const { sizeBytes, usedBytes, snapshotBytes, epoch, lastSnapshotEpoch, restoring, moves } = v
-      this.#saveVolume.run(sizeBytes, usedBytes, snapshotBytes, epoch, lastSnapshotEpoch, restoring, moves, v.id)
+      const { sizeBytes, usedBytes, snapshotBytes, epoch, lastSnapshotEpoch, restoring, moves, inheritedBytes } = v
+      const sums = [sizeBytes, usedBytes, snapshotBytes, epoch, lastSnapshotEpoch, restoring, moves, inheritedBytes]
+      this.#saveVolume.run(...sums, v.id)
     }
     for (const b of this.#changedBuckets) {
       this.#saveBucket.run(b.limitBytes, b.usedBytes, b.objects, b.versions, b.versioning, b.id)

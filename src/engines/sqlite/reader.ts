@@ -36,7 +36,8 @@ import type { View } from './views.ts'
 type RecordColumns = Omit<StoredRecord, 'body'> & { readonly body: string }
 
 const RECORD = 'SELECT type, key, parent, revision, body FROM records'
-const VOLUME = 'SELECT uuid, size AS sizeBytes, used AS usedBytes, snapshot_bytes AS snapshotBytes, epoch FROM volumes'
+const VOLUME = `SELECT uuid, size AS sizeBytes, used AS usedBytes, snapshot_bytes AS snapshotBytes,
+  inherited AS inheritedBytes, epoch FROM volumes`
 const BUCKET = `SELECT b.uuid, v.uuid AS volume, b.size_limit AS limitBytes, b.used AS usedBytes, b.objects,
     b.versions, b.versioning
   FROM buckets b JOIN volumes v ON v.id = b.volume WHERE b.closed = 0`
@@ -95,7 +96,10 @@ export function reader(db: DatabaseSync) {
     `SELECT b.blob FROM blobs b WHERE b.volume = (SELECT id FROM volumes WHERE uuid = ?) AND b.refs = 0
        ORDER BY b.freed LIMIT ?`,
   )
-  const volumeId = query<{ id: number }>(db, 'SELECT id FROM volumes WHERE uuid = ?')
+  const sharing = query<{ id: number }>(
+    db,
+    'SELECT id FROM volumes WHERE tree = (SELECT tree FROM volumes WHERE uuid = ?)',
+  )
   const known = query<{ blob: string }>(db, 'SELECT blob FROM blobs WHERE volume = ? AND blob = ?')
   const log = query<{ id: number; timeMs: number; body: string }>(
     db,
@@ -291,9 +295,8 @@ export function reader(db: DatabaseSync) {
 
     knownBlobs(uuid: string, blobs: readonly string[]): Set<string> {
       return atOnce(() => {
-        const found = volumeId.get(uuid)
-        if (found === undefined) return new Set()
-        return new Set(blobs.filter((blob) => known.get(found.id, blob) !== undefined))
+        const volumes = sharing.all(uuid)
+        return new Set(blobs.filter((blob) => volumes.some(({ id }) => known.get(id, blob) !== undefined)))
       })
     },
 
@@ -330,8 +333,9 @@ function storedRecord({ type, key, parent, revision, body }: RecordColumns): Sto
   return { type, key, parent, revision, body: JSON.parse(body) as Fields }
 }
 
-function volumeCounters({ sizeBytes, usedBytes, snapshotBytes, epoch }: VolumeCounters): VolumeCounters {
-  return { sizeBytes, usedBytes, snapshotBytes, epoch }
+function volumeCounters(row: VolumeCounters & { readonly uuid: string }): VolumeCounters {
+  const { uuid: _, ...counters } = row
+  return counters
 }
 
 function bucketCounters(row: BucketCounters & { readonly uuid: string }): BucketCounters {

@@ -19,7 +19,7 @@
  */
 import { DatabaseSync } from 'node:sqlite'
 
-export const SCHEMA_VERSION = 5
+export const SCHEMA_VERSION = 6
 
 const APPLICATION_ID = 0x484f4c44 // 'HOLD'
 const PAGE_BYTES = 8192
@@ -76,14 +76,17 @@ CREATE TABLE changes (
 CREATE TABLE volumes (
   id INTEGER PRIMARY KEY,
   uuid TEXT UNIQUE, -- null: closed, its rows are being swept
+  tree TEXT NOT NULL, -- what holds the files of its blobs; several volumes may share one
   size INTEGER NOT NULL,
   used INTEGER NOT NULL DEFAULT 0,
   snapshot_bytes INTEGER NOT NULL DEFAULT 0,
   epoch INTEGER NOT NULL DEFAULT 1,
   last_snapshot_epoch INTEGER NOT NULL DEFAULT 0,
   restoring INTEGER NOT NULL DEFAULT 0, -- the epoch of the snapshot it is being taken back to
-  moves INTEGER NOT NULL DEFAULT 0 -- how often that has moved rows
+  moves INTEGER NOT NULL DEFAULT 0, -- how often that has moved rows
+  inherited INTEGER NOT NULL DEFAULT 0 -- bytes of blobs that it has from its parent
 ) STRICT;
+CREATE INDEX volumes_by_tree ON volumes (tree);
 CREATE INDEX volumes_restoring ON volumes (restoring) WHERE restoring <> 0;
 
 CREATE TABLE buckets (
@@ -157,6 +160,7 @@ CREATE TABLE blobs (
   refs INTEGER NOT NULL,
   live INTEGER NOT NULL,
   freed INTEGER, -- when refs became 0, as a seq
+  inherited INTEGER NOT NULL DEFAULT 0, -- 1: came with the clone, from its parent
   PRIMARY KEY (volume, blob)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX blobs_unneeded ON blobs (volume, freed) WHERE refs = 0;
@@ -229,7 +233,16 @@ CREATE TABLE counters (
 ${SAMPLES}`
 
 /** What leads from a version to the next. */
-const STEPS: Readonly<Record<number, string>> = { 4: SAMPLES }
+const STEPS: Readonly<Record<number, string>> = {
+  4: SAMPLES,
+  5: `
+    ALTER TABLE volumes ADD COLUMN tree TEXT NOT NULL DEFAULT '';
+    ALTER TABLE volumes ADD COLUMN inherited INTEGER NOT NULL DEFAULT 0;
+    UPDATE volumes SET tree = coalesce(uuid, '');
+    CREATE INDEX volumes_by_tree ON volumes (tree);
+    ALTER TABLE blobs ADD COLUMN inherited INTEGER NOT NULL DEFAULT 0;
+  `,
+}
 
 /** Opens the catalog for its one writer, and makes the tables when they are not there. */
 export function openForWriting(file: string): DatabaseSync {

@@ -1,19 +1,72 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { blobElsewhere } from './blobs.ts'
+import type { Ledger } from './ledger.ts'
 import { query } from './statements.ts'
+
+interface ClosedVolume {
+  readonly id: number
+  readonly tree: string
+}
 
 /**
  * Makes the function that deletes up to `limit` rows of closed volumes, a little with each batch, so that closing a
  * volume of any size stalls nobody. The volume's own row goes last: until then its number is not given out again.
+ *
+ * A blob of a tree that lives on belongs to those who share it: where none of them knows it, one is given it as unneeded,
+ * so that its file goes as files do.
  */
-export function sweeper(db: DatabaseSync): (limit: number) => number {
-  const closed = query<{ id: number }>(db, 'SELECT id FROM volumes WHERE uuid IS NULL LIMIT 1')
+export function sweeper(db: DatabaseSync, ledger: Ledger): (limit: number) => number {
+  const closed = query<ClosedVolume>(db, 'SELECT id, tree FROM volumes WHERE uuid IS NULL LIMIT 1')
   const removeHistory = db.prepare(
     'DELETE FROM object_history WHERE id IN (SELECT id FROM object_history WHERE volume = ? LIMIT ?)',
   )
+  const bucketIn = query<{ id: number }>(db, 'SELECT id FROM buckets WHERE volume = ? LIMIT 1')
+  const removeObjects = db.prepare(
+    `DELETE FROM objects WHERE (bucket, key, seq) IN (SELECT bucket, key, seq FROM objects WHERE bucket = ? LIMIT ?)`,
+  )
+  const uploadIn = query<{ id: number }>(db, 'SELECT id FROM uploads WHERE bucket = ? LIMIT 1')
+  const removeParts = db.prepare(
+    'DELETE FROM parts WHERE (upload, number) IN (SELECT upload, number FROM parts WHERE upload = ? LIMIT ?)',
+  )
+  const removeUpload = db.prepare('DELETE FROM uploads WHERE id = ?')
+  const removeBucket = db.prepare('DELETE FROM buckets WHERE id = ?')
+  const heir = query<{ id: number }>(db, 'SELECT id FROM volumes WHERE tree = ? AND uuid IS NOT NULL LIMIT 1')
   const removeBlobs = db.prepare(
     'DELETE FROM blobs WHERE volume = ?1 AND blob IN (SELECT blob FROM blobs WHERE volume = ?1 LIMIT ?2)',
   )
+  const blobsOf = query<{ blob: string }>(db, 'SELECT blob FROM blobs WHERE volume = ? LIMIT ?')
+  const isElsewhere = blobElsewhere(db)
+  const removeBlob = db.prepare('DELETE FROM blobs WHERE volume = ? AND blob = ?')
+  const giveBlob = db.prepare(
+    'UPDATE blobs SET volume = ?, refs = 0, live = 0, freed = ?, inherited = 0 WHERE volume = ? AND blob = ?',
+  )
   const removeVolume = db.prepare('DELETE FROM volumes WHERE id = ?')
+
+  /** Buckets that went with their volume. */
+  function sweepBuckets(volume: number, limit: number): number {
+    let swept = 0
+    for (let bucket = bucketIn.get(volume); bucket !== undefined && swept < limit; bucket = bucketIn.get(volume)) {
+      swept += Number(removeObjects.run(bucket.id, limit - swept).changes)
+      for (let upload = uploadIn.get(bucket.id); upload !== undefined; upload = uploadIn.get(bucket.id)) {
+        if (swept >= limit) return swept
+        swept += Number(removeParts.run(upload.id, limit - swept).changes)
+        if (swept < limit) removeUpload.run(upload.id)
+      }
+      if (swept < limit) removeBucket.run(bucket.id)
+    }
+    return swept
+  }
+
+  function sweepBlobs({ id, tree }: ClosedVolume, limit: number): number {
+    const to = heir.get(tree)
+    if (to === undefined) return Number(removeBlobs.run(id, limit).changes)
+    const blobs = blobsOf.all(id, limit)
+    for (const { blob } of blobs) {
+      if (isElsewhere({ tree, id }, blob)) removeBlob.run(id, blob)
+      else giveBlob.run(to.id, ledger.nextSeq(), id, blob)
+    }
+    return blobs.length
+  }
 
   return (limit) => {
     let swept = 0
@@ -21,7 +74,8 @@ export function sweeper(db: DatabaseSync): (limit: number) => number {
       const volume = closed.get()
       if (volume === undefined) break
       swept += Number(removeHistory.run(volume.id, limit - swept).changes)
-      if (swept < limit) swept += Number(removeBlobs.run(volume.id, limit - swept).changes)
+      if (swept < limit) swept += sweepBuckets(volume.id, limit - swept)
+      if (swept < limit) swept += sweepBlobs(volume, limit - swept)
       if (swept < limit) removeVolume.run(volume.id)
     }
     return swept

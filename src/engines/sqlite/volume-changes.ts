@@ -8,9 +8,10 @@ type Of<Name extends Change['do']> = Extract<Change, { do: Name }>
 
 export function volumeChanges(db: DatabaseSync, ledger: Ledger) {
   const openBucketIn = query<{ id: number }>(db, 'SELECT id FROM buckets WHERE volume = ? AND closed = 0 LIMIT 1')
-  const insertVolume = ledger.write('INSERT INTO volumes (uuid, size) VALUES (?, ?) ON CONFLICT DO NOTHING')
+  const insertVolume = ledger.write('INSERT INTO volumes (uuid, tree, size) VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
   const closeVolume = ledger.write('UPDATE volumes SET uuid = NULL WHERE id = ?')
-  const removeClosedBuckets = ledger.write('DELETE FROM buckets WHERE volume = ?')
+  const hideBuckets = ledger.write('UPDATE buckets SET closed = 1 WHERE volume = ?')
+  const bucketsOf = query<{ uuid: string }>(db, 'SELECT uuid FROM buckets WHERE volume = ? AND closed = 0')
   const removeSnapshots = ledger.write('DELETE FROM snapshots WHERE volume = ?')
   const removeSums = ledger.write('DELETE FROM snapshot_buckets WHERE volume = ?')
   const removeDropped = ledger.write('DELETE FROM dropped_epochs WHERE volume = ?')
@@ -27,8 +28,8 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger) {
   const deadIn = query<{ id: number }>(db, 'SELECT id FROM object_history WHERE bucket = ? LIMIT 1')
 
   return {
-    openVolume({ volume, sizeBytes }: Of<'open-volume'>): Outcome {
-      insertVolume(volume, sizeBytes)
+    openVolume({ volume, sizeBytes, tree = volume }: Of<'open-volume'>): Outcome {
+      insertVolume(volume, tree, sizeBytes)
       return {}
     },
 
@@ -39,13 +40,17 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger) {
       return {}
     },
 
-    /** Takes its name from the volume, which makes it gone. Its history and blobs may be many: the sweep takes them. */
-    closeVolume({ volume: uuid }: Of<'close-volume'>): Outcome {
+    /** Takes its name from the volume, which makes it gone. Its rows and blobs may be many: the sweep takes them. */
+    closeVolume({ volume: uuid, withBuckets }: Of<'close-volume'>): Outcome {
       const volume = ledger.findVolume(uuid)
       if (volume === undefined) return {}
-      if (openBucketIn.get(volume.id) !== undefined) refuse('not-empty')
+      if (withBuckets !== true && openBucketIn.get(volume.id) !== undefined) refuse('not-empty')
+      for (const { uuid: bucket } of bucketsOf.all(volume.id)) {
+        const sums = ledger.findBucket(bucket)
+        if (sums !== undefined) ledger.release(sums)
+      }
       closeVolume(volume.id)
-      removeClosedBuckets(volume.id)
+      hideBuckets(volume.id)
       removeSnapshots(volume.id)
       removeSums(volume.id)
       removeDropped(volume.id)

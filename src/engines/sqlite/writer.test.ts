@@ -111,7 +111,7 @@ void describe('the writer', () => {
           { do: 'close-bucket', bucket: 'b' },
           { do: 'close-volume', volume: 'v' },
         ],
-        open,
+        [{ do: 'open-volume', volume: 'v', sizeBytes: 1e9, tree: 'another' }],
       ])
       assert.equal(count(writer, 'volumes'), 2)
       assert.ok(writer.hasRubbish && count(writer, 'blobs') > 0)

@@ -38,7 +38,7 @@ export class Writer {
     this.#db = openForWriting(file)
     this.#ledger = new Ledger(this.#db)
     this.#apply = applyTo(this.#db, this.#ledger)
-    this.#sweep = sweeper(this.#db)
+    this.#sweep = sweeper(this.#db, this.#ledger)
     this.#begin = this.#db.prepare('BEGIN IMMEDIATE')
     this.#commit = this.#db.prepare('COMMIT')
     this.#pagesInLog = this.#db.prepare('PRAGMA wal_checkpoint(NOOP)')

@@ -77,7 +77,7 @@ export async function storeBody(
     for await (const piece of body.pieces) {
       if (piece.length === 0) continue
       await writing
-      writer ??= await bucket.volumes.write(bucket.volume, blob)
+      writer ??= await bucket.volumes.write(bucket.tree, blob)
       writing = writer.write(piece)
       // A failure is met at the next `await`; until then it must not count as unhandled.
       writing.catch(() => {})
@@ -117,7 +117,7 @@ export async function commitNaming(
     )
   } catch (failure) {
     if (failure instanceof CommitRefused) {
-      await Promise.allSettled(blobs.map(({ blob }) => bucket.volumes.unlink(bucket.volume, blob)))
+      await Promise.allSettled(blobs.map(({ blob }) => bucket.volumes.unlink(bucket.tree, blob)))
     }
     throw failure
   }

@@ -21,6 +21,8 @@ export interface OpenBucket {
   readonly svm: string
   readonly volume: string
   readonly volumes: Volumes
+  /** The tree of the engine that holds the volume's blobs. */
+  readonly tree: string
   /** The size up to which the volume grows by itself, if it does. */
   readonly growsToBytes?: number
   readonly createdMs: number
