@@ -78,6 +78,10 @@ export interface Verb {
   readonly args?: Readonly<Record<string, string>>
   /** A body that shows what it takes; also what the crash tests call it with. Names of the first start may be used. */
   readonly example?: Readonly<Record<string, unknown>>
+  /** Others that take another way, by a name; `of` names the one with which the record is created that it is about. */
+  readonly moreExamples?: Readonly<
+    Record<string, { readonly body: Readonly<Record<string, unknown>>; readonly of?: string }>
+  >
   plan(cluster: Cluster, request: VerbRequest): Promise<Plan>
   readonly steps: readonly Step[]
 }

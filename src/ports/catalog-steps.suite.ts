@@ -87,6 +87,19 @@ export const step = fc.oneof(
       limit: fc.integer({ min: 1, max: 3 }),
     }),
   },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('clone' as const),
+      which: fc.nat(3),
+      limit: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('delete in clone' as const), which: fc.nat(1), bucket, key }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('close clone' as const), which: fc.nat(1) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('reclaim' as const), limit: fc.integer({ min: 1, max: 3 }) }) },
 )
 export type Step = typeof step extends fc.Arbitrary<infer S> ? S : never

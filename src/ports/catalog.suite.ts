@@ -2,6 +2,7 @@
 import { after, before, describe } from 'node:test'
 import type { Catalog } from './catalog.ts'
 import type { OpenedCatalog } from './catalog-fixtures.suite.ts'
+import { proveClones } from './catalog-clones.suite.ts'
 import { proveAgainstModel } from './catalog-model.suite.ts'
 import { proveObjects } from './catalog-objects.suite.ts'
 import { provePages } from './catalog-pages.suite.ts'
@@ -32,6 +33,7 @@ export function proveCatalog(name: string, open: () => Promise<OpenedCatalog>, {
     proveRecords(catalog, reopen)
     proveObjects(catalog)
     proveSnapshots(catalog)
+    proveClones(catalog)
     proveVersions(catalog)
     proveRetention(catalog)
     provePages(catalog, runs)

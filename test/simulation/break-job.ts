@@ -1,6 +1,6 @@
 /** The child process of the test that breaks jobs: runs one job, or takes up what is left, and kills itself at a point. */
 import type { VerbName } from '../../src/core/behaviour.ts'
-import { openJobsCluster, performExample } from '../support/jobs-cluster.ts'
+import { openJobsCluster, performExample, settled } from '../support/jobs-cluster.ts'
 
 export interface Breakage {
   readonly folder: string
@@ -8,6 +8,8 @@ export interface Breakage {
   readonly verb: VerbName
   /** The record, for changes and deletions. */
   readonly key?: string | undefined
+  /** One of the verb's further examples. */
+  readonly example?: string | undefined
   /** The step that fails: `<type> <verb>: <step>`. */
   readonly failing?: string | undefined
   /** Where the process is killed: `<type> <verb>: <step>: before` and its like. */
@@ -28,6 +30,6 @@ const open = openJobsCluster(order.folder, {
   },
 })
 if (order.isResumption === true) await open.jobs.resume()
-else await performExample(open, open.cluster.behaviour(order.type), order.verb, order.key)
-await open.jobs.drain(30_000)
+else await performExample(open, open.cluster.behaviour(order.type), order.verb, order.key, order.example)
+await settled(open)
 await open.close()

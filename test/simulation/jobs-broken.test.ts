@@ -20,7 +20,7 @@ import { JOBS } from '../../src/core/jobs.ts'
 import { firstStart } from '../../src/resources/first-start.ts'
 import { behaviours } from '../../src/resources/index.ts'
 import { textAt } from '../../src/model/value.ts'
-import { openJobsCluster, performExample } from '../support/jobs-cluster.ts'
+import { type JobsCluster, openJobsCluster, performExample, settled } from '../support/jobs-cluster.ts'
 import { leftovers, stateOf } from '../support/leftovers.ts'
 import type { Breakage } from './break-job.ts'
 
@@ -37,9 +37,12 @@ await prepare()
 for (const behaviour of behaviours) {
   for (const verb of VERBS) {
     if (behaviour[verb]?.isJob !== true) continue
-    test(`${verb} of ${behaviour.resource.path}, broken at each step, ends and leaves nothing behind`, async () => {
-      await breakEverywhere(behaviour, verb)
-    })
+    for (const example of [undefined, ...Object.keys(behaviour[verb].moreExamples ?? {})]) {
+      const what = `${verb} of ${behaviour.resource.path}${example === undefined ? '' : ` (${example})`}`
+      test(`${what}, broken at each step, ends and leaves nothing behind`, async () => {
+        await breakEverywhere(behaviour, verb, example)
+      })
+    }
   }
 }
 
@@ -54,11 +57,42 @@ async function prepare(): Promise<void> {
     aggregateFolder: 'aggr1',
     dataAddress: '127.0.0.1',
   })
-  await open.jobs.drain(10_000)
+  await holdObjects(open)
+  await settled(open)
   await open.close()
 }
 
-async function breakEverywhere(behaviour: Behaviour, verb: VerbName): Promise<void> {
+/** A bucket with a few objects, for verbs that do something with what a volume holds. */
+async function holdObjects({ cluster, actions }: JobsCluster): Promise<void> {
+  const svm = (await cluster.keyOfName('svm/svms', 'svm1')) ?? ''
+  const volume = (await cluster.keyOfName('storage/volumes', 'vol1', svm)) ?? ''
+  const caller = { user: 'admin', role: 'admin', from: 'test' }
+  const draft = { name: 'bucket1', size: 2 ** 30, 'svm.uuid': svm, 'volume.uuid': volume }
+  const called = { caller, draft, path: {}, args: {}, description: 'create' }
+  const bucket = await actions.perform(cluster.behaviour('protocols/s3/buckets'), 'create', called)
+  const engine = await cluster.volumesOf((await cluster.keyOfName('storage/aggregates', 'aggr1')) ?? '')
+  for (const [at, key] of ['a', 'b', 'c'].entries()) {
+    const blob = `0123456789abcdef0123456789abcde${at}`
+    const writer = await engine.write(volume, blob)
+    await writer.write(Buffer.from(key))
+    await writer.commit(Buffer.from('{}'))
+    const checksum = { algorithm: 'CRC64NVME', type: 'FULL_OBJECT', value: '' } as const
+    const blobs = [{ blob, sizeBytes: 1 }]
+    const object = {
+      version: 'null',
+      sizeBytes: 1,
+      etag: key,
+      modifiedMs: 1,
+      checksum,
+      blobs,
+      parts: null,
+      details: {},
+    }
+    await cluster.catalog.commit([{ do: 'put-object', bucket: bucket.key, key: Buffer.from(key), object }])
+  }
+}
+
+async function breakEverywhere(behaviour: Behaviour, verb: VerbName, example: string | undefined): Promise<void> {
   const { type } = behaviour.resource
   const steps = behaviour[verb]?.steps ?? []
   for (const needed of verb === 'create'
@@ -72,20 +106,21 @@ async function breakEverywhere(behaviour: Behaviour, verb: VerbName): Promise<vo
     )
   }
   // Where every case of this verb begins, and where it ends when nothing disturbs it.
-  const from = join(root, `${type.replaceAll(/\W/g, '-')}-${verb}`)
+  const from = join(root, `${type.replaceAll(/\W/g, '-')}-${verb}-${example ?? ''}`)
   cpSync(begun, from, { recursive: true })
   let key: string | undefined
   if (verb !== 'create') {
     const open = openJobsCluster(from)
-    key = (await performExample(open, behaviour, 'create')).key
-    await open.jobs.drain(10_000)
+    const made = example === undefined ? undefined : behaviour[verb]?.moreExamples?.[example]?.of
+    key = (await performExample(open, behaviour, 'create', undefined, made)).key
+    await settled(open)
     await open.close()
   }
   const before = await look(from, key ?? 'nothing yet')
   const undisturbed = await inCopy(from, async (folder) => {
     const open = openJobsCluster(folder)
-    const performed = await performExample(open, behaviour, verb, key)
-    await open.jobs.drain(10_000)
+    const performed = await performExample(open, behaviour, verb, key, example)
+    await settled(open)
     await open.close()
     return look(folder, performed.key)
   })
@@ -116,13 +151,13 @@ async function breakEverywhere(behaviour: Behaviour, verb: VerbName): Promise<vo
   await pooled(cases, async ({ name, failing, kills }) => {
     await inCopy(from, async (folder) => {
       for (const [at, killedAt] of kills.entries()) {
-        const ended = await runChild({ folder, type, verb, key, failing, killedAt, isResumption: at > 0 })
+        const ended = await runChild({ folder, type, verb, key, example, failing, killedAt, isResumption: at > 0 })
         assert.equal(ended, 'SIGKILL', `${name}: the point ${killedAt} was not reached`)
       }
-      if (kills.length === 0) assert.equal(await runChild({ folder, type, verb, key, failing }), 0, name)
+      if (kills.length === 0) assert.equal(await runChild({ folder, type, verb, key, example, failing }), 0, name)
       const open = openJobsCluster(folder)
       assert.equal(await open.jobs.resume(), kills.length === 0 ? 0 : 1, `${name}: jobs to take up`)
-      await open.jobs.drain(10_000)
+      await settled(open)
       await open.close()
       const now = await look(folder, key)
       const wanted = failing === undefined ? ['success'] : ['failure']
@@ -131,16 +166,21 @@ async function breakEverywhere(behaviour: Behaviour, verb: VerbName): Promise<vo
       if (failing === undefined) assert.deepEqual(now.state, undisturbed.state, name)
       else if (JSON.stringify(now.state) !== JSON.stringify(undisturbed.state))
         assert.deepEqual(now.state, before.state, name)
-      if (failing !== undefined && verb === 'create') await insistOnRepetition(folder, behaviour, name)
+      if (failing !== undefined && verb === 'create') await insistOnRepetition(folder, behaviour, name, example)
     })
   })
 }
 
 /** After a create that failed, the same create works: nothing of the first holds its name. */
-async function insistOnRepetition(folder: string, behaviour: Behaviour, name: string): Promise<void> {
+async function insistOnRepetition(
+  folder: string,
+  behaviour: Behaviour,
+  name: string,
+  example: string | undefined,
+): Promise<void> {
   const open = openJobsCluster(folder)
-  const performed = await performExample(open, behaviour, 'create')
-  await open.jobs.drain(10_000)
+  const performed = await performExample(open, behaviour, 'create', undefined, example)
+  await settled(open)
   const job = await open.cluster.row(JOBS, textAt(performed.job, 'uuid'))
   await open.close()
   assert.equal(job['state'], 'success', `${name}: repeated: ${JSON.stringify(job)}`)

@@ -45,14 +45,30 @@ export function openJobsCluster(folder: string, hooks: JobHooks = {}): JobsClust
   return { cluster, jobs, actions: new Actions(cluster, jobs), close: () => catalog.close() }
 }
 
-/** Calls a verb with its example, under the first record of each parent, on the record with the key if one is named. */
+/** Waits until no job runs. To stop the cluster instead would interrupt those that can be. */
+export async function settled({ jobs }: JobsCluster): Promise<void> {
+  for (let waits = 0; jobs.activeCount > 0; waits++) {
+    if (waits === SETTLE_WAITS_MAX) throw new Error('A job has not ended.')
+    await realSystem.clock.sleep(SETTLE_WAIT_MS)
+  }
+}
+
+const SETTLE_WAIT_MS = 5
+const SETTLE_WAITS_MAX = 4000
+
+/**
+ * Calls a verb with its example, or another that it has, under the first record of each parent, on the record with the key
+ * if one is named.
+ */
 export async function performExample(
   { cluster, actions }: JobsCluster,
   behaviour: Behaviour,
   verb: VerbName,
   key?: string,
+  example?: string,
 ): Promise<Performed> {
   const { resource } = behaviour
+  const body = example === undefined ? behaviour[verb]?.example : behaviour[verb]?.moreExamples?.[example]?.body
   const path: Record<string, string> = {}
   for (const pathKey of resource.pathKeys) {
     const type = resource.fields.get(pathKey)?.reference?.type
@@ -61,7 +77,7 @@ export async function performExample(
     path[pathKey] = parent.key
   }
   const row = key === undefined ? undefined : await cluster.row(resource.rowsOf, key)
-  const draft: Row = verb === 'remove' ? {} : flatten(resource, behaviour[verb]?.example ?? {}, verb, cluster.release)
+  const draft: Row = verb === 'remove' ? {} : flatten(resource, body ?? {}, verb, cluster.release)
   return actions.perform(behaviour, verb, {
     caller: { user: 'admin', role: 'admin', from: 'test' },
     draft,

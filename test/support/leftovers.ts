@@ -31,11 +31,7 @@ export async function leftovers(cluster: Cluster, folder: string): Promise<strin
 
   const volumes = await cluster.rows(VOLUMES)
   const counters = await cluster.catalog.volumes()
-  compare(
-    'a tree',
-    await treesOf(cluster, folder, found),
-    volumes.map(treeOf),
-  )
+  compare('a tree', await treesOf(cluster, folder, found), volumes.map(treeOf))
   compare('counters of a volume', counters.keys(), await keysOf(VOLUMES))
   compare('counters of a bucket', (await cluster.catalog.buckets()).keys(), await keysOf(BUCKETS))
   for (const volume of volumes) {
@@ -106,27 +102,36 @@ async function unresolved(cluster: Cluster, type: string, key: string, body: Row
   return found
 }
 
-/** Everything but jobs, logs, times and the names of things made by chance: equal for equal clusters. */
+/** Everything but jobs, logs, times and what was made by chance: equal for equal clusters. */
 export async function stateOf(cluster: Cluster, chosenKey: string): Promise<unknown> {
   const types = [...cluster.behaviours.values()].filter(
     ({ resource }) => resource.rowsOf === resource.type && resource.type !== JOBS,
   )
   const records: Record<string, unknown> = {}
+  // What has a name is called by it, not by its uuid.
+  const names = new Map([[chosenKey, 'chosen']])
   for (const { resource } of types) {
     const times = new Set(
       [...resource.fields.values()].filter(({ kind }) => kind.name === 'time').map(({ path }) => path),
     )
     for (const { key, body } of await cluster.catalog.records(resource.type)) {
+      if (typeof body['name'] === 'string' && !names.has(key)) names.set(key, `${resource.noun} ${body['name']}`)
       records[`${resource.type} ${key}`] = Object.fromEntries(Object.entries(body).filter(([path]) => !times.has(path)))
     }
   }
-  const volumes = Object.fromEntries(await cluster.catalog.volumes())
+  // The epoch tells only that there was a snapshot once.
+  const volumes = Object.fromEntries(
+    [...(await cluster.catalog.volumes())].map(([key, { epoch: _, ...counters }]) => [key, counters]),
+  )
   const buckets = Object.fromEntries(await cluster.catalog.buckets())
-  const text = JSON.stringify({ records, volumes, buckets }, sorted).replaceAll(chosenKey, 'chosen')
-  return JSON.parse(text)
+  let text = JSON.stringify({ records, volumes, buckets })
+  for (const [key, name] of names) text = text.replaceAll(key, name)
+  return JSON.parse(text.replaceAll(TIME, 'a time'), (_name, value: unknown) => sorted(value))
 }
 
-function sorted(_name: string, value: unknown): unknown {
+const TIME = /\d{4}-\d\d-\d\dT\d{6}/g
+
+function sorted(value: unknown): unknown {
   if (!isRecord(value)) return value
   return Object.fromEntries(
     Object.entries(value as Readonly<Record<string, Value>>).toSorted(([a], [b]) => (a < b ? -1 : 1)),

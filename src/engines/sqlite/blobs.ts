@@ -64,7 +64,7 @@ export function blobChanges(db: DatabaseSync, ledger: Ledger) {
           const { usedBytes, inheritedBytes } = volume
           ledger.changeVolume(volume, {
             usedBytes: usedBytes + sizeBytes,
-            inheritedBytes: inheritedBytes + sizeBytes,
+            inheritedBytes: (inheritedBytes ?? 0) + sizeBytes,
           })
           continue
         }
@@ -105,8 +105,10 @@ export function blobChanges(db: DatabaseSync, ledger: Ledger) {
           count(refs, live, null, volume.id, blob)
           continue
         }
-        const inheritedBytes = volume.inheritedBytes - (before.inherited === 1 ? before.size : 0)
-        ledger.changeVolume(volume, { usedBytes: volume.usedBytes - before.size, snapshotBytes, inheritedBytes })
+        ledger.changeVolume(volume, { usedBytes: volume.usedBytes - before.size, snapshotBytes })
+        if (before.inherited === 1 && volume.inheritedBytes !== null) {
+          ledger.changeVolume(volume, { inheritedBytes: volume.inheritedBytes - before.size })
+        }
         if (isElsewhere(volume, blob)) forget(volume.id, blob)
         else count(0, 0, ledger.nextSeq(), volume.id, blob)
       }

@@ -16,7 +16,8 @@ export interface VolumeSums {
   sizeBytes: number
   usedBytes: number
   snapshotBytes: number
-  inheritedBytes: number
+  /** Nothing: it has become the owner of what it had from its parent. */
+  inheritedBytes: number | null
   epoch: number
   /** The epoch of the newest snapshot that is there, or 0. */
   lastSnapshotEpoch: number

@@ -37,7 +37,7 @@ type RecordColumns = Omit<StoredRecord, 'body'> & { readonly body: string }
 
 const RECORD = 'SELECT type, key, parent, revision, body FROM records'
 const VOLUME = `SELECT uuid, size AS sizeBytes, used AS usedBytes, snapshot_bytes AS snapshotBytes,
-  inherited AS inheritedBytes, epoch FROM volumes`
+  coalesce(inherited, 0) AS inheritedBytes, epoch FROM volumes`
 const BUCKET = `SELECT b.uuid, v.uuid AS volume, b.size_limit AS limitBytes, b.used AS usedBytes, b.objects,
     b.versions, b.versioning
   FROM buckets b JOIN volumes v ON v.id = b.volume WHERE b.closed = 0`

@@ -84,7 +84,7 @@ CREATE TABLE volumes (
   last_snapshot_epoch INTEGER NOT NULL DEFAULT 0,
   restoring INTEGER NOT NULL DEFAULT 0, -- the epoch of the snapshot it is being taken back to
   moves INTEGER NOT NULL DEFAULT 0, -- how often that has moved rows
-  inherited INTEGER NOT NULL DEFAULT 0 -- bytes of blobs that it has from its parent
+  inherited INTEGER DEFAULT 0 -- bytes of blobs that it has from its parent; null: not told apart any more
 ) STRICT;
 CREATE INDEX volumes_by_tree ON volumes (tree);
 CREATE INDEX volumes_restoring ON volumes (restoring) WHERE restoring <> 0;
@@ -237,7 +237,7 @@ const STEPS: Readonly<Record<number, string>> = {
   4: SAMPLES,
   5: `
     ALTER TABLE volumes ADD COLUMN tree TEXT NOT NULL DEFAULT '';
-    ALTER TABLE volumes ADD COLUMN inherited INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE volumes ADD COLUMN inherited INTEGER DEFAULT 0;
     UPDATE volumes SET tree = coalesce(uuid, '');
     CREATE INDEX volumes_by_tree ON volumes (tree);
     ALTER TABLE blobs ADD COLUMN inherited INTEGER NOT NULL DEFAULT 0;

@@ -10,6 +10,10 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger) {
   const openBucketIn = query<{ id: number }>(db, 'SELECT id FROM buckets WHERE volume = ? AND closed = 0 LIMIT 1')
   const insertVolume = ledger.write('INSERT INTO volumes (uuid, tree, size) VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
   const closeVolume = ledger.write('UPDATE volumes SET uuid = NULL WHERE id = ?')
+  const sharing = query<{ uuid: string }>(
+    db,
+    'SELECT uuid FROM volumes WHERE tree = ? AND id <> ? AND uuid IS NOT NULL ORDER BY id LIMIT 1',
+  )
   const hideBuckets = ledger.write('UPDATE buckets SET closed = 1 WHERE volume = ?')
   const bucketsOf = query<{ uuid: string }>(db, 'SELECT uuid FROM buckets WHERE volume = ? AND closed = 0')
   const removeSnapshots = ledger.write('DELETE FROM snapshots WHERE volume = ?')
@@ -49,6 +53,9 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger) {
         const sums = ledger.findBucket(bucket)
         if (sums !== undefined) ledger.release(sums)
       }
+      // The oldest that it shared its tree with now owns what the two had.
+      const heir = sharing.get(volume.tree, volume.id)
+      if (heir !== undefined) ledger.changeVolume(ledger.volume(heir.uuid), { inheritedBytes: null })
       closeVolume(volume.id)
       hideBuckets(volume.id)
       removeSnapshots(volume.id)

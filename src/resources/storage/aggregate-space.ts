@@ -2,7 +2,7 @@
  * What an aggregate has to give. The disk tells what is free; of that, the part of each guaranteed volume that it has
  * not used yet is promised already:
  *
- *     available = free on disk - sum over volumes with guarantee `volume` of (size - used)
+ *     available = free on disk - sum over volumes with guarantee `volume` of (size - used, without what it shares)
  *
  * The sum goes over the volumes of all aggregates that lie on that disk: they share its bytes, so what one of them has
  * promised is not there for the others. Promises are made under one lock for the same reason.
@@ -37,8 +37,7 @@ export async function spaceOf(cluster: Cluster, aggregate: string): Promise<Aggr
   let footprint = 0
   let provisioned = 0
   for (const volume of own) {
-    const used = counters.get(textAt(volume, 'uuid'))?.usedBytes ?? 0
-    footprint += footprintOf(volume, used)
+    footprint += footprintOf(volume, ownedBytes(counters.get(textAt(volume, 'uuid'))))
     provisioned += Number(volume['size'])
   }
   return {
@@ -64,9 +63,17 @@ export function isGuaranteed(volume: Row): boolean {
   return volume['guarantee.type'] === 'volume'
 }
 
-/** Bytes that a volume takes from its aggregate: what it uses, or all of its size where that is guaranteed. */
-export function footprintOf(volume: Row, usedBytes: number): number {
-  return isGuaranteed(volume) ? Math.max(Number(volume['size']), usedBytes) : usedBytes
+/** Bytes that a volume uses and that count with no other: a clone has the rest from its parent. */
+export function ownedBytes(counters: VolumeCounters | undefined): number {
+  return counters === undefined ? 0 : counters.usedBytes - counters.inheritedBytes
+}
+
+/**
+ * Bytes that a volume takes from its aggregate: what it uses, or all of its size where that is guaranteed. A guaranteed
+ * clone may write its whole size beside what it shares: to replace that frees nothing while its parent needs it.
+ */
+export function footprintOf(volume: Row, owned: number): number {
+  return isGuaranteed(volume) ? Math.max(Number(volume['size']), owned) : owned
 }
 
 /** Reading the counters of so many volumes one by one costs about as much as reading those of all. */
@@ -110,8 +117,8 @@ async function diskOf(cluster: Cluster, aggregate: string): Promise<DiskSpace | 
 function promised(volumes: readonly Row[], counters: ReadonlyMap<string, VolumeCounters>): number {
   let sum = 0
   for (const volume of volumes) {
-    const used = counters.get(textAt(volume, 'uuid'))?.usedBytes ?? 0
-    sum += footprintOf(volume, used) - used
+    const owned = ownedBytes(counters.get(textAt(volume, 'uuid')))
+    sum += footprintOf(volume, owned) - owned
   }
   return sum
 }

@@ -4,7 +4,7 @@ import type { Derivation } from '../../core/behaviour.ts'
 import { NO_GROWTH } from '../../core/metrics/figures.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { lastSample, totals } from '../metric-readings.ts'
-import { availableIn, countersOf, footprintOf, isGuaranteed } from './aggregate-space.ts'
+import { availableIn, countersOf, footprintOf, isGuaranteed, ownedBytes } from './aggregate-space.ts'
 
 export const volumeSpace: Derivation = {
   gives: ['space', 'guarantee.honored', 'snapshot_count', 'is_object_store'],
@@ -27,7 +27,7 @@ export const volumeSpace: Derivation = {
         'space.available': isGuaranteed(row) ? left : Math.min(left, spare),
         'space.percent_used': Math.floor((used / size) * 100),
         'space.snapshot.used': counter?.snapshotBytes ?? 0,
-        'space.footprint': footprintOf(row, used),
+        'space.footprint': footprintOf(row, ownedBytes(counter)),
         'guarantee.honored': true,
         is_object_store: roots.has(row['uuid'] ?? ''),
         snapshot_count: (await cluster.catalog.snapshots(textAt(row, 'uuid'))).length,

@@ -1,14 +1,31 @@
 import { aggregateOf } from '../../core/aggregate-of.ts'
 import type { Cluster } from '../../core/cluster.ts'
+import { treeOf } from '../../core/tree-of.ts'
 import { job, type Work } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { printSize } from '../../model/kinds/index.ts'
 import { isRecord, type Row, textAt } from '../../model/value.ts'
 import { CommitRefused, type Change } from '../../ports/catalog.ts'
 import { plannedRestore, restoreArgs, restoreVolume } from './volume-restore.ts'
-import { AGGREGATES_LOCK, availableIn } from './aggregate-space.ts'
+import { AGGREGATES_LOCK, availableIn, ownedBytes } from './aggregate-space.ts'
 import { FULLNESS } from './volume-watch.ts'
 import { withAutosize } from './volumes/autosize.ts'
+import {
+  bucketsIn,
+  bucketsOfClone,
+  cloneOf,
+  copyRows,
+  dropRows,
+  giveBackBase,
+  insistOnNoClones,
+  parentOf,
+  plannedSplit,
+  splitClone,
+  takeBase,
+} from './volumes/clone.ts'
+import { releaseBase } from './volumes/clone-base.ts'
+import { isNameTaken } from './volumes/clone-buckets.ts'
+import { isClone } from './volumes/clone-fields.ts'
 import { NOTES } from './volumes/owed-snapshots.ts'
 
 const MB = 2 ** 20
@@ -25,6 +42,16 @@ export const createVolume = job({
     'guarantee.type': 'volume',
     'snapshot_policy.name': 'none',
   },
+  moreExamples: {
+    clone: {
+      body: {
+        name: 'clone_example',
+        'svm.name': 'svm1',
+        'clone.is_flexclone': true,
+        'clone.parent_volume.name': 'vol1',
+      },
+    },
+  },
   async plan(cluster, { draft }) {
     const name = textAt(draft, 'name')
     const svm = textAt(draft, 'svm.uuid')
@@ -34,17 +61,26 @@ export const createVolume = job({
     const lock = `volume-name:${svm}/${name}`
     if (cluster.locks.isHeld(lock))
       throw failures.duplicate(`A volume named "${name}", still being made,`, 'name', 13107405)
-    const aggregate = await chooseAggregate(cluster, draft)
+    const parent = await parentOf(cluster, draft)
+    const aggregate = await chooseAggregate(cluster, draft, parent)
     const key = cluster.system.random.uuid()
-    const complete = withAutosize(draft, draft, VOLUME_BYTES_MAX)
-    const input = { ...complete, uuid: key, aggregates: [{ uuid: aggregate }], create_time: cluster.now() }
+    const whole = { ...(await usual(cluster, parent)), ...draft }
+    const input = {
+      ...withAutosize(whole, draft, VOLUME_BYTES_MAX),
+      ...(parent === undefined ? {} : await cloneOf(cluster, draft, parent)),
+      uuid: key,
+      aggregates: [{ uuid: aggregate }],
+      create_time: cluster.now(),
+    }
     await insistOnSpace(cluster, aggregate, input)
     return { key, input, locks: [lock] }
   },
   steps: [
+    { name: 'hold snapshot of the parent', run: takeBase, undo: giveBackBase },
     {
       name: 'make tree',
       async run(cluster, { key, input }) {
+        if (isClone(input)) return
         // An aggregate that is deleted meanwhile has the tree, and stays; or has gone before it.
         await cluster.locks.with([AGGREGATES_LOCK], async () => {
           await (await cluster.volumesOf(aggregateOf(input))).create(key)
@@ -52,41 +88,60 @@ export const createVolume = job({
       },
       undo: removeTree,
     },
+    { name: 'copy rows of the parent', run: copyRows, undo: dropRows },
     {
       name: 'write record',
-      async run(cluster, { key, input }) {
-        if ((await cluster.find('storage/volumes', key)) !== undefined) return
-        const aggregate = aggregateOf(input)
-        // Between the look at the space and the commit nobody else may promise it away.
-        await cluster.locks.with([AGGREGATES_LOCK], async () => {
-          await insistOnSpace(cluster, aggregate, input)
-          const svm = await cluster.catalog.record('svm/svms', textAt(input, 'svm.uuid'))
-          if (svm === undefined) throw failures.notFound('SVM', 'svm.uuid')
-          await cluster.commit([
-            { do: 'check-record', type: svm.type, key: svm.key, expect: svm.revision },
-            cluster.put('storage/volumes', input, { expect: 'absent' }),
-            { do: 'open-volume', volume: key, sizeBytes: Number(input['size']) },
-            cluster.event('volume.created', { volume: input['name'] ?? '' }),
-          ])
-        })
+      async run(cluster, work) {
+        for (let tries = 1; ; tries++) {
+          try {
+            await writeRecord(cluster, work)
+            return
+          } catch (failure) {
+            // A client of the object store may have made a bucket of the name that one of the clone was to have.
+            if (!isClone(work.input) || !isNameTaken(failure) || tries >= TRIES_MAX) throw failure
+          }
+        }
       },
     },
   ],
 })
 
+const TRIES_MAX = 20
+
+async function writeRecord(cluster: Cluster, work: Work): Promise<void> {
+  const { key, input } = work
+  if ((await cluster.find('storage/volumes', key)) !== undefined) return
+  // Between the look at the space and the commit nobody else may promise it away.
+  await cluster.locks.with([AGGREGATES_LOCK], async () => {
+    await insistOnSpace(cluster, aggregateOf(input), input)
+    const svm = await cluster.catalog.record('svm/svms', textAt(input, 'svm.uuid'))
+    if (svm === undefined) throw failures.notFound('SVM', 'svm.uuid')
+    await cluster.commit([
+      { do: 'check-record', type: svm.type, key: svm.key, expect: svm.revision },
+      cluster.put('storage/volumes', input, { expect: 'absent' }),
+      { do: 'open-volume', volume: key, sizeBytes: Number(input['size']), tree: treeOf(input) },
+      ...(await bucketsOfClone(cluster, work)),
+      cluster.event('volume.created', { volume: input['name'] ?? '' }),
+    ])
+  })
+}
+
 export const modifyVolume = job({
   args: restoreArgs,
   example: { size: '96m', comment: 'grown' },
+  moreExamples: { split: { body: { 'clone.split_initiated': true }, of: 'clone' } },
   async plan(cluster, { row = {}, draft, args }) {
     const key = textAt(row, 'uuid')
     const restore = await plannedRestore(cluster, row, args)
+    const split = plannedSplit(row, draft)
     return {
       key,
       input: {
         'svm.uuid': row['svm.uuid'] ?? '',
         name: row['name'] ?? '',
-        $change: { ...draft },
+        $change: { ...split.draft },
         ...(restore === undefined ? {} : { $restore: restore }),
+        ...(split.isSplit ? { $split: true } : {}),
       },
       locks: [`volume:${key}`],
     }
@@ -117,10 +172,12 @@ export const modifyVolume = job({
       },
     },
     { name: 'restore', run: restoreVolume },
+    { name: 'split', run: splitClone },
   ],
 })
 
 export const removeVolume = job({
+  moreExamples: { clone: { body: {}, of: 'clone' } },
   args: { force: 'Taken for tools that send it: a volume is deleted at once in any case.' },
   async plan(cluster, { row }) {
     const key = textAt(row, 'uuid')
@@ -128,7 +185,12 @@ export const removeVolume = job({
     const aggregate = row === undefined ? '' : aggregateOf(row)
     return {
       key,
-      input: { 'svm.uuid': row?.['svm.uuid'] ?? '', name: row?.['name'] ?? '', aggregates: [{ uuid: aggregate }] },
+      input: {
+        'svm.uuid': row?.['svm.uuid'] ?? '',
+        name: row?.['name'] ?? '',
+        aggregates: [{ uuid: aggregate }],
+        $tree: row === undefined ? key : treeOf(row),
+      },
       locks: [`volume:${key}`],
     }
   },
@@ -136,21 +198,26 @@ export const removeVolume = job({
     {
       name: 'remove records',
       async run(cluster, { key, input }) {
-        if ((await cluster.find('storage/volumes', key)) === undefined) return
+        const row = await cluster.find('storage/volumes', key)
+        if (row === undefined) return
         // No server may take the volume between the look and the commit.
         await cluster.locks.with([`servers:${textAt(input, 'svm.uuid')}`], async () => {
           await insistOnUnused(cluster, key)
           const snapshots = await cluster.catalog.records(SNAPSHOTS, { parent: key })
-          await cluster.commit([
-            { do: 'check-childless', type: 'protocols/s3/buckets', parent: key },
-            { do: 'close-volume', volume: key },
+          const { own } = await bucketsIn(cluster, key)
+          const changes: Change[] = [
+            ...own.map((bucket) => ({ do: 'remove-record', type: BUCKETS, key: textAt(bucket, 'uuid') }) as const),
+            { do: 'check-childless', type: BUCKETS, parent: key },
+            { do: 'close-volume', volume: key, withBuckets: true },
             ...snapshots.map((record) => ({ do: 'remove-record', type: SNAPSHOTS, key: record.key }) as const),
             { do: 'remove-record', type: 'storage/volumes', key },
             { do: 'remove-record', type: NOTES, key },
             { do: 'remove-record', type: FULLNESS, key },
             { do: 'drop-counters', table: 'volume', row: key },
             cluster.event('volume.deleted', { volume: input['name'] ?? '' }),
-          ])
+          ]
+          if (isClone(row)) await releaseBase(cluster, row, changes)
+          else await cluster.commit(changes)
         })
       },
     },
@@ -163,15 +230,35 @@ export const removeVolume = job({
   ],
 })
 
-/** An aggregate that has gone has taken nothing with it: it goes only when it has no trees. */
+/**
+ * A tree that another volume shares stays: the blobs that only this one needed go one by one. An aggregate that has gone
+ * has taken nothing with it: it goes only when it has no trees.
+ */
 async function removeTree(cluster: Cluster, { key, input }: Work): Promise<void> {
+  const tree = treeOf({ uuid: key, ...input })
+  const sharing = (await cluster.rows('storage/volumes')).some((volume) => treeOf(volume) === tree)
+  // The tree of a clone that was not made is that of its parent.
+  if (sharing || isClone(input)) return
   const aggregate = await cluster.find('storage/aggregates', aggregateOf(input))
-  if (aggregate !== undefined) await cluster.engineOf(aggregate).remove(key)
+  if (aggregate !== undefined) await cluster.engineOf(aggregate).remove(tree)
 }
 
 const SNAPSHOTS = 'storage/volumes/{volume.uuid}/snapshots'
+const BUCKETS = 'protocols/s3/buckets'
 
-async function chooseAggregate(cluster: Cluster, draft: Row): Promise<string> {
+const GB = 2 ** 30
+
+/** What a volume is where nothing is said of it: as its parent, if it has one. */
+async function usual(cluster: Cluster, parent: Row | undefined): Promise<Row> {
+  const policy = await cluster.keyOfName('storage/snapshot-policies', 'default')
+  return {
+    size: parent?.['size'] ?? GB,
+    'guarantee.type': parent?.['guarantee.type'] ?? 'volume',
+    'snapshot_policy.uuid': parent === undefined ? (policy ?? null) : (parent['snapshot_policy.uuid'] ?? null),
+  }
+}
+
+async function chooseAggregate(cluster: Cluster, draft: Row, parent: Row | undefined): Promise<string> {
   const given = draft['aggregates'] as readonly Row[] | undefined
   if (given !== undefined && given.length > 1) {
     throw failures.invalid('aggregates', 'A volume lies in one aggregate; name only one.', 918242)
@@ -180,6 +267,14 @@ async function chooseAggregate(cluster: Cluster, draft: Row): Promise<string> {
   const svm = await cluster.find('svm/svms', textAt(draft, 'svm.uuid'))
   const allowed = ((svm?.['aggregates'] ?? []) as readonly Row[]).map((row) => row['uuid'])
   const isAllowed = (uuid: string) => allowed.length === 0 || allowed.includes(uuid)
+  if (parent !== undefined && typeof named === 'string' && named !== aggregateOf(parent)) {
+    throw failures.invalid(
+      'aggregates',
+      'A clone lies in the aggregate of its parent. Move it when it is made.',
+      918242,
+    )
+  }
+  if (parent !== undefined) return aggregateOf(parent)
   if (typeof named === 'string') {
     if (isAllowed(named)) return named
     throw failures.invalid('aggregates', `The SVM "${textAt(svm, 'name')}" may not have volumes in it.`, 787140)
@@ -204,7 +299,7 @@ async function insistOnSpace(cluster: Cluster, aggregate: string, volume: Row): 
     cluster.catalog.volume(textAt(volume, 'uuid')),
     cluster.find('storage/volumes', textAt(volume, 'uuid')),
   ])
-  const used = counters?.usedBytes ?? 0
+  const used = ownedBytes(counters)
   const promisedNow = before?.['guarantee.type'] === 'volume' ? Math.max(0, Number(before['size']) - used) : 0
   const wanted = Math.max(0, Number(volume['size']) - used) - promisedNow
   if (wanted > availableBytes) {
@@ -244,7 +339,8 @@ async function commitSize(cluster: Cluster, key: string, volume: Row, changes: r
 }
 
 async function insistOnUnused(cluster: Cluster, key: string): Promise<void> {
-  if ((await cluster.rows('protocols/s3/buckets', key)).length > 0) {
+  await insistOnNoClones(cluster, key)
+  if ((await bucketsIn(cluster, key)).others.length > 0) {
     throw failures.inUse('The volume holds buckets. Delete them first.', undefined, 524486)
   }
   for (const server of await cluster.rows('protocols/s3/services')) {

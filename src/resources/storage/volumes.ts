@@ -3,9 +3,8 @@ import { bytes, count, flag, name, oneOf, text, time, uuid } from '../../model/k
 import { operationFields } from '../metric-readings.ts'
 import { createVolume, modifyVolume, removeVolume, VOLUME_BYTES_MAX, VOLUME_BYTES_MIN } from './volume-verbs.ts'
 import { autosizeFields } from './volumes/autosize.ts'
+import { cloneFields, cloneReadings } from './volumes/clone-fields.ts'
 import { volumeMetrics, volumeSpace } from './volume-readings.ts'
-
-const GB = 2 ** 30
 
 export const volumes = define(
   {
@@ -25,10 +24,9 @@ export const volumes = define(
         set: 'create',
       },
       size: {
-        doc: 'The most bytes it may hold, snapshots included.',
+        doc: 'The most bytes it may hold, snapshots included. Without it, 1 GB, or that of the parent of a clone.',
         kind: bytes({ min: VOLUME_BYTES_MIN, max: VOLUME_BYTES_MAX }),
         set: 'always',
-        default: GB,
       },
       ...autosizeFields({ min: VOLUME_BYTES_MIN, max: VOLUME_BYTES_MAX }),
       state: {
@@ -46,17 +44,15 @@ export const volumes = define(
       style: { doc: 'How it is laid out over aggregates.', kind: oneOf('flexvol'), set: 'create', default: 'flexvol' },
       comment: { doc: 'Whatever helps to tell it apart.', kind: text({ charactersMax: 1023 }), set: 'always' },
       'guarantee.type': {
-        doc: '`volume`: its whole size is set aside in the aggregate. `none`: space is taken as it is used.',
+        doc: '`volume`, unless said: its whole size is set aside in the aggregate. `none`: space is taken as it is used.',
         kind: oneOf('volume', 'none'),
         set: 'always',
-        default: 'volume',
       },
       'guarantee.honored': { doc: 'Whether the aggregate can keep the guarantee.', kind: flag() },
       snapshot_policy: {
-        doc: 'The policy that makes snapshots of it.',
+        doc: 'The policy that makes snapshots of it. Without it `default`, or that of the parent of a clone.',
         ref: 'storage/snapshot-policies',
         set: 'always',
-        default: 'default',
       },
       'qos.policy': { doc: 'Its ceilings of throughput.', ref: 'storage/qos/policies', set: 'always' },
       create_time: { doc: 'When it was made.', kind: time() },
@@ -68,8 +64,14 @@ export const volumes = define(
       'space.percent_used': { doc: 'Used, in percent of the size.', kind: count(), since: '9.9.1' },
       'space.snapshot.used': { doc: 'Bytes that only snapshots hold.', kind: bytes() },
       'space.footprint': { doc: 'Bytes it takes from its aggregate, its guarantee included.', kind: bytes() },
+      ...cloneFields,
       ...operationFields,
     },
   },
-  { derive: [volumeSpace, ...volumeMetrics], create: createVolume, modify: modifyVolume, remove: removeVolume },
+  {
+    derive: [volumeSpace, ...cloneReadings, ...volumeMetrics],
+    create: createVolume,
+    modify: modifyVolume,
+    remove: removeVolume,
+  },
 )

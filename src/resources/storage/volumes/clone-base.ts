@@ -1,0 +1,78 @@
+/**
+ * The snapshot of its parent that a clone began with. It names the clone among its owners, and so stays until the clone is
+ * deleted or split: the blobs that both need are then needed by both, and what the clone shares is known without a search.
+ */
+import type { Cluster } from '../../../core/cluster.ts'
+import { failures } from '../../../model/failure.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+import type { Change, StoredRecord } from '../../../ports/catalog.ts'
+import { BASE, PARENT } from './clone-fields.ts'
+import { dropChanges, SNAPSHOTS, SNAPSHOTS_MAX, takeChanges } from './snapshot-changes.ts'
+
+/** Set where the snapshot was taken for the clone alone: it goes when the clone needs it no more. */
+export const TAKEN = '$baseTaken'
+
+const OWNER = 'volume clone '
+const ownerOf = (clone: Row) => OWNER + textAt(clone, 'uuid')
+
+export function isHeldByClone(snapshot: Row): boolean {
+  return ownersOf(snapshot).some((owner) => owner.startsWith(OWNER))
+}
+
+/** Takes the snapshot for the clone, or holds on to the one that was chosen. Repeating it is fine. */
+export async function holdBase(cluster: Cluster, clone: Row): Promise<void> {
+  const volume = textAt(clone, PARENT)
+  await cluster.locks.with([`volume:${volume}`], async () => {
+    const record = await cluster.catalog.record(SNAPSHOTS, textAt(clone, BASE))
+    if (record === undefined) await takeBase(cluster, clone)
+    else if (!ownersOf(record.body).includes(ownerOf(clone))) {
+      const owners = [...ownersOf(record.body), ownerOf(clone)]
+      await cluster.commit([cluster.put(SNAPSHOTS, { ...record.body, owners }, { expect: record.revision })])
+    }
+  })
+}
+
+async function takeBase(cluster: Cluster, clone: Row): Promise<void> {
+  if (clone[TAKEN] !== true) throw failures.notFound('snapshot', 'clone.parent_snapshot.uuid')
+  const volume = textAt(clone, PARENT)
+  const parent = await cluster.row('storage/volumes', volume)
+  if ((await cluster.catalog.snapshots(volume)).length >= SNAPSHOTS_MAX) {
+    throw failures.invalid(undefined, `The parent has ${SNAPSHOTS_MAX} snapshots, which is the limit.`, 525062)
+  }
+  const now = cluster.now()
+  const row: Row = {
+    uuid: textAt(clone, BASE),
+    name: `clone_${textAt(clone, 'name')}.${new Date(now).toISOString().slice(0, 19).replaceAll(':', '')}.0`,
+    'volume.uuid': volume,
+    'svm.uuid': parent['svm.uuid'] ?? '',
+    create_time: now,
+    owners: [ownerOf(clone)],
+  }
+  await cluster.commit(await takeChanges(cluster, row))
+}
+
+/** Lets go of the snapshot, in one commit with the changes that end the need for it. */
+export async function releaseBase(cluster: Cluster, clone: Row, changes: readonly Change[] = []): Promise<void> {
+  await cluster.locks.with([`volume:${textAt(clone, PARENT)}`], async () => {
+    const record = await cluster.catalog.record(SNAPSHOTS, textAt(clone, BASE))
+    const released = record === undefined ? [] : releaseChanges(cluster, clone, record)
+    if (changes.length + released.length > 0) await cluster.commit([...changes, ...released])
+  })
+}
+
+function releaseChanges(cluster: Cluster, clone: Row, record: StoredRecord): Change[] {
+  const row = record.body
+  const owners = ownersOf(row).filter((owner) => owner !== ownerOf(clone))
+  if (owners.length === ownersOf(row).length) return []
+  if (clone[TAKEN] === true && owners.length === 0) {
+    return [
+      { do: 'check-record', type: SNAPSHOTS, key: record.key, expect: record.revision },
+      ...dropChanges(cluster, row),
+    ]
+  }
+  return [cluster.put(SNAPSHOTS, { ...row, owners }, { expect: record.revision })]
+}
+
+function ownersOf(snapshot: Row): readonly string[] {
+  return (snapshot['owners'] ?? []) as readonly string[]
+}

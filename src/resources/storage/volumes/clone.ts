@@ -1,0 +1,202 @@
+/**
+ * Clones: a volume that begins with what another has in a snapshot. The two share a tree of blobs, so no bytes move; the
+ * index gives the clone rows of its own, batch by batch, before the clone is seen by anybody.
+ */
+import type { Cluster } from '../../../core/cluster.ts'
+import { treeOf } from '../../../core/tree-of.ts'
+import { Interrupted, type Work } from '../../../core/verb.ts'
+import { failures } from '../../../model/failure.ts'
+import { printSize } from '../../../model/kinds/index.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+import type { Change } from '../../../ports/catalog.ts'
+import { holdBase, isHeldByClone, releaseBase, TAKEN } from './clone-base.ts'
+import { type BucketPair, bucketRecords, CAME_WITH_CLONE, openBuckets } from './clone-buckets.ts'
+import { BASE, isClone, PARENT } from './clone-fields.ts'
+import { SNAPSHOTS } from './snapshot-changes.ts'
+
+const VOLUMES = 'storage/volumes'
+const BUCKETS = 'protocols/s3/buckets'
+/** Rows in one commit: few enough that writers to other volumes hardly wait. */
+const BATCH = 500
+const NOTED_BATCHES = 20
+
+/** The volume that a new one is to be a clone of, if it is. */
+export async function parentOf(cluster: Cluster, draft: Row): Promise<Row | undefined> {
+  const name = textAt(draft, 'clone.parent_volume.name')
+  const given = textAt(draft, PARENT)
+  if (draft['clone.is_flexclone'] !== true) {
+    if (name === '' && given === '') return undefined
+    throw failures.missing('clone.is_flexclone')
+  }
+  if (name === '' && given === '') throw failures.missing('clone.parent_volume.name')
+  const svm = await svmOfParent(cluster, draft)
+  const key = given === '' ? await cluster.keyOfName(VOLUMES, name, svm) : given
+  const parent = key === undefined ? undefined : await cluster.find(VOLUMES, key)
+  if (parent === undefined || (name !== '' && parent['name'] !== name)) {
+    throw failures.invalid('clone.parent_volume.name', `There is no volume "${(name || given).slice(0, 80)}".`, 917525)
+  }
+  if (parent['state'] === 'offline') throw failures.inUse('The parent is offline.', 'clone.parent_volume.name', 524479)
+  return parent
+}
+
+async function svmOfParent(cluster: Cluster, draft: Row): Promise<string> {
+  const uuid = textAt(draft, 'clone.parent_svm.uuid')
+  const name = textAt(draft, 'clone.parent_svm.name')
+  if (uuid !== '') return uuid
+  if (name === '') return textAt(draft, 'svm.uuid')
+  const found = await cluster.keyOfName('svm/svms', name)
+  if (found === undefined) {
+    throw failures.invalid('clone.parent_svm.name', `There is no SVM "${name.slice(0, 80)}".`, 2621462)
+  }
+  return found
+}
+
+/** What the record of a clone has beside what every volume has. */
+export async function cloneOf(cluster: Cluster, draft: Row, parent: Row): Promise<Row> {
+  const chosen = await chosenSnapshot(cluster, draft, parent)
+  return {
+    $tree: treeOf(parent),
+    'clone.is_flexclone': true,
+    [PARENT]: textAt(parent, 'uuid'),
+    [BASE]: chosen ?? cluster.system.random.uuid(),
+    ...(chosen === undefined ? { [TAKEN]: true } : {}),
+    // Looked up where they are read.
+    'clone.parent_volume.name': null,
+    'clone.parent_snapshot.name': null,
+    'clone.parent_svm.name': null,
+    'clone.parent_svm.uuid': null,
+  }
+}
+
+async function chosenSnapshot(cluster: Cluster, draft: Row, parent: Row): Promise<string | undefined> {
+  const name = textAt(draft, 'clone.parent_snapshot.name')
+  const given = textAt(draft, BASE)
+  if (name === '' && given === '') return undefined
+  const volume = textAt(parent, 'uuid')
+  const key = given === '' ? await cluster.keyOfName(SNAPSHOTS, name, volume) : given
+  const row = key === undefined ? undefined : await cluster.find(SNAPSHOTS, key)
+  if (row?.['volume.uuid'] === volume && (name === '' || row['name'] === name)) return key
+  throw failures.invalid('clone.parent_snapshot.name', 'The parent has no such snapshot.', 524487)
+}
+
+export async function takeBase(cluster: Cluster, { input }: Work): Promise<void> {
+  if (isClone(input)) await holdBase(cluster, input)
+}
+
+export async function giveBackBase(cluster: Cluster, { input }: Work): Promise<void> {
+  if (isClone(input)) await releaseBase(cluster, input)
+}
+
+/** Repeated after a crash, it goes on where it last noted to be; from an earlier place it does the same. */
+export async function copyRows(cluster: Cluster, work: Work): Promise<void> {
+  if (!isClone(work.input)) return
+  const pairs = pairsOf(work) ?? (await openClone(cluster, work))
+  for (let at = Number(work.memo['at'] ?? 0); at < pairs.length; at++) {
+    const pair = pairs[at] as BucketPair
+    for (let batch = 1; ; batch++) {
+      if (work.stopping.aborted) throw new Interrupted()
+      const after = work.memo['after']
+      const [outcome] = await cluster.commit([
+        {
+          do: 'clone-rows',
+          bucket: pair.to,
+          from: pair.from,
+          snapshot: textAt(work.input, BASE),
+          limit: BATCH,
+          ...(typeof after === 'string' ? { after } : {}),
+        },
+      ])
+      work.memo['after'] = outcome?.next ?? null
+      if (outcome?.next === undefined) break
+      if (batch % NOTED_BATCHES === 0) await work.progress(at / pairs.length, 'Rows are copied.')
+      // Others get their turn between two batches.
+      await cluster.system.clock.sleep(1)
+    }
+    work.memo['at'] = at + 1
+  }
+}
+
+async function openClone(cluster: Cluster, work: Work): Promise<readonly BucketPair[]> {
+  const rows = await bucketsInBase(cluster, work.input)
+  const pairs = rows.map((row) => ({ from: textAt(row, 'uuid'), to: cluster.system.random.uuid() }))
+  await work.commit(
+    [
+      {
+        do: 'open-volume',
+        volume: work.key,
+        tree: treeOf(work.input),
+        sizeBytes: Number(work.input['size']),
+      },
+      ...openBuckets(work.input, rows, pairs),
+    ],
+    { pairs },
+  )
+  return pairs
+}
+
+function pairsOf(work: Work): readonly BucketPair[] | undefined {
+  return work.memo['pairs'] as readonly BucketPair[] | undefined
+}
+
+/** The records of the parent's buckets, as they were when the snapshot was taken. */
+async function bucketsInBase(cluster: Cluster, clone: Row): Promise<readonly Row[]> {
+  const snapshot = await cluster.row(SNAPSHOTS, textAt(clone, BASE))
+  return (snapshot['$buckets'] ?? []) as readonly Row[]
+}
+
+/** What was copied goes, before anybody has seen it. */
+export async function dropRows(cluster: Cluster, { key, input }: Work): Promise<void> {
+  if (isClone(input)) await cluster.commit([{ do: 'close-volume', volume: key, withBuckets: true }])
+}
+
+/** What is committed along with the record of a clone: its buckets. */
+export async function bucketsOfClone(cluster: Cluster, work: Work): Promise<readonly Change[]> {
+  if (!isClone(work.input)) return []
+  const used = (await cluster.catalog.volume(work.key))?.usedBytes ?? 0
+  if (used > Number(work.input['size'])) {
+    throw failures.invalid('size', `Size is below what the parent holds (${printSize(used)}).`, 917534)
+  }
+  return bucketRecords(cluster, work.input, await bucketsInBase(cluster, work.input), pairsOf(work) ?? [])
+}
+
+/** A volume cannot go before its clones, also those that are still being made: they need the snapshots they began with. */
+export async function insistOnNoClones(cluster: Cluster, key: string): Promise<void> {
+  if (!(await cluster.rows(SNAPSHOTS, key)).some(isHeldByClone)) return
+  throw failures.inUse('The volume has clones. Delete or split them first.', undefined, 524615)
+}
+
+/** Buckets that go with a clone, and those that keep it from going. */
+export async function bucketsIn(cluster: Cluster, volume: string): Promise<{ own: Row[]; others: Row[] }> {
+  const buckets = await cluster.rows(BUCKETS, volume)
+  const goes = (bucket: Row) => bucket[CAME_WITH_CLONE] === true && !hasLocks(bucket)
+  return { own: buckets.filter(goes), others: buckets.filter((bucket) => !goes(bucket)) }
+}
+
+function hasLocks(bucket: Row): boolean {
+  const mode = bucket['retention.mode'] ?? 'no_lock'
+  return mode !== 'no_lock' || bucket['$hasLocks'] === true
+}
+
+/** Makes a clone a volume of its own. Both go on needing the blobs that they share, each counted with each. */
+export async function splitClone(cluster: Cluster, { key, input }: Work): Promise<void> {
+  if (input['$split'] !== true) return
+  const record = await cluster.catalog.record(VOLUMES, key)
+  if (record === undefined) throw failures.notFound('volume', 'uuid')
+  const clone = record.body as Row
+  if (!isClone(clone)) return
+  const own = Object.entries(clone).filter(([path]) => !path.startsWith('clone.') && path !== TAKEN)
+  await releaseBase(cluster, clone, [
+    cluster.put(VOLUMES, Object.fromEntries(own), { expect: record.revision }),
+    cluster.event('volume.clone.split', { volume: textAt(clone, 'name') }),
+  ])
+}
+
+/** Takes what a request says of splitting out of its draft. */
+export function plannedSplit(volume: Row, draft: Row): { readonly draft: Row; readonly isSplit: boolean } {
+  const { 'clone.split_initiated': split, ...rest } = draft
+  if (split !== true) return { draft: rest, isSplit: false }
+  if (!isClone(volume)) {
+    throw failures.invalid('clone.split_initiated', `The volume "${textAt(volume, 'name')}" is not a clone.`)
+  }
+  return { draft: rest, isSplit: true }
+}
