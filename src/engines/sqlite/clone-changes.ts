@@ -86,25 +86,31 @@ export function cloneChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChange
       if (isNew === 1) blobs.inherit(bucket.volume, readBlobs(names))
     }
 
-    const start = change.after === undefined ? { key: '', seq: 0 } : (JSON.parse(change.after) as Position)
-    const looked = rows.all(from.id, Buffer.from(start.key, 'hex'), start.seq, change.limit * LOOKED)
-    const last = looked.at(-1)
+    let position = change.after === undefined ? { key: '', seq: 0 } : (JSON.parse(change.after) as Position)
     let copied = 0
-    for (const row of looked) {
-      if (row.born > epoch || (row.died !== null && row.died <= epoch)) continue
-      copy(row)
-      if (++copied === change.limit) return { next: positionOf(row) }
-    }
-    if (last !== undefined && looked.length === change.limit * LOOKED) {
-      // One row may be there several times, as it was and as it is: the next batch begins behind all of them.
+    for (let looks = 0; looks < LOOKED; looks++) {
+      const looked = rows.all(from.id, Buffer.from(position.key, 'hex'), position.seq, change.limit)
+      for (const row of looked) {
+        if (row.born > epoch || (row.died !== null && row.died <= epoch)) continue
+        copy(row)
+        if (++copied === change.limit) return { next: positionOf(row) }
+      }
+      const last = looked.at(-1)
+      if (last === undefined || looked.length < change.limit) {
+        const { used, objects, versions } = sumsOf.get(from.volume, epoch, from.id) ?? NOTHING
+        ledger.changeBucket(bucket, { usedBytes: used, objects, versions })
+        return {}
+      }
+      // One row may be there several times, as it was and as it is: what comes next is behind all of them.
       for (const row of shown.all(from.id, last.key, last.seq, epoch)) copy(row)
-      return { next: positionOf(last) }
+      position = { key: Buffer.from(last.key).toString('hex'), seq: last.seq }
     }
-    const { used, objects, versions } = sumsOf.get(from.volume, epoch, from.id) ?? { used: 0, objects: 0, versions: 0 }
-    ledger.changeBucket(bucket, { usedBytes: used, objects, versions })
-    return {}
+    return { next: JSON.stringify(position) }
   }
 }
+
+/** The bucket was made after the snapshot. */
+const NOTHING: Sums = { used: 0, objects: 0, versions: 0 }
 
 /** Where a walk goes on: behind this row. */
 interface Position {

@@ -64,9 +64,10 @@ export const modifyServer = inline({
       const record = await cluster.catalog.record(SERVERS, key)
       if (record === undefined) throw failures.notFound('object store server')
       const changed: Row = { ...(record.body as Row), ...(input['$change'] as Row) }
-      const kept = new Set(volumesOf(changed))
+      // Buckets of clones live in volumes that were never data volumes.
+      const dropped = new Set(volumesOf(record.body as Row)).difference(new Set(volumesOf(changed)))
       for (const bucket of await bucketsOf(cluster, key)) {
-        if (!kept.has(textAt(bucket, 'volume.uuid'))) {
+        if (dropped.has(textAt(bucket, 'volume.uuid'))) {
           throw failures.inUse(
             `Bucket "${textAt(bucket, 'name')}" lives in a volume that would no longer be a data volume.`,
             'data_volumes',

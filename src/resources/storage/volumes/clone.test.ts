@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { asText, recordsOf } from '../../../../test/support/body.ts'
+import { startTestCluster } from '../../../../test/support/cluster.ts'
+
+const VOLUMES = '/api/storage/volumes'
+const TOOL = { headers: { 'user-agent': 'python-requests/2.31.0', 'x-dot-client-app': 'netapp.ontap/22.7.0' } }
+
+async function begin() {
+  const cluster = await startTestCluster()
+  const change = (target: string, body: unknown) => cluster.call('POST', target, body, TOOL)
+  const refusal = async (body: object) => {
+    const { status, body: answer } = await change(`${VOLUMES}?return_timeout=15`, {
+      name: 'clone1',
+      svm: { name: 'svm1' },
+      ...body,
+    })
+    return [status, answer['error']?.['code'], answer['error']?.['target']]
+  }
+  return { cluster, change, refusal }
+}
+
+test('a clone is made as tools ask for it, and tells the uuid beside the job', async () => {
+  const { cluster, change } = await begin()
+  const { status, body } = await change(`${VOLUMES}?return_timeout=30&return_records=true`, {
+    name: 'clone1',
+    'svm.name': 'svm1',
+    'clone.parent_volume.name': 'vol1',
+    'clone.is_flexclone': true,
+  })
+  assert.ok(status === 201 || status === 202, String(status))
+  const uuid = asText(recordsOf(body)[0]?.['uuid'])
+  const read = await cluster.call(
+    'GET',
+    `${VOLUMES}/${uuid}?fields=clone,size,guarantee,snapshot_policy.name,aggregates`,
+  )
+  const parent = await cluster.call('GET', `${VOLUMES}?name=vol1&fields=size,guarantee,snapshot_policy.name,aggregates`)
+  for (const field of ['size', 'guarantee', 'snapshot_policy', 'aggregates']) {
+    assert.deepEqual(read.body[field], recordsOf(parent.body)[0]?.[field])
+  }
+  assert.equal(read.body['clone']?.['is_flexclone'], true)
+  assert.equal(read.body['clone']?.['parent_volume']?.['name'], 'vol1')
+  assert.equal(read.body['clone']?.['parent_svm']?.['name'], 'svm1')
+  const shown = await cluster.call('GET', `${VOLUMES}?clone.is_flexclone=true&fields=name`)
+  assert.deepEqual(
+    recordsOf(shown.body).map((row) => row['name']),
+    ['clone1'],
+  )
+  const parents = await cluster.call('GET', `${VOLUMES}?clone.has_flexclone=true&fields=name`)
+  assert.deepEqual(
+    recordsOf(parents.body).map((row) => row['name']),
+    ['vol1'],
+  )
+  await cluster.close()
+})
+
+test('what a clone cannot be made of is refused, and leaves nothing', async () => {
+  const { cluster, refusal } = await begin()
+  const clone = (more: object) => ({ clone: { is_flexclone: true, ...more } })
+  assert.deepEqual(await refusal(clone({})), [400, '262212', 'clone.parent_volume.name'])
+  assert.deepEqual(await refusal({ clone: { parent_volume: { name: 'vol1' } } }), [400, '262212', 'clone.is_flexclone'])
+  const unknown = { parent_volume: { name: 'none' } }
+  assert.deepEqual(await refusal(clone(unknown)), [400, '917525', 'clone.parent_volume.name'])
+  const ofNobody = { parent_volume: { name: 'vol1' }, parent_svm: { name: 'none' } }
+  assert.deepEqual(await refusal(clone(ofNobody)), [400, '2621462', 'clone.parent_svm.name'])
+  const atNothing = { parent_volume: { name: 'vol1' }, parent_snapshot: { name: 'none' } }
+  assert.deepEqual(await refusal(clone(atNothing)), [400, '524487', 'clone.parent_snapshot.name'])
+  const { body } = await cluster.call('GET', `${VOLUMES}?name=clone1`)
+  assert.equal(body['num_records'], 0)
+  const volume = await cluster.uuidOf(VOLUMES, 'vol1')
+  assert.equal((await cluster.call('GET', `${VOLUMES}/${volume}/snapshots`)).body['num_records'], 0)
+  await cluster.close()
+})
+
+test('the snapshot that a clone began with goes with the clone when it was taken for it, and stays when it was chosen', async () => {
+  const { cluster, change } = await begin()
+  const volume = await cluster.uuidOf(VOLUMES, 'vol1')
+  const snapshots = `${VOLUMES}/${volume}/snapshots`
+  const names = async () =>
+    recordsOf((await cluster.call('GET', `${snapshots}?fields=name`)).body).map((row) => row['name'])
+  const make = async (name: string, more: object = {}) => {
+    const clone = { is_flexclone: true, parent_volume: { name: 'vol1' }, ...more }
+    const made = await change(`${VOLUMES}?return_timeout=15`, { name, svm: { name: 'svm1' }, clone })
+    assert.ok(made.status < 300, JSON.stringify(made.body))
+    return `${VOLUMES}/${await cluster.uuidOf(VOLUMES, name)}`
+  }
+  const one = await make('one')
+  assert.equal((await names()).length, 1)
+  assert.ok((await cluster.call('DELETE', `${one}?return_timeout=15`)).status < 300)
+  assert.deepEqual(await names(), [])
+
+  await cluster.call('POST', snapshots, { name: 'chosen' })
+  const two = await make('two', { parent_snapshot: { name: 'chosen' } })
+  const three = await make('three', { parent_snapshot: { name: 'chosen' } })
+  const split = await cluster.call('PATCH', `${two}?return_timeout=15`, { clone: { split_initiated: true } })
+  assert.ok(split.status < 300, JSON.stringify(split.body))
+  const held = await cluster.call('DELETE', `${snapshots}/chosen`, undefined, TOOL)
+  assert.deepEqual([held.status, held.body['error']?.['code']], [409, '1638543'])
+  assert.ok((await cluster.call('DELETE', `${three}?return_timeout=15`)).status < 300)
+  assert.deepEqual(await names(), ['chosen'])
+  assert.ok((await cluster.call('DELETE', `${snapshots}/chosen?return_timeout=15`)).status < 300)
+  const again = await cluster.call('PATCH', two, { clone: { split_initiated: true } }, TOOL)
+  assert.deepEqual([again.status, again.body['error']?.['target']], [400, 'clone.split_initiated'])
+  await cluster.close()
+})
