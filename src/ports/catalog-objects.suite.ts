@@ -9,6 +9,7 @@ import {
   page,
   part,
   put,
+  reclaimAll,
   refused,
   takeSnapshot,
   text,
@@ -169,6 +170,31 @@ export function proveObjects(catalog: () => Catalog): void {
       await resize(51)
       await limit(51)
       await catalog().commit([put('o9', 'l', draft('c', 1))])
+    })
+
+    void it('what is reserved for snapshots is not for objects, and what snapshots need beyond it is', async () => {
+      await openBucket(catalog(), 'o12', 100)
+      const resize = (sizeBytes: number, reserveBytes?: number) =>
+        catalog().commit([
+          { do: 'resize-volume', volume: 'o12-v', sizeBytes, ...(reserveBytes === undefined ? {} : { reserveBytes }) },
+        ])
+      await resize(100, 30)
+      await refused('full', catalog().commit([put('o12', 'a', draft('a', 71))]), { scope: 'volume' })
+      await catalog().commit([put('o12', 'a', draft('a1', 40)), put('o12', 'b', draft('b1', 30))])
+      await catalog().commit([{ do: 'take-snapshot', volume: 'o12-v', snapshot: 's', nowMs: 1 }])
+      await catalog().commit([put('o12', 'b', draft('b2', 30))])
+      await catalog().commit([{ do: 'delete-object', bucket: 'o12', key: bytes('a') }])
+      // Of what the snapshot alone holds, 30 are in the reserve, and 40 are not.
+      await refused('full', catalog().commit([put('o12', 'a', draft('a2', 1))]), { scope: 'volume' })
+      await refused('full', resize(99))
+      await catalog().commit([{ do: 'drop-snapshot', volume: 'o12-v', snapshot: 's' }])
+      await reclaimAll(catalog(), 'o12-v')
+      await refused('full', resize(59), { scope: 'volume' })
+      await resize(60)
+      assert.equal((await catalog().volume('o12-v'))?.reserveBytes, 30)
+      await refused('full', catalog().commit([put('o12', 'c', draft('c1', 1))]), { scope: 'volume' })
+      await resize(60, 29)
+      await catalog().commit([put('o12', 'c', draft('c2', 1))])
     })
 
     void it('a bucket with objects or uploads stays, and so does a volume with buckets', async () => {

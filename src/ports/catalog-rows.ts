@@ -27,6 +27,8 @@ export interface RecordChange {
 
 export interface VolumeCounters {
   readonly sizeBytes: number
+  /** Of the size, what objects do not get. */
+  readonly reserveBytes: number
   /** Bytes of all blobs that some row needs: live objects, snapshots, parts of open uploads. A shared blob counts once. */
   readonly usedBytes: number
   /** Of those, bytes that only snapshots hold. */

@@ -205,8 +205,16 @@ export type Change =
    * unless said. Volumes that share a tree share its blobs: one is needed as long as any of them needs it.
    */
   | { readonly do: 'open-volume'; readonly volume: string; readonly sizeBytes: number; readonly tree?: string }
-  /** Refused `full` when the volume holds more than the new size. */
-  | { readonly do: 'resize-volume'; readonly volume: string; readonly sizeBytes: number }
+  /**
+   * Refused `full` when what the volume holds does not fit into the new size. The reserve, as it was unless said and
+   * 0 at first, is the part of the size that objects do not get: only what snapshots alone hold counts against it.
+   */
+  | {
+      readonly do: 'resize-volume'
+      readonly volume: string
+      readonly sizeBytes: number
+      readonly reserveBytes?: number
+    }
   /**
    * Forgets all rows of a volume. Refused `not-empty` while it has buckets, unless these may go with it. What only it
    * needed of a tree that it shares becomes unneeded. Repeating it changes nothing.

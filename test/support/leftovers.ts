@@ -121,7 +121,7 @@ export async function stateOf(cluster: Cluster, chosenKey: string): Promise<unkn
   }
   // The epoch tells only that there was a snapshot once.
   const volumes = Object.fromEntries(
-    [...(await cluster.catalog.volumes())].map(([key, { epoch: _, ...counters }]) => [key, counters]),
+    [...(await cluster.catalog.volumes())].map(([key, counters]) => [key, { ...counters, epoch: 0 }]),
   )
   const buckets = Object.fromEntries(await cluster.catalog.buckets())
   let text = JSON.stringify({ records, volumes, buckets })

@@ -14,6 +14,7 @@ export interface VolumeSums {
   readonly uuid: string
   readonly tree: string
   sizeBytes: number
+  reserveBytes: number
   usedBytes: number
   snapshotBytes: number
   /** Nothing: it has become the owner of what it had from its parent. */
@@ -64,8 +65,8 @@ export class Ledger {
     this.#db = db
     this.#findVolume = query<VolumeSums>(
       db,
-      `SELECT id, uuid, tree, size AS sizeBytes, used AS usedBytes, snapshot_bytes AS snapshotBytes,
-         inherited AS inheritedBytes, epoch, last_snapshot_epoch AS lastSnapshotEpoch, restoring, moves FROM volumes WHERE uuid = ?`,
+      `SELECT id, uuid, tree, size AS sizeBytes, reserve AS reserveBytes, used AS usedBytes,
+         snapshot_bytes AS snapshotBytes, inherited AS inheritedBytes, epoch, last_snapshot_epoch AS lastSnapshotEpoch, restoring, moves FROM volumes WHERE uuid = ?`,
     )
     this.#findBucket = query<BucketSums & { volumeUuid: string }>(
       db,
@@ -76,7 +77,7 @@ export class Ledger {
     this.#findState = query<{ revision: number; seq: number }>(db, 'SELECT revision, seq FROM state')
     this.#saveVolume = db.prepare(
       `UPDATE volumes SET size = ?, used = ?, snapshot_bytes = ?, epoch = ?, last_snapshot_epoch = ?, restoring = ?,
-         moves = ?, inherited = ? WHERE id = ?`,
+         moves = ?, inherited = ?, reserve = ? WHERE id = ?`,
     )
     this.#saveBucket = db.prepare(
       'UPDATE buckets SET size_limit = ?, used = ?, objects = ?, versions = ?, versioning = ? WHERE id = ?',
@@ -178,8 +179,28 @@ export class Ledger {
   /** Writes what changed into the open transaction. */
   flush(): void {
     for (const v of this.#changedVolumes) {
-      const { sizeBytes, usedBytes, snapshotBytes, epoch, lastSnapshotEpoch, restoring, moves, inheritedBytes } = v
-      const sums = [sizeBytes, usedBytes, snapshotBytes, epoch, lastSnapshotEpoch, restoring, moves, inheritedBytes]
+      const {
+        sizeBytes,
+        usedBytes,
+        snapshotBytes,
+        epoch,
+        lastSnapshotEpoch,
+        restoring,
+        moves,
+        inheritedBytes,
+        reserveBytes,
+      } = v
+      const sums = [
+        sizeBytes,
+        usedBytes,
+        snapshotBytes,
+        epoch,
+        lastSnapshotEpoch,
+        restoring,
+        moves,
+        inheritedBytes,
+        reserveBytes,
+      ]
       this.#saveVolume.run(...sums, v.id)
     }
     for (const b of this.#changedBuckets) {

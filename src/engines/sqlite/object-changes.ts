@@ -12,6 +12,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Change, DeleteCondition, ObjectDraft, Outcome, WriteCondition } from '../../ports/catalog.ts'
+import { chargedBytes } from '../../ports/charged.ts'
 import type { BlobChanges } from './blobs.ts'
 import { versionFinder } from './find-version.ts'
 import type { BucketSums, Ledger, VolumeSums } from './ledger.ts'
@@ -202,14 +203,14 @@ export function objectChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChang
     put(change: Of<'put-object'>): Outcome {
       const { key, object, condition, nowMs } = change
       const bucket = ledger.bucket(change.bucket)
-      const usedBefore = bucket.volume.usedBytes
+      const before = charged(bucket.volume)
       checkKey(key)
       const place = placeFor(bucket, key, object.version, { condition, nowMs })
       checkBucketLimit(bucket, object.sizeBytes - (place.replaced?.size ?? 0))
       if (change.shares === true) blobs.requireNeeded(bucket.volume, object.blobs)
       blobs.acquire(bucket.volume, object.blobs)
       const outcome = addObject(place, object)
-      checkVolumeSize(bucket.volume, usedBefore)
+      checkVolumeSize(bucket.volume, before)
       return outcome
     },
 
@@ -263,6 +264,9 @@ export function checkBucketLimit(bucket: BucketSums, growthBytes: number): void 
 }
 
 /** To be called after the blobs were counted: shared blobs and blobs let go make it impossible to know before. */
-export function checkVolumeSize(volume: VolumeSums, usedBytesBefore: number): void {
-  if (volume.usedBytes > volume.sizeBytes && volume.usedBytes > usedBytesBefore) refuse('full', 'volume')
+export function checkVolumeSize(volume: VolumeSums, chargedBefore: number): void {
+  const now = charged(volume)
+  if (now > volume.sizeBytes && now > chargedBefore) refuse('full', 'volume')
 }
+
+export const charged = (volume: VolumeSums): number => chargedBytes(volume, volume.reserveBytes)

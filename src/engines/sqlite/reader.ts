@@ -36,7 +36,7 @@ import type { View } from './views.ts'
 type RecordColumns = Omit<StoredRecord, 'body'> & { readonly body: string }
 
 const RECORD = 'SELECT type, key, parent, revision, body FROM records'
-const VOLUME = `SELECT uuid, size AS sizeBytes, used AS usedBytes, snapshot_bytes AS snapshotBytes,
+const VOLUME = `SELECT uuid, size AS sizeBytes, reserve AS reserveBytes, used AS usedBytes, snapshot_bytes AS snapshotBytes,
   coalesce(inherited, 0) AS inheritedBytes, epoch FROM volumes`
 const BUCKET = `SELECT b.uuid, v.uuid AS volume, b.size_limit AS limitBytes, b.used AS usedBytes, b.objects,
     b.versions, b.versioning

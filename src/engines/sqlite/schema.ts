@@ -78,6 +78,7 @@ CREATE TABLE volumes (
   uuid TEXT UNIQUE, -- null: closed, its rows are being swept
   tree TEXT NOT NULL, -- what holds the files of its blobs; several volumes may share one
   size INTEGER NOT NULL,
+  reserve INTEGER NOT NULL DEFAULT 0, -- of the size: kept for snapshots
   used INTEGER NOT NULL DEFAULT 0,
   snapshot_bytes INTEGER NOT NULL DEFAULT 0,
   epoch INTEGER NOT NULL DEFAULT 1,
@@ -237,6 +238,7 @@ const STEPS: Readonly<Record<number, string>> = {
   4: SAMPLES,
   5: `
     ALTER TABLE volumes ADD COLUMN tree TEXT NOT NULL DEFAULT '';
+    ALTER TABLE volumes ADD COLUMN reserve INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE volumes ADD COLUMN inherited INTEGER DEFAULT 0;
     UPDATE volumes SET tree = coalesce(uuid, '');
     CREATE INDEX volumes_by_tree ON volumes (tree);

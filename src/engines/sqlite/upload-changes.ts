@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Change, Outcome } from '../../ports/catalog.ts'
 import type { BlobChanges } from './blobs.ts'
 import type { BucketSums, Ledger } from './ledger.ts'
-import { checkBucketLimit, checkKey, checkVolumeSize } from './object-changes.ts'
+import { charged, checkBucketLimit, checkKey, checkVolumeSize } from './object-changes.ts'
 import type { ObjectChanges } from './object-changes.ts'
 import { refuse } from './refusal.ts'
 import { readBlobs, writeBlobs } from './rows.ts'
@@ -52,7 +52,7 @@ export function uploadChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChang
       const bucket = ledger.bucket(uuid)
       const { volume } = bucket
       const open = upload(bucket, id)
-      const usedBefore = volume.usedBytes
+      const chargedBefore = charged(volume)
       const before = part.get(open.id, row.number)
       const growth = row.sizeBytes - (before?.size ?? 0)
       if (open.bytes + growth > maxTotalBytes) refuse('too-large')
@@ -66,7 +66,7 @@ export function uploadChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChang
         grow(growth, open.id)
         ledger.changeBucket(bucket, { usedBytes: bucket.usedBytes + growth })
       }
-      checkVolumeSize(volume, usedBefore)
+      checkVolumeSize(volume, chargedBefore)
       return {}
     },
 

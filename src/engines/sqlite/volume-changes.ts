@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Change, Outcome } from '../../ports/catalog.ts'
+import { chargedBytes } from '../../ports/charged.ts'
 import type { Ledger } from './ledger.ts'
 import { refuse } from './refusal.ts'
 import { query } from './statements.ts'
@@ -37,10 +38,11 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger) {
       return {}
     },
 
-    resizeVolume({ volume: uuid, sizeBytes }: Of<'resize-volume'>): Outcome {
+    resizeVolume({ volume: uuid, sizeBytes, ...given }: Of<'resize-volume'>): Outcome {
       const volume = ledger.volume(uuid)
-      if (volume.usedBytes > sizeBytes) refuse('full', 'volume')
-      ledger.changeVolume(volume, { sizeBytes })
+      const { reserveBytes } = { ...volume, ...given }
+      if (chargedBytes(volume, reserveBytes) > sizeBytes) refuse('full', 'volume')
+      ledger.changeVolume(volume, { sizeBytes, reserveBytes })
       return {}
     },
 

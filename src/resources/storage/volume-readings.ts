@@ -4,6 +4,7 @@ import type { Derivation } from '../../core/behaviour.ts'
 import { NO_GROWTH } from '../../core/metrics/figures.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { lastSample, totals } from '../metric-readings.ts'
+import { chargedTo, reserveOf, reserveReadings } from './volumes/reserve.ts'
 import { availableIn, countersOf, footprintOf, isGuaranteed, ownedBytes } from './aggregate-space.ts'
 
 export const volumeSpace: Derivation = {
@@ -17,16 +18,18 @@ export const volumeSpace: Derivation = {
       const aggregate = aggregateOf(row)
       const spare = available.get(aggregate) ?? (await availableIn(cluster, aggregate))
       available.set(aggregate, spare)
-      const size = Number(row['size'])
       const counter = counters.get(textAt(row, 'uuid'))
-      const used = counter?.usedBytes ?? 0
-      const left = Math.max(0, size - used)
+      const held = counter ?? { usedBytes: 0, snapshotBytes: 0 }
+      const size = Number(row['size'])
+      const forObjects = size - reserveOf(row)
+      const left = Math.max(0, size - chargedTo(row, held))
+      const used = chargedTo(row, held) - reserveOf(row)
       derived.push({
         'space.size': size,
         'space.used': used,
         'space.available': isGuaranteed(row) ? left : Math.min(left, spare),
-        'space.percent_used': Math.floor((used / size) * 100),
-        'space.snapshot.used': counter?.snapshotBytes ?? 0,
+        'space.percent_used': Math.floor((used / forObjects) * 100),
+        ...reserveReadings(row, held),
         'space.footprint': footprintOf(row, ownedBytes(counter)),
         'guarantee.honored': true,
         is_object_store: roots.has(row['uuid'] ?? ''),

@@ -26,6 +26,7 @@ import {
 import { releaseBase } from './volumes/clone-base.ts'
 import { isNameTaken } from './volumes/clone-buckets.ts'
 import { isClone } from './volumes/clone-fields.ts'
+import { chargedTo, reserveOf } from './volumes/reserve.ts'
 import { NOTES } from './volumes/owed-snapshots.ts'
 
 const MB = 2 ** 20
@@ -120,6 +121,7 @@ async function writeRecord(cluster: Cluster, work: Work): Promise<void> {
       { do: 'check-record', type: svm.type, key: svm.key, expect: svm.revision },
       cluster.put('storage/volumes', input, { expect: 'absent' }),
       { do: 'open-volume', volume: key, sizeBytes: Number(input['size']), tree: treeOf(input) },
+      { do: 'resize-volume', volume: key, sizeBytes: Number(input['size']), reserveBytes: reserveOf(input) },
       ...(await bucketsOfClone(cluster, work)),
       cluster.event('volume.created', { volume: input['name'] ?? '' }),
     ])
@@ -164,7 +166,7 @@ export const modifyVolume = job({
           }
           await insistOnName(cluster, after)
           await commitSize(cluster, key, after, [
-            { do: 'resize-volume', volume: key, sizeBytes: Number(after['size']) },
+            { do: 'resize-volume', volume: key, sizeBytes: Number(after['size']), reserveBytes: reserveOf(after) },
             cluster.put('storage/volumes', after, { expect: record.revision }),
             cluster.event('volume.modified', { volume: after['name'] ?? '' }),
           ])
@@ -325,7 +327,8 @@ async function commitSize(cluster: Cluster, key: string, volume: Row, changes: r
   } catch (failure) {
     if (!(failure instanceof CommitRefused)) throw failure
     if (failure.reason === 'full') {
-      const used = (await cluster.catalog.volume(key))?.usedBytes ?? 0
+      const counters = await cluster.catalog.volume(key)
+      const used = counters === undefined ? 0 : chargedTo(volume, counters)
       throw failures.invalid(
         'size',
         `Size is below what the volume holds (${printSize(used)}). Delete objects or snapshots first.`,

@@ -10,7 +10,9 @@ import type { EventName } from '../../core/events.ts'
 import { describe } from '../../core/jobs.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { CommitRefused } from '../../ports/catalog.ts'
+import type { Held } from '../../ports/charged.ts'
 import { FULL_PERCENT, isAutosizing, NEARLY_FULL_PERCENT, wantedSize } from './volumes/autosize.ts'
+import { chargedTo } from './volumes/reserve.ts'
 import { setSize } from './volumes/set-size.ts'
 
 const LOOK_EVERY_MS = 1000
@@ -75,7 +77,7 @@ export class VolumeWatch {
     for (const [at, volume] of volumes.entries()) {
       if (this.#stop.signal.aborted) return
       if (at % SLICE === SLICE - 1) await system.clock.sleep(0)
-      const held = counters.get(textAt(volume, 'uuid'))?.usedBytes
+      const held = counters.get(textAt(volume, 'uuid'))
       if (held !== undefined) await this.#lookAt(volume, held, this.#levels)
     }
     if (this.#levels.size > volumes.length) {
@@ -84,20 +86,20 @@ export class VolumeWatch {
     }
   }
 
-  async #lookAt(row: Row, heldBytes: number, levels: Map<string, Level>): Promise<void> {
+  async #lookAt(row: Row, held: Held, levels: Map<string, Level>): Promise<void> {
     const uuid = textAt(row, 'uuid')
     let volume = row
-    if (isAutosizing(row) && wantedSize(row, heldBytes) !== Number(row['size'])) {
+    if (isAutosizing(row) && wantedSize(row, held) !== Number(row['size'])) {
       await setSize(this.#cluster, uuid)
       volume = (await this.#cluster.find('storage/volumes', uuid)) ?? row
     }
     const before = levels.get(uuid) ?? 'none'
-    const level = levelOf(volume, heldBytes, before)
-    if (level !== before && (await this.#tell(uuid, level, heldBytes))) levels.set(uuid, level)
+    const level = levelOf(volume, held, before)
+    if (level !== before && (await this.#tell(uuid, level, held))) levels.set(uuid, level)
   }
 
   /** False when the volume was changed or deleted meanwhile. */
-  async #tell(uuid: string, level: Level, heldBytes: number): Promise<boolean> {
+  async #tell(uuid: string, level: Level, held: Held): Promise<boolean> {
     const { catalog } = this.#cluster
     const record = await catalog.record('storage/volumes', uuid)
     if (record === undefined) return false
@@ -108,7 +110,7 @@ export class VolumeWatch {
         { do: 'put-record', type: FULLNESS, key: uuid, body: { level } },
         this.#cluster.event(EVENTS[level], {
           volume: textAt(volume, 'name'),
-          percent: Math.floor((heldBytes / Number(volume['size'])) * 100),
+          percent: Math.floor((chargedTo(volume, held) / Number(volume['size'])) * 100),
         }),
       ])
       return true
@@ -119,8 +121,8 @@ export class VolumeWatch {
   }
 }
 
-function levelOf(volume: Row, heldBytes: number, before: Level): Level {
-  const percent = (heldBytes / Number(volume['size'])) * 100
+function levelOf(volume: Row, held: Held, before: Level): Level {
+  const percent = (chargedTo(volume, held) / Number(volume['size'])) * 100
   const full = Number(volume['space.full_threshold_percent'] ?? FULL_PERCENT)
   const nearly = Number(volume['space.nearly_full_threshold_percent'] ?? NEARLY_FULL_PERCENT)
   if (percent >= full - (before === 'full' ? BELOW_POINTS : 0)) return 'full'

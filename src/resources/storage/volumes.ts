@@ -4,6 +4,7 @@ import { operationFields } from '../metric-readings.ts'
 import { createVolume, modifyVolume, removeVolume, VOLUME_BYTES_MAX, VOLUME_BYTES_MIN } from './volume-verbs.ts'
 import { autosizeFields } from './volumes/autosize.ts'
 import { cloneFields, cloneReadings } from './volumes/clone-fields.ts'
+import { reserveFields } from './volumes/reserve.ts'
 import { volumeMetrics, volumeSpace } from './volume-readings.ts'
 
 export const volumes = define(
@@ -59,10 +60,13 @@ export const volumes = define(
       snapshot_count: { doc: 'How many snapshots it has.', kind: count(), since: '9.10.1' },
       is_object_store: { doc: 'Whether it is the root volume of an object store server.', kind: flag() },
       'space.size': { doc: 'The same as size.', kind: bytes() },
-      'space.used': { doc: 'Bytes that objects, open uploads and snapshots hold.', kind: bytes() },
+      'space.used': {
+        doc: 'Bytes that objects and open uploads hold, and snapshots beyond what is reserved for them.',
+        kind: bytes(),
+      },
       'space.available': { doc: 'Bytes that can still be written.', kind: bytes() },
-      'space.percent_used': { doc: 'Used, in percent of the size.', kind: count(), since: '9.9.1' },
-      'space.snapshot.used': { doc: 'Bytes that only snapshots hold.', kind: bytes() },
+      'space.percent_used': { doc: 'Used, in percent of the size without the reserve.', kind: count(), since: '9.9.1' },
+      ...reserveFields,
       'space.footprint': { doc: 'Bytes it takes from its aggregate, its guarantee included.', kind: bytes() },
       ...cloneFields,
       ...operationFields,

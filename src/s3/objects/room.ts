@@ -1,4 +1,5 @@
 import type { ObjectRow, WriteCondition } from '../../ports/catalog.ts'
+import { chargedBytes } from '../../ports/charged.ts'
 import { s3Error } from '../errors.ts'
 import type { S3Error } from '../errors.ts'
 import { full } from './failures.ts'
@@ -26,7 +27,7 @@ export async function refuseEarly(
   const volume = await catalog.volume(bucket.volume)
   const bucketRoom = counters.limitBytes - counters.usedBytes
   const volumeBytes = Math.max(volume?.sizeBytes ?? 0, bucket.growsToBytes ?? 0)
-  const volumeRoom = volume === undefined ? 0 : volumeBytes - volume.usedBytes
+  const volumeRoom = volume === undefined ? 0 : volumeBytes - chargedBytes(volume, volume.reserveBytes)
   if (sizeBytes <= bucketRoom && sizeBytes <= volumeRoom) return
   const growth = sizeBytes - (await write.replacedBytes())
   if (growth > bucketRoom) throw full('bucket')

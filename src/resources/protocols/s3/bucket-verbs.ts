@@ -5,6 +5,7 @@ import { Failure, failures } from '../../../model/failure.ts'
 import { printSize } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { CommitRefused, type Change } from '../../../ports/catalog.ts'
+import { chargedBytes } from '../../../ports/charged.ts'
 import { closeBucket } from '../../../s3/objects/close-bucket.ts'
 import { settleBucket } from './bucket-settings.ts'
 import { checkPolicy, volumesOf } from './server-verbs.ts'
@@ -191,7 +192,7 @@ async function placeBucket(cluster: Cluster, server: Row, asked: unknown): Promi
     const row = await cluster.find('storage/volumes', volume)
     const counters = await cluster.catalog.volume(volume)
     if (row === undefined || counters === undefined || row['state'] !== 'online') continue
-    const room = counters.sizeBytes - counters.usedBytes
+    const room = counters.sizeBytes - chargedBytes(counters, counters.reserveBytes)
     if (room > 0 && (best === undefined || room > best.room)) best = { volume, room }
   }
   if (best === undefined)

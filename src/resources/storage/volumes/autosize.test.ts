@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import type { Row } from '../../../model/value.ts'
 import { wantedSize, withAutosize } from './autosize.ts'
+import { chargedTo } from './reserve.ts'
 
 const GB = 2 ** 30
 
@@ -45,9 +46,11 @@ test('whatever a volume holds, it has a size within its limits that holds it whe
     gap: fc.integer({ min: 10, max: 99 }),
     held: fc.double({ min: 0, max: 1.5, noNaN: true }),
     mode: fc.constantFrom('off', 'grow', 'grow_shrink'),
+    snapshots: fc.double({ min: 0, max: 1, noNaN: true }),
+    reserve: fc.constantFrom(0, 0, 5, 50, 90),
   })
   fc.assert(
-    fc.property(limits, ({ size, above, below, shrink, gap, held, mode }) => {
+    fc.property(limits, ({ size, above, below, shrink, gap, held, mode, snapshots, reserve }) => {
       const maximum = size + above
       const minimum = Math.floor(size * below)
       const row = volume({
@@ -57,14 +60,17 @@ test('whatever a volume holds, it has a size within its limits that holds it whe
         'autosize.minimum': minimum,
         'autosize.shrink_threshold': shrink,
         'autosize.grow_threshold': Math.min(100, shrink + gap),
+        'space.snapshot.reserve_percent': reserve,
       })
-      const heldBytes = Math.floor(maximum * held)
-      const wanted = wantedSize(row, heldBytes)
-      assert.equal(wantedSize({ ...row, size: wanted }, heldBytes), wanted, 'It rests.')
+      const usedBytes = Math.floor(maximum * held)
+      const holds = { usedBytes, snapshotBytes: Math.floor(usedBytes * snapshots) }
+      const wanted = wantedSize(row, holds)
+      assert.equal(wantedSize({ ...row, size: wanted }, holds), wanted, 'It rests.')
       if (mode === 'off') assert.equal(wanted, size)
       else assert.ok(wanted <= maximum && wanted >= minimum)
       if (mode === 'grow') assert.ok(wanted >= size)
-      if (mode !== 'off' && heldBytes <= maximum) assert.ok(wanted >= heldBytes)
+      const fits = (bytes: number) => chargedTo({ ...row, size: bytes }, holds) <= bytes
+      if (mode !== 'off' && fits(maximum)) assert.ok(fits(wanted))
     }),
   )
 })

@@ -12,6 +12,8 @@ import type { FieldDeclaration } from '../../../model/resource.ts'
 import { failures } from '../../../model/failure.ts'
 import { bytes, count, oneOf } from '../../../model/kinds/index.ts'
 import type { Row } from '../../../model/value.ts'
+import type { Held } from '../../../ports/charged.ts'
+import { chargedTo, reservePercent } from './reserve.ts'
 
 export const GROW_THRESHOLD = 85
 export const SHRINK_THRESHOLD = 50
@@ -120,23 +122,30 @@ export function largestSize(volume: Row): number {
 }
 
 /** The size that a volume should have when it holds so much. */
-export function wantedSize(volume: Row, heldBytes: number): number {
+export function wantedSize(volume: Row, held: Held): number {
   const size = Number(volume['size'])
   if (!isAutosizing(volume)) return size
   const grow = percentOf(volume, 'autosize.grow_threshold', GROW_THRESHOLD)
   const shrink = percentOf(volume, 'autosize.shrink_threshold', SHRINK_THRESHOLD)
-  if (heldBytes * 100 > size * grow) {
-    return Math.max(size, Math.min(Number(volume['autosize.maximum']), sizeFor(heldBytes, grow - MARGIN)))
+  const charged = chargedTo(volume, held)
+  const sizeWith = (percent: number) => sizeFor(held, percent, reservePercent(volume))
+  if (charged * 100 > size * grow) {
+    return Math.max(size, Math.min(Number(volume['autosize.maximum']), sizeWith(grow - MARGIN)))
   }
-  if (volume['autosize.mode'] === 'grow_shrink' && heldBytes * 100 < size * shrink) {
-    return Math.min(size, Math.max(Number(volume['autosize.minimum']), sizeFor(heldBytes, shrink + MARGIN)))
+  if (volume['autosize.mode'] === 'grow_shrink' && charged * 100 < size * shrink) {
+    return Math.min(size, Math.max(Number(volume['autosize.minimum']), sizeWith(shrink + MARGIN)))
   }
   return size
 }
 
-/** The size of which so many bytes are so many percent. */
-function sizeFor(heldBytes: number, percent: number): number {
-  return Math.ceil((heldBytes * 100) / percent)
+/** The size of which what is charged is so many percent. The reserve is a part of the size, and grows with it. */
+function sizeFor({ usedBytes, snapshotBytes }: Held, percent: number, reserve: number): number {
+  const forObjects = percent - reserve
+  const live = usedBytes - snapshotBytes
+  return Math.max(
+    Math.ceil((usedBytes * 100) / percent),
+    forObjects > 0 ? Math.ceil((live * 100) / forObjects) : Infinity,
+  )
 }
 
 function percentOf(volume: Row, field: string, otherwise: number): number {

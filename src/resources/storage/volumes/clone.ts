@@ -12,6 +12,7 @@ import type { Change } from '../../../ports/catalog.ts'
 import { holdBase, isHeldByClone, releaseBase, TAKEN } from './clone-base.ts'
 import { type BucketPair, bucketRecords, CAME_WITH_CLONE, openBuckets } from './clone-buckets.ts'
 import { BASE, isClone, PARENT } from './clone-fields.ts'
+import { chargedTo } from './reserve.ts'
 import { SNAPSHOTS } from './snapshot-changes.ts'
 
 const VOLUMES = 'storage/volumes'
@@ -152,7 +153,8 @@ export async function dropRows(cluster: Cluster, { key, input }: Work): Promise<
 /** What is committed along with the record of a clone: its buckets. */
 export async function bucketsOfClone(cluster: Cluster, work: Work): Promise<readonly Change[]> {
   if (!isClone(work.input)) return []
-  const used = (await cluster.catalog.volume(work.key))?.usedBytes ?? 0
+  const counters = await cluster.catalog.volume(work.key)
+  const used = counters === undefined ? 0 : chargedTo(work.input, counters)
   if (used > Number(work.input['size'])) {
     throw failures.invalid('size', `Size is below what the parent holds (${printSize(used)}).`, 917534)
   }

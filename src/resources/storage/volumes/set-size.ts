@@ -8,6 +8,7 @@ import { type Row, textAt } from '../../../model/value.ts'
 import { CommitRefused } from '../../../ports/catalog.ts'
 import { AGGREGATES_LOCK, availableIn, isGuaranteed } from '../aggregate-space.ts'
 import { largestSize, wantedSize } from './autosize.ts'
+import { chargedTo, reserveOf } from './reserve.ts'
 
 /**
  * Gives a volume the size that it should have, as if it held `moreBytes` beside what it holds. Tells whether these fit
@@ -21,15 +22,16 @@ export function setSize(cluster: Cluster, volume: string, moreBytes = 0): Promis
     ])
     if (record === undefined || counters === undefined) return false
     const before = record.body as Row
-    const held = counters.usedBytes + moreBytes
+    const held = { ...counters, usedBytes: counters.usedBytes + moreBytes }
+    const fits = (sizeBytes: number) => chargedTo({ ...before, size: sizeBytes }, held) <= sizeBytes
     const size = Number(before['size'])
     // For a write that will not fit at all, nothing changes.
-    if (moreBytes > 0 && held > Math.max(size, largestSize(before))) return false
+    if (moreBytes > 0 && !fits(Math.max(size, largestSize(before)))) return false
     const after = await affordable(cluster, before, wantedSize(before, held))
-    if (after === size) return held <= size
+    if (after === size) return fits(size)
     try {
       await cluster.catalog.commit([
-        { do: 'resize-volume', volume, sizeBytes: after },
+        { do: 'resize-volume', volume, sizeBytes: after, reserveBytes: reserveOf({ ...before, size: after }) },
         cluster.put('storage/volumes', { ...before, size: after }, { expect: record.revision }),
         cluster.event(after > size ? 'volume.autosize.grown' : 'volume.autosize.shrunk', {
           volume: textAt(before, 'name'),
@@ -39,10 +41,10 @@ export function setSize(cluster: Cluster, volume: string, moreBytes = 0): Promis
       ])
     } catch (failure) {
       // Somebody has changed it, or has written more into it: the next look goes by that.
-      if (failure instanceof CommitRefused) return held <= size
+      if (failure instanceof CommitRefused) return fits(size)
       throw failure
     }
-    return held <= after
+    return fits(after)
   })
 }
 
