@@ -18,7 +18,9 @@ import { fileURLToPath } from 'node:url'
 import type { Behaviour, VerbName } from '../../src/core/behaviour.ts'
 import { JOBS } from '../../src/core/jobs.ts'
 import { firstStart } from '../../src/resources/first-start.ts'
+import { createBucket } from '../../src/resources/protocols/s3/bucket-verbs.ts'
 import { behaviours } from '../../src/resources/index.ts'
+import type { Verb } from '../../src/core/verb.ts'
 import { textAt } from '../../src/model/value.ts'
 import { type JobsCluster, openJobsCluster, performExample, settled } from '../support/jobs-cluster.ts'
 import { leftovers, stateOf } from '../support/leftovers.ts'
@@ -34,9 +36,12 @@ after(() => rmSync(root, { recursive: true, force: true }))
 const begun = join(root, 'begun')
 await prepare()
 
+/** Two resources may show the same records and have a verb in common. */
+const broken = new Set<Verb>()
 for (const behaviour of behaviours) {
   for (const verb of VERBS) {
-    if (behaviour[verb]?.isJob !== true) continue
+    if (behaviour[verb]?.isJob !== true || broken.has(behaviour[verb])) continue
+    broken.add(behaviour[verb])
     for (const example of [undefined, ...Object.keys(behaviour[verb].moreExamples ?? {})]) {
       const what = `${verb} of ${behaviour.resource.path}${example === undefined ? '' : ` (${example})`}`
       test(`${what}, broken at each step, ends and leaves nothing behind`, async () => {
@@ -69,7 +74,8 @@ async function holdObjects({ cluster, actions }: JobsCluster): Promise<void> {
   const caller = { user: 'admin', role: 'admin', from: 'test' }
   const draft = { name: 'bucket1', size: 2 ** 30, 'svm.uuid': svm, 'volume.uuid': volume }
   const called = { caller, draft, path: {}, args: {}, description: 'create' }
-  const bucket = await actions.perform(cluster.behaviour('protocols/s3/buckets'), 'create', called)
+  const inVolume = { ...cluster.behaviour('protocols/s3/buckets'), create: createBucket }
+  const bucket = await actions.perform(inVolume, 'create', called)
   const engine = await cluster.volumesOf((await cluster.keyOfName('storage/aggregates', 'aggr1')) ?? '')
   for (const [at, key] of ['a', 'b', 'c'].entries()) {
     const blob = `0123456789abcdef0123456789abcde${at}`
@@ -137,7 +143,8 @@ async function breakEverywhere(behaviour: Behaviour, verb: VerbName, example: st
     }
     cases.push({ name: `killed twice after "${point}"`, kills: [`${point}: after`, `${point}: after`] })
     cases.push({ name: `"${point}" fails`, failing: point, kills: [] })
-    for (const undone of points.slice(0, at + 1)) {
+    for (const [which, undone] of points.slice(0, at + 1).entries()) {
+      if (steps[which]?.undo === undefined) continue
       for (const when of ['undo-before', 'undo-after']) {
         cases.push({
           name: `"${point}" fails, killed at "${undone}: ${when}"`,

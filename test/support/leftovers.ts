@@ -129,7 +129,8 @@ export async function stateOf(cluster: Cluster, chosenKey: string): Promise<unkn
   return JSON.parse(text.replaceAll(TIME, 'a time'), (_name, value: unknown) => sorted(value))
 }
 
-const TIME = /\d{4}-\d\d-\d\dT\d{6}/g
+/** In the names of the snapshots that clones begin with, and of volumes that are made for buckets. */
+const TIME = /\d{4}-\d\d-\d\dT\d{6}|(?<=fg_oss_)\d+/g
 
 function sorted(value: unknown): unknown {
   if (!isRecord(value)) return value

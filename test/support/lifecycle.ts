@@ -4,6 +4,7 @@ import { JOBS } from '../../src/core/jobs.ts'
 import type { Actions } from '../../src/core/perform.ts'
 import { type Row, textAt } from '../../src/model/value.ts'
 import type { Change, ObjectDraft } from '../../src/ports/catalog.ts'
+import { createBucket } from '../../src/resources/protocols/s3/bucket-verbs.ts'
 import { LifecycleSchedule } from '../../src/resources/protocols/s3/lifecycle-schedule.ts'
 import { BUCKETS, LIFECYCLE_RUNS } from '../../src/resources/protocols/s3/types.ts'
 import { readLifecycle } from '../../src/s3/config/lifecycle.ts'
@@ -83,7 +84,7 @@ export async function giveBucket(actions: Actions, name: string, rules: readonly
   const svm = (await cluster.keyOfName('svm/svms', 'svm1')) ?? ''
   const caller = { user: 'demo', role: 'object store user', from: 'test' }
   let key = await cluster.keyOfName(BUCKETS, name, svm)
-  const behaviour = cluster.behaviour(BUCKETS)
+  const behaviour = { ...cluster.behaviour(BUCKETS), create: createBucket }
   const call = { caller, path: {}, args: {}, description: name }
   if (key === undefined) {
     const draft = { 'svm.uuid': svm, name, size: 2 ** 40, versioning_state: 'disabled', 'policy.name': 'default' }

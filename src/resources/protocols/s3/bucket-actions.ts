@@ -6,7 +6,7 @@ import { completeDraft } from '../../../model/shape.ts'
 import { textAt } from '../../../model/value.ts'
 import type { Fields } from '../../../ports/catalog.ts'
 import { BUCKET_BYTES_DEFAULT } from './bucket-fields.ts'
-import { bucketCodes } from './bucket-verbs.ts'
+import { bucketCodes, createBucket } from './bucket-verbs.ts'
 import { BUCKETS } from './types.ts'
 
 export type BucketOutcome = 'done' | 'exists' | 'too-many' | 'no-room' | 'missing' | 'not-empty' | 'refused'
@@ -18,7 +18,8 @@ interface From {
 
 export function bucketActions(actions: Actions) {
   const { cluster } = actions
-  const behaviour = cluster.behaviour(BUCKETS)
+  // In a data volume of the server: a client waits for no job.
+  const behaviour = { ...cluster.behaviour(BUCKETS), create: createBucket }
   return {
     /** The bucket lands in the data volume with most room. */
     createBucket(of: {

@@ -11,6 +11,15 @@ export const BUCKET_BYTES_MAX = 100 * 2 ** 40
 /** What a bucket gets that is made without a size: 10 TB (the specification, section 8). */
 export const BUCKET_BYTES_DEFAULT = 10 * 2 ** 40
 
+/** Where a volume is made for a bucket that names none. */
+export const aggregatesField: Record<string, FieldDeclaration> = {
+  aggregates: {
+    doc: 'The aggregate in which a volume is made for it. Without it, the one with most space.',
+    refs: 'storage/aggregates',
+    set: 'create',
+  },
+}
+
 /** The fields of a bucket: the same rows are shown at two paths. */
 export function bucketFields(options: { readonly volumeIsRequired: boolean }): Record<string, FieldDeclaration> {
   return {

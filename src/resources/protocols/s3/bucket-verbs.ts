@@ -1,6 +1,6 @@
 import type { Derivation } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
-import { inline } from '../../../core/verb.ts'
+import { inline, type Plan } from '../../../core/verb.ts'
 import { Failure, failures } from '../../../model/failure.ts'
 import { printSize } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
@@ -30,39 +30,15 @@ export const bucketUse: Derivation = {
 
 export const createBucket = inline({
   example: { name: 'bucket-example', 'volume.name': 'vol1', size: 1_073_741_824 },
-  async plan(cluster, { draft }) {
-    const svm = textAt(draft, 'svm.uuid')
-    const name = textAt(draft, 'name')
-    if ((await cluster.keyOfName(BUCKETS, name, svm)) !== undefined) {
-      throw failures.duplicate(`A bucket named "${name}"`, 'name', bucketCodes.exists)
-    }
-    if ((await cluster.catalog.buckets()).size >= BUCKETS_MAX) {
-      throw failures.invalid(
-        undefined,
-        `The cluster has ${BUCKETS_MAX} buckets, which is the limit.`,
-        bucketCodes.tooMany,
-      )
-    }
-    const server = await serverOf(cluster, svm, draft['server.uuid'])
-    await checkPolicy(cluster, draft)
-    const volume = await placeBucket(cluster, server, draft['volume.uuid'])
-    const key = cluster.system.random.uuid()
-    const input = settleBucket(undefined, draft, {
-      ...draft,
-      uuid: key,
-      'server.uuid': textAt(server, 'uuid'),
-      'volume.uuid': volume,
-      create_time: cluster.now(),
-    })
-    return { key, input, locks: [`server:${textAt(server, 'uuid')}`] }
-  },
+  plan: (cluster, { draft }) => planBucket(cluster, draft),
   step: {
     name: 'write record',
-    async run(cluster, { key, input }) {
+    async run(cluster, { key, input: { $volume: own, ...input } }) {
+      if ((await cluster.find(BUCKETS, key)) !== undefined) return
       for (let tries = 1; ; tries++) {
         const server = await cluster.catalog.record(SERVERS, textAt(input, 'server.uuid'))
         if (server === undefined) throw failures.notFound('object store server', 'server.uuid')
-        await placeBucket(cluster, server.body, input['volume.uuid'])
+        if (own === undefined) await placeBucket(cluster, server.body, input['volume.uuid'])
         try {
           await cluster.commit([
             // Written anew, so that whoever looked for buckets of the server before this one looks again.
@@ -84,6 +60,41 @@ export const createBucket = inline({
     },
   },
 })
+
+/** Set in a volume that was made for a bucket: the bucket's uuid. */
+export const MADE_FOR = '$madeFor'
+
+/** Plans a bucket in a data volume of its server, or in one that is being made for it. */
+export async function planBucket(
+  cluster: Cluster,
+  draft: Row,
+  own?: { readonly key: string; readonly volume: string },
+): Promise<Plan> {
+  const svm = textAt(draft, 'svm.uuid')
+  const name = textAt(draft, 'name')
+  if ((await cluster.keyOfName(BUCKETS, name, svm)) !== undefined) {
+    throw failures.duplicate(`A bucket named "${name}"`, 'name', bucketCodes.exists)
+  }
+  if ((await cluster.catalog.buckets()).size >= BUCKETS_MAX) {
+    throw failures.invalid(
+      undefined,
+      `The cluster has ${BUCKETS_MAX} buckets, which is the limit.`,
+      bucketCodes.tooMany,
+    )
+  }
+  const server = await serverOf(cluster, svm, draft['server.uuid'])
+  await checkPolicy(cluster, draft)
+  const volume = own?.volume ?? (await placeBucket(cluster, server, draft['volume.uuid']))
+  const key = own?.key ?? cluster.system.random.uuid()
+  const input = settleBucket(undefined, draft, {
+    ...draft,
+    uuid: key,
+    'server.uuid': textAt(server, 'uuid'),
+    'volume.uuid': volume,
+    create_time: cluster.now(),
+  })
+  return { key, input, locks: [`server:${textAt(server, 'uuid')}`] }
+}
 
 /** Buckets of one server may be made in several processes at once; each try but one finds that another came first. */
 const TRIES_MAX = 20

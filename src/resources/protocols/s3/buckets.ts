@@ -1,6 +1,7 @@
 import { define } from '../../../core/behaviour.ts'
-import { bucketFields } from './bucket-fields.ts'
-import { bucketUse, createBucket, modifyBucket, removeBucket } from './bucket-verbs.ts'
+import { aggregatesField, bucketFields } from './bucket-fields.ts'
+import { bucketUse, modifyBucket, removeBucket } from './bucket-verbs.ts'
+import { createWithVolume } from './bucket-volumes.ts'
 
 export const buckets = define(
   {
@@ -10,7 +11,7 @@ export const buckets = define(
     key: ['svm.uuid', 'uuid'],
     parent: 'volume.uuid',
     nameWithin: 'svm.uuid',
-    fields: bucketFields({ volumeIsRequired: false }),
+    fields: { ...bucketFields({ volumeIsRequired: false }), ...aggregatesField },
   },
-  { derive: [bucketUse], create: createBucket, modify: modifyBucket, remove: removeBucket },
+  { derive: [bucketUse], create: createWithVolume, modify: modifyBucket, remove: removeBucket },
 )

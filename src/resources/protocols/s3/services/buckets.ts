@@ -1,6 +1,7 @@
 import { define } from '../../../../core/behaviour.ts'
-import { bucketFields } from '../bucket-fields.ts'
-import { bucketUse, createBucket, modifyBucket, removeBucket } from '../bucket-verbs.ts'
+import { aggregatesField, bucketFields } from '../bucket-fields.ts'
+import { bucketUse, modifyBucket, removeBucket } from '../bucket-verbs.ts'
+import { createWithVolume } from '../bucket-volumes.ts'
 import { BUCKETS } from '../types.ts'
 
 export const svmBuckets = define(
@@ -12,7 +13,7 @@ export const svmBuckets = define(
     rowsOf: BUCKETS,
     parent: 'volume.uuid',
     nameWithin: 'svm.uuid',
-    fields: bucketFields({ volumeIsRequired: false }),
+    fields: { ...bucketFields({ volumeIsRequired: false }), ...aggregatesField },
   },
-  { derive: [bucketUse], create: createBucket, modify: modifyBucket, remove: removeBucket },
+  { derive: [bucketUse], create: createWithVolume, modify: modifyBucket, remove: removeBucket },
 )

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { asText, recordsOf } from '../../../../test/support/body.ts'
+import { startTestCluster } from '../../../../test/support/cluster.ts'
+import { SpareVolumes } from './bucket-volumes.ts'
+
+const BUCKETS = '/api/protocols/s3/buckets'
+const TOOL = { headers: { 'user-agent': 'python-requests/2.31.0', 'x-dot-client-app': 'netapp.ontap/22.7.0' } }
+
+test('a bucket that names no volume gets one of its own, in the aggregate asked for, which goes with it', async () => {
+  const cluster = await startTestCluster()
+  const made = await cluster.call(
+    'POST',
+    `${BUCKETS}?return_timeout=15`,
+    { 'svm.name': 'svm1', name: 'own', aggregates: ['aggr1'], size: 2 ** 30 },
+    TOOL,
+  )
+  assert.ok(made.status < 300, JSON.stringify(made.body))
+  const read = async () =>
+    recordsOf((await cluster.call('GET', `${BUCKETS}?name=own&fields=volume,size,svm.uuid,uuid`)).body)[0]
+  const bucket = await read()
+  assert.match(asText(bucket?.['volume']?.['name']), /^fg_oss_\d+$/)
+  const volume = `/api/storage/volumes/${asText(bucket?.['volume']?.['uuid'])}`
+  const { body } = await cluster.call('GET', `${volume}?fields=guarantee.type,aggregates,snapshot_policy.name`)
+  assert.equal(body['guarantee']?.['type'], 'none')
+  assert.equal(body['snapshot_policy']?.['name'], 'none')
+
+  const spare = new SpareVolumes(cluster.actions)
+  assert.equal(await spare.look(), 0)
+  const path = `${BUCKETS}/${asText(bucket?.['svm']?.['uuid'])}/${asText(bucket?.['uuid'])}`
+  assert.ok((await cluster.call('DELETE', `${path}?return_timeout=15`)).status < 300)
+  assert.equal(await spare.look(), 1)
+  assert.equal(await spare.look(), 0)
+  await cluster.jobs.drain(10_000)
+  assert.equal((await cluster.call('GET', volume)).status, 404)
+  await cluster.close()
+})
+
+test('a bucket that names a volume lies in it, and another aggregate beside it is refused', async () => {
+  const cluster = await startTestCluster()
+  const bucket = { 'svm.name': 'svm1', name: 'within', 'volume.name': 'vol1', size: 2 ** 30 }
+  const both = await cluster.call('POST', BUCKETS, { ...bucket, aggregates: ['aggr1'] }, TOOL)
+  assert.deepEqual([both.status, both.body['error']?.['target']], [400, 'aggregates'])
+  assert.ok((await cluster.call('POST', `${BUCKETS}?return_timeout=15`, bucket, TOOL)).status < 300)
+  const { body } = await cluster.call('GET', `${BUCKETS}?name=within&fields=volume.name`)
+  assert.equal(recordsOf(body)[0]?.['volume']?.['name'], 'vol1')
+  assert.equal(await new SpareVolumes(cluster.actions).look(), 0)
+  await cluster.close()
+})

@@ -1,0 +1,155 @@
+/**
+ * Buckets with a volume of their own, as shipping tools ask for them: for a bucket that names no volume one is made. When
+ * the bucket is gone, whoever deleted it, the volume goes too.
+ */
+import { describe, isActive, JOBS } from '../../../core/jobs.ts'
+import type { Cluster } from '../../../core/cluster.ts'
+import type { Actions } from '../../../core/perform.ts'
+import { job, type Work } from '../../../core/verb.ts'
+import { failures } from '../../../model/failure.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+import { createVolume } from '../../storage/volume-verbs.ts'
+import { BUCKET_BYTES_MAX } from './bucket-fields.ts'
+import { createBucket, MADE_FOR, planBucket } from './bucket-verbs.ts'
+import { BUCKETS } from './types.ts'
+
+const VOLUMES = 'storage/volumes'
+/** Names tried for a volume. */
+const TRIES_MAX = 1000
+const LOOK_EVERY_MS = 5000
+
+export const createWithVolume = job({
+  example: { name: 'bucket-example', 'svm.name': 'svm1', size: 1_073_741_824 },
+  async plan(cluster, request) {
+    const { aggregates, ...draft } = request.draft
+    if (typeof draft['volume.uuid'] === 'string') {
+      if (aggregates !== undefined) {
+        throw failures.invalid('aggregates', 'The bucket lies in the aggregate of its volume. Name one of the two.')
+      }
+      return planBucket(cluster, draft)
+    }
+    const key = cluster.system.random.uuid()
+    const volumeDraft: Row = {
+      name: await volumeName(cluster, textAt(draft, 'svm.uuid')),
+      'svm.uuid': textAt(draft, 'svm.uuid'),
+      type: 'rw',
+      style: 'flexvol',
+      state: 'online',
+      // The bucket has a size, which may change; the volume takes from the disk what is written.
+      size: BUCKET_BYTES_MAX,
+      'guarantee.type': 'none',
+      'snapshot_policy.uuid': (await cluster.keyOfName('storage/snapshot-policies', 'none')) ?? null,
+      comment: `Made for the bucket ${textAt(draft, 'name')}.`,
+      ...(aggregates === undefined ? {} : { aggregates }),
+    }
+    const volume = await createVolume.plan(cluster, { ...request, draft: volumeDraft })
+    const bucket = await planBucket(cluster, draft, { key, volume: volume.key })
+    return {
+      key,
+      input: { ...bucket.input, $volume: { ...volume.input, [MADE_FOR]: key } },
+      locks: [...(volume.locks ?? []), ...(bucket.locks ?? [])],
+    }
+  },
+  steps: [
+    ...createVolume.steps.map(({ name, run, undo }) => ({
+      name: `volume: ${name}`,
+      run: (cluster: Cluster, work: Work) => onVolume(work, (its) => run(cluster, its)),
+      ...(undo === undefined
+        ? {}
+        : { undo: (cluster: Cluster, work: Work) => onVolume(work, (its) => undo(cluster, its)) }),
+    })),
+    // A bucket that cannot be made leaves no volume behind.
+    {
+      name: 'keep volume',
+      run: () => Promise.resolve(),
+      undo: (cluster, work) => onVolume(work, forgetVolume(cluster)),
+    },
+    ...createBucket.steps,
+  ],
+})
+
+const forgetVolume =
+  (cluster: Cluster) =>
+  async ({ key }: Work): Promise<void> => {
+    await cluster.commit([
+      { do: 'remove-record', type: VOLUMES, key },
+      { do: 'close-volume', volume: key },
+      { do: 'drop-counters', table: 'volume', row: key },
+    ])
+  }
+
+async function onVolume(work: Work, act: (work: Work) => Promise<void>): Promise<void> {
+  const volume = work.input['$volume'] as Row | undefined
+  if (volume !== undefined) await act({ ...work, key: textAt(volume, 'uuid'), input: volume })
+}
+
+/** As shipping systems call them: by the time in seconds. */
+async function volumeName(cluster: Cluster, svm: string): Promise<string> {
+  const seconds = Math.floor(cluster.now() / 1000)
+  for (let n = 0; n < TRIES_MAX; n++) {
+    const name = `fg_oss_${seconds + n}`
+    const isFree = (await cluster.keyOfName(VOLUMES, name, svm)) === undefined
+    if (isFree && !cluster.locks.isHeld(`volume-name:${svm}/${name}`)) return name
+  }
+  throw failures.tooMany('Too many buckets are being made at once.', 1)
+}
+
+/** Deletes volumes whose bucket is gone. */
+export class SpareVolumes {
+  readonly #actions: Actions
+  readonly #stop = new AbortController()
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(actions: Actions) {
+    this.#actions = actions
+  }
+
+  start(): void {
+    this.#running = this.#loop()
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#running
+  }
+
+  async #loop(): Promise<void> {
+    const { system, log } = this.#actions.cluster
+    while (!this.#stop.signal.aborted) {
+      try {
+        await this.look()
+      } catch (failure) {
+        log.warn('Volumes of deleted buckets were not all removed. It is tried again.', { cause: describe(failure) })
+      }
+      await system.clock.sleep(LOOK_EVERY_MS, this.#stop.signal)
+    }
+  }
+
+  /** Gives the number of volumes whose deletion was begun. */
+  async look(): Promise<number> {
+    const { cluster } = this.#actions
+    let begun = 0
+    for (const volume of await cluster.rows(VOLUMES)) {
+      if (textAt(volume, MADE_FOR) === '' || !(await this.#isSpare(volume))) continue
+      await this.#actions.perform(cluster.behaviour(VOLUMES), 'remove', {
+        caller: { user: 'cluster', role: 'admin', from: 'volumes of buckets' },
+        row: volume,
+        draft: {},
+        path: {},
+        args: { force: 'true' },
+        description: `DELETE /api/storage/volumes/${textAt(volume, 'uuid')}`,
+      })
+      begun++
+    }
+    return begun
+  }
+
+  async #isSpare(volume: Row): Promise<boolean> {
+    const { cluster } = this.#actions
+    const uuid = textAt(volume, 'uuid')
+    if ((await cluster.rows(BUCKETS, uuid)).length > 0) return false
+    // The bucket is still to come, or the volume is going.
+    const busy = (await cluster.rows(JOBS)).filter(isActive).map((row) => row['$key'])
+    return !busy.includes(uuid) && !busy.includes(textAt(volume, MADE_FOR))
+  }
+}
