@@ -1,5 +1,7 @@
 import type {
+  AggregateCounters,
   BucketCounters,
+  ChangedVolume,
   Fields,
   ListPage,
   ListQuery,
@@ -15,6 +17,7 @@ import type {
   SnapshotAt,
   SnapshotRow,
   StoredRecord,
+  UntidyVolume,
   UploadPosition,
   UploadRow,
   VersionPosition,
@@ -52,8 +55,14 @@ export interface Catalog {
   /** One record, or nothing. */
   record(type: string, key: string): Promise<StoredRecord | undefined>
 
-  /** All records of a type, or those under one parent, ordered by key. */
-  records(type: string, within?: { readonly parent: string }): Promise<StoredRecord[]>
+  /**
+   * All records of a type, or those under one parent, ordered by key. With `after`, at most so many after that key, in a
+   * turn of the event loop of its own: a walk meets every record once that stays.
+   */
+  records(
+    type: string,
+    within?: { readonly parent: string } | { readonly after: string; readonly limit: number },
+  ): Promise<StoredRecord[]>
 
   /** The key of the record that holds a unique value in a scope, such as scope `svm.name`, value `svm1`. */
   holder(scope: string, value: string): Promise<{ readonly type: string; readonly key: string } | undefined>
@@ -72,11 +81,22 @@ export interface Catalog {
 
   /** Counters of a volume's index: sizes and epoch, true as of the last commit. */
   volume(volume: string): Promise<VolumeCounters | undefined>
-  volumes(): Promise<ReadonlyMap<string, VolumeCounters>>
+  /** Of all volumes, or of those of them that are named. */
+  volumes(named?: readonly string[]): Promise<ReadonlyMap<string, VolumeCounters>>
+  /**
+   * Volumes whose size, or what they hold, changed after a `change` that was read before (0: all), oldest first. Each has
+   * the number of its last change alone.
+   */
+  changedVolumes(after: number, limit: number): Promise<readonly ChangedVolume[]>
+  /** Volumes in which there is something to `reclaim`, or blobs that are not needed. Cost grows with their number alone. */
+  untidyVolumes(): Promise<readonly UntidyVolume[]>
+  /** Sums over the volumes that were placed in an aggregate. Constant time at any number of them. */
+  aggregate(aggregate: string): Promise<AggregateCounters>
 
   /** Counters of a bucket. */
   bucket(bucket: string): Promise<BucketCounters | undefined>
-  buckets(): Promise<ReadonlyMap<string, BucketCounters>>
+  /** Of all buckets, or of those of them that are named. */
+  buckets(named?: readonly string[]): Promise<ReadonlyMap<string, BucketCounters>>
 
   /** Snapshots of a volume, oldest first. */
   snapshots(volume: string): Promise<readonly SnapshotRow[]>
@@ -199,6 +219,11 @@ export type Change =
 
   /** Opens a volume's counters. Repeating it changes nothing. */
   | { readonly do: 'open-volume'; readonly volume: string; readonly sizeBytes: number }
+  /**
+   * Says in which aggregate a volume lies, and whether its whole size is promised to it there: from here on the sums of
+   * aggregates count it so. To be repeated when either changes.
+   */
+  | { readonly do: 'place-volume'; readonly volume: string; readonly aggregate: string; readonly isGuaranteed: boolean }
   /** Refused `full` when the volume holds more than the new size. */
   | { readonly do: 'resize-volume'; readonly volume: string; readonly sizeBytes: number }
   /** Forgets all rows of a volume. Refused `not-empty` while it has buckets. Repeating it changes nothing. */

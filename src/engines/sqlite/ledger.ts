@@ -73,7 +73,7 @@ export class Ledger {
     this.#findState = query<{ revision: number; seq: number }>(db, 'SELECT revision, seq FROM state')
     this.#saveVolume = db.prepare(
       `UPDATE volumes SET size = ?, used = ?, snapshot_bytes = ?, epoch = ?, last_snapshot_epoch = ?, restoring = ?,
-         moves = ? WHERE id = ?`,
+         moves = ?, changed = ? WHERE id = ?`,
     )
     this.#saveBucket = db.prepare(
       'UPDATE buckets SET size_limit = ?, used = ?, objects = ?, versions = ?, versioning = ? WHERE id = ?',
@@ -176,7 +176,18 @@ export class Ledger {
   flush(): void {
     for (const v of this.#changedVolumes) {
       const { sizeBytes, usedBytes, snapshotBytes, epoch, lastSnapshotEpoch, restoring, moves } = v
-      this.#saveVolume.run(sizeBytes, usedBytes, snapshotBytes, epoch, lastSnapshotEpoch, restoring, moves, v.id)
+      const changed = this.nextSeq()
+      this.#saveVolume.run(
+        sizeBytes,
+        usedBytes,
+        snapshotBytes,
+        epoch,
+        lastSnapshotEpoch,
+        restoring,
+        moves,
+        changed,
+        v.id,
+      )
     }
     for (const b of this.#changedBuckets) {
       this.#saveBucket.run(b.limitBytes, b.usedBytes, b.objects, b.versions, b.versioning, b.id)

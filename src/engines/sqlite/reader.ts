@@ -1,7 +1,9 @@
 /** The reading half of the catalog: one prepared statement each, on one connection. */
 import type { DatabaseSync } from 'node:sqlite'
 import type {
+  AggregateCounters,
   BucketCounters,
+  ChangedVolume,
   Fields,
   ListQuery,
   LogEntry,
@@ -11,6 +13,7 @@ import type {
   SnapshotAt,
   SnapshotRow,
   StoredRecord,
+  UntidyVolume,
   UploadPosition,
   UploadRow,
   VersionPosition,
@@ -36,15 +39,25 @@ import type { View } from './views.ts'
 type RecordColumns = Omit<StoredRecord, 'body'> & { readonly body: string }
 
 const RECORD = 'SELECT type, key, parent, revision, body FROM records'
-const VOLUME = 'SELECT uuid, size AS sizeBytes, used AS usedBytes, snapshot_bytes AS snapshotBytes, epoch FROM volumes'
+const VOLUME =
+  'SELECT uuid, size AS sizeBytes, used AS usedBytes, snapshot_bytes AS snapshotBytes, epoch, snapshots FROM volumes'
 const BUCKET = `SELECT b.uuid, v.uuid AS volume, b.size_limit AS limitBytes, b.used AS usedBytes, b.objects,
     b.versions, b.versioning
   FROM buckets b JOIN volumes v ON v.id = b.volume WHERE b.closed = 0`
+/** Of the values of a JSON array, in any number. */
+const NAMED = '(SELECT value FROM json_each(?))'
+/** Volumes with blobs that are not needed: one seek for each, however many blobs they have. */
+const WITH_UNNEEDED = `WITH RECURSIVE untidy(volume) AS (
+    SELECT min(volume) FROM blobs WHERE refs = 0
+    UNION ALL
+    SELECT (SELECT min(volume) FROM blobs WHERE refs = 0 AND volume > untidy.volume) FROM untidy
+      WHERE untidy.volume IS NOT NULL)`
 const OBJECT_IN = '(SELECT id FROM buckets WHERE uuid = ?)'
 
 export function reader(db: DatabaseSync) {
   const record = query<RecordColumns>(db, `${RECORD} WHERE type = ? AND key = ?`)
   const ofType = query<RecordColumns>(db, `${RECORD} WHERE type = ? ORDER BY key`)
+  const afterKey = query<RecordColumns>(db, `${RECORD} WHERE type = ? AND key > ? ORDER BY key LIMIT ?`)
   // Left to itself, SQLite reads all records of the type, for their order.
   const ofParent = query<RecordColumns>(
     db,
@@ -58,8 +71,23 @@ export function reader(db: DatabaseSync) {
   )
   const volume = query<VolumeCounters & { uuid: string }>(db, `${VOLUME} WHERE uuid = ?`)
   const volumes = query<VolumeCounters & { uuid: string }>(db, `${VOLUME} WHERE uuid IS NOT NULL`)
+  const volumesNamed = query<VolumeCounters & { uuid: string }>(db, `${VOLUME} WHERE uuid IN ${NAMED}`)
+  const changedVolumes = query<VolumeCounters & { uuid: string; changed: number }>(
+    db,
+    `${VOLUME.replace(' FROM', ', changed FROM')} WHERE changed > ? AND uuid IS NOT NULL ORDER BY changed LIMIT ?`,
+  )
+  const untidy = query<{ uuid: string; dropped: number }>(
+    db,
+    `${WITH_UNNEEDED} SELECT uuid, id IN (SELECT volume FROM dropped_epochs) AS dropped FROM volumes
+       WHERE uuid IS NOT NULL AND id IN (SELECT volume FROM untidy UNION SELECT volume FROM dropped_epochs)`,
+  )
+  const aggregate = query<AggregateCounters>(
+    db,
+    'SELECT volumes, size AS sizeBytes, used AS usedBytes, promised AS promisedBytes FROM aggregates WHERE uuid = ?',
+  )
   const bucket = query<BucketCounters & { uuid: string }>(db, `${BUCKET} AND b.uuid = ?`)
   const buckets = query<BucketCounters & { uuid: string }>(db, BUCKET)
+  const bucketsNamed = query<BucketCounters & { uuid: string }>(db, `${BUCKET} AND b.uuid IN ${NAMED}`)
   const bucketId = query<{ id: number; versioning: Versioning; restoring: number; moves: number }>(
     db,
     `SELECT b.id, b.versioning, v.restoring, v.moves
@@ -175,6 +203,11 @@ export function reader(db: DatabaseSync) {
       return rows.map(storedRecord)
     },
 
+    async recordsAfter(type: string, after: string, limit: number): Promise<StoredRecord[]> {
+      await nextPage()
+      return afterKey.all(type, after, limit).map(storedRecord)
+    },
+
     holder(scope: string, value: string): { type: string; key: string } | undefined {
       const row = holder.get(scope, value)
       return row === undefined ? undefined : { type: row.type, key: row.key }
@@ -199,8 +232,22 @@ export function reader(db: DatabaseSync) {
       return row === undefined ? undefined : volumeCounters(row)
     },
 
-    volumes(): Map<string, VolumeCounters> {
-      return new Map(volumes.all().map((row) => [row.uuid, volumeCounters(row)]))
+    volumes(named?: readonly string[]): Map<string, VolumeCounters> {
+      const rows = named === undefined ? volumes.all() : volumesNamed.all(JSON.stringify(named))
+      return new Map(rows.map((row) => [row.uuid, volumeCounters(row)]))
+    },
+
+    changedVolumes(after: number, limit: number): ChangedVolume[] {
+      const rows = changedVolumes.all(after, limit)
+      return rows.map((row) => Object.assign(volumeCounters(row), { volume: row.uuid, change: row.changed }))
+    },
+
+    untidyVolumes(): UntidyVolume[] {
+      return untidy.all().map(({ uuid, dropped }) => ({ volume: uuid, mayReclaim: dropped === 1 }))
+    },
+
+    aggregate(uuid: string): AggregateCounters {
+      return { volumes: 0, sizeBytes: 0, usedBytes: 0, promisedBytes: 0, ...aggregate.get(uuid) }
     },
 
     bucket(uuid: string): BucketCounters | undefined {
@@ -208,8 +255,9 @@ export function reader(db: DatabaseSync) {
       return row === undefined ? undefined : bucketCounters(row)
     },
 
-    buckets(): Map<string, BucketCounters> {
-      return new Map(buckets.all().map((row) => [row.uuid, bucketCounters(row)]))
+    buckets(named?: readonly string[]): Map<string, BucketCounters> {
+      const rows = named === undefined ? buckets.all() : bucketsNamed.all(JSON.stringify(named))
+      return new Map(rows.map((row) => [row.uuid, bucketCounters(row)]))
     },
 
     snapshots(uuid: string): SnapshotRow[] {
@@ -330,8 +378,8 @@ function storedRecord({ type, key, parent, revision, body }: RecordColumns): Sto
   return { type, key, parent, revision, body: JSON.parse(body) as Fields }
 }
 
-function volumeCounters({ sizeBytes, usedBytes, snapshotBytes, epoch }: VolumeCounters): VolumeCounters {
-  return { sizeBytes, usedBytes, snapshotBytes, epoch }
+function volumeCounters({ sizeBytes, usedBytes, snapshotBytes, epoch, snapshots }: VolumeCounters): VolumeCounters {
+  return { sizeBytes, usedBytes, snapshotBytes, epoch, snapshots }
 }
 
 function bucketCounters(row: BucketCounters & { readonly uuid: string }): BucketCounters {

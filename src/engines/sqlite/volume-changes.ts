@@ -8,8 +8,9 @@ type Of<Name extends Change['do']> = Extract<Change, { do: Name }>
 
 export function volumeChanges(db: DatabaseSync, ledger: Ledger) {
   const openBucketIn = query<{ id: number }>(db, 'SELECT id FROM buckets WHERE volume = ? AND closed = 0 LIMIT 1')
-  const insertVolume = ledger.write('INSERT INTO volumes (uuid, size) VALUES (?, ?) ON CONFLICT DO NOTHING')
-  const closeVolume = ledger.write('UPDATE volumes SET uuid = NULL WHERE id = ?')
+  const insertVolume = ledger.write('INSERT INTO volumes (uuid, size, changed) VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
+  const placeVolume = ledger.write('UPDATE volumes SET aggregate = ?, guaranteed = ? WHERE id = ?')
+  const closeVolume = ledger.write("UPDATE volumes SET uuid = NULL, aggregate = '' WHERE id = ?")
   const removeClosedBuckets = ledger.write('DELETE FROM buckets WHERE volume = ?')
   const removeSnapshots = ledger.write('DELETE FROM snapshots WHERE volume = ?')
   const removeSums = ledger.write('DELETE FROM snapshot_buckets WHERE volume = ?')
@@ -28,7 +29,12 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger) {
 
   return {
     openVolume({ volume, sizeBytes }: Of<'open-volume'>): Outcome {
-      insertVolume(volume, sizeBytes)
+      insertVolume(volume, sizeBytes, ledger.nextSeq())
+      return {}
+    },
+
+    placeVolume({ volume, aggregate, isGuaranteed }: Of<'place-volume'>): Outcome {
+      placeVolume(aggregate, isGuaranteed ? 1 : 0, ledger.volume(volume).id)
       return {}
     },
 

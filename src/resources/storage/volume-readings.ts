@@ -4,13 +4,14 @@ import type { Derivation } from '../../core/behaviour.ts'
 import { NO_GROWTH } from '../../core/metrics/figures.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { lastSample, totals } from '../metric-readings.ts'
-import { availableIn, countersOf, footprintOf, isGuaranteed } from './aggregate-space.ts'
+import { availableIn, footprintOf, isGuaranteed } from './aggregate-space.ts'
 
-export const volumeSpace: Derivation = {
-  gives: ['space', 'guarantee.honored', 'snapshot_count', 'is_object_store'],
+const uuidOf = (row: Row) => textAt(row, 'uuid')
+
+const space: Derivation = {
+  gives: ['space', 'guarantee.honored', 'snapshot_count'],
   async from(cluster, rows) {
-    const counters = await countersOf(cluster, rows)
-    const roots = new Set((await cluster.rows('protocols/s3/services')).map((server) => server['root_volume.uuid']))
+    const counters = await cluster.catalog.volumes(rows.map(uuidOf))
     const available = new Map<string, number>()
     const derived: Row[] = []
     for (const row of rows) {
@@ -18,7 +19,7 @@ export const volumeSpace: Derivation = {
       const spare = available.get(aggregate) ?? (await availableIn(cluster, aggregate))
       available.set(aggregate, spare)
       const size = Number(row['size'])
-      const counter = counters.get(textAt(row, 'uuid'))
+      const counter = counters.get(uuidOf(row))
       const used = counter?.usedBytes ?? 0
       const left = Math.max(0, size - used)
       derived.push({
@@ -29,15 +30,22 @@ export const volumeSpace: Derivation = {
         'space.snapshot.used': counter?.snapshotBytes ?? 0,
         'space.footprint': footprintOf(row, used),
         'guarantee.honored': true,
-        is_object_store: roots.has(row['uuid'] ?? ''),
-        snapshot_count: (await cluster.catalog.snapshots(textAt(row, 'uuid'))).length,
+        snapshot_count: counter?.snapshots ?? 0,
       })
     }
     return derived
   },
 }
 
-const uuidOf = (row: Row) => textAt(row, 'uuid')
+const isRoot: Derivation = {
+  gives: ['is_object_store'],
+  async from(cluster, rows) {
+    const roots = new Set((await cluster.rows('protocols/s3/services')).map((server) => server['root_volume.uuid']))
+    return rows.map((row) => ({ is_object_store: roots.has(row['uuid'] ?? '') }))
+  },
+}
+
+export const volumeSpace: readonly Derivation[] = [space, isRoot]
 
 export const volumeMetrics: readonly Derivation[] = [
   lastSample(uuidOf),

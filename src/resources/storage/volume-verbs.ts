@@ -6,7 +6,7 @@ import { printSize } from '../../model/kinds/index.ts'
 import { isRecord, type Row, textAt } from '../../model/value.ts'
 import { CommitRefused, type Change } from '../../ports/catalog.ts'
 import { plannedRestore, restoreArgs, restoreVolume } from './volume-restore.ts'
-import { AGGREGATES_LOCK, availableIn } from './aggregate-space.ts'
+import { AGGREGATES_LOCK, availableIn, placed } from './aggregate-space.ts'
 import { FULLNESS } from './volume-watch.ts'
 import { withAutosize } from './volumes/autosize.ts'
 import { NOTES } from './volumes/owed-snapshots.ts'
@@ -66,6 +66,7 @@ export const createVolume = job({
             { do: 'check-record', type: svm.type, key: svm.key, expect: svm.revision },
             cluster.put('storage/volumes', input, { expect: 'absent' }),
             { do: 'open-volume', volume: key, sizeBytes: Number(input['size']) },
+            placed(input),
             cluster.event('volume.created', { volume: input['name'] ?? '' }),
           ])
         })
@@ -110,6 +111,7 @@ export const modifyVolume = job({
           await insistOnName(cluster, after)
           await commitSize(cluster, key, after, [
             { do: 'resize-volume', volume: key, sizeBytes: Number(after['size']) },
+            placed(after),
             cluster.put('storage/volumes', after, { expect: record.revision }),
             cluster.event('volume.modified', { volume: after['name'] ?? '' }),
           ])

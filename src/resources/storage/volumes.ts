@@ -71,5 +71,5 @@ export const volumes = define(
       ...operationFields,
     },
   },
-  { derive: [volumeSpace, ...volumeMetrics], create: createVolume, modify: modifyVolume, remove: removeVolume },
+  { derive: [...volumeSpace, ...volumeMetrics], create: createVolume, modify: modifyVolume, remove: removeVolume },
 )

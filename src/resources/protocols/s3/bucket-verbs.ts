@@ -19,7 +19,7 @@ const BUCKETS_MAX = 12_000
 export const bucketUse: Derivation = {
   gives: ['logical_used_size', 'object_count'],
   async from(cluster, rows) {
-    const counters = await cluster.catalog.buckets()
+    const counters = await cluster.catalog.buckets(rows.map((row) => textAt(row, 'uuid')))
     return rows.map((row): Row => {
       const counter = counters.get(textAt(row, 'uuid'))
       return { logical_used_size: counter?.usedBytes ?? 0, object_count: counter?.objects ?? 0 }
