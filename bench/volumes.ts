@@ -24,7 +24,7 @@ const VOLUMES_A_COMMIT = 20
 const COMMITS_AT_ONCE = 8
 const CREATES = 40
 const READERS = 4
-const IDLE_SECONDS = 15
+const IDLE_SECONDS = 5
 /** Of a second of the kernel's accounts of processes. */
 const TICKS = 100
 

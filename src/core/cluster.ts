@@ -73,7 +73,7 @@ export class Cluster {
     this.lifecycleDayMs = parts.lifecycleDayMs ?? 86_400_000
     this.metrics = new Metrics(parts.catalog)
     this.#volumesOf = parts.volumesOf
-    this.#mirror = new Mirror(parts.catalog)
+    this.#mirror = new Mirror(parts.catalog, parts.system)
   }
 
   now(): number {

@@ -153,24 +153,13 @@ class Run {
     }
     const { aggregate, isGuaranteed } = { aggregate: this.#aggregate(one.aggregate), isGuaranteed: one.isGuaranteed }
     const taken = this.#snapshots.get(volume) ?? []
-    switch (one.does) {
-      case 'place':
-        this.#placed.set(volume, { aggregate, isGuaranteed })
-        break
-      case 'take':
-        this.#snapshots.set(volume, [...taken, `s${this.#made}`])
-        break
-      case 'drop':
-        this.#snapshots.set(volume, taken.slice(1))
-        break
-      case 'restore':
-        this.#snapshots.set(volume, taken.slice(0, 1))
-        break
-      case 'close':
-        this.#placed.delete(volume)
-        this.#snapshots.delete(volume)
-        break
-      default:
+    if (one.does === 'place') this.#placed.set(volume, { aggregate, isGuaranteed })
+    if (one.does === 'take') this.#snapshots.set(volume, [...taken, `s${this.#made}`])
+    if (one.does === 'drop') this.#snapshots.set(volume, taken.slice(1))
+    if (one.does === 'restore') this.#snapshots.set(volume, taken.slice(0, 1))
+    if (one.does === 'close') {
+      this.#placed.delete(volume)
+      this.#snapshots.delete(volume)
     }
   }
 

@@ -147,11 +147,11 @@ export interface Catalog {
 
   /**
    * Values of operation counters: one map of names to totals for each row of a table. With `page`, of at most so many
-   * rows after the one named, in order, and in a turn of the event loop of its own.
+   * rows after the one named, in order, and in a turn of the event loop of its own; or of the rows `named`.
    */
   counters(
     table: string,
-    page?: { readonly after: string; readonly limit: number },
+    page?: { readonly after: string; readonly limit: number } | { readonly named: readonly string[] },
   ): Promise<ReadonlyMap<string, Readonly<Record<string, number>>>>
 
   /** Samples of one block of time, in the order of rows, after the row named; in a turn of the event loop of its own. */

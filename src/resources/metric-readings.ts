@@ -1,6 +1,7 @@
 /** The operations on an object beside its record: its last sample, and its totals since it was made. */
 import type { Derivation } from '../core/behaviour.ts'
-import { figuresOf, type Growth, NO_GROWTH, rawFiguresOf, STATUSES } from '../core/metrics/figures.ts'
+import type { Cluster } from '../core/cluster.ts'
+import { figuresOf, type Growth, growthOf, NO_GROWTH, rawFiguresOf, STATUSES, sum } from '../core/metrics/figures.ts'
 import { SAMPLE_SECONDS } from '../core/metrics/intervals.ts'
 import { totalsOf } from '../core/metrics/totals.ts'
 import { count, duration, oneOf, time } from '../model/kinds/index.ts'
@@ -26,7 +27,7 @@ export function sampleFields(base: '' | 'metric.' = ''): Fields {
   }
 }
 
-/** The fields of `lastSample` and `totals`. */
+/** The fields of `lastSample`, `totals` and `totalsOfAll`. */
 export const operationFields: Fields = {
   ...sampleFields('metric.'),
   'statistics.timestamp': { doc: 'When the totals were read.', kind: time(), isExpensive: true },
@@ -61,16 +62,31 @@ export function lastSample(samplesOf: (record: Row) => string): Derivation {
   }
 }
 
-/** `statistics`, of what is counted in a table; `pick` makes the totals of a record of those of its rows. */
-export function totals(table: string, pick: (rows: ReadonlyMap<string, Growth>, record: Row) => Growth): Derivation {
+/** `statistics`, of the row of a table of counters that a record has. */
+export function totals(table: string, rowOf: (record: Row) => string): Derivation {
   return {
     gives: ['statistics'],
     async from(cluster, records) {
-      const rows = new Map<string, Growth>()
-      for await (const [row, total] of totalsOf(cluster.catalog, table)) rows.set(row, total)
-      return records.map((record) => within('statistics', rawFiguresOf(cluster.now(), pick(rows, record))))
+      const counters = await cluster.catalog.counters(table, { named: records.map(rowOf) })
+      return records.map((record) => statistics(cluster, growthOf(counters.get(rowOf(record)) ?? {})))
     },
   }
+}
+
+/** `statistics`, of all rows of a table of counters together. */
+export function totalsOfAll(table: string): Derivation {
+  return {
+    gives: ['statistics'],
+    async from(cluster, records) {
+      let whole = NO_GROWTH
+      for await (const [, total] of totalsOf(cluster.catalog, table)) whole = sum(whole, total)
+      return records.map(() => statistics(cluster, whole))
+    },
+  }
+}
+
+function statistics(cluster: Cluster, total: Growth): Row {
+  return within('statistics', rawFiguresOf(cluster.now(), total))
 }
 
 function within(base: string, figures: Row): Row {

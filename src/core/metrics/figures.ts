@@ -18,6 +18,11 @@ export type Growth = readonly number[]
 
 export const NO_GROWTH: Growth = FIGURES.map(() => 0)
 
+/** Of counters, those that are figures. */
+export function growthOf(counters: Readonly<Record<string, number>>): Growth {
+  return FIGURES.map((figure) => counters[figure] ?? 0)
+}
+
 export function sum(a: Growth, b: Growth): Growth {
   return a.map((value, at) => value + (b[at] ?? 0))
 }

@@ -192,9 +192,10 @@ export class SqliteCatalog implements Catalog {
 
   async counters(
     table: string,
-    page?: { readonly after: string; readonly limit: number },
+    page?: { readonly after: string; readonly limit: number } | { readonly named: readonly string[] },
   ): Promise<ReadonlyMap<string, Readonly<Record<string, number>>>> {
-    return page === undefined ? this.#read.counters(table) : this.#read.countersAfter(table, page)
+    if (page === undefined) return this.#read.counters(table)
+    return 'named' in page ? this.#read.countersNamed(table, page.named) : this.#read.countersAfter(table, page)
   }
 
   samples(step: number, block: number, after: string, limit: number): Promise<readonly SampleBlock[]> {

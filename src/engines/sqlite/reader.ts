@@ -24,6 +24,7 @@ import type {
   ListPage,
   VolumeCounters,
 } from '../../ports/catalog.ts'
+import { turnstile } from '../turnstile.ts'
 import { listKeys } from './list.ts'
 import type { PageWalk } from './list.ts'
 import { listVersions, scanVersions } from './list-versions.ts'
@@ -32,7 +33,6 @@ import type { ObjectColumns, PartColumns, UploadColumns } from './rows.ts'
 import { sampleReads } from './samples.ts'
 import { snapshotSizes } from './snapshot-bytes.ts'
 import { query } from './statements.ts'
-import { turnstile } from './turnstile.ts'
 import { viewer } from './views.ts'
 import type { View } from './views.ts'
 
@@ -133,6 +133,10 @@ export function reader(db: DatabaseSync) {
     db,
     'SELECT row, name, value FROM counters WHERE tbl = ? AND row > ? ORDER BY row, name',
   )
+  const countersNamed = query<{ row: string; name: string; value: number }>(
+    db,
+    `SELECT row, name, value FROM counters WHERE tbl = ? AND row IN ${NAMED} ORDER BY row, name`,
+  )
   const begin = db.prepare('BEGIN')
   const end = db.prepare('COMMIT')
 
@@ -179,9 +183,12 @@ export function reader(db: DatabaseSync) {
     }
   }
 
-  function readCounters(table: string, after: string, limit: number): Map<string, Record<string, number>> {
+  function byRow(
+    values: Iterable<{ readonly row: string; readonly name: string; readonly value: number }>,
+    limit = Infinity,
+  ): Map<string, Record<string, number>> {
     const rows = new Map<string, Record<string, number>>()
-    for (const { row, name, value } of counters.iterate(table, after)) {
+    for (const { row, name, value } of values) {
       let totals = rows.get(row)
       if (totals === undefined) {
         if (rows.size === limit) break
@@ -352,7 +359,11 @@ export function reader(db: DatabaseSync) {
     },
 
     counters(table: string): Map<string, Record<string, number>> {
-      return readCounters(table, '', Infinity)
+      return byRow(counters.iterate(table, ''))
+    },
+
+    countersNamed(table: string, named: readonly string[]): Map<string, Record<string, number>> {
+      return byRow(countersNamed.iterate(table, JSON.stringify(named)))
     },
 
     async countersAfter(
@@ -360,7 +371,7 @@ export function reader(db: DatabaseSync) {
       { after, limit }: { after: string; limit: number },
     ): Promise<Map<string, Record<string, number>>> {
       await nextPage()
-      return readCounters(table, after, limit)
+      return byRow(counters.iterate(table, after), limit)
     },
 
     samples: sampleReads(db, nextPage),
