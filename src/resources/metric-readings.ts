@@ -6,7 +6,7 @@ import { SAMPLE_SECONDS } from '../core/metrics/intervals.ts'
 import { totalsOf } from '../core/metrics/totals.ts'
 import { count, duration, oneOf, time } from '../model/kinds/index.ts'
 import type { FieldDeclaration } from '../model/resource.ts'
-import type { Row } from '../model/value.ts'
+import type { Row, Value } from '../model/value.ts'
 
 type Fields = Readonly<Record<string, FieldDeclaration>>
 
@@ -56,7 +56,7 @@ export function lastSample(samplesOf: (record: Row) => string): Derivation {
         records.map((record) => {
           const last = cluster.metrics.last(samplesOf(record))
           const none = { timeMs: cluster.now(), coveredMs: 0, growth: NO_GROWTH }
-          return within('metric', figuresOf(last ?? none, SAMPLE_SECONDS))
+          return inMetric(figuresOf(last ?? none, SAMPLE_SECONDS))
         }),
       ),
   }
@@ -86,9 +86,22 @@ export function totalsOfAll(table: string): Derivation {
 }
 
 function statistics(cluster: Cluster, total: Growth): Row {
-  return within('statistics', rawFiguresOf(cluster.now(), total))
+  return inStatistics(rawFiguresOf(cluster.now(), total))
 }
 
-function within(base: string, figures: Row): Row {
-  return Object.fromEntries(Object.entries(figures).map(([path, value]) => [`${base}.${path}`, value]))
+/** Puts figures below a base. Their paths are made once. */
+function below(base: string): (figures: Row) => Row {
+  const paths = new Map<string, string>()
+  return (figures) => {
+    const row: Record<string, Value> = {}
+    for (const [path, value] of Object.entries(figures)) {
+      let whole = paths.get(path)
+      if (whole === undefined) paths.set(path, (whole = `${base}.${path}`))
+      row[whole] = value
+    }
+    return row
+  }
 }
+
+const inMetric = below('metric')
+const inStatistics = below('statistics')
