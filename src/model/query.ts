@@ -118,8 +118,9 @@ export function placeOf(row: Row, orders: readonly Order[], key: readonly string
 /** How places compare in an order; what is not set comes last. */
 export function placeOrder(resource: Resource, orders: readonly Order[]): (a: Place, b: Place) => number {
   const compares = orders.map(({ path, isDescending }) => {
-    const kind = fieldAt(resource, path)?.kind
-    const compare = kind === undefined ? compareKeys : (kind.element ?? kind).compare
+    const field = fieldAt(resource, path)?.kind
+    const kind = field?.element ?? field
+    const compare = (left: Value, right: Value) => kind?.compare(left, right) ?? compareKeys(left, right)
     return isDescending ? (left: Value, right: Value) => -compare(left, right) : compare
   })
   return (a, b) => {

@@ -35,7 +35,7 @@ export const createBucket = inline({
     if ((await cluster.keyOfName(BUCKETS, name, svm)) !== undefined) {
       throw failures.duplicate(`A bucket named "${name}"`, 'name', bucketCodes.exists)
     }
-    if ((await cluster.catalog.buckets()).size >= BUCKETS_MAX) {
+    if ((await cluster.rows(BUCKETS)).length >= BUCKETS_MAX) {
       throw failures.invalid(
         undefined,
         `The cluster has ${BUCKETS_MAX} buckets, which is the limit.`,
