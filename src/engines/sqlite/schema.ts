@@ -54,8 +54,17 @@ CREATE TABLE aggregates (
   promised INTEGER NOT NULL -- of guaranteed volumes, what they do not use yet
 ) STRICT, WITHOUT ROWID;
 
-CREATE TRIGGER volumes_summed AFTER UPDATE OF aggregate, guaranteed, size, used ON volumes
-  WHEN OLD.aggregate <> '' OR NEW.aggregate <> ''
+-- What every write does.
+CREATE TRIGGER volumes_summed AFTER UPDATE OF size, used ON volumes
+  WHEN NEW.aggregate <> '' AND OLD.aggregate = NEW.aggregate AND OLD.guaranteed = NEW.guaranteed
+BEGIN
+  UPDATE aggregates SET size = size + NEW.size - OLD.size, used = used + NEW.used - OLD.used,
+      promised = promised + NEW.guaranteed * (max(0, NEW.size - NEW.used) - max(0, OLD.size - OLD.used))
+    WHERE uuid = NEW.aggregate;
+END;
+
+CREATE TRIGGER volumes_placed AFTER UPDATE OF aggregate, guaranteed ON volumes
+  WHEN OLD.aggregate <> NEW.aggregate OR OLD.guaranteed <> NEW.guaranteed
 BEGIN
   UPDATE aggregates SET volumes = volumes - 1, size = size - OLD.size, used = used - OLD.used,
       promised = promised - OLD.guaranteed * max(0, OLD.size - OLD.used)

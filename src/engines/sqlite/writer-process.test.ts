@@ -253,7 +253,7 @@ void describe('the writer process', () => {
 })
 
 /** Takes away what version 6 brought. */
-const WITHOUT_SUMS = `DROP TRIGGER volumes_summed; DROP TRIGGER snapshots_taken; DROP TRIGGER snapshots_dropped;
+const WITHOUT_SUMS = `DROP TRIGGER volumes_summed; DROP TRIGGER volumes_placed; DROP TRIGGER snapshots_taken; DROP TRIGGER snapshots_dropped;
   DROP TABLE aggregates; DROP INDEX volumes_by_change;
   ${['aggregate', 'guaranteed', 'snapshots', 'changed'].map((name) => `ALTER TABLE volumes DROP COLUMN ${name};`).join('')}`
 
