@@ -8,6 +8,7 @@
 import type { Cluster } from '../../core/cluster.ts'
 import type { EventName } from '../../core/events.ts'
 import { describe } from '../../core/jobs.ts'
+import { Rounds } from '../../core/rounds.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { CommitRefused } from '../../ports/catalog.ts'
 import { FULL_PERCENT, isAutosizing, NEARLY_FULL_PERCENT, wantedSize } from './volumes/autosize.ts'
@@ -33,8 +34,7 @@ const EVENTS: Readonly<Record<Level, EventName>> = {
 
 export class VolumeWatch {
   readonly #cluster: Cluster
-  readonly #stop = new AbortController()
-  #running: Promise<void> = Promise.resolve()
+  readonly #rounds: Rounds
   /** The last change of a volume that was looked at. Every change of a record of one is a change of its sums as well. */
   #seen = 0
   /** Volumes that did not become what they should: an aggregate was full, or somebody else changed them. */
@@ -42,29 +42,21 @@ export class VolumeWatch {
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster
+    this.#rounds = new Rounds(cluster.system.clock, {
+      act: () => this.look(),
+      failed(failure) {
+        cluster.log.warn('Sizes of volumes were not looked at. It is tried again.', { cause: describe(failure) })
+      },
+      restMs: (tookMs) => Math.max(LOOK_EVERY_MS, tookMs * PAUSE_TIMES),
+    })
   }
 
   start(): void {
-    this.#running = this.#loop()
+    this.#rounds.start()
   }
 
-  async stop(): Promise<void> {
-    this.#stop.abort()
-    await this.#running
-  }
-
-  async #loop(): Promise<void> {
-    const { clock } = this.#cluster.system
-    while (!this.#stop.signal.aborted) {
-      const beganMs = clock.elapsed()
-      try {
-        await this.look()
-      } catch (failure) {
-        this.#cluster.log.warn('Sizes of volumes were not looked at. It is tried again.', { cause: describe(failure) })
-      }
-      const pauseMs = Math.max(LOOK_EVERY_MS, (clock.elapsed() - beganMs) * PAUSE_TIMES)
-      await clock.sleep(pauseMs, this.#stop.signal)
-    }
+  stop(): Promise<void> {
+    return this.#rounds.stop()
   }
 
   /** One look at the volumes that changed since the last one; the first is at all. */
@@ -76,7 +68,7 @@ export class VolumeWatch {
       if (counters === undefined) this.#again.delete(uuid)
       else await this.#lookAt(uuid, counters.usedBytes)
     }
-    for (let page = SLICE; page === SLICE && !this.#stop.signal.aborted;) {
+    for (let page = SLICE; page === SLICE && !this.#rounds.isStopping;) {
       const changed = await catalog.changedVolumes(this.#seen, SLICE)
       for (const { volume, usedBytes, change } of changed) {
         await this.#lookAt(volume, usedBytes)
