@@ -45,6 +45,19 @@ test('rows are what the catalog holds, also when it changes while they are read 
   )
 })
 
+test('rows are what the catalog holds, also after more changes than its feed reaches back', async () => {
+  const catalog = openSqliteCatalog({ file: ':memory:', commit: 'in-process' })
+  await catalog.commit([put(1, 1), put(2, 2)])
+  const mirror = new Mirror(catalog, realSystem)
+  assert.equal((await mirror.rows('t')).length, 2)
+  await catalog.commit([{ do: 'remove-record', type: 't', key: 'k1' }])
+  for (let n = 0; n < 20; n++) await catalog.commit(Array.from({ length: 600 }, (_, at) => put(2 * at, n)))
+  assert.equal(await catalog.changes(1, 10), undefined)
+  const records = await catalog.records('t')
+  assert.deepEqual(new Set(await mirror.rows('t')), new Set(records.map(({ body }) => body)))
+  await catalog.close()
+})
+
 /** The same catalog, in which something happens before each page of records is read. */
 function changedAmid(catalog: Catalog, happen: () => Promise<void>): Catalog {
   return new Proxy(catalog, {

@@ -112,18 +112,20 @@ export function proveSums(catalog: () => Catalog, numRuns: number): void {
       assert.deepEqual(await untidy(), [])
     })
 
-    void it('counters are of the volumes and buckets that are named', async () => {
+    void it('counters are of the buckets and rows that are named', async () => {
       for (const name of ['sum4-a', 'sum4-b']) {
         await catalog().commit([
           { do: 'open-volume', volume: name, sizeBytes: 100 },
           { do: 'open-bucket', bucket: name, volume: name, limitBytes: 50 },
+          { do: 'count', table: 'sum4', row: name, add: { reads: 2, writes: 3 } },
         ])
       }
-      assert.deepEqual([...(await catalog().volumes(['sum4-b', 'nowhere'])).keys()], ['sum4-b'])
       assert.deepEqual([...(await catalog().buckets(['nowhere', 'sum4-a'])).keys()], ['sum4-a'])
-      assert.deepEqual(await catalog().volumes([]), new Map())
-      const all = await catalog().volumes()
-      assert.deepEqual(all.get('sum4-b'), await catalog().volume('sum4-b'))
+      assert.deepEqual(await catalog().buckets([]), new Map())
+      const all = await catalog().buckets()
+      assert.deepEqual(all.get('sum4-b'), await catalog().bucket('sum4-b'))
+      const counters = await catalog().counters('sum4', { named: ['sum4-b', 'nowhere'] })
+      assert.deepEqual([...counters], [['sum4-b', { reads: 2, writes: 3 }]])
     })
   })
 }

@@ -81,8 +81,7 @@ export interface Catalog {
 
   /** Counters of a volume's index: sizes and epoch, true as of the last commit. */
   volume(volume: string): Promise<VolumeCounters | undefined>
-  /** Of all volumes, or of those of them that are named. */
-  volumes(named?: readonly string[]): Promise<ReadonlyMap<string, VolumeCounters>>
+  volumes(): Promise<ReadonlyMap<string, VolumeCounters>>
   /**
    * Volumes whose size, or what they hold, changed after a `change` that was read before (0: all), oldest first. Each has
    * the number of its last change alone.

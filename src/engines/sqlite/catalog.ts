@@ -118,8 +118,8 @@ export class SqliteCatalog implements Catalog {
     return this.#read.volume(volume)
   }
 
-  async volumes(named?: readonly string[]): Promise<ReadonlyMap<string, VolumeCounters>> {
-    return this.#read.volumes(named)
+  async volumes(): Promise<ReadonlyMap<string, VolumeCounters>> {
+    return this.#read.volumes()
   }
 
   async changedVolumes(after: number, limit: number): Promise<readonly ChangedVolume[]> {

@@ -71,7 +71,6 @@ export function reader(db: DatabaseSync) {
   )
   const volume = query<VolumeCounters & { uuid: string }>(db, `${VOLUME} WHERE uuid = ?`)
   const volumes = query<VolumeCounters & { uuid: string }>(db, `${VOLUME} WHERE uuid IS NOT NULL`)
-  const volumesNamed = query<VolumeCounters & { uuid: string }>(db, `${VOLUME} WHERE uuid IN ${NAMED}`)
   const changedVolumes = query<VolumeCounters & { uuid: string; changed: number }>(
     db,
     `${VOLUME.replace(' FROM', ', changed FROM')} WHERE changed > ? AND uuid IS NOT NULL ORDER BY changed LIMIT ?`,
@@ -239,9 +238,8 @@ export function reader(db: DatabaseSync) {
       return row === undefined ? undefined : volumeCounters(row)
     },
 
-    volumes(named?: readonly string[]): Map<string, VolumeCounters> {
-      const rows = named === undefined ? volumes.all() : volumesNamed.all(JSON.stringify(named))
-      return new Map(rows.map((row) => [row.uuid, volumeCounters(row)]))
+    volumes(): Map<string, VolumeCounters> {
+      return new Map(volumes.all().map((row) => [row.uuid, volumeCounters(row)]))
     },
 
     changedVolumes(after: number, limit: number): ChangedVolume[] {
