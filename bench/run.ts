@@ -20,6 +20,7 @@ import { measureOperations } from './operations.ts'
 import { measureScale } from './scale.ts'
 import { readBenchSettings, type Section } from './settings.ts'
 import { measureSnapshots } from './snapshots.ts'
+import { measureVolumes } from './volumes.ts'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const TMPFS = 0x0102_1994
@@ -30,6 +31,7 @@ const measures: Readonly<Record<Section, (bench: Bench) => Promise<void>>> = {
   list: measureListing,
   scale: measureScale,
   management: measureManagement,
+  volumes: measureVolumes,
   snapshots: measureSnapshots,
 }
 

@@ -1,5 +1,5 @@
 /** Flags of the benchmark. */
-export const sections = ['objects', 'operations', 'list', 'scale', 'management', 'snapshots'] as const
+export const sections = ['objects', 'operations', 'list', 'scale', 'management', 'volumes', 'snapshots'] as const
 export type Section = (typeof sections)[number]
 
 const SMALL_BUCKET_KEYS = 1000
@@ -13,6 +13,8 @@ export interface BenchSettings {
   readonly rounds: number
   readonly keys: number
   readonly volumes: number
+  /** Of the cluster that is compared with a small one. */
+  readonly manyVolumes: number
   readonly snapshotObjects: number
   /** Objects of 4 KiB among which operations choose. */
   readonly smallObjects: number
@@ -30,6 +32,7 @@ export const USAGE = `Usage: npm run bench -- [flags]
   --scale-keys N         keys of the large bucket (1000000; quick: 50000)
   --keys N               keys that are listed (100000; quick: 5000)
   --volumes N            volumes of the collection (1000; quick: 100)
+  --many-volumes N       volumes of the large cluster (10000; quick: 1000)
   --snapshot-objects N   objects of the large snapshot (1000000; quick: 50000)
 `
 
@@ -59,6 +62,7 @@ export function readBenchSettings(flags: readonly string[]): BenchSettings {
     rounds: number('--rounds', 2, 1),
     keys: number('--keys', 100_000, 5000),
     volumes: number('--volumes', 1000, 100),
+    manyVolumes: number('--many-volumes', 10_000, 1000),
     snapshotObjects: number('--snapshot-objects', 1_000_000, 50_000),
     smallObjects: isQuick ? 800 : 4000,
     scaleKeys: [

@@ -7,8 +7,22 @@ import type { Verb } from './verb.ts'
 export interface Derivation {
   /** The field paths it gives. It runs only when one of them is asked for, filtered or sorted by. */
   readonly gives: readonly string[]
-  /** For each row, in the same order, the fields to add. */
-  from(cluster: Cluster, rows: readonly Row[]): Promise<readonly Row[]>
+  /**
+   * For each row, in the same order, the fields to add. Rows of one reading come some at a time: what they have in common
+   * is made `once`.
+   */
+  from(cluster: Cluster, rows: readonly Row[], once: Once): Promise<readonly Row[]>
+}
+
+/** Gives what was made under this name in this reading, or makes it. */
+export type Once = <Made>(name: string, make: () => Made) => Made
+
+export function onceEach(): Once {
+  const made = new Map<string, unknown>()
+  return <Made>(name: string, make: () => Made) => {
+    if (!made.has(name)) made.set(name, make())
+    return made.get(name) as Made
+  }
 }
 
 export interface Acts {

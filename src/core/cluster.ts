@@ -12,6 +12,7 @@ import type { EventName } from './events.ts'
 import { Locks } from './locks.ts'
 import { Metrics } from './metrics/metrics.ts'
 import { Mirror } from './mirror.ts'
+import { VolumeSums } from './volume-sums.ts'
 
 export interface ClusterParts {
   readonly catalog: Catalog
@@ -59,6 +60,7 @@ export class Cluster {
   readonly lifecycleDayMs: number
   readonly locks = new Locks()
   readonly metrics: Metrics
+  readonly volumeSums: VolumeSums
   readonly #volumesOf: (aggregate: Row) => Volumes
   readonly #mirror: Mirror
 
@@ -72,8 +74,9 @@ export class Cluster {
     this.secrets = parts.secrets
     this.lifecycleDayMs = parts.lifecycleDayMs ?? 86_400_000
     this.metrics = new Metrics(parts.catalog)
+    this.volumeSums = new VolumeSums(parts.catalog, parts.system)
     this.#volumesOf = parts.volumesOf
-    this.#mirror = new Mirror(parts.catalog)
+    this.#mirror = new Mirror(parts.catalog, parts.system)
   }
 
   now(): number {

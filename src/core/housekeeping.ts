@@ -2,7 +2,7 @@
  * What runs beside requests: giving back the space of dropped snapshots, unlinking blobs that nothing needs, removing
  * old job records. All of it may stop at any point and be repeated.
  */
-import { type Row, textAt } from '../model/value.ts'
+import { textAt } from '../model/value.ts'
 import { CommitRefused } from '../ports/catalog.ts'
 import { aggregateOf } from './aggregate-of.ts'
 import type { Cluster } from './cluster.ts'
@@ -28,8 +28,6 @@ export class Housekeeping {
   #running: Promise<void> = Promise.resolve()
   readonly #stillReading: StillReading
   #prunedMs = 0
-  /** The snapshots that each volume had when nothing was left to reclaim in it. Others mean that there may be. */
-  readonly #settled = new Map<string, string>()
 
   constructor(cluster: Cluster, jobs: Jobs, stillReading: StillReading = () => Promise.resolve(new Set())) {
     this.#cluster = cluster
@@ -102,22 +100,17 @@ export class Housekeeping {
     return removed
   }
 
-  /** One round over all volumes. */
+  /** One round over the volumes in which there is something to do. */
   async round(): Promise<void> {
-    const volumes = await this.#cluster.rows('storage/volumes')
-    for (const volume of volumes) {
+    for (const { volume, mayReclaim } of await this.#cluster.catalog.untidyVolumes()) {
       if (this.#stop.signal.aborted) return
       try {
-        await this.#tidy(volume)
+        await this.#tidy(volume, mayReclaim)
       } catch (failure) {
         // The others are not to wait for a volume whose disk fails.
-        this.#cluster.log.warn('A volume could not be tidied. It is tried again.', {
-          volume: textAt(volume, 'uuid'),
-          cause: describe(failure),
-        })
+        this.#cluster.log.warn('A volume could not be tidied. It is tried again.', { volume, cause: describe(failure) })
       }
     }
-    this.#forgetAllBut(new Set(volumes.map((volume) => textAt(volume, 'uuid'))))
     const now = this.#cluster.now()
     if (now - this.#prunedMs > PRUNE_EVERY_MS) {
       this.#prunedMs = now
@@ -125,11 +118,12 @@ export class Housekeeping {
     }
   }
 
-  async #tidy(row: Row): Promise<void> {
-    const volume = textAt(row, 'uuid')
+  async #tidy(volume: string, mayReclaim: boolean): Promise<void> {
     const { catalog } = this.#cluster
+    const row = await this.#cluster.find('storage/volumes', volume)
+    if (row === undefined) return
     try {
-      await this.#reclaim(volume)
+      if (mayReclaim) await this.#reclaim(volume)
       for (let batch = 0, keptBlobs = 0; batch < BATCHES_A_ROUND; batch++) {
         // Those that are kept come first again.
         const unneeded = await catalog.unneededBlobs(volume, keptBlobs + BATCH)
@@ -148,21 +142,10 @@ export class Housekeeping {
     }
   }
 
-  /** Only where a snapshot went since the last time: a volume in which nothing happens costs reads alone. */
   async #reclaim(volume: string): Promise<void> {
-    const { catalog } = this.#cluster
-    const snapshots = (await catalog.snapshots(volume)).map(({ epoch }) => epoch).join()
-    if (this.#settled.get(volume) === snapshots) return
     for (let batch = 0; batch < BATCHES_A_ROUND; batch++) {
-      const [outcome] = await catalog.commit([{ do: 'reclaim', volume, limit: BATCH }])
-      if ((outcome?.reclaimed ?? 0) < BATCH) {
-        this.#settled.set(volume, snapshots)
-        return
-      }
+      const [outcome] = await this.#cluster.catalog.commit([{ do: 'reclaim', volume, limit: BATCH }])
+      if ((outcome?.reclaimed ?? 0) < BATCH) return
     }
-  }
-
-  #forgetAllBut(volumes: ReadonlySet<string>): void {
-    for (const volume of this.#settled.keys()) if (!volumes.has(volume)) this.#settled.delete(volume)
   }
 }

@@ -5,9 +5,15 @@
  */
 import type { Row } from '../model/value.ts'
 import type { Catalog, StoredRecord } from '../ports/catalog.ts'
+import type { System } from '../ports/system.ts'
+import { inTurns } from './turns.ts'
 
 /** Changes taken from the feed at once. */
 const CHANGES_MAX = 1000
+/** Rows read in one turn of the event loop, when all of a type are. */
+const ROWS_A_TURN = 200
+/** With writers that never rest, what a use sees may be of several instants. */
+const LOOKS_MAX = 5
 
 interface Rows {
   readonly byKey: Map<string, { readonly row: Row; readonly parent: string }>
@@ -16,13 +22,15 @@ interface Rows {
 
 export class Mirror {
   readonly #catalog: Catalog
+  readonly #system: System
   readonly #types = new Map<string, Rows>()
   #revision = -1
   /** Uses follow one another, so that each begins after what it must see was committed. */
   #tail: Promise<void> = Promise.resolve()
 
-  constructor(catalog: Catalog) {
+  constructor(catalog: Catalog, system: System) {
     this.#catalog = catalog
+    this.#system = system
   }
 
   /** The rows of a type, or those under one parent. The first use reads them all; keep to types of bounded number. */
@@ -48,13 +56,17 @@ export class Mirror {
     return this.#types.has(type)
   }
 
+  /** Looks again after what took long, until nothing has changed meanwhile: then the rows are those of one instant. */
   async #catchUp(wanted: string): Promise<void> {
-    const revision = await this.#catalog.revision()
-    if (revision !== this.#revision && !(await this.#followFeed(revision))) {
-      for (const type of this.#types.keys()) await this.#load(type)
+    for (let look = 0; look < LOOKS_MAX; look++) {
+      const revision = await this.#catalog.revision()
+      if (revision === this.#revision && this.#types.has(wanted)) return
+      if (revision !== this.#revision && !(await this.#followFeed(revision))) {
+        for (const type of this.#types.keys()) await this.#load(type)
+      }
+      this.#revision = revision
+      if (!this.#types.has(wanted)) await this.#load(wanted)
     }
-    this.#revision = revision
-    if (!this.#types.has(wanted)) await this.#load(wanted)
   }
 
   /** False when the feed no longer reaches back to where this copy is. */
@@ -64,12 +76,10 @@ export class Mirror {
     while (from < revision) {
       const changes = await this.#catalog.changes(from, CHANGES_MAX)
       if (changes === undefined) return false
-      for (const { type, key } of changes) {
-        const rows = this.#types.get(type)
-        if (rows === undefined) continue
-        const record = await this.#catalog.record(type, key)
-        remove(rows, key)
-        if (record !== undefined) add(rows, record)
+      const held = changes.filter(({ type }) => this.#types.has(type))
+      const changed = new Map(held.map((change) => [`${change.type} ${change.key}`, change]))
+      for await (const some of inTurns(this.#system, [...changed.values()])) {
+        for (const { type, key } of some) await this.#read(type, key)
       }
       const last = changes.at(-1)
       if (last === undefined) break
@@ -78,9 +88,23 @@ export class Mirror {
     return true
   }
 
+  async #read(type: string, key: string): Promise<void> {
+    const rows = this.#types.get(type)
+    if (rows === undefined) return
+    const record = await this.#catalog.record(type, key)
+    remove(rows, key)
+    if (record !== undefined) add(rows, record)
+  }
+
+  /** What changes meanwhile is in the feed after the revision that was read before. */
   async #load(type: string): Promise<void> {
     const rows: Rows = { byKey: new Map(), byParent: new Map() }
-    for (const record of await this.#catalog.records(type)) add(rows, record)
+    for (let after = '', page = ROWS_A_TURN; page === ROWS_A_TURN;) {
+      const records = await this.#catalog.records(type, { after, limit: ROWS_A_TURN })
+      for (const record of records) add(rows, record)
+      after = records.at(-1)?.key ?? after
+      page = records.length
+    }
     this.#types.set(type, rows)
   }
 }

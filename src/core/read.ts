@@ -1,11 +1,13 @@
 /** Reading a resource: rows from records or computed, what is derived, filters, order and pages. */
 import { failures } from '../model/failure.ts'
-import { comparePlaces, passes, placeOf, type Filter, type Order, type Place } from '../model/query.ts'
+import { passes, placeOf, placeOrder, type Filter, type Order, type Place } from '../model/query.ts'
 import { fieldAt, printedKey } from '../model/resource.ts'
-import type { Row } from '../model/value.ts'
-import type { Behaviour, Derivation } from './behaviour.ts'
+import type { Row, Value } from '../model/value.ts'
+import { onceEach, type Behaviour, type Derivation, type Once } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
+import { FirstOf } from './first-of.ts'
 import { referenceDerivations } from './references.ts'
+import { inTurns } from './turns.ts'
 
 export interface CollectionQuery {
   readonly path: Readonly<Record<string, string>>
@@ -26,25 +28,45 @@ export interface Page {
   readonly next?: Place
 }
 
+/** The rows are those of one instant. What is derived of them is read some rows at a time. */
 export async function readCollection(cluster: Cluster, behaviour: Behaviour, query: CollectionQuery): Promise<Page> {
   const { resource } = behaviour
+  const { limit, offset, after } = query
   const orders = query.orders.length > 0 ? query.orders : resource.order
-  const asked = [...query.filters.map((filter) => filter.path), ...orders.map((order) => order.path)]
-  let rows = await rowsOf(cluster, behaviour, query.path, query.args)
-  rows = await derive(cluster, behaviour, rows, new Set(asked))
-  rows = rows.filter((row) => passes(row, query.filters))
-  const places = new Map(rows.map((row) => [row, placeOf(row, orders, identity(behaviour))]))
-  const order = (a: Place, b: Place) => comparePlaces(resource, orders, a, b)
-  const sorted = rows.toSorted((a, b) => order(places.get(a) ?? [], places.get(b) ?? []))
-  const { after } = query
-  const from = after === undefined ? sorted : sorted.filter((row) => order(places.get(row) ?? [], after) > 0)
-  const page = from.slice(query.offset, query.offset + query.limit)
-  const last = page.at(-1)
-  const isMore = from.length > query.offset + page.length && last !== undefined
-  return {
-    rows: await derive(cluster, behaviour, page, query.fields),
-    ...(isMore ? { next: places.get(last) ?? [] } : {}),
+  const needed = givers(behaviour, new Set([...query.filters, ...orders].map(({ path }) => path)))
+  const isStored = ({ path }: Filter) => !derivationsOf(behaviour).some((derivation) => gives(derivation, path))
+  const first = query.filters.filter(isStored)
+  const then = query.filters.filter((filter) => !isStored(filter))
+  const key = identity(behaviour)
+  const compare = placeOrder(resource, orders)
+  // One more than the page has tells whether there is another.
+  const found = new FirstOf<Placed>(offset + limit + 1, (a, b) => compare(a.place, b.place))
+  const once = onceEach()
+  for await (const slice of inTurns(cluster.system, await rowsOf(cluster, behaviour, query.path, query.args))) {
+    const stored = slice.filter((row) => passes(row, first))
+    const rows = await deriveSome(cluster, needed, stored, once)
+    const placed = rows
+      .filter((row) => passes(row, then))
+      .map((row): Placed => ({ row, place: placeOf(row, orders, key) }))
+    found.add(after === undefined ? placed : placed.filter(({ place }) => compare(place, after) > 0))
   }
+  const from = found.items().slice(offset)
+  const page = from.slice(0, limit)
+  const last = page.at(-1)
+  return {
+    rows: await derive(
+      cluster,
+      behaviour,
+      page.map(({ row }) => row),
+      query.fields,
+    ),
+    ...(from.length > limit && last !== undefined ? { next: last.place } : {}),
+  }
+}
+
+interface Placed {
+  readonly row: Row
+  readonly place: Place
 }
 
 /** The rows under the keys of a path. A parent that is not there is a failure, not an empty list. */
@@ -119,17 +141,36 @@ export async function derive(
   rows: readonly Row[],
   paths: ReadonlySet<string>,
 ): Promise<Row[]> {
-  let derived = [...rows]
-  if (derived.length === 0) return derived
-  for (const derivation of derivationsOf(behaviour)) {
-    const isNeeded = [...paths].some((path) =>
-      derivation.gives.some((given) => path === given || path.startsWith(`${given}.`)),
-    )
-    if (!isNeeded) continue
-    const added = await derivation.from(cluster, derived)
-    derived = derived.map((row, at) => ({ ...row, ...added[at] }))
+  const needed = givers(behaviour, paths)
+  const once = onceEach()
+  const derived: Row[] = []
+  for await (const slice of inTurns(cluster.system, rows)) {
+    derived.push(...(await deriveSome(cluster, needed, slice, once)))
   }
   return derived
+}
+
+async function deriveSome(
+  cluster: Cluster,
+  needed: readonly Derivation[],
+  rows: readonly Row[],
+  once: Once,
+): Promise<readonly Row[]> {
+  if (needed.length === 0 || rows.length === 0) return rows
+  const derived = rows.map((row): Record<string, Value> => ({ ...row }))
+  for (const derivation of needed) {
+    const added = await derivation.from(cluster, derived, once)
+    for (const [at, row] of derived.entries()) Object.assign(row, added[at])
+  }
+  return derived
+}
+
+function givers(behaviour: Behaviour, paths: ReadonlySet<string>): readonly Derivation[] {
+  return derivationsOf(behaviour).filter((derivation) => [...paths].some((path) => gives(derivation, path)))
+}
+
+function gives(derivation: Derivation, path: string): boolean {
+  return derivation.gives.some((given) => path === given || path.startsWith(`${given}.`))
 }
 
 const derivations = new WeakMap<Behaviour, readonly Derivation[]>()

@@ -2,7 +2,7 @@
 import { failures } from '../model/failure.ts'
 import type { Field, Resource } from '../model/resource.ts'
 import { isRecord, type Row, textAt, type Value } from '../model/value.ts'
-import type { Derivation } from './behaviour.ts'
+import type { Derivation, Once } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
 
 /** Turns names given in a draft into uuids, and refuses names and uuids of nothing, or that contradict each other. */
@@ -100,13 +100,14 @@ export function referenceDerivations(resource: Resource): Derivation[] {
   return [...resource.fields.values()].flatMap((field): Derivation[] => {
     const { reference } = field
     if (reference === undefined || reference.part === 'uuid') return []
-    const nameIn = namesOnce(reference.type)
+    const nameIn = (cluster: Cluster, once: Once) =>
+      once(`names of ${reference.type}`, () => names(cluster, reference.type))
     if (reference.part === 'name') {
       return [
         {
           gives: [field.path],
-          async from(cluster, rows) {
-            const nameOf = nameIn(cluster)
+          async from(cluster, rows, once) {
+            const nameOf = nameIn(cluster, once)
             const derived: Row[] = []
             for (const row of rows) {
               const uuid = row[`${reference.base}.uuid`]
@@ -120,8 +121,8 @@ export function referenceDerivations(resource: Resource): Derivation[] {
     return [
       {
         gives: [field.path],
-        async from(cluster, rows) {
-          const nameOf = nameIn(cluster)
+        async from(cluster, rows, once) {
+          const nameOf = nameIn(cluster, once)
           const derived: Row[] = []
           for (const row of rows) {
             const list: Value[] = []
@@ -140,15 +141,13 @@ export function referenceDerivations(resource: Resource): Derivation[] {
 }
 
 /** Looks each name up once, however many rows share it. */
-function namesOnce(type: string) {
-  return (cluster: Cluster) => {
-    const names = new Map<string, Value>()
-    return async (uuid: string): Promise<Value> => {
-      const known = names.get(uuid)
-      if (known !== undefined) return known
-      const name = (await cluster.find(type, uuid))?.['name'] ?? null
-      names.set(uuid, name)
-      return name
-    }
+function names(cluster: Cluster, type: string): (uuid: string) => Promise<Value> {
+  const found = new Map<string, Value>()
+  return async (uuid) => {
+    const known = found.get(uuid)
+    if (known !== undefined) return known
+    const name = (await cluster.find(type, uuid))?.['name'] ?? null
+    found.set(uuid, name)
+    return name
   }
 }

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Clock, Random, System } from '../ports/system.ts'
+import { turnstile } from './turnstile.ts'
 
 /** The time of this machine. */
 export const realClock: Clock = {
@@ -22,4 +23,4 @@ export const realRandom: Random = {
   uuid: () => randomUUID(),
 }
 
-export const realSystem: System = { clock: realClock, random: realRandom }
+export const realSystem: System = { clock: realClock, random: realRandom, turn: turnstile() }

@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 import { seedOf } from '../../test/support/seed.ts'
 import { Failure } from './failure.ts'
 import { bytes, secret, text } from './kinds/index.ts'
-import { comparePlaces, parseFilter, parseOrder, passes, placeOf, selectFields, type Place } from './query.ts'
+import { parseFilter, parseOrder, passes, placeOf, placeOrder, selectFields, type Place } from './query.ts'
 import { release } from './release.ts'
 import { resource } from './resource.ts'
 import type { Row } from './value.ts'
@@ -99,7 +99,7 @@ test('sizes are ordered as numbers, names as text, and what is not set comes las
   const sorted = (expression: string) => {
     const orders = parseOrder(thing, expression, served)
     return rows
-      .toSorted((a, b) => comparePlaces(thing, orders, placeOf(a, orders, ['uuid']), placeOf(b, orders, ['uuid'])))
+      .toSorted((a, b) => placeOrder(thing, orders)(placeOf(a, orders, ['uuid']), placeOf(b, orders, ['uuid'])))
       .map((row) => row['uuid'])
   }
   assert.deepEqual(sorted('space.used'), ['b', 'a', 'c'])
@@ -109,7 +109,7 @@ test('sizes are ordered as numbers, names as text, and what is not set comes las
 test('where nothing else is asked for, keys that are numbers are in their order', () => {
   const rows: Row[] = [{ uuid: 10 }, { uuid: 9 }, { uuid: 100 }, { uuid: 1 }]
   const place = (row: Row) => placeOf(row, [], ['uuid'])
-  const sorted = rows.toSorted((a, b) => comparePlaces(thing, [], place(a), place(b)))
+  const sorted = rows.toSorted((a, b) => placeOrder(thing, [])(place(a), place(b)))
   assert.deepEqual(
     sorted.map((row) => row['uuid']),
     [1, 9, 10, 100],
@@ -126,7 +126,7 @@ test('pages after a place neither repeat nor miss a record that stays, while oth
       fc.integer({ min: 1, max: 4 }),
       (made, changes, expression, limit) => {
         const orders = parseOrder(thing, expression, served)
-        const order = (a: Place, b: Place) => comparePlaces(thing, orders, a, b)
+        const order = placeOrder(thing, orders)
         const place = (row: Row) => placeOf(row, orders, ['uuid'])
         let next = 0
         const rowFrom = ({ name, used }: { name: string; used: number | null }): Row => ({

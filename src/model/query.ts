@@ -115,26 +115,32 @@ export function placeOf(row: Row, orders: readonly Order[], key: readonly string
   return [...orders.map((order) => valuesAt(row, order.path)[0] ?? null), ...key.map((path) => row[path] ?? null)]
 }
 
-/** Compares places; what is not set comes last. */
-export function comparePlaces(resource: Resource, orders: readonly Order[], a: Place, b: Place): number {
-  for (let at = 0; at < a.length; at++) {
-    const order = orders[at]
-    const left = a[at] ?? null
-    const right = b[at] ?? null
-    if (left === null || right === null) {
-      if (left !== right) return left === null ? 1 : -1
-      continue
+/** How places compare in an order; what is not set comes last. */
+export function placeOrder(resource: Resource, orders: readonly Order[]): (a: Place, b: Place) => number {
+  const compares = orders.map(({ path, isDescending }) => {
+    const field = fieldAt(resource, path)?.kind
+    const kind = field?.element ?? field
+    const compare = (left: Value, right: Value) => kind?.compare(left, right) ?? compareKeys(left, right)
+    return isDescending ? (left: Value, right: Value) => -compare(left, right) : compare
+  })
+  return (a, b) => {
+    for (let at = 0; at < a.length; at++) {
+      const left = a[at] ?? null
+      const right = b[at] ?? null
+      if (left === null || right === null) {
+        if (left !== right) return left === null ? 1 : -1
+        continue
+      }
+      const compared = (compares[at] ?? compareKeys)(left, right)
+      if (compared !== 0) return compared
     }
-    const kind = order === undefined ? undefined : fieldAt(resource, order.path)?.kind
-    const compared = kind === undefined ? compareKeys(left, right) : (kind.element ?? kind).compare(left, right)
-    if (compared !== 0) return order?.isDescending === true ? -compared : compared
+    return 0
   }
-  return 0
 }
 
 /** Numbers by their size: the tenth event does not come after the first. */
 function compareKeys(left: Value, right: Value): number {
   if (typeof left === 'number' && typeof right === 'number') return left - right
-  const [a, b] = [textOf(left), textOf(right)]
+  const [a, b] = typeof left === 'string' && typeof right === 'string' ? [left, right] : [textOf(left), textOf(right)]
   return a < b ? -1 : a > b ? 1 : 0
 }

@@ -7,20 +7,29 @@ import { isRecord, type Json, type Row, type Value } from './value.ts'
 
 /** Prints the given fields of a row, nested. Fields that are not set are left out. */
 export function nest(resource: Resource, row: Row, paths: ReadonlySet<string>): Record<string, Json> {
-  const nested: Record<string, Json> = {}
-  for (const [path, field] of resource.fields) {
-    const value = row[path]
-    if (value === undefined || value === null) continue
-    if (field.kind.isSecret === true) continue
-    if (paths.has(path)) place(nested, path, field.kind.print(value))
-    else if (field.kind.members !== undefined) {
-      const members = [...paths]
-        .filter((asked) => asked.startsWith(`${path}.`))
-        .map((asked) => asked.slice(path.length + 1))
-      if (members.length > 0) place(nested, path, onlyMembers(field.kind.print(value), members))
+  return nester(resource, paths)(row)
+}
+
+/** Makes the function that prints the given fields of rows. */
+export function nester(resource: Resource, paths: ReadonlySet<string>): (row: Row) => Record<string, Json> {
+  const fields = [...resource.fields]
+    .filter(([, { kind }]) => kind.isSecret !== true)
+    .map(([path, { kind }]) => {
+      const within = kind.members === undefined ? [] : [...paths].filter((asked) => asked.startsWith(`${path}.`))
+      const members = paths.has(path) ? undefined : within.map((asked) => asked.slice(path.length + 1))
+      return { path, kind, members, words: path.split('.') }
+    })
+    .filter(({ members }) => members === undefined || members.length > 0)
+  return (row) => {
+    const nested: Record<string, Json> = {}
+    for (const { path, kind, members, words } of fields) {
+      const value = row[path]
+      if (value === undefined || value === null) continue
+      const printed = kind.print(value)
+      placeAt(nested, words, members === undefined ? printed : onlyMembers(printed, members))
     }
+    return nested
   }
-  return nested
 }
 
 /** Of each element, the members that are asked for: `count`, or `schedule.name` of what has members itself. */
@@ -39,10 +48,12 @@ function onlyMembers(printed: Json, members: readonly string[]): Json {
 }
 
 export function place(nested: Record<string, Json>, path: string, value: Json): void {
-  const words = path.split('.')
-  const last = words.pop() ?? path
+  placeAt(nested, path.split('.'), value)
+}
+
+function placeAt(nested: Record<string, Json>, words: readonly string[], value: Json): void {
   let at = nested
-  for (const word of words) {
+  for (const word of words.slice(0, -1)) {
     const next = at[word]
     if (isRecord(next)) at = next
     else {
@@ -51,7 +62,7 @@ export function place(nested: Record<string, Json>, path: string, value: Json): 
       at = made
     }
   }
-  at[last] = value
+  at[words.at(-1) ?? ''] = value
 }
 
 /**

@@ -27,6 +27,20 @@ export function proveRecords(catalog: () => Catalog, reopen: () => Promise<Catal
       assert.deepEqual(await keys('none'), [])
     })
 
+    void it('a walk over the records of a type meets every record once that stays, whatever comes and goes', async () => {
+      const of = (key: string) => ({ do: 'put-record', type: 'r9', key, body: {} }) as const
+      await catalog().commit(['b', 'd', 'f', 'h'].map(of))
+      const met: string[] = []
+      for (let after = ''; ;) {
+        const page = await catalog().records('r9', { after, limit: 2 })
+        met.push(...page.map(({ key }) => key))
+        if (page.length < 2) break
+        after = page.at(-1)?.key ?? ''
+        await catalog().commit([of('a'), of('e'), { do: 'remove-record', type: 'r9', key: after }])
+      }
+      assert.deepEqual(met, ['b', 'd', 'e', 'f', 'h'])
+    })
+
     void it('a write that expects absence or a revision is refused when it is otherwise', async () => {
       const write = (expect: 'absent' | number) =>
         catalog().commit([{ do: 'put-record', type: 'r3', key: 'k', body: {}, expect }])

@@ -36,6 +36,31 @@ export interface VolumeCounters {
   /** Bytes that a clone needs of blobs that came with it: its parent, or who was it, may need them too. */
   readonly inheritedBytes: number
   readonly epoch: number
+  /** How many it has. */
+  readonly snapshots: number
+}
+
+export interface ChangedVolume extends VolumeCounters {
+  readonly volume: string
+  /** Grows with every change of any volume's sums. */
+  readonly change: number
+}
+
+export interface UntidyVolume {
+  readonly volume: string
+  /** There may be rows that no snapshot sees. */
+  readonly mayReclaim: boolean
+}
+
+export interface AggregateCounters {
+  /** How many lie in it. */
+  readonly volumes: number
+  /** Sum of their sizes. */
+  readonly sizeBytes: number
+  /** Sum of what they hold. */
+  readonly usedBytes: number
+  /** What guaranteed ones may still write: sum of size - used, where that is more than nothing. */
+  readonly promisedBytes: number
 }
 
 export interface BucketCounters {

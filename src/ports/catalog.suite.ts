@@ -9,6 +9,7 @@ import { provePages } from './catalog-pages.suite.ts'
 import { proveRecords } from './catalog-records.suite.ts'
 import { proveRetention } from './catalog-retention.suite.ts'
 import { proveSnapshots } from './catalog-snapshots.suite.ts'
+import { proveSums } from './catalog-sums.suite.ts'
 import { proveVersions } from './catalog-versions.suite.ts'
 
 export type { OpenedCatalog } from './catalog-fixtures.suite.ts'
@@ -34,6 +35,7 @@ export function proveCatalog(name: string, open: () => Promise<OpenedCatalog>, {
     proveObjects(catalog)
     proveSnapshots(catalog)
     proveClones(catalog)
+    proveSums(catalog, runs)
     proveVersions(catalog)
     proveRetention(catalog)
     provePages(catalog, runs)

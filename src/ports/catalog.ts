@@ -1,5 +1,7 @@
 import type {
+  AggregateCounters,
   BucketCounters,
+  ChangedVolume,
   Fields,
   ListPage,
   ListQuery,
@@ -15,6 +17,7 @@ import type {
   SnapshotAt,
   SnapshotRow,
   StoredRecord,
+  UntidyVolume,
   UploadPosition,
   UploadRow,
   VersionPosition,
@@ -52,8 +55,14 @@ export interface Catalog {
   /** One record, or nothing. */
   record(type: string, key: string): Promise<StoredRecord | undefined>
 
-  /** All records of a type, or those under one parent, ordered by key. */
-  records(type: string, within?: { readonly parent: string }): Promise<StoredRecord[]>
+  /**
+   * All records of a type, or those under one parent, ordered by key. With `after`, at most so many after that key, in a
+   * turn of the event loop of its own: a walk meets every record once that stays.
+   */
+  records(
+    type: string,
+    within?: { readonly parent: string } | { readonly after: string; readonly limit: number },
+  ): Promise<StoredRecord[]>
 
   /** The key of the record that holds a unique value in a scope, such as scope `svm.name`, value `svm1`. */
   holder(scope: string, value: string): Promise<{ readonly type: string; readonly key: string } | undefined>
@@ -73,10 +82,20 @@ export interface Catalog {
   /** Counters of a volume's index: sizes and epoch, true as of the last commit. */
   volume(volume: string): Promise<VolumeCounters | undefined>
   volumes(): Promise<ReadonlyMap<string, VolumeCounters>>
+  /**
+   * Volumes whose size, or what they hold, changed after a `change` that was read before (0: all), oldest first. Each has
+   * the number of its last change alone.
+   */
+  changedVolumes(after: number, limit: number): Promise<readonly ChangedVolume[]>
+  /** Volumes in which there is something to `reclaim`, or blobs that are not needed. Cost grows with their number alone. */
+  untidyVolumes(): Promise<readonly UntidyVolume[]>
+  /** Sums over the volumes that were placed in an aggregate. Constant time at any number of them. */
+  aggregate(aggregate: string): Promise<AggregateCounters>
 
   /** Counters of a bucket. */
   bucket(bucket: string): Promise<BucketCounters | undefined>
-  buckets(): Promise<ReadonlyMap<string, BucketCounters>>
+  /** Of all buckets, or of those of them that are named. */
+  buckets(named?: readonly string[]): Promise<ReadonlyMap<string, BucketCounters>>
 
   /** Snapshots of a volume, oldest first. */
   snapshots(volume: string): Promise<readonly SnapshotRow[]>
@@ -130,11 +149,11 @@ export interface Catalog {
 
   /**
    * Values of operation counters: one map of names to totals for each row of a table. With `page`, of at most so many
-   * rows after the one named, in order, and in a turn of the event loop of its own.
+   * rows after the one named, in order, and in a turn of the event loop of its own; or of the rows `named`.
    */
   counters(
     table: string,
-    page?: { readonly after: string; readonly limit: number },
+    page?: { readonly after: string; readonly limit: number } | { readonly named: readonly string[] },
   ): Promise<ReadonlyMap<string, Readonly<Record<string, number>>>>
 
   /** Samples of one block of time, in the order of rows, after the row named; in a turn of the event loop of its own. */
@@ -205,6 +224,11 @@ export type Change =
    * unless said. Volumes that share a tree share its blobs: one is needed as long as any of them needs it.
    */
   | { readonly do: 'open-volume'; readonly volume: string; readonly sizeBytes: number; readonly tree?: string }
+  /**
+   * Says in which aggregate a volume lies, and whether its whole size is promised to it there: from here on the sums of
+   * aggregates count it so. To be repeated when either changes.
+   */
+  | { readonly do: 'place-volume'; readonly volume: string; readonly aggregate: string; readonly isGuaranteed: boolean }
   /**
    * Refused `full` when what the volume holds does not fit into the new size. The reserve, as it was unless said and
    * 0 at first, is the part of the size that objects do not get: only what snapshots alone hold counts against it.

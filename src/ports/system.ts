@@ -16,4 +16,9 @@ export interface Random {
 export interface System {
   readonly clock: Clock
   readonly random: Random
+  /**
+   * Settles in a later turn of the event loop, for one caller in each turn, in the order of asking: what is long is done
+   * in pieces, and everything else goes on between them.
+   */
+  readonly turn: () => Promise<void>
 }

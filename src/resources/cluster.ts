@@ -1,6 +1,5 @@
 import { define } from '../core/behaviour.ts'
 import type { Cluster } from '../core/cluster.ts'
-import { NO_GROWTH, sum } from '../core/metrics/figures.ts'
 import { CLUSTER_ROW } from '../core/metrics/history.ts'
 import { inline } from '../core/verb.ts'
 import { failures } from '../model/failure.ts'
@@ -8,7 +7,7 @@ import { count, name, oneOf, text, uuid } from '../model/kinds/index.ts'
 import { printRelease } from '../model/release.ts'
 import { type Row, textAt } from '../model/value.ts'
 import type { Change } from '../ports/catalog.ts'
-import { lastSample, operationFields, totals } from './metric-readings.ts'
+import { lastSample, operationFields, totalsOfAll } from './metric-readings.ts'
 
 export const versionFields = {
   'version.full': { doc: 'The product and its release, as one line.' },
@@ -55,7 +54,7 @@ export const cluster = define(
         from: (cluster, rows) => Promise.resolve(rows.map(() => versionOf(cluster))),
       },
       lastSample(() => CLUSTER_ROW),
-      totals('object_store_server', (rows) => [...rows.values()].reduce(sum, NO_GROWTH)),
+      totalsOfAll('object_store_server'),
     ],
     modify: inline({
       plan: (_cluster, { row, draft }) =>

@@ -1,11 +1,12 @@
 /** The operations on an object beside its record: its last sample, and its totals since it was made. */
 import type { Derivation } from '../core/behaviour.ts'
-import { figuresOf, type Growth, NO_GROWTH, rawFiguresOf, STATUSES } from '../core/metrics/figures.ts'
+import type { Cluster } from '../core/cluster.ts'
+import { figuresOf, type Growth, growthOf, NO_GROWTH, rawFiguresOf, STATUSES, sum } from '../core/metrics/figures.ts'
 import { SAMPLE_SECONDS } from '../core/metrics/intervals.ts'
 import { totalsOf } from '../core/metrics/totals.ts'
 import { count, duration, oneOf, time } from '../model/kinds/index.ts'
 import type { FieldDeclaration } from '../model/resource.ts'
-import type { Row } from '../model/value.ts'
+import type { Row, Value } from '../model/value.ts'
 
 type Fields = Readonly<Record<string, FieldDeclaration>>
 
@@ -26,7 +27,7 @@ export function sampleFields(base: '' | 'metric.' = ''): Fields {
   }
 }
 
-/** The fields of `lastSample` and `totals`. */
+/** The fields of `lastSample`, `totals` and `totalsOfAll`. */
 export const operationFields: Fields = {
   ...sampleFields('metric.'),
   'statistics.timestamp': { doc: 'When the totals were read.', kind: time(), isExpensive: true },
@@ -55,24 +56,52 @@ export function lastSample(samplesOf: (record: Row) => string): Derivation {
         records.map((record) => {
           const last = cluster.metrics.last(samplesOf(record))
           const none = { timeMs: cluster.now(), coveredMs: 0, growth: NO_GROWTH }
-          return within('metric', figuresOf(last ?? none, SAMPLE_SECONDS))
+          return inMetric(figuresOf(last ?? none, SAMPLE_SECONDS))
         }),
       ),
   }
 }
 
-/** `statistics`, of what is counted in a table; `pick` makes the totals of a record of those of its rows. */
-export function totals(table: string, pick: (rows: ReadonlyMap<string, Growth>, record: Row) => Growth): Derivation {
+/** `statistics`, of the row of a table of counters that a record has. */
+export function totals(table: string, rowOf: (record: Row) => string): Derivation {
   return {
     gives: ['statistics'],
     async from(cluster, records) {
-      const rows = new Map<string, Growth>()
-      for await (const [row, total] of totalsOf(cluster.catalog, table)) rows.set(row, total)
-      return records.map((record) => within('statistics', rawFiguresOf(cluster.now(), pick(rows, record))))
+      const counters = await cluster.catalog.counters(table, { named: records.map(rowOf) })
+      return records.map((record) => statistics(cluster, growthOf(counters.get(rowOf(record)) ?? {})))
     },
   }
 }
 
-function within(base: string, figures: Row): Row {
-  return Object.fromEntries(Object.entries(figures).map(([path, value]) => [`${base}.${path}`, value]))
+/** `statistics`, of all rows of a table of counters together. */
+export function totalsOfAll(table: string): Derivation {
+  return {
+    gives: ['statistics'],
+    async from(cluster, records) {
+      let whole = NO_GROWTH
+      for await (const [, total] of totalsOf(cluster.catalog, table)) whole = sum(whole, total)
+      return records.map(() => statistics(cluster, whole))
+    },
+  }
 }
+
+function statistics(cluster: Cluster, total: Growth): Row {
+  return inStatistics(rawFiguresOf(cluster.now(), total))
+}
+
+/** Puts figures below a base. Their paths are made once. */
+function below(base: string): (figures: Row) => Row {
+  const paths = new Map<string, string>()
+  return (figures) => {
+    const row: Record<string, Value> = {}
+    for (const [path, value] of Object.entries(figures)) {
+      let whole = paths.get(path)
+      if (whole === undefined) paths.set(path, (whole = `${base}.${path}`))
+      row[whole] = value
+    }
+    return row
+  }
+}
+
+const inMetric = below('metric')
+const inStatistics = below('statistics')

@@ -27,6 +27,7 @@ const DEEDS = [
   'make volume',
   'rename volume',
   'resize volume',
+  'promise volume',
   'offline volume',
   'online volume',
   'drop volume',
@@ -93,6 +94,8 @@ async function perform(cluster: TestCluster, { does, name, other, pick }: Ask): 
       return on(VOLUMES, 'PATCH', { name })
     case 'resize volume':
       return on(VOLUMES, 'PATCH', { size: (pick + 20) * 2 ** 20 })
+    case 'promise volume':
+      return on(VOLUMES, 'PATCH', { guarantee: { type: pick % 2 === 0 ? 'none' : 'volume' } })
     case 'offline volume':
       return on(VOLUMES, 'PATCH', { state: 'offline' })
     case 'online volume':

@@ -7,6 +7,7 @@ import { Login } from '../../src/core/login.ts'
 import { Actions } from '../../src/core/perform.ts'
 import { SimulatedRandom } from '../../src/engines/simulated/random.ts'
 import { SimulatedVolumes } from '../../src/engines/simulated/volumes.ts'
+import { realSystem } from '../../src/engines/system.ts'
 import { openSqliteCatalog } from '../../src/engines/sqlite/catalog.ts'
 import { answer, type RestFace } from '../../src/faces/rest/answer.ts'
 import { registry } from '../../src/model/registry.ts'
@@ -29,6 +30,8 @@ export interface TestClusterOptions {
   readonly extra?: readonly Behaviour[]
   readonly catalog?: Catalog
   readonly secrets?: Secrets
+  /** What happens between two pieces of something long. */
+  readonly turn?: () => Promise<void>
   /** The catalog has been started before. */
   readonly isUsed?: boolean
 }
@@ -106,7 +109,11 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
   const behaviours = [...allBehaviours, ...(options.extra ?? [])]
   const cluster = new Cluster({
     catalog: options.catalog ?? openSqliteCatalog({ file: ':memory:', commit: 'in-process' }),
-    system: { clock, random: { bytes: (count) => randomBytes(count), uuid: () => randomUUID() } },
+    system: {
+      clock,
+      random: { bytes: (count) => randomBytes(count), uuid: () => randomUUID() },
+      turn: options.turn ?? realSystem.turn,
+    },
     registry: registry(behaviours.map(({ resource }) => resource)),
     behaviours: new Map(behaviours.map((behaviour) => [behaviour.resource.type, behaviour])),
     release: release(options.release ?? '9.16.1'),

@@ -1,8 +1,11 @@
 /** What a cluster holds, as the catalog and the folders have it; and what in it does not belong together. */
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { aggregateOf } from '../../src/core/aggregate-of.ts'
 import type { Cluster } from '../../src/core/cluster.ts'
 import { isActive, JOBS } from '../../src/core/jobs.ts'
+import { ownedBytes } from '../../src/resources/storage/aggregate-space.ts'
 import { treeOf } from '../../src/core/tree-of.ts'
 import { isRecord, type Row, textAt, type Value } from '../../src/model/value.ts'
 
@@ -42,6 +45,23 @@ export async function leftovers(cluster: Cluster, folder: string): Promise<strin
       await keysOf(SNAPSHOTS, uuid),
     )
     if (counters.get(uuid)?.sizeBytes !== volume['size']) found.push(`volume ${uuid} has two sizes`)
+  }
+  for (const aggregate of await cluster.rows('storage/aggregates')) {
+    const uuid = textAt(aggregate, 'uuid')
+    const wanted = { volumes: 0, sizeBytes: 0, usedBytes: 0, promisedBytes: 0 }
+    for (const volume of volumes.filter((one) => aggregateOf(one) === uuid)) {
+      const counted = counters.get(textAt(volume, 'uuid'))
+      const sizeBytes = counted?.sizeBytes ?? 0
+      const usedBytes = ownedBytes(counted)
+      wanted.volumes++
+      wanted.sizeBytes += sizeBytes
+      wanted.usedBytes += usedBytes
+      if (volume['guarantee.type'] === 'volume') wanted.promisedBytes += Math.max(0, sizeBytes - usedBytes)
+    }
+    const sums = await cluster.catalog.aggregate(uuid)
+    if (!isDeepStrictEqual({ ...sums }, wanted)) {
+      found.push(`the sums of the aggregate ${uuid} are ${JSON.stringify(sums)}, not ${JSON.stringify(wanted)}`)
+    }
   }
   for (const table of ['volume', 'object_store_server'] as const) {
     const known = new Set(await keysOf(table === 'volume' ? VOLUMES : 'svm/svms'))

@@ -18,6 +18,11 @@ export type Growth = readonly number[]
 
 export const NO_GROWTH: Growth = FIGURES.map(() => 0)
 
+/** Of counters, those that are figures. */
+export function growthOf(counters: Readonly<Record<string, number>>): Growth {
+  return FIGURES.map((figure) => counters[figure] ?? 0)
+}
+
 export function sum(a: Growth, b: Growth): Growth {
   return a.map((value, at) => value + (b[at] ?? 0))
 }
@@ -39,67 +44,56 @@ export type Status = (typeof STATUSES)[number]
 
 /** Rates are over the time that was measured, so a sample of half an interval does not show half of the load. */
 export function figuresOf({ timeMs, coveredMs, growth }: Measured, stepSeconds: number): Row {
-  const [
-    readOps = 0,
-    writeOps = 0,
-    otherOps = 0,
-    readUs = 0,
-    writeUs = 0,
-    otherUs = 0,
-    bytesRead = 0,
-    bytesWritten = 0,
-  ] = growth
-  const ops = readOps + writeOps + otherOps
-  const perSecond = (total: number) => (coveredMs <= 0 ? 0 : Math.round((total * 1000) / coveredMs))
-  const average = (microseconds: number, operations: number) =>
-    operations === 0 ? 0 : Math.round(microseconds / operations)
+  const { operations, microseconds, bytes } = byKind(growth)
+  const rate = (total: number) => (coveredMs <= 0 ? 0 : Math.round((total * 1000) / coveredMs))
+  const average = (total: number, at: number) => {
+    const count = operations[at] ?? 0
+    return count === 0 ? 0 : Math.round(total / count)
+  }
   return {
     timestamp: timeMs,
     duration: stepSeconds,
     status: statusOf(coveredMs / 1000 / stepSeconds),
-    'iops.read': perSecond(readOps),
-    'iops.write': perSecond(writeOps),
-    'iops.other': perSecond(otherOps),
-    'iops.total': perSecond(ops),
-    'latency.read': average(readUs, readOps),
-    'latency.write': average(writeUs, writeOps),
-    'latency.other': average(otherUs, otherOps),
-    'latency.total': average(readUs + writeUs + otherUs, ops),
-    'throughput.read': perSecond(bytesRead),
-    'throughput.write': perSecond(bytesWritten),
-    'throughput.other': 0,
-    'throughput.total': perSecond(bytesRead + bytesWritten),
+    ...named(IOPS, operations.map(rate)),
+    ...named(LATENCY, microseconds.map(average)),
+    ...named(THROUGHPUT, bytes.map(rate)),
   }
 }
 
 /** Totals, to be read twice and subtracted. */
 export function rawFiguresOf(nowMs: number, totals: Growth): Row {
-  const [
-    readOps = 0,
-    writeOps = 0,
-    otherOps = 0,
-    readUs = 0,
-    writeUs = 0,
-    otherUs = 0,
-    bytesRead = 0,
-    bytesWritten = 0,
-  ] = totals
+  const { operations, microseconds, bytes } = byKind(totals)
   return {
     timestamp: nowMs,
     status: 'ok',
-    'iops_raw.read': readOps,
-    'iops_raw.write': writeOps,
-    'iops_raw.other': otherOps,
-    'iops_raw.total': readOps + writeOps + otherOps,
-    'latency_raw.read': readUs,
-    'latency_raw.write': writeUs,
-    'latency_raw.other': otherUs,
-    'latency_raw.total': readUs + writeUs + otherUs,
-    'throughput_raw.read': bytesRead,
-    'throughput_raw.write': bytesWritten,
-    'throughput_raw.other': 0,
-    'throughput_raw.total': bytesRead + bytesWritten,
+    ...named(IOPS_RAW, operations),
+    ...named(LATENCY_RAW, microseconds),
+    ...named(THROUGHPUT_RAW, bytes),
   }
+}
+
+/** Each of reads, writes, others, and all of them. */
+type ByKind = readonly number[]
+
+function byKind(growth: Growth): { operations: ByKind; microseconds: ByKind; bytes: ByKind } {
+  const [reads = 0, writes = 0, others = 0, readUs = 0, writeUs = 0, otherUs = 0, bytesRead = 0, bytesWritten = 0] =
+    growth
+  return {
+    operations: [reads, writes, others, reads + writes + others],
+    microseconds: [readUs, writeUs, otherUs, readUs + writeUs + otherUs],
+    bytes: [bytesRead, bytesWritten, 0, bytesRead + bytesWritten],
+  }
+}
+
+/** The paths of a figure, made once: readings of very many volumes make each field of each of them. */
+const paths = (figure: string) => ['read', 'write', 'other', 'total'].map((kind) => `${figure}.${kind}`)
+const [IOPS, LATENCY, THROUGHPUT] = [paths('iops'), paths('latency'), paths('throughput')]
+const [IOPS_RAW, LATENCY_RAW, THROUGHPUT_RAW] = [paths('iops_raw'), paths('latency_raw'), paths('throughput_raw')]
+
+function named(paths: readonly string[], values: ByKind): Row {
+  const row: Record<string, number> = {}
+  for (const [at, path] of paths.entries()) row[path] = values[at] ?? 0
+  return row
 }
 
 function statusOf(covered: number): Status {

@@ -43,6 +43,8 @@ export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
         return records.checkChildless(change)
       case 'open-volume':
         return volumes.openVolume(change)
+      case 'place-volume':
+        return volumes.placeVolume(change)
       case 'resize-volume':
         return volumes.resizeVolume(change)
       case 'close-volume':

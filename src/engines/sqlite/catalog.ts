@@ -1,8 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type {
+  AggregateCounters,
   BucketCounters,
   Catalog,
   Change,
+  ChangedVolume,
   ListPage,
   ListQuery,
   LogEntry,
@@ -16,6 +18,7 @@ import type {
   SnapshotAt,
   SnapshotRow,
   StoredRecord,
+  UntidyVolume,
   UploadPosition,
   UploadRow,
   VersionPosition,
@@ -86,8 +89,13 @@ export class SqliteCatalog implements Catalog {
     return this.#read.record(type, key)
   }
 
-  async records(type: string, within?: { readonly parent: string }): Promise<StoredRecord[]> {
-    return this.#read.records(type, within?.parent)
+  async records(
+    type: string,
+    within?: { readonly parent: string } | { readonly after: string; readonly limit: number },
+  ): Promise<StoredRecord[]> {
+    return within !== undefined && 'after' in within
+      ? this.#read.recordsAfter(type, within.after, within.limit)
+      : this.#read.records(type, within?.parent)
   }
 
   async holder(scope: string, value: string): Promise<{ readonly type: string; readonly key: string } | undefined> {
@@ -114,12 +122,24 @@ export class SqliteCatalog implements Catalog {
     return this.#read.volumes()
   }
 
+  async changedVolumes(after: number, limit: number): Promise<readonly ChangedVolume[]> {
+    return this.#read.changedVolumes(after, limit)
+  }
+
+  async untidyVolumes(): Promise<readonly UntidyVolume[]> {
+    return this.#read.untidyVolumes()
+  }
+
+  async aggregate(aggregate: string): Promise<AggregateCounters> {
+    return this.#read.aggregate(aggregate)
+  }
+
   async bucket(bucket: string): Promise<BucketCounters | undefined> {
     return this.#read.bucket(bucket)
   }
 
-  async buckets(): Promise<ReadonlyMap<string, BucketCounters>> {
-    return this.#read.buckets()
+  async buckets(named?: readonly string[]): Promise<ReadonlyMap<string, BucketCounters>> {
+    return this.#read.buckets(named)
   }
 
   async snapshots(volume: string): Promise<readonly SnapshotRow[]> {
@@ -172,9 +192,10 @@ export class SqliteCatalog implements Catalog {
 
   async counters(
     table: string,
-    page?: { readonly after: string; readonly limit: number },
+    page?: { readonly after: string; readonly limit: number } | { readonly named: readonly string[] },
   ): Promise<ReadonlyMap<string, Readonly<Record<string, number>>>> {
-    return page === undefined ? this.#read.counters(table) : this.#read.countersAfter(table, page)
+    if (page === undefined) return this.#read.counters(table)
+    return 'named' in page ? this.#read.countersNamed(table, page.named) : this.#read.countersAfter(table, page)
   }
 
   samples(step: number, block: number, after: string, limit: number): Promise<readonly SampleBlock[]> {

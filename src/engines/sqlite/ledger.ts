@@ -77,7 +77,7 @@ export class Ledger {
     this.#findState = query<{ revision: number; seq: number }>(db, 'SELECT revision, seq FROM state')
     this.#saveVolume = db.prepare(
       `UPDATE volumes SET size = ?, used = ?, snapshot_bytes = ?, epoch = ?, last_snapshot_epoch = ?, restoring = ?,
-         moves = ?, inherited = ?, reserve = ? WHERE id = ?`,
+         moves = ?, inherited = ?, reserve = ?, changed = ? WHERE id = ?`,
     )
     this.#saveBucket = db.prepare(
       'UPDATE buckets SET size_limit = ?, used = ?, objects = ?, versions = ?, versioning = ? WHERE id = ?',
@@ -201,7 +201,7 @@ export class Ledger {
         inheritedBytes,
         reserveBytes,
       ]
-      this.#saveVolume.run(...sums, v.id)
+      this.#saveVolume.run(...sums, this.nextSeq(), v.id)
     }
     for (const b of this.#changedBuckets) {
       this.#saveBucket.run(b.limitBytes, b.usedBytes, b.objects, b.versions, b.versioning, b.id)

@@ -1,7 +1,9 @@
 /** The reading half of the catalog: one prepared statement each, on one connection. */
 import type { DatabaseSync } from 'node:sqlite'
 import type {
+  AggregateCounters,
   BucketCounters,
+  ChangedVolume,
   Fields,
   ListQuery,
   LogEntry,
@@ -11,6 +13,7 @@ import type {
   SnapshotAt,
   SnapshotRow,
   StoredRecord,
+  UntidyVolume,
   UploadPosition,
   UploadRow,
   VersionPosition,
@@ -21,6 +24,7 @@ import type {
   ListPage,
   VolumeCounters,
 } from '../../ports/catalog.ts'
+import { turnstile } from '../turnstile.ts'
 import { listKeys } from './list.ts'
 import type { PageWalk } from './list.ts'
 import { listVersions, scanVersions } from './list-versions.ts'
@@ -29,7 +33,6 @@ import type { ObjectColumns, PartColumns, UploadColumns } from './rows.ts'
 import { sampleReads } from './samples.ts'
 import { snapshotSizes } from './snapshot-bytes.ts'
 import { query } from './statements.ts'
-import { turnstile } from './turnstile.ts'
 import { viewer } from './views.ts'
 import type { View } from './views.ts'
 
@@ -37,15 +40,24 @@ type RecordColumns = Omit<StoredRecord, 'body'> & { readonly body: string }
 
 const RECORD = 'SELECT type, key, parent, revision, body FROM records'
 const VOLUME = `SELECT uuid, size AS sizeBytes, reserve AS reserveBytes, used AS usedBytes, snapshot_bytes AS snapshotBytes,
-  coalesce(inherited, 0) AS inheritedBytes, epoch FROM volumes`
+  coalesce(inherited, 0) AS inheritedBytes, epoch, snapshots FROM volumes`
 const BUCKET = `SELECT b.uuid, v.uuid AS volume, b.size_limit AS limitBytes, b.used AS usedBytes, b.objects,
     b.versions, b.versioning
   FROM buckets b JOIN volumes v ON v.id = b.volume WHERE b.closed = 0`
+/** Of the values of a JSON array, in any number. */
+const NAMED = '(SELECT value FROM json_each(?))'
+/** Volumes with blobs that are not needed: one seek for each, however many blobs they have. */
+const WITH_UNNEEDED = `WITH RECURSIVE untidy(volume) AS (
+    SELECT min(volume) FROM blobs WHERE refs = 0
+    UNION ALL
+    SELECT (SELECT min(volume) FROM blobs WHERE refs = 0 AND volume > untidy.volume) FROM untidy
+      WHERE untidy.volume IS NOT NULL)`
 const OBJECT_IN = '(SELECT id FROM buckets WHERE uuid = ?)'
 
 export function reader(db: DatabaseSync) {
   const record = query<RecordColumns>(db, `${RECORD} WHERE type = ? AND key = ?`)
   const ofType = query<RecordColumns>(db, `${RECORD} WHERE type = ? ORDER BY key`)
+  const afterKey = query<RecordColumns>(db, `${RECORD} WHERE type = ? AND key > ? ORDER BY key LIMIT ?`)
   // Left to itself, SQLite reads all records of the type, for their order.
   const ofParent = query<RecordColumns>(
     db,
@@ -59,8 +71,22 @@ export function reader(db: DatabaseSync) {
   )
   const volume = query<VolumeCounters & { uuid: string }>(db, `${VOLUME} WHERE uuid = ?`)
   const volumes = query<VolumeCounters & { uuid: string }>(db, `${VOLUME} WHERE uuid IS NOT NULL`)
+  const changedVolumes = query<VolumeCounters & { uuid: string; changed: number }>(
+    db,
+    `${VOLUME.replace(' FROM', ', changed FROM')} WHERE changed > ? AND uuid IS NOT NULL ORDER BY changed LIMIT ?`,
+  )
+  const untidy = query<{ uuid: string; dropped: number }>(
+    db,
+    `${WITH_UNNEEDED} SELECT uuid, id IN (SELECT volume FROM dropped_epochs) AS dropped FROM volumes
+       WHERE uuid IS NOT NULL AND id IN (SELECT volume FROM untidy UNION SELECT volume FROM dropped_epochs)`,
+  )
+  const aggregate = query<AggregateCounters>(
+    db,
+    'SELECT volumes, size AS sizeBytes, used AS usedBytes, promised AS promisedBytes FROM aggregates WHERE uuid = ?',
+  )
   const bucket = query<BucketCounters & { uuid: string }>(db, `${BUCKET} AND b.uuid = ?`)
   const buckets = query<BucketCounters & { uuid: string }>(db, BUCKET)
+  const bucketsNamed = query<BucketCounters & { uuid: string }>(db, `${BUCKET} AND b.uuid IN ${NAMED}`)
   const bucketId = query<{ id: number; versioning: Versioning; restoring: number; moves: number }>(
     db,
     `SELECT b.id, b.versioning, v.restoring, v.moves
@@ -109,6 +135,10 @@ export function reader(db: DatabaseSync) {
     db,
     'SELECT row, name, value FROM counters WHERE tbl = ? AND row > ? ORDER BY row, name',
   )
+  const countersNamed = query<{ row: string; name: string; value: number }>(
+    db,
+    `SELECT row, name, value FROM counters WHERE tbl = ? AND row IN ${NAMED} ORDER BY row, name`,
+  )
   const begin = db.prepare('BEGIN')
   const end = db.prepare('COMMIT')
 
@@ -155,9 +185,12 @@ export function reader(db: DatabaseSync) {
     }
   }
 
-  function readCounters(table: string, after: string, limit: number): Map<string, Record<string, number>> {
+  function byRow(
+    values: Iterable<{ readonly row: string; readonly name: string; readonly value: number }>,
+    limit = Infinity,
+  ): Map<string, Record<string, number>> {
     const rows = new Map<string, Record<string, number>>()
-    for (const { row, name, value } of counters.iterate(table, after)) {
+    for (const { row, name, value } of values) {
       let totals = rows.get(row)
       if (totals === undefined) {
         if (rows.size === limit) break
@@ -177,6 +210,11 @@ export function reader(db: DatabaseSync) {
     records(type: string, parent: string | undefined): StoredRecord[] {
       const rows = parent === undefined ? ofType.all(type) : ofParent.all(type, parent)
       return rows.map(storedRecord)
+    },
+
+    async recordsAfter(type: string, after: string, limit: number): Promise<StoredRecord[]> {
+      await nextPage()
+      return afterKey.all(type, after, limit).map(storedRecord)
     },
 
     holder(scope: string, value: string): { type: string; key: string } | undefined {
@@ -207,13 +245,27 @@ export function reader(db: DatabaseSync) {
       return new Map(volumes.all().map((row) => [row.uuid, volumeCounters(row)]))
     },
 
+    changedVolumes(after: number, limit: number): ChangedVolume[] {
+      const rows = changedVolumes.all(after, limit)
+      return rows.map((row) => Object.assign(volumeCounters(row), { volume: row.uuid, change: row.changed }))
+    },
+
+    untidyVolumes(): UntidyVolume[] {
+      return untidy.all().map(({ uuid, dropped }) => ({ volume: uuid, mayReclaim: dropped === 1 }))
+    },
+
+    aggregate(uuid: string): AggregateCounters {
+      return { volumes: 0, sizeBytes: 0, usedBytes: 0, promisedBytes: 0, ...aggregate.get(uuid) }
+    },
+
     bucket(uuid: string): BucketCounters | undefined {
       const row = bucket.get(uuid)
       return row === undefined ? undefined : bucketCounters(row)
     },
 
-    buckets(): Map<string, BucketCounters> {
-      return new Map(buckets.all().map((row) => [row.uuid, bucketCounters(row)]))
+    buckets(named?: readonly string[]): Map<string, BucketCounters> {
+      const rows = named === undefined ? buckets.all() : bucketsNamed.all(JSON.stringify(named))
+      return new Map(rows.map((row) => [row.uuid, bucketCounters(row)]))
     },
 
     snapshots(uuid: string): SnapshotRow[] {
@@ -307,7 +359,11 @@ export function reader(db: DatabaseSync) {
     },
 
     counters(table: string): Map<string, Record<string, number>> {
-      return readCounters(table, '', Infinity)
+      return byRow(counters.iterate(table, ''))
+    },
+
+    countersNamed(table: string, named: readonly string[]): Map<string, Record<string, number>> {
+      return byRow(countersNamed.iterate(table, JSON.stringify(named)))
     },
 
     async countersAfter(
@@ -315,7 +371,7 @@ export function reader(db: DatabaseSync) {
       { after, limit }: { after: string; limit: number },
     ): Promise<Map<string, Record<string, number>>> {
       await nextPage()
-      return readCounters(table, after, limit)
+      return byRow(counters.iterate(table, after), limit)
     },
 
     samples: sampleReads(db, nextPage),

@@ -14,6 +14,8 @@
  * - `blobs` counts references. `refs` are all rows, `live` those that are not history; so the bytes that only snapshots
  *   hold are those of blobs with live = 0.
  * - `volumes` and `buckets` carry their sums. They change in the same transaction as the rows they count.
+ * - `aggregates` has the sums of the volumes in each, and `volumes.snapshots` counts. Triggers keep both, so they follow
+ *   whatever statement changes a row, in the same transaction.
  * - `samples` is clustered by time first: all that one round writes, rolls up or lets go of are neighbours.
  * - A page of 8 KiB holds rows of up to about 2 KB without overflow pages, which is nearly every object row.
  */
@@ -38,6 +40,76 @@ CREATE TABLE samples (
   body BLOB NOT NULL,
   PRIMARY KEY (step, block, row)
 ) STRICT, WITHOUT ROWID;
+`
+
+const owned = (row: string) => `${row}.used - coalesce(${row}.inherited, 0)`
+const unused = (row: string) => `max(0, ${row}.size - (${owned(row)}))`
+
+/** To be made when the columns of `volumes` that they are about are there. */
+const SUMS = `
+CREATE INDEX volumes_by_change ON volumes (changed);
+
+-- Bytes that a clone has from its parent count with that.
+CREATE TABLE aggregates (
+  uuid TEXT PRIMARY KEY,
+  volumes INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  used INTEGER NOT NULL,
+  promised INTEGER NOT NULL -- of guaranteed volumes, what they do not use yet
+) STRICT, WITHOUT ROWID;
+
+-- What every write does.
+CREATE TRIGGER volumes_summed AFTER UPDATE OF size, used, inherited ON volumes
+  WHEN NEW.aggregate <> '' AND OLD.aggregate = NEW.aggregate AND OLD.guaranteed = NEW.guaranteed
+BEGIN
+  UPDATE aggregates SET size = size + NEW.size - OLD.size, used = used + ${owned('NEW')} - (${owned('OLD')}),
+      promised = promised + NEW.guaranteed * (${unused('NEW')} - ${unused('OLD')})
+    WHERE uuid = NEW.aggregate;
+END;
+
+CREATE TRIGGER volumes_placed AFTER UPDATE OF aggregate, guaranteed ON volumes
+  WHEN OLD.aggregate <> NEW.aggregate OR OLD.guaranteed <> NEW.guaranteed
+BEGIN
+  UPDATE aggregates SET volumes = volumes - 1, size = size - OLD.size, used = used - (${owned('OLD')}),
+      promised = promised - OLD.guaranteed * ${unused('OLD')}
+    WHERE uuid = OLD.aggregate;
+  INSERT INTO aggregates
+    SELECT NEW.aggregate, 1, NEW.size, ${owned('NEW')}, NEW.guaranteed * ${unused('NEW')} WHERE NEW.aggregate <> ''
+    ON CONFLICT (uuid) DO UPDATE SET volumes = volumes + 1, size = size + excluded.size, used = used + excluded.used,
+      promised = promised + excluded.promised;
+  DELETE FROM aggregates WHERE uuid = OLD.aggregate AND volumes = 0;
+END;
+
+CREATE TRIGGER snapshots_taken AFTER INSERT ON snapshots BEGIN
+  UPDATE volumes SET snapshots = snapshots + 1 WHERE id = NEW.volume;
+END;
+CREATE TRIGGER snapshots_dropped AFTER DELETE ON snapshots BEGIN
+  UPDATE volumes SET snapshots = snapshots - 1 WHERE id = OLD.volume;
+END;
+`
+
+/** Trees of volumes, what clones inherited, and what is kept for snapshots. */
+const ADD_TREES = `
+ALTER TABLE volumes ADD COLUMN tree TEXT NOT NULL DEFAULT '';
+ALTER TABLE volumes ADD COLUMN reserve INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE volumes ADD COLUMN inherited INTEGER DEFAULT 0;
+UPDATE volumes SET tree = coalesce(uuid, '');
+CREATE INDEX volumes_by_tree ON volumes (tree);
+ALTER TABLE blobs ADD COLUMN inherited INTEGER NOT NULL DEFAULT 0;
+`
+
+/** The sums of a catalog from before them. Setting where volumes lie makes the trigger add them up. */
+const ADD_SUMS = `
+ALTER TABLE volumes ADD COLUMN aggregate TEXT NOT NULL DEFAULT '';
+ALTER TABLE volumes ADD COLUMN guaranteed INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE volumes ADD COLUMN snapshots INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE volumes ADD COLUMN changed INTEGER NOT NULL DEFAULT 0;
+${SUMS}
+UPDATE volumes SET changed = id;
+UPDATE state SET seq = max(seq, (SELECT coalesce(max(id), 0) FROM volumes));
+UPDATE volumes SET snapshots = (SELECT count(*) FROM snapshots s WHERE s.volume = volumes.id);
+UPDATE volumes SET aggregate = r.body ->> '$.aggregates[0].uuid', guaranteed = r.body ->> '$."guarantee.type"' = 'volume'
+  FROM records r WHERE r.type = 'storage/volumes' AND r.key = volumes.uuid;
 `
 
 const TABLES = `
@@ -85,7 +157,11 @@ CREATE TABLE volumes (
   last_snapshot_epoch INTEGER NOT NULL DEFAULT 0,
   restoring INTEGER NOT NULL DEFAULT 0, -- the epoch of the snapshot it is being taken back to
   moves INTEGER NOT NULL DEFAULT 0, -- how often that has moved rows
-  inherited INTEGER DEFAULT 0 -- bytes of blobs that it has from its parent; null: not told apart any more
+  inherited INTEGER DEFAULT 0, -- bytes of blobs that it has from its parent; null: not told apart any more
+  aggregate TEXT NOT NULL DEFAULT '', -- '': in none
+  guaranteed INTEGER NOT NULL DEFAULT 0, -- 1: its whole size is promised to it
+  snapshots INTEGER NOT NULL DEFAULT 0,
+  changed INTEGER NOT NULL DEFAULT 0 -- the seq of the last change of its size or what it holds
 ) STRICT;
 CREATE INDEX volumes_by_tree ON volumes (tree);
 CREATE INDEX volumes_restoring ON volumes (restoring) WHERE restoring <> 0;
@@ -231,20 +307,10 @@ CREATE TABLE counters (
   value REAL NOT NULL,
   PRIMARY KEY (tbl, row, name)
 ) STRICT, WITHOUT ROWID;
-${SAMPLES}`
+${SUMS}${SAMPLES}`
 
 /** What leads from a version to the next. */
-const STEPS: Readonly<Record<number, string>> = {
-  4: SAMPLES,
-  5: `
-    ALTER TABLE volumes ADD COLUMN tree TEXT NOT NULL DEFAULT '';
-    ALTER TABLE volumes ADD COLUMN reserve INTEGER NOT NULL DEFAULT 0;
-    ALTER TABLE volumes ADD COLUMN inherited INTEGER DEFAULT 0;
-    UPDATE volumes SET tree = coalesce(uuid, '');
-    CREATE INDEX volumes_by_tree ON volumes (tree);
-    ALTER TABLE blobs ADD COLUMN inherited INTEGER NOT NULL DEFAULT 0;
-  `,
-}
+const STEPS: Readonly<Record<number, string>> = { 4: SAMPLES, 5: ADD_TREES + ADD_SUMS }
 
 /** Opens the catalog for its one writer, and makes the tables when they are not there. */
 export function openForWriting(file: string): DatabaseSync {

@@ -121,30 +121,18 @@ function listedRows(db: DatabaseSync): Rows<LiveListed> {
   type Tuple = readonly [string, number, number, number, string, number, string, number, string, number, string | null]
   const select = `SELECT hex(o.key), seq, born, marker, version, size, etag, modified, algorithm, composite,
       class FROM objects o WHERE`
-  const listed = ([
-    key,
-    seq,
-    born,
-    marker,
-    version,
-    size,
-    etag,
-    modified,
-    algorithm,
-    composite,
-    storageClass,
-  ]: Tuple) => ({
-    key: Buffer.from(key, 'hex'),
-    seq,
-    born,
-    marker,
-    version,
-    size,
-    etag,
-    modified,
-    algorithm,
-    composite,
-    class: storageClass,
+  const listed = (row: Tuple) => ({
+    key: Buffer.from(row[0], 'hex'),
+    seq: row[1],
+    born: row[2],
+    marker: row[3],
+    version: row[4],
+    size: row[5],
+    etag: row[6],
+    modified: row[7],
+    algorithm: row[8],
+    composite: row[9],
+    class: row[10],
   })
   const rows = tuples<Tuple>(db, `${select} ${IN_RANGE}`)
   const rowsOfKey = tuples<Tuple>(db, `${select} ${OF_KEY}`)

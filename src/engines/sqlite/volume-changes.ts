@@ -9,8 +9,11 @@ type Of<Name extends Change['do']> = Extract<Change, { do: Name }>
 
 export function volumeChanges(db: DatabaseSync, ledger: Ledger) {
   const openBucketIn = query<{ id: number }>(db, 'SELECT id FROM buckets WHERE volume = ? AND closed = 0 LIMIT 1')
-  const insertVolume = ledger.write('INSERT INTO volumes (uuid, tree, size) VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
-  const closeVolume = ledger.write('UPDATE volumes SET uuid = NULL WHERE id = ?')
+  const insertVolume = ledger.write(
+    'INSERT INTO volumes (uuid, tree, size, changed) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+  )
+  const placeVolume = ledger.write('UPDATE volumes SET aggregate = ?, guaranteed = ? WHERE id = ?')
+  const closeVolume = ledger.write("UPDATE volumes SET uuid = NULL, aggregate = '' WHERE id = ?")
   const sharing = query<{ uuid: string }>(
     db,
     'SELECT uuid FROM volumes WHERE tree = ? AND id <> ? AND uuid IS NOT NULL ORDER BY id LIMIT 1',
@@ -34,7 +37,12 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger) {
 
   return {
     openVolume({ volume, sizeBytes, tree = volume }: Of<'open-volume'>): Outcome {
-      insertVolume(volume, tree, sizeBytes)
+      insertVolume(volume, tree, sizeBytes, ledger.nextSeq())
+      return {}
+    },
+
+    placeVolume({ volume, aggregate, isGuaranteed }: Of<'place-volume'>): Outcome {
+      placeVolume(aggregate, isGuaranteed ? 1 : 0, ledger.volume(volume).id)
       return {}
     },
 

@@ -189,13 +189,53 @@ void describe('the writer process', () => {
       await before.commit(OPEN)
       await before.close()
       const db = new DatabaseSync(file)
-      db.exec('DROP TABLE samples; PRAGMA user_version = 4')
+      db.exec(`${WITHOUT_SUMS} DROP TABLE samples; PRAGMA user_version = 4`)
       db.close()
       const writer = await startWriter({ file, socket })
       const catalog = openSqliteCatalog({ file, commit: { socket } })
       await catalog.commit([{ do: 'put-samples', step: 15, block: 1, row: 'a', body: Uint8Array.of(1) }])
       assert.equal(await catalog.lastSamples(15, 2), 1)
       assert.equal((await catalog.volumes()).size, 1)
+      await catalog.close()
+      await writer.stop()
+    }))
+
+  void it('a catalog from before there were sums of aggregates has them added up', () =>
+    inFolder(async ({ file, socket }) => {
+      const before = openSqliteCatalog({ file, commit: 'in-process' })
+      for (const [volume, sizeBytes, guarantee] of [
+        ['v1', 100, 'volume'],
+        ['v2', 50, 'none'],
+        ['v3', 30, 'volume'],
+      ] as const) {
+        const body = { uuid: volume, aggregates: [{ uuid: 'aggr' }], 'guarantee.type': guarantee }
+        await before.commit([
+          { do: 'put-record', type: 'storage/volumes', key: volume, body },
+          { do: 'open-volume', volume, sizeBytes },
+          { do: 'open-bucket', bucket: volume, volume, limitBytes: 100 },
+          put(volume, 'k', draft(`${volume}-blob`, 10)),
+          { do: 'take-snapshot', volume, snapshot: `${volume}-s`, nowMs: 1 },
+        ])
+      }
+      await before.commit([{ do: 'open-volume', volume: 'in-no-record', sizeBytes: 7 }])
+      await before.close()
+      const db = new DatabaseSync(file)
+      db.exec(`${WITHOUT_SUMS} PRAGMA user_version = 5`)
+      db.close()
+      const writer = await startWriter({ file, socket })
+      const catalog = openSqliteCatalog({ file, commit: { socket } })
+      const sums = { volumes: 3, sizeBytes: 180, usedBytes: 30, promisedBytes: 110 }
+      assert.deepEqual(await catalog.aggregate('aggr'), sums)
+      assert.equal((await catalog.volume('v2'))?.snapshots, 1)
+      const changed = await catalog.changedVolumes(0, 10)
+      assert.equal(changed.length, 4, 'Nobody has looked at them yet.')
+      await catalog.commit([put('v1', 'other', draft('more', 20))])
+      assert.deepEqual(await catalog.aggregate('aggr'), { ...sums, usedBytes: 50, promisedBytes: 90 })
+      const since = await catalog.changedVolumes(changed.at(-1)?.change ?? 0, 10)
+      assert.deepEqual(
+        since.map(({ volume }) => volume),
+        ['v1'],
+      )
       await catalog.close()
       await writer.stop()
     }))
@@ -211,6 +251,11 @@ void describe('the writer process', () => {
       db.close()
     }))
 })
+
+/** Takes away what version 6 brought. */
+const WITHOUT_SUMS = `DROP TRIGGER volumes_summed; DROP TRIGGER volumes_placed; DROP TRIGGER snapshots_taken; DROP TRIGGER snapshots_dropped;
+  DROP TABLE aggregates; DROP INDEX volumes_by_change;
+  ${['aggregate', 'guaranteed', 'snapshots', 'changed'].map((name) => `ALTER TABLE volumes DROP COLUMN ${name};`).join('')}`
 
 async function canConnect(path: string): Promise<boolean> {
   const socket = connect(path)

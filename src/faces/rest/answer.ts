@@ -6,13 +6,14 @@ import type { Behaviour, VerbName } from '../../core/behaviour.ts'
 import { describe, failureOf, isActive } from '../../core/jobs.ts'
 import type { Actions, Performed } from '../../core/perform.ts'
 import { derive, findInstance, insistOnParents, readCollection, readInstance } from '../../core/read.ts'
+import { inTurns } from '../../core/turns.ts'
 import type { Caller } from '../../core/verb.ts'
 import { mayDo, type Role } from '../../model/access.ts'
 import { Failure, failures } from '../../model/failure.ts'
 import { selectFields } from '../../model/query.ts'
 import type { PathMatch } from '../../model/registry.ts'
 import { isServed } from '../../model/release.ts'
-import { flatten, nest } from '../../model/shape.ts'
+import { flatten, nester } from '../../model/shape.ts'
 import { type Json, type Row, textAt } from '../../model/value.ts'
 import { encodePlace, keyFields, readArguments, writeArguments, type WriteArguments } from './arguments.ts'
 import { chooseDialect, statusOf, type Dialect } from './dialects.ts'
@@ -194,7 +195,7 @@ class Exchange {
     return {
       status: 200,
       headers: {},
-      body: this.#record(behaviour, row, args.fields, collectionPath(resource, match.pathValues)),
+      body: this.#printer(behaviour, args.fields, collectionPath(resource, match.pathValues))(row),
     }
   }
 
@@ -212,7 +213,9 @@ class Exchange {
       if (!next.has('max_records') && !next.has('limit')) next.set('max_records', String(args.limit))
       links['next'] = { href: `${this.#path}?${next.toString()}` }
     }
-    const records = page.rows.map((row) => this.#record(behaviour, row, args.fields, at))
+    const print = this.#printer(behaviour, args.fields, at)
+    const records: Json[] = []
+    for await (const rows of inTurns(this.#cluster.system, page.rows)) records.push(...rows.map(print))
     return {
       status: 200,
       headers: {},
@@ -299,7 +302,7 @@ class Exchange {
       const fields = selectFields(resource, ['*'], this.#cluster.release)
       for (const revealed of Object.keys(performed.reveal)) fields.add(revealed)
       const [derived = row] = await derive(this.#cluster, behaviour, [row], fields)
-      const record = this.#record(behaviour, { ...derived, ...performed.reveal }, fields, path)
+      const record = this.#printer(behaviour, fields, path)({ ...derived, ...performed.reveal })
       Object.assign(body, resource.createMethod === 'PUT' ? record : { num_records: 1, records: [record] })
     }
     if (row !== undefined && verb === 'create' && (isDone || this.#dialect.location === 'resource')) {
@@ -311,16 +314,15 @@ class Exchange {
     return { status: isDone && !(job !== undefined && args.returnTimeoutSeconds === 0) ? created : 202, headers, body }
   }
 
-  #record(behaviour: Behaviour, row: Row, fields: ReadonlySet<string>, collection: string): Record<string, Json> {
+  /** Prints rows of a collection, with links where the client takes them. */
+  #printer(behaviour: Behaviour, fields: ReadonlySet<string>, collection: string): (row: Row) => Record<string, Json> {
     const { resource } = behaviour
-    const printed = nest(resource, row, fields)
-    if (
+    const print = nester(resource, fields)
+    const hasLinks =
       this.#isHal &&
       keyFields(resource, this.#cluster.release).some((path) => fields.has(path) || this.#dialect.keysAlways)
-    ) {
-      printed['_links'] = { self: { href: recordPath(resource, collection, row) } }
-    }
-    return printed
+    if (!hasLinks) return print
+    return (row) => Object.assign(print(row), { _links: { self: { href: recordPath(resource, collection, row) } } })
   }
 
   /** Links are given unless the client accepts only plain JSON. */

@@ -1,11 +1,14 @@
 /** The management address: HTTPS with the REST interface, its documentation, and health. */
+import { Readable } from 'node:stream'
 import fastifyStatic from '@fastify/static'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Cluster } from '../../core/cluster.ts'
+import type { System } from '../../ports/system.ts'
 import { isServed } from '../../model/release.ts'
 import { openApi } from '../openapi/document.ts'
 import { answer, type RestFace, type RestReply } from './answer.ts'
 import { BODY_BYTES_MAX } from './json.ts'
+import { printJson } from './print.ts'
 import { answerUnreadable, UNREADABLE } from './unreadable.ts'
 
 export interface ManagementOptions {
@@ -77,13 +80,15 @@ export async function serveManagement(face: RestFace, options: ManagementOptions
   })
 
   const serve = async (request: FastifyRequest, reply: FastifyReply) => {
-    if (inProgress >= IN_PROGRESS_MAX) return send(reply, tooBusy(face.actions.cluster))
+    const { cluster } = face.actions
+    if (inProgress >= IN_PROGRESS_MAX) return send(reply, cluster.system, tooBusy(cluster))
     inProgress++
     try {
       const body = typeof request.body === 'string' ? request.body : ''
       const headers = request.headers as Readonly<Record<string, string | undefined>>
       return await send(
         reply,
+        cluster.system,
         await answer(face, { method: request.method, target: request.raw.url ?? '/', headers, body, from: request.ip }),
       )
     } finally {
@@ -105,11 +110,17 @@ export async function serveManagement(face: RestFace, options: ManagementOptions
   return { host: options.host, port, close: () => server.close() }
 }
 
-function send(reply: FastifyReply, answered: RestReply): FastifyReply {
-  return reply
-    .code(answered.status)
-    .headers({ ...COMMON_HEADERS, ...answered.headers })
-    .send(`${JSON.stringify(answered.body)}\n`)
+/** Long answers go out piece by piece, as the client takes them. */
+async function send(reply: FastifyReply, system: System, answered: RestReply): Promise<FastifyReply> {
+  const pieces = await printJson(system, answered.body)
+  reply.code(answered.status).headers({ ...COMMON_HEADERS, ...answered.headers })
+  const [only] = pieces
+  if (only !== undefined && pieces.length === 1) return reply.send(only)
+  reply.header(
+    'content-length',
+    pieces.reduce((sum, { length }) => sum + length, 0),
+  )
+  return reply.send(reply.request.method === 'HEAD' ? Buffer.concat(pieces) : Readable.from(pieces))
 }
 
 const COMMON_HEADERS = {

@@ -4,13 +4,13 @@
  *
  *     available = free on disk - sum over volumes with guarantee `volume` of (size - used, without what it shares)
  *
- * The sum goes over the volumes of all aggregates that lie on that disk: they share its bytes, so what one of them has
- * promised is not there for the others. Promises are made under one lock for the same reason.
+ * The sum is kept by the catalog, in the commit of whatever changes it. It goes over the volumes of all aggregates that
+ * lie on that disk: they share its bytes, so what one of them has promised is not there for the others. Promises are made under one lock for the same reason.
  */
 import { aggregateOf } from '../../core/aggregate-of.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { textAt, type Row } from '../../model/value.ts'
-import type { VolumeCounters } from '../../ports/catalog.ts'
+import type { Change, VolumeCounters } from '../../ports/catalog.ts'
 import { type DiskSpace, VolumesFailure } from '../../ports/volumes.ts'
 
 /** Held from a look at what aggregates and disks have until the commit that rests on it. */
@@ -28,25 +28,18 @@ export interface AggregateSpace {
 }
 
 export async function spaceOf(cluster: Cluster, aggregate: string): Promise<AggregateSpace> {
-  const own = await volumesIn(cluster, new Set([aggregate]))
-  const [disk, counters, availableBytes] = await Promise.all([
+  const [disk, sums, availableBytes] = await Promise.all([
     diskOf(cluster, aggregate),
-    countersOf(cluster, own),
+    cluster.catalog.aggregate(aggregate),
     availableIn(cluster, aggregate),
   ])
-  let footprint = 0
-  let provisioned = 0
-  for (const volume of own) {
-    footprint += footprintOf(volume, ownedBytes(counters.get(textAt(volume, 'uuid'))))
-    provisioned += Number(volume['size'])
-  }
   return {
     isThere: disk !== undefined,
     sizeBytes: disk === undefined ? 0 : disk.usedBytes + disk.availableBytes,
     availableBytes,
-    footprintBytes: footprint,
-    provisionedBytes: provisioned,
-    volumes: own.length,
+    footprintBytes: sums.usedBytes + sums.promisedBytes,
+    provisionedBytes: sums.sizeBytes,
+    volumes: sums.volumes,
   }
 }
 
@@ -54,9 +47,21 @@ export async function spaceOf(cluster: Cluster, aggregate: string): Promise<Aggr
 export async function availableIn(cluster: Cluster, aggregate: string): Promise<number> {
   const disk = await diskOf(cluster, aggregate)
   if (disk === undefined) return 0
-  const guaranteed = (await volumesIn(cluster, await aggregatesOn(cluster, disk.disk))).filter(isGuaranteed)
-  const counters = await countersOf(cluster, guaranteed)
-  return Math.max(0, disk.availableBytes - promised(guaranteed, counters))
+  let availableBytes = disk.availableBytes
+  for (const other of await aggregatesOn(cluster, disk.disk)) {
+    availableBytes -= (await cluster.catalog.aggregate(other)).promisedBytes
+  }
+  return Math.max(0, availableBytes)
+}
+
+/** The change that says where a volume lies, and whether its size is promised to it. To be in the commit of its record. */
+export function placed(volume: Row): Change {
+  return {
+    do: 'place-volume',
+    volume: textAt(volume, 'uuid'),
+    aggregate: aggregateOf(volume),
+    isGuaranteed: isGuaranteed(volume),
+  }
 }
 
 export function isGuaranteed(volume: Row): boolean {
@@ -76,27 +81,6 @@ export function footprintOf(volume: Row, owned: number): number {
   return isGuaranteed(volume) ? Math.max(Number(volume['size']), owned) : owned
 }
 
-/** Reading the counters of so many volumes one by one costs about as much as reading those of all. */
-const ONE_BY_ONE_MAX = 64
-
-export async function countersOf(
-  cluster: Cluster,
-  volumes: readonly Row[],
-): Promise<ReadonlyMap<string, VolumeCounters>> {
-  if (volumes.length > ONE_BY_ONE_MAX) return cluster.catalog.volumes()
-  const counters = new Map<string, VolumeCounters>()
-  for (const volume of volumes) {
-    const uuid = textAt(volume, 'uuid')
-    const found = await cluster.catalog.volume(uuid)
-    if (found !== undefined) counters.set(uuid, found)
-  }
-  return counters
-}
-
-async function volumesIn(cluster: Cluster, aggregates: ReadonlySet<string>): Promise<Row[]> {
-  return (await cluster.rows('storage/volumes')).filter((volume) => aggregates.has(aggregateOf(volume)))
-}
-
 async function aggregatesOn(cluster: Cluster, disk: string): Promise<ReadonlySet<string>> {
   const uuids = (await cluster.rows('storage/aggregates')).map((row) => textAt(row, 'uuid'))
   if (uuids.length === 1) return new Set(uuids)
@@ -112,13 +96,4 @@ async function diskOf(cluster: Cluster, aggregate: string): Promise<DiskSpace | 
     if (failure instanceof VolumesFailure) return undefined
     throw failure
   }
-}
-
-function promised(volumes: readonly Row[], counters: ReadonlyMap<string, VolumeCounters>): number {
-  let sum = 0
-  for (const volume of volumes) {
-    const owned = ownedBytes(counters.get(textAt(volume, 'uuid')))
-    sum += footprintOf(volume, owned) - owned
-  }
-  return sum
 }

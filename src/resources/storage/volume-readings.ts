@@ -1,24 +1,22 @@
 /** What is read of a volume beside its record: its counters in the index, its space in the aggregate, its operations. */
 import { aggregateOf } from '../../core/aggregate-of.ts'
 import type { Derivation } from '../../core/behaviour.ts'
-import { NO_GROWTH } from '../../core/metrics/figures.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { lastSample, totals } from '../metric-readings.ts'
+import { availableIn, footprintOf, isGuaranteed, ownedBytes } from './aggregate-space.ts'
 import { chargedTo, reserveOf, reserveReadings } from './volumes/reserve.ts'
-import { availableIn, countersOf, footprintOf, isGuaranteed, ownedBytes } from './aggregate-space.ts'
 
-export const volumeSpace: Derivation = {
-  gives: ['space', 'guarantee.honored', 'snapshot_count', 'is_object_store'],
-  async from(cluster, rows) {
-    const counters = await countersOf(cluster, rows)
-    const roots = new Set((await cluster.rows('protocols/s3/services')).map((server) => server['root_volume.uuid']))
-    const available = new Map<string, number>()
+const uuidOf = (row: Row) => textAt(row, 'uuid')
+
+const space: Derivation = {
+  gives: ['space', 'guarantee.honored', 'snapshot_count'],
+  async from(cluster, rows, once) {
+    const counters = await once('counters', () => cluster.volumeSums.all())
     const derived: Row[] = []
     for (const row of rows) {
       const aggregate = aggregateOf(row)
-      const spare = available.get(aggregate) ?? (await availableIn(cluster, aggregate))
-      available.set(aggregate, spare)
-      const counter = counters.get(textAt(row, 'uuid'))
+      const spare = await once(`available in ${aggregate}`, () => availableIn(cluster, aggregate))
+      const counter = counters.get(uuidOf(row))
       const held = counter ?? { usedBytes: 0, snapshotBytes: 0 }
       const size = Number(row['size'])
       const forObjects = size - reserveOf(row)
@@ -32,17 +30,24 @@ export const volumeSpace: Derivation = {
         ...reserveReadings(row, held),
         'space.footprint': footprintOf(row, ownedBytes(counter)),
         'guarantee.honored': true,
-        is_object_store: roots.has(row['uuid'] ?? ''),
-        snapshot_count: (await cluster.catalog.snapshots(textAt(row, 'uuid'))).length,
+        snapshot_count: counter?.snapshots ?? 0,
       })
     }
     return derived
   },
 }
 
-const uuidOf = (row: Row) => textAt(row, 'uuid')
+const isRoot: Derivation = {
+  gives: ['is_object_store'],
+  async from(cluster, rows, once) {
+    const roots = await once('root volumes', async () => {
+      const servers = await cluster.rows('protocols/s3/services')
+      return new Set(servers.map((server) => server['root_volume.uuid']))
+    })
+    return rows.map((row) => ({ is_object_store: roots.has(row['uuid'] ?? '') }))
+  },
+}
 
-export const volumeMetrics: readonly Derivation[] = [
-  lastSample(uuidOf),
-  totals('volume', (rows, record) => rows.get(uuidOf(record)) ?? NO_GROWTH),
-]
+export const volumeSpace: readonly Derivation[] = [space, isRoot]
+
+export const volumeMetrics: readonly Derivation[] = [lastSample(uuidOf), totals('volume', uuidOf)]

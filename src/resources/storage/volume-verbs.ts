@@ -7,7 +7,7 @@ import { printSize } from '../../model/kinds/index.ts'
 import { isRecord, type Row, textAt } from '../../model/value.ts'
 import { CommitRefused, type Change } from '../../ports/catalog.ts'
 import { plannedRestore, restoreArgs, restoreVolume } from './volume-restore.ts'
-import { AGGREGATES_LOCK, availableIn, ownedBytes } from './aggregate-space.ts'
+import { AGGREGATES_LOCK, availableIn, ownedBytes, placed } from './aggregate-space.ts'
 import { FULLNESS } from './volume-watch.ts'
 import { withAutosize } from './volumes/autosize.ts'
 import {
@@ -122,6 +122,7 @@ async function writeRecord(cluster: Cluster, work: Work): Promise<void> {
       cluster.put('storage/volumes', input, { expect: 'absent' }),
       { do: 'open-volume', volume: key, sizeBytes: Number(input['size']), tree: treeOf(input) },
       { do: 'resize-volume', volume: key, sizeBytes: Number(input['size']), reserveBytes: reserveOf(input) },
+      placed(input),
       ...(await bucketsOfClone(cluster, work)),
       cluster.event('volume.created', { volume: input['name'] ?? '' }),
     ])
@@ -167,6 +168,7 @@ export const modifyVolume = job({
           await insistOnName(cluster, after)
           await commitSize(cluster, key, after, [
             { do: 'resize-volume', volume: key, sizeBytes: Number(after['size']), reserveBytes: reserveOf(after) },
+            placed(after),
             cluster.put('storage/volumes', after, { expect: record.revision }),
             cluster.event('volume.modified', { volume: after['name'] ?? '' }),
           ])

@@ -59,6 +59,21 @@ async function watched(fields: Readonly<Record<string, unknown>>): Promise<Watch
   }
 }
 
+async function availableOf(cluster: TestCluster): Promise<number> {
+  const { body } = await cluster.call('GET', '/api/storage/aggregates?fields=space.block_storage.available')
+  return asNumber(recordsOf(body)[0]?.['space']?.['block_storage']?.['available'])
+}
+
+/** Promises what the aggregate has to volumes more2, more3 and so on, and leaves so much. */
+async function promiseAllBut(cluster: TestCluster, bytes: number): Promise<void> {
+  let name = 1
+  for (let left = (await availableOf(cluster)) - bytes; left > 0; left = (await availableOf(cluster)) - bytes) {
+    const size = Math.min(left, 300 * 2 ** 40)
+    const more = await cluster.call('POST', VOLUMES, { name: `more${++name}`, svm: 'svm1', size })
+    assert.equal(more.status, 201, JSON.stringify(more.body))
+  }
+}
+
 test('a volume grows before it is full, shrinks again, and says so', async () => {
   const w = await watched({
     autosize: { mode: 'grow_shrink', maximum: 400 * MB, minimum: 50 * MB },
@@ -106,22 +121,26 @@ test('a write that was refused has the volume grown for it, up to the maximum an
 
 test('a guaranteed volume grows by what its aggregate has to give, and no more', async () => {
   const w = await watched({ autosize: { mode: 'grow', maximum: 400 * MB }, guarantee: { type: 'volume' } })
-  const free = async () => {
-    const { body } = await w.cluster.call('GET', '/api/storage/aggregates?fields=space.block_storage.available')
-    return asNumber(recordsOf(body)[0]?.['space']?.['block_storage']?.['available'])
-  }
-  let name = 1
-  for (let left = (await free()) - 20 * MB; left > 0; left = (await free()) - 20 * MB) {
-    const size = Math.min(left, 300 * 2 ** 40)
-    const more = await w.cluster.call('POST', VOLUMES, { name: `more${++name}`, svm: 'svm1', size })
-    assert.equal(more.status, 201, JSON.stringify(more.body))
-  }
+  const free = () => availableOf(w.cluster)
+  await promiseAllBut(w.cluster, 20 * MB)
   // What it holds is not on the simulated disk, so its promise is given back as it fills: the aggregate has that too.
   const before = await w.size()
   const spare = await free()
   assert.equal(await setSize(w.cluster.cluster, w.volume, 399 * MB), false)
   assert.equal(await w.size(), before + spare)
   assert.equal(await free(), 0)
+  await w.cluster.close()
+})
+
+test('a volume that could not grow for want of space grows when there is some', async () => {
+  const w = await watched({ autosize: { mode: 'grow', maximum: 400 * MB }, guarantee: { type: 'volume' } })
+  await w.hold(90 * MB)
+  await promiseAllBut(w.cluster, 0)
+  for (let look = 0; look < 2; look++) await w.watch.look()
+  assert.equal(await w.size(), 100 * MB)
+  await w.cluster.call('DELETE', `${VOLUMES}/${await w.cluster.uuidOf(VOLUMES, 'more2')}`)
+  await w.watch.look()
+  assert.equal(await w.size(), Math.ceil((90 * MB) / 0.8))
   await w.cluster.close()
 })
 
@@ -147,7 +166,9 @@ test('that a volume is nearly full, or full, is told once for each crossing, als
     space: { nearly_full_threshold_percent: 50, full_threshold_percent: 60 },
   })
   assert.equal(changed.status, 200, JSON.stringify(changed.body))
-  assert.deepEqual(await look(61), ['volume.space.full 61'])
+  await w.watch.look()
+  assert.deepEqual(await w.told(), ['volume.space.full 80'], 'Another threshold is looked at by itself.')
+  assert.deepEqual(await look(61), [])
   const { body } = await w.cluster.call('GET', `${w.path}?fields=space,autosize`)
   assert.deepEqual(
     [body['space']?.['nearly_full_threshold_percent'], body['space']?.['full_threshold_percent']],

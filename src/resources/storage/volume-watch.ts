@@ -1,5 +1,5 @@
 /**
- * Looks at what volumes hold: lets those grow and shrink that choose their size themselves, and tells when one is nearly
+ * Looks at what volumes hold that changed since the last look: lets those grow and shrink that choose their size themselves, and tells when one is nearly
  * full or full.
  *
  * How full a volume was when it was last told of is noted in a record, in the commit of the event. So each crossing is
@@ -8,6 +8,7 @@
 import type { Cluster } from '../../core/cluster.ts'
 import type { EventName } from '../../core/events.ts'
 import { describe } from '../../core/jobs.ts'
+import { Rounds } from '../../core/rounds.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { CommitRefused } from '../../ports/catalog.ts'
 import type { Held } from '../../ports/charged.ts'
@@ -16,10 +17,10 @@ import { chargedTo } from './volumes/reserve.ts'
 import { setSize } from './volumes/set-size.ts'
 
 const LOOK_EVERY_MS = 1000
-/** Of ten thousand volumes a look takes some 50 ms: the pause is so many times longer, or a second. */
+/** Where very many change all the time, the pause is so many times as long as a look. */
 const PAUSE_TIMES = 20
 /** Volumes looked at in one turn of the event loop. */
-const SLICE = 500
+const SLICE = 100
 /** So many points below a threshold, a volume is below it again. */
 const BELOW_POINTS = 2
 
@@ -35,67 +36,63 @@ const EVENTS: Readonly<Record<Level, EventName>> = {
 
 export class VolumeWatch {
   readonly #cluster: Cluster
-  readonly #stop = new AbortController()
-  #running: Promise<void> = Promise.resolve()
-  #levels: Map<string, Level> | undefined
+  readonly #rounds: Rounds
+  /** The last change of a volume that was looked at. Every change of a record of one is a change of its sums as well. */
+  #seen = 0
+  /** Volumes that did not become what they should: an aggregate was full, or somebody else changed them. */
+  #again = new Set<string>()
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster
+    this.#rounds = new Rounds(cluster.system.clock, {
+      act: () => this.look(),
+      failed(failure) {
+        cluster.log.warn('Sizes of volumes were not looked at. It is tried again.', { cause: describe(failure) })
+      },
+      restMs: (tookMs) => Math.max(LOOK_EVERY_MS, tookMs * PAUSE_TIMES),
+    })
   }
 
   start(): void {
-    this.#running = this.#loop()
+    this.#rounds.start()
   }
 
-  async stop(): Promise<void> {
-    this.#stop.abort()
-    await this.#running
+  stop(): Promise<void> {
+    return this.#rounds.stop()
   }
 
-  async #loop(): Promise<void> {
-    const { clock } = this.#cluster.system
-    while (!this.#stop.signal.aborted) {
-      const beganMs = clock.elapsed()
-      try {
-        await this.look()
-      } catch (failure) {
-        this.#cluster.log.warn('Sizes of volumes were not looked at. It is tried again.', { cause: describe(failure) })
-      }
-      const pauseMs = Math.max(LOOK_EVERY_MS, (clock.elapsed() - beganMs) * PAUSE_TIMES)
-      await clock.sleep(pauseMs, this.#stop.signal)
-    }
-  }
-
-  /** One look at all volumes. */
+  /** One look at the volumes that changed since the last one; the first is at all. */
   async look(): Promise<void> {
     const { catalog, system } = this.#cluster
-    this.#levels ??= new Map(
-      (await catalog.records(FULLNESS)).map(({ key, body }) => [key, (body['level'] ?? 'none') as Level]),
-    )
-    const counters = await catalog.volumes()
-    const volumes = await this.#cluster.rows('storage/volumes')
-    for (const [at, volume] of volumes.entries()) {
-      if (this.#stop.signal.aborted) return
-      if (at % SLICE === SLICE - 1) await system.clock.sleep(0)
-      const held = counters.get(textAt(volume, 'uuid'))
-      if (held !== undefined) await this.#lookAt(volume, held, this.#levels)
+    const again = [...this.#again]
+    for (const uuid of again) {
+      const counters = await catalog.volume(uuid)
+      if (counters === undefined) this.#again.delete(uuid)
+      else await this.#lookAt(uuid, counters)
     }
-    if (this.#levels.size > volumes.length) {
-      const there = new Set(volumes.map((volume) => textAt(volume, 'uuid')))
-      for (const uuid of this.#levels.keys()) if (!there.has(uuid)) this.#levels.delete(uuid)
+    for (let page = SLICE; page === SLICE && !this.#rounds.isStopping;) {
+      const changed = await catalog.changedVolumes(this.#seen, SLICE)
+      for (const one of changed) {
+        await this.#lookAt(one.volume, one)
+        this.#seen = one.change
+      }
+      page = changed.length
+      if (page === SLICE) await system.clock.sleep(0)
     }
   }
 
-  async #lookAt(row: Row, held: Held, levels: Map<string, Level>): Promise<void> {
-    const uuid = textAt(row, 'uuid')
-    let volume = row
-    if (isAutosizing(row) && wantedSize(row, held) !== Number(row['size'])) {
+  async #lookAt(uuid: string, held: Held): Promise<void> {
+    this.#again.delete(uuid)
+    let volume = await this.#cluster.find('storage/volumes', uuid)
+    if (volume === undefined) return
+    if (isAutosizing(volume) && wantedSize(volume, held) !== Number(volume['size'])) {
       await setSize(this.#cluster, uuid)
-      volume = (await this.#cluster.find('storage/volumes', uuid)) ?? row
+      volume = (await this.#cluster.find('storage/volumes', uuid)) ?? volume
+      if (wantedSize(volume, held) !== Number(volume['size'])) this.#again.add(uuid)
     }
-    const before = levels.get(uuid) ?? 'none'
+    const before = ((await this.#cluster.find(FULLNESS, uuid))?.['level'] ?? 'none') as Level
     const level = levelOf(volume, held, before)
-    if (level !== before && (await this.#tell(uuid, level, held))) levels.set(uuid, level)
+    if (level !== before && !(await this.#tell(uuid, level, held))) this.#again.add(uuid)
   }
 
   /** False when the volume was changed or deleted meanwhile. */

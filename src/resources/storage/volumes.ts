@@ -73,7 +73,7 @@ export const volumes = define(
     },
   },
   {
-    derive: [volumeSpace, ...cloneReadings, ...volumeMetrics],
+    derive: [...volumeSpace, ...cloneReadings, ...volumeMetrics],
     create: createVolume,
     modify: modifyVolume,
     remove: removeVolume,

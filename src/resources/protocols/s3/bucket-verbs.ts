@@ -20,7 +20,7 @@ const BUCKETS_MAX = 12_000
 export const bucketUse: Derivation = {
   gives: ['logical_used_size', 'object_count'],
   async from(cluster, rows) {
-    const counters = await cluster.catalog.buckets()
+    const counters = await cluster.catalog.buckets(rows.map((row) => textAt(row, 'uuid')))
     return rows.map((row): Row => {
       const counter = counters.get(textAt(row, 'uuid'))
       return { logical_used_size: counter?.usedBytes ?? 0, object_count: counter?.objects ?? 0 }
@@ -75,7 +75,7 @@ export async function planBucket(
   if ((await cluster.keyOfName(BUCKETS, name, svm)) !== undefined) {
     throw failures.duplicate(`A bucket named "${name}"`, 'name', bucketCodes.exists)
   }
-  if ((await cluster.catalog.buckets()).size >= BUCKETS_MAX) {
+  if ((await cluster.rows(BUCKETS)).length >= BUCKETS_MAX) {
     throw failures.invalid(
       undefined,
       `The cluster has ${BUCKETS_MAX} buckets, which is the limit.`,

@@ -5,6 +5,7 @@
  */
 import { describe } from '../../../core/jobs.ts'
 import type { Actions } from '../../../core/perform.ts'
+import { Rounds } from '../../../core/rounds.ts'
 import { Failure } from '../../../model/failure.ts'
 import { dueBuckets } from './lifecycle-due.ts'
 import { LIFECYCLE_LOCK } from './lifecycle-runs.ts'
@@ -17,35 +18,30 @@ const LOOKS_A_DAY = 10
 
 export class LifecycleSchedule {
   readonly #actions: Actions
-  readonly #stop = new AbortController()
-  #running: Promise<void> = Promise.resolve()
+  readonly #rounds: Rounds
 
   constructor(actions: Actions) {
     this.#actions = actions
+    const { system, lifecycleDayMs, log } = actions.cluster
+    this.#rounds = new Rounds(system.clock, {
+      act: async () => {
+        await this.look()
+      },
+      failed(failure) {
+        const cause = failure instanceof Failure ? failure.message : describe(failure)
+        log.warn('Lifecycle rules could not be looked at. That is tried again.', { cause })
+      },
+      restMs: () => Math.min(LOOK_EVERY_MS, lifecycleDayMs / LOOKS_A_DAY),
+    })
   }
 
   start(): void {
-    this.#running = this.#loop()
+    this.#rounds.start()
   }
 
   /** A run that is on is a job, and ends as jobs do. */
-  async stop(): Promise<void> {
-    this.#stop.abort()
-    await this.#running
-  }
-
-  async #loop(): Promise<void> {
-    const { system, lifecycleDayMs, log } = this.#actions.cluster
-    const pauseMs = Math.min(LOOK_EVERY_MS, lifecycleDayMs / LOOKS_A_DAY)
-    while (!this.#stop.signal.aborted) {
-      try {
-        await this.look()
-      } catch (failure) {
-        const cause = failure instanceof Failure ? failure.message : describe(failure)
-        log.warn('Lifecycle rules could not be looked at. That is tried again.', { cause })
-      }
-      await system.clock.sleep(pauseMs, this.#stop.signal)
-    }
+  stop(): Promise<void> {
+    return this.#rounds.stop()
   }
 
   /** Starts a run if one is needed and none is on. Tells whether it did. */

@@ -17,16 +17,21 @@ const USERS = [
 
 const objectCount: Derivation = {
   gives: ['object_count'],
-  async from(cluster, rows) {
-    const counts = new Map<string, number>()
-    for (const [type, field] of USERS) {
-      for (const row of await cluster.rows(type)) {
-        const policy = textAt(row, field)
-        counts.set(policy, (counts.get(policy) ?? 0) + 1)
-      }
-    }
+  async from(cluster, rows, once) {
+    const counts = await once('users', () => countUsers(cluster))
     return rows.map((row) => ({ object_count: counts.get(textAt(row, 'uuid')) ?? 0 }))
   },
+}
+
+async function countUsers(cluster: Cluster): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>()
+  for (const [type, field] of USERS) {
+    for (const row of await cluster.rows(type)) {
+      const policy = textAt(row, field)
+      counts.set(policy, (counts.get(policy) ?? 0) + 1)
+    }
+  }
+  return counts
 }
 
 const plain = plainVerbs(QOS_POLICIES, {

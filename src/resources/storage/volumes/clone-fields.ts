@@ -46,8 +46,10 @@ export function isClone(volume: Row): boolean {
 export const cloneReadings: readonly Derivation[] = [
   {
     gives: ['clone.is_flexclone', 'clone.has_flexclone', 'clone.split_initiated'],
-    async from(cluster, rows) {
-      const parents = new Set((await cluster.rows('storage/volumes')).map((volume) => textAt(volume, PARENT)))
+    async from(cluster, rows, once) {
+      const parents = await once('parents of clones', async () => {
+        return new Set((await cluster.rows('storage/volumes')).map((volume) => textAt(volume, PARENT)))
+      })
       return rows.map((row) => ({
         'clone.is_flexclone': isClone(row),
         'clone.has_flexclone': parents.has(textAt(row, 'uuid')),
@@ -57,15 +59,12 @@ export const cloneReadings: readonly Derivation[] = [
   },
   {
     gives: ['clone.split_estimate', 'clone.inherited_physical_used'],
-    async from(cluster, rows) {
-      const readings: Row[] = []
-      for (const row of rows) {
-        const shared = isClone(row) ? (await cluster.catalog.volume(textAt(row, 'uuid')))?.inheritedBytes : undefined
-        readings.push(
-          shared === undefined ? {} : { 'clone.split_estimate': shared, 'clone.inherited_physical_used': shared },
-        )
-      }
-      return readings
+    async from(cluster, rows, once) {
+      const counters = await once('counters', () => cluster.volumeSums.all())
+      return rows.map((row): Row => {
+        const shared = isClone(row) ? counters.get(textAt(row, 'uuid'))?.inheritedBytes : undefined
+        return shared === undefined ? {} : { 'clone.split_estimate': shared, 'clone.inherited_physical_used': shared }
+      })
     },
   },
   {

@@ -50,8 +50,9 @@ export const snapshots = define(
     derive: [
       {
         gives: ['size'],
-        async from(cluster, rows) {
-          const sizes = await cluster.catalog.snapshotBytes(textOf(rows[0]?.['volume.uuid']))
+        async from(cluster, rows, once) {
+          const volume = textOf(rows[0]?.['volume.uuid'])
+          const sizes = await once('sizes', () => cluster.catalog.snapshotBytes(volume))
           return rows.map((row) => ({ size: sizes.get(textAt(row, 'uuid')) ?? 0 }))
         },
       },

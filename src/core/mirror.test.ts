@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import * as fc from 'fast-check'
+import { seedOf } from '../../test/support/seed.ts'
+import { openSqliteCatalog } from '../engines/sqlite/catalog.ts'
+import { realSystem } from '../engines/system.ts'
+import type { Catalog, Change } from '../ports/catalog.ts'
+import { Mirror } from './mirror.ts'
+
+const RECORDS = 500
+
+function put(n: number, value: number): Change {
+  return { do: 'put-record', type: 't', key: `k${n % (2 * RECORDS)}`, parent: `p${value % 3}`, body: { value } }
+}
+
+test('rows are what the catalog holds, also when it changes while they are read for the first time', async (context) => {
+  const change = fc.record({ n: fc.nat(2 * RECORDS), value: fc.nat(99), isRemoved: fc.boolean() })
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.array(change, { maxLength: 80 }), { maxLength: 8 }), async (batches) => {
+      const catalog = openSqliteCatalog({ file: ':memory:', commit: 'in-process' })
+      await catalog.commit(Array.from({ length: RECORDS }, (_, n) => put(2 * n, n)))
+      const left = [...batches]
+      const commitNext = async () => {
+        const changes = (left.pop() ?? []).map(({ n, value, isRemoved }): Change =>
+          isRemoved ? { do: 'remove-record', type: 't', key: `k${n}` } : put(n, value),
+        )
+        if (changes.length > 0) await catalog.commit(changes)
+      }
+      const mirror = new Mirror(changedAmid(catalog, commitNext), realSystem)
+      const check = async () => {
+        const rows = await mirror.rows('t')
+        const records = await catalog.records('t')
+        assert.deepEqual(new Set(rows), new Set(records.map(({ body }) => body)))
+        const ofParent = await catalog.records('t', { parent: 'p1' })
+        assert.equal((await mirror.rows('t', 'p1')).length, ofParent.length)
+      }
+      await check()
+      while (left.length > 0) {
+        await commitNext()
+        await check()
+      }
+      await catalog.close()
+    }),
+    { seed: seedOf(context), numRuns: 20 },
+  )
+})
+
+test('rows are what the catalog holds, also after more changes than its feed reaches back', async () => {
+  const catalog = openSqliteCatalog({ file: ':memory:', commit: 'in-process' })
+  await catalog.commit([put(1, 1), put(2, 2)])
+  const mirror = new Mirror(catalog, realSystem)
+  assert.equal((await mirror.rows('t')).length, 2)
+  await catalog.commit([{ do: 'remove-record', type: 't', key: 'k1' }])
+  for (let n = 0; n < 20; n++) await catalog.commit(Array.from({ length: 600 }, (_, at) => put(2 * at, n)))
+  assert.equal(await catalog.changes(1, 10), undefined)
+  const records = await catalog.records('t')
+  assert.deepEqual(new Set(await mirror.rows('t')), new Set(records.map(({ body }) => body)))
+  await catalog.close()
+})
+
+/** The same catalog, in which something happens before each page of records is read. */
+function changedAmid(catalog: Catalog, happen: () => Promise<void>): Catalog {
+  return new Proxy(catalog, {
+    get(target, name) {
+      if (name === 'records') {
+        return async (...args: Parameters<Catalog['records']>) => {
+          await happen()
+          return target.records(...args)
+        }
+      }
+      const member: unknown = Reflect.get(target, name)
+      return typeof member === 'function' ? (member.bind(target) as unknown) : member
+    },
+  })
+}
