@@ -201,6 +201,16 @@ export type Change =
   | { readonly do: 'open-volume'; readonly volume: string; readonly sizeBytes: number }
   /** Refused `full` when the volume holds more than the new size. */
   | { readonly do: 'resize-volume'; readonly volume: string; readonly sizeBytes: number }
+  /**
+   * From now on what the volume holds (objects, uploads, buckets, snapshots) is refused changes as `read-only`, or takes
+   * them again. Its size may change, and it may be closed. Refused `restoring` while it is taken back to a snapshot.
+   */
+  | { readonly do: 'protect-volume'; readonly volume: string; readonly isReadOnly: boolean }
+  /**
+   * Changes that follow in this commit are not refused `read-only` by this volume. For replication, which is the only
+   * one that may change what it is the destination of.
+   */
+  | { readonly do: 'replicate-into'; readonly volume: string }
   /** Forgets all rows of a volume. Refused `not-empty` while it has buckets. Repeating it changes nothing. */
   | { readonly do: 'close-volume'; readonly volume: string }
 
@@ -384,6 +394,8 @@ export interface Outcome {
 export type RefusalReason =
   /** The volume is being taken back to a snapshot. */
   | 'restoring'
+  /** The volume is one that only replication changes. */
+  | 'read-only'
   | 'missing'
   | 'exists'
   | 'stale'

@@ -73,6 +73,8 @@ export interface Volume {
   readonly qosPolicy: string
   readonly aggregate: string
   readonly isOnline: boolean
+  /** Only replication changes what it holds. */
+  readonly isReadOnly: boolean
 }
 
 export interface Group {
@@ -124,6 +126,7 @@ export function readVolume(body: Fields): Volume {
   return {
     aggregate: text(field(aggregate, 'uuid')),
     isOnline: body['state'] !== 'offline' && body['state'] !== 'restricted',
+    isReadOnly: body['type'] === 'dp' || body['type'] === 'ls',
     sizeBytes: number(body['size']) ?? 0,
     growsToBytes: text(body['autosize.mode']).startsWith('grow') ? number(body['autosize.maximum']) : undefined,
     qosPolicy: text(body['qos.policy.uuid']),

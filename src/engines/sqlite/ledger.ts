@@ -22,6 +22,8 @@ export interface VolumeSums {
   restoring: number
   /** How often that has moved rows: readers of several turns begin again. */
   moves: number
+  /** 1: only replication changes what it holds. */
+  readOnly: number
 }
 
 export interface BucketSums {
@@ -56,13 +58,16 @@ export class Ledger {
   #state: { revision: number; seq: number } | undefined
   #stateChanged = false
   #writes = 0
+  /** The volume that the commit which is being applied replicates into. */
+  replicated: string | undefined
 
   constructor(db: DatabaseSync) {
     this.#db = db
     this.#findVolume = query<VolumeSums>(
       db,
       `SELECT id, uuid, size AS sizeBytes, used AS usedBytes, snapshot_bytes AS snapshotBytes, epoch,
-         last_snapshot_epoch AS lastSnapshotEpoch, restoring, moves FROM volumes WHERE uuid = ?`,
+         last_snapshot_epoch AS lastSnapshotEpoch, restoring, moves, read_only AS readOnly
+         FROM volumes WHERE uuid = ?`,
     )
     this.#findBucket = query<BucketSums & { volumeUuid: string }>(
       db,
@@ -73,7 +78,7 @@ export class Ledger {
     this.#findState = query<{ revision: number; seq: number }>(db, 'SELECT revision, seq FROM state')
     this.#saveVolume = db.prepare(
       `UPDATE volumes SET size = ?, used = ?, snapshot_bytes = ?, epoch = ?, last_snapshot_epoch = ?, restoring = ?,
-         moves = ? WHERE id = ?`,
+         moves = ?, read_only = ? WHERE id = ?`,
     )
     this.#saveBucket = db.prepare(
       'UPDATE buckets SET size_limit = ?, used = ?, objects = ?, versions = ?, versioning = ? WHERE id = ?',
@@ -122,8 +127,14 @@ export class Ledger {
   /** A bucket to be changed. */
   bucket(uuid: string): BucketSums {
     const bucket = this.findBucket(uuid) ?? refuse('missing', 'bucket')
+    this.insistOnWritable(bucket.volume)
     if (bucket.volume.restoring !== 0) refuse('restoring')
     return bucket
+  }
+
+  /** Refused for a volume that only replication changes, unless the commit is one of replication. */
+  insistOnWritable(volume: VolumeSums): void {
+    if (volume.readOnly !== 0 && volume.uuid !== this.replicated) refuse('read-only')
   }
 
   changeVolume(volume: VolumeSums, change: Partial<VolumeSums>): void {
@@ -175,8 +186,9 @@ export class Ledger {
   /** Writes what changed into the open transaction. */
   flush(): void {
     for (const v of this.#changedVolumes) {
-      const { sizeBytes, usedBytes, snapshotBytes, epoch, lastSnapshotEpoch, restoring, moves } = v
-      this.#saveVolume.run(sizeBytes, usedBytes, snapshotBytes, epoch, lastSnapshotEpoch, restoring, moves, v.id)
+      const { sizeBytes, usedBytes, snapshotBytes, epoch, lastSnapshotEpoch, restoring, moves, readOnly } = v
+      const sums = [sizeBytes, usedBytes, snapshotBytes, epoch, lastSnapshotEpoch, restoring, moves, readOnly]
+      this.#saveVolume.run(...sums, v.id)
     }
     for (const b of this.#changedBuckets) {
       this.#saveBucket.run(b.limitBytes, b.usedBytes, b.objects, b.versions, b.versioning, b.id)

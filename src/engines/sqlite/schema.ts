@@ -19,7 +19,7 @@
  */
 import { DatabaseSync } from 'node:sqlite'
 
-export const SCHEMA_VERSION = 5
+export const SCHEMA_VERSION = 6
 
 const APPLICATION_ID = 0x484f4c44 // 'HOLD'
 const PAGE_BYTES = 8192
@@ -82,7 +82,8 @@ CREATE TABLE volumes (
   epoch INTEGER NOT NULL DEFAULT 1,
   last_snapshot_epoch INTEGER NOT NULL DEFAULT 0,
   restoring INTEGER NOT NULL DEFAULT 0, -- the epoch of the snapshot it is being taken back to
-  moves INTEGER NOT NULL DEFAULT 0 -- how often that has moved rows
+  moves INTEGER NOT NULL DEFAULT 0, -- how often that has moved rows
+  read_only INTEGER NOT NULL DEFAULT 0 -- 1: only replication changes it
 ) STRICT;
 CREATE INDEX volumes_restoring ON volumes (restoring) WHERE restoring <> 0;
 
@@ -229,7 +230,10 @@ CREATE TABLE counters (
 ${SAMPLES}`
 
 /** What leads from a version to the next. */
-const STEPS: Readonly<Record<number, string>> = { 4: SAMPLES }
+const STEPS: Readonly<Record<number, string>> = {
+  4: SAMPLES,
+  5: 'ALTER TABLE volumes ADD COLUMN read_only INTEGER NOT NULL DEFAULT 0;',
+}
 
 /** Opens the catalog for its one writer, and makes the tables when they are not there. */
 export function openForWriting(file: string): DatabaseSync {

@@ -183,19 +183,24 @@ void describe('the writer process', () => {
       await assert.rejects(startWriter({ file, socket }), refusal)
     }))
 
-  void it('a catalog from before there were samples gets their table, and keeps what it has', () =>
+  void it('a catalog from before there were samples and read-only volumes gets what it lacks, and keeps what it has', () =>
     inFolder(async ({ file, socket }) => {
       const before = openSqliteCatalog({ file, commit: 'in-process' })
       await before.commit(OPEN)
       await before.close()
       const db = new DatabaseSync(file)
-      db.exec('DROP TABLE samples; PRAGMA user_version = 4')
+      db.exec('DROP TABLE samples; ALTER TABLE volumes DROP COLUMN read_only; PRAGMA user_version = 4')
       db.close()
       const writer = await startWriter({ file, socket })
       const catalog = openSqliteCatalog({ file, commit: { socket } })
       await catalog.commit([{ do: 'put-samples', step: 15, block: 1, row: 'a', body: Uint8Array.of(1) }])
       assert.equal(await catalog.lastSamples(15, 2), 1)
       assert.equal((await catalog.volumes()).size, 1)
+      for (const volume of (await catalog.volumes()).keys()) {
+        await catalog.commit([{ do: 'protect-volume', volume, isReadOnly: true }])
+        const snapshot = { do: 'take-snapshot', volume, snapshot: 's', nowMs: 1 } as const
+        await assert.rejects(catalog.commit([snapshot]), { reason: 'read-only' })
+      }
       await catalog.close()
       await writer.stop()
     }))

@@ -10,6 +10,7 @@ import { AGGREGATES_LOCK, availableIn } from './aggregate-space.ts'
 import { FULLNESS } from './volume-watch.ts'
 import { withAutosize } from './volumes/autosize.ts'
 import { NOTES } from './volumes/owed-snapshots.ts'
+import { isReadOnly } from './volumes/types.ts'
 
 const MB = 2 ** 20
 export const VOLUME_BYTES_MIN = MB
@@ -66,6 +67,7 @@ export const createVolume = job({
             { do: 'check-record', type: svm.type, key: svm.key, expect: svm.revision },
             cluster.put('storage/volumes', input, { expect: 'absent' }),
             { do: 'open-volume', volume: key, sizeBytes: Number(input['size']) },
+            { do: 'protect-volume', volume: key, isReadOnly: isReadOnly(input) },
             cluster.event('volume.created', { volume: input['name'] ?? '' }),
           ])
         })
