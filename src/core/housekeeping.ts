@@ -1,12 +1,13 @@
 /**
  * What runs beside requests: giving back the space of dropped snapshots, unlinking blobs that nothing needs, removing
- * old job records. All of it may stop at any point and be repeated.
+ * trees of volumes that are gone and old job records. All of it may stop at any point and be repeated.
  */
 import { type Row, textAt } from '../model/value.ts'
 import { CommitRefused } from '../ports/catalog.ts'
 import { aggregateOf } from './aggregate-of.ts'
 import type { Cluster } from './cluster.ts'
 import { describe, type Jobs } from './jobs.ts'
+import { removeOwedTrees } from './removed-trees.ts'
 
 export const TIDY_EVERY_MS = 1000
 const PRUNE_EVERY_MS = 60_000
@@ -29,6 +30,8 @@ export class Housekeeping {
   #prunedMs = 0
   /** The snapshots that each volume had when nothing was left to reclaim in it. Others mean that there may be. */
   readonly #settled = new Map<string, string>()
+  /** Aggregates whose trees could not be removed at the last look: each is told of once. */
+  #failed: ReadonlySet<string> = new Set()
 
   constructor(cluster: Cluster, jobs: Jobs, stillReading: StillReading = () => Promise.resolve(new Set())) {
     this.#cluster = cluster
@@ -38,7 +41,9 @@ export class Housekeeping {
 
   /** Begins. After an unclean stop, blobs made before the given time that no row knows are removed first. */
   start(after?: { readonly sweepBeforeMs: number }): void {
-    this.#running = this.#sweepAfter(after?.sweepBeforeMs).then(() => this.#loop())
+    this.#running = this.#sweepAfter(after?.sweepBeforeMs).then(() => this.#loop(() => this.round()))
+    // Beside the rest, which is not to wait for a tree of millions of files.
+    void this.#loop(() => this.removeTrees())
   }
 
   async #sweepAfter(madeBeforeMs: number | undefined): Promise<void> {
@@ -51,16 +56,18 @@ export class Housekeeping {
     }
   }
 
+  /** Does not wait for trees that are being removed: what is left of them is removed after the next start. */
   async stop(): Promise<void> {
     this.#stop.abort()
     await this.#running
   }
 
-  async #loop(): Promise<void> {
+  async #loop(act: () => Promise<void>): Promise<void> {
     while (!this.#stop.signal.aborted) {
       try {
-        await this.round()
+        await act()
       } catch (failure) {
+        if (this.#stop.signal.aborted) return
         this.#cluster.log.warn('Housekeeping was interrupted and will go on.', { cause: describe(failure) })
       }
       await this.#cluster.system.clock.sleep(TIDY_EVERY_MS, this.#stop.signal)
@@ -95,6 +102,19 @@ export class Housekeeping {
       await settle()
     }
     return removed
+  }
+
+  /** Removes trees of volumes that are gone, where their disks let it. */
+  async removeTrees(): Promise<void> {
+    const failed = await removeOwedTrees(this.#cluster, this.#stop.signal)
+    for (const [aggregate, failure] of failed) {
+      if (this.#failed.has(aggregate)) continue
+      this.#cluster.log.warn('Deleted volumes could not be removed from an aggregate. It is tried again.', {
+        aggregate,
+        cause: describe(failure),
+      })
+    }
+    this.#failed = new Set(failed.keys())
   }
 
   /** One round over all volumes. */

@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Cluster } from '../../src/core/cluster.ts'
 import { isActive, JOBS } from '../../src/core/jobs.ts'
+import { REMOVED_TREES } from '../../src/core/removed-trees.ts'
 import { isRecord, type Row, textAt, type Value } from '../../src/model/value.ts'
 
 const VOLUMES = 'storage/volumes'
@@ -27,6 +28,8 @@ export async function leftovers(cluster: Cluster, folder: string): Promise<strin
       if (cluster.locks.isHeld(lock)) found.push(`the lock ${lock} is held`)
     }
   }
+
+  for (const { key } of await cluster.catalog.records(REMOVED_TREES)) found.push(`the tree ${key} is owed its removal`)
 
   const volumes = await cluster.rows(VOLUMES)
   const counters = await cluster.catalog.volumes()

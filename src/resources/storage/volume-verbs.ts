@@ -1,5 +1,6 @@
 import { aggregateOf } from '../../core/aggregate-of.ts'
 import type { Cluster } from '../../core/cluster.ts'
+import { removeTree, treeChange } from '../../core/removed-trees.ts'
 import { job, type Work } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { printSize } from '../../model/kinds/index.ts'
@@ -51,7 +52,7 @@ export const createVolume = job({
           await (await cluster.volumesOf(aggregateOf(input))).create(key)
         })
       },
-      undo: removeTree,
+      undo: removeTreeOf,
     },
     {
       name: 'write record',
@@ -146,6 +147,7 @@ export const removeVolume = job({
           await cluster.commit([
             { do: 'check-childless', type: 'protocols/s3/buckets', parent: key },
             { do: 'close-volume', volume: key },
+            treeChange(key, aggregateOf(input)),
             ...snapshots.map((record) => ({ do: 'remove-record', type: SNAPSHOTS, key: record.key }) as const),
             { do: 'remove-record', type: 'storage/volumes', key },
             { do: 'remove-record', type: NOTES, key },
@@ -158,17 +160,15 @@ export const removeVolume = job({
     },
     {
       name: 'remove tree',
-      run: removeTree,
-      // The records are gone, so there is no way back: what is left is cleared away, now or at the next start.
-      undo: removeTree,
+      run: removeTreeOf,
+      // The records are gone, so there is no way back: what is left is cleared away, now or by the housekeeping.
+      undo: removeTreeOf,
     },
   ],
 })
 
-/** An aggregate that has gone has taken nothing with it: it goes only when it has no trees. */
-async function removeTree(cluster: Cluster, { key, input }: Work): Promise<void> {
-  const aggregate = await cluster.find('storage/aggregates', aggregateOf(input))
-  if (aggregate !== undefined) await cluster.engineOf(aggregate).remove(key)
+function removeTreeOf(cluster: Cluster, { key, input }: Work): Promise<void> {
+  return removeTree(cluster, key, aggregateOf(input))
 }
 
 const SNAPSHOTS = 'storage/volumes/{volume.uuid}/snapshots'

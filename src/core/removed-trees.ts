@@ -1,0 +1,60 @@
+/**
+ * Trees of volumes that the catalog has forgotten. Which they are is a record for each, `{ aggregate, bytes }`, committed
+ * with what makes the volume gone. It goes when the tree has; so a tree that could not be removed, because its disk was
+ * away or failed or the process ended, is removed later, and nothing is removed that was not noted.
+ */
+import { textAt } from '../model/value.ts'
+import type { Change } from '../ports/catalog.ts'
+import { VolumesFailure } from '../ports/volumes.ts'
+import type { Cluster } from './cluster.ts'
+
+/** The type of the records; their key is that of the volume. */
+export const REMOVED_TREES = 'internal/removed-trees'
+
+/** Owes the removal of a tree in which so many bytes are known to lie. */
+export function treeChange(volume: string, aggregate: string, bytes = 0): Change {
+  return { do: 'put-record', type: REMOVED_TREES, key: volume, body: { aggregate, bytes } }
+}
+
+/** Removes a tree, now or, where its disk does not let it, later. To be called with the volume gone, or never made. */
+export async function removeTree(cluster: Cluster, volume: string, aggregate: string): Promise<void> {
+  const isNoted = (await cluster.find(REMOVED_TREES, volume)) !== undefined
+  try {
+    await removeNow(cluster, volume, aggregate)
+    if (isNoted) await forget(cluster, volume)
+  } catch (failure) {
+    if (!(failure instanceof VolumesFailure)) throw failure
+    if (!isNoted) await cluster.catalog.commit([treeChange(volume, aggregate)])
+  }
+}
+
+/** Removes all trees that are owed. Gives the failures that kept some of them, by their aggregates. */
+export async function removeOwedTrees(
+  cluster: Cluster,
+  stop: AbortSignal,
+): Promise<ReadonlyMap<string, VolumesFailure>> {
+  const failed = new Map<string, VolumesFailure>()
+  for (const { key, body } of await cluster.catalog.records(REMOVED_TREES)) {
+    const aggregate = textAt(body, 'aggregate')
+    // What one tree of a disk met, the others would meet too. What a job is at, it ends itself.
+    if (stop.aborted || failed.has(aggregate) || cluster.locks.isHeld(`volume:${key}`)) continue
+    try {
+      await removeNow(cluster, key, aggregate)
+      await forget(cluster, key)
+    } catch (failure) {
+      if (!(failure instanceof VolumesFailure)) throw failure
+      failed.set(aggregate, failure)
+    }
+  }
+  return failed
+}
+
+/** An aggregate that has gone has taken nothing with it: it goes only when it has no trees. */
+async function removeNow(cluster: Cluster, volume: string, aggregate: string): Promise<void> {
+  const row = await cluster.find('storage/aggregates', aggregate)
+  if (row !== undefined) await cluster.engineOf(row).remove(volume)
+}
+
+async function forget(cluster: Cluster, volume: string): Promise<void> {
+  await cluster.catalog.commit([{ do: 'remove-record', type: REMOVED_TREES, key: volume }])
+}
