@@ -18,6 +18,9 @@ const KEPT_MAX = 100_000
 /** Batches for one volume in one round, so that one large deletion does not hold up the others. */
 const BATCHES_A_ROUND = 20
 
+/** Volumes, and those that were deleted and can be had back. */
+const VOLUMES = ['storage/volumes', 'private/cli/volume/recovery-queue']
+
 /** Those of the blobs that are still being sent to somebody. Their files stay until they are not. */
 export type StillReading = (blobs: readonly string[]) => Promise<ReadonlySet<string>>
 
@@ -82,7 +85,7 @@ export class Housekeeping {
     const { catalog } = this.#cluster
     const limit = madeBeforeMs.toString(16).padStart(12, '0')
     let removed = 0
-    for (const row of await this.#cluster.rows('storage/volumes')) {
+    for (const row of await this.#volumes()) {
       const volume = textAt(row, 'uuid')
       const engine = await this.#cluster.volumesOf(aggregateOf(row))
       let batch: string[] = []
@@ -119,7 +122,7 @@ export class Housekeeping {
 
   /** One round over all volumes. */
   async round(): Promise<void> {
-    const volumes = await this.#cluster.rows('storage/volumes')
+    const volumes = await this.#volumes()
     for (const volume of volumes) {
       if (this.#stop.signal.aborted) return
       try {
@@ -175,6 +178,10 @@ export class Housekeeping {
         return
       }
     }
+  }
+
+  async #volumes(): Promise<Row[]> {
+    return (await Promise.all(VOLUMES.map((type) => this.#cluster.rows(type)))).flat()
   }
 
   #forgetAllBut(volumes: ReadonlySet<string>): void {

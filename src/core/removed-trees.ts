@@ -16,15 +16,26 @@ export function treeChange(volume: string, aggregate: string, bytes = 0): Change
   return { do: 'put-record', type: REMOVED_TREES, key: volume, body: { aggregate, bytes } }
 }
 
-/** Removes a tree, now or, where its disk does not let it, later. To be called with the volume gone, or never made. */
+/** Removes the tree of a volume that was never made: now or, where its disk does not let it, later. */
 export async function removeTree(cluster: Cluster, volume: string, aggregate: string): Promise<void> {
-  const isNoted = (await cluster.find(REMOVED_TREES, volume)) !== undefined
   try {
     await removeNow(cluster, volume, aggregate)
-    if (isNoted) await forget(cluster, volume)
   } catch (failure) {
     if (!(failure instanceof VolumesFailure)) throw failure
-    if (!isNoted) await cluster.catalog.commit([treeChange(volume, aggregate)])
+    await cluster.catalog.commit([treeChange(volume, aggregate)])
+  }
+}
+
+/** Removes the tree of a volume now, if that is owed and its disk lets it. */
+export async function removeOwedTree(cluster: Cluster, volume: string): Promise<void> {
+  const owed = await cluster.find(REMOVED_TREES, volume)
+  if (owed === undefined) return
+  try {
+    await removeNow(cluster, volume, textAt(owed, 'aggregate'))
+    await forget(cluster, volume)
+  } catch (failure) {
+    // It stays owed.
+    if (!(failure instanceof VolumesFailure)) throw failure
   }
 }
 

@@ -78,6 +78,8 @@ export interface Verb {
   readonly args?: Readonly<Record<string, string>>
   /** A body that shows what it takes; also what the crash tests call it with. Names of the first start may be used. */
   readonly example?: Readonly<Record<string, unknown>>
+  /** Query arguments that make it go different ways: the crash tests call it with each of these. Without, with none. */
+  readonly exampleArgs?: readonly Readonly<Record<string, string>>[]
   plan(cluster: Cluster, request: VerbRequest): Promise<Plan>
   readonly steps: readonly Step[]
 }

@@ -8,6 +8,7 @@ export interface Breakage {
   readonly verb: VerbName
   /** The record, for changes and deletions. */
   readonly key?: string | undefined
+  readonly args?: Readonly<Record<string, string>> | undefined
   /** The step that fails: `<type> <verb>: <step>`. */
   readonly failing?: string | undefined
   /** Where the process is killed: `<type> <verb>: <step>: before` and its like. */
@@ -28,6 +29,6 @@ const open = openJobsCluster(order.folder, {
   },
 })
 if (order.isResumption === true) await open.jobs.resume()
-else await performExample(open, open.cluster.behaviour(order.type), order.verb, order.key)
+else await performExample(open, open.cluster.behaviour(order.type), order.verb, order.key, order.args)
 await open.jobs.drain(30_000)
 await open.close()

@@ -37,9 +37,13 @@ await prepare()
 for (const behaviour of behaviours) {
   for (const verb of VERBS) {
     if (behaviour[verb]?.isJob !== true) continue
-    test(`${verb} of ${behaviour.resource.path}, broken at each step, ends and leaves nothing behind`, async () => {
-      await breakEverywhere(behaviour, verb)
-    })
+    for (const args of behaviour[verb]?.exampleArgs ?? [{}]) {
+      const query = new URLSearchParams(args).toString()
+      const what = `${verb} of ${behaviour.resource.path}${query === '' ? '' : `?${query}`}`
+      test(`${what}, broken at each step, ends and leaves nothing behind`, async () => {
+        await breakEverywhere(behaviour, verb, args)
+      })
+    }
   }
 }
 
@@ -58,7 +62,11 @@ async function prepare(): Promise<void> {
   await open.close()
 }
 
-async function breakEverywhere(behaviour: Behaviour, verb: VerbName): Promise<void> {
+async function breakEverywhere(
+  behaviour: Behaviour,
+  verb: VerbName,
+  args: Readonly<Record<string, string>>,
+): Promise<void> {
   const { type } = behaviour.resource
   const steps = behaviour[verb]?.steps ?? []
   for (const needed of verb === 'create'
@@ -72,7 +80,7 @@ async function breakEverywhere(behaviour: Behaviour, verb: VerbName): Promise<vo
     )
   }
   // Where every case of this verb begins, and where it ends when nothing disturbs it.
-  const from = join(root, `${type.replaceAll(/\W/g, '-')}-${verb}`)
+  const from = join(root, `${type.replaceAll(/\W/g, '-')}-${verb}-${Object.keys(args).join('-')}`)
   cpSync(begun, from, { recursive: true })
   let key: string | undefined
   if (verb !== 'create') {
@@ -84,7 +92,7 @@ async function breakEverywhere(behaviour: Behaviour, verb: VerbName): Promise<vo
   const before = await look(from, key ?? 'nothing yet')
   const undisturbed = await inCopy(from, async (folder) => {
     const open = openJobsCluster(folder)
-    const performed = await performExample(open, behaviour, verb, key)
+    const performed = await performExample(open, behaviour, verb, key, args)
     await open.jobs.drain(10_000)
     await open.close()
     return look(folder, performed.key)
@@ -116,10 +124,10 @@ async function breakEverywhere(behaviour: Behaviour, verb: VerbName): Promise<vo
   await pooled(cases, async ({ name, failing, kills }) => {
     await inCopy(from, async (folder) => {
       for (const [at, killedAt] of kills.entries()) {
-        const ended = await runChild({ folder, type, verb, key, failing, killedAt, isResumption: at > 0 })
+        const ended = await runChild({ folder, type, verb, key, args, failing, killedAt, isResumption: at > 0 })
         assert.equal(ended, 'SIGKILL', `${name}: the point ${killedAt} was not reached`)
       }
-      if (kills.length === 0) assert.equal(await runChild({ folder, type, verb, key, failing }), 0, name)
+      if (kills.length === 0) assert.equal(await runChild({ folder, type, verb, key, args, failing }), 0, name)
       const open = openJobsCluster(folder)
       assert.equal(await open.jobs.resume(), kills.length === 0 ? 0 : 1, `${name}: jobs to take up`)
       await open.jobs.drain(10_000)

@@ -51,6 +51,7 @@ export async function performExample(
   behaviour: Behaviour,
   verb: VerbName,
   key?: string,
+  args: Readonly<Record<string, string>> = {},
 ): Promise<Performed> {
   const { resource } = behaviour
   const path: Record<string, string> = {}
@@ -67,7 +68,7 @@ export async function performExample(
     draft,
     ...(row === undefined ? {} : { row }),
     path,
-    args: {},
+    args,
     description: `${verb} ${resource.path}`,
   })
 }

@@ -12,6 +12,7 @@ import type { Cluster } from '../../core/cluster.ts'
 import { textAt, type Row } from '../../model/value.ts'
 import type { VolumeCounters } from '../../ports/catalog.ts'
 import { type DiskSpace, VolumesFailure } from '../../ports/volumes.ts'
+import { RECOVERY_QUEUE } from './volumes/recovery-queue.ts'
 
 /** Held from a look at what aggregates and disks have until the commit that rests on it. */
 export const AGGREGATES_LOCK = 'aggregates'
@@ -21,7 +22,7 @@ export interface AggregateSpace {
   readonly isThere: boolean
   readonly sizeBytes: number
   readonly availableBytes: number
-  /** Used by volumes, or promised to them. */
+  /** Used by volumes, deleted ones in the recovery queue included, or promised to them. */
   readonly footprintBytes: number
   readonly provisionedBytes: number
   readonly volumes: number
@@ -34,7 +35,7 @@ export async function spaceOf(cluster: Cluster, aggregate: string): Promise<Aggr
     countersOf(cluster, own),
     availableIn(cluster, aggregate),
   ])
-  let footprint = 0
+  let footprint = await queuedBytes(cluster, aggregate)
   let provisioned = 0
   for (const volume of own) {
     const used = counters.get(textAt(volume, 'uuid'))?.usedBytes ?? 0
@@ -86,6 +87,13 @@ export async function countersOf(
   return counters
 }
 
+/** Bytes that volumes of the recovery queue hold in an aggregate. Their guarantees are given up. */
+export async function queuedBytes(cluster: Cluster, aggregate: string): Promise<number> {
+  const queued = (await cluster.rows(RECOVERY_QUEUE)).filter((volume) => aggregateOf(volume) === aggregate)
+  const counters = await countersOf(cluster, queued)
+  return queued.reduce((sum, volume) => sum + (counters.get(textAt(volume, 'uuid'))?.usedBytes ?? 0), 0)
+}
+
 async function volumesIn(cluster: Cluster, aggregates: ReadonlySet<string>): Promise<Row[]> {
   return (await cluster.rows('storage/volumes')).filter((volume) => aggregates.has(aggregateOf(volume)))
 }
@@ -98,7 +106,7 @@ async function aggregatesOn(cluster: Cluster, disk: string): Promise<ReadonlySet
 }
 
 /** What the disk of an aggregate has; nothing when its folder is not there. */
-async function diskOf(cluster: Cluster, aggregate: string): Promise<DiskSpace | undefined> {
+export async function diskOf(cluster: Cluster, aggregate: string): Promise<DiskSpace | undefined> {
   try {
     return await (await cluster.volumesOf(aggregate)).space()
   } catch (failure) {

@@ -1,16 +1,17 @@
 import { aggregateOf } from '../../core/aggregate-of.ts'
 import type { Cluster } from '../../core/cluster.ts'
-import { removeTree, treeChange } from '../../core/removed-trees.ts'
-import { job, type Work } from '../../core/verb.ts'
+import { removeOwedTree, removeTree } from '../../core/removed-trees.ts'
+import { job } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { printSize } from '../../model/kinds/index.ts'
 import { isRecord, type Row, textAt } from '../../model/value.ts'
 import { CommitRefused, type Change } from '../../ports/catalog.ts'
 import { plannedRestore, restoreArgs, restoreVolume } from './volume-restore.ts'
-import { AGGREGATES_LOCK, availableIn } from './aggregate-space.ts'
+import { AGGREGATES_LOCK, availableIn, queuedBytes } from './aggregate-space.ts'
 import { FULLNESS } from './volume-watch.ts'
 import { withAutosize } from './volumes/autosize.ts'
 import { NOTES } from './volumes/owed-snapshots.ts'
+import { forgetChanges, insistOnNothingKept, queueChanges, retentionHours } from './volumes/recovery-queue.ts'
 import { isReadOnly } from './volumes/types.ts'
 
 const MB = 2 ** 20
@@ -52,7 +53,7 @@ export const createVolume = job({
           await (await cluster.volumesOf(aggregateOf(input))).create(key)
         })
       },
-      undo: removeTreeOf,
+      undo: (cluster, { key, input }) => removeTree(cluster, key, aggregateOf(input)),
     },
     {
       name: 'write record',
@@ -124,14 +125,18 @@ export const modifyVolume = job({
 })
 
 export const removeVolume = job({
-  args: { force: 'Taken for tools that send it: a volume is deleted at once in any case.' },
-  async plan(cluster, { row }) {
+  args: { force: '`true`: it goes at once, and not into the recovery queue.' },
+  exampleArgs: [{}, { force: 'true' }],
+  async plan(cluster, { row, args }) {
     const key = textAt(row, 'uuid')
+    const { force = 'false' } = args
+    if (force !== 'true' && force !== 'false') throw failures.badArgument('force', 'it is neither true nor false.')
     await insistOnUnused(cluster, key)
-    const aggregate = row === undefined ? '' : aggregateOf(row)
+    await insistOnNothingKept(cluster, key)
+    const hours = force === 'true' ? 0 : retentionHours(await cluster.find('svm/svms', textAt(row, 'svm.uuid')))
     return {
       key,
-      input: { 'svm.uuid': row?.['svm.uuid'] ?? '', name: row?.['name'] ?? '', aggregates: [{ uuid: aggregate }] },
+      input: { 'svm.uuid': row?.['svm.uuid'] ?? '', name: row?.['name'] ?? '', $hours: hours },
       locks: [`volume:${key}`],
     }
   },
@@ -139,16 +144,17 @@ export const removeVolume = job({
     {
       name: 'remove records',
       async run(cluster, { key, input }) {
-        if ((await cluster.find('storage/volumes', key)) === undefined) return
-        // No server may take the volume between the look and the commit.
-        await cluster.locks.with([`servers:${textAt(input, 'svm.uuid')}`], async () => {
+        // No server may take the volume between the look and the commit, and nobody change its size.
+        await cluster.locks.with([`servers:${textAt(input, 'svm.uuid')}`, AGGREGATES_LOCK], async () => {
+          const volume = await cluster.find('storage/volumes', key)
+          if (volume === undefined) return
           await insistOnUnused(cluster, key)
-          const snapshots = await cluster.catalog.records(SNAPSHOTS, { parent: key })
+          await insistOnNothingKept(cluster, key)
+          const hours = Number(input['$hours'])
+          const changes = hours > 0 ? queueChanges(cluster, volume, hours) : await forgetChanges(cluster, volume)
           await cluster.commit([
             { do: 'check-childless', type: 'protocols/s3/buckets', parent: key },
-            { do: 'close-volume', volume: key },
-            treeChange(key, aggregateOf(input)),
-            ...snapshots.map((record) => ({ do: 'remove-record', type: SNAPSHOTS, key: record.key }) as const),
+            ...changes,
             { do: 'remove-record', type: 'storage/volumes', key },
             { do: 'remove-record', type: NOTES, key },
             { do: 'remove-record', type: FULLNESS, key },
@@ -160,18 +166,12 @@ export const removeVolume = job({
     },
     {
       name: 'remove tree',
-      run: removeTreeOf,
+      run: (cluster, { key }) => removeOwedTree(cluster, key),
       // The records are gone, so there is no way back: what is left is cleared away, now or by the housekeeping.
-      undo: removeTreeOf,
+      undo: (cluster, { key }) => removeOwedTree(cluster, key),
     },
   ],
 })
-
-function removeTreeOf(cluster: Cluster, { key, input }: Work): Promise<void> {
-  return removeTree(cluster, key, aggregateOf(input))
-}
-
-const SNAPSHOTS = 'storage/volumes/{volume.uuid}/snapshots'
 
 async function chooseAggregate(cluster: Cluster, draft: Row): Promise<string> {
   const given = draft['aggregates'] as readonly Row[] | undefined
@@ -199,7 +199,7 @@ async function chooseAggregate(cluster: Cluster, draft: Row): Promise<string> {
 }
 
 /** A guarantee is given only when the aggregate has what the volume does not hold yet. */
-async function insistOnSpace(cluster: Cluster, aggregate: string, volume: Row): Promise<void> {
+export async function insistOnSpace(cluster: Cluster, aggregate: string, volume: Row): Promise<void> {
   if (volume['guarantee.type'] !== 'volume') return
   const [availableBytes, counters, before] = await Promise.all([
     availableIn(cluster, aggregate),
@@ -213,10 +213,16 @@ async function insistOnSpace(cluster: Cluster, aggregate: string, volume: Row): 
     throw failures.invalid(
       'size',
       `The aggregate has ${printSize(availableBytes)} to give, the volume's guarantee needs ${printSize(wanted)}. ` +
-        'Choose a smaller size, or guarantee.type none.',
+        `Choose a smaller size, or guarantee.type none.${await queueHint(cluster, aggregate)}`,
       1245212,
     )
   }
+}
+
+/** Deleted volumes are not sacrificed to a guarantee unasked. */
+async function queueHint(cluster: Cluster, aggregate: string): Promise<string> {
+  const queued = await queuedBytes(cluster, aggregate)
+  return queued === 0 ? '' : ` Deleted volumes in the recovery queue hold ${printSize(queued)}: purge it to have that.`
 }
 
 async function insistOnName(cluster: Cluster, volume: Row): Promise<void> {
