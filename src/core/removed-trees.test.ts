@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { openJobsCluster, type JobsCluster } from '../../test/support/jobs-cluster.ts'
 import { leftovers } from '../../test/support/leftovers.ts'
 import type { VerbName } from './behaviour.ts'
+import type { JobHooks } from './jobs.ts'
 import { textAt, type Row } from '../model/value.ts'
 import { firstStart } from '../resources/first-start.ts'
 import { Housekeeping } from './housekeeping.ts'
@@ -15,10 +16,10 @@ const VOLUMES = 'storage/volumes'
 const AGGREGATES = 'storage/aggregates'
 
 /** A cluster over real folders, with an aggregate on a disk of its own. */
-async function begin() {
+async function begin(hooks: JobHooks = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-trees-'))
   const disk = join(folder, 'disk')
-  let open = openJobsCluster(folder)
+  let open = openJobsCluster(folder, hooks)
   await firstStart(open.actions, {
     adminPassword: 'a password for tests',
     accessKey: undefined,
@@ -34,12 +35,12 @@ async function begin() {
     get open() {
       return open
     },
-    makeVolume: async (name: string) => {
+    makeVolume: async (name: string, state = 'success') => {
       const svm = await open.cluster.keyOfName('svm/svms', 'svm1')
       const draft = { name, 'svm.uuid': svm ?? '', aggregates: [{ uuid: aggregate }], size: 2 ** 20 }
-      return perform(open, VOLUMES, 'create', { ...draft, 'guarantee.type': 'none' })
+      return perform(open, VOLUMES, 'create', { ...draft, 'guarantee.type': 'none' }, { state })
     },
-    deleteVolume: (key: string) => perform(open, VOLUMES, 'remove', {}, key),
+    deleteVolume: (key: string) => perform(open, VOLUMES, 'remove', {}, { key }),
     takeAway: () => {
       renameSync(disk, `${disk}.away`)
       mkdirSync(disk)
@@ -62,7 +63,13 @@ async function begin() {
   }
 }
 
-async function perform(open: JobsCluster, type: string, verb: VerbName, draft: Row, key?: string): Promise<string> {
+async function perform(
+  open: JobsCluster,
+  type: string,
+  verb: VerbName,
+  draft: Row,
+  { key, state = 'success' }: { readonly key?: string; readonly state?: string } = {},
+): Promise<string> {
   const { actions, cluster, jobs } = open
   const performed = await actions.perform(cluster.behaviour(type), verb, {
     caller: { user: 'admin', role: 'admin', from: 'test' },
@@ -73,7 +80,7 @@ async function perform(open: JobsCluster, type: string, verb: VerbName, draft: R
     description: `${verb} ${type}`,
   })
   const ended = await jobs.wait(textAt(performed.job, 'uuid'), 10_000)
-  assert.equal(ended['state'], 'success', JSON.stringify(ended))
+  assert.equal(ended['state'], state, JSON.stringify(ended))
   return performed.key
 }
 
@@ -107,6 +114,24 @@ test('that holds over a restart, whenever the disk comes back', async () => {
   await here.end()
 })
 
+test('the tree of a volume that was not made in the end goes too, also when its disk has gone meanwhile', async () => {
+  let isDoomed = false
+  const here = await begin({
+    beforeStep(point) {
+      if (!isDoomed || point !== `${VOLUMES} create: write record`) return Promise.resolve()
+      here.takeAway()
+      return Promise.reject(new Error('The disk has gone.'))
+    },
+  })
+  isDoomed = true
+  const never = await here.makeVolume('never', 'failure')
+  here.bringBack()
+  assert.ok(existsSync(join(here.disk, 'volumes', never)))
+  await here.tidy()
+  assert.deepEqual(await here.left(), [])
+  await here.end()
+})
+
 test('the trees that one disk keeps waiting do not keep those of another', async () => {
   const here = await begin()
   const { cluster } = here.open
@@ -134,7 +159,7 @@ test('nothing is owed any more when the aggregate has gone with its trees', asyn
   here.takeAway()
   await here.deleteVolume(gone)
   here.bringBack()
-  await perform(here.open, AGGREGATES, 'remove', {}, here.aggregate)
+  await perform(here.open, AGGREGATES, 'remove', {}, { key: here.aggregate })
   await here.tidy()
   assert.deepEqual(await here.open.cluster.catalog.records(REMOVED_TREES), [])
   assert.ok(!existsSync(here.disk))

@@ -19,8 +19,9 @@ const LOOK_EVERY_MS = 1000
 const HOUR_MS = 3_600_000
 /** More volumes are not kept; the oldest go first. */
 export const QUEUED_MAX = 1000
-/** While less than this is left of a disk, in percent, volumes of the queue make room. */
-export const SPARE_PERCENT = 10
+/** While less than this is left of a disk, volumes of the queue make room: a tenth of it, at most so many bytes. */
+const SPARE_PERCENT = 10
+export const SPARE_BYTES_MAX = 64 * 2 ** 30
 
 export class RecoveryQueueWatch {
   readonly #cluster: Cluster
@@ -97,7 +98,8 @@ export class RecoveryQueueWatch {
       if (disk === undefined) continue
       diskOfAggregate.set(aggregate, disk.disk)
       if (shortOf.has(disk.disk)) continue
-      const wanted = ((disk.usedBytes + disk.availableBytes) * SPARE_PERCENT) / 100
+      const tenth = ((disk.usedBytes + disk.availableBytes) * SPARE_PERCENT) / 100
+      const wanted = Math.min(tenth, SPARE_BYTES_MAX)
       shortOf.set(disk.disk, wanted - (await availableIn(this.#cluster, aggregate)))
     }
     const make = (aggregate: string, bytes: number) => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asNumber, asText, recordsOf, type Body } from '../../../../test/support/body.ts'
-import { startTestCluster, type TestCluster } from '../../../../test/support/cluster.ts'
+import { startTestCluster, type TestCluster, type TestClusterOptions } from '../../../../test/support/cluster.ts'
 import { leftovers } from '../../../../test/support/leftovers.ts'
 import { removeOwedTrees } from '../../../core/removed-trees.ts'
 import { textAt } from '../../../model/value.ts'
-import { QUEUED_MAX, RecoveryQueueWatch } from '../recovery-queue-watch.ts'
+import { QUEUED_MAX, RecoveryQueueWatch, SPARE_BYTES_MAX } from '../recovery-queue-watch.ts'
 import { queueChanges, RECOVERY_QUEUE } from './recovery-queue.ts'
 
 const VOLUMES = '/api/storage/volumes'
@@ -13,6 +13,7 @@ const QUEUE = '/api/private/cli/volume/recovery-queue'
 const SVMS = '/api/svm/svms'
 const AGGREGATES = '/api/storage/aggregates'
 const HOUR_MS = 3_600_000
+const GB = 2 ** 30
 const TB = 2 ** 40
 const TOOL = { headers: { 'user-agent': 'python-requests/2.31.0', 'x-dot-client-app': 'netapp.ontap/23' } }
 
@@ -96,8 +97,8 @@ class Bench {
   }
 }
 
-async function begin(): Promise<Bench> {
-  return new Bench(await startTestCluster())
+async function begin(options: TestClusterOptions = {}): Promise<Bench> {
+  return new Bench(await startTestCluster(options))
 }
 
 test('a deleted volume is in the queue, where nobody sees it as a volume, and its name is free at once', async () => {
@@ -303,24 +304,18 @@ test('what a volume of the queue holds is counted in its aggregate; its guarante
 
 test('when a disk runs short, the oldest volumes that hold something make room, as many as it takes, and events tell', async () => {
   const bench = await begin()
-  const held: string[] = []
+  assert.equal(SPARE_BYTES_MAX, 64 * GB)
   for (const name of ['old', 'empty', 'middle', 'young']) {
-    const uuid = await bench.make(name, { size: 300 * TB })
-    if (name !== 'empty') await bench.hold(uuid, 20 * TB)
+    const uuid = await bench.make(name, { size: 300 * GB })
+    if (name !== 'empty') await bench.hold(uuid, 20 * GB)
     await bench.drop(uuid)
-    held.push(uuid)
     bench.cluster.clock.aheadMs += 1000
   }
   await bench.watch.look()
   assert.equal((await bench.queued()).length, 4, 'there is room')
-  // 944 of 1024 TiB are promised: 80 are left, and a tenth would be 102.4.
-  for (const [name, size] of [
-    ['a', 300],
-    ['b', 300],
-    ['c', 300],
-    ['d', 44],
-  ] as const) {
-    await bench.make(name, { size: size * TB, 'guarantee.type': 'volume' })
+  // Of 1024 TiB, 40 GiB are not promised then, and 64 are wanted.
+  for (const [name, size] of Object.entries({ a: 300 * TB, b: 300 * TB, c: 300 * TB, d: 124 * TB - 40 * GB })) {
+    await bench.make(name, { size, 'guarantee.type': 'volume' })
   }
   await bench.watch.look()
   assert.deepEqual(await bench.queued(), ['empty', 'young'])
@@ -329,6 +324,24 @@ test('when a disk runs short, the oldest volumes that hold something make room, 
   const purged = (await bench.events()).filter(([name]) => name === 'volume.purged')
   assert.equal(purged.length, 2)
   assert.match(JSON.stringify(purged), /space/)
+  await bench.cluster.close()
+})
+
+test('of a small disk, a tenth is to be left', async () => {
+  const bench = await begin({ capacityBytes: 100 * GB })
+  for (const name of ['old', 'young']) {
+    const uuid = await bench.make(name, { size: 30 * GB })
+    await bench.hold(uuid, 20 * GB)
+    await bench.drop(uuid)
+    bench.cluster.clock.aheadMs += 1000
+  }
+  const guaranteed = { 'guarantee.type': 'volume' }
+  await bench.make('a', { size: 89 * GB, ...guaranteed })
+  await bench.watch.look()
+  assert.deepEqual(await bench.queued(), ['old', 'young'])
+  await bench.make('b', { size: 2 * GB, ...guaranteed })
+  await bench.watch.look()
+  assert.deepEqual(await bench.queued(), ['young'])
   await bench.cluster.close()
 })
 
