@@ -90,33 +90,42 @@ export class RecoveryQueueWatch {
 
   /** Of the volumes, oldest first, those that have to go for their disks to have some room. */
   async #inTheWay(rows: readonly Row[]): Promise<Row[]> {
-    const counters = await countersOf(this.#cluster, rows)
-    const shortOf = new Map<string, number>()
-    const diskOfAggregate = new Map<string, string>()
-    for (const aggregate of new Set(rows.map(aggregateOf))) {
-      const disk = await diskOf(this.#cluster, aggregate)
-      if (disk === undefined) continue
-      diskOfAggregate.set(aggregate, disk.disk)
-      if (shortOf.has(disk.disk)) continue
-      const tenth = ((disk.usedBytes + disk.availableBytes) * SPARE_PERCENT) / 100
-      const wanted = Math.min(tenth, SPARE_BYTES_MAX)
-      shortOf.set(disk.disk, wanted - (await availableIn(this.#cluster, aggregate)))
-    }
-    const make = (aggregate: string, bytes: number) => {
-      const disk = diskOfAggregate.get(aggregate)
-      if (disk !== undefined) shortOf.set(disk, (shortOf.get(disk) ?? 0) - bytes)
-    }
+    if (rows.length === 0) return []
+    const [disks, counters, owed] = await Promise.all([
+      this.#disks(),
+      countersOf(this.#cluster, rows),
+      this.#cluster.catalog.records(REMOVED_TREES),
+    ])
     // What is being removed will be free.
-    for (const { body } of await this.#cluster.catalog.records(REMOVED_TREES)) {
-      make(textAt(body, 'aggregate'), Number(body['bytes'] ?? 0))
+    for (const { body } of owed) {
+      const disk = disks.get(textAt(body, 'aggregate'))
+      if (disk !== undefined) disk.shortBytes -= Number(body['bytes'] ?? 0)
     }
     return rows.filter((row) => {
-      const aggregate = aggregateOf(row)
-      const held = counters.get(textAt(row, 'uuid'))?.usedBytes ?? 0
-      if (held === 0 || (shortOf.get(diskOfAggregate.get(aggregate) ?? '') ?? 0) <= 0) return false
-      make(aggregate, held)
+      const disk = disks.get(aggregateOf(row))
+      const heldBytes = counters.get(textAt(row, 'uuid'))?.usedBytes ?? 0
+      if (heldBytes === 0 || disk === undefined || disk.shortBytes <= 0) return false
+      disk.shortBytes -= heldBytes
       return true
     })
+  }
+
+  /** For each aggregate that is there, how many bytes its disk has less than it should. Those on one disk share it. */
+  async #disks(): Promise<Map<string, { shortBytes: number }>> {
+    const byDisk = new Map<string, { shortBytes: number }>()
+    const byAggregate = new Map<string, { shortBytes: number }>()
+    for (const row of await this.#cluster.rows('storage/aggregates')) {
+      const aggregate = textAt(row, 'uuid')
+      const space = await diskOf(this.#cluster, aggregate)
+      if (space === undefined) continue
+      const tenth = ((space.usedBytes + space.availableBytes) * SPARE_PERCENT) / 100
+      const disk = byDisk.get(space.disk) ?? {
+        shortBytes: Math.min(tenth, SPARE_BYTES_MAX) - (await availableIn(this.#cluster, aggregate)),
+      }
+      byDisk.set(space.disk, disk)
+      byAggregate.set(aggregate, disk)
+    }
+    return byAggregate
   }
 }
 
