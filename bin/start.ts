@@ -20,6 +20,7 @@ import { firstStart, isFirstStart } from '../src/resources/first-start.ts'
 import { SpareVolumes } from '../src/resources/protocols/s3/bucket-volumes.ts'
 import { LifecycleSchedule } from '../src/resources/protocols/s3/lifecycle-schedule.ts'
 import { ScheduledSnapshots } from '../src/resources/storage/scheduled-snapshots.ts'
+import { RecoveryQueueWatch } from '../src/resources/storage/recovery-queue-watch.ts'
 import { VolumeWatch } from '../src/resources/storage/volume-watch.ts'
 import { setSize } from '../src/resources/storage/volumes/set-size.ts'
 import type { Catalog } from '../src/ports/catalog.ts'
@@ -120,6 +121,8 @@ export async function start(settings: Settings): Promise<void> {
   scheduledSnapshots.start()
   const volumeWatch = new VolumeWatch(cluster)
   volumeWatch.start()
+  const recoveryQueueWatch = new RecoveryQueueWatch(cluster)
+  recoveryQueueWatch.start()
   housekeeping.start(wasClean ? undefined : { sweepBeforeMs: begunMs })
   const lifecycle = new LifecycleSchedule(actions)
   lifecycle.start()
@@ -166,6 +169,7 @@ export async function start(settings: Settings): Promise<void> {
     spareVolumes.stop(),
     scheduledSnapshots.stop(),
     volumeWatch.stop(),
+    recoveryQueueWatch.stop(),
     sampling.stop(),
   ])
   await markRun(catalog, true)

@@ -182,6 +182,8 @@ export class Cluster {
         return failures.inUse(`The ${noun} is not empty.`)
       case 'restoring':
         return failures.inUse('The volume is being restored to a snapshot. Try again when that has ended.')
+      case 'read-only':
+        return failures.readOnly()
       case 'full':
       case 'condition':
       case 'absent':

@@ -21,6 +21,8 @@ export const events = {
   'volume.restored': { severity: 'notice', text: 'A volume was taken back to a snapshot.' },
   'volume.clone.split': { severity: 'notice', text: 'A clone was split from its parent.' },
   'volume.deleted': { severity: 'notice', text: 'A volume was deleted.' },
+  'volume.recovered': { severity: 'notice', text: 'A volume that was deleted is back. It is offline.' },
+  'volume.purged': { severity: 'notice', text: 'A volume that was deleted cannot be had back any more.' },
   'volume.autosize.grown': { severity: 'notice', text: 'A volume has grown by itself.' },
   'volume.autosize.shrunk': { severity: 'notice', text: 'A volume has shrunk by itself.' },
   'volume.space.nearly_full': { severity: 'error', text: 'A volume is nearly full.' },

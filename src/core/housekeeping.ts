@@ -1,12 +1,13 @@
 /**
  * What runs beside requests: giving back the space of dropped snapshots, unlinking blobs that nothing needs, removing
- * old job records. All of it may stop at any point and be repeated.
+ * trees of volumes that are gone and old job records. All of it may stop at any point and be repeated.
  */
-import { textAt } from '../model/value.ts'
+import { type Row, textAt } from '../model/value.ts'
 import { CommitRefused } from '../ports/catalog.ts'
 import { aggregateOf } from './aggregate-of.ts'
 import type { Cluster } from './cluster.ts'
 import { describe, type Jobs } from './jobs.ts'
+import { removeOwedTrees } from './removed-trees.ts'
 import { treeOf } from './tree-of.ts'
 
 export const TIDY_EVERY_MS = 1000
@@ -18,6 +19,9 @@ const KEPT_MAX = 100_000
 /** Batches for one volume in one round, so that one large deletion does not hold up the others. */
 const BATCHES_A_ROUND = 20
 
+/** Volumes, and those that were deleted and can be had back. */
+const VOLUMES = ['storage/volumes', 'private/cli/volume/recovery-queue']
+
 /** Those of the blobs that are still being sent to somebody. Their files stay until they are not. */
 export type StillReading = (blobs: readonly string[]) => Promise<ReadonlySet<string>>
 
@@ -28,6 +32,8 @@ export class Housekeeping {
   #running: Promise<void> = Promise.resolve()
   readonly #stillReading: StillReading
   #prunedMs = 0
+  /** Aggregates whose trees could not be removed at the last look: each is told of once. */
+  #failed: ReadonlySet<string> = new Set()
 
   constructor(cluster: Cluster, jobs: Jobs, stillReading: StillReading = () => Promise.resolve(new Set())) {
     this.#cluster = cluster
@@ -37,7 +43,9 @@ export class Housekeeping {
 
   /** Begins. After an unclean stop, blobs made before the given time that no row knows are removed first. */
   start(after?: { readonly sweepBeforeMs: number }): void {
-    this.#running = this.#sweepAfter(after?.sweepBeforeMs).then(() => this.#loop())
+    this.#running = this.#sweepAfter(after?.sweepBeforeMs).then(() => this.#loop(() => this.round()))
+    // Beside the rest, which is not to wait for a tree of millions of files.
+    void this.#loop(() => this.removeTrees())
   }
 
   async #sweepAfter(madeBeforeMs: number | undefined): Promise<void> {
@@ -50,16 +58,18 @@ export class Housekeeping {
     }
   }
 
+  /** Does not wait for trees that are being removed: what is left of them is removed after the next start. */
   async stop(): Promise<void> {
     this.#stop.abort()
     await this.#running
   }
 
-  async #loop(): Promise<void> {
+  async #loop(act: () => Promise<void>): Promise<void> {
     while (!this.#stop.signal.aborted) {
       try {
-        await this.round()
+        await act()
       } catch (failure) {
+        if (this.#stop.signal.aborted) return
         this.#cluster.log.warn('Housekeeping was interrupted and will go on.', { cause: describe(failure) })
       }
       await this.#cluster.system.clock.sleep(TIDY_EVERY_MS, this.#stop.signal)
@@ -75,7 +85,7 @@ export class Housekeeping {
     const limit = madeBeforeMs.toString(16).padStart(12, '0')
     let removed = 0
     const swept = new Set<string>()
-    for (const row of await this.#cluster.rows('storage/volumes')) {
+    for (const row of await this.#volumes()) {
       const volume = textAt(row, 'uuid')
       const tree = treeOf(row)
       if (swept.has(tree)) continue
@@ -100,6 +110,19 @@ export class Housekeeping {
     return removed
   }
 
+  /** Removes trees of volumes that are gone, where their disks let it. */
+  async removeTrees(): Promise<void> {
+    const failed = await removeOwedTrees(this.#cluster, this.#stop.signal)
+    for (const [aggregate, failure] of failed) {
+      if (this.#failed.has(aggregate)) continue
+      this.#cluster.log.warn('Deleted volumes could not be removed from an aggregate. It is tried again.', {
+        aggregate,
+        cause: describe(failure),
+      })
+    }
+    this.#failed = new Set(failed.keys())
+  }
+
   /** One round over the volumes in which there is something to do. */
   async round(): Promise<void> {
     for (const { volume, mayReclaim } of await this.#cluster.catalog.untidyVolumes()) {
@@ -120,7 +143,7 @@ export class Housekeeping {
 
   async #tidy(volume: string, mayReclaim: boolean): Promise<void> {
     const { catalog } = this.#cluster
-    const row = await this.#cluster.find('storage/volumes', volume)
+    const row = await this.#find(volume)
     if (row === undefined) return
     try {
       if (mayReclaim) await this.#reclaim(volume)
@@ -147,5 +170,17 @@ export class Housekeeping {
       const [outcome] = await this.#cluster.catalog.commit([{ do: 'reclaim', volume, limit: BATCH }])
       if ((outcome?.reclaimed ?? 0) < BATCH) return
     }
+  }
+
+  async #volumes(): Promise<Row[]> {
+    return (await Promise.all(VOLUMES.map((type) => this.#cluster.rows(type)))).flat()
+  }
+
+  async #find(volume: string): Promise<Row | undefined> {
+    for (const type of VOLUMES) {
+      const row = await this.#cluster.find(type, volume)
+      if (row !== undefined) return row
+    }
+    return undefined
   }
 }

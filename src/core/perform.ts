@@ -95,6 +95,7 @@ export class Actions {
         await step.run(this.cluster, work)
       } catch (failure) {
         if (failure instanceof Failure) throw failure
+        if (failure instanceof CommitRefused && failure.reason === 'read-only') throw failures.readOnly()
         if (failure instanceof CommitRefused) throw failures.inUse(`The object does not allow it: ${failure.reason}.`)
         throw failure
       }

@@ -82,6 +82,8 @@ export interface Verb {
   readonly moreExamples?: Readonly<
     Record<string, { readonly body: Readonly<Record<string, unknown>>; readonly of?: string }>
   >
+  /** Query arguments that make it go different ways: the crash tests call it with each of these. Without, with none. */
+  readonly exampleArgs?: readonly Readonly<Record<string, string>>[]
   plan(cluster: Cluster, request: VerbRequest): Promise<Plan>
   readonly steps: readonly Step[]
 }

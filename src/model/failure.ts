@@ -55,6 +55,7 @@ export const failures = {
   duplicate: (what: string, target: string, code = 1) =>
     new Failure('conflict', code, `${what} exists already (duplicate entry). Choose another ${target}.`, { target }),
   inUse: (message: string, target?: string, code = 8) => new Failure('conflict', code, message, { target }),
+  readOnly: () => new Failure('conflict', 1638461, 'Only replication changes what the volume holds.'),
   notFound: (what: string, target?: string) => new Failure('not-found', 4, `${what}: entry doesn't exist.`, { target }),
   noSuchPath: (path: string) => new Failure('not-found', 3, `API not found: ${cut(path)}.`),
   unsupported: (method: string, path: string) =>

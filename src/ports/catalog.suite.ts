@@ -6,6 +6,7 @@ import { proveClones } from './catalog-clones.suite.ts'
 import { proveAgainstModel } from './catalog-model.suite.ts'
 import { proveObjects } from './catalog-objects.suite.ts'
 import { provePages } from './catalog-pages.suite.ts'
+import { proveReadOnly } from './catalog-read-only.suite.ts'
 import { proveRecords } from './catalog-records.suite.ts'
 import { proveRetention } from './catalog-retention.suite.ts'
 import { proveSnapshots } from './catalog-snapshots.suite.ts'
@@ -36,6 +37,7 @@ export function proveCatalog(name: string, open: () => Promise<OpenedCatalog>, {
     proveSnapshots(catalog)
     proveClones(catalog)
     proveSums(catalog, runs)
+    proveReadOnly(catalog, reopen)
     proveVersions(catalog)
     proveRetention(catalog)
     provePages(catalog, runs)

@@ -240,6 +240,16 @@ export type Change =
       readonly reserveBytes?: number
     }
   /**
+   * From now on what the volume holds (objects, uploads, buckets, snapshots) is refused changes as `read-only`, or takes
+   * them again. Its size may change, and it may be closed. Refused `restoring` while it is taken back to a snapshot.
+   */
+  | { readonly do: 'protect-volume'; readonly volume: string; readonly isReadOnly: boolean }
+  /**
+   * Changes that follow in this commit are not refused `read-only` by this volume. For replication, which is the only
+   * one that may change what it is the destination of.
+   */
+  | { readonly do: 'replicate-into'; readonly volume: string }
+  /**
    * Forgets all rows of a volume. Refused `not-empty` while it has buckets, unless these may go with it. What only it
    * needed of a tree that it shares becomes unneeded. Repeating it changes nothing.
    */
@@ -438,6 +448,8 @@ export interface Outcome {
 export type RefusalReason =
   /** The volume is being taken back to a snapshot. */
   | 'restoring'
+  /** The volume is one that only replication changes. */
+  | 'read-only'
   | 'missing'
   | 'exists'
   | 'stale'

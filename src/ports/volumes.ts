@@ -21,7 +21,10 @@ export interface Volumes {
   /** Makes an empty tree. Durable on return. Repeating it changes nothing. */
   create(volume: string): Promise<void>
 
-  /** Removes a tree with all its blobs. Repeating it, also after an interruption, ends with nothing left. */
+  /**
+   * Removes a tree with all its blobs. Repeating it, also after an interruption, ends with nothing left. Refused `away`
+   * while the place is not there.
+   */
   remove(volume: string): Promise<void>
 
   /** The trees that are there, in no order. */

@@ -19,6 +19,9 @@ import { serviceHistory } from './protocols/s3/services/metrics.ts'
 import { policies } from './protocols/s3/services/policies.ts'
 import { users } from './protocols/s3/services/users.ts'
 import { services } from './protocols/s3/services.ts'
+import { recoveryQueue } from './private/cli/volume/recovery-queue.ts'
+import { purgeOfQueue } from './private/cli/volume/recovery-queue/purge.ts'
+import { recoveryFromQueue } from './private/cli/volume/recovery-queue/recover.ts'
 import { accounts } from './security/accounts.ts'
 import { auditMessages } from './security/audit/messages.ts'
 import { keys } from './security/authentication/keys.ts'
@@ -50,6 +53,10 @@ export const behaviours: readonly Behaviour[] = [
   volumes,
   snapshots,
   volumeHistory,
+  // Before the queue, of whose volumes none is called so.
+  recoveryFromQueue,
+  purgeOfQueue,
+  recoveryQueue,
   aggregates,
   snapshotPolicies,
   snapshotPolicySchedules,

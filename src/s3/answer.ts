@@ -18,7 +18,7 @@ import type { RequestHeaders } from './headers.ts'
 import { withHoisted } from './hoisted.ts'
 import { checkBucketAddress, checkVersionId, findHostBucket, readTarget, splitTarget } from './keys.ts'
 import type { Target } from './keys.ts'
-import { explainFailure } from './objects/failures.ts'
+import { explainFailure, readOnlyMessage } from './objects/failures.ts'
 import { objectBytesDefault } from './objects/limits.ts'
 import type { ObjectStore, OpenBucket } from './objects/store.ts'
 import { bodyOf } from './objects/store-body.ts'
@@ -171,6 +171,8 @@ async function perform(
     throw s3Error('AccessDenied', { message: 'The bucket shows a snapshot, which nobody can change.' })
   }
   await authorise(asked, call, handler, record)
+  // The commit would be refused too: this spares clients the upload.
+  if (method !== 'GET' && method !== 'HEAD' && record !== undefined) await insistOnWritable(view, record)
   about.volume = record?.volume
   if (record !== undefined) await beginPace(plane, exchange, view, record)
   if (operation.level === 'object' && handler.counts !== 'write') {
@@ -178,6 +180,10 @@ async function perform(
   }
   const reply = await run(plane, handler, call, view, record, target)
   return { ...reply, status: reply.status ?? operation.success }
+}
+
+async function insistOnWritable(view: TenancyView, { volume }: Bucket): Promise<void> {
+  if ((await view.volume(volume))?.isReadOnly === true) throw s3Error('AccessDenied', { message: readOnlyMessage })
 }
 
 /** From here on the request goes no faster than the ceilings of its bucket, volume and SVM allow. */

@@ -76,6 +76,8 @@ export interface Volume {
   /** Where in the aggregate its blobs are. */
   readonly tree: string
   readonly isOnline: boolean
+  /** Only replication changes what it holds. */
+  readonly isReadOnly: boolean
 }
 
 export interface Group {
@@ -128,6 +130,7 @@ export function readVolume(body: Fields): Volume {
     aggregate: text(field(aggregate, 'uuid')),
     tree: treeOf(body),
     isOnline: body['state'] !== 'offline' && body['state'] !== 'restricted',
+    isReadOnly: body['type'] === 'dp' || body['type'] === 'ls',
     sizeBytes: number(body['size']) ?? 0,
     growsToBytes: text(body['autosize.mode']).startsWith('grow') ? number(body['autosize.maximum']) : undefined,
     qosPolicy: text(body['qos.policy.uuid']),

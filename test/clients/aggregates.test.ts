@@ -102,7 +102,10 @@ describe('an aggregate made while clients work', () => {
     assert.equal((await s3('DELETE', '/apart')).status, 204)
     const server = `/api/protocols/s3/services/${await uuidOf('/api/svm/svms', 'svm1')}`
     await ask('PATCH', server, { data_volumes: ['vol1'] })
-    await ask('DELETE', `/api/storage/volumes/${await uuidOf('/api/storage/volumes', 'vol2')}`)
+    const volume = await uuidOf('/api/storage/volumes', 'vol2')
+    await ask('DELETE', `/api/storage/volumes/${volume}`)
+    assert.equal((await rest.call('DELETE', aggregate)).status, 409)
+    await ask('DELETE', `/api/private/cli/volume/recovery-queue/${volume}`)
     await ask('DELETE', aggregate)
     assert.ok(!readdirSync(product.folder).includes('second disk'))
   })

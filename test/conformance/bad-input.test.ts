@@ -20,6 +20,12 @@ const made = new Made(api)
 const one = await made.server()
 await api.call('POST', `${one.data.path}/snapshots`, { name: 'snap1' })
 const bucket = await made.record(one.buckets, { name: 'bad-input', volume: { name: one.data.name }, size: 1024 })
+const deleted = await api.call('POST', '/api/storage/volumes?return_records=true', {
+  name: 'deleted',
+  'svm.name': one.svm.name,
+  size: '1m',
+})
+await api.call('DELETE', `/api/storage/volumes/${asText(recordsOf(deleted.body)[0]?.['uuid'])}`)
 await api.call('POST', '/api/security/accounts', {
   name: 'a1',
   password: 'a long password',

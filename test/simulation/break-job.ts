@@ -10,6 +10,7 @@ export interface Breakage {
   readonly key?: string | undefined
   /** One of the verb's further examples. */
   readonly example?: string | undefined
+  readonly args?: Readonly<Record<string, string>> | undefined
   /** The step that fails: `<type> <verb>: <step>`. */
   readonly failing?: string | undefined
   /** Where the process is killed: `<type> <verb>: <step>: before` and its like. */
@@ -30,6 +31,9 @@ const open = openJobsCluster(order.folder, {
   },
 })
 if (order.isResumption === true) await open.jobs.resume()
-else await performExample(open, open.cluster.behaviour(order.type), order.verb, order.key, order.example)
+else {
+  const { type, verb, key, example, args } = order
+  await performExample(open, open.cluster.behaviour(type), verb, { key, example, args })
+}
 await settled(open)
 await open.close()

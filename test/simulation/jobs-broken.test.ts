@@ -42,10 +42,9 @@ for (const behaviour of behaviours) {
   for (const verb of VERBS) {
     if (behaviour[verb]?.isJob !== true || broken.has(behaviour[verb])) continue
     broken.add(behaviour[verb])
-    for (const example of [undefined, ...Object.keys(behaviour[verb].moreExamples ?? {})]) {
-      const what = `${verb} of ${behaviour.resource.path}${example === undefined ? '' : ` (${example})`}`
-      test(`${what}, broken at each step, ends and leaves nothing behind`, async () => {
-        await breakEverywhere(behaviour, verb, example)
+    for (const way of waysOf(behaviour[verb])) {
+      test(`${verb} of ${behaviour.resource.path}${way.name}, broken at each step, ends and leaves nothing behind`, async () => {
+        await breakEverywhere(behaviour, verb, way)
       })
     }
   }
@@ -65,6 +64,23 @@ async function prepare(): Promise<void> {
   await holdObjects(open)
   await settled(open)
   await open.close()
+}
+
+/** The ways that a verb may go: with its example and each of the arguments it names, and with its further examples. */
+interface Way {
+  readonly name: string
+  readonly example?: string
+  readonly args?: Readonly<Record<string, string>>
+}
+
+function waysOf({ exampleArgs = [{}], moreExamples = {} }: Verb): readonly Way[] {
+  return [
+    ...exampleArgs.map((args) => {
+      const query = new URLSearchParams(args).toString()
+      return { name: query === '' ? '' : `?${query}`, args }
+    }),
+    ...Object.keys(moreExamples).map((example) => ({ name: ` (${example})`, example })),
+  ]
 }
 
 /** A bucket with a few objects, for verbs that do something with what a volume holds. */
@@ -98,7 +114,7 @@ async function holdObjects({ cluster, actions }: JobsCluster): Promise<void> {
   }
 }
 
-async function breakEverywhere(behaviour: Behaviour, verb: VerbName, example: string | undefined): Promise<void> {
+async function breakEverywhere(behaviour: Behaviour, verb: VerbName, { name: way, ...chosen }: Way): Promise<void> {
   const { type } = behaviour.resource
   const steps = behaviour[verb]?.steps ?? []
   for (const needed of verb === 'create'
@@ -112,20 +128,20 @@ async function breakEverywhere(behaviour: Behaviour, verb: VerbName, example: st
     )
   }
   // Where every case of this verb begins, and where it ends when nothing disturbs it.
-  const from = join(root, `${type.replaceAll(/\W/g, '-')}-${verb}-${example ?? ''}`)
+  const from = join(root, `${type}-${verb}-${way}`.replaceAll(/\W/g, '-'))
   cpSync(begun, from, { recursive: true })
   let key: string | undefined
   if (verb !== 'create') {
     const open = openJobsCluster(from)
-    const made = example === undefined ? undefined : behaviour[verb]?.moreExamples?.[example]?.of
-    key = (await performExample(open, behaviour, 'create', undefined, made)).key
+    const made = chosen.example === undefined ? undefined : behaviour[verb]?.moreExamples?.[chosen.example]?.of
+    key = (await performExample(open, behaviour, 'create', { example: made })).key
     await settled(open)
     await open.close()
   }
   const before = await look(from, key ?? 'nothing yet')
   const undisturbed = await inCopy(from, async (folder) => {
     const open = openJobsCluster(folder)
-    const performed = await performExample(open, behaviour, verb, key, example)
+    const performed = await performExample(open, behaviour, verb, { key, ...chosen })
     await settled(open)
     await open.close()
     return look(folder, performed.key)
@@ -158,10 +174,10 @@ async function breakEverywhere(behaviour: Behaviour, verb: VerbName, example: st
   await pooled(cases, async ({ name, failing, kills }) => {
     await inCopy(from, async (folder) => {
       for (const [at, killedAt] of kills.entries()) {
-        const ended = await runChild({ folder, type, verb, key, example, failing, killedAt, isResumption: at > 0 })
+        const ended = await runChild({ folder, type, verb, key, ...chosen, failing, killedAt, isResumption: at > 0 })
         assert.equal(ended, 'SIGKILL', `${name}: the point ${killedAt} was not reached`)
       }
-      if (kills.length === 0) assert.equal(await runChild({ folder, type, verb, key, example, failing }), 0, name)
+      if (kills.length === 0) assert.equal(await runChild({ folder, type, verb, key, ...chosen, failing }), 0, name)
       const open = openJobsCluster(folder)
       assert.equal(await open.jobs.resume(), kills.length === 0 ? 0 : 1, `${name}: jobs to take up`)
       await settled(open)
@@ -173,7 +189,7 @@ async function breakEverywhere(behaviour: Behaviour, verb: VerbName, example: st
       if (failing === undefined) assert.deepEqual(now.state, undisturbed.state, name)
       else if (JSON.stringify(now.state) !== JSON.stringify(undisturbed.state))
         assert.deepEqual(now.state, before.state, name)
-      if (failing !== undefined && verb === 'create') await insistOnRepetition(folder, behaviour, name, example)
+      if (failing !== undefined && verb === 'create') await insistOnRepetition(folder, behaviour, name, chosen.example)
     })
   })
 }
@@ -186,7 +202,7 @@ async function insistOnRepetition(
   example: string | undefined,
 ): Promise<void> {
   const open = openJobsCluster(folder)
-  const performed = await performExample(open, behaviour, 'create', undefined, example)
+  const performed = await performExample(open, behaviour, 'create', { example })
   await settled(open)
   const job = await open.cluster.row(JOBS, textAt(performed.job, 'uuid'))
   await open.close()

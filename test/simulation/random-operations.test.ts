@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
+import { removeOwedTrees } from '../../src/core/removed-trees.ts'
 import { asText, recordsOf, type Body } from '../support/body.ts'
 import { startTestCluster, type TestCluster } from '../support/cluster.ts'
 import { leftovers } from '../support/leftovers.ts'
@@ -31,6 +32,9 @@ const DEEDS = [
   'offline volume',
   'online volume',
   'drop volume',
+  'drop volume for good',
+  'recover volume',
+  'purge volume',
   'make snapshot',
   'drop snapshot',
   'make server',
@@ -49,6 +53,7 @@ const DEEDS = [
 ] as const
 const NAMES = ['aa1', 'bb2', 'cc3']
 const VOLUMES = '/api/storage/volumes'
+const QUEUE = '/api/private/cli/volume/recovery-queue'
 const SVMS = '/api/svm/svms'
 const BUCKETS = '/api/protocols/s3/buckets'
 const SERVICES = '/api/protocols/s3/services'
@@ -77,6 +82,10 @@ async function perform(cluster: TestCluster, { does, name, other, pick }: Ask): 
     if (record !== undefined)
       await ask(method, `${BUCKETS}/${asText(record['svm']?.['uuid'])}/${asText(record['uuid'])}`, body)
   }
+  const queued = async (): Promise<object> => {
+    const record = await some(QUEUE, 'vserver,volume')
+    return { vserver: record?.['vserver'] ?? 'none', volume: record?.['volume'] ?? 'none' }
+  }
   const snapshots = async (): Promise<string> => `${VOLUMES}/${keyOf(await some(VOLUMES, 'uuid'))}/snapshots`
 
   switch (does) {
@@ -102,6 +111,12 @@ async function perform(cluster: TestCluster, { does, name, other, pick }: Ask): 
       return on(VOLUMES, 'PATCH', { state: 'online', comment: name })
     case 'drop volume':
       return on(VOLUMES, 'DELETE')
+    case 'drop volume for good':
+      return on(VOLUMES, 'DELETE', undefined, '?force=true')
+    case 'recover volume':
+      return ask('POST', `${QUEUE}/recover`, { ...(await queued()), newname: name })
+    case 'purge volume':
+      return ask('POST', `${QUEUE}/purge`, await queued())
     case 'make snapshot':
       return ask('POST', await snapshots(), { name })
     case 'drop snapshot':
@@ -155,6 +170,7 @@ test('requests that meet leave nothing behind that does not belong to something'
           for (const name of NAMES) await perform(cluster, { does: 'make svm', name, other: '', pick: 0 })
           for (const round of rounds) {
             await Promise.all(round.map((ask) => perform(cluster, ask)))
+            await removeOwedTrees(cluster.cluster, new AbortController().signal)
             assert.deepEqual(await leftovers(cluster.cluster, 'nowhere'), [], JSON.stringify(round))
           }
           assert.deepEqual(

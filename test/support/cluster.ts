@@ -26,6 +26,8 @@ export interface TestClusterOptions {
   readonly release?: string
   readonly hooks?: JobHooks
   readonly isBare?: boolean
+  /** Of the disk of the first aggregate. */
+  readonly capacityBytes?: number
   /** Resources beside those of the product. */
   readonly extra?: readonly Behaviour[]
   readonly catalog?: Catalog
@@ -103,7 +105,11 @@ export class TestCluster {
 }
 
 export async function startTestCluster(options: TestClusterOptions = {}): Promise<TestCluster> {
-  const volumes = new SimulatedVolumes({ random: new SimulatedRandom(1), capacityBytes: 2 ** 50, place: 'aggr1' })
+  const volumes = new SimulatedVolumes({
+    random: new SimulatedRandom(1),
+    capacityBytes: options.capacityBytes ?? 2 ** 50,
+    place: 'aggr1',
+  })
   const clock = new TestClock()
   const logged: TestCluster['logged'] = []
   const behaviours = [...allBehaviours, ...(options.extra ?? [])]

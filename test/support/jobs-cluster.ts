@@ -56,6 +56,14 @@ export async function settled({ jobs }: JobsCluster): Promise<void> {
 const SETTLE_WAIT_MS = 5
 const SETTLE_WAITS_MAX = 4000
 
+export interface Chosen {
+  /** The record that the verb is about. */
+  readonly key?: string | undefined
+  /** One of its further examples. */
+  readonly example?: string | undefined
+  readonly args?: Readonly<Record<string, string>> | undefined
+}
+
 /**
  * Calls a verb with its example, or another that it has, under the first record of each parent, on the record with the key
  * if one is named.
@@ -64,8 +72,7 @@ export async function performExample(
   { cluster, actions }: JobsCluster,
   behaviour: Behaviour,
   verb: VerbName,
-  key?: string,
-  example?: string,
+  { key, example, args = {} }: Chosen = {},
 ): Promise<Performed> {
   const { resource } = behaviour
   const body = example === undefined ? behaviour[verb]?.example : behaviour[verb]?.moreExamples?.[example]?.body
@@ -83,7 +90,7 @@ export async function performExample(
     draft,
     ...(row === undefined ? {} : { row }),
     path,
-    args: {},
+    args,
     description: `${verb} ${resource.path}`,
   })
 }

@@ -5,8 +5,10 @@ import { isDeepStrictEqual } from 'node:util'
 import { aggregateOf } from '../../src/core/aggregate-of.ts'
 import type { Cluster } from '../../src/core/cluster.ts'
 import { isActive, JOBS } from '../../src/core/jobs.ts'
-import { ownedBytes } from '../../src/resources/storage/aggregate-space.ts'
+import { REMOVED_TREES } from '../../src/core/removed-trees.ts'
 import { treeOf } from '../../src/core/tree-of.ts'
+import { ownedBytes } from '../../src/resources/storage/aggregate-space.ts'
+import { RECOVERY_QUEUE } from '../../src/resources/storage/volumes/recovery-queue.ts'
 import { isRecord, type Row, textAt, type Value } from '../../src/model/value.ts'
 
 const VOLUMES = 'storage/volumes'
@@ -32,12 +34,16 @@ export async function leftovers(cluster: Cluster, folder: string): Promise<strin
     }
   }
 
+  for (const { key } of await cluster.catalog.records(REMOVED_TREES)) found.push(`the tree ${key} is owed its removal`)
+
   const volumes = await cluster.rows(VOLUMES)
+  const queued = await cluster.rows(RECOVERY_QUEUE)
+  const known = [...volumes, ...queued].map((volume) => textAt(volume, 'uuid'))
   const counters = await cluster.catalog.volumes()
-  compare('a tree', await treesOf(cluster, folder, found), volumes.map(treeOf))
-  compare('counters of a volume', counters.keys(), await keysOf(VOLUMES))
+  compare('a tree', await treesOf(cluster, folder, found), [...volumes, ...queued].map(treeOf))
+  compare('counters of a volume', counters.keys(), known)
   compare('counters of a bucket', (await cluster.catalog.buckets()).keys(), await keysOf(BUCKETS))
-  for (const volume of volumes) {
+  for (const volume of [...volumes, ...queued]) {
     const uuid = textAt(volume, 'uuid')
     compare(
       'a snapshot',
@@ -115,7 +121,8 @@ async function unresolved(cluster: Cluster, type: string, key: string, body: Row
           : []
     for (const uuid of uuids) {
       if (typeof uuid !== 'string') continue
-      if ((await cluster.find(reference.type, uuid)) === undefined)
+      const isQueued = type === SNAPSHOTS && (await cluster.find(RECOVERY_QUEUE, uuid)) !== undefined
+      if (!isQueued && (await cluster.find(reference.type, uuid)) === undefined)
         found.push(`${type} ${key}: ${field.path} leads nowhere`)
     }
   }

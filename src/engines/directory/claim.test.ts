@@ -88,6 +88,7 @@ void describe('folders of aggregates', () => {
       await refusedWith('away', volumes.open('v1', blob))
       await refusedWith('away', volumes.write('v1', newBlob()))
       await refusedWith('away', volumes.unlink('v1', blob))
+      await refusedWith('away', volumes.remove('v1'))
       assert.deepEqual(readdirSync(place), [])
       await rm(place, { recursive: true })
       await rename(join(root, 'away'), place)

@@ -70,6 +70,8 @@ export class DirectoryVolumes implements Volumes {
     const tree = this.#volume(volume)
     this.#fanOut.forget(this.#objects(volume))
     try {
+      // What is not there of a disk that is away is not removed.
+      if (this.#owner !== undefined) await insistOnClaim(this.#aggregate, this.#owner)
       await this.#setAside(volume, tree)
       for (const name of await namesIn(this.#removing)) {
         if (name.startsWith(`${volume}.`)) await removeTree(join(this.#removing, name))

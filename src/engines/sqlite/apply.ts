@@ -47,6 +47,10 @@ export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
         return volumes.placeVolume(change)
       case 'resize-volume':
         return volumes.resizeVolume(change)
+      case 'protect-volume':
+        return volumes.protectVolume(change)
+      case 'replicate-into':
+        return volumes.replicateInto(change)
       case 'close-volume':
         return volumes.closeVolume(change)
       case 'take-snapshot':
@@ -104,6 +108,7 @@ export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
 
   return (changes) => {
     const outcomes: Outcome[] = []
+    ledger.replicated = undefined
     for (const change of changes) {
       try {
         outcomes.push(applyOne(change))

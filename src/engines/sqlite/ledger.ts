@@ -26,6 +26,8 @@ export interface VolumeSums {
   restoring: number
   /** How often that has moved rows: readers of several turns begin again. */
   moves: number
+  /** 1: only replication changes what it holds. */
+  readOnly: number
 }
 
 export interface BucketSums {
@@ -60,13 +62,16 @@ export class Ledger {
   #state: { revision: number; seq: number } | undefined
   #stateChanged = false
   #writes = 0
+  /** The volume that the commit which is being applied replicates into. */
+  replicated: string | undefined
 
   constructor(db: DatabaseSync) {
     this.#db = db
     this.#findVolume = query<VolumeSums>(
       db,
       `SELECT id, uuid, tree, size AS sizeBytes, reserve AS reserveBytes, used AS usedBytes,
-         snapshot_bytes AS snapshotBytes, inherited AS inheritedBytes, epoch, last_snapshot_epoch AS lastSnapshotEpoch, restoring, moves FROM volumes WHERE uuid = ?`,
+         snapshot_bytes AS snapshotBytes, inherited AS inheritedBytes, epoch, last_snapshot_epoch AS lastSnapshotEpoch,
+         restoring, moves, read_only AS readOnly FROM volumes WHERE uuid = ?`,
     )
     this.#findBucket = query<BucketSums & { volumeUuid: string }>(
       db,
@@ -77,7 +82,7 @@ export class Ledger {
     this.#findState = query<{ revision: number; seq: number }>(db, 'SELECT revision, seq FROM state')
     this.#saveVolume = db.prepare(
       `UPDATE volumes SET size = ?, used = ?, snapshot_bytes = ?, epoch = ?, last_snapshot_epoch = ?, restoring = ?,
-         moves = ?, inherited = ?, reserve = ?, changed = ? WHERE id = ?`,
+         moves = ?, inherited = ?, reserve = ?, read_only = ?, changed = ? WHERE id = ?`,
     )
     this.#saveBucket = db.prepare(
       'UPDATE buckets SET size_limit = ?, used = ?, objects = ?, versions = ?, versioning = ? WHERE id = ?',
@@ -126,8 +131,14 @@ export class Ledger {
   /** A bucket to be changed. */
   bucket(uuid: string): BucketSums {
     const bucket = this.findBucket(uuid) ?? refuse('missing', 'bucket')
+    this.insistOnWritable(bucket.volume)
     if (bucket.volume.restoring !== 0) refuse('restoring')
     return bucket
+  }
+
+  /** Refused for a volume that only replication changes, unless the commit is one of replication. */
+  insistOnWritable(volume: VolumeSums): void {
+    if (volume.readOnly !== 0 && volume.uuid !== this.replicated) refuse('read-only')
   }
 
   changeVolume(volume: VolumeSums, change: Partial<VolumeSums>): void {
@@ -179,29 +190,8 @@ export class Ledger {
   /** Writes what changed into the open transaction. */
   flush(): void {
     for (const v of this.#changedVolumes) {
-      const {
-        sizeBytes,
-        usedBytes,
-        snapshotBytes,
-        epoch,
-        lastSnapshotEpoch,
-        restoring,
-        moves,
-        inheritedBytes,
-        reserveBytes,
-      } = v
-      const sums = [
-        sizeBytes,
-        usedBytes,
-        snapshotBytes,
-        epoch,
-        lastSnapshotEpoch,
-        restoring,
-        moves,
-        inheritedBytes,
-        reserveBytes,
-      ]
-      this.#saveVolume.run(...sums, this.nextSeq(), v.id)
+      const sums = [v.sizeBytes, v.usedBytes, v.snapshotBytes, v.epoch, v.lastSnapshotEpoch, v.restoring, v.moves]
+      this.#saveVolume.run(...sums, v.inheritedBytes, v.reserveBytes, v.readOnly, this.nextSeq(), v.id)
     }
     for (const b of this.#changedBuckets) {
       this.#saveBucket.run(b.limitBytes, b.usedBytes, b.objects, b.versions, b.versioning, b.id)

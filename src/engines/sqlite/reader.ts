@@ -389,9 +389,9 @@ function storedRecord({ type, key, parent, revision, body }: RecordColumns): Sto
   return { type, key, parent, revision, body: JSON.parse(body) as Fields }
 }
 
-function volumeCounters(row: VolumeCounters & { readonly uuid: string }): VolumeCounters {
-  const { uuid: _, ...counters } = row
-  return counters
+function volumeCounters(row: VolumeCounters): VolumeCounters {
+  const { sizeBytes, reserveBytes, usedBytes, snapshotBytes, inheritedBytes, epoch, snapshots } = row
+  return { sizeBytes, reserveBytes, usedBytes, snapshotBytes, inheritedBytes, epoch, snapshots }
 }
 
 function bucketCounters(row: BucketCounters & { readonly uuid: string }): BucketCounters {

@@ -104,6 +104,7 @@ export function restoreChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChan
       const { epoch } = find.get(volume.id, snapshot) ?? refuse('missing', 'snapshot')
       if (volume.restoring === epoch) return { epoch }
       if (volume.restoring !== 0) refuse('restoring')
+      ledger.insistOnWritable(volume)
       for (const row of newer.all(volume.id, epoch)) noteDropped(volume.id, row.epoch)
       removeSnapshots(volume.id, epoch)
       removeSums(volume.id, epoch)

@@ -91,6 +91,7 @@ END;
 /** Trees of volumes, what clones inherited, and what is kept for snapshots. */
 const ADD_TREES = `
 ALTER TABLE volumes ADD COLUMN tree TEXT NOT NULL DEFAULT '';
+ALTER TABLE volumes ADD COLUMN read_only INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE volumes ADD COLUMN reserve INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE volumes ADD COLUMN inherited INTEGER DEFAULT 0;
 UPDATE volumes SET tree = coalesce(uuid, '');
@@ -157,6 +158,7 @@ CREATE TABLE volumes (
   last_snapshot_epoch INTEGER NOT NULL DEFAULT 0,
   restoring INTEGER NOT NULL DEFAULT 0, -- the epoch of the snapshot it is being taken back to
   moves INTEGER NOT NULL DEFAULT 0, -- how often that has moved rows
+  read_only INTEGER NOT NULL DEFAULT 0, -- 1: only replication changes it
   inherited INTEGER DEFAULT 0, -- bytes of blobs that it has from its parent; null: not told apart any more
   aggregate TEXT NOT NULL DEFAULT '', -- '': in none
   guaranteed INTEGER NOT NULL DEFAULT 0, -- 1: its whole size is promised to it

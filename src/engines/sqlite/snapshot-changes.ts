@@ -86,6 +86,7 @@ export function snapshotChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobCha
       const volume = ledger.volume(uuid)
       if (find.get(volume.id, snapshot) !== undefined) refuse('exists')
       if (volume.restoring !== 0) refuse('restoring')
+      ledger.insistOnWritable(volume)
       const { epoch } = volume
       insert(volume.id, epoch, snapshot, nowMs)
       // The sums of this moment are those of the ledger.
@@ -100,6 +101,7 @@ export function snapshotChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobCha
       const row = find.get(volume.id, snapshot)
       if (row === undefined) return { found: false }
       if (volume.restoring !== 0) refuse('restoring')
+      ledger.insistOnWritable(volume)
       remove(volume.id, row.epoch)
       forgetSums(volume.id, row.epoch)
       noteDropped(volume.id, row.epoch)

@@ -54,6 +54,18 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger) {
       return {}
     },
 
+    protectVolume({ volume: uuid, isReadOnly }: Of<'protect-volume'>): Outcome {
+      const volume = ledger.volume(uuid)
+      if (volume.restoring !== 0) refuse('restoring')
+      if (volume.readOnly !== Number(isReadOnly)) ledger.changeVolume(volume, { readOnly: Number(isReadOnly) })
+      return {}
+    },
+
+    replicateInto({ volume }: Of<'replicate-into'>): Outcome {
+      ledger.replicated = ledger.volume(volume).uuid
+      return {}
+    },
+
     /** Takes its name from the volume, which makes it gone. Its rows and blobs may be many: the sweep takes them. */
     closeVolume({ volume: uuid, withBuckets }: Of<'close-volume'>): Outcome {
       const volume = ledger.findVolume(uuid)
@@ -77,6 +89,7 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger) {
 
     openBucket({ bucket, volume: uuid, limitBytes }: Of<'open-bucket'>): Outcome {
       const volume = ledger.volume(uuid)
+      ledger.insistOnWritable(volume)
       const before = anyBucket.get(bucket)
       if (before === undefined) insertBucket(bucket, volume.id, limitBytes)
       else if (before.volume !== volume.id) refuse('exists')
@@ -102,6 +115,7 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger) {
       const bucket = ledger.findBucket(uuid)
       if (bucket === undefined) return {}
       if (bucket.volume.restoring !== 0) refuse('restoring')
+      ledger.insistOnWritable(bucket.volume)
       if (bucket.objects + bucket.versions > 0 || uploadIn.get(bucket.id) !== undefined) refuse('not-empty')
       // Flushed first, because the row may be shown again: its sums must be those of now, which are 0.
       ledger.flush()

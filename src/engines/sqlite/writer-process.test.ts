@@ -183,19 +183,24 @@ void describe('the writer process', () => {
       await assert.rejects(startWriter({ file, socket }), refusal)
     }))
 
-  void it('a catalog from before there were samples gets their table, and keeps what it has', () =>
+  void it('a catalog from before there were samples and read-only volumes gets what it lacks, and keeps what it has', () =>
     inFolder(async ({ file, socket }) => {
       const before = openSqliteCatalog({ file, commit: 'in-process' })
       await before.commit(OPEN)
       await before.close()
       const db = new DatabaseSync(file)
-      db.exec(`${WITHOUT_SUMS} DROP TABLE samples; PRAGMA user_version = 4`)
+      db.exec(`${TO_VERSION_5} DROP TABLE samples; PRAGMA user_version = 4`)
       db.close()
       const writer = await startWriter({ file, socket })
       const catalog = openSqliteCatalog({ file, commit: { socket } })
       await catalog.commit([{ do: 'put-samples', step: 15, block: 1, row: 'a', body: Uint8Array.of(1) }])
       assert.equal(await catalog.lastSamples(15, 2), 1)
       assert.equal((await catalog.volumes()).size, 1)
+      for (const volume of (await catalog.volumes()).keys()) {
+        await catalog.commit([{ do: 'protect-volume', volume, isReadOnly: true }])
+        const snapshot = { do: 'take-snapshot', volume, snapshot: 's', nowMs: 1 } as const
+        await assert.rejects(catalog.commit([snapshot]), { reason: 'read-only' })
+      }
       await catalog.close()
       await writer.stop()
     }))
@@ -220,7 +225,7 @@ void describe('the writer process', () => {
       await before.commit([{ do: 'open-volume', volume: 'in-no-record', sizeBytes: 7 }])
       await before.close()
       const db = new DatabaseSync(file)
-      db.exec(`${WITHOUT_SUMS} PRAGMA user_version = 5`)
+      db.exec(`${TO_VERSION_5} PRAGMA user_version = 5`)
       db.close()
       const writer = await startWriter({ file, socket })
       const catalog = openSqliteCatalog({ file, commit: { socket } })
@@ -253,8 +258,10 @@ void describe('the writer process', () => {
 })
 
 /** Takes away what version 6 brought. */
-const WITHOUT_SUMS = `DROP TRIGGER volumes_summed; DROP TRIGGER volumes_placed; DROP TRIGGER snapshots_taken; DROP TRIGGER snapshots_dropped;
-  DROP TABLE aggregates; DROP INDEX volumes_by_change;
+const TO_VERSION_5 = `DROP TRIGGER volumes_summed; DROP TRIGGER volumes_placed; DROP TRIGGER snapshots_taken; DROP TRIGGER snapshots_dropped;
+  DROP TABLE aggregates; DROP INDEX volumes_by_change; DROP INDEX volumes_by_tree;
+  ALTER TABLE blobs DROP COLUMN inherited; ALTER TABLE volumes DROP COLUMN tree; ALTER TABLE volumes DROP COLUMN inherited;
+  ALTER TABLE volumes DROP COLUMN reserve; ALTER TABLE volumes DROP COLUMN read_only;
   ${['aggregate', 'guaranteed', 'snapshots', 'changed'].map((name) => `ALTER TABLE volumes DROP COLUMN ${name};`).join('')}`
 
 async function canConnect(path: string): Promise<boolean> {

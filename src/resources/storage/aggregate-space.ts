@@ -12,6 +12,7 @@ import type { Cluster } from '../../core/cluster.ts'
 import { textAt, type Row } from '../../model/value.ts'
 import type { Change, VolumeCounters } from '../../ports/catalog.ts'
 import { type DiskSpace, VolumesFailure } from '../../ports/volumes.ts'
+import { RECOVERY_QUEUE } from './volumes/recovery-queue.ts'
 
 /** Held from a look at what aggregates and disks have until the commit that rests on it. */
 export const AGGREGATES_LOCK = 'aggregates'
@@ -21,7 +22,7 @@ export interface AggregateSpace {
   readonly isThere: boolean
   readonly sizeBytes: number
   readonly availableBytes: number
-  /** Used by volumes, or promised to them. */
+  /** Used by volumes, deleted ones in the recovery queue included, or promised to them. */
   readonly footprintBytes: number
   readonly provisionedBytes: number
   readonly volumes: number
@@ -33,11 +34,12 @@ export async function spaceOf(cluster: Cluster, aggregate: string): Promise<Aggr
     cluster.catalog.aggregate(aggregate),
     availableIn(cluster, aggregate),
   ])
+  const queued = await queuedBytes(cluster, aggregate)
   return {
     isThere: disk !== undefined,
     sizeBytes: disk === undefined ? 0 : disk.usedBytes + disk.availableBytes,
     availableBytes,
-    footprintBytes: sums.usedBytes + sums.promisedBytes,
+    footprintBytes: sums.usedBytes + sums.promisedBytes + queued,
     provisionedBytes: sums.sizeBytes,
     volumes: sums.volumes,
   }
@@ -81,6 +83,15 @@ export function footprintOf(volume: Row, owned: number): number {
   return isGuaranteed(volume) ? Math.max(Number(volume['size']), owned) : owned
 }
 
+/** Bytes that volumes of the recovery queue hold in an aggregate. Their guarantees are given up. */
+export async function queuedBytes(cluster: Cluster, aggregate: string): Promise<number> {
+  let sum = 0
+  for (const volume of await cluster.rows(RECOVERY_QUEUE)) {
+    if (aggregateOf(volume) === aggregate) sum += ownedBytes(await cluster.catalog.volume(textAt(volume, 'uuid')))
+  }
+  return sum
+}
+
 async function aggregatesOn(cluster: Cluster, disk: string): Promise<ReadonlySet<string>> {
   const uuids = (await cluster.rows('storage/aggregates')).map((row) => textAt(row, 'uuid'))
   if (uuids.length === 1) return new Set(uuids)
@@ -89,7 +100,7 @@ async function aggregatesOn(cluster: Cluster, disk: string): Promise<ReadonlySet
 }
 
 /** What the disk of an aggregate has; nothing when its folder is not there. */
-async function diskOf(cluster: Cluster, aggregate: string): Promise<DiskSpace | undefined> {
+export async function diskOf(cluster: Cluster, aggregate: string): Promise<DiskSpace | undefined> {
   try {
     return await (await cluster.volumesOf(aggregate)).space()
   } catch (failure) {

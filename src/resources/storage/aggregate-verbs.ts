@@ -10,6 +10,7 @@ import { failures } from '../../model/failure.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { VolumesFailure } from '../../ports/volumes.ts'
 import { AGGREGATES_LOCK } from './aggregate-space.ts'
+import { RECOVERY_QUEUE } from './volumes/recovery-queue.ts'
 
 const AGGREGATES = 'storage/aggregates'
 const CLAIMS_LOCK = 'aggregate-folders'
@@ -132,6 +133,14 @@ async function insistOnUnused(cluster: Cluster, aggregate: Row): Promise<void> {
   const held = (await cluster.rows('storage/volumes')).filter((volume) => aggregateOf(volume) === key)
   if (held.length > 0) {
     throw failures.inUse(`The aggregate has ${held.length} volumes. Delete or move them first.`, undefined, 786435)
+  }
+  const queued = (await cluster.rows(RECOVERY_QUEUE)).filter((volume) => aggregateOf(volume) === key)
+  if (queued.length > 0) {
+    throw failures.inUse(
+      `The recovery queue has ${queued.length} volumes of the aggregate. Purge them first, or wait until their time is over.`,
+      undefined,
+      786435,
+    )
   }
   const active = new Set((await cluster.rows(JOBS)).filter(isActive).map((job) => job['$key']))
   if ((await cluster.engineOf(aggregate).list()).some((tree) => active.has(tree))) {

@@ -62,7 +62,7 @@ test('an aggregate that has volumes is not deleted, and a volume is made in the 
   const { body } = await cluster.call('GET', `${volume}?fields=aggregates`)
   assert.equal(body['aggregates']?.[0]?.['name'], 'aggr2')
   assert.equal((await cluster.call('DELETE', path)).status, 409)
-  await cluster.call('DELETE', volume)
+  await cluster.call('DELETE', `${volume}?force=true`)
   assert.equal((await cluster.call('DELETE', path)).status, 200)
   await cluster.close()
 })

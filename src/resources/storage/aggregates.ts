@@ -76,7 +76,10 @@ export const aggregates = define(
       },
       'space.block_storage.available': { doc: 'Bytes that new data or guarantees can have.', kind: bytes() },
       'space.block_storage.used_percent': { doc: 'Used, in percent of the size.', kind: count(), since: '9.13.1' },
-      'space.footprint': { doc: 'Bytes that its volumes use or have been promised.', kind: bytes() },
+      'space.footprint': {
+        doc: 'Bytes that its volumes, also deleted ones in the recovery queue, use or have been promised.',
+        kind: bytes(),
+      },
       'space.total_provisioned_space': { doc: 'Sum of the sizes of its volumes.', kind: bytes() },
       'volume-count': { doc: 'How many volumes it has.', kind: count(), since: '9.11.1' },
     },

@@ -29,6 +29,7 @@ import {
   type Notes,
   type Rule,
 } from './volumes/owed-snapshots.ts'
+import { isReadOnly } from './volumes/types.ts'
 
 const ROUND_EVERY_MS = 1000
 /** Volumes served in a second: ten thousand that are due together have had their snapshots after 40 seconds. */
@@ -156,7 +157,8 @@ export class ScheduledSnapshots {
         this.#mustLook = true
         continue
       }
-      const wanted = volume['state'] === 'online' ? (schedulesOf.get(volume['snapshot_policy.uuid'] ?? '') ?? []) : []
+      const isServed = volume['state'] === 'online' && !isReadOnly(volume)
+      const wanted = isServed ? (schedulesOf.get(volume['snapshot_policy.uuid'] ?? '') ?? []) : []
       let known = this.#notes.get(key)
       if (known === undefined) {
         known = await this.#read(key)

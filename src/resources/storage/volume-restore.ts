@@ -6,6 +6,7 @@ import { type Row, textAt } from '../../model/value.ts'
 import { CatalogUnavailable, type Change } from '../../ports/catalog.ts'
 import { readSettings } from '../../s3/bucket-settings.ts'
 import { SNAPSHOTS, whyKept } from './volumes/snapshot-changes.ts'
+import { insistOnReadWrite } from './volumes/types.ts'
 
 /** Rows in one commit: few enough that writers to other volumes hardly wait. */
 const BATCH = 500
@@ -33,6 +34,7 @@ export async function plannedRestore(
   if (row?.['volume.uuid'] !== key || (name !== undefined && row['name'] !== name)) {
     throw failures.invalid('restore_to.snapshot.name', 'The volume has no such snapshot.', 524487)
   }
+  insistOnReadWrite(volume, 1638461)
   if (volume['state'] === 'offline') throw failures.inUse('The volume is offline.', undefined, 524479)
   await newerSnapshots(cluster, key, textAt(row, 'uuid'))
   await insistOnNoLocks(cluster, key)

@@ -1,5 +1,6 @@
 import { aggregateOf } from '../../core/aggregate-of.ts'
 import type { Cluster } from '../../core/cluster.ts'
+import { removeOwedTree, removeTree } from '../../core/removed-trees.ts'
 import { treeOf } from '../../core/tree-of.ts'
 import { job, type Work } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
@@ -7,7 +8,7 @@ import { printSize } from '../../model/kinds/index.ts'
 import { isRecord, type Row, textAt } from '../../model/value.ts'
 import { CommitRefused, type Change } from '../../ports/catalog.ts'
 import { plannedRestore, restoreArgs, restoreVolume } from './volume-restore.ts'
-import { AGGREGATES_LOCK, availableIn, ownedBytes, placed } from './aggregate-space.ts'
+import { AGGREGATES_LOCK, availableIn, ownedBytes, placed, queuedBytes } from './aggregate-space.ts'
 import { FULLNESS } from './volume-watch.ts'
 import { withAutosize } from './volumes/autosize.ts'
 import {
@@ -28,6 +29,14 @@ import { isNameTaken } from './volumes/clone-buckets.ts'
 import { isClone } from './volumes/clone-fields.ts'
 import { chargedTo, reserveOf } from './volumes/reserve.ts'
 import { NOTES } from './volumes/owed-snapshots.ts'
+import {
+  forgetChanges,
+  insistOnNothingKept,
+  queueChanges,
+  retentionHours,
+  TREES_LOCK,
+} from './volumes/recovery-queue.ts'
+import { isReadOnly } from './volumes/types.ts'
 
 const MB = 2 ** 20
 export const VOLUME_BYTES_MIN = MB
@@ -87,7 +96,10 @@ export const createVolume = job({
           await (await cluster.volumesOf(aggregateOf(input))).create(key)
         })
       },
-      undo: removeTree,
+      async undo(cluster, { key, input }) {
+        // The tree of a clone is that of its parent.
+        if (!isClone(input)) await removeTree(cluster, { uuid: key, ...input })
+      },
     },
     { name: 'copy rows of the parent', run: copyRows, undo: dropRows },
     {
@@ -122,6 +134,7 @@ async function writeRecord(cluster: Cluster, work: Work): Promise<void> {
       cluster.put('storage/volumes', input, { expect: 'absent' }),
       { do: 'open-volume', volume: key, sizeBytes: Number(input['size']), tree: treeOf(input) },
       { do: 'resize-volume', volume: key, sizeBytes: Number(input['size']), reserveBytes: reserveOf(input) },
+      { do: 'protect-volume', volume: key, isReadOnly: isReadOnly(input) },
       placed(input),
       ...(await bucketsOfClone(cluster, work)),
       cluster.event('volume.created', { volume: input['name'] ?? '' }),
@@ -182,18 +195,22 @@ export const modifyVolume = job({
 
 export const removeVolume = job({
   moreExamples: { clone: { body: {}, of: 'clone' } },
-  args: { force: 'Taken for tools that send it: a volume is deleted at once in any case.' },
-  async plan(cluster, { row }) {
+  args: { force: '`true`: it goes at once, and not into the recovery queue.' },
+  exampleArgs: [{}, { force: 'true' }],
+  async plan(cluster, { row, args }) {
     const key = textAt(row, 'uuid')
+    const { force = 'false' } = args
+    if (force !== 'true' && force !== 'false') throw failures.badArgument('force', 'it is neither true nor false.')
     await insistOnUnused(cluster, key)
-    const aggregate = row === undefined ? '' : aggregateOf(row)
+    await insistOnNothingKept(cluster, key)
+    const hours = force === 'true' ? 0 : retentionHours(await cluster.find('svm/svms', textAt(row, 'svm.uuid')))
     return {
       key,
       input: {
         'svm.uuid': row?.['svm.uuid'] ?? '',
         name: row?.['name'] ?? '',
-        aggregates: [{ uuid: aggregate }],
-        $tree: row === undefined ? key : treeOf(row),
+        $tree: treeOf(row ?? {}),
+        $hours: hours,
       },
       locks: [`volume:${key}`],
     }
@@ -202,52 +219,40 @@ export const removeVolume = job({
     {
       name: 'remove records',
       async run(cluster, { key, input }) {
-        const row = await cluster.find('storage/volumes', key)
-        if (row === undefined) return
-        // No server may take the volume between the look and the commit.
-        await cluster.locks.with([`servers:${textAt(input, 'svm.uuid')}`], async () => {
+        // No server may take the volume between the look and the commit, nobody change its size or share its tree.
+        const locks = [`servers:${textAt(input, 'svm.uuid')}`, AGGREGATES_LOCK, TREES_LOCK]
+        await cluster.locks.with(locks, async () => {
+          const volume = await cluster.find('storage/volumes', key)
+          if (volume === undefined) return
           await insistOnUnused(cluster, key)
-          const snapshots = await cluster.catalog.records(SNAPSHOTS, { parent: key })
+          await insistOnNothingKept(cluster, key)
           const { own } = await bucketsIn(cluster, key)
+          // Clones do not get into the queue: their buckets go with them, and what they began with is held by the parent.
+          const hours = isClone(volume) || own.length > 0 ? 0 : Number(input['$hours'])
           const changes: Change[] = [
-            ...own.map((bucket) => ({ do: 'remove-record', type: BUCKETS, key: textAt(bucket, 'uuid') }) as const),
+            ...own.map((bucket): Change => ({ do: 'remove-record', type: BUCKETS, key: textAt(bucket, 'uuid') })),
             { do: 'check-childless', type: BUCKETS, parent: key },
-            { do: 'close-volume', volume: key, withBuckets: true },
-            ...snapshots.map((record) => ({ do: 'remove-record', type: SNAPSHOTS, key: record.key }) as const),
+            ...(hours > 0 ? queueChanges(cluster, volume, hours) : await forgetChanges(cluster, volume)),
             { do: 'remove-record', type: 'storage/volumes', key },
             { do: 'remove-record', type: NOTES, key },
             { do: 'remove-record', type: FULLNESS, key },
             { do: 'drop-counters', table: 'volume', row: key },
             cluster.event('volume.deleted', { volume: input['name'] ?? '' }),
           ]
-          if (isClone(row)) await releaseBase(cluster, row, changes)
+          if (isClone(volume)) await releaseBase(cluster, volume, changes)
           else await cluster.commit(changes)
         })
       },
     },
     {
       name: 'remove tree',
-      run: removeTree,
-      // The records are gone, so there is no way back: what is left is cleared away, now or at the next start.
-      undo: removeTree,
+      run: (cluster, { input }) => removeOwedTree(cluster, textAt(input, '$tree')),
+      // The records are gone, so there is no way back: what is left is cleared away, now or by the housekeeping.
+      undo: (cluster, { input }) => removeOwedTree(cluster, textAt(input, '$tree')),
     },
   ],
 })
 
-/**
- * A tree that another volume shares stays: the blobs that only this one needed go one by one. An aggregate that has gone
- * has taken nothing with it: it goes only when it has no trees.
- */
-async function removeTree(cluster: Cluster, { key, input }: Work): Promise<void> {
-  const tree = treeOf({ uuid: key, ...input })
-  const sharing = (await cluster.rows('storage/volumes')).some((volume) => treeOf(volume) === tree)
-  // The tree of a clone that was not made is that of its parent.
-  if (sharing || isClone(input)) return
-  const aggregate = await cluster.find('storage/aggregates', aggregateOf(input))
-  if (aggregate !== undefined) await cluster.engineOf(aggregate).remove(tree)
-}
-
-const SNAPSHOTS = 'storage/volumes/{volume.uuid}/snapshots'
 const BUCKETS = 'protocols/s3/buckets'
 
 const GB = 2 ** 30
@@ -296,7 +301,7 @@ async function chooseAggregate(cluster: Cluster, draft: Row, parent: Row | undef
 }
 
 /** A guarantee is given only when the aggregate has what the volume does not hold yet. */
-async function insistOnSpace(cluster: Cluster, aggregate: string, volume: Row): Promise<void> {
+export async function insistOnSpace(cluster: Cluster, aggregate: string, volume: Row): Promise<void> {
   if (volume['guarantee.type'] !== 'volume') return
   const [availableBytes, counters, before] = await Promise.all([
     availableIn(cluster, aggregate),
@@ -310,10 +315,16 @@ async function insistOnSpace(cluster: Cluster, aggregate: string, volume: Row): 
     throw failures.invalid(
       'size',
       `The aggregate has ${printSize(availableBytes)} to give, the volume's guarantee needs ${printSize(wanted)}. ` +
-        'Choose a smaller size, or guarantee.type none.',
+        `Choose a smaller size, or guarantee.type none.${await queueHint(cluster, aggregate)}`,
       1245212,
     )
   }
+}
+
+/** Deleted volumes are not sacrificed to a guarantee unasked. */
+async function queueHint(cluster: Cluster, aggregate: string): Promise<string> {
+  const queued = await queuedBytes(cluster, aggregate)
+  return queued === 0 ? '' : ` Deleted volumes in the recovery queue hold ${printSize(queued)}: purge it to have that.`
 }
 
 async function insistOnName(cluster: Cluster, volume: Row): Promise<void> {

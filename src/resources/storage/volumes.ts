@@ -37,8 +37,8 @@ export const volumes = define(
         default: 'online',
       },
       type: {
-        doc: 'Read-write, or the destination of a replication.',
-        kind: oneOf('rw'),
+        doc: '`rw`: read and written. `dp`: the destination of a replication. `ls`: a load-sharing mirror. Clients only read the latter two.',
+        kind: oneOf('rw', 'dp', 'ls'),
         set: 'create',
         default: 'rw',
       },

@@ -1,12 +1,34 @@
-import { define } from '../../core/behaviour.ts'
+import { define, type Derivation } from '../../core/behaviour.ts'
+import type { Cluster } from '../../core/cluster.ts'
 import { plainModify } from '../../core/plain.ts'
 import { job } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
-import { name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
-import { textAt } from '../../model/value.ts'
+import { bytes, count, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
+import { textAt, textOf } from '../../model/value.ts'
+import {
+  insistOnNothingKept,
+  purgeVolume,
+  RECOVERY_QUEUE,
+  RETENTION_HOURS,
+  RETENTION_HOURS_MAX,
+} from '../storage/volumes/recovery-queue.ts'
 
 /** SVMs of a cluster; the documented limit of the field for data SVMs is 1,000 for each cluster of many nodes. */
 const SVMS_MAX = 1000
+
+const queueSums: Derivation = {
+  gives: ['number_of_volumes_in_recovery_queue', 'total_volume_size_in_recovery_queue'],
+  async from(cluster, rows) {
+    const queue = Map.groupBy(await cluster.rows(RECOVERY_QUEUE), (row) => row['svm.uuid'])
+    return rows.map(({ uuid }) => {
+      const queued = queue.get(uuid) ?? []
+      return {
+        number_of_volumes_in_recovery_queue: queued.length,
+        total_volume_size_in_recovery_queue: queued.reduce((sum, { size }) => sum + Number(size), 0),
+      }
+    })
+  },
+}
 
 export const svms = define(
   {
@@ -33,9 +55,26 @@ export const svms = define(
         refs: 'storage/aggregates',
         set: 'always',
       },
+      volume_delete_retention_hours: {
+        doc: 'For so many hours its deleted volumes can be had back. 0: they go at once.',
+        kind: count({ min: 0, max: RETENTION_HOURS_MAX }),
+        set: 'always',
+        default: RETENTION_HOURS,
+      },
+      number_of_volumes_in_recovery_queue: {
+        doc: 'How many deleted volumes can be had back.',
+        kind: count(),
+        since: '9.13.1',
+      },
+      total_volume_size_in_recovery_queue: {
+        doc: 'The sum of the sizes that these had.',
+        kind: bytes(),
+        since: '9.13.1',
+      },
     },
   },
   {
+    derive: [queueSums],
     create: job({
       example: { name: 'svm_example', comment: 'made to show how' },
       async plan(cluster, { draft }) {
@@ -67,11 +106,8 @@ export const svms = define(
     remove: job({
       async plan(cluster, { row }) {
         const key = textAt(row, 'uuid')
-        for (const [type, things] of HELD) {
-          if ((await cluster.rows(type, key)).length > 0) {
-            throw failures.inUse(`The SVM still has ${things}. Delete them first.`, undefined, 2621525)
-          }
-        }
+        await insistOnEmpty(cluster, key)
+        for (const { uuid } of await cluster.rows(RECOVERY_QUEUE, key)) await insistOnNothingKept(cluster, textOf(uuid))
         return { key, input: { 'svm.uuid': key, name: row?.['name'] ?? '' }, locks: [`svm:${key}`] }
       },
       steps: [
@@ -79,6 +115,12 @@ export const svms = define(
           name: 'remove records',
           async run(cluster, { key, input }) {
             if ((await cluster.find('svm/svms', key)) === undefined) return
+            await insistOnEmpty(cluster, key)
+            // Nobody could have them back without it.
+            for (const { uuid } of await cluster.rows(RECOVERY_QUEUE, key)) {
+              const volume = textOf(uuid)
+              await cluster.locks.with([`volume:${volume}`], () => purgeVolume(cluster, volume, 'asked'))
+            }
             const leftovers = []
             for (const type of OWNED) {
               for (const record of await cluster.catalog.records(type, { parent: key })) {
@@ -86,6 +128,7 @@ export const svms = define(
               }
             }
             await cluster.commit([
+              { do: 'check-childless', type: RECOVERY_QUEUE, parent: key },
               ...HELD.map(([type]) => ({ do: 'check-childless', type, parent: key }) as const),
               ...leftovers,
               { do: 'remove-record', type: 'svm/svms', key },
@@ -98,6 +141,14 @@ export const svms = define(
     }),
   },
 )
+
+async function insistOnEmpty(cluster: Cluster, key: string): Promise<void> {
+  for (const [type, things] of HELD) {
+    if ((await cluster.rows(type, key)).length > 0) {
+      throw failures.inUse(`The SVM still has ${things}. Delete them first.`, undefined, 2621525)
+    }
+  }
+}
 
 /** What must go before its SVM can. */
 const HELD = [

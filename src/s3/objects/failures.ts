@@ -3,6 +3,10 @@ import { VolumesFailure } from '../../ports/volumes.ts'
 import { lockedMessage } from '../config/object-lock.ts'
 import { S3Error, s3Error } from '../errors.ts'
 
+/** What is said of a bucket in a volume that only replication changes. */
+export const readOnlyMessage =
+  'The volume of the bucket is the destination of a replication, so nobody else can change it.'
+
 /** Seconds after which a client may try again when the writer or the disk could not be reached. */
 const retryAfterSeconds = 1
 
@@ -59,6 +63,8 @@ function explainRefusal(refused: CommitRefused): S3Error {
         message: 'The volume of the bucket is being restored to a snapshot. Please try again in a moment.',
         headers: { 'Retry-After': String(retryAfterSeconds) },
       })
+    case 'read-only':
+      return s3Error('AccessDenied', { ...options, message: readOnlyMessage })
     case 'exists':
     case 'stale':
     case 'taken':

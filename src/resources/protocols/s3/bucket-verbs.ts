@@ -7,6 +7,7 @@ import { type Row, textAt } from '../../../model/value.ts'
 import { CommitRefused, type Change } from '../../../ports/catalog.ts'
 import { chargedBytes } from '../../../ports/charged.ts'
 import { closeBucket } from '../../../s3/objects/close-bucket.ts'
+import { insistOnReadWrite, isReadOnly } from '../../storage/volumes/types.ts'
 import { settleBucket } from './bucket-settings.ts'
 import { checkPolicy, volumesOf } from './server-verbs.ts'
 import { BUCKETS, SERVERS } from './types.ts'
@@ -195,14 +196,17 @@ async function serverOf(cluster: Cluster, svm: string, given: unknown): Promise<
 async function placeBucket(cluster: Cluster, server: Row, asked: unknown): Promise<string> {
   const data = volumesOf(server)
   if (typeof asked === 'string') {
-    if (data.includes(asked)) return asked
+    if (data.includes(asked)) {
+      insistOnReadWrite(await cluster.row('storage/volumes', asked), 8)
+      return asked
+    }
     throw failures.invalid('volume.name', 'The volume is not a data volume of the object store server.')
   }
   let best: { volume: string; room: number } | undefined
   for (const volume of data) {
     const row = await cluster.find('storage/volumes', volume)
     const counters = await cluster.catalog.volume(volume)
-    if (row === undefined || counters === undefined || row['state'] !== 'online') continue
+    if (row === undefined || counters === undefined || row['state'] !== 'online' || isReadOnly(row)) continue
     const room = counters.sizeBytes - chargedBytes(counters, counters.reserveBytes)
     if (room > 0 && (best === undefined || room > best.room)) best = { volume, room }
   }

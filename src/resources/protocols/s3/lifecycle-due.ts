@@ -10,6 +10,7 @@ import { type Row, textAt } from '../../../model/value.ts'
 import type { Change, FieldValue } from '../../../ports/catalog.ts'
 import { checksumAlgorithms } from '../../../s3/checksums/algorithms.ts'
 import { field, isList } from '../../../s3/record-values.ts'
+import { isReadOnly } from '../../storage/volumes/types.ts'
 import { RULES } from './rules.ts'
 import { BUCKETS } from './types.ts'
 
@@ -30,11 +31,14 @@ export interface BucketState {
   readonly retryMs?: number
 }
 
-/** Uuids of the buckets that are due, or of all with rules, in order. Buckets of offline volumes wait until these are back. */
+/**
+ * Uuids of the buckets that are due, or of all with rules, in order. Buckets of volumes that are offline, or that only
+ * replication changes, wait until these take changes again.
+ */
 export async function dueBuckets(cluster: Cluster, scope: 'due' | 'all'): Promise<string[]> {
   const states = new Map((await cluster.rows(STATES)).map((row) => [textAt(row, 'bucket'), row]))
   const volumes = await cluster.rows(VOLUMES)
-  const online = new Set(volumes.filter(isOnline).map((volume) => textAt(volume, 'uuid')))
+  const online = new Set(volumes.filter(takesChanges).map((volume) => textAt(volume, 'uuid')))
   return (await cluster.rows(BUCKETS))
     .filter((bucket) => {
       const digest = rulesDigest(bucket[RULES])
@@ -45,8 +49,8 @@ export async function dueBuckets(cluster: Cluster, scope: 'due' | 'all'): Promis
     .toSorted((a, b) => (a < b ? -1 : 1))
 }
 
-export function isOnline(volume: Row): boolean {
-  return volume['state'] === 'online'
+export function takesChanges(volume: Row): boolean {
+  return volume['state'] === 'online' && !isReadOnly(volume)
 }
 
 /** Also when the clock has gone back by more than a day: what was judged by the wrong time says nothing. */

@@ -10,7 +10,7 @@ import { textAt } from '../../../model/value.ts'
 import { CommitRefused, type Change, type StoredRecord } from '../../../ports/catalog.ts'
 import { compileLifecycle, type Lifecycle } from '../../../s3/config/lifecycle.ts'
 import { readLifecycleRows } from '../../../s3/config/lifecycle-rows.ts'
-import { isOnline, keepState, rulesDigest, VOLUMES } from './lifecycle-due.ts'
+import { takesChanges, keepState, rulesDigest, VOLUMES } from './lifecycle-due.ts'
 import { firstPlace, judgePage, type Deletion } from './lifecycle-judge.ts'
 import {
   countFields,
@@ -74,13 +74,13 @@ interface Seen {
   readonly abortsUploads: boolean
 }
 
-/** Nothing where there is nothing to do: no bucket, no rules, or a volume that is not online. */
+/** Nothing where there is nothing to do: no bucket, no rules, or a volume that takes no changes now. */
 async function see(cluster: Cluster, uuid: string): Promise<Seen | undefined> {
   const bucket = await cluster.catalog.record(BUCKETS, uuid)
   const rules = rulesDigest(bucket?.body[RULES])
   if (bucket === undefined || rules === undefined) return undefined
   const volume = await cluster.catalog.record(VOLUMES, textAt(bucket.body, 'volume.uuid'))
-  if (volume === undefined || !isOnline(volume.body)) return undefined
+  if (volume === undefined || !takesChanges(volume.body)) return undefined
   const rows = (readLifecycleRows(bucket.body) ?? []).filter(({ enabled }) => enabled)
   return {
     bucket,

@@ -5,6 +5,7 @@ import { isServed, printRelease } from '../../../model/release.ts'
 import { type Row, textAt, type Value } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
 
+import { insistOnReadWrite } from '../../storage/volumes/types.ts'
 import { builtinPolicies, POLICIES } from './services/builtin-policies.ts'
 import { BUCKETS, SERVERS } from './types.ts'
 
@@ -137,6 +138,7 @@ async function checkVolumes(cluster: Cluster, server: Row): Promise<void> {
     }
   }
   if (typeof root !== 'string') return
+  insistOnReadWrite(await cluster.row('storage/volumes', root), 8)
   if (data.includes(root)) throw failures.invalid('data_volumes', 'The root volume cannot be a data volume too.')
   const counters = await cluster.catalog.volume(root)
   const isEmpty = (counters?.usedBytes ?? 0) === 0 && (await cluster.rows(BUCKETS, root)).length === 0

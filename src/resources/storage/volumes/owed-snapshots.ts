@@ -11,6 +11,7 @@ import { type Row, textAt } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
 import { scheduleOf, SCHEDULES } from '../../cluster/schedules.ts'
 import { copiesOf, SNAPSHOT_POLICIES, type Copy } from '../snapshot-policies/copies.ts'
+import { isReadOnly } from './types.ts'
 import { dropChanges, SNAPSHOTS, SNAPSHOTS_MAX, takeChanges, whyKept } from './snapshot-changes.ts'
 
 /** The type of the notes; their key is that of the volume. */
@@ -61,7 +62,7 @@ export async function takeOwed(cluster: Cluster, key: string): Promise<Notes | u
   if (volume === undefined) return undefined
   const noted = await catalog.record(NOTES, key)
   const before = (noted?.body['done'] ?? {}) as Notes
-  if (noted === undefined || volume.body['state'] !== 'online') return before
+  if (noted === undefined || volume.body['state'] !== 'online' || isReadOnly(volume.body)) return before
   const policy = await cluster.find(SNAPSHOT_POLICIES, textAt(volume.body, 'snapshot_policy.uuid'))
   if (policy?.['enabled'] !== true) return before
 

@@ -5,6 +5,7 @@ import { failures } from '../../../model/failure.ts'
 import { bytes, list, name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
 import { type Row, textAt, textOf } from '../../../model/value.ts'
 import { dropChanges, SNAPSHOTS, SNAPSHOTS_MAX, takeChanges, whyKept } from './snapshot-changes.ts'
+import { insistOnReadWrite } from './types.ts'
 
 export const snapshots = define(
   {
@@ -62,6 +63,7 @@ export const snapshots = define(
       async plan(cluster, { draft, path }) {
         const volume = path['volume.uuid'] ?? ''
         const row = await cluster.row('storage/volumes', volume)
+        insistOnReadWrite(row, 1638461)
         if (row['state'] === 'offline') throw failures.inUse('The volume is offline.', undefined, 524479)
         await insistOnName(cluster, textAt(draft, 'name'), volume)
         if ((await cluster.catalog.snapshots(volume)).length >= SNAPSHOTS_MAX) {
@@ -92,6 +94,7 @@ export const snapshots = define(
       async plan(cluster, { row, draft }) {
         const volume = textAt(row, 'volume.uuid')
         if (draft['name'] !== undefined && draft['name'] !== row?.['name']) {
+          insistOnReadWrite(await cluster.row('storage/volumes', volume), 1638461)
           await insistOnName(cluster, textAt(draft, 'name'), volume)
         }
         const svm = row?.['svm.uuid'] ?? ''
@@ -114,11 +117,12 @@ export const snapshots = define(
       ],
     }),
     remove: job({
-      plan(cluster, { row = {} }) {
+      async plan(cluster, { row = {} }) {
+        insistOnReadWrite(await cluster.row('storage/volumes', textAt(row, 'volume.uuid')), 1638521)
         insistOnDeletable(row, cluster.now())
         const { 'volume.uuid': volume = '', 'svm.uuid': svm = '', name = '' } = row
         const input = { 'volume.uuid': volume, 'svm.uuid': svm, name }
-        return Promise.resolve({ key: textAt(row, 'uuid'), input, locks: [`volume:${textAt(row, 'volume.uuid')}`] })
+        return { key: textAt(row, 'uuid'), input, locks: [`volume:${textAt(row, 'volume.uuid')}`] }
       },
       steps: [
         {

@@ -1,0 +1,116 @@
+/**
+ * Volumes that were deleted and can be had back for some hours. What makes a volume one of them is its record: it moves
+ * from the volumes to the queue, so that its name is free and nobody reaches it. Its rows, snapshots and tree stay as they
+ * are, until the record moves back or the volume is purged.
+ *
+ *     volumes ── delete ──▶ queue ── purge ──▶ tree owed its removal ──▶ nothing
+ *        ▲                    │
+ *        └───── recover ──────┘
+ *
+ * Each arrow is one commit. A guarantee is given up on the way in, and has to fit again on the way back.
+ */
+import type { Cluster } from '../../../core/cluster.ts'
+import { treeChange } from '../../../core/removed-trees.ts'
+import { treeOf } from '../../../core/tree-of.ts'
+import { Failure } from '../../../model/failure.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+import type { Change, StoredRecord } from '../../../ports/catalog.ts'
+import { SNAPSHOTS, whyKept } from './snapshot-changes.ts'
+
+/** Held from a look at who shares a tree until the commit that rests on it. */
+export const TREES_LOCK = 'trees'
+
+export const RECOVERY_QUEUE = 'private/cli/volume/recovery-queue'
+
+/** How long volumes of an SVM stay in the queue where the SVM does not say. */
+export const RETENTION_HOURS = 12
+export const RETENTION_HOURS_MAX = 24 * 365
+
+/** Why a volume left the queue for good: somebody asked, its time was over, its disk had no room, or there were too many. */
+export type PurgeReason = 'asked' | 'expired' | 'space' | 'number'
+
+/** For how long a volume of this SVM stays in the queue. 0: it does not get there. */
+export function retentionHours(svm: Row | undefined): number {
+  return Number(svm?.['volume_delete_retention_hours'] ?? RETENTION_HOURS)
+}
+
+/** The changes that put the volume of this record, which goes in the same commit, into the queue. */
+export function queueChanges(cluster: Cluster, volume: Row, hours: number): Change[] {
+  const uuid = textAt(volume, 'uuid')
+  // Others may be deleted by the same name: a number that stays with the volume tells them apart.
+  const number = Number.parseInt(uuid.replaceAll('-', '').slice(-8), 16)
+  const queued: Row = {
+    uuid,
+    volume: `${textAt(volume, 'name')}_${number}`,
+    'svm.uuid': volume['svm.uuid'] ?? null,
+    aggregates: volume['aggregates'] ?? [],
+    size: volume['size'] ?? 0,
+    deletion_request_time: cluster.now(),
+    retention_hours: hours,
+    $tree: treeOf(volume),
+    $volume: volume,
+  }
+  return [
+    cluster.put(RECOVERY_QUEUE, queued, { expect: 'absent' }),
+    // It counts with no volumes of the aggregate any more, but by what it holds.
+    { do: 'place-volume', volume: uuid, aggregate: '', isGuaranteed: false },
+  ]
+}
+
+/**
+ * The changes that forget what a volume holds, and owe the removal of its tree. A tree that another volume shares stays:
+ * the blobs that only this one needed go one by one. To be called with `TREES_LOCK` held.
+ */
+export async function forgetChanges(cluster: Cluster, volume: Row): Promise<Change[]> {
+  const key = textAt(volume, 'uuid')
+  const [snapshots, counters] = await Promise.all([
+    cluster.catalog.records(SNAPSHOTS, { parent: key }),
+    cluster.catalog.volume(key),
+  ])
+  return [
+    { do: 'close-volume', volume: key, withBuckets: true },
+    ...snapshots.map((snapshot): Change => ({ do: 'remove-record', type: SNAPSHOTS, key: snapshot.key })),
+    ...((await isShared(cluster, volume)) ? [] : [treeChange(volume, counters?.usedBytes ?? 0)]),
+  ]
+}
+
+async function isShared(cluster: Cluster, volume: Row): Promise<boolean> {
+  const tree = treeOf(volume)
+  for (const type of ['storage/volumes', RECOVERY_QUEUE]) {
+    const others = (await cluster.rows(type)).filter((row) => row['uuid'] !== volume['uuid'])
+    if (others.some((row) => treeOf(row) === tree)) return true
+  }
+  return false
+}
+
+/** Refuses to let a volume go with snapshots that may not be deleted yet. */
+export async function insistOnNothingKept(cluster: Cluster, volume: string): Promise<void> {
+  for (const { body } of await cluster.catalog.records(SNAPSHOTS, { parent: volume })) {
+    const why = whyKept(body, cluster.now())
+    if (why === undefined) continue
+    throw new Failure(
+      why.kind,
+      why.code,
+      `The volume cannot go before its snapshot "${textAt(body, 'name')}". ${why.message}`,
+    )
+  }
+}
+
+/** Lets a volume of the queue go for good, if it is still there. To be called with the volume's lock held. */
+export async function purgeVolume(cluster: Cluster, key: string, reason: PurgeReason): Promise<void> {
+  const record = await cluster.catalog.record(RECOVERY_QUEUE, key)
+  if (record === undefined) return
+  await insistOnNothingKept(cluster, key)
+  await cluster.locks.with([TREES_LOCK], async () => {
+    await cluster.commit([
+      { do: 'remove-record', type: RECOVERY_QUEUE, key, expect: record.revision },
+      ...(await forgetChanges(cluster, record.body)),
+      cluster.event('volume.purged', { volume: textAt(record.body, 'volume'), reason }),
+    ])
+  })
+}
+
+/** The record of a volume as it was when it was deleted. */
+export function volumeOf(queued: StoredRecord): Row {
+  return queued.body['$volume'] as Row
+}

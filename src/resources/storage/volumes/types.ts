@@ -1,0 +1,36 @@
+/**
+ * Volumes of type `dp` are the destination of a replication, those of type `ls` are load-sharing mirrors: only
+ * replication changes what they hold. The catalog refuses everybody else, in whatever process they are; what is refused
+ * here beforehand is refused for the sake of a better answer.
+ *
+ * Replication writes by beginning its commits with `replicate-into`, and breaks a destination off with `typeChanges`.
+ */
+import type { Cluster } from '../../../core/cluster.ts'
+import { failures } from '../../../model/failure.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+import type { Change, StoredRecord } from '../../../ports/catalog.ts'
+
+export type VolumeType = 'rw' | 'dp' | 'ls'
+
+export function isReadOnly(volume: Row): boolean {
+  return volume['type'] === 'dp' || volume['type'] === 'ls'
+}
+
+/** Refuses what only a read-write volume takes, with the code that clients know for it. */
+export function insistOnReadWrite(volume: Row, code: number): void {
+  if (!isReadOnly(volume)) return
+  throw failures.inUse(
+    `The volume "${textAt(volume, 'name')}" has the type ${textAt(volume, 'type')}: only replication changes it.`,
+    undefined,
+    code,
+  )
+}
+
+/** What makes the volume of this record one of another type: the record and what the catalog refuses, in one commit. */
+export function typeChanges(cluster: Cluster, record: StoredRecord, type: VolumeType): Change[] {
+  const volume: Row = { ...(record.body as Row), type }
+  return [
+    { do: 'protect-volume', volume: record.key, isReadOnly: isReadOnly(volume) },
+    cluster.put('storage/volumes', volume, { expect: record.revision }),
+  ]
+}
