@@ -5,6 +5,7 @@ import type { OpenedCatalog } from './catalog-fixtures.suite.ts'
 import { proveAgainstModel } from './catalog-model.suite.ts'
 import { proveObjects } from './catalog-objects.suite.ts'
 import { provePages } from './catalog-pages.suite.ts'
+import { proveQuotas } from './catalog-quotas.suite.ts'
 import { proveRecords } from './catalog-records.suite.ts'
 import { proveRetention } from './catalog-retention.suite.ts'
 import { proveSnapshots } from './catalog-snapshots.suite.ts'
@@ -34,6 +35,7 @@ export function proveCatalog(name: string, open: () => Promise<OpenedCatalog>, {
     proveSnapshots(catalog)
     proveVersions(catalog)
     proveRetention(catalog)
+    proveQuotas(catalog, runs)
     provePages(catalog, runs)
     proveAgainstModel(catalog, runs)
   })

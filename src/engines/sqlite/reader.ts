@@ -26,6 +26,7 @@ import type { PageWalk } from './list.ts'
 import { listVersions, scanVersions } from './list-versions.ts'
 import { OBJECT_COLUMNS, objectRow, partRow, uploadRow } from './rows.ts'
 import type { ObjectColumns, PartColumns, UploadColumns } from './rows.ts'
+import { quotaReads } from './quota-reads.ts'
 import { sampleReads } from './samples.ts'
 import { snapshotSizes } from './snapshot-bytes.ts'
 import { query } from './statements.ts'
@@ -315,6 +316,7 @@ export function reader(db: DatabaseSync) {
       return readCounters(table, after, limit)
     },
 
+    quotas: quotaReads(db),
     samples: sampleReads(db, nextPage),
   }
 }

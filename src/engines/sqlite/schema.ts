@@ -14,12 +14,14 @@
  * - `blobs` counts references. `refs` are all rows, `live` those that are not history; so the bytes that only snapshots
  *   hold are those of blobs with live = 0.
  * - `volumes` and `buckets` carry their sums. They change in the same transaction as the rows they count.
+ * - `quotas` has the sums of qtrees, users and groups, and their limits: quotas.ts.
  * - `samples` is clustered by time first: all that one round writes, rolls up or lets go of are neighbours.
  * - A page of 8 KiB holds rows of up to about 2 KB without overflow pages, which is nearly every object row.
  */
 import { DatabaseSync } from 'node:sqlite'
+import { OWNER } from './rows.ts'
 
-export const SCHEMA_VERSION = 5
+export const SCHEMA_VERSION = 6
 
 const APPLICATION_ID = 0x484f4c44 // 'HOLD'
 const PAGE_BYTES = 8192
@@ -38,6 +40,39 @@ CREATE TABLE samples (
   body BLOB NOT NULL,
   PRIMARY KEY (step, block, row)
 ) STRICT, WITHOUT ROWID;
+`
+
+const QUOTAS = `
+CREATE TABLE quotas (
+  id INTEGER PRIMARY KEY,
+  volume INTEGER NOT NULL,
+  type TEXT NOT NULL,
+  tree INTEGER NOT NULL, -- -1: the whole volume, or of type tree all that are not ruled
+  target TEXT NOT NULL, -- a user or a group; '': all that are not ruled
+  bytes INTEGER NOT NULL DEFAULT 0,
+  files INTEGER NOT NULL DEFAULT 0,
+  ruled INTEGER NOT NULL DEFAULT 0, -- 1: has limits of its own, be they that there are none
+  hard_bytes INTEGER,
+  soft_bytes INTEGER,
+  hard_files INTEGER,
+  soft_files INTEGER
+) STRICT;
+CREATE UNIQUE INDEX quotas_by_target ON quotas (volume, type, tree, target);
+CREATE INDEX quotas_ruled ON quotas (volume) WHERE ruled = 1;
+`
+
+/** Of a catalog that has objects already. Their owners are read once. */
+const QUOTAS_COUNTED = `
+INSERT INTO quotas (volume, type, tree, target, bytes, files)
+  WITH held (volume, owner, bytes, files) AS MATERIALIZED (
+    SELECT b.volume, ${OWNER}, o.size, 1 - o.marker FROM objects o JOIN buckets b ON b.id = o.bucket
+    UNION ALL
+    SELECT b.volume, coalesce(u.details ->> '$.owner', ''), u.bytes, 0
+      FROM uploads u JOIN buckets b ON b.id = u.bucket
+  )
+  SELECT volume, 'tree', 0, '', sum(bytes), sum(files) FROM held GROUP BY volume
+  UNION ALL
+  SELECT volume, 'user', -1, owner, sum(bytes), sum(files) FROM held WHERE owner <> '' GROUP BY volume, owner;
 `
 
 const TABLES = `
@@ -226,10 +261,10 @@ CREATE TABLE counters (
   value REAL NOT NULL,
   PRIMARY KEY (tbl, row, name)
 ) STRICT, WITHOUT ROWID;
-${SAMPLES}`
+${SAMPLES}${QUOTAS}`
 
 /** What leads from a version to the next. */
-const STEPS: Readonly<Record<number, string>> = { 4: SAMPLES }
+const STEPS: Readonly<Record<number, string>> = { 4: SAMPLES, 5: `${QUOTAS}${QUOTAS_COUNTED}` }
 
 /** Opens the catalog for its one writer, and makes the tables when they are not there. */
 export function openForWriting(file: string): DatabaseSync {

@@ -1,12 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Change, Outcome } from '../../ports/catalog.ts'
 import type { Ledger } from './ledger.ts'
+import type { QuotaChanges } from './quotas.ts'
 import { refuse } from './refusal.ts'
 import { query } from './statements.ts'
 
 type Of<Name extends Change['do']> = Extract<Change, { do: Name }>
 
-export function volumeChanges(db: DatabaseSync, ledger: Ledger) {
+export function volumeChanges(db: DatabaseSync, ledger: Ledger, quotas: QuotaChanges) {
   const openBucketIn = query<{ id: number }>(db, 'SELECT id FROM buckets WHERE volume = ? AND closed = 0 LIMIT 1')
   const insertVolume = ledger.write('INSERT INTO volumes (uuid, size) VALUES (?, ?) ON CONFLICT DO NOTHING')
   const closeVolume = ledger.write('UPDATE volumes SET uuid = NULL WHERE id = ?')
@@ -44,6 +45,7 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger) {
       const volume = ledger.findVolume(uuid)
       if (volume === undefined) return {}
       if (openBucketIn.get(volume.id) !== undefined) refuse('not-empty')
+      quotas.remove(volume)
       closeVolume(volume.id)
       removeClosedBuckets(volume.id)
       removeSnapshots(volume.id)
