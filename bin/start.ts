@@ -19,6 +19,7 @@ import { printRelease } from '../src/model/release.ts'
 import { firstStart, isFirstStart } from '../src/resources/first-start.ts'
 import { LifecycleSchedule } from '../src/resources/protocols/s3/lifecycle-schedule.ts'
 import { ScheduledSnapshots } from '../src/resources/storage/scheduled-snapshots.ts'
+import { QuotaWatch } from '../src/resources/storage/quota-watch.ts'
 import { VolumeWatch } from '../src/resources/storage/volume-watch.ts'
 import { setSize } from '../src/resources/storage/volumes/set-size.ts'
 import type { Catalog } from '../src/ports/catalog.ts'
@@ -119,6 +120,8 @@ export async function start(settings: Settings): Promise<void> {
   scheduledSnapshots.start()
   const volumeWatch = new VolumeWatch(cluster)
   volumeWatch.start()
+  const quotaWatch = new QuotaWatch(cluster)
+  quotaWatch.start()
   housekeeping.start(wasClean ? undefined : { sweepBeforeMs: begunMs })
   const lifecycle = new LifecycleSchedule(actions)
   lifecycle.start()
@@ -162,6 +165,7 @@ export async function start(settings: Settings): Promise<void> {
     lifecycle.stop(),
     scheduledSnapshots.stop(),
     volumeWatch.stop(),
+    quotaWatch.stop(),
     sampling.stop(),
   ])
   await markRun(catalog, true)

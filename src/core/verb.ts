@@ -78,6 +78,8 @@ export interface Verb {
   readonly args?: Readonly<Record<string, string>>
   /** A body that shows what it takes; also what the crash tests call it with. Names of the first start may be used. */
   readonly example?: Readonly<Record<string, unknown>>
+  /** Locks held from before the plan to the end: for an inline verb whose plan chooses what only one can have. */
+  readonly alone?: (request: VerbRequest) => readonly string[]
   plan(cluster: Cluster, request: VerbRequest): Promise<Plan>
   readonly steps: readonly Step[]
 }

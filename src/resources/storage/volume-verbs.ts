@@ -5,6 +5,9 @@ import { failures } from '../../model/failure.ts'
 import { printSize } from '../../model/kinds/index.ts'
 import { isRecord, type Row, textAt } from '../../model/value.ts'
 import { CommitRefused, type Change } from '../../ports/catalog.ts'
+import { QTREES } from './qtree-verbs.ts'
+import { quotaLock, QUOTA_RULES, switchChanges } from './quota/limits.ts'
+import { QUOTA_NOTES } from './quota-watch.ts'
 import { plannedRestore, restoreArgs, restoreVolume } from './volume-restore.ts'
 import { AGGREGATES_LOCK, availableIn } from './aggregate-space.ts'
 import { FULLNESS } from './volume-watch.ts'
@@ -97,7 +100,7 @@ export const modifyVolume = job({
       async run(cluster, { key, input }) {
         const change = input['$change']
         if (isRecord(change) && Object.keys(change).length === 0) return
-        await cluster.locks.with([AGGREGATES_LOCK], async () => {
+        await cluster.locks.with([AGGREGATES_LOCK, quotaLock(key)], async () => {
           const record = await cluster.catalog.record('storage/volumes', key)
           if (record === undefined) throw failures.notFound('volume', 'uuid')
           const before = record.body as Row
@@ -111,6 +114,7 @@ export const modifyVolume = job({
           await commitSize(cluster, key, after, [
             { do: 'resize-volume', volume: key, sizeBytes: Number(after['size']) },
             cluster.put('storage/volumes', after, { expect: record.revision }),
+            ...(await switchChanges(cluster, before, after)),
             cluster.event('volume.modified', { volume: after['name'] ?? '' }),
           ])
         })
@@ -137,14 +141,14 @@ export const removeVolume = job({
       name: 'remove records',
       async run(cluster, { key, input }) {
         if ((await cluster.find('storage/volumes', key)) === undefined) return
-        // No server may take the volume between the look and the commit.
-        await cluster.locks.with([`servers:${textAt(input, 'svm.uuid')}`], async () => {
+        // No server may take the volume between the look and the commit, and nobody make a qtree or a rule in it.
+        await cluster.locks.with([`servers:${textAt(input, 'svm.uuid')}`, quotaLock(key)], async () => {
           await insistOnUnused(cluster, key)
-          const snapshots = await cluster.catalog.records(SNAPSHOTS, { parent: key })
+          const within = await Promise.all(WITHIN_VOLUMES.map((type) => cluster.catalog.records(type, { parent: key })))
           await cluster.commit([
             { do: 'check-childless', type: 'protocols/s3/buckets', parent: key },
             { do: 'close-volume', volume: key },
-            ...snapshots.map((record) => ({ do: 'remove-record', type: SNAPSHOTS, key: record.key }) as const),
+            ...within.flat().map((record) => ({ do: 'remove-record', type: record.type, key: record.key }) as const),
             { do: 'remove-record', type: 'storage/volumes', key },
             { do: 'remove-record', type: NOTES, key },
             { do: 'remove-record', type: FULLNESS, key },
@@ -169,7 +173,8 @@ async function removeTree(cluster: Cluster, { key, input }: Work): Promise<void>
   if (aggregate !== undefined) await cluster.engineOf(aggregate).remove(key)
 }
 
-const SNAPSHOTS = 'storage/volumes/{volume.uuid}/snapshots'
+/** What goes with its volume. */
+const WITHIN_VOLUMES = ['storage/volumes/{volume.uuid}/snapshots', QTREES, QUOTA_RULES, QUOTA_NOTES] as const
 
 async function chooseAggregate(cluster: Cluster, draft: Row): Promise<string> {
   const given = draft['aggregates'] as readonly Row[] | undefined
