@@ -14,8 +14,8 @@ import { areQuotasOn, fieldsOfTarget } from './quota/limits.ts'
 const LOOK_EVERY_MS = 1000
 /** Of ten thousand users a look takes some 50 ms: the pause is so many times longer, or a second. */
 const PAUSE_TIMES = 20
-/** Below a soft limit again is who holds no more than this of it. */
-const BACK_SHARE = 0.98
+/** So much of a limit less, in whole bytes or files, is below it again. */
+const BELOW_SHARE = 0.02
 
 /** Soft limits that are exceeded, as they were told. The key is the volume and the index of the quota. */
 export const QUOTA_NOTES = 'internal/quota-notes'
@@ -132,5 +132,5 @@ export class QuotaWatch {
 }
 
 function isExceeded(used: number, limit: number | undefined, before: boolean): boolean {
-  return limit !== undefined && used > limit * (before ? BACK_SHARE : 1)
+  return limit !== undefined && used > limit - (before ? Math.floor(limit * BELOW_SHARE) : 0)
 }
