@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import type { Cluster } from '../../src/core/cluster.ts'
 import { isActive, JOBS } from '../../src/core/jobs.ts'
 import { isRecord, type Row, textAt, type Value } from '../../src/model/value.ts'
+import type { QuotaTarget } from '../../src/ports/catalog.ts'
+import { QUOTA_RULES, targetOf } from '../../src/resources/storage/quota/limits.ts'
 
 const VOLUMES = 'storage/volumes'
 const SNAPSHOTS = 'storage/volumes/{volume.uuid}/snapshots'
@@ -44,6 +46,12 @@ export async function leftovers(cluster: Cluster, folder: string): Promise<strin
       (await cluster.catalog.snapshots(uuid)).map(({ snapshot }) => snapshot),
       await keysOf(SNAPSHOTS, uuid),
     )
+    const limits = (await cluster.catalog.quotas(uuid)).filter(({ isRuled }) => isRuled)
+    compare(
+      'limits in force',
+      limits.map(targetName),
+      volume['quota.enabled'] === true ? (await cluster.rows(QUOTA_RULES, uuid)).map(targetOf).map(targetName) : [],
+    )
     if (counters.get(uuid)?.sizeBytes !== volume['size']) found.push(`volume ${uuid} has two sizes`)
   }
   for (const table of ['volume', 'object_store_server'] as const) {
@@ -65,6 +73,8 @@ export async function leftovers(cluster: Cluster, folder: string): Promise<strin
   }
   return found
 }
+
+const targetName = ({ type, tree, name }: QuotaTarget) => `${type} ${tree ?? ''} ${name ?? ''}`
 
 async function treesOf(cluster: Cluster, folder: string, found: string[]): Promise<string[]> {
   const trees: string[] = []

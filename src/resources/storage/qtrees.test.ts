@@ -164,3 +164,22 @@ test('a QoS policy that a qtree names is in use', async () => {
   assert.equal(of0.status, 422)
   await cluster.close()
 })
+
+test('a qtree has a path where its volume has one', async () => {
+  const { cluster, volume } = await withVolume()
+  await made(cluster, 'q1')
+  const { catalog } = cluster.cluster
+  const record = await catalog.record('storage/volumes', volume)
+  const path = async (id: number) => (await cluster.call('GET', `${QTREES}/${volume}/${id}?fields=path,nas.path`)).body
+  assert.deepEqual(await path(1), {})
+  for (const [junction, ofDefault, ofNamed] of [
+    ['/docs', '/docs', '/docs/q1'],
+    ['/', '/', '/q1'],
+  ] as const) {
+    const body = { ...record?.body, 'nas.path': junction }
+    await catalog.commit([{ do: 'put-record', type: 'storage/volumes', key: volume, body }])
+    assert.deepEqual(await path(0), { path: ofDefault, nas: { path: ofDefault } })
+    assert.deepEqual(await path(1), { path: ofNamed, nas: { path: ofNamed } })
+  }
+  await cluster.close()
+})

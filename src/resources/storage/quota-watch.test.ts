@@ -37,7 +37,7 @@ async function watched() {
     remove: (key: string) => catalog.commit([{ do: 'delete-object', bucket: 'b', key: bytes(key) }]),
     notes: async () => (await catalog.records(QUOTA_NOTES)).length,
     /** The events about quotas since the last call, oldest first. */
-    async told() {
+    told: async () => {
       const fresh = (await catalog.log('events', { limit: 1000 })).filter(({ id }) => id > last).toReversed()
       last = fresh.at(-1)?.id ?? last
       const quotas = fresh.filter(({ body }) => asName(body['name']).startsWith('quota.'))
