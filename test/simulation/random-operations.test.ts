@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { asText, recordsOf, type Body } from '../support/body.ts'
+import { asNumber, asText, recordsOf, type Body } from '../support/body.ts'
 import { startTestCluster, type TestCluster } from '../support/cluster.ts'
 import { leftovers } from '../support/leftovers.ts'
 import { seedOf } from '../support/seed.ts'
@@ -30,6 +30,14 @@ const DEEDS = [
   'offline volume',
   'online volume',
   'drop volume',
+  'make qtree',
+  'rename qtree',
+  'drop qtree',
+  'make quota rule',
+  'make quota rule',
+  'change quota rule',
+  'drop quota rule',
+  'switch quotas',
   'make snapshot',
   'drop snapshot',
   'make server',
@@ -49,6 +57,8 @@ const DEEDS = [
 const NAMES = ['aa1', 'bb2', 'cc3']
 const VOLUMES = '/api/storage/volumes'
 const SVMS = '/api/svm/svms'
+const QTREES = '/api/storage/qtrees'
+const RULES = '/api/storage/quota/rules'
 const BUCKETS = '/api/protocols/s3/buckets'
 const SERVICES = '/api/protocols/s3/services'
 const INTERFACES = '/api/network/ip/interfaces'
@@ -76,6 +86,11 @@ async function perform(cluster: TestCluster, { does, name, other, pick }: Ask): 
     if (record !== undefined)
       await ask(method, `${BUCKETS}/${asText(record['svm']?.['uuid'])}/${asText(record['uuid'])}`, body)
   }
+  const qtree = async (method: string, body?: object) => {
+    const record = await some(QTREES, 'volume.uuid,id')
+    if (record !== undefined)
+      await ask(method, `${QTREES}/${asText(record['volume']?.['uuid'])}/${asNumber(record['id'])}`, body)
+  }
   const snapshots = async (): Promise<string> => `${VOLUMES}/${keyOf(await some(VOLUMES, 'uuid'))}/snapshots`
 
   switch (does) {
@@ -99,6 +114,22 @@ async function perform(cluster: TestCluster, { does, name, other, pick }: Ask): 
       return on(VOLUMES, 'PATCH', { state: 'online', comment: name })
     case 'drop volume':
       return on(VOLUMES, 'DELETE')
+    case 'make qtree':
+      return ask('POST', QTREES, { name: other, svm: { name: other }, volume: { name } })
+    case 'rename qtree':
+      return qtree('PATCH', { name })
+    case 'drop qtree':
+      return qtree('DELETE')
+    case 'make quota rule': {
+      const target = pick % 2 === 0 ? { type: 'tree', qtree: other } : { type: 'user', users: [{ name }] }
+      return ask('POST', RULES, { svm: { name: other }, volume: { name }, ...target, space: { hard_limit: '1m' } })
+    }
+    case 'change quota rule':
+      return on(RULES, 'PATCH', { space: { hard_limit: (pick + 1) * 1024 } })
+    case 'drop quota rule':
+      return on(RULES, 'DELETE')
+    case 'switch quotas':
+      return on(VOLUMES, 'PATCH', { quota: { enabled: pick % 3 > 0 } })
     case 'make snapshot':
       return ask('POST', await snapshots(), { name })
     case 'drop snapshot':
