@@ -86,6 +86,15 @@ async function perform(cluster: TestCluster, { does, name, other, pick }: Ask): 
     if (record !== undefined)
       await ask(method, `${BUCKETS}/${asText(record['svm']?.['uuid'])}/${asText(record['uuid'])}`, body)
   }
+  const inVolume = async (collection: string, body: object) => {
+    const record = await some(VOLUMES, 'uuid,svm.uuid')
+    if (record !== undefined)
+      await ask('POST', collection, {
+        ...body,
+        volume: { uuid: keyOf(record) },
+        svm: { uuid: record['svm']?.['uuid'] },
+      })
+  }
   const qtree = async (method: string, body?: object) => {
     const record = await some(QTREES, 'volume.uuid,id')
     if (record !== undefined)
@@ -115,14 +124,15 @@ async function perform(cluster: TestCluster, { does, name, other, pick }: Ask): 
     case 'drop volume':
       return on(VOLUMES, 'DELETE')
     case 'make qtree':
-      return ask('POST', QTREES, { name: other, svm: { name: other }, volume: { name } })
+      return inVolume(QTREES, { name: other })
     case 'rename qtree':
       return qtree('PATCH', { name })
     case 'drop qtree':
       return qtree('DELETE')
     case 'make quota rule': {
-      const target = pick % 2 === 0 ? { type: 'tree', qtree: other } : { type: 'user', users: [{ name }] }
-      return ask('POST', RULES, { svm: { name: other }, volume: { name }, ...target, space: { hard_limit: '1m' } })
+      const qtree = pick % 3 === 0 ? other : ''
+      const target = pick % 2 === 0 ? { type: 'tree', qtree } : { type: 'user', qtree, users: [{ name }] }
+      return inVolume(RULES, { ...target, space: { hard_limit: '1m' } })
     }
     case 'change quota rule':
       return on(RULES, 'PATCH', { space: { hard_limit: (pick + 1) * 1024 } })
