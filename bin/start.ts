@@ -21,6 +21,7 @@ import { SpareVolumes } from '../src/resources/protocols/s3/bucket-volumes.ts'
 import { LifecycleSchedule } from '../src/resources/protocols/s3/lifecycle-schedule.ts'
 import { ScheduledSnapshots } from '../src/resources/storage/scheduled-snapshots.ts'
 import { RecoveryQueueWatch } from '../src/resources/storage/recovery-queue-watch.ts'
+import { QuotaWatch } from '../src/resources/storage/quota-watch.ts'
 import { VolumeWatch } from '../src/resources/storage/volume-watch.ts'
 import { setSize } from '../src/resources/storage/volumes/set-size.ts'
 import type { Catalog } from '../src/ports/catalog.ts'
@@ -123,6 +124,8 @@ export async function start(settings: Settings): Promise<void> {
   volumeWatch.start()
   const recoveryQueueWatch = new RecoveryQueueWatch(cluster)
   recoveryQueueWatch.start()
+  const quotaWatch = new QuotaWatch(cluster)
+  quotaWatch.start()
   housekeeping.start(wasClean ? undefined : { sweepBeforeMs: begunMs })
   const lifecycle = new LifecycleSchedule(actions)
   lifecycle.start()
@@ -170,6 +173,7 @@ export async function start(settings: Settings): Promise<void> {
     scheduledSnapshots.stop(),
     volumeWatch.stop(),
     recoveryQueueWatch.stop(),
+    quotaWatch.stop(),
     sampling.stop(),
   ])
   await markRun(catalog, true)

@@ -7,6 +7,11 @@ export const events = {
   'aggregate.created': { severity: 'notice', text: 'An aggregate was created.' },
   'aggregate.renamed': { severity: 'notice', text: 'An aggregate was renamed.' },
   'aggregate.deleted': { severity: 'notice', text: 'An aggregate was deleted. Its folder is free again.' },
+  'qtree.created': { severity: 'notice', text: 'A qtree was created.' },
+  'qtree.modified': { severity: 'informational', text: 'A qtree was changed.' },
+  'qtree.deleted': { severity: 'notice', text: 'A qtree was deleted, with the quota rules that named it.' },
+  'quota.soft_limit.exceeded': { severity: 'notice', text: 'More is held of a volume than a soft limit says.' },
+  'quota.soft_limit.back': { severity: 'informational', text: 'What is held of a volume is below a soft limit again.' },
   's3.lifecycle.ended': { severity: 'notice', text: 'Lifecycle rules were applied to all buckets that were due.' },
   's3.lifecycle.removed': { severity: 'informational', text: 'Lifecycle rules removed objects of a bucket.' },
   's3.lifecycle.failed': {

@@ -59,7 +59,12 @@ export class Actions {
     const verb = behaviour[name]
     if (verb === undefined) throw failures.unsupported(name, behaviour.resource.path)
     const draft = await this.#draft(behaviour, name, call)
-    const plan = await verb.plan(this.cluster, { ...call, draft })
+    const request = { ...call, draft }
+    return this.cluster.locks.with(verb.alone?.(request) ?? [], () => this.#run(behaviour, name, verb, request))
+  }
+
+  async #run(behaviour: Behaviour, name: VerbName, verb: Verb, call: Call): Promise<Performed> {
+    const plan = await verb.plan(this.cluster, call)
     const performed = { key: plan.key, reveal: plan.reveal ?? {}, wasDone: plan.isDone ?? false }
     if (plan.isDone === true) return performed
     if (verb.isJob) {

@@ -84,6 +84,8 @@ export interface Verb {
   >
   /** Query arguments that make it go different ways: the crash tests call it with each of these. Without, with none. */
   readonly exampleArgs?: readonly Readonly<Record<string, string>>[]
+  /** Locks held from before the plan to the end: for an inline verb whose plan chooses what only one can have. */
+  readonly alone?: (request: VerbRequest) => readonly string[]
   plan(cluster: Cluster, request: VerbRequest): Promise<Plan>
   readonly steps: readonly Step[]
 }

@@ -90,13 +90,27 @@ export function flatten(
       else if (typeof value === 'string' && fieldOf(`${path}.name`) !== undefined) {
         take(fieldOf(`${path}.name`) as Field, value)
       } else if (name === '_links') continue
-      else throw failures.unknownField(path)
+      else if (!takeMembers(path, value)) throw failures.unknownField(path)
     }
   }
 
   function fieldOf(path: string): Field | undefined {
     const field = resource.fields.get(path)
     return field !== undefined && isServed(field.since, served) ? field : undefined
+  }
+
+  /** `users.name: ["a", "b"]` gives a list of elements with one member each. */
+  function takeMembers(path: string, value: unknown): boolean {
+    const dot = path.lastIndexOf('.')
+    const field = dot < 0 ? undefined : fieldOf(path.slice(0, dot))
+    const member = path.slice(dot + 1)
+    if (field?.kind.name !== 'each' || field.kind.members?.[member] === undefined) return false
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value]
+    take(
+      field,
+      values.map((one) => ({ [member]: one })),
+    )
+    return true
   }
 
   function take(field: Field, value: unknown): void {

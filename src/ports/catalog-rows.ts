@@ -85,6 +85,37 @@ export interface SnapshotRow {
   readonly createdMs: number
 }
 
+export type QuotaType = 'tree' | 'user' | 'group'
+
+/** Who holds something of a volume: a qtree, or a user or group, in the whole volume or in one qtree. */
+export interface QuotaTarget {
+  readonly type: QuotaType
+  /** The id of the qtree, 0 for the default one, in which objects of buckets lie. Absent of a tree: all without limits. */
+  readonly tree?: number
+  /** Of users and groups. '': all without limits of their own. */
+  readonly name?: string
+}
+
+/** Absent: no limit. Hard ones hold; soft ones are for whoever watches. */
+export interface QuotaLimits {
+  readonly hardBytes?: number
+  readonly softBytes?: number
+  readonly hardFiles?: number
+  readonly softFiles?: number
+}
+
+export interface QuotaRow extends QuotaTarget {
+  /** The same as long as it holds something or has limits of its own. */
+  readonly index: number
+  /** Bytes of objects, all their versions, and parts of open uploads, as clients see them. Snapshots count for nobody. */
+  readonly usedBytes: number
+  /** Objects and their versions, without delete markers. */
+  readonly usedFiles: number
+  /** Whether the limits are its own; otherwise they are the default ones. */
+  readonly isRuled: boolean
+  readonly limits: QuotaLimits
+}
+
 /** A view of the index at a snapshot of the bucket's volume. */
 export interface SnapshotAt {
   readonly epoch: number
@@ -103,7 +134,10 @@ export interface ObjectRow {
   readonly blobs: readonly BlobRef[]
   /** Present for an object that was completed from parts. */
   readonly parts: readonly ObjectPart[] | null
-  /** Content headers, user metadata, owner, tags: what the object store keeps for itself. At most 16 KiB as JSON. */
+  /**
+   * Content headers, user metadata, owner, tags: what the object store keeps for itself. At most 16 KiB as JSON. The one
+   * that the catalog looks at is `owner`, text: the user whose quota the row counts to.
+   */
   readonly details: Fields
   /** What clients call the way it is stored; absent: the usual one. */
   readonly storageClass?: string

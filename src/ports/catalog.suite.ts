@@ -7,6 +7,7 @@ import { proveAgainstModel } from './catalog-model.suite.ts'
 import { proveObjects } from './catalog-objects.suite.ts'
 import { provePages } from './catalog-pages.suite.ts'
 import { proveReadOnly } from './catalog-read-only.suite.ts'
+import { proveQuotas } from './catalog-quotas.suite.ts'
 import { proveRecords } from './catalog-records.suite.ts'
 import { proveRetention } from './catalog-retention.suite.ts'
 import { proveSnapshots } from './catalog-snapshots.suite.ts'
@@ -40,6 +41,7 @@ export function proveCatalog(name: string, open: () => Promise<OpenedCatalog>, {
     proveReadOnly(catalog, reopen)
     proveVersions(catalog)
     proveRetention(catalog)
+    proveQuotas(catalog, runs)
     provePages(catalog, runs)
     proveAgainstModel(catalog, runs)
   })

@@ -11,6 +11,9 @@ import type {
   ObjectLock,
   ObjectRow,
   PartRow,
+  QuotaLimits,
+  QuotaRow,
+  QuotaTarget,
   RecordChange,
   ScanPage,
   SampleBlock,
@@ -96,6 +99,9 @@ export interface Catalog {
   bucket(bucket: string): Promise<BucketCounters | undefined>
   /** Of all buckets, or of those of them that are named. */
   buckets(named?: readonly string[]): Promise<ReadonlyMap<string, BucketCounters>>
+
+  /** All of a volume that limits hold for, their own or the default ones, in the order of their index. */
+  quotas(volume: string): Promise<readonly QuotaRow[]>
 
   /** Snapshots of a volume, oldest first. */
   snapshots(volume: string): Promise<readonly SnapshotRow[]>
@@ -255,6 +261,19 @@ export type Change =
    */
   | { readonly do: 'close-volume'; readonly volume: string; readonly withBuckets?: boolean }
 
+  /**
+   * Gives a target limits of its own, in place of the default ones; `null` takes them away. They hold from this commit on,
+   * also where more is held already: then nothing more fits.
+   */
+  | {
+      readonly do: 'set-quota'
+      readonly volume: string
+      readonly quota: QuotaTarget
+      readonly limits: QuotaLimits | null
+    }
+  /** No target of the volume has limits any more. */
+  | { readonly do: 'clear-quotas'; readonly volume: string }
+
   /** Constant time at any number of objects. Refused `exists` when the uuid is there. */
   | { readonly do: 'take-snapshot'; readonly volume: string; readonly snapshot: string; readonly nowMs: number }
   /** Constant time: the rows only it held are let go by `reclaim`. Repeating it changes nothing. */
@@ -296,7 +315,8 @@ export type Change =
   | { readonly do: 'close-bucket'; readonly bucket: string }
 
   /**
-   * Makes this the current object of the key. Refused `full` (with `scope` volume or bucket) when it does not fit,
+   * Makes this the current object of the key. Refused `full` (with `scope` volume, bucket, or quota:tree, quota:user,
+   * quota:group when a hard limit of one of these stands against it) when it does not fit,
    * `condition`/`absent` by its condition. Its blobs must be durable, and are owned by the index from here on; a blob
    * that is already known to the volume is shared. Refused `missing` with scope 'blob' when a blob was needed before and
    * is not any more: its file may be gone. A copy that names the blobs of another object says `shares`: then it is refused
@@ -351,7 +371,7 @@ export type Change =
       /** `null` removes it. */
       readonly lock?: ObjectLock | null
       readonly legalHold?: boolean
-      /** Details named here take the place of those the row has; `null` removes one. */
+      /** Details named here take the place of those the row has; `null` removes one. The owner stays who it is. */
       readonly details?: Fields
       readonly bypassGovernance?: boolean
     }
@@ -467,7 +487,7 @@ export class CommitRefused extends Error {
   readonly reason: RefusalReason
   /** Index of the change in the commit. */
   readonly change: number
-  /** `taken`: the unique scope. `full`: 'volume' or 'bucket'. `parts`: the part number. Others: as said with the change. */
+  /** `taken`: the unique scope. `full`: 'volume', 'bucket' or 'quota:' and the type of the quota. `parts`: the part number. Others: as said with the change. */
   readonly scope: string
 
   constructor(reason: RefusalReason, change: number, scope = '') {

@@ -27,6 +27,9 @@ import { auditMessages } from './security/audit/messages.ts'
 import { keys } from './security/authentication/keys.ts'
 import { aggregates } from './storage/aggregates.ts'
 import { qosPolicies } from './storage/qos/policies.ts'
+import { qtrees } from './storage/qtrees.ts'
+import { quotaReports } from './storage/quota/reports.ts'
+import { quotaRules } from './storage/quota/rules.ts'
 import { snapshotPolicies } from './storage/snapshot-policies.ts'
 import { snapshotPolicySchedules } from './storage/snapshot-policies/schedules.ts'
 import { volumeHistory } from './storage/volumes/metrics.ts'
@@ -57,6 +60,9 @@ export const behaviours: readonly Behaviour[] = [
   recoveryFromQueue,
   purgeOfQueue,
   recoveryQueue,
+  qtrees,
+  quotaRules,
+  quotaReports,
   aggregates,
   snapshotPolicies,
   snapshotPolicySchedules,

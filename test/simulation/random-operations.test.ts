@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { removeOwedTrees } from '../../src/core/removed-trees.ts'
-import { asText, recordsOf, type Body } from '../support/body.ts'
+import { asNumber, asText, recordsOf, type Body } from '../support/body.ts'
 import { startTestCluster, type TestCluster } from '../support/cluster.ts'
 import { leftovers } from '../support/leftovers.ts'
 import { seedOf } from '../support/seed.ts'
@@ -32,9 +32,19 @@ const DEEDS = [
   'offline volume',
   'online volume',
   'drop volume',
+  'clone volume',
+  'split clone',
   'drop volume for good',
   'recover volume',
   'purge volume',
+  'make qtree',
+  'rename qtree',
+  'drop qtree',
+  'make quota rule',
+  'make quota rule',
+  'change quota rule',
+  'drop quota rule',
+  'switch quotas',
   'make snapshot',
   'drop snapshot',
   'make server',
@@ -55,6 +65,8 @@ const NAMES = ['aa1', 'bb2', 'cc3']
 const VOLUMES = '/api/storage/volumes'
 const QUEUE = '/api/private/cli/volume/recovery-queue'
 const SVMS = '/api/svm/svms'
+const QTREES = '/api/storage/qtrees'
+const RULES = '/api/storage/quota/rules'
 const BUCKETS = '/api/protocols/s3/buckets'
 const SERVICES = '/api/protocols/s3/services'
 const INTERFACES = '/api/network/ip/interfaces'
@@ -86,6 +98,20 @@ async function perform(cluster: TestCluster, { does, name, other, pick }: Ask): 
     const record = await some(QUEUE, 'vserver,volume')
     return { vserver: record?.['vserver'] ?? 'none', volume: record?.['volume'] ?? 'none' }
   }
+  const inVolume = async (collection: string, body: object) => {
+    const record = await some(VOLUMES, 'uuid,svm.uuid')
+    if (record !== undefined)
+      await ask('POST', collection, {
+        ...body,
+        volume: { uuid: keyOf(record) },
+        svm: { uuid: record['svm']?.['uuid'] },
+      })
+  }
+  const qtree = async (method: string, body?: object) => {
+    const record = await some(QTREES, 'volume.uuid,id')
+    if (record !== undefined)
+      await ask(method, `${QTREES}/${asText(record['volume']?.['uuid'])}/${asNumber(record['id'])}`, body)
+  }
   const snapshots = async (): Promise<string> => `${VOLUMES}/${keyOf(await some(VOLUMES, 'uuid'))}/snapshots`
 
   switch (does) {
@@ -109,6 +135,14 @@ async function perform(cluster: TestCluster, { does, name, other, pick }: Ask): 
       return on(VOLUMES, 'PATCH', { state: 'offline' })
     case 'online volume':
       return on(VOLUMES, 'PATCH', { state: 'online', comment: name })
+    case 'clone volume':
+      return ask('POST', VOLUMES, {
+        name,
+        svm: { name: other },
+        clone: { is_flexclone: true, parent_volume: { name: NAMES[pick % NAMES.length] } },
+      })
+    case 'split clone':
+      return on(VOLUMES, 'PATCH', { clone: { split_initiated: true } })
     case 'drop volume':
       return on(VOLUMES, 'DELETE')
     case 'drop volume for good':
@@ -117,6 +151,23 @@ async function perform(cluster: TestCluster, { does, name, other, pick }: Ask): 
       return ask('POST', `${QUEUE}/recover`, { ...(await queued()), newname: name })
     case 'purge volume':
       return ask('POST', `${QUEUE}/purge`, await queued())
+    case 'make qtree':
+      return inVolume(QTREES, { name: other })
+    case 'rename qtree':
+      return qtree('PATCH', { name })
+    case 'drop qtree':
+      return qtree('DELETE')
+    case 'make quota rule': {
+      const qtree = pick % 3 === 0 ? other : ''
+      const target = pick % 2 === 0 ? { type: 'tree', qtree } : { type: 'user', qtree, users: [{ name }] }
+      return inVolume(RULES, { ...target, space: { hard_limit: '1m' } })
+    }
+    case 'change quota rule':
+      return on(RULES, 'PATCH', { space: { hard_limit: (pick + 1) * 1024 } })
+    case 'drop quota rule':
+      return on(RULES, 'DELETE')
+    case 'switch quotas':
+      return on(VOLUMES, 'PATCH', { quota: { enabled: pick % 3 > 0 } })
     case 'make snapshot':
       return ask('POST', await snapshots(), { name })
     case 'drop snapshot':

@@ -10,6 +10,8 @@ import { treeOf } from '../../src/core/tree-of.ts'
 import { ownedBytes } from '../../src/resources/storage/aggregate-space.ts'
 import { RECOVERY_QUEUE } from '../../src/resources/storage/volumes/recovery-queue.ts'
 import { isRecord, type Row, textAt, type Value } from '../../src/model/value.ts'
+import type { QuotaTarget } from '../../src/ports/catalog.ts'
+import { QUOTA_RULES, targetOf } from '../../src/resources/storage/quota/limits.ts'
 
 const VOLUMES = 'storage/volumes'
 const SNAPSHOTS = 'storage/volumes/{volume.uuid}/snapshots'
@@ -52,6 +54,16 @@ export async function leftovers(cluster: Cluster, folder: string): Promise<strin
     )
     if (counters.get(uuid)?.sizeBytes !== volume['size']) found.push(`volume ${uuid} has two sizes`)
   }
+  // Rules of volumes in the queue are there with them, and their limits go on.
+  for (const volume of volumes) {
+    const uuid = textAt(volume, 'uuid')
+    const limits = (await cluster.catalog.quotas(uuid)).filter(({ isRuled }) => isRuled)
+    compare(
+      'limits in force',
+      limits.map(targetName),
+      volume['quota.enabled'] === true ? (await cluster.rows(QUOTA_RULES, uuid)).map(targetOf).map(targetName) : [],
+    )
+  }
   for (const aggregate of await cluster.rows('storage/aggregates')) {
     const uuid = textAt(aggregate, 'uuid')
     const wanted = { volumes: 0, sizeBytes: 0, usedBytes: 0, promisedBytes: 0 }
@@ -88,6 +100,8 @@ export async function leftovers(cluster: Cluster, folder: string): Promise<strin
   }
   return found
 }
+
+const targetName = ({ type, tree, name }: QuotaTarget) => `${type} ${tree ?? ''} ${name ?? ''}`
 
 async function treesOf(cluster: Cluster, folder: string, found: string[]): Promise<string[]> {
   const trees: string[] = []

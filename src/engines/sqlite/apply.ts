@@ -7,6 +7,7 @@ import { cloneChanges } from './clone-changes.ts'
 import type { Ledger } from './ledger.ts'
 import { logChanges } from './log-changes.ts'
 import { objectChanges } from './object-changes.ts'
+import { quotaChanges } from './quotas.ts'
 import { recordChanges } from './record-changes.ts'
 import { Refusal } from './refusal.ts'
 import { restoreChanges } from './restore-changes.ts'
@@ -21,13 +22,14 @@ export type Apply = (changes: readonly Change[]) => Outcome[]
 export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
   const records = recordChanges(db, ledger)
   const blobs = blobChanges(db, ledger)
-  const objects = objectChanges(db, ledger, blobs)
+  const quotas = quotaChanges(db, ledger)
+  const objects = objectChanges(db, ledger, blobs, quotas)
   const amend = amendments(db, ledger, blobs, objects)
-  const uploads = uploadChanges(db, ledger, blobs, objects)
-  const volumes = volumeChanges(db, ledger)
+  const uploads = uploadChanges(db, ledger, blobs, objects, quotas)
+  const volumes = volumeChanges(db, ledger, quotas)
   const snapshots = snapshotChanges(db, ledger, blobs)
-  const restores = restoreChanges(db, ledger, blobs)
-  const cloneRows = cloneChanges(db, ledger, blobs)
+  const restores = restoreChanges(db, ledger, blobs, quotas)
+  const cloneRows = cloneChanges(db, ledger, blobs, quotas)
   const logs = logChanges(db, ledger)
   const samples = sampleChanges(ledger)
 
@@ -53,6 +55,10 @@ export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
         return volumes.replicateInto(change)
       case 'close-volume':
         return volumes.closeVolume(change)
+      case 'set-quota':
+        return quotas.set(change)
+      case 'clear-quotas':
+        return quotas.clear(change)
       case 'take-snapshot':
         return snapshots.take(change)
       case 'drop-snapshot':

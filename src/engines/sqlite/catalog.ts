@@ -12,6 +12,7 @@ import type {
   ObjectRow,
   Outcome,
   PartRow,
+  QuotaRow,
   RecordChange,
   ScanPage,
   SampleBlock,
@@ -144,6 +145,10 @@ export class SqliteCatalog implements Catalog {
 
   async snapshots(volume: string): Promise<readonly SnapshotRow[]> {
     return this.#read.snapshots(volume)
+  }
+
+  async quotas(volume: string): Promise<readonly QuotaRow[]> {
+    return this.#read.quotas(volume)
   }
 
   snapshotBytes(volume: string): Promise<ReadonlyMap<string, number>> {

@@ -9,14 +9,19 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Change, Outcome } from '../../ports/catalog.ts'
 import type { BlobChanges } from './blobs.ts'
 import type { Ledger } from './ledger.ts'
+import { ownedBy } from './quotas.ts'
+import type { QuotaChanges } from './quotas.ts'
 import { refuse } from './refusal.ts'
-import { COPIED_COLUMNS, readBlobs } from './rows.ts'
+import { COPIED_COLUMNS, OWNER, readBlobs } from './rows.ts'
 import { query } from './statements.ts'
 
 interface FoundRow {
   readonly key: Uint8Array
   readonly seq: number
   readonly blobs: string
+  readonly size: number
+  readonly marker: number
+  readonly owner: string
   /** Its number in the history, or null. */
   readonly dead: number | null
 }
@@ -35,6 +40,7 @@ interface Sums {
 /** To look at a row costs so much less than to copy one. */
 const LOOKED = 10
 
+const COUNTED = `blobs, size, marker, ${OWNER} AS owner`
 const FROM_HERE = 'bucket = ?1 AND key >= ?2 AND (key > ?2 OR seq < ?3)'
 const THIS_ROW = 'bucket = ?1 AND key = ?2 AND seq = ?3'
 
@@ -45,7 +51,7 @@ const COPIES = COPIED_COLUMNS.split(/,\s*/)
   )
   .join(', ')
 
-export function cloneChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChanges) {
+export function cloneChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChanges, quotas: QuotaChanges) {
   const source = query<{ id: number; volume: number; tree: string }>(
     db,
     'SELECT b.id, v.id AS volume, v.tree FROM buckets b JOIN volumes v ON v.id = b.volume WHERE b.uuid = ?',
@@ -53,14 +59,14 @@ export function cloneChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChange
   const snapshot = query<{ epoch: number }>(db, 'SELECT epoch FROM snapshots WHERE volume = ? AND uuid = ?')
   const rows = query<LookedAt>(
     db,
-    `SELECT key, seq, born, NULL AS died, blobs, NULL AS dead FROM objects WHERE ${FROM_HERE}
-       UNION ALL SELECT key, seq, born, died, blobs, id AS dead FROM object_history WHERE ${FROM_HERE}
+    `SELECT key, seq, born, NULL AS died, ${COUNTED}, NULL AS dead FROM objects WHERE ${FROM_HERE}
+       UNION ALL SELECT key, seq, born, died, ${COUNTED}, id AS dead FROM object_history WHERE ${FROM_HERE}
        ORDER BY key, seq DESC LIMIT ?4`,
   )
   const shown = query<FoundRow>(
     db,
-    `SELECT key, seq, blobs, NULL AS dead FROM objects WHERE ${THIS_ROW} AND born <= ?4
-       UNION ALL SELECT key, seq, blobs, id AS dead FROM object_history WHERE ${THIS_ROW} AND born <= ?4 AND died > ?4`,
+    `SELECT key, seq, ${COUNTED}, NULL AS dead FROM objects WHERE ${THIS_ROW} AND born <= ?4
+       UNION ALL SELECT key, seq, ${COUNTED}, id AS dead FROM object_history WHERE ${THIS_ROW} AND born <= ?4 AND died > ?4`,
   )
   const copyLive = ledger.write(
     `INSERT OR IGNORE INTO objects (${COPIED_COLUMNS})
@@ -80,10 +86,12 @@ export function cloneChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChange
     const { epoch } = snapshot.get(from.volume, change.snapshot) ?? refuse('missing', 'snapshot')
     if (from.tree !== bucket.volume.tree) refuse('missing', 'blob')
 
-    function copy({ key, seq, blobs: names, dead }: FoundRow): void {
+    function copy({ key, seq, blobs: names, size, marker, owner, dead }: FoundRow): void {
       const { epoch: born } = bucket.volume
       const isNew = dead === null ? copyLive(bucket.id, born, from.id, key, seq) : copyDead(bucket.id, born, dead)
-      if (isNew === 1) blobs.inherit(bucket.volume, readBlobs(names))
+      if (isNew === 0) return
+      blobs.inherit(bucket.volume, readBlobs(names))
+      quotas.move(bucket.volume, [{ holder: ownedBy(owner), bytes: marker === 1 ? 0 : size, files: 1 - marker }])
     }
 
     let position = change.after === undefined ? { key: '', seq: 0 } : (JSON.parse(change.after) as Position)

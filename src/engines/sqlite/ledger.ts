@@ -47,12 +47,19 @@ const KEPT_MAX = 10_000
 
 export type Write = (...values: Value[]) => number
 
+/** Other sums that are changed in memory and written once, with those of the ledger. */
+export interface JoinedSums {
+  flush(): void
+  forget(): void
+}
+
 export class Ledger {
   readonly #db: DatabaseSync
   readonly #volumes = new Map<string, VolumeSums>()
   readonly #buckets = new Map<string, BucketSums>()
   readonly #changedVolumes = new Set<VolumeSums>()
   readonly #changedBuckets = new Set<BucketSums>()
+  readonly #joined: JoinedSums[] = []
   readonly #findVolume
   readonly #findBucket
   readonly #findState
@@ -93,6 +100,16 @@ export class Ledger {
   /** Changes made so far, in rows and in sums. A refusal that finds it unmoved has left nothing to undo. */
   get writes(): number {
     return this.#writes
+  }
+
+  /** Has other sums written and forgotten at the same moments. Who changes them says so with `note`. */
+  join(sums: JoinedSums): void {
+    this.#joined.push(sums)
+  }
+
+  /** Something was changed that did not go through the ledger. */
+  note(): void {
+    this.#writes++
   }
 
   /** Prepares a statement that changes rows. Every change must go through here or `change…`, so that it is noticed. */
@@ -196,6 +213,7 @@ export class Ledger {
     for (const b of this.#changedBuckets) {
       this.#saveBucket.run(b.limitBytes, b.usedBytes, b.objects, b.versions, b.versioning, b.id)
     }
+    for (const sums of this.#joined) sums.flush()
     if (this.#stateChanged) this.#saveState.run(this.#current().revision, this.#current().seq)
     this.#changedVolumes.clear()
     this.#changedBuckets.clear()
@@ -209,6 +227,7 @@ export class Ledger {
     this.#buckets.clear()
     this.#changedVolumes.clear()
     this.#changedBuckets.clear()
+    for (const sums of this.#joined) sums.forget()
     this.#state = undefined
     this.#stateChanged = false
   }

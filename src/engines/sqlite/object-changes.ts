@@ -16,10 +16,12 @@ import { chargedBytes } from '../../ports/charged.ts'
 import type { BlobChanges } from './blobs.ts'
 import { versionFinder } from './find-version.ts'
 import type { BucketSums, Ledger, VolumeSums } from './ledger.ts'
+import { ownedBy, ownerOf } from './quotas.ts'
+import type { Move, QuotaChanges } from './quotas.ts'
 import { refuse } from './refusal.ts'
 import { checkRemovable } from './retention.ts'
 import type { Authority, HeldColumns } from './retention.ts'
-import { COPIED_COLUMNS, objectBody, readBlobs, writeBlobs } from './rows.ts'
+import { COPIED_COLUMNS, objectBody, OWNER, readBlobs, writeBlobs } from './rows.ts'
 import { query } from './statements.ts'
 
 type Of<Name extends Change['do']> = Extract<Change, { do: Name }>
@@ -36,10 +38,11 @@ export interface KeptRow extends HeldColumns {
   readonly etag: string
   readonly modified: number
   readonly blobs: string
+  readonly owner: string
 }
 
-const KEPT_COLUMNS =
-  'seq, born, version, marker, lock_mode AS lockMode, lock_until AS lockUntil, hold, size, etag, modified, blobs'
+const KEPT_COLUMNS = `seq, born, version, marker, lock_mode AS lockMode, lock_until AS lockUntil, hold, size, etag, modified,
+  blobs, ${OWNER} AS owner`
 
 /** Where a row is about to be added. */
 export interface Place {
@@ -55,7 +58,7 @@ export interface Place {
 const MARKER = { sizeBytes: 0, etag: '', blobs: [], parts: null } as const
 const NO_CHECKSUM = { algorithm: '', type: 'FULL_OBJECT', value: '' } as const
 
-export function objectChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChanges) {
+export function objectChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChanges, quotas: QuotaChanges) {
   const newest = query<KeptRow>(
     db,
     `SELECT ${KEPT_COLUMNS} FROM objects WHERE bucket = ? AND key = ? ORDER BY seq DESC LIMIT 1`,
@@ -113,7 +116,9 @@ export function objectChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChang
   }
 
   /** Adds the row, whose blobs are counted already, and lets go of the one it replaces. */
-  function add({ bucket, key, version, current, replaced }: Place, object: ObjectDraft, marker: 0 | 1): void {
+  function add(place: Place, object: ObjectDraft, marker: 0 | 1): void {
+    const { bucket, key, version, current, replaced } = place
+    quotas.move(bucket.volume, marker === 0 ? movesFor(place, object) : gone(replaced))
     if (replaced !== undefined) retire(bucket, key, replaced)
     insert(
       bucket.id,
@@ -164,6 +169,7 @@ export function objectChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChang
       checkRemovable(row, change)
       if (row === undefined) return { found: false }
       retire(bucket, key, row)
+      quotas.move(bucket.volume, gone(row))
       count(bucket, { bytes: -row.size, rows: -1, objects: -1 })
       return { found: true }
     }
@@ -190,6 +196,7 @@ export function objectChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChang
       objects = Number(older.get(bucket.id, key, row.seq)?.marker === 0) - Number(isObject(row))
     }
     retire(bucket, key, row)
+    quotas.move(bucket.volume, gone(row))
     count(bucket, { bytes: -row.size, rows: -1, objects })
     return { found: true, marker: row.marker === 1, version }
   }
@@ -207,6 +214,7 @@ export function objectChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChang
       checkKey(key)
       const place = placeFor(bucket, key, object.version, { condition, nowMs })
       checkBucketLimit(bucket, object.sizeBytes - (place.replaced?.size ?? 0))
+      quotas.check(bucket.volume, movesFor(place, object))
       if (change.shares === true) blobs.requireNeeded(bucket.volume, object.blobs)
       blobs.acquire(bucket.volume, object.blobs)
       const outcome = addObject(place, object)
@@ -224,6 +232,16 @@ export function objectChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChang
 }
 
 export type ObjectChanges = ReturnType<typeof objectChanges>
+
+/** What an object in its place gives to its owner, and takes from that of the row it replaces. */
+export function movesFor({ replaced }: Place, { sizeBytes, details }: ObjectDraft): Move[] {
+  return [{ holder: ownedBy(ownerOf(details)), bytes: sizeBytes, files: 1 }, ...gone(replaced)]
+}
+
+/** What a row takes with it. A delete marker is nobody's. */
+function gone(row: KeptRow | undefined): Move[] {
+  return isObject(row) ? [{ holder: ownedBy(row.owner), bytes: -row.size, files: -1 }] : []
+}
 
 function isObject(row: KeptRow | undefined): row is KeptRow {
   return row !== undefined && row.marker === 0

@@ -30,6 +30,7 @@ import type { PageWalk } from './list.ts'
 import { listVersions, scanVersions } from './list-versions.ts'
 import { OBJECT_COLUMNS, objectRow, partRow, uploadRow } from './rows.ts'
 import type { ObjectColumns, PartColumns, UploadColumns } from './rows.ts'
+import { quotaReads } from './quota-reads.ts'
 import { sampleReads } from './samples.ts'
 import { snapshotSizes } from './snapshot-bytes.ts'
 import { query } from './statements.ts'
@@ -374,6 +375,7 @@ export function reader(db: DatabaseSync) {
       return byRow(counters.iterate(table, after), limit)
     },
 
+    quotas: quotaReads(db),
     samples: sampleReads(db, nextPage),
   }
 }

@@ -12,20 +12,28 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Change, Outcome } from '../../ports/catalog.ts'
 import type { BlobChanges } from './blobs.ts'
 import type { Ledger, VolumeSums } from './ledger.ts'
+import { ownedBy } from './quotas.ts'
+import type { QuotaChanges } from './quotas.ts'
 import { refuse } from './refusal.ts'
-import { COPIED_COLUMNS, readBlobs } from './rows.ts'
+import { COPIED_COLUMNS, OWNER, readBlobs } from './rows.ts'
 import { query } from './statements.ts'
 
 type Of<Name extends Change['do']> = Extract<Change, { do: Name }>
 
-interface LiveRow {
+interface CountedRow {
+  readonly size: number
+  readonly marker: number
+  readonly owner: string
+}
+
+interface LiveRow extends CountedRow {
   readonly key: Uint8Array
   readonly seq: number
   readonly born: number
   readonly blobs: string
 }
 
-interface DeadRow {
+interface DeadRow extends CountedRow {
   readonly id: number
   readonly blobs: string
 }
@@ -41,7 +49,7 @@ interface Position {
 /** To look at a row costs so much less than to remove one. */
 const LOOKED = 10
 
-export function restoreChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChanges) {
+export function restoreChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChanges, quotas: QuotaChanges) {
   const find = query<{ epoch: number }>(db, 'SELECT epoch FROM snapshots WHERE volume = ? AND uuid = ?')
   const newer = query<{ epoch: number }>(db, 'SELECT epoch FROM snapshots WHERE volume = ? AND epoch > ?')
   const removeSnapshots = ledger.write('DELETE FROM snapshots WHERE volume = ? AND epoch > ?')
@@ -53,13 +61,13 @@ export function restoreChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChan
   )
   const live = query<LiveRow>(
     db,
-    `SELECT key, seq, born, blobs FROM objects
+    `SELECT key, seq, born, blobs, size, marker, ${OWNER} AS owner FROM objects
        WHERE bucket = ?1 AND key >= ?2 AND (key > ?2 OR seq < ?3) ORDER BY key, seq DESC LIMIT ?4`,
   )
   const removeLive = ledger.write('DELETE FROM objects WHERE bucket = ? AND key = ? AND seq = ?')
   const dead = query<DeadRow>(
     db,
-    `SELECT h.id, h.blobs FROM object_history h JOIN buckets b ON b.id = h.bucket AND b.closed = 0
+    `SELECT h.id, h.blobs, h.size, h.marker, ${OWNER} AS owner FROM object_history h JOIN buckets b ON b.id = h.bucket AND b.closed = 0
        WHERE h.volume = ?1 AND h.died > ?2 AND h.born <= ?2 LIMIT ?3`,
   )
   const revive = ledger.write(
@@ -73,6 +81,11 @@ export function restoreChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChan
        FROM buckets b LEFT JOIN snapshot_buckets s ON s.volume = b.volume AND s.bucket = b.id AND s.epoch = ?2
        WHERE b.volume = ?1 AND b.closed = 0`,
   )
+
+  /** A row comes back, or goes, and with it what it counts for. */
+  function move(volume: VolumeSums, { size, marker, owner }: CountedRow, sign: 1 | -1): void {
+    if (marker === 0) quotas.move(volume, [{ holder: ownedBy(owner), bytes: sign * size, files: sign }])
+  }
 
   /**
    * Rows born later go, from a position on: at most `limit` of them, of `LOOKED` times as many looked at. Gives the next
@@ -88,6 +101,7 @@ export function restoreChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChan
       if (row.born > volume.restoring) {
         blobs.release(volume, readBlobs(row.blobs), 'live')
         removeLive(bucket, row.key, row.seq)
+        move(volume, row, -1)
         if (++removed === limit) return { bucket, key: Buffer.from(row.key).toString('hex'), seq: row.seq }
       }
     }
@@ -125,6 +139,7 @@ export function restoreChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChan
       for (const row of rows) {
         blobs.revive(volume, readBlobs(row.blobs))
         revive(row.id)
+        move(volume, row, 1)
         removeDead(row.id)
       }
       return { restored: rows.length, ...(rows.length < limit ? {} : { next: 'dead' }) }

@@ -47,6 +47,9 @@ export const OBJECT_COLUMNS = `key, seq, version, marker, size, etag, modified, 
 export const COPIED_COLUMNS = `bucket, key, seq, born, version, versioned, marker, size, etag, modified, algorithm, composite, class,
   lock_mode, lock_until, hold, checksum, blobs, body`
 
+/** Whose bytes a row counts as: its owner, who is one of its details; '' for nobody. */
+export const OWNER = `coalesce(body ->> '$.details.owner', '')`
+
 interface ObjectBody {
   readonly parts: readonly ObjectPart[] | null
   readonly details: Fields

@@ -16,10 +16,12 @@
  * - `volumes` and `buckets` carry their sums. They change in the same transaction as the rows they count.
  * - `aggregates` has the sums of the volumes in each, and `volumes.snapshots` counts. Triggers keep both, so they follow
  *   whatever statement changes a row, in the same transaction.
+ * - `quotas` has the sums of qtrees, users and groups, and their limits: quotas.ts.
  * - `samples` is clustered by time first: all that one round writes, rolls up or lets go of are neighbours.
  * - A page of 8 KiB holds rows of up to about 2 KB without overflow pages, which is nearly every object row.
  */
 import { DatabaseSync } from 'node:sqlite'
+import { OWNER } from './rows.ts'
 
 export const SCHEMA_VERSION = 6
 
@@ -111,6 +113,39 @@ UPDATE state SET seq = max(seq, (SELECT coalesce(max(id), 0) FROM volumes));
 UPDATE volumes SET snapshots = (SELECT count(*) FROM snapshots s WHERE s.volume = volumes.id);
 UPDATE volumes SET aggregate = r.body ->> '$.aggregates[0].uuid', guaranteed = r.body ->> '$."guarantee.type"' = 'volume'
   FROM records r WHERE r.type = 'storage/volumes' AND r.key = volumes.uuid;
+`
+
+const QUOTAS = `
+CREATE TABLE quotas (
+  id INTEGER PRIMARY KEY,
+  volume INTEGER NOT NULL,
+  type TEXT NOT NULL,
+  tree INTEGER NOT NULL, -- -1: the whole volume, or of type tree all that are not ruled
+  target TEXT NOT NULL, -- a user or a group; '': all that are not ruled
+  bytes INTEGER NOT NULL DEFAULT 0,
+  files INTEGER NOT NULL DEFAULT 0,
+  ruled INTEGER NOT NULL DEFAULT 0, -- 1: has limits of its own, be they that there are none
+  hard_bytes INTEGER,
+  soft_bytes INTEGER,
+  hard_files INTEGER,
+  soft_files INTEGER
+) STRICT;
+CREATE UNIQUE INDEX quotas_by_target ON quotas (volume, type, tree, target);
+CREATE INDEX quotas_ruled ON quotas (volume) WHERE ruled = 1;
+`
+
+/** Of a catalog that has objects already. Their owners are read once. */
+const QUOTAS_COUNTED = `
+INSERT INTO quotas (volume, type, tree, target, bytes, files)
+  WITH held (volume, owner, bytes, files) AS MATERIALIZED (
+    SELECT b.volume, ${OWNER}, o.size, 1 - o.marker FROM objects o JOIN buckets b ON b.id = o.bucket
+    UNION ALL
+    SELECT b.volume, coalesce(u.details ->> '$.owner', ''), u.bytes, 0
+      FROM uploads u JOIN buckets b ON b.id = u.bucket
+  )
+  SELECT volume, 'tree', 0, '', sum(bytes), sum(files) FROM held GROUP BY volume
+  UNION ALL
+  SELECT volume, 'user', -1, owner, sum(bytes), sum(files) FROM held WHERE owner <> '' GROUP BY volume, owner;
 `
 
 const TABLES = `
@@ -309,10 +344,10 @@ CREATE TABLE counters (
   value REAL NOT NULL,
   PRIMARY KEY (tbl, row, name)
 ) STRICT, WITHOUT ROWID;
-${SUMS}${SAMPLES}`
+${SUMS}${SAMPLES}${QUOTAS}`
 
 /** What leads from a version to the next. */
-const STEPS: Readonly<Record<number, string>> = { 4: SAMPLES, 5: ADD_TREES + ADD_SUMS }
+const STEPS: Readonly<Record<number, string>> = { 4: SAMPLES, 5: `${ADD_TREES}${ADD_SUMS}${QUOTAS}${QUOTAS_COUNTED}` }
 
 /** Opens the catalog for its one writer, and makes the tables when they are not there. */
 export function openForWriting(file: string): DatabaseSync {

@@ -2,8 +2,10 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Change, Outcome } from '../../ports/catalog.ts'
 import type { BlobChanges } from './blobs.ts'
 import type { BucketSums, Ledger } from './ledger.ts'
-import { charged, checkBucketLimit, checkKey, checkVolumeSize } from './object-changes.ts'
+import { charged, checkBucketLimit, checkKey, checkVolumeSize, movesFor } from './object-changes.ts'
 import type { ObjectChanges } from './object-changes.ts'
+import { ownedBy } from './quotas.ts'
+import type { Move, QuotaChanges } from './quotas.ts'
 import { refuse } from './refusal.ts'
 import { readBlobs, writeBlobs } from './rows.ts'
 import { query } from './statements.ts'
@@ -14,6 +16,7 @@ interface OpenUpload {
   readonly id: number
   readonly key: Uint8Array
   readonly bytes: number
+  readonly owner: string
 }
 
 interface KeptPart {
@@ -23,8 +26,17 @@ interface KeptPart {
   readonly blobs: string
 }
 
-export function uploadChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChanges, objects: ObjectChanges) {
-  const find = query<OpenUpload>(db, 'SELECT id, key, bytes FROM uploads WHERE bucket = ? AND upload = ?')
+export function uploadChanges(
+  db: DatabaseSync,
+  ledger: Ledger,
+  blobs: BlobChanges,
+  objects: ObjectChanges,
+  quotas: QuotaChanges,
+) {
+  const find = query<OpenUpload>(
+    db,
+    `SELECT id, key, bytes, coalesce(details ->> '$.owner', '') AS owner FROM uploads WHERE bucket = ? AND upload = ?`,
+  )
   const partsOf = query<KeptPart>(db, 'SELECT number, size, etag, blobs FROM parts WHERE upload = ? ORDER BY number')
   const part = query<KeptPart>(db, 'SELECT number, size, etag, blobs FROM parts WHERE upload = ? AND number = ?')
   const insert = ledger.write('INSERT INTO uploads (bucket, key, upload, started, details) VALUES (?, ?, ?, ?, ?)')
@@ -38,6 +50,9 @@ export function uploadChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChang
   function upload(bucket: BucketSums, id: string): OpenUpload {
     return find.get(bucket.id, id) ?? refuse('missing', 'upload')
   }
+
+  /** Parts count as bytes of who opened the upload; they are no files. */
+  const bytesOf = ({ owner }: OpenUpload, bytes: number): Move => ({ holder: ownedBy(owner), bytes, files: 0 })
 
   return {
     open({ bucket: uuid, upload: row }: Of<'open-upload'>): Outcome {
@@ -57,6 +72,7 @@ export function uploadChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChang
       const growth = row.sizeBytes - (before?.size ?? 0)
       if (open.bytes + growth > maxTotalBytes) refuse('too-large')
       checkBucketLimit(bucket, growth)
+      quotas.check(volume, [bytesOf(open, growth)])
       if (shares === true) blobs.requireNeeded(volume, row.blobs)
       blobs.acquire(volume, row.blobs)
       if (before !== undefined) blobs.release(volume, readBlobs(before.blobs), 'live')
@@ -64,6 +80,7 @@ export function uploadChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChang
       putPart(open.id, row.number, row.sizeBytes, row.etag, row.modifiedMs, checksum, writeBlobs(row.blobs))
       if (growth !== 0) {
         grow(growth, open.id)
+        quotas.move(volume, [bytesOf(open, growth)])
         ledger.changeBucket(bucket, { usedBytes: bucket.usedBytes + growth })
       }
       checkVolumeSize(volume, chargedBefore)
@@ -84,6 +101,9 @@ export function uploadChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChang
         used.push(row)
       }
       const sizeBytes = used.reduce((sum, row) => sum + row.size, 0)
+      const partsGone = bytesOf(open, -open.bytes)
+      quotas.check(bucket.volume, [partsGone, ...movesFor(place, { ...object, sizeBytes })])
+      quotas.move(bucket.volume, [partsGone])
       for (const row of kept.values()) blobs.release(bucket.volume, readBlobs(row.blobs), 'live')
       removeParts(open.id)
       remove(open.id)
@@ -98,6 +118,7 @@ export function uploadChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChang
       for (const row of partsOf.all(open.id)) blobs.release(bucket.volume, readBlobs(row.blobs), 'live')
       removeParts(open.id)
       remove(open.id)
+      quotas.move(bucket.volume, [bytesOf(open, -open.bytes)])
       ledger.changeBucket(bucket, { usedBytes: bucket.usedBytes - open.bytes })
       return { found: true }
     },

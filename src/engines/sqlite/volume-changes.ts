@@ -2,12 +2,13 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Change, Outcome } from '../../ports/catalog.ts'
 import { chargedBytes } from '../../ports/charged.ts'
 import type { Ledger } from './ledger.ts'
+import type { QuotaChanges } from './quotas.ts'
 import { refuse } from './refusal.ts'
 import { query } from './statements.ts'
 
 type Of<Name extends Change['do']> = Extract<Change, { do: Name }>
 
-export function volumeChanges(db: DatabaseSync, ledger: Ledger) {
+export function volumeChanges(db: DatabaseSync, ledger: Ledger, quotas: QuotaChanges) {
   const openBucketIn = query<{ id: number }>(db, 'SELECT id FROM buckets WHERE volume = ? AND closed = 0 LIMIT 1')
   const insertVolume = ledger.write(
     'INSERT INTO volumes (uuid, tree, size, changed) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
@@ -78,6 +79,7 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger) {
       // The oldest that it shared its tree with now owns what the two had.
       const heir = sharing.get(volume.tree, volume.id)
       if (heir !== undefined) ledger.changeVolume(ledger.volume(heir.uuid), { inheritedBytes: null })
+      quotas.remove(volume)
       closeVolume(volume.id)
       hideBuckets(volume.id)
       removeSnapshots(volume.id)

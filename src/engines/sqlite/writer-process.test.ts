@@ -11,7 +11,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { CatalogUnavailable } from '../../ports/catalog.ts'
 import type { Change } from '../../ports/catalog.ts'
-import { bytes, draft, listed, put } from '../../ports/catalog-fixtures.suite.ts'
+import { bytes, draft, listed, part, put } from '../../ports/catalog-fixtures.suite.ts'
 import { openSqliteCatalog } from './catalog.ts'
 import { SCHEMA_VERSION } from './schema.ts'
 import { WriterServer } from './server.ts'
@@ -38,7 +38,7 @@ void describe('the writer process', () => {
       console.log(`SEED=${seed}`)
       let writer = await startWriter({ file, socket })
       const catalog = openSqliteCatalog({ file, commit: { socket } })
-      await catalog.commit(OPEN)
+      await catalog.commit([...OPEN, { do: 'set-quota', volume: 'v', quota: { type: 'tree', tree: 0 }, limits: {} }])
       const acknowledged = new Set<string>()
       let n = 0
       for (const round of [0, 1, 2]) {
@@ -73,6 +73,8 @@ void describe('the writer process', () => {
       assert.equal((await catalog.records('t')).length * 2, keys.size)
       assert.equal((await catalog.bucket('b'))?.objects, keys.size)
       assert.equal((await catalog.volume('v'))?.usedBytes, keys.size * 10)
+      const [quota] = await catalog.quotas('v')
+      assert.deepEqual([quota?.usedBytes, quota?.usedFiles], [keys.size * 10, keys.size])
       await catalog.close()
       await writer.stop()
       const db = new DatabaseSync(file)
@@ -245,6 +247,34 @@ void describe('the writer process', () => {
       await writer.stop()
     }))
 
+  void it('a catalog from before there were quotas counts once what users have in it', () =>
+    inFolder(async ({ file, socket }) => {
+      const before = openSqliteCatalog({ file, commit: 'in-process' })
+      const bucket = { do: 'open-bucket', bucket: 'b', volume: 'v', limitBytes: 1000 } as const
+      await before.commit([{ do: 'open-volume', volume: 'v', sizeBytes: 1000 }, bucket])
+      await before.commit([
+        put('b', 'k', draft('a', 5, { owner: 'anna' })),
+        put('b', 'l', draft('b', 6, { owner: '' })),
+      ])
+      const upload = { upload: 'u', key: Buffer.from('k'), startedMs: 1, details: { owner: 'anna' } }
+      await before.commit([
+        { do: 'open-upload', bucket: 'b', upload },
+        { do: 'put-part', bucket: 'b', upload: 'u', part: part(1, 'c', 7), maxTotalBytes: 100 },
+      ])
+      const all = 'SELECT volume, type, tree, target, bytes, files, ruled FROM quotas ORDER BY type'
+      await before.close()
+      const db = new DatabaseSync(file)
+      const counted = db.prepare(all).all()
+      assert.equal(counted.length, 2)
+      db.exec(`${TO_VERSION_5} PRAGMA user_version = 5`)
+      db.close()
+      const writer = await startWriter({ file, socket })
+      const upgraded = new DatabaseSync(file)
+      assert.deepEqual(upgraded.prepare(all).all(), counted)
+      upgraded.close()
+      await writer.stop()
+    }))
+
   void it('a catalog from before the first release is refused, and left as it is', () =>
     inFolder(async ({ file, socket }) => {
       await openSqliteCatalog({ file, commit: 'in-process' }).close()
@@ -259,7 +289,7 @@ void describe('the writer process', () => {
 
 /** Takes away what version 6 brought. */
 const TO_VERSION_5 = `DROP TRIGGER volumes_summed; DROP TRIGGER volumes_placed; DROP TRIGGER snapshots_taken; DROP TRIGGER snapshots_dropped;
-  DROP TABLE aggregates; DROP INDEX volumes_by_change; DROP INDEX volumes_by_tree;
+  DROP TABLE aggregates; DROP TABLE quotas; DROP INDEX volumes_by_change; DROP INDEX volumes_by_tree;
   ALTER TABLE blobs DROP COLUMN inherited; ALTER TABLE volumes DROP COLUMN tree; ALTER TABLE volumes DROP COLUMN inherited;
   ALTER TABLE volumes DROP COLUMN reserve; ALTER TABLE volumes DROP COLUMN read_only;
   ${['aggregate', 'guaranteed', 'snapshots', 'changed'].map((name) => `ALTER TABLE volumes DROP COLUMN ${name};`).join('')}`

@@ -12,6 +12,7 @@ import { mayDo, type Role } from '../../model/access.ts'
 import { Failure, failures } from '../../model/failure.ts'
 import { selectFields } from '../../model/query.ts'
 import type { PathMatch } from '../../model/registry.ts'
+import type { Resource } from '../../model/resource.ts'
 import { isServed } from '../../model/release.ts'
 import { flatten, nester } from '../../model/shape.ts'
 import { type Json, type Row, textAt } from '../../model/value.ts'
@@ -287,7 +288,7 @@ class Exchange {
         ? undefined
         : behaviour.rows === undefined
           ? await this.#cluster.find(resource.rowsOf, performed.key)
-          : await findInstance(this.#cluster, behaviour, match.pathValues, [performed.key])
+          : await findInstance(this.#cluster, behaviour, match.pathValues, instanceOf(resource, performed.key))
     const path = collectionPath(resource, match.pathValues)
     const body: Record<string, Json> = {}
     const headers: Record<string, string> = {}
@@ -346,6 +347,11 @@ class Exchange {
     // Whatever the content type says: curl's -d says it is a form, and the field's own examples leave it so.
     return parseJson(body)
   }
+}
+
+/** The words of a path that lead to a record, by its key. */
+function instanceOf(resource: Resource, key: string): string[] {
+  return resource.key.length === 1 ? [key] : key.split('/')
 }
 
 export function allowedMethods(behaviour: Behaviour, isInstance: boolean): string[] {

@@ -7,6 +7,9 @@ import { failures } from '../../model/failure.ts'
 import { printSize } from '../../model/kinds/index.ts'
 import { isRecord, type Row, textAt } from '../../model/value.ts'
 import { CommitRefused, type Change } from '../../ports/catalog.ts'
+import { QTREES } from './qtree-verbs.ts'
+import { quotaLock, QUOTA_RULES, switchChanges } from './quota/limits.ts'
+import { QUOTA_NOTES } from './quota-watch.ts'
 import { plannedRestore, restoreArgs, restoreVolume } from './volume-restore.ts'
 import { AGGREGATES_LOCK, availableIn, ownedBytes, placed, queuedBytes } from './aggregate-space.ts'
 import { FULLNESS } from './volume-watch.ts'
@@ -168,7 +171,7 @@ export const modifyVolume = job({
       async run(cluster, { key, input }) {
         const change = input['$change']
         if (isRecord(change) && Object.keys(change).length === 0) return
-        await cluster.locks.with([AGGREGATES_LOCK], async () => {
+        await cluster.locks.with([AGGREGATES_LOCK, quotaLock(key)], async () => {
           const record = await cluster.catalog.record('storage/volumes', key)
           if (record === undefined) throw failures.notFound('volume', 'uuid')
           const before = record.body as Row
@@ -183,6 +186,7 @@ export const modifyVolume = job({
             { do: 'resize-volume', volume: key, sizeBytes: Number(after['size']), reserveBytes: reserveOf(after) },
             placed(after),
             cluster.put('storage/volumes', after, { expect: record.revision }),
+            ...(await switchChanges(cluster, before, after)),
             cluster.event('volume.modified', { volume: after['name'] ?? '' }),
           ])
         })
@@ -219,8 +223,9 @@ export const removeVolume = job({
     {
       name: 'remove records',
       async run(cluster, { key, input }) {
-        // No server may take the volume between the look and the commit, nobody change its size or share its tree.
-        const locks = [`servers:${textAt(input, 'svm.uuid')}`, AGGREGATES_LOCK, TREES_LOCK]
+        // No server may take the volume between the look and the commit, nobody change its size,
+        // share its tree, or make a qtree or a rule in it.
+        const locks = [`servers:${textAt(input, 'svm.uuid')}`, AGGREGATES_LOCK, TREES_LOCK, quotaLock(key)]
         await cluster.locks.with(locks, async () => {
           const volume = await cluster.find('storage/volumes', key)
           if (volume === undefined) return
@@ -229,10 +234,14 @@ export const removeVolume = job({
           const { own } = await bucketsIn(cluster, key)
           // Clones do not get into the queue: their buckets go with them, and what they began with is held by the parent.
           const hours = isClone(volume) || own.length > 0 ? 0 : Number(input['$hours'])
+          const within = (
+            await Promise.all(WITHIN_VOLUMES.map((type) => cluster.catalog.records(type, { parent: key })))
+          ).flat()
           const changes: Change[] = [
             ...own.map((bucket): Change => ({ do: 'remove-record', type: BUCKETS, key: textAt(bucket, 'uuid') })),
             { do: 'check-childless', type: BUCKETS, parent: key },
-            ...(hours > 0 ? queueChanges(cluster, volume, hours) : await forgetChanges(cluster, volume)),
+            ...(hours > 0 ? queueChanges(cluster, volume, hours, within) : await forgetChanges(cluster, volume)),
+            ...within.map(({ type, key: record }): Change => ({ do: 'remove-record', type, key: record })),
             { do: 'remove-record', type: 'storage/volumes', key },
             { do: 'remove-record', type: NOTES, key },
             { do: 'remove-record', type: FULLNESS, key },
@@ -266,6 +275,9 @@ async function usual(cluster: Cluster, parent: Row | undefined): Promise<Row> {
     'snapshot_policy.uuid': parent === undefined ? (policy ?? null) : (parent['snapshot_policy.uuid'] ?? null),
   }
 }
+
+/** What goes with its volume, beside its snapshots. */
+const WITHIN_VOLUMES = [QTREES, QUOTA_RULES, QUOTA_NOTES] as const
 
 async function chooseAggregate(cluster: Cluster, draft: Row, parent: Row | undefined): Promise<string> {
   const given = draft['aggregates'] as readonly Row[] | undefined

@@ -5,6 +5,7 @@ import { createVolume, modifyVolume, removeVolume, VOLUME_BYTES_MAX, VOLUME_BYTE
 import { autosizeFields } from './volumes/autosize.ts'
 import { cloneFields, cloneReadings } from './volumes/clone-fields.ts'
 import { reserveFields } from './volumes/reserve.ts'
+import { quotaFields, volumeQuota } from './volumes/quota.ts'
 import { volumeMetrics, volumeSpace } from './volume-readings.ts'
 
 export const volumes = define(
@@ -56,6 +57,7 @@ export const volumes = define(
         set: 'always',
       },
       'qos.policy': { doc: 'Its ceilings of throughput.', ref: 'storage/qos/policies', set: 'always' },
+      ...quotaFields,
       create_time: { doc: 'When it was made.', kind: time() },
       snapshot_count: { doc: 'How many snapshots it has.', kind: count(), since: '9.10.1' },
       is_object_store: { doc: 'Whether it is the root volume of an object store server.', kind: flag() },
@@ -73,7 +75,7 @@ export const volumes = define(
     },
   },
   {
-    derive: [...volumeSpace, ...cloneReadings, ...volumeMetrics],
+    derive: [...volumeSpace, ...cloneReadings, volumeQuota, ...volumeMetrics],
     create: createVolume,
     modify: modifyVolume,
     remove: removeVolume,

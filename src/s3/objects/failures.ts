@@ -74,7 +74,7 @@ function explainRefusal(refused: CommitRefused): S3Error {
   }
 }
 
-/** What has no room left: the bucket, or the volume it lives in. */
+/** What has no room left: the bucket, the volume it lives in, or a quota in that volume. */
 export function full(what: string, cause?: unknown): S3Error {
   const message = quotaMessages[what]
   return s3Error('QuotaExceeded', { cause, ...(message === undefined ? {} : { message }) })
@@ -83,4 +83,7 @@ export function full(what: string, cause?: unknown): S3Error {
 const quotaMessages: Readonly<Record<string, string>> = {
   bucket: 'The bucket is full. Delete objects or raise its size, then try again.',
   volume: 'The volume of the bucket is full. Delete objects or snapshots, or raise its size, then try again.',
+  'quota:tree': 'The quota of the qtree is used up. Delete objects or raise its hard limit, then try again.',
+  'quota:user': 'The quota of the user is used up. Delete objects or raise its hard limit, then try again.',
+  'quota:group': 'The quota of the group is used up. Delete objects or raise its hard limit, then try again.',
 }

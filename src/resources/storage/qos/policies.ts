@@ -12,6 +12,7 @@ export const QOS_POLICIES = 'storage/qos/policies'
 const USERS = [
   ['storage/volumes', 'qos.policy.uuid'],
   ['protocols/s3/buckets', 'qos_policy.uuid'],
+  ['storage/qtrees', 'qos_policy.uuid'],
   ['svm/svms', 'qos_policy.uuid'],
 ] as const
 

@@ -354,7 +354,7 @@ test('of more volumes than the queue keeps, the oldest go', async () => {
     const volume = { uuid: crypto.randomUUID(), name: `v${at}`, 'svm.uuid': svm, aggregates, size: 2 ** 20 }
     await cluster.commit([
       { do: 'open-volume', volume: volume.uuid, sizeBytes: volume.size },
-      ...queueChanges(cluster, volume, 12),
+      ...queueChanges(cluster, volume, 12, []),
     ])
     bench.cluster.clock.aheadMs += 10
   }

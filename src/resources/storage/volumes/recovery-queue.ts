@@ -34,8 +34,11 @@ export function retentionHours(svm: Row | undefined): number {
   return Number(svm?.['volume_delete_retention_hours'] ?? RETENTION_HOURS)
 }
 
-/** The changes that put the volume of this record, which goes in the same commit, into the queue. */
-export function queueChanges(cluster: Cluster, volume: Row, hours: number): Change[] {
+/**
+ * The changes that put the volume of this record into the queue. The record goes in the same commit, and so do those of
+ * what is within the volume (qtrees, quota rules); they come back with it.
+ */
+export function queueChanges(cluster: Cluster, volume: Row, hours: number, within: readonly StoredRecord[]): Change[] {
   const uuid = textAt(volume, 'uuid')
   // Others may be deleted by the same name: a number that stays with the volume tells them apart.
   const number = Number.parseInt(uuid.replaceAll('-', '').slice(-8), 16)
@@ -49,6 +52,7 @@ export function queueChanges(cluster: Cluster, volume: Row, hours: number): Chan
     retention_hours: hours,
     $tree: treeOf(volume),
     $volume: volume,
+    $within: within.map(({ type, body }) => ({ type, body: body as Row })),
   }
   return [
     cluster.put(RECOVERY_QUEUE, queued, { expect: 'absent' }),
@@ -108,6 +112,12 @@ export async function purgeVolume(cluster: Cluster, key: string, reason: PurgeRe
       cluster.event('volume.purged', { volume: textAt(record.body, 'volume'), reason }),
     ])
   })
+}
+
+/** The changes that bring back what was within a volume of the queue. */
+export function broughtBack(cluster: Cluster, queued: StoredRecord): Change[] {
+  const within = (queued.body['$within'] ?? []) as readonly { readonly type: string; readonly body: Row }[]
+  return within.map(({ type, body }) => cluster.put(type, body, { expect: 'absent' }))
 }
 
 /** The record of a volume as it was when it was deleted. */

@@ -7,7 +7,7 @@ import { type Row, textAt, type Value } from '../../../../../model/value.ts'
 import { AGGREGATES_LOCK, placed } from '../../../../storage/aggregate-space.ts'
 import { aggregateOf } from '../../../../../core/aggregate-of.ts'
 import { insistOnSpace } from '../../../../storage/volume-verbs.ts'
-import { RECOVERY_QUEUE, volumeOf } from '../../../../storage/volumes/recovery-queue.ts'
+import { broughtBack, RECOVERY_QUEUE, volumeOf } from '../../../../storage/volumes/recovery-queue.ts'
 import { namedInQueue, queuedFields, vserver } from '../recovery-queue.ts'
 
 const VOLUMES = 'storage/volumes'
@@ -55,6 +55,7 @@ async function recover(cluster: Cluster, key: string, wanted: Value | undefined)
       { do: 'remove-record', type: RECOVERY_QUEUE, key, expect: record.revision },
       cluster.put(VOLUMES, volume, { expect: 'absent' }),
       placed(volume),
+      ...broughtBack(cluster, record),
       cluster.event('volume.recovered', { volume: called }),
     ])
   })

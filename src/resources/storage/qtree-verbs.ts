@@ -1,0 +1,152 @@
+import type { Cluster } from '../../core/cluster.ts'
+import { inline } from '../../core/verb.ts'
+import { failures } from '../../model/failure.ts'
+import { type Row, textAt } from '../../model/value.ts'
+import { limitChanges, quotaLock, QUOTA_RULES } from './quota/limits.ts'
+
+export const QTREES = 'storage/qtrees'
+/** Ids are 1..4994; 0 is the default qtree, which is always there. */
+export const QTREE_ID_MAX = 4994
+const USER_ID_MAX = 2 ** 32 - 1
+
+/** All qtrees of a volume, by their records. The default one has a record only when it was changed. */
+export function qtreesOf(volume: Row, records: readonly Row[]): Row[] {
+  const named = records.filter((row) => row['id'] !== 0)
+  return [{ ...defaultQtree(volume), ...records.find((row) => row['id'] === 0) }, ...named]
+}
+
+function defaultQtree(volume: Row): Row {
+  const of = { 'volume.uuid': textAt(volume, 'uuid'), 'svm.uuid': textAt(volume, 'svm.uuid') }
+  return { ...of, id: 0, name: '', security_style: 'unix', unix_permissions: 755 }
+}
+
+/** What clients of the interface know these failures by. */
+const codes = {
+  make: 5242886,
+  default: 5242894,
+  name: 5242953,
+  rename: 5242958,
+  owner: 5242967,
+  export: 1703954,
+} as const
+
+export const createQtree = inline({
+  example: { name: 'qtree_example', 'svm.name': 'svm1', 'volume.name': 'vol1', security_style: 'unix' },
+  alone: ({ draft }) => [quotaLock(textAt(draft, 'volume.uuid'))],
+  async plan(cluster, { draft }) {
+    if (draft['name'] === undefined) {
+      throw failures.invalid('name', 'Field "name" is required: a qtree has a name.', codes.name)
+    }
+    checkFields(draft)
+    const volume = textAt(draft, 'volume.uuid')
+    await volumeOf(cluster, draft)
+    await insistOnName(cluster, draft)
+    const key = `${volume}/${freeId(await cluster.rows(QTREES, volume))}`
+    return { key, input: { ...draft } }
+  },
+  step: {
+    name: 'write record',
+    async run(cluster, { key, input }) {
+      const id = Number(key.split('/')[1])
+      await cluster.commit([
+        cluster.put(QTREES, { ...input, id }, { expect: 'absent' }),
+        cluster.event('qtree.created', { qtree: input['name'] ?? '', volume: input['volume.uuid'] ?? '' }),
+      ])
+    },
+  },
+})
+
+export const modifyQtree = inline({
+  alone: ({ row }) => [quotaLock(textAt(row, 'volume.uuid'))],
+  async plan(cluster, { row = {}, draft }) {
+    checkFields(draft)
+    const volume = textAt(row, 'volume.uuid')
+    const changed = { ...row, ...draft }
+    if (row['id'] === 0) {
+      if (draft['name'] !== undefined) {
+        throw failures.invalid('name', 'The default qtree has no name, and gets none.', codes.rename)
+      }
+      if (typeof draft['qos_policy.uuid'] === 'string') {
+        throw failures.invalid('qos_policy', 'The default qtree has the QoS policy of its volume. Set it there.')
+      }
+    } else if (draft['name'] !== undefined && draft['name'] !== row['name']) await insistOnName(cluster, changed)
+    return { key: `${volume}/${textAt(row, 'id')}`, input: { ...draft } }
+  },
+  step: {
+    name: 'write record',
+    async run(cluster, { key, input }) {
+      const [uuid = '', id = ''] = key.split('/')
+      const volume = await cluster.row('storage/volumes', uuid)
+      const record = await cluster.catalog.record(QTREES, key)
+      if (record === undefined && id !== '0') throw failures.notFound('qtree', 'id')
+      const changed: Row = { ...(record === undefined ? defaultQtree(volume) : record.body), ...input }
+      await cluster.commit([
+        cluster.put(QTREES, changed, { expect: record?.revision ?? 'absent' }),
+        cluster.event('qtree.modified', { qtree: changed['name'] ?? '', volume: uuid }),
+      ])
+    },
+  },
+})
+
+/** The rules that name a qtree go with it. */
+export const removeQtree = inline({
+  alone: ({ row }) => [quotaLock(textAt(row, 'volume.uuid'))],
+  plan(_cluster, { row = {} }) {
+    if (row['id'] === 0) throw failures.inUse('The default qtree goes with its volume.', 'id', codes.default)
+    const volume = textAt(row, 'volume.uuid')
+    const { name = '' } = row
+    return Promise.resolve({ key: `${volume}/${textAt(row, 'id')}`, input: { name } })
+  },
+  step: {
+    name: 'remove record',
+    async run(cluster, { key, input }) {
+      const [uuid = '', id = ''] = key.split('/')
+      const volume = await cluster.row('storage/volumes', uuid)
+      const rules = (await cluster.rows(QUOTA_RULES, uuid)).filter((rule) => textAt(rule, 'qtree.id') === id)
+      await cluster.commit([
+        ...rules.map((rule) => ({ do: 'remove-record', type: QUOTA_RULES, key: textAt(rule, 'uuid') }) as const),
+        ...rules.flatMap((rule) => limitChanges(volume, rule, null)),
+        { do: 'remove-record', type: QTREES, key },
+        cluster.event('qtree.deleted', { qtree: input['name'] ?? '', volume: uuid }),
+      ])
+    },
+  },
+})
+
+function freeId(qtrees: readonly Row[]): number {
+  const taken = new Set(qtrees.map((row) => row['id']))
+  for (let id = 1; id <= QTREE_ID_MAX; id++) if (!taken.has(id)) return id
+  throw failures.invalid(undefined, `The volume has ${QTREE_ID_MAX} qtrees, which is the limit.`, codes.make)
+}
+
+/** The volume of a draft, which has to be one of its SVM. */
+export async function volumeOf(cluster: Cluster, draft: Row): Promise<Row> {
+  const volume = await cluster.find('storage/volumes', textAt(draft, 'volume.uuid'))
+  if (volume === undefined || volume['svm.uuid'] !== draft['svm.uuid']) {
+    throw failures.invalid('volume.uuid', 'The SVM has no such volume.', 917927)
+  }
+  return volume
+}
+
+async function insistOnName(cluster: Cluster, row: Row): Promise<void> {
+  if ((await cluster.keyOfName(QTREES, textAt(row, 'name'), textAt(row, 'volume.uuid'))) !== undefined) {
+    throw failures.duplicate(`A qtree named "${textAt(row, 'name')}"`, 'name')
+  }
+}
+
+function checkFields(draft: Row): void {
+  for (const field of ['export_policy.name', 'export_policy.id'] as const) {
+    if (draft[field] !== undefined && draft[field] !== null) {
+      throw failures.invalid(field, `There is no export policy "${textAt(draft, field)}".`, codes.export)
+    }
+  }
+  if (/[89]/.test(textAt(draft, 'unix_permissions'))) {
+    throw failures.badValue('unix_permissions', 'it takes the digits of an octal number, such as 755.')
+  }
+  for (const field of ['user.id', 'group.id'] as const) {
+    const id = textAt(draft, field)
+    if (id !== '' && (!/^\d+$/.test(id) || Number(id) > USER_ID_MAX)) {
+      throw failures.invalid(field, `It takes a number in 0..${USER_ID_MAX}.`, codes.owner)
+    }
+  }
+}

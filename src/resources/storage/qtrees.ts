@@ -1,0 +1,102 @@
+import { define, type Derivation } from '../../core/behaviour.ts'
+import { count, oneOf, text } from '../../model/kinds/index.ts'
+import { type Row, textAt } from '../../model/value.ts'
+import { createQtree, modifyQtree, QTREE_ID_MAX, QTREES, qtreesOf, removeQtree } from './qtree-verbs.ts'
+
+/** Where clients see a qtree: under the path of its volume, where that has one. */
+const paths: Derivation = {
+  gives: ['path', 'nas.path'],
+  async from(cluster, rows) {
+    const derived: Row[] = []
+    for (const row of rows) {
+      const junction = textAt(await cluster.find('storage/volumes', textAt(row, 'volume.uuid')), 'nas.path')
+      const path = `${junction === '/' ? '' : junction}/${textAt(row, 'name')}`.replace(/(?<=.)\/$/, '')
+      derived.push(junction === '' ? {} : { path, 'nas.path': path })
+    }
+    return derived
+  },
+}
+
+export const qtrees = define(
+  {
+    path: '/storage/qtrees',
+    noun: 'qtree',
+    doc: 'Qtrees: parts of a volume with a name, that quotas can limit. Each volume has a default one, with id 0 and no name.',
+    key: ['volume.uuid', 'id'],
+    recordKey: ['volume.uuid', 'id'],
+    parent: 'volume.uuid',
+    nameWithin: 'volume.uuid',
+    fields: {
+      id: {
+        doc: 'The number of the qtree within its volume. 0 is the default one.',
+        kind: count({ min: 0, max: QTREE_ID_MAX }),
+      },
+      name: {
+        doc: 'The name of the qtree, unique within its volume. Needed to create one.',
+        kind: text({
+          charactersMin: 1,
+          charactersMax: 64,
+          pattern: /^(?!\.{1,2}$|\.snapshot$)[^/\\]+$/,
+          patternDoc: 'anything without "/" and "\\", but not ".", ".." and ".snapshot"',
+        }),
+        set: 'always',
+      },
+      svm: { doc: 'The SVM of its volume.', ref: 'svm/svms', set: 'create', required: true },
+      volume: { doc: 'The volume it is in.', ref: 'storage/volumes', set: 'create', required: true },
+      security_style: {
+        doc: 'Whose permissions decide. Kept for file access.',
+        kind: oneOf('unix', 'ntfs', 'mixed'),
+        set: 'always',
+        default: 'unix',
+      },
+      unix_permissions: {
+        doc: 'Permissions of its top folder, as the digits of an octal number: 755. Kept for file access.',
+        kind: count({ min: 0, max: 7777 }),
+        set: 'always',
+        default: 755,
+      },
+      'user.name': {
+        doc: 'Who owns its top folder.',
+        kind: text({ charactersMax: 256 }),
+        set: 'always',
+        since: '9.9.1',
+      },
+      'user.id': { doc: 'The same, by number.', kind: text({ charactersMax: 10 }), set: 'always', since: '9.9.1' },
+      'group.name': {
+        doc: 'The group of its top folder.',
+        kind: text({ charactersMax: 256 }),
+        set: 'always',
+        since: '9.9.1',
+      },
+      'group.id': { doc: 'The same, by number.', kind: text({ charactersMax: 10 }), set: 'always', since: '9.9.1' },
+      'export_policy.name': {
+        doc: 'Who may mount it. There are no export policies yet, so none can be named.',
+        kind: text({ charactersMax: 256 }),
+        set: 'always',
+      },
+      'export_policy.id': { doc: 'The same, by number.', kind: count({ min: 0 }), set: 'always' },
+      qos_policy: {
+        doc: 'Its ceilings of throughput. Kept for file access; not of a default qtree.',
+        ref: 'storage/qos/policies',
+        set: 'always',
+        since: '9.8',
+      },
+      path: { doc: 'Where clients see it, once its volume has a path.', kind: text() },
+      'nas.path': { doc: 'The same.', kind: text(), since: '9.9.1' },
+    },
+  },
+  {
+    async rows(cluster, path) {
+      const wanted = path['volume.uuid']
+      const records = Map.groupBy(await cluster.rows(QTREES, wanted), (row) => textAt(row, 'volume.uuid'))
+      const volumes = (await cluster.rows('storage/volumes')).filter(
+        ({ uuid }) => wanted === undefined || uuid === wanted,
+      )
+      return volumes.flatMap((volume) => qtreesOf(volume, records.get(textAt(volume, 'uuid')) ?? []))
+    },
+    derive: [paths],
+    create: createQtree,
+    modify: modifyQtree,
+    remove: removeQtree,
+  },
+)

@@ -1,0 +1,136 @@
+/**
+ * Tells when somebody holds more of a volume than a soft limit says, and when it is less again.
+ *
+ * What was told is noted in a record, in the commit of the event, as it is for full volumes: each crossing is told once,
+ * also over restarts, and what is held has to go some way below a limit before it can be crossed again.
+ */
+import type { Cluster } from '../../core/cluster.ts'
+import type { EventName } from '../../core/events.ts'
+import { describe } from '../../core/jobs.ts'
+import { type Row, textAt } from '../../model/value.ts'
+import { CommitRefused, type Change, type QuotaRow } from '../../ports/catalog.ts'
+import { areQuotasOn, fieldsOfTarget } from './quota/limits.ts'
+
+const LOOK_EVERY_MS = 1000
+/** Of ten thousand users a look takes some 50 ms: the pause is so many times longer, or a second. */
+const PAUSE_TIMES = 20
+/** So much of a limit less, in whole bytes or files, is below it again. */
+const BELOW_SHARE = 0.02
+
+/** Soft limits that are exceeded, as they were told. The key is the volume and the index of the quota. */
+export const QUOTA_NOTES = 'internal/quota-notes'
+
+const UNITS = ['space', 'files'] as const
+type Exceeded = Readonly<Record<(typeof UNITS)[number], boolean>>
+const NOTHING: Exceeded = { space: false, files: false }
+
+export class QuotaWatch {
+  readonly #cluster: Cluster
+  readonly #stop = new AbortController()
+  #running: Promise<void> = Promise.resolve()
+  #told: Map<string, Exceeded> | undefined
+
+  constructor(cluster: Cluster) {
+    this.#cluster = cluster
+  }
+
+  start(): void {
+    this.#running = this.#loop()
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#running
+  }
+
+  async #loop(): Promise<void> {
+    const { clock } = this.#cluster.system
+    while (!this.#stop.signal.aborted) {
+      const beganMs = clock.elapsed()
+      try {
+        await this.look()
+      } catch (failure) {
+        this.#cluster.log.warn('Quotas were not looked at. It is tried again.', { cause: describe(failure) })
+      }
+      const pauseMs = Math.max(LOOK_EVERY_MS, (clock.elapsed() - beganMs) * PAUSE_TIMES)
+      await clock.sleep(pauseMs, this.#stop.signal)
+    }
+  }
+
+  /** One look at all volumes whose quotas are on. */
+  async look(): Promise<void> {
+    const { catalog, system } = this.#cluster
+    this.#told ??= new Map(
+      (await catalog.records(QUOTA_NOTES)).map(({ key, body }) => [
+        key,
+        { space: body['space'] === true, files: body['files'] === true },
+      ]),
+    )
+    const seen = new Set<string>()
+    for (const volume of await this.#cluster.rows('storage/volumes')) {
+      if (this.#stop.signal.aborted) return
+      if (!areQuotasOn(volume)) continue
+      for (const quota of await catalog.quotas(textAt(volume, 'uuid'))) {
+        const key = `${textAt(volume, 'uuid')}/${quota.index}`
+        seen.add(key)
+        await this.#lookAt(volume, quota, key, this.#told)
+      }
+      await system.clock.sleep(0)
+    }
+    // What has no limits any more is not below them: its note goes without a word.
+    for (const key of this.#told.keys()) {
+      if (seen.has(key)) continue
+      await catalog.commit([{ do: 'remove-record', type: QUOTA_NOTES, key }])
+      this.#told.delete(key)
+    }
+  }
+
+  async #lookAt(volume: Row, quota: QuotaRow, key: string, told: Map<string, Exceeded>): Promise<void> {
+    const before = told.get(key) ?? NOTHING
+    const now: Exceeded = {
+      space: isExceeded(quota.usedBytes, quota.limits.softBytes, before.space),
+      files: isExceeded(quota.usedFiles, quota.limits.softFiles, before.files),
+    }
+    const crossed = UNITS.filter((unit) => now[unit] !== before[unit])
+    if (crossed.length === 0) return
+    const isOver = now.space || now.files
+    const note: Change = isOver
+      ? { do: 'put-record', type: QUOTA_NOTES, key, parent: textAt(volume, 'uuid'), body: now }
+      : { do: 'remove-record', type: QUOTA_NOTES, key }
+    if (await this.#tell(volume, [note, ...crossed.map((unit) => this.#event(volume, quota, unit, now[unit]))])) {
+      if (isOver) told.set(key, now)
+      else told.delete(key)
+    }
+  }
+
+  #event(volume: Row, quota: QuotaRow, unit: (typeof UNITS)[number], isOver: boolean): Change {
+    const name: EventName = isOver ? 'quota.soft_limit.exceeded' : 'quota.soft_limit.back'
+    const { tree, type } = quota
+    return this.#cluster.event(name, {
+      volume: textAt(volume, 'name'),
+      type,
+      ...(tree === undefined ? {} : { qtree: tree }),
+      ...fieldsOfTarget(quota),
+      limit: unit,
+    })
+  }
+
+  /** False when the volume was changed or deleted meanwhile. */
+  async #tell(volume: Row, changes: readonly Change[]): Promise<boolean> {
+    const { catalog } = this.#cluster
+    const record = await catalog.record('storage/volumes', textAt(volume, 'uuid'))
+    if (record === undefined) return false
+    try {
+      const { type, key, revision: expect } = record
+      await catalog.commit([{ do: 'check-record', type, key, expect }, ...changes])
+      return true
+    } catch (failure) {
+      if (failure instanceof CommitRefused) return false
+      throw failure
+    }
+  }
+}
+
+function isExceeded(used: number, limit: number | undefined, before: boolean): boolean {
+  return limit !== undefined && used > limit - (before ? Math.floor(limit * BELOW_SHARE) : 0)
+}

@@ -1,0 +1,113 @@
+import { define } from '../../../core/behaviour.ts'
+import type { Cluster } from '../../../core/cluster.ts'
+import { bytes, count, each, oneOf, text } from '../../../model/kinds/index.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+import type { QuotaRow } from '../../../ports/catalog.ts'
+import { QTREE_ID_MAX, QTREES, qtreesOf } from '../qtree-verbs.ts'
+import { areQuotasOn, fieldsOfLimits, fieldsOfTarget } from './limits.ts'
+
+export const quotaReports = define(
+  {
+    path: '/storage/quota/reports',
+    noun: 'quota report',
+    doc: 'What qtrees, users and groups hold of volumes whose quotas are on, beside what they may.',
+    key: ['volume.uuid', 'index'],
+    recordKey: ['volume.uuid', 'index'],
+    nameWithin: false,
+    fields: {
+      index: { doc: 'The number of the report within its volume.', kind: count({ min: 0 }) },
+      svm: { doc: 'The SVM of the volume.', ref: 'svm/svms' },
+      volume: { doc: 'The volume.', ref: 'storage/volumes' },
+      type: { doc: 'Who holds it.', kind: oneOf('tree', 'user', 'group') },
+      'qtree.id': { doc: 'The number of the qtree.', kind: count({ min: 0 }) },
+      'qtree.name': {
+        doc: 'The qtree; empty for the default one, and for the limits of all without a rule.',
+        kind: text(),
+      },
+      users: {
+        doc: 'The user. An empty name: the limits of all without a rule.',
+        kind: each({ name: { kind: text(), doc: 'Its name.' }, id: { kind: text(), doc: 'Its number.' } }),
+      },
+      'group.name': { doc: 'The group. Empty: the limits of all without a rule.', kind: text() },
+      'group.id': { doc: 'Its number.', kind: text() },
+      'space.used.total': {
+        doc: 'Bytes held: of objects, all their versions, and parts of open uploads.',
+        kind: bytes(),
+      },
+      'space.used.hard_limit_percent': { doc: 'The same in percent of the hard limit.', kind: count() },
+      'space.used.soft_limit_percent': { doc: 'The same in percent of the soft limit.', kind: count() },
+      'space.hard_limit': { doc: 'Bytes that nobody gets beyond.', kind: bytes() },
+      'space.soft_limit': { doc: 'Bytes beyond which an event tells of it.', kind: bytes() },
+      'files.used.total': { doc: 'Files held: objects and all their versions.', kind: count() },
+      'files.used.hard_limit_percent': { doc: 'The same in percent of the hard limit.', kind: count() },
+      'files.used.soft_limit_percent': { doc: 'The same in percent of the soft limit.', kind: count() },
+      'files.hard_limit': { doc: 'Files that nobody gets beyond.', kind: count() },
+      'files.soft_limit': { doc: 'Files beyond which an event tells of it.', kind: count() },
+    },
+  },
+  {
+    async rows(cluster, path) {
+      const wanted = path['volume.uuid']
+      const rows: Row[] = []
+      for (const volume of await cluster.rows('storage/volumes')) {
+        if (!areQuotasOn(volume) || (wanted !== undefined && volume['uuid'] !== wanted)) continue
+        rows.push(...(await reportsOf(cluster, volume)))
+      }
+      return rows
+    },
+  },
+)
+
+async function reportsOf(cluster: Cluster, volume: Row): Promise<Row[]> {
+  const uuid = textAt(volume, 'uuid')
+  const quotas = await cluster.catalog.quotas(uuid)
+  const qtrees = qtreesOf(volume, await cluster.rows(QTREES, uuid))
+  const names = new Map(qtrees.map((qtree) => [Number(qtree['id']), textAt(qtree, 'name')]))
+  const rows: Row[] = []
+  const report = (quota: QuotaRow) =>
+    rows.push({
+      'svm.uuid': textAt(volume, 'svm.uuid'),
+      'volume.uuid': uuid,
+      ...reportOf(quota),
+      ...qtreeOf(quota, names),
+    })
+  quotas.forEach(report)
+  const all = quotas.find(({ type, tree }) => type === 'tree' && tree === undefined)
+  if (all === undefined) return rows
+  // A qtree that holds nothing has the limits of all that have no rule, too.
+  const held = new Set(quotas.filter(({ type }) => type === 'tree').map(({ tree }) => tree))
+  for (const tree of names.keys()) {
+    if (!held.has(tree)) report({ ...all, tree, usedBytes: 0, usedFiles: 0, isRuled: false })
+  }
+  return rows
+}
+
+/** Qtrees are numbered already; the others come behind. */
+function indexOf({ type, tree, index }: QuotaRow): number {
+  return type === 'tree' && tree !== undefined ? tree : QTREE_ID_MAX + index
+}
+
+function qtreeOf({ type, tree }: QuotaRow, names: ReadonlyMap<number, string>): Row {
+  if (tree === undefined) return type === 'tree' ? { 'qtree.name': '' } : {}
+  return { 'qtree.id': tree, 'qtree.name': names.get(tree) ?? '' }
+}
+
+function reportOf(quota: QuotaRow): Row {
+  const { type, usedBytes, usedFiles, limits } = quota
+  return {
+    index: indexOf(quota),
+    type,
+    ...fieldsOfTarget(quota),
+    ...fieldsOfLimits(limits),
+    'space.used.total': usedBytes,
+    ...percent('space.used.hard_limit_percent', usedBytes, limits.hardBytes),
+    ...percent('space.used.soft_limit_percent', usedBytes, limits.softBytes),
+    'files.used.total': usedFiles,
+    ...percent('files.used.hard_limit_percent', usedFiles, limits.hardFiles),
+    ...percent('files.used.soft_limit_percent', usedFiles, limits.softFiles),
+  }
+}
+
+function percent(field: string, used: number, limit = 0): Row {
+  return limit === 0 ? {} : { [field]: Math.floor((used / limit) * 100) }
+}

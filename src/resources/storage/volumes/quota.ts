@@ -1,0 +1,20 @@
+import type { Derivation } from '../../../core/behaviour.ts'
+import { flag, oneOf } from '../../../model/kinds/index.ts'
+import type { FieldDeclaration } from '../../../model/resource.ts'
+import { areQuotasOn } from '../quota/limits.ts'
+
+export const quotaFields: Readonly<Record<string, FieldDeclaration>> = {
+  'quota.enabled': { doc: 'Whether the quota rules of the volume hold.', kind: flag(), set: 'modify' },
+  'quota.state': {
+    doc: 'The same. What users hold is always counted, so nothing is in between.',
+    kind: oneOf('on', 'off'),
+  },
+}
+
+export const volumeQuota: Derivation = {
+  gives: ['quota'],
+  from: (_cluster, rows) =>
+    Promise.resolve(
+      rows.map((row) => ({ 'quota.enabled': areQuotasOn(row), 'quota.state': areQuotasOn(row) ? 'on' : 'off' })),
+    ),
+}
