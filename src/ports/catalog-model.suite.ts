@@ -24,6 +24,7 @@ import {
   heldOf,
   isHeld,
   mayBecome,
+  mayGoFor,
   blobsOf,
   plain,
   shown,
@@ -80,6 +81,7 @@ class Run {
   }
   /** Not in the order of time: the catalog must not rely on ids for it. */
   #newVersion = () => `${(this.#made * 7) % 10}-${++this.#made}`
+  #take = (snapshot: string): Change => ({ do: 'take-snapshot', volume: this.#name, snapshot, nowMs: 1 })
   #openUpload = (n: number): Change => ({
     do: 'open-upload',
     bucket: this.#bucket(n),
@@ -165,7 +167,7 @@ class Run {
         break
       case 'snapshot': {
         const uuid = `${this.#name}:s${++this.#made}`
-        const [outcome] = await commit({ do: 'take-snapshot', volume: this.#name, snapshot: uuid, nowMs: 1 })
+        const [outcome] = await commit(this.#take(uuid))
         this.#snapshots.push({ uuid, epoch: outcome?.epoch ?? 0, index: [...this.#live] })
         break
       }
@@ -186,6 +188,9 @@ class Run {
       }
       case 'go back':
         await this.#goBack(step.which, step.limit)
+        break
+      case 'go back in range':
+        await this.#goBackInRange(step)
         break
       case 'reclaim':
         await commit({ do: 'reclaim', volume: this.#name, limit: step.limit })
@@ -311,6 +316,56 @@ class Run {
     this.#live = [...snapshot.index]
   }
 
+  /** Keys of the range are shown as they were from one batch on, and are not written; the others are, all the while. */
+  async #goBackInRange(step: Extract<Step, { do: 'go back in range' }>): Promise<void> {
+    const { bucket: n, limit, nowMs, range, other } = step
+    const snapshot = this.#snapshots[step.which]
+    if (snapshot === undefined) return
+    const bucket = this.#bucket(n)
+    const isIn = (k: string) => ('key' in range ? k === range.key : k.startsWith(range.prefix))
+    const bounds = 'key' in range ? { key: bytes(range.key) } : { prefix: bytes(range.prefix) }
+    const begin: Change = { do: 'begin-range-restore', bucket, snapshot: snapshot.uuid, range: bounds, nowMs }
+    const [now, then] = [this.#live[n] ?? new Map(), snapshot.index[n] ?? new Map()] as [Index, Index]
+    const isFree = [...now].every(([k, rows]) => {
+      const before = then.get(k) ?? []
+      const stays = (row: ModelRow) => {
+        const itself = before.find(({ id }) => id === row.id)
+        return itself === row || mayGoFor(row, itself, { nowMs })
+      }
+      return !isIn(k) || rows.every(stays)
+    })
+    await this.#catalog.commit([begin])
+    let isLooking = true
+    for (;;) {
+      if (isIn(other)) await refused('restoring', this.#catalog.commit([put(bucket, other, draft('never'))]))
+      else await this.#put(n, other, { object: draft(this.#newBlob(1), 1), held: {}, nowMs })
+      await refused('restoring', this.#catalog.commit([this.#take('never')]))
+      const drop: Change = { do: 'drop-snapshot', volume: this.#name, snapshot: snapshot.uuid }
+      await refused('restoring', this.#catalog.commit([drop]))
+      await this.#catalog.commit([begin, { do: 'reclaim', volume: this.#name, limit: 1 }])
+      let next: string | undefined
+      try {
+        const [outcome] = await this.#catalog.commit([{ do: 'restore-range', bucket, limit }])
+        next = outcome?.next
+      } catch (failure) {
+        assert.ok(failure instanceof CommitRefused && failure.reason === 'locked' && !isFree, String(failure))
+        await this.#catalog.commit([{ do: 'abandon-range-restore', bucket }])
+        return
+      }
+      if (isLooking && next !== 'look') {
+        isLooking = false
+        assert.ok(isFree)
+        for (const k of new Set([...(this.#live[n]?.keys() ?? []), ...then.keys()])) {
+          if (isIn(k)) this.#set(n, k, then.get(k) ?? [])
+        }
+      }
+      await this.#checkBuckets()
+      if (next === undefined) break
+      await refused('not-empty', this.#catalog.commit([{ do: 'finish-range-restore', bucket }]))
+    }
+    await this.#catalog.commit([{ do: 'finish-range-restore', bucket }])
+  }
+
   async #complete(n: number, last: number): Promise<void> {
     const chosen = [...(this.#parts[n] ?? [])].filter(([number]) => number <= last).toSorted(([a], [b]) => a - b)
     const parts = chosen.map(([number, { etag }]) => ({ number, etag }))
@@ -354,6 +409,11 @@ class Run {
   }
 
   async #check(): Promise<void> {
+    await this.#checkBuckets()
+    await this.#checkVolume()
+  }
+
+  async #checkBuckets(): Promise<void> {
     for (const [n, index] of this.#live.entries()) {
       await this.#checkView(n, index)
       for (const { epoch, index: then } of this.#snapshots) await this.#checkView(n, then[n] ?? new Map(), epoch)
@@ -369,7 +429,6 @@ class Run {
         versioning: this.#versioning[n],
       })
     }
-    await this.#checkVolume()
   }
 
   async #checkView(n: number, index: Index, epoch?: number): Promise<void> {

@@ -56,6 +56,9 @@ export interface SnapshotRow {
   readonly createdMs: number
 }
 
+/** Keys of a bucket: those that begin with a prefix, which all do with an empty one, or one alone. */
+export type KeyRange = { readonly prefix: Uint8Array } | { readonly key: Uint8Array }
+
 /** A view of the index at a snapshot of the bucket's volume. */
 export interface SnapshotAt {
   readonly epoch: number

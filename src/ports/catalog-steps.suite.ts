@@ -87,6 +87,18 @@ export const step = fc.oneof(
       limit: fc.integer({ min: 1, max: 3 }),
     }),
   },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('go back in range' as const),
+      bucket,
+      which: fc.nat(3),
+      range: fc.oneof(fc.record({ key }), fc.record({ prefix: fc.constantFrom('', 'a', 'a/', '\xff') })),
+      other: key,
+      nowMs,
+      limit: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('reclaim' as const), limit: fc.integer({ min: 1, max: 3 }) }) },
 )
 export type Step = typeof step extends fc.Arbitrary<infer S> ? S : never

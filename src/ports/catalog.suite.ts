@@ -5,6 +5,7 @@ import type { OpenedCatalog } from './catalog-fixtures.suite.ts'
 import { proveAgainstModel } from './catalog-model.suite.ts'
 import { proveObjects } from './catalog-objects.suite.ts'
 import { provePages } from './catalog-pages.suite.ts'
+import { proveRangeRestores } from './catalog-ranges.suite.ts'
 import { proveRecords } from './catalog-records.suite.ts'
 import { proveRetention } from './catalog-retention.suite.ts'
 import { proveSnapshots } from './catalog-snapshots.suite.ts'
@@ -32,6 +33,7 @@ export function proveCatalog(name: string, open: () => Promise<OpenedCatalog>, {
     proveRecords(catalog, reopen)
     proveObjects(catalog)
     proveSnapshots(catalog)
+    proveRangeRestores(catalog)
     proveVersions(catalog)
     proveRetention(catalog)
     provePages(catalog, runs)

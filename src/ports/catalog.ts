@@ -1,6 +1,7 @@
 import type {
   BucketCounters,
   Fields,
+  KeyRange,
   ListPage,
   ListQuery,
   LogEntry,
@@ -218,6 +219,30 @@ export type Change =
   /** The outcome's `next` is the `after` of the next batch; without one there is none. */
   | { readonly do: 'restore-rows'; readonly volume: string; readonly after?: string; readonly limit: number }
   | { readonly do: 'finish-restore'; readonly volume: string }
+  /**
+   * Takes keys of a bucket back to a snapshot of its volume, and leaves newer snapshots as they are. From here on these
+   * keys are not written, no snapshot of the volume is taken, and that one not dropped: all refused `restoring`.
+   *
+   * `restore-range` first looks at the rows, batch by batch, which changes nothing: refused `locked` when a row would go
+   * that is held, or locked at `nowMs`, and the snapshot does not have it held as much; `full` when the bucket would have
+   * more than its limit. Then, from one commit on, the keys and the sums of the bucket are read as the snapshot shows them,
+   * and the rows move. `finish-range-restore` lets changes in again (refused `not-empty` before the last row has moved),
+   * `abandon-range-restore` gives up what has only looked so far (refused `restoring` later). How far it is, is in the
+   * catalog: each may be repeated, and all may be in one commit. Open uploads stay.
+   *
+   * Refused `missing` with scope 'snapshot' when it is not there, `restoring` when the bucket is amid another one.
+   */
+  | {
+      readonly do: 'begin-range-restore'
+      readonly bucket: string
+      readonly snapshot: string
+      readonly range: KeyRange
+      readonly nowMs: number
+    }
+  /** Moves at most so many rows, or looks at some times as many. The outcome has `next` while there is more to do. */
+  | { readonly do: 'restore-range'; readonly bucket: string; readonly limit: number }
+  | { readonly do: 'finish-range-restore'; readonly bucket: string }
+  | { readonly do: 'abandon-range-restore'; readonly bucket: string }
   /** Lets go of at most `limit` rows of the history that no snapshot sees. The outcome tells how many went. */
   | { readonly do: 'reclaim'; readonly volume: string; readonly limit: number }
   | { readonly do: 'open-bucket'; readonly bucket: string; readonly volume: string; readonly limitBytes: number }
@@ -375,14 +400,14 @@ export interface Outcome {
   readonly epoch?: number
   /** reclaim, drop-samples: rows let go; less than the limit means that none is left. */
   readonly reclaimed?: number
-  /** restore-rows: rows looked at. */
+  /** restore-rows, restore-range: rows looked at. */
   readonly restored?: number
-  /** restore-rows: where the next batch begins. */
+  /** restore-rows: where the next batch begins. restore-range: what it is at. */
   readonly next?: string
 }
 
 export type RefusalReason =
-  /** The volume is being taken back to a snapshot. */
+  /** The volume, or the key, is being taken back to a snapshot. */
   | 'restoring'
   | 'missing'
   | 'exists'

@@ -6,6 +6,7 @@ import { blobChanges } from './blobs.ts'
 import type { Ledger } from './ledger.ts'
 import { logChanges } from './log-changes.ts'
 import { objectChanges } from './object-changes.ts'
+import { rangeRestoreChanges } from './range-restore-changes.ts'
 import { recordChanges } from './record-changes.ts'
 import { Refusal } from './refusal.ts'
 import { restoreChanges } from './restore-changes.ts'
@@ -26,6 +27,7 @@ export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
   const volumes = volumeChanges(db, ledger)
   const snapshots = snapshotChanges(db, ledger, blobs)
   const restores = restoreChanges(db, ledger, blobs)
+  const ranges = rangeRestoreChanges(db, ledger, blobs, objects)
   const logs = logChanges(db, ledger)
   const samples = sampleChanges(ledger)
 
@@ -57,6 +59,14 @@ export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
         return restores.rows(change)
       case 'finish-restore':
         return restores.finish(change)
+      case 'begin-range-restore':
+        return ranges.begin(change)
+      case 'restore-range':
+        return ranges.rows(change)
+      case 'finish-range-restore':
+        return ranges.finish(change)
+      case 'abandon-range-restore':
+        return ranges.abandon(change)
       case 'open-bucket':
         return volumes.openBucket(change)
       case 'limit-bucket':

@@ -5,6 +5,8 @@
  */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Versioning } from '../../ports/catalog.ts'
+import { isWithin } from './prefixes.ts'
+import type { KeyBounds } from './prefixes.ts'
 import { refuse } from './refusal.ts'
 import { query } from './statements.ts'
 import type { Value } from './statements.ts'
@@ -34,6 +36,14 @@ export interface BucketSums {
   /** Rows that are not current, and delete markers. */
   versions: number
   versioning: Versioning
+  /** Keys that are being taken back to a snapshot. */
+  restoring: KeyBounds | undefined
+}
+
+type BucketColumns = Omit<BucketSums, 'volume' | 'restoring'> & {
+  readonly volumeUuid: string
+  readonly start: Uint8Array | null
+  readonly until: Uint8Array | null
 }
 
 /** More are not kept between batches. */
@@ -64,11 +74,12 @@ export class Ledger {
       `SELECT id, uuid, size AS sizeBytes, used AS usedBytes, snapshot_bytes AS snapshotBytes, epoch,
          last_snapshot_epoch AS lastSnapshotEpoch, restoring, moves FROM volumes WHERE uuid = ?`,
     )
-    this.#findBucket = query<BucketSums & { volumeUuid: string }>(
+    this.#findBucket = query<BucketColumns>(
       db,
       `SELECT b.id, b.uuid, v.uuid AS volumeUuid, b.size_limit AS limitBytes, b.used AS usedBytes, b.objects,
-           b.versions, b.versioning
-         FROM buckets b JOIN volumes v ON v.id = b.volume WHERE b.uuid = ? AND b.closed = 0`,
+           b.versions, b.versioning, r.start, r.until
+         FROM buckets b JOIN volumes v ON v.id = b.volume LEFT JOIN restores r ON r.bucket = b.id
+         WHERE b.uuid = ? AND b.closed = 0`,
     )
     this.#findState = query<{ revision: number; seq: number }>(db, 'SELECT revision, seq FROM state')
     this.#saveVolume = db.prepare(
@@ -113,16 +124,18 @@ export class Ledger {
     if (kept !== undefined) return kept
     const row = this.#findBucket.get(uuid)
     if (row === undefined) return undefined
-    const { volumeUuid, ...sums } = row
-    const bucket = { ...sums, volume: this.volume(volumeUuid) }
+    const { volumeUuid, start, until, ...sums } = row
+    const restoring = start === null || until === null ? undefined : { start, until }
+    const bucket = { ...sums, restoring, volume: this.volume(volumeUuid) }
     this.#buckets.set(uuid, bucket)
     return bucket
   }
 
-  /** A bucket to be changed. */
-  bucket(uuid: string): BucketSums {
+  /** A bucket to be changed, in what it has of a key or otherwise. */
+  bucket(uuid: string, key?: Uint8Array): BucketSums {
     const bucket = this.findBucket(uuid) ?? refuse('missing', 'bucket')
     if (bucket.volume.restoring !== 0) refuse('restoring')
+    if (key !== undefined) checkWritable(bucket, key)
     return bucket
   }
 
@@ -197,4 +210,8 @@ export class Ledger {
     this.#state = undefined
     this.#stateChanged = false
   }
+}
+
+export function checkWritable({ restoring }: BucketSums, key: Uint8Array): void {
+  if (restoring !== undefined && isWithin(restoring, key)) refuse('restoring')
 }

@@ -44,6 +44,7 @@ const LOOKED = 10
 export function restoreChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChanges) {
   const find = query<{ epoch: number }>(db, 'SELECT epoch FROM snapshots WHERE volume = ? AND uuid = ?')
   const newer = query<{ epoch: number }>(db, 'SELECT epoch FROM snapshots WHERE volume = ? AND epoch > ?')
+  const amid = query<{ bucket: number }>(db, 'SELECT bucket FROM restores WHERE volume = ? LIMIT 1')
   const removeSnapshots = ledger.write('DELETE FROM snapshots WHERE volume = ? AND epoch > ?')
   const removeSums = ledger.write('DELETE FROM snapshot_buckets WHERE volume = ? AND epoch > ?')
   const noteDropped = ledger.write('INSERT INTO dropped_epochs (volume, epoch) VALUES (?, ?)')
@@ -103,7 +104,7 @@ export function restoreChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChan
       const volume = ledger.volume(uuid)
       const { epoch } = find.get(volume.id, snapshot) ?? refuse('missing', 'snapshot')
       if (volume.restoring === epoch) return { epoch }
-      if (volume.restoring !== 0) refuse('restoring')
+      if (volume.restoring !== 0 || amid.get(volume.id) !== undefined) refuse('restoring')
       for (const row of newer.all(volume.id, epoch)) noteDropped(volume.id, row.epoch)
       removeSnapshots(volume.id, epoch)
       removeSums(volume.id, epoch)

@@ -19,7 +19,7 @@
  */
 import { DatabaseSync } from 'node:sqlite'
 
-export const SCHEMA_VERSION = 5
+export const SCHEMA_VERSION = 6
 
 const APPLICATION_ID = 0x484f4c44 // 'HOLD'
 const PAGE_BYTES = 8192
@@ -38,6 +38,23 @@ CREATE TABLE samples (
   body BLOB NOT NULL,
   PRIMARY KEY (step, block, row)
 ) STRICT, WITHOUT ROWID;
+`
+
+const RESTORES = `
+-- Ranges of keys that are being taken back to a snapshot, and how far that is.
+CREATE TABLE restores (
+  bucket INTEGER PRIMARY KEY,
+  volume INTEGER NOT NULL,
+  epoch INTEGER NOT NULL, -- of the snapshot
+  start BLOB NOT NULL, -- the first key
+  until BLOB NOT NULL, -- behind the last one
+  now INTEGER NOT NULL, -- locks that ended by then hold nothing
+  phase TEXT NOT NULL,
+  position TEXT NOT NULL, -- where the walk of the phase goes on
+  used INTEGER NOT NULL DEFAULT 0, -- by how much the bucket grows by it
+  objects INTEGER NOT NULL DEFAULT 0,
+  versions INTEGER NOT NULL DEFAULT 0
+) STRICT;
 `
 
 const TABLES = `
@@ -226,10 +243,10 @@ CREATE TABLE counters (
   value REAL NOT NULL,
   PRIMARY KEY (tbl, row, name)
 ) STRICT, WITHOUT ROWID;
-${SAMPLES}`
+${SAMPLES}${RESTORES}`
 
 /** What leads from a version to the next. */
-const STEPS: Readonly<Record<number, string>> = { 4: SAMPLES }
+const STEPS: Readonly<Record<number, string>> = { 4: SAMPLES, 5: RESTORES }
 
 /** Opens the catalog for its one writer, and makes the tables when they are not there. */
 export function openForWriting(file: string): DatabaseSync {

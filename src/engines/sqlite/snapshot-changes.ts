@@ -34,6 +34,8 @@ export function snapshotChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobCha
   const newest = query<Epoch>(db, 'SELECT max(epoch) AS epoch FROM snapshots WHERE volume = ?')
   const previous = query<Epoch>(db, 'SELECT max(epoch) AS epoch FROM snapshots WHERE volume = ? AND epoch < ?')
   const next = query<Epoch>(db, 'SELECT min(epoch) AS epoch FROM snapshots WHERE volume = ? AND epoch > ?')
+  const amid = query<{ bucket: number }>(db, 'SELECT bucket FROM restores WHERE volume = ? LIMIT 1')
+  const amidTo = query<{ bucket: number }>(db, 'SELECT bucket FROM restores WHERE volume = ? AND epoch = ? LIMIT 1')
   const insert = ledger.write('INSERT INTO snapshots (volume, epoch, uuid, created) VALUES (?, ?, ?, ?)')
   const remove = ledger.write('DELETE FROM snapshots WHERE volume = ? AND epoch = ?')
   const keepSums = ledger.write(
@@ -85,7 +87,7 @@ export function snapshotChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobCha
     take({ volume: uuid, snapshot, nowMs }: Of<'take-snapshot'>): Outcome {
       const volume = ledger.volume(uuid)
       if (find.get(volume.id, snapshot) !== undefined) refuse('exists')
-      if (volume.restoring !== 0) refuse('restoring')
+      if (volume.restoring !== 0 || amid.get(volume.id) !== undefined) refuse('restoring')
       const { epoch } = volume
       insert(volume.id, epoch, snapshot, nowMs)
       // The sums of this moment are those of the ledger.
@@ -99,7 +101,7 @@ export function snapshotChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobCha
       const volume = ledger.volume(uuid)
       const row = find.get(volume.id, snapshot)
       if (row === undefined) return { found: false }
-      if (volume.restoring !== 0) refuse('restoring')
+      if (volume.restoring !== 0 || amidTo.get(volume.id, row.epoch) !== undefined) refuse('restoring')
       remove(volume.id, row.epoch)
       forgetSums(volume.id, row.epoch)
       noteDropped(volume.id, row.epoch)

@@ -79,7 +79,7 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger) {
     closeBucket({ bucket: uuid }: Of<'close-bucket'>): Outcome {
       const bucket = ledger.findBucket(uuid)
       if (bucket === undefined) return {}
-      if (bucket.volume.restoring !== 0) refuse('restoring')
+      if (bucket.volume.restoring !== 0 || bucket.restoring !== undefined) refuse('restoring')
       if (bucket.objects + bucket.versions > 0 || uploadIn.get(bucket.id) !== undefined) refuse('not-empty')
       // Flushed first, because the row may be shown again: its sums must be those of now, which are 0.
       ledger.flush()

@@ -189,7 +189,7 @@ void describe('the writer process', () => {
       await before.commit(OPEN)
       await before.close()
       const db = new DatabaseSync(file)
-      db.exec('DROP TABLE samples; PRAGMA user_version = 4')
+      db.exec('DROP TABLE samples; DROP TABLE restores; PRAGMA user_version = 4')
       db.close()
       const writer = await startWriter({ file, socket })
       const catalog = openSqliteCatalog({ file, commit: { socket } })
