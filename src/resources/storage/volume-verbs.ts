@@ -5,7 +5,7 @@ import { failures } from '../../model/failure.ts'
 import { printSize } from '../../model/kinds/index.ts'
 import { isRecord, type Row, textAt } from '../../model/value.ts'
 import { CommitRefused, type Change } from '../../ports/catalog.ts'
-import { plannedRestore, restoreArgs, restoreVolume } from './volume-restore.ts'
+import { plannedRestore, restore, restoreArgs, undoRestore } from './volume-restore.ts'
 import { AGGREGATES_LOCK, availableIn } from './aggregate-space.ts'
 import { FULLNESS } from './volume-watch.ts'
 import { withAutosize } from './volumes/autosize.ts'
@@ -79,14 +79,14 @@ export const modifyVolume = job({
   example: { size: '96m', comment: 'grown' },
   async plan(cluster, { row = {}, draft, args }) {
     const key = textAt(row, 'uuid')
-    const restore = await plannedRestore(cluster, row, args)
+    const planned = await plannedRestore(cluster, row, args)
     return {
       key,
       input: {
         'svm.uuid': row['svm.uuid'] ?? '',
         name: row['name'] ?? '',
         $change: { ...draft },
-        ...(restore === undefined ? {} : { $restore: restore }),
+        ...planned,
       },
       locks: [`volume:${key}`],
     }
@@ -116,7 +116,7 @@ export const modifyVolume = job({
         })
       },
     },
-    { name: 'restore', run: restoreVolume },
+    { name: 'restore', run: restore, undo: undoRestore },
   ],
 })
 

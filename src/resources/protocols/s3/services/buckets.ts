@@ -1,7 +1,8 @@
 import { define } from '../../../../core/behaviour.ts'
 import { bucketFields } from '../bucket-fields.ts'
-import { bucketUse, createBucket, modifyBucket, removeBucket } from '../bucket-verbs.ts'
+import { bucketUse, createBucket, removeBucket } from '../bucket-verbs.ts'
 import { BUCKETS } from '../types.ts'
+import { modifyOrRestoreBucket } from '../bucket-restore.ts'
 
 export const svmBuckets = define(
   {
@@ -14,5 +15,5 @@ export const svmBuckets = define(
     nameWithin: 'svm.uuid',
     fields: bucketFields({ volumeIsRequired: false }),
   },
-  { derive: [bucketUse], create: createBucket, modify: modifyBucket, remove: removeBucket },
+  { derive: [bucketUse], create: createBucket, modify: modifyOrRestoreBucket, remove: removeBucket },
 )
