@@ -146,11 +146,12 @@ export class Housekeeping {
   /** Only where a snapshot went since the last time: a volume in which nothing happens costs reads alone. */
   async #reclaim(volume: string): Promise<void> {
     const { catalog } = this.#cluster
-    const snapshots = (await catalog.snapshots(volume)).map(({ epoch }) => epoch).join()
+    const taken = [...(await catalog.snapshots(volume)), ...(await catalog.bucketSnapshots(volume))]
+    const snapshots = taken.map(({ epoch }) => epoch).join()
     if (this.#settled.get(volume) === snapshots) return
     for (let batch = 0; batch < BATCHES_A_ROUND; batch++) {
       const [outcome] = await catalog.commit([{ do: 'reclaim', volume, limit: BATCH }])
-      if ((outcome?.reclaimed ?? 0) < BATCH) {
+      if (outcome?.next === undefined) {
         this.#settled.set(volume, snapshots)
         return
       }

@@ -64,7 +64,7 @@ export function mayBecome(lock: ObjectLock | undefined, next: ObjectLock | null,
   return next !== null && next.mode === lock.mode && next.untilMs >= lock.untilMs
 }
 
-export function blobsOf(indexes: readonly Index[]): Set<string> {
+export function blobsOf(indexes: Iterable<Index>): Set<string> {
   const blobs = new Set<string>()
   for (const index of indexes) {
     for (const rows of index.values()) for (const row of rows) for (const blob of row.blobs) blobs.add(blob)

@@ -55,6 +55,13 @@ export function proveAgainstModel(catalog: () => Catalog, numRuns: number): void
   })
 }
 
+interface Snapshot {
+  readonly uuid: string
+  readonly epoch: number
+  /** Of the buckets that it sees. */
+  readonly index: ReadonlyMap<number, Index>
+}
+
 class Run {
   readonly #catalog: Catalog
   readonly #name: string
@@ -64,7 +71,7 @@ class Run {
     { length: BUCKETS },
     () => new Map<number, { etag: string; size: number; blobs: string[] }>(),
   )
-  readonly #snapshots: { uuid: string; epoch: number; index: Index[] }[] = []
+  readonly #snapshots: Snapshot[] = []
   readonly #sizes = new Map<string, number>()
   #made = 0
 
@@ -81,7 +88,10 @@ class Run {
   }
   /** Not in the order of time: the catalog must not rely on ids for it. */
   #newVersion = () => `${(this.#made * 7) % 10}-${++this.#made}`
-  #take = (snapshot: string): Change => ({ do: 'take-snapshot', volume: this.#name, snapshot, nowMs: 1 })
+  #take = (snapshot: string, of: number | null = null): Change => {
+    const bucket = of === null ? {} : { bucket: this.#bucket(of) }
+    return { do: 'take-snapshot', volume: this.#name, ...bucket, snapshot, nowMs: 1 }
+  }
   #openUpload = (n: number): Change => ({
     do: 'open-upload',
     bucket: this.#bucket(n),
@@ -167,13 +177,14 @@ class Run {
         break
       case 'snapshot': {
         const uuid = `${this.#name}:s${++this.#made}`
-        const [outcome] = await commit(this.#take(uuid))
-        this.#snapshots.push({ uuid, epoch: outcome?.epoch ?? 0, index: [...this.#live] })
+        const [outcome] = await commit(this.#take(uuid, step.of))
+        const seen = [...this.#live.entries()].filter(([n]) => step.of === null || n === step.of)
+        this.#snapshots.push({ uuid, epoch: outcome?.epoch ?? 0, index: new Map(seen) })
         break
       }
       case 'restore': {
         const snapshot = this.#snapshots[step.which]
-        const model = snapshot?.index[step.bucket]?.get(step.key)?.at(-1)
+        const model = snapshot?.index.get(step.bucket)?.get(step.key)?.at(-1)
         if (snapshot === undefined || model === undefined || model.isMarker) break
         const at = { epoch: snapshot.epoch }
         const row = await this.#catalog.object(this.#bucket(step.bucket), bytes(step.key), at, model.version)
@@ -300,10 +311,14 @@ class Run {
     if (snapshot === undefined) return
     const volume = this.#name
     const begin: Change = { do: 'begin-restore', volume, snapshot: snapshot.uuid }
+    if (snapshot.index.size < BUCKETS) {
+      await refused('missing', this.#catalog.commit([begin]), { scope: 'snapshot' })
+      return
+    }
     await this.#catalog.commit([begin])
     this.#snapshots.splice(which + 1)
     for (let after: string | undefined; ;) {
-      for (const [n, index] of snapshot.index.entries()) await this.#checkView(n, index)
+      for (const [n, index] of snapshot.index) await this.#checkView(n, index)
       await refused('restoring', this.#catalog.commit([put(this.#bucket(0), 'a', draft('never'))]))
       await this.#catalog.commit([begin, { do: 'reclaim', volume, limit: 1 }])
       const [outcome] = await this.#catalog.commit([
@@ -313,7 +328,7 @@ class Run {
       if (after === undefined) break
     }
     await this.#catalog.commit([{ do: 'finish-restore', volume }])
-    this.#live = [...snapshot.index]
+    this.#live = [...snapshot.index.values()]
   }
 
   /** Keys of the range are shown as they were from one batch on, and are not written; the others are, all the while. */
@@ -325,7 +340,12 @@ class Run {
     const isIn = (k: string) => ('key' in range ? k === range.key : k.startsWith(range.prefix))
     const bounds = 'key' in range ? { key: bytes(range.key) } : { prefix: bytes(range.prefix) }
     const begin: Change = { do: 'begin-range-restore', bucket, snapshot: snapshot.uuid, range: bounds, nowMs }
-    const [now, then] = [this.#live[n] ?? new Map(), snapshot.index[n] ?? new Map()] as [Index, Index]
+    const then = snapshot.index.get(n)
+    if (then === undefined) {
+      await refused('missing', this.#catalog.commit([begin]), { scope: 'snapshot' })
+      return
+    }
+    const now: Index = this.#live[n] ?? new Map()
     const isFree = [...now].every(([k, rows]) => {
       const before = then.get(k) ?? []
       const stays = (row: ModelRow) => {
@@ -416,7 +436,10 @@ class Run {
   async #checkBuckets(): Promise<void> {
     for (const [n, index] of this.#live.entries()) {
       await this.#checkView(n, index)
-      for (const { epoch, index: then } of this.#snapshots) await this.#checkView(n, then[n] ?? new Map(), epoch)
+      for (const { epoch, index: then } of this.#snapshots) {
+        const seen = then.get(n)
+        if (seen !== undefined) await this.#checkView(n, seen, epoch)
+      }
       const rows = [...index.values()].flat()
       const objects = [...index.values()].filter(([current]) => isObject(current)).length
       const parts = [...(this.#parts[n]?.values() ?? [])]
@@ -460,7 +483,7 @@ class Run {
     const held = new Map<string, Set<string>>()
     const seen = new Set(live)
     for (const { uuid, index } of this.#snapshots.toReversed()) {
-      const only = blobsOf(index).difference(seen)
+      const only = blobsOf(index.values()).difference(seen)
       held.set(uuid, only)
       for (const blob of only) seen.add(blob)
     }
@@ -474,7 +497,7 @@ class Run {
     await reclaimAll(this.#catalog, this.#name, 2)
     const needed = this.#liveBlobs()
     for (const { index } of this.#snapshots) {
-      for (const blob of blobsOf(index)) needed.add(blob)
+      for (const blob of blobsOf(index.values())) needed.add(blob)
     }
     const counters = await this.#catalog.volume(this.#name)
     assert.equal(counters?.usedBytes, this.#sum(needed))

@@ -73,7 +73,7 @@ export const step = fc.oneof(
     arbitrary: fc.record({ do: fc.constant('complete' as const), bucket, key, last: fc.integer({ min: 1, max: 3 }) }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('abort' as const), bucket }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('snapshot' as const) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('snapshot' as const), of: fc.option(bucket, { freq: 1 }) }) },
   {
     weight: 2,
     arbitrary: fc.record({ do: fc.constant('restore' as const), bucket, key, which: fc.nat(3) }),

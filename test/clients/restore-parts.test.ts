@@ -72,7 +72,7 @@ describe('a part that is taken back to a snapshot', () => {
   async function bucketPath(name: string): Promise<string> {
     const { body } = await rest.call('GET', `/api/protocols/s3/buckets?name=${name}&fields=uuid,svm.uuid`)
     const [row] = recordsOf(body)
-    const { uuid: svm } = row?.['svm'] as { uuid: string }
+    const svm = asText(row?.['svm']?.['uuid'])
     return `/api/protocols/s3/services/${svm}/buckets/${asText(row?.['uuid'])}`
   }
 
@@ -119,7 +119,7 @@ describe('a part that is taken back to a snapshot', () => {
     assert.deepEqual(
       recordsOf(body)
         .map(({ name }) => name)
-        .toSorted(),
+        .toSorted((a, b) => (asText(a) < asText(b) ? -1 : 1)),
       ['before', 'later'],
     )
     const buckets = await rest.call('GET', '/api/protocols/s3/buckets?name=papers&fields=object_count')

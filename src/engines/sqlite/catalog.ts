@@ -126,6 +126,10 @@ export class SqliteCatalog implements Catalog {
     return this.#read.snapshots(volume)
   }
 
+  async bucketSnapshots(volume: string, bucket?: string): Promise<readonly SnapshotRow[]> {
+    return this.#read.bucketSnapshots(volume, bucket)
+  }
+
   snapshotBytes(volume: string): Promise<ReadonlyMap<string, number>> {
     return this.#read.snapshotBytes(volume)
   }

@@ -18,7 +18,7 @@ export interface VolumeSums {
   usedBytes: number
   snapshotBytes: number
   epoch: number
-  /** The epoch of the newest snapshot that is there, or 0. */
+  /** The epoch of the newest snapshot of all of it, or 0. */
   lastSnapshotEpoch: number
   /** The epoch of the snapshot it is being taken back to, or 0. */
   restoring: number
@@ -36,6 +36,8 @@ export interface BucketSums {
   /** Rows that are not current, and delete markers. */
   versions: number
   versioning: Versioning
+  /** The epoch of the newest snapshot of it alone, or 0. Not kept with it: found when it is read. */
+  lastSnapshotEpoch: number
   /** Keys that are being taken back to a snapshot. */
   restoring: KeyBounds | undefined
 }
@@ -77,7 +79,8 @@ export class Ledger {
     this.#findBucket = query<BucketColumns>(
       db,
       `SELECT b.id, b.uuid, v.uuid AS volumeUuid, b.size_limit AS limitBytes, b.used AS usedBytes, b.objects,
-           b.versions, b.versioning, r.start, r.until
+           b.versions, b.versioning, r.start, r.until, coalesce((SELECT max(s.epoch) FROM snapshots s
+             WHERE s.volume = b.volume AND s.bucket = b.id), 0) AS lastSnapshotEpoch
          FROM buckets b JOIN volumes v ON v.id = b.volume LEFT JOIN restores r ON r.bucket = b.id
          WHERE b.uuid = ? AND b.closed = 0`,
     )

@@ -74,8 +74,8 @@ export function objectChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChang
   const remove = ledger.write('DELETE FROM objects WHERE bucket = ? AND key = ? AND seq = ?')
 
   /** Keeps a row as it is for the snapshots that see it, if there are any. Its blobs are counted as history then. */
-  function bury({ id, volume }: BucketSums, key: Uint8Array, row: RetiringRow): boolean {
-    if (row.born > volume.lastSnapshotEpoch) return false
+  function bury({ id, volume, lastSnapshotEpoch }: BucketSums, key: Uint8Array, row: RetiringRow): boolean {
+    if (row.born > Math.max(lastSnapshotEpoch, volume.lastSnapshotEpoch)) return false
     copyToHistory(volume.id, volume.epoch, id, key, row.seq)
     blobs.bury(volume, readBlobs(row.blobs))
     return true

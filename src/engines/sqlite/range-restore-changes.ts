@@ -73,7 +73,10 @@ const LOOKED = 10
 const READING = { first: 64, max: 1001 } as const
 
 export function rangeRestoreChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChanges, objects: ObjectChanges) {
-  const epochOf = query<{ epoch: number }>(db, 'SELECT epoch FROM snapshots WHERE volume = ? AND uuid = ?')
+  const epochOf = query<{ epoch: number }>(
+    db,
+    'SELECT epoch FROM snapshots WHERE volume = ? AND uuid = ? AND bucket IN (0, ?)',
+  )
   const isSeen = query<{ bucket: number }>(
     db,
     'SELECT bucket FROM snapshot_buckets WHERE volume = ? AND epoch = ? AND bucket = ?',
@@ -207,7 +210,7 @@ export function rangeRestoreChanges(db: DatabaseSync, ledger: Ledger, blobs: Blo
       if ('key' in range) checkKey(range.key)
       const bucket = ledger.bucket(uuid)
       const { volume } = bucket
-      const { epoch } = epochOf.get(volume.id, snapshot) ?? refuse('missing', 'snapshot')
+      const { epoch } = epochOf.get(volume.id, snapshot, bucket.id) ?? refuse('missing', 'snapshot')
       if (isSeen.get(volume.id, epoch, bucket.id) === undefined) refuse('missing', 'snapshot')
       const { start, until } = boundsOf(range)
       const before = find.get(bucket.id)

@@ -70,8 +70,12 @@ export function reader(db: DatabaseSync) {
   const snapshots = query<SnapshotRow>(
     db,
     `SELECT s.uuid AS snapshot, s.epoch, s.created AS createdMs
-       FROM volumes v JOIN snapshots s ON s.volume = v.id WHERE v.uuid = ? ORDER BY s.epoch`,
+       FROM volumes v JOIN snapshots s ON s.volume = v.id AND s.bucket = 0 WHERE v.uuid = ? ORDER BY s.epoch`,
   )
+  const ofBuckets = `SELECT s.uuid AS snapshot, s.epoch, s.created AS createdMs, b.uuid AS bucket
+    FROM volumes v JOIN snapshots s ON s.volume = v.id JOIN buckets b ON b.id = s.bucket WHERE v.uuid = ?`
+  const bucketSnapshots = query<SnapshotRow>(db, `${ofBuckets} ORDER BY s.epoch`)
+  const snapshotsOfBucket = query<SnapshotRow>(db, `${ofBuckets} AND b.uuid = ? ORDER BY s.epoch`)
   const object = query<ObjectColumns>(
     db,
     `SELECT ${OBJECT_COLUMNS} FROM objects WHERE bucket = ${OBJECT_IN} AND key = ?
@@ -216,6 +220,12 @@ export function reader(db: DatabaseSync) {
 
     snapshots(uuid: string): SnapshotRow[] {
       return snapshots.all(uuid).map(({ snapshot, epoch, createdMs }) => ({ snapshot, epoch, createdMs }))
+    },
+
+    bucketSnapshots(volumeUuid: string, bucketUuid: string | undefined): SnapshotRow[] {
+      const rows =
+        bucketUuid === undefined ? bucketSnapshots.all(volumeUuid) : snapshotsOfBucket.all(volumeUuid, bucketUuid)
+      return rows.map(({ snapshot, epoch, createdMs, bucket = '' }) => ({ snapshot, epoch, createdMs, bucket }))
     },
 
     /** Takes several turns, unlike the others. */

@@ -57,6 +57,15 @@ CREATE TABLE restores (
 ) STRICT;
 `
 
+const SNAPSHOTS_OF_BUCKETS = `
+ALTER TABLE snapshots ADD COLUMN bucket INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX snapshots_by_bucket ON snapshots (volume, bucket, epoch);
+ALTER TABLE dropped_epochs ADD COLUMN bucket INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE dropped_epochs ADD COLUMN died INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE dropped_epochs ADD COLUMN born INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE dropped_epochs ADD COLUMN id INTEGER NOT NULL DEFAULT 0;
+`
+
 const TABLES = `
 CREATE TABLE state (
   id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -183,9 +192,11 @@ CREATE TABLE snapshots (
   epoch INTEGER NOT NULL,
   uuid TEXT NOT NULL,
   created INTEGER NOT NULL,
+  bucket INTEGER NOT NULL DEFAULT 0, -- of which alone it is; 0: of the whole volume
   PRIMARY KEY (volume, epoch)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX snapshots_by_uuid ON snapshots (volume, uuid);
+CREATE INDEX snapshots_by_bucket ON snapshots (volume, bucket, epoch);
 
 -- Sums of the buckets of a volume when a snapshot was taken, without uploads.
 CREATE TABLE snapshot_buckets (
@@ -198,10 +209,14 @@ CREATE TABLE snapshot_buckets (
   PRIMARY KEY (volume, epoch, bucket)
 ) STRICT, WITHOUT ROWID;
 
--- Epochs of dropped snapshots whose rows are still to be reclaimed.
+-- Epochs of dropped snapshots whose rows are still to be reclaimed, and the last row that was looked at for it.
 CREATE TABLE dropped_epochs (
   volume INTEGER NOT NULL,
   epoch INTEGER NOT NULL,
+  bucket INTEGER NOT NULL DEFAULT 0, -- as in snapshots
+  died INTEGER NOT NULL DEFAULT 0,
+  born INTEGER NOT NULL DEFAULT 0,
+  id INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (volume, epoch)
 ) STRICT, WITHOUT ROWID;
 
@@ -246,7 +261,7 @@ CREATE TABLE counters (
 ${SAMPLES}${RESTORES}`
 
 /** What leads from a version to the next. */
-const STEPS: Readonly<Record<number, string>> = { 4: SAMPLES, 5: RESTORES }
+const STEPS: Readonly<Record<number, string>> = { 4: SAMPLES, 5: RESTORES + SNAPSHOTS_OF_BUCKETS }
 
 /** Opens the catalog for its one writer, and makes the tables when they are not there. */
 export function openForWriting(file: string): DatabaseSync {

@@ -80,6 +80,7 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger) {
       const bucket = ledger.findBucket(uuid)
       if (bucket === undefined) return {}
       if (bucket.volume.restoring !== 0 || bucket.restoring !== undefined) refuse('restoring')
+      if (bucket.lastSnapshotEpoch > 0) refuse('not-empty', 'snapshot')
       if (bucket.objects + bucket.versions > 0 || uploadIn.get(bucket.id) !== undefined) refuse('not-empty')
       // Flushed first, because the row may be shown again: its sums must be those of now, which are 0.
       ledger.flush()

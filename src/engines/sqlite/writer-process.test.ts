@@ -183,19 +183,25 @@ void describe('the writer process', () => {
       await assert.rejects(startWriter({ file, socket }), refusal)
     }))
 
-  void it('a catalog from before there were samples gets their table, and keeps what it has', () =>
+  void it('a catalog of an earlier version gets what has come since, and keeps what it has', () =>
     inFolder(async ({ file, socket }) => {
       const before = openSqliteCatalog({ file, commit: 'in-process' })
       await before.commit(OPEN)
       await before.close()
       const db = new DatabaseSync(file)
-      db.exec('DROP TABLE samples; DROP TABLE restores; PRAGMA user_version = 4')
+      db.exec(`DROP TABLE samples; DROP TABLE restores; DROP INDEX snapshots_by_bucket;
+        ALTER TABLE snapshots DROP COLUMN bucket; ALTER TABLE dropped_epochs DROP COLUMN bucket;
+        ALTER TABLE dropped_epochs DROP COLUMN died; ALTER TABLE dropped_epochs DROP COLUMN born;
+        ALTER TABLE dropped_epochs DROP COLUMN id; PRAGMA user_version = 4`)
       db.close()
       const writer = await startWriter({ file, socket })
       const catalog = openSqliteCatalog({ file, commit: { socket } })
       await catalog.commit([{ do: 'put-samples', step: 15, block: 1, row: 'a', body: Uint8Array.of(1) }])
       assert.equal(await catalog.lastSamples(15, 2), 1)
-      assert.equal((await catalog.volumes()).size, 1)
+      const [volume] = (await catalog.volumes()).keys()
+      const taken = { do: 'take-snapshot', volume: volume ?? '', snapshot: 's', nowMs: 1 } as const
+      await catalog.commit([taken])
+      assert.equal((await catalog.snapshots(volume ?? '')).length, 1)
       await catalog.close()
       await writer.stop()
     }))
