@@ -107,6 +107,26 @@ export function proveRangeRestores(catalog: () => Catalog): void {
       assert.deepEqual(await sums('range4'), [20, 1, 20, 0])
     })
 
+    void it('a row that was amended since is counted once, however small the batches', async () => {
+      await openBucket(catalog(), 'range9')
+      await setVersioning(catalog(), 'range9', 'enabled')
+      for (const version of ['v1', 'v2', 'v3']) await commit(put('range9', 'k', { ...draft(version), version }))
+      await takeSnapshot(catalog(), 'range9-v', 's')
+      for (const version of ['v1', 'v3']) {
+        const amend = { do: 'amend-object', bucket: 'range9', key: bytes('k'), version, nowMs: 0 } as const
+        await commit({ ...amend, details: { tag: 'changed' } })
+      }
+      await commit(begin('range9', 's', { prefix: bytes('') }))
+      for (let batches = 1, more = true; more; batches++) {
+        assert.ok(batches < 20)
+        const [outcome] = await commit(move('range9', 1))
+        more = outcome?.next !== undefined
+      }
+      await commit(finish('range9'))
+      assert.deepEqual((await catalog().object('range9', bytes('k')))?.details, {})
+      assert.deepEqual(await sums('range9'), [30, 1, 30, 0])
+    })
+
     void it('what is locked or held stays, and so does all else, unless the snapshot has it held as much', async () => {
       await openBucket(catalog(), 'range5')
       await setVersioning(catalog(), 'range5', 'enabled')

@@ -138,13 +138,15 @@ export function rangeRestoreChanges(db: DatabaseSync, ledger: Ledger, blobs: Blo
     rows.seek(from)
     const growth = { used: restore.used, objects: restore.objects, versions: restore.versions }
     let { key, metNow, metThen } = from
-    /** A row that is held and would go, unless the next one is itself, as the snapshot shows it. */
-    let held: (Position & HeldColumns) | undefined
+    let last: Position | undefined
+    /** The last row, if it is held and would go, unless the next one is itself, as the snapshot shows it. */
+    let held: HeldColumns | undefined
     // At least one row is looked at, however much the way to it has cost.
     for (let isFirst = true; ; isFirst = false) {
       const { row } = rows
       const columns = rows.load()
-      const isItself = held !== undefined && row !== undefined && order(row, held) === 0
+      // A row that was amended since is in both tables, at the same place.
+      const isItself = last !== undefined && row !== undefined && order(row, last) === 0
       if (held !== undefined) checkReplaceable(held, isItself ? columns : undefined, { nowMs })
       held = undefined
       const stop = rows.pausedAt ?? (patience.left < 0 && !isFirst && !isItself ? row : undefined)
@@ -161,7 +163,8 @@ export function rangeRestoreChanges(db: DatabaseSync, ledger: Ledger, blobs: Blo
       if (columns.isThen) {
         add(growth, 1, row.marker === 0 && !metThen, columns.size)
         metThen = true
-      } else if (holds(columns, { nowMs })) held = { ...columns, key: row.key, seq: row.seq }
+      } else if (holds(columns, { nowMs })) held = columns
+      last = { key: row.key, seq: row.seq }
       patience.left--
       rows.advance()
     }
