@@ -19,6 +19,8 @@ export const events = {
   'volume.created': { severity: 'notice', text: 'A volume was created.' },
   'volume.modified': { severity: 'informational', text: 'A volume was changed.' },
   'volume.restored': { severity: 'notice', text: 'A volume was taken back to a snapshot.' },
+  'bucket.snapshot.created': { severity: 'informational', text: 'A snapshot of a bucket was created.' },
+  'bucket.snapshot.deleted': { severity: 'informational', text: 'A snapshot of a bucket was deleted.' },
   'bucket.restored': { severity: 'notice', text: 'A bucket, or a part of it, was taken back to a snapshot.' },
   'volume.deleted': { severity: 'notice', text: 'A volume was deleted.' },
   'volume.autosize.grown': { severity: 'notice', text: 'A volume has grown by itself.' },

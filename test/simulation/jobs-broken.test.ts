@@ -54,6 +54,8 @@ async function prepare(): Promise<void> {
     aggregateFolder: 'aggr1',
     dataAddress: '127.0.0.1',
   })
+  // Some jobs are about what is in a bucket.
+  await performExample(open, open.cluster.behaviour('protocols/s3/services/{svm.uuid}/buckets'), 'create')
   await open.jobs.drain(10_000)
   await open.close()
 }

@@ -6,8 +6,9 @@ import type { Cluster } from '../../core/cluster.ts'
 import { Interrupted, type Work } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { type Row, textAt } from '../../model/value.ts'
-import type { Change } from '../../ports/catalog.ts'
+import type { Change, SnapshotRow } from '../../ports/catalog.ts'
 import { readSettings } from '../../s3/bucket-settings.ts'
+import { BUCKET_SNAPSHOTS } from '../protocols/s3/bucket-snapshots.ts'
 import { patiently } from './patiently.ts'
 import { leaveRange, plannedRange, restoreRange, type RangeInput } from './range-restore.ts'
 import { SNAPSHOTS, whyKept } from './volumes/snapshot-changes.ts'
@@ -55,18 +56,25 @@ export async function plannedRestore(
   return { $restore: textAt(row, 'uuid') }
 }
 
-/** The snapshots that go with it, unless one of them may not be deleted now. */
-async function newerSnapshots(cluster: Cluster, volume: string, snapshot: string): Promise<readonly string[]> {
-  const taken = (await cluster.catalog.snapshots(volume)).map((one) => one.snapshot)
-  const at = taken.indexOf(snapshot)
-  if (at < 0) throw failures.notFound('snapshot', 'restore_to.snapshot.name')
-  const newer = taken.slice(at + 1)
-  for (const key of newer) {
+interface Newer {
+  readonly type: string
+  readonly key: string
+}
+
+/** The snapshots that go with it, also those of its buckets, unless one of them may not be deleted now. */
+async function newerSnapshots(cluster: Cluster, volume: string, snapshot: string): Promise<readonly Newer[]> {
+  const taken = await cluster.catalog.snapshots(volume)
+  const wanted = taken.find((one) => one.snapshot === snapshot)
+  if (wanted === undefined) throw failures.notFound('snapshot', 'restore_to.snapshot.name')
+  const newerIn = (of: string, all: readonly SnapshotRow[]) =>
+    all.filter(({ epoch }) => epoch > wanted.epoch).map((one): Newer => ({ type: of, key: one.snapshot }))
+  const newer = newerIn(SNAPSHOTS, taken)
+  for (const { key } of newer) {
     const row = await cluster.find(SNAPSHOTS, key)
     const kept = row === undefined ? undefined : whyKept(row, cluster.now())
     if (kept !== undefined) throw kept
   }
-  return newer
+  return [...newer, ...newerIn(BUCKET_SNAPSHOTS, await cluster.catalog.bucketSnapshots(volume))]
 }
 
 async function insistOnNoLocks(cluster: Cluster, key: string): Promise<void> {
@@ -129,7 +137,7 @@ async function begin(cluster: Cluster, work: Work, snapshot: string): Promise<vo
   await insistOnNoLocks(cluster, work.key)
   const changes: Change[] = [
     { do: 'begin-restore', volume: work.key, snapshot },
-    ...newer.map((key): Change => ({ do: 'remove-record', type: SNAPSHOTS, key })),
+    ...newer.map(({ type, key }): Change => ({ do: 'remove-record', type, key })),
   ]
   await work.commit(changes, { begun: true })
 }

@@ -153,7 +153,8 @@ export const removeBucket = inline({
         await closeBucket(cluster.catalog, key, [{ do: 'remove-record', type: BUCKETS, key }])
       } catch (failure) {
         if (!(failure instanceof CommitRefused) || failure.reason !== 'not-empty') throw failure
-        throw failures.inUse('The bucket is not empty. Delete its objects first.', 'name', bucketCodes.notEmpty)
+        const what = failure.scope === 'snapshot' ? 'has snapshots. Delete them' : 'is not empty. Delete its objects'
+        throw failures.inUse(`The bucket ${what} first.`, 'name', bucketCodes.notEmpty)
       }
     },
   },
