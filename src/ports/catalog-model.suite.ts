@@ -7,17 +7,7 @@ import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import type { Catalog, Change, RefusalReason, Versioning } from './catalog.ts'
 import { CommitRefused } from './catalog.ts'
-import {
-  bytes,
-  draft,
-  listed,
-  part,
-  put,
-  reclaimAll,
-  refused,
-  scanned,
-  versionsListed,
-} from './catalog-fixtures.suite.ts'
+import { bytes, draft, part, put, reclaimAll, refused } from './catalog-fixtures.suite.ts'
 import {
   isObject,
   modelRow,
@@ -26,17 +16,12 @@ import {
   mayBecome,
   mayGoFor,
   blobsOf,
-  plain,
-  shown,
-  shownListed,
-  plainListed,
-  plainVersions,
-  fold,
   type ModelRow,
   type Index,
   type Held,
   type Draft,
 } from './catalog-model-rows.suite.ts'
+import { checkView } from './catalog-model-views.suite.ts'
 import { BUCKETS, SEED, step, type Step } from './catalog-steps.suite.ts'
 
 let runs = 0
@@ -318,7 +303,7 @@ class Run {
     await this.#catalog.commit([begin])
     this.#snapshots.splice(which + 1)
     for (let after: string | undefined; ;) {
-      for (const [n, index] of snapshot.index) await this.#checkView(n, index)
+      for (const [n, index] of snapshot.index) await checkView(this.#catalog, this.#bucket(n), index)
       await refused('restoring', this.#catalog.commit([put(this.#bucket(0), 'a', draft('never'))]))
       await this.#catalog.commit([begin, { do: 'reclaim', volume, limit: 1 }])
       const [outcome] = await this.#catalog.commit([
@@ -435,10 +420,10 @@ class Run {
 
   async #checkBuckets(): Promise<void> {
     for (const [n, index] of this.#live.entries()) {
-      await this.#checkView(n, index)
+      await checkView(this.#catalog, this.#bucket(n), index)
       for (const { epoch, index: then } of this.#snapshots) {
         const seen = then.get(n)
-        if (seen !== undefined) await this.#checkView(n, seen, epoch)
+        if (seen !== undefined) await checkView(this.#catalog, this.#bucket(n), seen, epoch)
       }
       const rows = [...index.values()].flat()
       const objects = [...index.values()].filter(([current]) => isObject(current)).length
@@ -451,26 +436,6 @@ class Run {
         versions: rows.length - objects,
         versioning: this.#versioning[n],
       })
-    }
-  }
-
-  async #checkView(n: number, index: Index, epoch?: number): Promise<void> {
-    const at = epoch === undefined ? undefined : { epoch }
-    const name = this.#bucket(n)
-    assert.deepEqual(await listed(this.#catalog, name, { limit: 2, ...at }), plain(index))
-    assert.deepEqual(await versionsListed(this.#catalog, name, { limit: 2, ...at }, shownListed), plainListed(index))
-    assert.deepEqual(await scanned(this.#catalog, name, 2, at, shown), plainVersions(index))
-    const folded = { delimiter: '/', limit: 1, ...at }
-    assert.deepEqual(await listed(this.#catalog, name, folded), fold(plain(index)))
-    assert.deepEqual(await versionsListed(this.#catalog, name, folded, shownListed), fold(plainListed(index)))
-    for (const key of ['a', 'b']) {
-      const rows = index.get(key) ?? []
-      for (const version of [undefined, 'null', rows[0]?.version, rows.at(-1)?.version]) {
-        const row = await this.#catalog.object(name, bytes(key), at, version)
-        const expected = version === undefined ? rows[0] : rows.find((other) => other.version === version)
-        assert.equal(row?.version, expected?.version)
-        if (row !== undefined) assert.ok(plainVersions(index).some((line) => line.startsWith(shown(row))))
-      }
     }
   }
 
