@@ -21,6 +21,10 @@ export const events = {
   'volume.restored': { severity: 'notice', text: 'A volume was taken back to a snapshot.' },
   'bucket.snapshot.created': { severity: 'informational', text: 'A snapshot of a bucket was created.' },
   'bucket.snapshot.deleted': { severity: 'informational', text: 'A snapshot of a bucket was deleted.' },
+  'bucket.snapshot.skipped': {
+    severity: 'error',
+    text: 'A scheduled snapshot of a bucket was not taken: it has as many as it can have, or the name would be too long.',
+  },
   'bucket.restored': { severity: 'notice', text: 'A bucket, or a part of it, was taken back to a snapshot.' },
   'volume.deleted': { severity: 'notice', text: 'A volume was deleted.' },
   'volume.autosize.grown': { severity: 'notice', text: 'A volume has grown by itself.' },

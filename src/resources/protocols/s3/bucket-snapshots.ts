@@ -3,6 +3,7 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { failures } from '../../../model/failure.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
+import { copiesOf, SNAPSHOT_POLICIES } from '../../storage/snapshot-policies/copies.ts'
 import { SNAPSHOTS } from '../../storage/volumes/snapshot-changes.ts'
 import { BUCKETS } from './types.ts'
 
@@ -10,6 +11,27 @@ export const BUCKET_SNAPSHOTS = 'protocols/s3/services/{svm.uuid}/buckets/{s3_bu
 
 /** The limit of the field for one bucket. */
 export const BUCKET_SNAPSHOTS_MAX = 1023
+
+/** What the name of one looks like, so that it can stand behind that of the bucket. */
+export const BUCKET_SNAPSHOT_NAME = /^(?!.*s3snap)(?!\.)[a-z0-9.-]{0,29}[a-z0-9]$/
+
+/** `hourly.2026-11-21-1805`: as a schedule calls one, or nothing when it would be too long. */
+export function bucketSnapshotName(prefix: string, minute: string): string | undefined {
+  const name = `${prefix}.${minute}`.toLowerCase().replaceAll(/[^a-z0-9.-]/g, '-')
+  return BUCKET_SNAPSHOT_NAME.test(name) ? name : undefined
+}
+
+/** Refuses a snapshot policy by which snapshots of a bucket could not be called. */
+export async function checkSnapshotPolicy(cluster: Cluster, bucket: Row): Promise<void> {
+  const policy = await cluster.find(SNAPSHOT_POLICIES, textAt(bucket, 'snapshot_policy.uuid'))
+  const names = copiesOf(policy).map(({ prefix }) => bucketSnapshotName(prefix, '2026-11-21_1805'))
+  if (names.includes(undefined) || new Set(names).size < names.length) {
+    throw failures.invalid(
+      'snapshot_policy.name',
+      'Its prefixes make no names of bucket snapshots. Choose a policy with different prefixes of at most 14 characters.',
+    )
+  }
+}
 
 /** Takes the snapshot of this row: with uuid, name, bucket, SVM and time. */
 export async function takeBucketSnapshot(cluster: Cluster, row: Row): Promise<Change[]> {

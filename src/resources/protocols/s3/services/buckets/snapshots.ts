@@ -5,6 +5,7 @@ import { name, time, uuid } from '../../../../../model/kinds/index.ts'
 import { textAt } from '../../../../../model/value.ts'
 import { SNAPSHOTS } from '../../../../storage/volumes/snapshot-changes.ts'
 import {
+  BUCKET_SNAPSHOT_NAME,
   BUCKET_SNAPSHOTS,
   BUCKET_SNAPSHOTS_MAX,
   dropBucketSnapshot,
@@ -27,7 +28,7 @@ export const bucketSnapshots = define(
         doc: 'The name of the snapshot, unique within its bucket.',
         kind: name({
           charactersMax: 30,
-          pattern: /^(?!.*s3snap)(?!\.)[a-z0-9.-]*[a-z0-9]$/,
+          pattern: BUCKET_SNAPSHOT_NAME,
           patternDoc:
             'lower-case letters, digits, "." and "-", beginning without "." and ending with a letter or digit, without "s3snap"',
         }),
