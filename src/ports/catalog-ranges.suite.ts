@@ -14,7 +14,7 @@ import {
   versionsListed,
 } from './catalog-fixtures.suite.ts'
 
-export function proveRangeRestores(catalog: () => Catalog): void {
+export function proveRangeRestores(catalog: () => Catalog, reopen: () => Promise<Catalog>): void {
   const commit = (...changes: Change[]) => catalog().commit(changes)
   const remove = (bucket: string, key: string) => commit({ do: 'delete-object', bucket, key: bytes(key) })
   const begin = (bucket: string, snapshot: string, range: KeyRange, nowMs = 0): Change => {
@@ -91,6 +91,27 @@ export function proveRangeRestores(catalog: () => Catalog): void {
       assert.equal((await catalog().bucket('range3'))?.objects, 43)
       await commit(put('range3', 'p/05', draft('after')))
       assert.equal((await catalog().object('range3', bytes('p/05')))?.etag, 'after')
+    })
+
+    void it('a catalog that is opened again amid it shows the same, and goes on where it was', async () => {
+      await openBucket(catalog(), 'range10')
+      const keys = Array.from({ length: 9 }, (_, n) => `k${n}`)
+      await commit(...keys.map((key) => put('range10', key, draft(`${key}:1`))))
+      await takeSnapshot(catalog(), 'range10-v', 's')
+      await commit(...keys.map((key) => put('range10', key, draft(`${key}:2`))))
+      const states = [1, 2].map((n) => keys.map((key) => `${key}=${key}:${n}`))
+      await commit(begin('range10', 's', { prefix: bytes('k') }))
+      const phases = new Set<string>()
+      for (let next: string | undefined = 'look'; next !== undefined; phases.add(next ?? 'done')) {
+        await reopen()
+        await refused('restoring', commit(put('range10', 'k0', draft('never'))))
+        assert.deepEqual(await listed(catalog(), 'range10'), next === 'look' ? states[1] : states[0])
+        next = (await commit(move('range10', 1)))[0]?.next
+      }
+      assert.deepEqual([...phases], ['look', 'remove', 'copy', 'done'])
+      await reopen()
+      await commit(finish('range10'))
+      assert.deepEqual(await sums('range10'), [90, 9, 90, 0])
     })
 
     void it('the versions of a key become those that the snapshot shows', async () => {

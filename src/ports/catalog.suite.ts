@@ -33,7 +33,7 @@ export function proveCatalog(name: string, open: () => Promise<OpenedCatalog>, {
     proveRecords(catalog, reopen)
     proveObjects(catalog)
     proveSnapshots(catalog)
-    proveRangeRestores(catalog)
+    proveRangeRestores(catalog, reopen)
     proveVersions(catalog)
     proveRetention(catalog)
     provePages(catalog, runs)

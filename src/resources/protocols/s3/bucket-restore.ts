@@ -24,6 +24,9 @@ export const modifyOrRestoreBucket = inline({
     }
     const snapshot = await findSnapshot(cluster, row, { name, uuid })
     const volume = textAt(row, 'volume.uuid')
+    if ((await cluster.row('storage/volumes', volume))['state'] === 'offline') {
+      throw failures.inUse('The volume of the bucket is offline.', undefined, 524479)
+    }
     const range: RangeInput = { bucket: textAt(row, 'uuid'), snapshot, prefix: '' }
     const input = { 'svm.uuid': row['svm.uuid'] ?? '', $range: range }
     return { key: range.bucket, input, locks: [`volume:${volume}`], isLong: true }
