@@ -25,6 +25,13 @@ export const events = {
   'volume.modified': { severity: 'informational', text: 'A volume was changed.' },
   'volume.restored': { severity: 'notice', text: 'A volume was taken back to a snapshot.' },
   'volume.clone.split': { severity: 'notice', text: 'A clone was split from its parent.' },
+  'bucket.snapshot.created': { severity: 'informational', text: 'A snapshot of a bucket was created.' },
+  'bucket.snapshot.deleted': { severity: 'informational', text: 'A snapshot of a bucket was deleted.' },
+  'bucket.snapshot.skipped': {
+    severity: 'error',
+    text: 'A scheduled snapshot of a bucket was not taken: it has as many as it can have, or the name would be too long.',
+  },
+  'bucket.restored': { severity: 'notice', text: 'A bucket, or a part of it, was taken back to a snapshot.' },
   'volume.deleted': { severity: 'notice', text: 'A volume was deleted.' },
   'volume.recovered': { severity: 'notice', text: 'A volume that was deleted is back. It is offline.' },
   'volume.purged': { severity: 'notice', text: 'A volume that was deleted cannot be had back any more.' },

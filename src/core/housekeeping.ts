@@ -168,7 +168,7 @@ export class Housekeeping {
   async #reclaim(volume: string): Promise<void> {
     for (let batch = 0; batch < BATCHES_A_ROUND; batch++) {
       const [outcome] = await this.#cluster.catalog.commit([{ do: 'reclaim', volume, limit: BATCH }])
-      if ((outcome?.reclaimed ?? 0) < BATCH) return
+      if (outcome?.next === undefined) return
     }
   }
 

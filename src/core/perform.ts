@@ -67,7 +67,7 @@ export class Actions {
     const plan = await verb.plan(this.cluster, call)
     const performed = { key: plan.key, reveal: plan.reveal ?? {}, wasDone: plan.isDone ?? false }
     if (plan.isDone === true) return performed
-    if (verb.isJob) {
+    if (verb.isJob === true || plan.isLong === true) {
       const job = await this.jobs.submit(behaviour, name, plan, call.description, call.caller)
       return { ...performed, job }
     }

@@ -39,6 +39,8 @@ export interface Plan {
   readonly reveal?: Row
   /** The verb finds everything as it should be: no step runs. */
   readonly isDone?: boolean
+  /** This call takes long: it runs as a job, where others of the verb run inline. */
+  readonly isLong?: boolean
 }
 
 export interface Work {
@@ -73,7 +75,7 @@ export interface Step {
 }
 
 export interface Verb {
-  readonly isJob: boolean
+  readonly isJob: boolean | 'when long'
   /** Query arguments it takes beside the general ones, with their documentation. */
   readonly args?: Readonly<Record<string, string>>
   /** A body that shows what it takes; also what the crash tests call it with. Names of the first start may be used. */
@@ -90,10 +92,15 @@ export interface Verb {
   readonly steps: readonly Step[]
 }
 
-/** An inline verb has one step, so that a crash leaves all of it or nothing. */
-export function inline(verb: Omit<Verb, 'isJob' | 'steps'> & { readonly step: Step }): Verb {
-  const { step, ...rest } = verb
-  return { ...rest, isJob: false, steps: [step] }
+/**
+ * An inline verb has one step, so that a crash leaves all of it or nothing. Some of its calls may be jobs, where the plan
+ * says so: for these the step is repeatable.
+ */
+export function inline(
+  verb: Omit<Verb, 'isJob' | 'steps'> & { readonly step: Step; readonly isJob?: 'when long' },
+): Verb {
+  const { step, isJob = false, ...rest } = verb
+  return { ...rest, isJob, steps: [step] }
 }
 
 export function job(verb: Omit<Verb, 'isJob'>): Verb {

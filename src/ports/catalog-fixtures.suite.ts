@@ -167,6 +167,6 @@ export async function reclaimAll(catalog: Catalog, volume: string, limit = 100):
   for (let total = 0; ;) {
     const [outcome] = await catalog.commit([{ do: 'reclaim', volume, limit }])
     total += outcome?.reclaimed ?? 0
-    if ((outcome?.reclaimed ?? 0) < limit) return total
+    if (outcome?.next === undefined) return total
   }
 }

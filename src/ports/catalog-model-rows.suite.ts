@@ -7,6 +7,8 @@ import { text } from './catalog-fixtures.suite.ts'
 export const byBytes = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 export interface ModelRow {
+  /** The same for a row that was amended, or that came back from a snapshot. */
+  readonly id: number
   readonly version: string
   readonly isMarker: boolean
   readonly etag: string
@@ -29,11 +31,13 @@ type Authority = { readonly nowMs: number; readonly bypassGovernance?: boolean }
 
 export const isObject = (row: ModelRow | undefined): row is ModelRow => row !== undefined && !row.isMarker
 
+let made = 0
+
 export function modelRow(object: Draft): ModelRow {
   const { version, etag, sizeBytes: size, modifiedMs, lock, legalHold, details } = object
   const blobs = object.blobs.map(({ blob }) => blob)
   const tag = typeof details['tag'] === 'string' ? details['tag'] : ''
-  return { version, isMarker: false, etag, size, blobs, modifiedMs, tag, lock, legalHold }
+  return { id: ++made, version, isMarker: false, etag, size, blobs, modifiedMs, tag, lock, legalHold }
 }
 
 export function heldOf({ lock, legalHold }: ObjectRow): Held {
@@ -45,6 +49,12 @@ export function isHeld(row: ModelRow | undefined, authority: Authority): boolean
   return row.legalHold === true || (isLocked(row.lock, authority) && !gives(row.lock, authority))
 }
 
+/** Whether a row that is held may go for that of a snapshot: only for itself, held as much. */
+export function mayGoFor(row: ModelRow, then: ModelRow | undefined, authority: Authority): boolean {
+  if (row.legalHold === true && then?.legalHold !== true) return false
+  return !isLocked(row.lock, authority) || mayBecome(row.lock, then?.lock ?? null, authority)
+}
+
 const isLocked = (lock: ObjectLock | undefined, { nowMs }: Authority) => lock !== undefined && lock.untilMs > nowMs
 const gives = (lock: ObjectLock | undefined, { bypassGovernance }: Authority) =>
   lock?.mode === 'governance' && bypassGovernance === true
@@ -54,7 +64,7 @@ export function mayBecome(lock: ObjectLock | undefined, next: ObjectLock | null,
   return next !== null && next.mode === lock.mode && next.untilMs >= lock.untilMs
 }
 
-export function blobsOf(indexes: readonly Index[]): Set<string> {
+export function blobsOf(indexes: Iterable<Index>): Set<string> {
   const blobs = new Set<string>()
   for (const index of indexes) {
     for (const rows of index.values()) for (const row of rows) for (const blob of row.blobs) blobs.add(blob)

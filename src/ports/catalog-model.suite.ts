@@ -7,36 +7,22 @@ import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import type { Catalog, Change, RefusalReason, Versioning } from './catalog.ts'
 import { CommitRefused } from './catalog.ts'
-import {
-  bytes,
-  draft,
-  listed,
-  part,
-  put,
-  reclaimAll,
-  refused,
-  scanned,
-  versionsListed,
-} from './catalog-fixtures.suite.ts'
+import { bytes, draft, part, put, reclaimAll, refused } from './catalog-fixtures.suite.ts'
 import {
   isObject,
   modelRow,
   heldOf,
   isHeld,
   mayBecome,
+  mayGoFor,
   blobsOf,
-  plain,
-  shown,
-  shownListed,
-  plainListed,
-  plainVersions,
-  fold,
   type ModelRow,
   type Index,
   type Held,
   type Draft,
 } from './catalog-model-rows.suite.ts'
 import { ModelClones } from './catalog-model-clones.suite.ts'
+import { checkView } from './catalog-model-views.suite.ts'
 import { BUCKETS, SEED, step, type Step } from './catalog-steps.suite.ts'
 
 let runs = 0
@@ -55,6 +41,13 @@ export function proveAgainstModel(catalog: () => Catalog, numRuns: number): void
   })
 }
 
+interface Snapshot {
+  readonly uuid: string
+  readonly epoch: number
+  /** Of the buckets that it sees. */
+  readonly index: ReadonlyMap<number, Index>
+}
+
 class Run {
   readonly #catalog: Catalog
   readonly #name: string
@@ -64,7 +57,7 @@ class Run {
     { length: BUCKETS },
     () => new Map<number, { etag: string; size: number; blobs: string[] }>(),
   )
-  readonly #snapshots: { uuid: string; epoch: number; index: Index[] }[] = []
+  readonly #snapshots: Snapshot[] = []
   readonly #sizes = new Map<string, number>()
   readonly #clones: ModelClones
   #made = 0
@@ -83,6 +76,10 @@ class Run {
   }
   /** Not in the order of time: the catalog must not rely on ids for it. */
   #newVersion = () => `${(this.#made * 7) % 10}-${++this.#made}`
+  #take = (snapshot: string, of: number | null = null): Change => {
+    const bucket = of === null ? {} : { bucket: this.#bucket(of) }
+    return { do: 'take-snapshot', volume: this.#name, ...bucket, snapshot, nowMs: 1 }
+  }
   #openUpload = (n: number): Change => ({
     do: 'open-upload',
     bucket: this.#bucket(n),
@@ -168,13 +165,14 @@ class Run {
         break
       case 'snapshot': {
         const uuid = `${this.#name}:s${++this.#made}`
-        const [outcome] = await commit({ do: 'take-snapshot', volume: this.#name, snapshot: uuid, nowMs: 1 })
-        this.#snapshots.push({ uuid, epoch: outcome?.epoch ?? 0, index: [...this.#live] })
+        const [outcome] = await commit(this.#take(uuid, step.of))
+        const seen = [...this.#live.entries()].filter(([n]) => step.of === null || n === step.of)
+        this.#snapshots.push({ uuid, epoch: outcome?.epoch ?? 0, index: new Map(seen) })
         break
       }
       case 'restore': {
         const snapshot = this.#snapshots[step.which]
-        const model = snapshot?.index[step.bucket]?.get(step.key)?.at(-1)
+        const model = snapshot?.index.get(step.bucket)?.get(step.key)?.at(-1)
         if (snapshot === undefined || model === undefined || model.isMarker) break
         const at = { epoch: snapshot.epoch }
         const row = await this.#catalog.object(this.#bucket(step.bucket), bytes(step.key), at, model.version)
@@ -192,7 +190,11 @@ class Run {
         break
       case 'clone': {
         const snapshot = this.#snapshots[step.which]
-        if (snapshot) await this.#clones.make(snapshot.uuid, snapshot.index, step.limit)
+        // One of a bucket alone sees no others.
+        if (snapshot?.index.size === BUCKETS) {
+          const index = [...snapshot.index].toSorted(([a], [b]) => a - b).map(([, rows]) => rows)
+          await this.#clones.make(snapshot.uuid, index, step.limit)
+        }
         break
       }
       case 'delete in clone':
@@ -200,6 +202,9 @@ class Run {
         break
       case 'close clone':
         await this.#clones.close(step.which)
+        break
+      case 'go back in range':
+        await this.#goBackInRange(step)
         break
       case 'reclaim':
         await commit({ do: 'reclaim', volume: this.#name, limit: step.limit })
@@ -309,10 +314,14 @@ class Run {
     if (snapshot === undefined) return
     const volume = this.#name
     const begin: Change = { do: 'begin-restore', volume, snapshot: snapshot.uuid }
+    if (snapshot.index.size < BUCKETS) {
+      await refused('missing', this.#catalog.commit([begin]), { scope: 'snapshot' })
+      return
+    }
     await this.#catalog.commit([begin])
     this.#snapshots.splice(which + 1)
     for (let after: string | undefined; ;) {
-      for (const [n, index] of snapshot.index.entries()) await this.#checkView(n, index)
+      for (const [n, index] of snapshot.index) await checkView(this.#catalog, this.#bucket(n), index)
       await refused('restoring', this.#catalog.commit([put(this.#bucket(0), 'a', draft('never'))]))
       await this.#catalog.commit([begin, { do: 'reclaim', volume, limit: 1 }])
       const [outcome] = await this.#catalog.commit([
@@ -322,7 +331,62 @@ class Run {
       if (after === undefined) break
     }
     await this.#catalog.commit([{ do: 'finish-restore', volume }])
-    this.#live = [...snapshot.index]
+    this.#live = [...snapshot.index.values()]
+  }
+
+  /** Keys of the range are shown as they were from one batch on, and are not written; the others are, all the while. */
+  async #goBackInRange(step: Extract<Step, { do: 'go back in range' }>): Promise<void> {
+    const { bucket: n, limit, nowMs, range, other } = step
+    const snapshot = this.#snapshots[step.which]
+    if (snapshot === undefined) return
+    const bucket = this.#bucket(n)
+    const isIn = (k: string) => ('key' in range ? k === range.key : k.startsWith(range.prefix))
+    const bounds = 'key' in range ? { key: bytes(range.key) } : { prefix: bytes(range.prefix) }
+    const begin: Change = { do: 'begin-range-restore', bucket, snapshot: snapshot.uuid, range: bounds, nowMs }
+    const then = snapshot.index.get(n)
+    if (then === undefined) {
+      await refused('missing', this.#catalog.commit([begin]), { scope: 'snapshot' })
+      return
+    }
+    const now: Index = this.#live[n] ?? new Map()
+    const isFree = [...now].every(([k, rows]) => {
+      const before = then.get(k) ?? []
+      const stays = (row: ModelRow) => {
+        const itself = before.find(({ id }) => id === row.id)
+        return itself === row || mayGoFor(row, itself, { nowMs })
+      }
+      return !isIn(k) || rows.every(stays)
+    })
+    await this.#catalog.commit([begin])
+    let isLooking = true
+    for (;;) {
+      if (isIn(other)) await refused('restoring', this.#catalog.commit([put(bucket, other, draft('never'))]))
+      else await this.#put(n, other, { object: draft(this.#newBlob(1), 1), held: {}, nowMs })
+      await refused('restoring', this.#catalog.commit([this.#take('never')]))
+      const drop: Change = { do: 'drop-snapshot', volume: this.#name, snapshot: snapshot.uuid }
+      await refused('restoring', this.#catalog.commit([drop]))
+      await this.#catalog.commit([begin, { do: 'reclaim', volume: this.#name, limit: 1 }])
+      let next: string | undefined
+      try {
+        const [outcome] = await this.#catalog.commit([{ do: 'restore-range', bucket, limit }])
+        next = outcome?.next
+      } catch (failure) {
+        assert.ok(failure instanceof CommitRefused && failure.reason === 'locked' && !isFree, String(failure))
+        await this.#catalog.commit([{ do: 'abandon-range-restore', bucket }])
+        return
+      }
+      if (isLooking && next !== 'look') {
+        isLooking = false
+        assert.ok(isFree)
+        for (const k of new Set([...(this.#live[n]?.keys() ?? []), ...then.keys()])) {
+          if (isIn(k)) this.#set(n, k, then.get(k) ?? [])
+        }
+      }
+      await this.#checkBuckets()
+      if (next === undefined) break
+      await refused('not-empty', this.#catalog.commit([{ do: 'finish-range-restore', bucket }]))
+    }
+    await this.#catalog.commit([{ do: 'finish-range-restore', bucket }])
   }
 
   async #complete(n: number, last: number): Promise<void> {
@@ -368,9 +432,18 @@ class Run {
   }
 
   async #check(): Promise<void> {
+    await this.#checkBuckets()
+    await this.#checkVolume()
+    await this.#clones.check((blobs) => this.#sum(blobs))
+  }
+
+  async #checkBuckets(): Promise<void> {
     for (const [n, index] of this.#live.entries()) {
-      await this.#checkView(n, index)
-      for (const { epoch, index: then } of this.#snapshots) await this.#checkView(n, then[n] ?? new Map(), epoch)
+      await checkView(this.#catalog, this.#bucket(n), index)
+      for (const { epoch, index: then } of this.#snapshots) {
+        const seen = then.get(n)
+        if (seen !== undefined) await checkView(this.#catalog, this.#bucket(n), seen, epoch)
+      }
       const rows = [...index.values()].flat()
       const objects = [...index.values()].filter(([current]) => isObject(current)).length
       const parts = [...(this.#parts[n]?.values() ?? [])]
@@ -383,28 +456,6 @@ class Run {
         versioning: this.#versioning[n],
       })
     }
-    await this.#checkVolume()
-    await this.#clones.check((blobs) => this.#sum(blobs))
-  }
-
-  async #checkView(n: number, index: Index, epoch?: number): Promise<void> {
-    const at = epoch === undefined ? undefined : { epoch }
-    const name = this.#bucket(n)
-    assert.deepEqual(await listed(this.#catalog, name, { limit: 2, ...at }), plain(index))
-    assert.deepEqual(await versionsListed(this.#catalog, name, { limit: 2, ...at }, shownListed), plainListed(index))
-    assert.deepEqual(await scanned(this.#catalog, name, 2, at, shown), plainVersions(index))
-    const folded = { delimiter: '/', limit: 1, ...at }
-    assert.deepEqual(await listed(this.#catalog, name, folded), fold(plain(index)))
-    assert.deepEqual(await versionsListed(this.#catalog, name, folded, shownListed), fold(plainListed(index)))
-    for (const key of ['a', 'b']) {
-      const rows = index.get(key) ?? []
-      for (const version of [undefined, 'null', rows[0]?.version, rows.at(-1)?.version]) {
-        const row = await this.#catalog.object(name, bytes(key), at, version)
-        const expected = version === undefined ? rows[0] : rows.find((other) => other.version === version)
-        assert.equal(row?.version, expected?.version)
-        if (row !== undefined) assert.ok(plainVersions(index).some((line) => line.startsWith(shown(row))))
-      }
-    }
   }
 
   /** What reclaim has not come to yet still counts as used, by snapshots. */
@@ -416,7 +467,7 @@ class Run {
     const held = new Map<string, Set<string>>()
     const seen = new Set(live)
     for (const { uuid, index } of this.#snapshots.toReversed()) {
-      const only = blobsOf(index).difference(seen)
+      const only = blobsOf(index.values()).difference(seen)
       held.set(uuid, only)
       for (const blob of only) seen.add(blob)
     }
@@ -430,7 +481,7 @@ class Run {
     await reclaimAll(this.#catalog, this.#name, 2)
     const needed = this.#liveBlobs()
     for (const { index } of this.#snapshots) {
-      for (const blob of blobsOf(index)) needed.add(blob)
+      for (const blob of blobsOf(index.values())) needed.add(blob)
     }
     const counters = await this.#catalog.volume(this.#name)
     assert.equal(counters?.usedBytes, this.#sum(needed))

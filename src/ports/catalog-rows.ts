@@ -83,6 +83,8 @@ export interface SnapshotRow {
   readonly snapshot: string
   readonly epoch: number
   readonly createdMs: number
+  /** Set when it is of one bucket alone. */
+  readonly bucket?: string
 }
 
 export type QuotaType = 'tree' | 'user' | 'group'
@@ -116,7 +118,10 @@ export interface QuotaRow extends QuotaTarget {
   readonly limits: QuotaLimits
 }
 
-/** A view of the index at a snapshot of the bucket's volume. */
+/** Keys of a bucket: those that begin with a prefix, which all do with an empty one, or one alone. */
+export type KeyRange = { readonly prefix: Uint8Array } | { readonly key: Uint8Array }
+
+/** A view of the index at a snapshot of the bucket or of its volume. */
 export interface SnapshotAt {
   readonly epoch: number
 }

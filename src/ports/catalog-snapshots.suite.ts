@@ -186,5 +186,89 @@ export function proveSnapshots(catalog: () => Catalog): void {
       await catalog().commit([put('s8', 'a', draft('a2', 10))])
       assert.deepEqual(await sums('s8-v'), [10, 0])
     })
+
+    void it('a snapshot of one bucket sees nothing of the others', async () => {
+      await openBucket(catalog(), 's10')
+      const open: Change = { do: 'open-bucket', bucket: 's10-other', volume: 's10-v', limitBytes: 1e9 }
+      await catalog().commit([open, put('s10', 'a', draft('a1')), put('s10-other', 'b', draft('b1'))])
+      const taken = { do: 'take-snapshot', volume: 's10-v', bucket: 's10', snapshot: 'own', nowMs: 7 } as const
+      const [outcome] = await catalog().commit([taken])
+      const epoch = outcome?.epoch ?? 0
+      await catalog().commit([put('s10', 'a', draft('a2')), put('s10-other', 'b', draft('b2'))])
+      assert.deepEqual(await listed(catalog(), 's10', { epoch }), ['a=a1'])
+      assert.deepEqual(await sums('s10-v'), [30, 10])
+      assert.deepEqual(await catalog().unneededBlobs('s10-v', 9), ['b1'])
+      const row = { snapshot: 'own', epoch, createdMs: 7, bucket: 's10' }
+      assert.deepEqual(await catalog().bucketSnapshots('s10-v'), [row])
+      assert.deepEqual(await catalog().bucketSnapshots('s10-v', 's10'), [row])
+      assert.deepEqual(await catalog().bucketSnapshots('s10-v', 's10-other'), [])
+      assert.deepEqual(await catalog().snapshots('s10-v'), [])
+      assert.deepEqual(Object.fromEntries(await catalog().snapshotBytes('s10-v')), { own: 10 })
+      await refused('missing', catalog().commit([{ ...taken, bucket: 'none', snapshot: 'x' }]))
+      await openBucket(catalog(), 's10-far')
+      await refused('missing', catalog().commit([{ ...taken, bucket: 's10-far', snapshot: 'x' }]))
+      await drop('s10-v', 'own')
+      assert.equal(await reclaimAll(catalog(), 's10-v'), 1)
+      assert.deepEqual(await sums('s10-v'), [20, 0])
+    })
+
+    void it('what a snapshot of the volume and one of a bucket see stays until both are gone, in either order', async () => {
+      for (const order of [
+        ['volume', 'bucket'],
+        ['bucket', 'volume'],
+      ]) {
+        const name = `s11-${order[0]}`
+        await openBucket(catalog(), name)
+        await catalog().commit([put(name, 'a', draft(`${name}1`))])
+        await takeSnapshot(catalog(), `${name}-v`, 'volume')
+        const own: Change = { do: 'take-snapshot', volume: `${name}-v`, bucket: name, snapshot: 'bucket', nowMs: 1 }
+        await catalog().commit([own])
+        await remove(name, 'a')
+        await drop(`${name}-v`, order[0] ?? '')
+        assert.equal(await reclaimAll(catalog(), `${name}-v`, 1), 0)
+        assert.deepEqual(await sums(`${name}-v`), [10, 10])
+        await drop(`${name}-v`, order[1] ?? '')
+        assert.equal(await reclaimAll(catalog(), `${name}-v`, 1), 1)
+        assert.deepEqual(await sums(`${name}-v`), [0, 0])
+      }
+    })
+
+    void it('reclaiming goes on behind rows that snapshots of buckets still see', async () => {
+      await openBucket(catalog(), 's12')
+      const open: Change = { do: 'open-bucket', bucket: 's12-other', volume: 's12-v', limitBytes: 1e9 }
+      const keys = Array.from({ length: 60 }, (_, n) => `k${n}`)
+      await catalog().commit([open, ...keys.map((key) => put('s12', key, draft(key, 1)))])
+      await catalog().commit([put('s12-other', 'x', draft('x1'))])
+      await takeSnapshot(catalog(), 's12-v', 'all')
+      await catalog().commit([{ do: 'take-snapshot', volume: 's12-v', bucket: 's12', snapshot: 'own', nowMs: 1 }])
+      for (const key of keys) await remove('s12', key)
+      await remove('s12-other', 'x')
+      await drop('s12-v', 'all')
+      const [first] = await catalog().commit([{ do: 'reclaim', volume: 's12-v', limit: 1 }])
+      assert.equal(first?.reclaimed, 0)
+      assert.notEqual(first?.next, undefined)
+      assert.equal(await reclaimAll(catalog(), 's12-v', 1), 1)
+      assert.deepEqual(await sums('s12-v'), [60, 60])
+    })
+
+    void it('a bucket with snapshots of its own does not close, and they go when the volume goes back past them', async () => {
+      await openBucket(catalog(), 's13')
+      await catalog().commit([put('s13', 'a', draft('a1'))])
+      await takeSnapshot(catalog(), 's13-v', 'all')
+      await remove('s13', 'a')
+      const own: Change = { do: 'take-snapshot', volume: 's13-v', bucket: 's13', snapshot: 'own', nowMs: 1 }
+      await catalog().commit([own])
+      const close = (): Promise<unknown> => catalog().commit([{ do: 'close-bucket', bucket: 's13' }])
+      await refused('not-empty', catalog().commit([{ do: 'close-bucket', bucket: 's13' }]), { scope: 'snapshot' })
+      const back = (change: Change): Promise<unknown> => catalog().commit([change])
+      await back({ do: 'begin-restore', volume: 's13-v', snapshot: 'all' })
+      assert.deepEqual(await catalog().bucketSnapshots('s13-v'), [])
+      await back({ do: 'restore-rows', volume: 's13-v', limit: 9 })
+      await back({ do: 'restore-rows', volume: 's13-v', limit: 9, after: 'dead' })
+      await back({ do: 'finish-restore', volume: 's13-v' })
+      assert.deepEqual(await listed(catalog(), 's13'), ['a=a1'])
+      await remove('s13', 'a')
+      await close()
+    })
   })
 }

@@ -73,7 +73,7 @@ export const step = fc.oneof(
     arbitrary: fc.record({ do: fc.constant('complete' as const), bucket, key, last: fc.integer({ min: 1, max: 3 }) }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('abort' as const), bucket }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('snapshot' as const) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('snapshot' as const), of: fc.option(bucket, { freq: 1 }) }) },
   {
     weight: 2,
     arbitrary: fc.record({ do: fc.constant('restore' as const), bucket, key, which: fc.nat(3) }),
@@ -100,6 +100,18 @@ export const step = fc.oneof(
     arbitrary: fc.record({ do: fc.constant('delete in clone' as const), which: fc.nat(1), bucket, key }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('close clone' as const), which: fc.nat(1) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('go back in range' as const),
+      bucket,
+      which: fc.nat(3),
+      range: fc.oneof(fc.record({ key }), fc.record({ prefix: fc.constantFrom('', 'a', 'a/', '\xff') })),
+      other: key,
+      nowMs,
+      limit: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('reclaim' as const), limit: fc.integer({ min: 1, max: 3 }) }) },
 )
 export type Step = typeof step extends fc.Arbitrary<infer S> ? S : never

@@ -8,6 +8,7 @@ import { proveObjects } from './catalog-objects.suite.ts'
 import { provePages } from './catalog-pages.suite.ts'
 import { proveReadOnly } from './catalog-read-only.suite.ts'
 import { proveQuotas } from './catalog-quotas.suite.ts'
+import { proveRangeRestores } from './catalog-ranges.suite.ts'
 import { proveRecords } from './catalog-records.suite.ts'
 import { proveRetention } from './catalog-retention.suite.ts'
 import { proveSnapshots } from './catalog-snapshots.suite.ts'
@@ -39,6 +40,7 @@ export function proveCatalog(name: string, open: () => Promise<OpenedCatalog>, {
     proveClones(catalog)
     proveSums(catalog, runs)
     proveReadOnly(catalog, reopen)
+    proveRangeRestores(catalog, reopen)
     proveVersions(catalog)
     proveRetention(catalog)
     proveQuotas(catalog, runs)

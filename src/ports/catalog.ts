@@ -3,6 +3,7 @@ import type {
   BucketCounters,
   ChangedVolume,
   Fields,
+  KeyRange,
   ListPage,
   ListQuery,
   LogEntry,
@@ -47,6 +48,9 @@ export type * from './catalog-rows.ts'
  *     put a (born 1)                   put a (born 3): the first a moves to history, died 3
  *     --- snapshot s1 (epoch 1) ---    ------- snapshot s2 (epoch 2) -------
  *     s1 shows a(born 1, died 3): 1 <= 1 < 3.   s2 too: 1 <= 2 < 3.   Live shows a(born 3).
+ *
+ * A snapshot may be of one bucket alone. It has its epoch of the same counter, and sees nothing of other buckets: rows of
+ * the history are those that a snapshot of their volume or of their bucket sees.
  *
  * A key may have several rows, its versions; delete markers are rows too. The one written last is the current row. When
  * it goes, the one written before it is the current row again:
@@ -103,11 +107,13 @@ export interface Catalog {
   /** All of a volume that limits hold for, their own or the default ones, in the order of their index. */
   quotas(volume: string): Promise<readonly QuotaRow[]>
 
-  /** Snapshots of a volume, oldest first. */
+  /** Snapshots of a whole volume, oldest first. */
   snapshots(volume: string): Promise<readonly SnapshotRow[]>
+  /** Snapshots of single buckets of a volume, or of the one named, oldest first. */
+  bucketSnapshots(volume: string, bucket?: string): Promise<readonly SnapshotRow[]>
 
   /**
-   * For each snapshot of a volume, the bytes that it sees and that neither the live index nor a later snapshot does:
+   * For each snapshot of a volume or of a bucket in it, the bytes that it sees and that neither the live index nor a later snapshot does:
    * what deleting it and all earlier ones would free of it. Cost grows with the rows that died, not with the volume.
    */
   snapshotBytes(volume: string): Promise<ReadonlyMap<string, number>>
@@ -274,13 +280,19 @@ export type Change =
   /** No target of the volume has limits any more. */
   | { readonly do: 'clear-quotas'; readonly volume: string }
 
-  /** Constant time at any number of objects. Refused `exists` when the uuid is there. */
-  | { readonly do: 'take-snapshot'; readonly volume: string; readonly snapshot: string; readonly nowMs: number }
+  /** Constant time at any number of objects. With `bucket`, of that alone. Refused `exists` when the uuid is there. */
+  | {
+      readonly do: 'take-snapshot'
+      readonly volume: string
+      readonly bucket?: string
+      readonly snapshot: string
+      readonly nowMs: number
+    }
   /** Constant time: the rows only it held are let go by `reclaim`. Repeating it changes nothing. */
   | { readonly do: 'drop-snapshot'; readonly volume: string; readonly snapshot: string }
   /**
-   * Takes a volume back to a snapshot. From here on it is read as the snapshot shows it, and refuses changes `restoring`;
-   * newer snapshots are gone. `restore-rows` moves a batch of rows; `finish-restore` lets changes in again, with the sums
+   * Takes a volume back to a snapshot of all of it. From here on it is read as the snapshot shows it, and refuses changes `restoring`;
+   * newer snapshots are gone, also those of buckets. `restore-rows` moves a batch of rows; `finish-restore` lets changes in again, with the sums
    * as they were (refused `not-empty` while rows are left). Each may be repeated. Open uploads stay; buckets made since are
    * empty. Refused `missing` with scope 'snapshot' when it is not there.
    */
@@ -301,7 +313,34 @@ export type Change =
       readonly after?: string
       readonly limit: number
     }
-  /** Lets go of at most `limit` rows of the history that no snapshot sees. The outcome tells how many went. */
+  /**
+   * Takes keys of a bucket back to a snapshot of it or of its volume, and leaves newer snapshots as they are. From here on these
+   * keys are not written, no snapshot of the volume is taken, and that one not dropped: all refused `restoring`.
+   *
+   * `restore-range` first looks at the rows, batch by batch, which changes nothing: refused `locked` when a row would go
+   * that is held, or locked at `nowMs`, and the snapshot does not have it held as much; `full` when the bucket would have
+   * more than its limit. Then, from one commit on, the keys and the sums of the bucket are read as the snapshot shows them,
+   * and the rows move. `finish-range-restore` lets changes in again (refused `not-empty` before the last row has moved),
+   * `abandon-range-restore` gives up what has only looked so far (refused `restoring` later). How far it is, is in the
+   * catalog: each may be repeated, and all may be in one commit. Open uploads stay.
+   *
+   * Refused `missing` with scope 'snapshot' when it is not there, `restoring` when the bucket is amid another one.
+   */
+  | {
+      readonly do: 'begin-range-restore'
+      readonly bucket: string
+      readonly snapshot: string
+      readonly range: KeyRange
+      readonly nowMs: number
+    }
+  /** Moves at most so many rows, or looks at some times as many. The outcome has `next` while there is more to do. */
+  | { readonly do: 'restore-range'; readonly bucket: string; readonly limit: number }
+  | { readonly do: 'finish-range-restore'; readonly bucket: string }
+  | { readonly do: 'abandon-range-restore'; readonly bucket: string }
+  /**
+   * Lets go of at most `limit` rows of the history that no snapshot sees, and looks at some times as many. The outcome
+   * tells how many went, and with `next` that there may be more.
+   */
   | { readonly do: 'reclaim'; readonly volume: string; readonly limit: number }
   | { readonly do: 'open-bucket'; readonly bucket: string; readonly volume: string; readonly limitBytes: number }
   /** Refused `full` when the bucket holds more than the new limit. */
@@ -309,7 +348,8 @@ export type Change =
   /** From now on new rows leave the others of their key (enabled), or replace the one with version 'null' (suspended). */
   | { readonly do: 'version-bucket'; readonly bucket: string; readonly state: 'enabled' | 'suspended' }
   /**
-   * Refused `not-empty` while it holds rows or open uploads. Rows that snapshots hold stay with the volume.
+   * Refused `not-empty` while it holds rows or open uploads, or has snapshots of its own (with scope 'snapshot'). Rows that
+   * snapshots of the volume hold stay with that.
    * Repeating it changes nothing.
    */
   | { readonly do: 'close-bucket'; readonly bucket: string }
@@ -457,16 +497,16 @@ export interface Outcome {
   readonly marker?: boolean
   /** take-snapshot: the epoch it shows. */
   readonly epoch?: number
-  /** reclaim, drop-samples: rows let go; less than the limit means that none is left. */
+  /** reclaim, drop-samples: rows let go. Of drop-samples less than the limit means that none is left. */
   readonly reclaimed?: number
-  /** restore-rows: rows looked at. */
+  /** restore-rows, restore-range: rows looked at. */
   readonly restored?: number
-  /** restore-rows, clone-rows: where the next batch begins. */
+  /** restore-rows, clone-rows: where the next batch begins. restore-range: what it is at. reclaim: there may be more. */
   readonly next?: string
 }
 
 export type RefusalReason =
-  /** The volume is being taken back to a snapshot. */
+  /** The volume, or the key, is being taken back to a snapshot. */
   | 'restoring'
   /** The volume is one that only replication changes. */
   | 'read-only'

@@ -13,6 +13,7 @@ import { interfaces } from './network/ip/interfaces.ts'
 import { buckets } from './protocols/s3/buckets.ts'
 import { lifecycleRuns } from './protocols/s3/lifecycle-runs.ts'
 import { bucketRules } from './protocols/s3/services/buckets/rules.ts'
+import { bucketSnapshots } from './protocols/s3/services/buckets/snapshots.ts'
 import { svmBuckets } from './protocols/s3/services/buckets.ts'
 import { groups } from './protocols/s3/services/groups.ts'
 import { serviceHistory } from './protocols/s3/services/metrics.ts'
@@ -73,6 +74,7 @@ export const behaviours: readonly Behaviour[] = [
   buckets,
   svmBuckets,
   bucketRules,
+  bucketSnapshots,
   lifecycleRuns,
   users,
   policies,

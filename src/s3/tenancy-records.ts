@@ -20,11 +20,13 @@ export const recordTypes = {
   policies: 'protocols/s3/services/{svm.uuid}/policies',
   qosPolicies: 'storage/qos/policies',
   snapshots: 'storage/volumes/{volume.uuid}/snapshots',
+  bucketSnapshots: 'protocols/s3/services/{svm.uuid}/buckets/{s3_bucket.uuid}/snapshots',
 } as const
 
 export const accessKeyScope = 's3:access-key'
 export const bucketNameScope = `${recordTypes.buckets}:name`
 export const snapshotNameScope = `${recordTypes.snapshots}:name`
+export const bucketSnapshotNameScope = `${recordTypes.bucketSnapshots}:name`
 
 export interface User {
   readonly name: string
@@ -49,7 +51,7 @@ export interface Server {
 export interface Bucket {
   readonly uuid: string
   readonly name: string
-  /** Set where it is shown as a snapshot of its volume has it; `name` is then the name it is shown by. */
+  /** Set where it is shown as a snapshot of it or of its volume has it; `name` is then the name it is shown by. */
   readonly snapshot?: { readonly of: string; readonly at: SnapshotAt }
   readonly svm: string
   readonly server: string

@@ -1,5 +1,5 @@
 import type { Limit } from '../core/qos-ledger.ts'
-import type { Catalog } from '../ports/catalog.ts'
+import type { Catalog, SnapshotRow } from '../ports/catalog.ts'
 import { BoundedMap } from './bounded-map.ts'
 import type { Lookup } from './policy/pattern.ts'
 import { combineDecisions, compilePolicy, conditionKeysOf, isPublicPolicy } from './policy/statements.ts'
@@ -10,6 +10,7 @@ import type { QosAssignment } from './qos/limits.ts'
 import { text } from './record-values.ts'
 import {
   accessKeyScope,
+  bucketSnapshotNameScope,
   bucketNameScope,
   readBucket,
   readGroup,
@@ -125,19 +126,31 @@ export class TenancyView {
     })
   }
 
-  /** `papers-s3snap-before`: what the bucket `papers` had when the snapshot `before` of its volume was taken. */
+  /** `papers-s3snap-before`: what the bucket `papers` had when its snapshot `before`, or that of its volume, was taken. */
   async #snapshotBucket(svm: string, name: string): Promise<Bucket | undefined> {
     const parts = splitSnapshotName(name)
     if (parts === undefined) return undefined
     const bucket = await this.bucket(svm, parts.bucket)
     if (bucket === undefined || bucket.snapshot !== undefined) return undefined
-    const holder = await this.#catalog.holder(snapshotNameScope, `${bucket.volume}/${parts.snapshot}`)
-    if (holder === undefined) return undefined
-    const rows = await this.#catalog.snapshots(bucket.volume)
-    const row = rows.find(({ snapshot }) => snapshot === holder.key)
+    const row =
+      (await this.#ownSnapshot(bucket, parts.snapshot)) ?? (await this.#volumeSnapshot(bucket, parts.snapshot))
     // A bucket that was made later is not in it.
     if (row === undefined || row.createdMs < bucket.createdMs) return undefined
     return { ...bucket, name, snapshot: { of: bucket.name, at: { epoch: row.epoch } } }
+  }
+
+  async #ownSnapshot({ volume, uuid }: Bucket, name: string): Promise<SnapshotRow | undefined> {
+    const holder = await this.#catalog.holder(bucketSnapshotNameScope, `${uuid}/${name}`)
+    if (holder === undefined) return undefined
+    const rows = await this.#catalog.bucketSnapshots(volume, uuid)
+    return rows.find(({ snapshot }) => snapshot === holder.key)
+  }
+
+  async #volumeSnapshot({ volume }: Bucket, name: string): Promise<SnapshotRow | undefined> {
+    const holder = await this.#catalog.holder(snapshotNameScope, `${volume}/${name}`)
+    if (holder === undefined) return undefined
+    const rows = await this.#catalog.snapshots(volume)
+    return rows.find(({ snapshot }) => snapshot === holder.key)
   }
 
   /** The buckets of an SVM, ordered by name. */

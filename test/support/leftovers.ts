@@ -16,6 +16,7 @@ import { QUOTA_RULES, targetOf } from '../../src/resources/storage/quota/limits.
 const VOLUMES = 'storage/volumes'
 const SNAPSHOTS = 'storage/volumes/{volume.uuid}/snapshots'
 const BUCKETS = 'protocols/s3/buckets'
+const BUCKET_SNAPSHOTS = 'protocols/s3/services/{svm.uuid}/buckets/{s3_bucket.uuid}/snapshots'
 
 /** Sentences about what is left over or missing; none when all is well. */
 export async function leftovers(cluster: Cluster, folder: string): Promise<string[]> {
@@ -51,6 +52,13 @@ export async function leftovers(cluster: Cluster, folder: string): Promise<strin
       'a snapshot',
       (await cluster.catalog.snapshots(uuid)).map(({ snapshot }) => snapshot),
       await keysOf(SNAPSHOTS, uuid),
+    )
+    const buckets = await cluster.rows(BUCKETS, uuid)
+    const ofBuckets = await Promise.all(buckets.map((bucket) => keysOf(BUCKET_SNAPSHOTS, textAt(bucket, 'uuid'))))
+    compare(
+      'a snapshot of a bucket',
+      (await cluster.catalog.bucketSnapshots(uuid)).map(({ snapshot }) => snapshot),
+      ofBuckets.flat(),
     )
     if (counters.get(uuid)?.sizeBytes !== volume['size']) found.push(`volume ${uuid} has two sizes`)
   }

@@ -21,7 +21,7 @@ export function amendments(db: DatabaseSync, ledger: Ledger, blobs: BlobChanges,
   const setBody = ledger.write('UPDATE objects SET body = ? WHERE bucket = ? AND key = ? AND seq = ?')
 
   return (change: Extract<Change, { do: 'amend-object' }>): Outcome => {
-    const bucket = ledger.bucket(change.bucket)
+    const bucket = ledger.bucket(change.bucket, change.key)
     const { key, lock, legalHold, details } = change
     const row = objects.find(bucket, key, change.version) ?? refuse('absent')
     if (row.marker === 1) refuse('absent', 'marker')

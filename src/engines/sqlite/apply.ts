@@ -8,6 +8,7 @@ import type { Ledger } from './ledger.ts'
 import { logChanges } from './log-changes.ts'
 import { objectChanges } from './object-changes.ts'
 import { quotaChanges } from './quotas.ts'
+import { rangeRestoreChanges } from './range-restore-changes.ts'
 import { recordChanges } from './record-changes.ts'
 import { Refusal } from './refusal.ts'
 import { restoreChanges } from './restore-changes.ts'
@@ -29,6 +30,7 @@ export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
   const volumes = volumeChanges(db, ledger, quotas)
   const snapshots = snapshotChanges(db, ledger, blobs)
   const restores = restoreChanges(db, ledger, blobs, quotas)
+  const ranges = rangeRestoreChanges(db, ledger, blobs, objects, quotas)
   const cloneRows = cloneChanges(db, ledger, blobs, quotas)
   const logs = logChanges(db, ledger)
   const samples = sampleChanges(ledger)
@@ -73,6 +75,14 @@ export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
         return restores.finish(change)
       case 'clone-rows':
         return cloneRows(change)
+      case 'begin-range-restore':
+        return ranges.begin(change)
+      case 'restore-range':
+        return ranges.rows(change)
+      case 'finish-range-restore':
+        return ranges.finish(change)
+      case 'abandon-range-restore':
+        return ranges.abandon(change)
       case 'open-bucket':
         return volumes.openBucket(change)
       case 'limit-bucket':

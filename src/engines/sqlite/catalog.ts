@@ -151,6 +151,10 @@ export class SqliteCatalog implements Catalog {
     return this.#read.quotas(volume)
   }
 
+  async bucketSnapshots(volume: string, bucket?: string): Promise<readonly SnapshotRow[]> {
+    return this.#read.bucketSnapshots(volume, bucket)
+  }
+
   snapshotBytes(volume: string): Promise<ReadonlyMap<string, number>> {
     return this.#read.snapshotBytes(volume)
   }

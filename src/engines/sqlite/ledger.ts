@@ -5,6 +5,8 @@
  */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Versioning } from '../../ports/catalog.ts'
+import { isWithin } from './prefixes.ts'
+import type { KeyBounds } from './prefixes.ts'
 import { refuse } from './refusal.ts'
 import { query } from './statements.ts'
 import type { Value } from './statements.ts'
@@ -20,7 +22,7 @@ export interface VolumeSums {
   /** Nothing: it has become the owner of what it had from its parent. */
   inheritedBytes: number | null
   epoch: number
-  /** The epoch of the newest snapshot that is there, or 0. */
+  /** The epoch of the newest snapshot of all of it, or 0. */
   lastSnapshotEpoch: number
   /** The epoch of the snapshot it is being taken back to, or 0. */
   restoring: number
@@ -40,6 +42,16 @@ export interface BucketSums {
   /** Rows that are not current, and delete markers. */
   versions: number
   versioning: Versioning
+  /** The epoch of the newest snapshot of it alone, or 0. Not kept with it: found when it is read. */
+  lastSnapshotEpoch: number
+  /** Keys that are being taken back to a snapshot. */
+  restoring: KeyBounds | undefined
+}
+
+type BucketColumns = Omit<BucketSums, 'volume' | 'restoring'> & {
+  readonly volumeUuid: string
+  readonly start: Uint8Array | null
+  readonly until: Uint8Array | null
 }
 
 /** More are not kept between batches. */
@@ -80,11 +92,13 @@ export class Ledger {
          snapshot_bytes AS snapshotBytes, inherited AS inheritedBytes, epoch, last_snapshot_epoch AS lastSnapshotEpoch,
          restoring, moves, read_only AS readOnly FROM volumes WHERE uuid = ?`,
     )
-    this.#findBucket = query<BucketSums & { volumeUuid: string }>(
+    this.#findBucket = query<BucketColumns>(
       db,
       `SELECT b.id, b.uuid, v.uuid AS volumeUuid, b.size_limit AS limitBytes, b.used AS usedBytes, b.objects,
-           b.versions, b.versioning
-         FROM buckets b JOIN volumes v ON v.id = b.volume WHERE b.uuid = ? AND b.closed = 0`,
+           b.versions, b.versioning, r.start, r.until, coalesce((SELECT max(s.epoch) FROM snapshots s
+             WHERE s.volume = b.volume AND s.bucket = b.id), 0) AS lastSnapshotEpoch
+         FROM buckets b JOIN volumes v ON v.id = b.volume LEFT JOIN restores r ON r.bucket = b.id
+         WHERE b.uuid = ? AND b.closed = 0`,
     )
     this.#findState = query<{ revision: number; seq: number }>(db, 'SELECT revision, seq FROM state')
     this.#saveVolume = db.prepare(
@@ -139,17 +153,19 @@ export class Ledger {
     if (kept !== undefined) return kept
     const row = this.#findBucket.get(uuid)
     if (row === undefined) return undefined
-    const { volumeUuid, ...sums } = row
-    const bucket = { ...sums, volume: this.volume(volumeUuid) }
+    const { volumeUuid, start, until, ...sums } = row
+    const restoring = start === null || until === null ? undefined : { start, until }
+    const bucket = { ...sums, restoring, volume: this.volume(volumeUuid) }
     this.#buckets.set(uuid, bucket)
     return bucket
   }
 
-  /** A bucket to be changed. */
-  bucket(uuid: string): BucketSums {
+  /** A bucket to be changed, in what it has of a key or otherwise. */
+  bucket(uuid: string, key?: Uint8Array): BucketSums {
     const bucket = this.findBucket(uuid) ?? refuse('missing', 'bucket')
     this.insistOnWritable(bucket.volume)
     if (bucket.volume.restoring !== 0) refuse('restoring')
+    if (key !== undefined) checkWritable(bucket, key)
     return bucket
   }
 
@@ -231,4 +247,8 @@ export class Ledger {
     this.#state = undefined
     this.#stateChanged = false
   }
+}
+
+export function checkWritable({ restoring }: BucketSums, key: Uint8Array): void {
+  if (restoring !== undefined && isWithin(restoring, key)) refuse('restoring')
 }

@@ -16,6 +16,7 @@ import { chargedBytes } from '../../ports/charged.ts'
 import type { BlobChanges } from './blobs.ts'
 import { versionFinder } from './find-version.ts'
 import type { BucketSums, Ledger, VolumeSums } from './ledger.ts'
+import { KEY_BYTES_MAX } from './prefixes.ts'
 import { ownedBy, ownerOf } from './quotas.ts'
 import type { Move, QuotaChanges } from './quotas.ts'
 import { refuse } from './refusal.ts'
@@ -25,9 +26,6 @@ import { COPIED_COLUMNS, objectBody, OWNER, readBlobs, writeBlobs } from './rows
 import { query } from './statements.ts'
 
 type Of<Name extends Change['do']> = Extract<Change, { do: Name }>
-
-/** The longest key. Listings rely on it: 1025 bytes of 0xff are behind every key. */
-export const KEY_BYTES_MAX = 1024
 
 export interface KeptRow extends HeldColumns {
   readonly seq: number
@@ -40,6 +38,8 @@ export interface KeptRow extends HeldColumns {
   readonly blobs: string
   readonly owner: string
 }
+
+export type RetiringRow = Pick<KeptRow, 'seq' | 'born' | 'blobs'>
 
 const KEPT_COLUMNS = `seq, born, version, marker, lock_mode AS lockMode, lock_until AS lockUntil, hold, size, etag, modified,
   blobs, ${OWNER} AS owner`
@@ -78,15 +78,15 @@ export function objectChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChang
   const remove = ledger.write('DELETE FROM objects WHERE bucket = ? AND key = ? AND seq = ?')
 
   /** Keeps a row as it is for the snapshots that see it, if there are any. Its blobs are counted as history then. */
-  function bury({ id, volume }: BucketSums, key: Uint8Array, row: KeptRow): boolean {
-    if (row.born > volume.lastSnapshotEpoch) return false
+  function bury({ id, volume, lastSnapshotEpoch }: BucketSums, key: Uint8Array, row: RetiringRow): boolean {
+    if (row.born > Math.max(lastSnapshotEpoch, volume.lastSnapshotEpoch)) return false
     copyToHistory(volume.id, volume.epoch, id, key, row.seq)
     blobs.bury(volume, readBlobs(row.blobs))
     return true
   }
 
   /** The row goes from the live index: to the history while a snapshot sees it, else for good. */
-  function retire(bucket: BucketSums, key: Uint8Array, row: KeptRow): void {
+  function retire(bucket: BucketSums, key: Uint8Array, row: RetiringRow): void {
     if (!bury(bucket, key, row)) blobs.release(bucket.volume, readBlobs(row.blobs), 'live')
     remove(bucket.id, key, row.seq)
   }
@@ -204,12 +204,13 @@ export function objectChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChang
   return {
     find,
     bury,
+    retire,
     placeFor,
     addObject,
 
     put(change: Of<'put-object'>): Outcome {
       const { key, object, condition, nowMs } = change
-      const bucket = ledger.bucket(change.bucket)
+      const bucket = ledger.bucket(change.bucket, key)
       const before = charged(bucket.volume)
       checkKey(key)
       const place = placeFor(bucket, key, object.version, { condition, nowMs })
@@ -223,7 +224,7 @@ export function objectChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChang
     },
 
     delete(change: Of<'delete-object'>): Outcome {
-      const bucket = ledger.bucket(change.bucket)
+      const bucket = ledger.bucket(change.bucket, change.key)
       return change.version === undefined
         ? deleteCurrent(bucket, change)
         : deleteVersion(bucket, change.version, change)

@@ -28,6 +28,7 @@ import { turnstile } from '../turnstile.ts'
 import { listKeys } from './list.ts'
 import type { PageWalk } from './list.ts'
 import { listVersions, scanVersions } from './list-versions.ts'
+import { LOOKING } from './range-restore-changes.ts'
 import { OBJECT_COLUMNS, objectRow, partRow, uploadRow } from './rows.ts'
 import type { ObjectColumns, PartColumns, UploadColumns } from './rows.ts'
 import { quotaReads } from './quota-reads.ts'
@@ -35,7 +36,7 @@ import { sampleReads } from './samples.ts'
 import { snapshotSizes } from './snapshot-bytes.ts'
 import { query } from './statements.ts'
 import { viewer } from './views.ts'
-import type { View } from './views.ts'
+import type { ShownAt, View } from './views.ts'
 
 type RecordColumns = Omit<StoredRecord, 'body'> & { readonly body: string }
 
@@ -88,20 +89,25 @@ export function reader(db: DatabaseSync) {
   const bucket = query<BucketCounters & { uuid: string }>(db, `${BUCKET} AND b.uuid = ?`)
   const buckets = query<BucketCounters & { uuid: string }>(db, BUCKET)
   const bucketsNamed = query<BucketCounters & { uuid: string }>(db, `${BUCKET} AND b.uuid IN ${NAMED}`)
-  const bucketId = query<{ id: number; versioning: Versioning; restoring: number; moves: number }>(
+  const bucketId = query<FoundBucket>(
     db,
-    `SELECT b.id, b.versioning, v.restoring, v.moves
-       FROM buckets b JOIN volumes v ON v.id = b.volume WHERE b.uuid = ?`,
+    `SELECT b.id, b.versioning, v.restoring, v.moves, r.epoch, r.start, r.until
+       FROM buckets b JOIN volumes v ON v.id = b.volume
+         LEFT JOIN restores r ON r.bucket = b.id AND r.phase <> '${LOOKING}' WHERE b.uuid = ?`,
   )
   const snapshots = query<SnapshotRow>(
     db,
     `SELECT s.uuid AS snapshot, s.epoch, s.created AS createdMs
-       FROM volumes v JOIN snapshots s ON s.volume = v.id WHERE v.uuid = ? ORDER BY s.epoch`,
+       FROM volumes v JOIN snapshots s ON s.volume = v.id AND s.bucket = 0 WHERE v.uuid = ? ORDER BY s.epoch`,
   )
+  const ofBuckets = `SELECT s.uuid AS snapshot, s.epoch, s.created AS createdMs, b.uuid AS bucket
+    FROM volumes v JOIN snapshots s ON s.volume = v.id JOIN buckets b ON b.id = s.bucket WHERE v.uuid = ?`
+  const bucketSnapshots = query<SnapshotRow>(db, `${ofBuckets} ORDER BY s.epoch`)
+  const snapshotsOfBucket = query<SnapshotRow>(db, `${ofBuckets} AND b.uuid = ? ORDER BY s.epoch`)
   const object = query<ObjectColumns>(
     db,
     `SELECT ${OBJECT_COLUMNS} FROM objects WHERE bucket = ${OBJECT_IN} AND key = ?
-       AND NOT EXISTS (SELECT 1 FROM volumes WHERE restoring <> 0) ORDER BY seq DESC LIMIT 1`,
+       AND NOT EXISTS (SELECT 1 FROM volumes WHERE restoring <> 0) AND NOT EXISTS (SELECT 1 FROM restores) ORDER BY seq DESC LIMIT 1`,
   )
   const view = viewer(db)
   const upload = query<UploadColumns & { id: number }>(
@@ -273,6 +279,12 @@ export function reader(db: DatabaseSync) {
       return snapshots.all(uuid).map(({ snapshot, epoch, createdMs }) => ({ snapshot, epoch, createdMs }))
     },
 
+    bucketSnapshots(volumeUuid: string, bucketUuid: string | undefined): SnapshotRow[] {
+      const rows =
+        bucketUuid === undefined ? bucketSnapshots.all(volumeUuid) : snapshotsOfBucket.all(volumeUuid, bucketUuid)
+      return rows.map(({ snapshot, epoch, createdMs, bucket = '' }) => ({ snapshot, epoch, createdMs, bucket }))
+    },
+
     /** Takes several turns, unlike the others. */
     snapshotBytes: snapshotSizes(db),
 
@@ -382,9 +394,23 @@ export function reader(db: DatabaseSync) {
 
 export type Reader = ReturnType<typeof reader>
 
-/** A volume that is being taken back to a snapshot is read as that shows it. */
-function shownAt({ restoring }: { readonly restoring: number }, at: SnapshotAt | undefined): SnapshotAt | undefined {
-  return at === undefined && restoring !== 0 ? { epoch: restoring } : at
+interface FoundBucket {
+  readonly id: number
+  readonly versioning: Versioning
+  readonly restoring: number
+  readonly moves: number
+  /** Of the range that is being taken back, if there is one. */
+  readonly epoch: number | null
+  readonly start: Uint8Array | null
+  readonly until: Uint8Array | null
+}
+
+/** What is being taken back to a snapshot is read as that shows it. */
+function shownAt(found: FoundBucket, at: SnapshotAt | undefined): ShownAt | undefined {
+  const { restoring, epoch, start, until } = found
+  if (at !== undefined) return at
+  if (restoring !== 0) return { epoch: restoring }
+  return epoch === null || start === null || until === null ? undefined : { epoch, of: { start, until } }
 }
 
 function storedRecord({ type, key, parent, revision, body }: RecordColumns): StoredRecord {

@@ -50,11 +50,15 @@ interface Position {
 const LOOKED = 10
 
 export function restoreChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChanges, quotas: QuotaChanges) {
-  const find = query<{ epoch: number }>(db, 'SELECT epoch FROM snapshots WHERE volume = ? AND uuid = ?')
-  const newer = query<{ epoch: number }>(db, 'SELECT epoch FROM snapshots WHERE volume = ? AND epoch > ?')
+  const find = query<{ epoch: number }>(db, 'SELECT epoch FROM snapshots WHERE volume = ? AND uuid = ? AND bucket = 0')
+  const newer = query<{ epoch: number; bucket: number }>(
+    db,
+    'SELECT epoch, bucket FROM snapshots WHERE volume = ? AND epoch > ?',
+  )
+  const amid = query<{ bucket: number }>(db, 'SELECT bucket FROM restores WHERE volume = ? LIMIT 1')
   const removeSnapshots = ledger.write('DELETE FROM snapshots WHERE volume = ? AND epoch > ?')
   const removeSums = ledger.write('DELETE FROM snapshot_buckets WHERE volume = ? AND epoch > ?')
-  const noteDropped = ledger.write('INSERT INTO dropped_epochs (volume, epoch) VALUES (?, ?)')
+  const noteDropped = ledger.write('INSERT INTO dropped_epochs (volume, epoch, bucket) VALUES (?, ?, ?)')
   const nextBucket = query<{ id: number }>(
     db,
     'SELECT id FROM buckets WHERE volume = ? AND closed = 0 AND id >= ? ORDER BY id LIMIT 1',
@@ -117,12 +121,15 @@ export function restoreChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChan
       const volume = ledger.volume(uuid)
       const { epoch } = find.get(volume.id, snapshot) ?? refuse('missing', 'snapshot')
       if (volume.restoring === epoch) return { epoch }
-      if (volume.restoring !== 0) refuse('restoring')
+      if (volume.restoring !== 0 || amid.get(volume.id) !== undefined) refuse('restoring')
       ledger.insistOnWritable(volume)
-      for (const row of newer.all(volume.id, epoch)) noteDropped(volume.id, row.epoch)
+      for (const row of newer.all(volume.id, epoch)) noteDropped(volume.id, row.epoch, row.bucket)
       removeSnapshots(volume.id, epoch)
       removeSums(volume.id, epoch)
       ledger.changeVolume(volume, { restoring: epoch, lastSnapshotEpoch: epoch })
+      // Buckets have lost newer snapshots of their own: they are read again.
+      ledger.flush()
+      ledger.forget()
       return { epoch }
     },
 

@@ -82,10 +82,10 @@ BEGIN
   DELETE FROM aggregates WHERE uuid = OLD.aggregate AND volumes = 0;
 END;
 
-CREATE TRIGGER snapshots_taken AFTER INSERT ON snapshots BEGIN
+CREATE TRIGGER snapshots_taken AFTER INSERT ON snapshots WHEN NEW.bucket = 0 BEGIN
   UPDATE volumes SET snapshots = snapshots + 1 WHERE id = NEW.volume;
 END;
-CREATE TRIGGER snapshots_dropped AFTER DELETE ON snapshots BEGIN
+CREATE TRIGGER snapshots_dropped AFTER DELETE ON snapshots WHEN OLD.bucket = 0 BEGIN
   UPDATE volumes SET snapshots = snapshots - 1 WHERE id = OLD.volume;
 END;
 `
@@ -110,7 +110,7 @@ ALTER TABLE volumes ADD COLUMN changed INTEGER NOT NULL DEFAULT 0;
 ${SUMS}
 UPDATE volumes SET changed = id;
 UPDATE state SET seq = max(seq, (SELECT coalesce(max(id), 0) FROM volumes));
-UPDATE volumes SET snapshots = (SELECT count(*) FROM snapshots s WHERE s.volume = volumes.id);
+UPDATE volumes SET snapshots = (SELECT count(*) FROM snapshots s WHERE s.volume = volumes.id AND s.bucket = 0);
 UPDATE volumes SET aggregate = r.body ->> '$.aggregates[0].uuid', guaranteed = r.body ->> '$."guarantee.type"' = 'volume'
   FROM records r WHERE r.type = 'storage/volumes' AND r.key = volumes.uuid;
 `
@@ -146,6 +146,32 @@ INSERT INTO quotas (volume, type, tree, target, bytes, files)
   SELECT volume, 'tree', 0, '', sum(bytes), sum(files) FROM held GROUP BY volume
   UNION ALL
   SELECT volume, 'user', -1, owner, sum(bytes), sum(files) FROM held WHERE owner <> '' GROUP BY volume, owner;
+`
+
+const RESTORES = `
+-- Ranges of keys that are being taken back to a snapshot, and how far that is.
+CREATE TABLE restores (
+  bucket INTEGER PRIMARY KEY,
+  volume INTEGER NOT NULL,
+  epoch INTEGER NOT NULL, -- of the snapshot
+  start BLOB NOT NULL, -- the first key
+  until BLOB NOT NULL, -- behind the last one
+  now INTEGER NOT NULL, -- locks that ended by then hold nothing
+  phase TEXT NOT NULL,
+  position TEXT NOT NULL, -- where the walk of the phase goes on
+  used INTEGER NOT NULL DEFAULT 0, -- by how much the bucket grows by it
+  objects INTEGER NOT NULL DEFAULT 0,
+  versions INTEGER NOT NULL DEFAULT 0
+) STRICT;
+`
+
+const SNAPSHOTS_OF_BUCKETS = `
+ALTER TABLE snapshots ADD COLUMN bucket INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX snapshots_by_bucket ON snapshots (volume, bucket, epoch);
+ALTER TABLE dropped_epochs ADD COLUMN bucket INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE dropped_epochs ADD COLUMN died INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE dropped_epochs ADD COLUMN born INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE dropped_epochs ADD COLUMN id INTEGER NOT NULL DEFAULT 0;
 `
 
 const TABLES = `
@@ -284,9 +310,11 @@ CREATE TABLE snapshots (
   epoch INTEGER NOT NULL,
   uuid TEXT NOT NULL,
   created INTEGER NOT NULL,
+  bucket INTEGER NOT NULL DEFAULT 0, -- of which alone it is; 0: of the whole volume
   PRIMARY KEY (volume, epoch)
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX snapshots_by_uuid ON snapshots (volume, uuid);
+CREATE INDEX snapshots_by_bucket ON snapshots (volume, bucket, epoch);
 
 -- Sums of the buckets of a volume when a snapshot was taken, without uploads.
 CREATE TABLE snapshot_buckets (
@@ -299,10 +327,14 @@ CREATE TABLE snapshot_buckets (
   PRIMARY KEY (volume, epoch, bucket)
 ) STRICT, WITHOUT ROWID;
 
--- Epochs of dropped snapshots whose rows are still to be reclaimed.
+-- Epochs of dropped snapshots whose rows are still to be reclaimed, and the last row that was looked at for it.
 CREATE TABLE dropped_epochs (
   volume INTEGER NOT NULL,
   epoch INTEGER NOT NULL,
+  bucket INTEGER NOT NULL DEFAULT 0, -- as in snapshots
+  died INTEGER NOT NULL DEFAULT 0,
+  born INTEGER NOT NULL DEFAULT 0,
+  id INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (volume, epoch)
 ) STRICT, WITHOUT ROWID;
 
@@ -344,10 +376,13 @@ CREATE TABLE counters (
   value REAL NOT NULL,
   PRIMARY KEY (tbl, row, name)
 ) STRICT, WITHOUT ROWID;
-${SUMS}${SAMPLES}${QUOTAS}`
+${SUMS}${SAMPLES}${QUOTAS}${RESTORES}`
 
 /** What leads from a version to the next. */
-const STEPS: Readonly<Record<number, string>> = { 4: SAMPLES, 5: `${ADD_TREES}${ADD_SUMS}${QUOTAS}${QUOTAS_COUNTED}` }
+const STEPS: Readonly<Record<number, string>> = {
+  4: SAMPLES,
+  5: `${SNAPSHOTS_OF_BUCKETS}${RESTORES}${ADD_TREES}${ADD_SUMS}${QUOTAS}${QUOTAS_COUNTED}`,
+}
 
 /** Opens the catalog for its one writer, and makes the tables when they are not there. */
 export function openForWriting(file: string): DatabaseSync {

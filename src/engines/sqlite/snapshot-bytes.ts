@@ -8,6 +8,7 @@ const TURN_ROWS = 1000
 
 interface DeadRow {
   readonly id: number
+  readonly bucket: number
   readonly died: number
   readonly born: number
   readonly blobs: string
@@ -16,18 +17,15 @@ interface DeadRow {
 /**
  * Makes the function that tells for each snapshot the bytes that neither what lives nor a later snapshot needs.
  *
- * The history is walked from the latest death to the earliest, so a blob of several rows is met first where its latest
- * snapshot is. The walk takes many turns; rows that die meanwhile are not counted.
+ * A blob of several rows counts for the latest of the snapshots that see one of them. The walk over the history takes many
+ * turns; rows that die meanwhile are not counted.
  */
 export function snapshotSizes(db: DatabaseSync): (volume: string) => Promise<Map<string, number>> {
   const volumeId = query<{ id: number }>(db, 'SELECT id FROM volumes WHERE uuid = ?')
-  const snapshots = query<{ uuid: string; epoch: number }>(
-    db,
-    'SELECT uuid, epoch FROM snapshots WHERE volume = ? ORDER BY epoch',
-  )
+  const snapshots = query<Taken>(db, 'SELECT uuid, epoch, bucket FROM snapshots WHERE volume = ? ORDER BY epoch')
   const dead = query<DeadRow>(
     db,
-    `SELECT id, died, born, blobs FROM object_history
+    `SELECT id, bucket, died, born, blobs FROM object_history
        WHERE volume = ? AND (died, born, id) < (?, ?, ?) ORDER BY died DESC, born DESC, id DESC LIMIT ?`,
   )
   const blob = query<{ size: number; refs: number; live: number }>(
@@ -41,24 +39,48 @@ export function snapshotSizes(db: DatabaseSync): (volume: string) => Promise<Map
     if (volume === undefined) return sizes
     const taken = snapshots.all(volume.id)
     for (const snapshot of taken) sizes.set(snapshot.uuid, 0)
-    const shared = new Set<string>()
+    const ofVolume = taken.filter(({ bucket }) => bucket === 0)
+    const ofBucket = Map.groupBy(taken, ({ bucket }) => bucket)
+    const shared = new Map<string, { readonly seenBy: Taken; readonly size: number }>()
     let from: readonly [number, number, number] = [Number.MAX_SAFE_INTEGER, 0, 0]
     for (;;) {
       const rows = dead.all(volume.id, ...from, TURN_ROWS)
       for (const row of rows) {
-        const seenBy = taken.findLast(({ epoch }) => epoch < row.died)
+        const seenBy = later(lastBefore(ofVolume, row.died), lastBefore(ofBucket.get(row.bucket) ?? [], row.died))
         if (seenBy === undefined || seenBy.epoch < row.born) continue
         for (const { blob: name } of readBlobs(row.blobs)) {
           const counted = blob.get(volume.id, name)
-          if (counted === undefined || counted.live > 0 || shared.has(name)) continue
-          if (counted.refs > 1) shared.add(name)
-          sizes.set(seenBy.uuid, (sizes.get(seenBy.uuid) ?? 0) + counted.size)
+          if (counted === undefined || counted.live > 0) continue
+          if (counted.refs === 1) add(seenBy, counted.size)
+          else shared.set(name, { seenBy: later(shared.get(name)?.seenBy, seenBy) ?? seenBy, size: counted.size })
         }
       }
       const last = rows.at(-1)
-      if (last === undefined || rows.length < TURN_ROWS) return sizes
+      if (last === undefined || rows.length < TURN_ROWS) break
       from = [last.died, last.born, last.id]
       await nextTurn()
     }
+    for (const { seenBy, size } of shared.values()) add(seenBy, size)
+    return sizes
+
+    function add({ uuid: snapshot }: Taken, bytes: number): void {
+      sizes.set(snapshot, (sizes.get(snapshot) ?? 0) + bytes)
+    }
   }
+}
+
+interface Taken {
+  readonly uuid: string
+  readonly epoch: number
+  /** Of which alone it is, or 0. */
+  readonly bucket: number
+}
+
+function lastBefore(taken: readonly Taken[], died: number): Taken | undefined {
+  return taken.findLast(({ epoch }) => epoch < died)
+}
+
+function later(one: Taken | undefined, other: Taken | undefined): Taken | undefined {
+  if (one === undefined || other === undefined) return one ?? other
+  return one.epoch < other.epoch ? other : one
 }

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Change, Outcome } from '../../ports/catalog.ts'
 import type { BlobChanges } from './blobs.ts'
+import { checkWritable } from './ledger.ts'
 import type { BucketSums, Ledger } from './ledger.ts'
 import { charged, checkBucketLimit, checkKey, checkVolumeSize, movesFor } from './object-changes.ts'
 import type { ObjectChanges } from './object-changes.ts'
@@ -90,6 +91,7 @@ export function uploadChanges(
     complete({ bucket: uuid, upload: id, parts, object, condition, nowMs }: Of<'complete-upload'>): Outcome {
       const bucket = ledger.bucket(uuid)
       const open = upload(bucket, id)
+      checkWritable(bucket, open.key)
       const place = objects.placeFor(bucket, open.key, object.version, { condition, nowMs })
       const kept = new Map(partsOf.all(open.id).map((row) => [row.number, row]))
       const used: KeptPart[] = []

@@ -5,13 +5,18 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { SnapshotAt } from '../../ports/catalog.ts'
 import { versionFinder } from './find-version.ts'
-import { KEY_BYTES_MAX } from './object-changes.ts'
-import { successor } from './prefixes.ts'
+import { boundsOf, isWithin } from './prefixes.ts'
+import type { KeyBounds } from './prefixes.ts'
 import { OBJECT_COLUMNS } from './rows.ts'
 import type { ListedColumns, ObjectColumns } from './rows.ts'
 import { batches, query, tuples } from './statements.ts'
 import { MergedWalk, TableWalk } from './walk.ts'
 import type { Patience, Place, Reading, Table } from './walk.ts'
+
+/** A moment at which rows are shown: all of a bucket, or those of some keys, while the others are as they are now. */
+export interface ShownAt extends SnapshotAt {
+  readonly of?: KeyBounds
+}
 
 /** What is asked of a bucket at a moment. */
 export interface View {
@@ -27,24 +32,24 @@ export interface View {
   walkWhole(prefix: Uint8Array, patience: Patience): MergedWalk<ObjectColumns>
 }
 
-const BEHIND_ALL_KEYS = Buffer.alloc(KEY_BYTES_MAX + 1, 0xff)
 /** A page of keys, and one more that tells whether it is the last. */
 const LISTED_ROWS_MAX = 1001
 /** Whole rows may be very long: those of objects of ten thousand parts have half a megabyte. */
 const WHOLE_ROWS_MAX = 16
 
-interface LivePlace extends Place {
+export interface LivePlace extends Place {
   readonly born: number
 }
-interface DeadPlace extends LivePlace {
+export interface DeadPlace extends LivePlace {
   readonly id: number
   readonly died: number
 }
 type LiveListed = ListedColumns & LivePlace
 type LiveWhole = ObjectColumns & LivePlace
 
-const IN_RANGE = 'o.bucket = ? AND o.key >= ? AND o.key < ? ORDER BY o.key, seq DESC'
-const OF_KEY = 'o.bucket = ? AND o.key = ? AND seq <= ? ORDER BY seq DESC'
+/** Bounds of a walk, for a table `o`. */
+export const IN_RANGE = 'o.bucket = ? AND o.key >= ? AND o.key < ? ORDER BY o.key, seq DESC'
+export const OF_KEY = 'o.bucket = ? AND o.key = ? AND seq <= ? ORDER BY seq DESC'
 
 /** The rows of a key that a snapshot shows, of which a condition holds. */
 const shown = (condition: string) => `
@@ -53,7 +58,7 @@ const shown = (condition: string) => `
   SELECT ${OBJECT_COLUMNS} FROM object_history
     WHERE bucket = ?1 AND key = ?2 AND born <= ?3 AND died > ?3 AND ${condition}`
 
-export function viewer(db: DatabaseSync): (bucket: number, at?: SnapshotAt, hasVersions?: boolean) => View {
+export function viewer(db: DatabaseSync): (bucket: number, at?: ShownAt, hasVersions?: boolean) => View {
   const live = `SELECT ${OBJECT_COLUMNS}, born FROM objects o WHERE`
   const newest = query<ObjectColumns>(db, `${live} bucket = ? AND key = ? ORDER BY seq DESC LIMIT 1`)
   const newestAt = query<ObjectColumns>(db, `${shown('TRUE')} ORDER BY seq DESC LIMIT 1`)
@@ -85,14 +90,18 @@ export function viewer(db: DatabaseSync): (bucket: number, at?: SnapshotAt, hasV
     }
   }
 
-  function viewAt(bucket: number, hasVersions: boolean, epoch: number): View {
-    const lives = { seen: (row: LivePlace) => row.born <= epoch }
-    const lived = { seen: (row: DeadPlace) => row.born <= epoch && row.died > epoch }
+  function viewAt(bucket: number, hasVersions: boolean, { epoch, of }: ShownAt): View {
+    const isThen = of === undefined ? () => true : (key: Uint8Array) => isWithin(of, key)
+    const lives = { seen: (row: LivePlace) => row.born <= epoch || !isThen(row.key) }
+    const lived = { seen: (row: DeadPlace) => row.born <= epoch && row.died > epoch && isThen(row.key) }
+    const now = viewNow(bucket, hasVersions)
     return {
       hasVersions,
-      current: (key) => newestAt.get(bucket, key, epoch),
-      ofVersion: (key, version) => versionAt.get(bucket, key, epoch, version),
-      newerModified: (key, seq) => newerAt.get(bucket, key, epoch, seq)?.modified,
+      current: (key) => (isThen(key) ? newestAt.get(bucket, key, epoch) : now.current(key)),
+      ofVersion: (key, version) =>
+        isThen(key) ? versionAt.get(bucket, key, epoch, version) : now.ofVersion(key, version),
+      newerModified: (key, seq) =>
+        isThen(key) ? newerAt.get(bucket, key, epoch, seq)?.modified : now.newerModified(key, seq),
       walk(prefix, patience, first) {
         const over = walker<ListedColumns>(bucket, prefix, patience, { first, max: LISTED_ROWS_MAX })
         return new MergedWalk([over({ ...liveListed, ...lives }), over({ ...deadTable, ...lived })])
@@ -105,13 +114,13 @@ export function viewer(db: DatabaseSync): (bucket: number, at?: SnapshotAt, hasV
   }
 
   return (bucket, at, hasVersions = true) =>
-    at === undefined ? viewNow(bucket, hasVersions) : viewAt(bucket, hasVersions, at.epoch)
+    at === undefined ? viewNow(bucket, hasVersions) : viewAt(bucket, hasVersions, at)
 }
 
 /** Makes walks over several tables with the same bounds. */
 function walker<Columns>(bucket: number, prefix: Uint8Array, patience: Patience, reading: Reading) {
-  const end = successor(prefix) ?? BEHIND_ALL_KEYS
-  return <Row extends Place>(table: Table<Row, Columns>) => new TableWalk(table, bucket, end, patience, reading)
+  const { until } = boundsOf({ prefix })
+  return <Row extends Place>(table: Table<Row, Columns>) => new TableWalk(table, bucket, until, patience, reading)
 }
 
 type Rows<Row extends Place> = Pick<Table<Row, unknown>, 'rows' | 'rowsOfKey'>
@@ -148,7 +157,7 @@ function wholeRows(db: DatabaseSync): Rows<LiveWhole> {
 }
 
 /** Places of the history, read from its index alone: most of its rows are not those of the snapshot asked for. */
-function deadRows(db: DatabaseSync): Rows<DeadPlace> {
+export function deadRows(db: DatabaseSync): Rows<DeadPlace> {
   type Tuple = readonly [number, string, number, number, number, number]
   const select = 'SELECT id, hex(o.key), seq, born, died, marker FROM object_history o WHERE'
   const place = ([id, key, seq, born, died, marker]: Tuple) => ({

@@ -24,6 +24,7 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger, quotas: QuotaCha
   const removeSnapshots = ledger.write('DELETE FROM snapshots WHERE volume = ?')
   const removeSums = ledger.write('DELETE FROM snapshot_buckets WHERE volume = ?')
   const removeDropped = ledger.write('DELETE FROM dropped_epochs WHERE volume = ?')
+  const removeRestores = ledger.write('DELETE FROM restores WHERE volume = ?')
 
   const anyBucket = query<{ id: number; volume: number; closed: number }>(
     db,
@@ -85,6 +86,7 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger, quotas: QuotaCha
       removeSnapshots(volume.id)
       removeSums(volume.id)
       removeDropped(volume.id)
+      removeRestores(volume.id)
       ledger.release(volume)
       return {}
     },
@@ -116,8 +118,9 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger, quotas: QuotaCha
     closeBucket({ bucket: uuid }: Of<'close-bucket'>): Outcome {
       const bucket = ledger.findBucket(uuid)
       if (bucket === undefined) return {}
-      if (bucket.volume.restoring !== 0) refuse('restoring')
+      if (bucket.volume.restoring !== 0 || bucket.restoring !== undefined) refuse('restoring')
       ledger.insistOnWritable(bucket.volume)
+      if (bucket.lastSnapshotEpoch > 0) refuse('not-empty', 'snapshot')
       if (bucket.objects + bucket.versions > 0 || uploadIn.get(bucket.id) !== undefined) refuse('not-empty')
       // Flushed first, because the row may be shown again: its sums must be those of now, which are 0.
       ledger.flush()

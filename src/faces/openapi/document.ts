@@ -83,7 +83,9 @@ function pathsOf(behaviour: Behaviour, path: string): Record<string, Document> {
         }),
     responses: {
       [method === 'create' ? 201 : 200]: answer('Done.', method === 'create' ? page(record) : { type: 'object' }),
-      ...(verb.isJob ? { 202: answer('Accepted: poll the job.', { $ref: '#/components/schemas/job_link' }) } : {}),
+      ...(verb.isJob !== false
+        ? { 202: answer('Accepted: poll the job.', { $ref: '#/components/schemas/job_link' }) }
+        : {}),
       default: FAILED,
     },
   })

@@ -13,6 +13,7 @@ import { SNAPSHOTS } from './volumes/snapshot-changes.ts'
 
 const VOLUMES = '/api/storage/volumes'
 const POLICIES = '/api/storage/snapshot-policies'
+const BUCKETS = '/api/protocols/s3/buckets'
 const HOUR_MS = 3_600_000
 
 // 3 January 2100 is a Sunday.
@@ -303,4 +304,39 @@ test('many volumes that are due together are served at a pace, a few at a time, 
   assert.ok(most <= 8, `${most} at once`)
   assert.ok(seconds >= 1.15, `300 within ${seconds} seconds are more than 250 a second`)
   await cluster.close()
+})
+
+test('a bucket gets the snapshots of its own policy, of it alone, and keeps as many as the policy says', async () => {
+  const { cluster, scheduled } = await begin('none')
+  const copies = [
+    { schedule: { name: 'hourly' }, count: 2, prefix: 'Every_hour' },
+    { schedule: { name: 'daily' }, count: 5 },
+  ]
+  assert.equal((await cluster.call('POST', POLICIES, { name: 'few', enabled: true, copies })).status, 201)
+  const other = { svm: { name: 'svm1' }, name: 'other', size: '1g' }
+  const papers = { ...other, name: 'papers', snapshot_policy: { name: 'few' } }
+  for (const made of [other, papers]) assert.equal((await cluster.call('POST', BUCKETS, made)).status, 201)
+  const [row] = recordsOf((await cluster.call('GET', `${BUCKETS}?name=papers&fields=*`)).body)
+  assert.equal(asText(row?.['snapshot_policy']?.['name']), 'few')
+  const bucket = `/api/protocols/s3/services/${asText(row?.['svm']?.['uuid'])}/buckets/${asText(row?.['uuid'])}`
+  const names = async () => {
+    const { body } = await cluster.call('GET', `${bucket}/snapshots?fields=name&order_by=name`)
+    return recordsOf(body).map((one) => asText(one['name']))
+  }
+  await pass(cluster, scheduled, '02T12:00')
+  for (let time = at('02T12:00'); time < at('03T03:00'); time += HOUR_MS) {
+    for (const minutes of [5, 10]) await pass(cluster, scheduled, time + minutes * 60_000 + 700)
+  }
+  assert.deepEqual(await names(), ['daily.2100-01-03-0010', 'every-hour.2100-01-03-0105', 'every-hour.2100-01-03-0205'])
+  assert.deepEqual(await namesOf(cluster), [])
+
+  const removed = await cluster.call('DELETE', `${POLICIES}/${await cluster.uuidOf(POLICIES, 'few')}`)
+  assert.equal(removed.status, 409)
+  const long = [{ schedule: { name: 'hourly' }, count: 2, prefix: 'much-longer-than-fits' }]
+  assert.equal((await cluster.call('POST', POLICIES, { name: 'long', enabled: true, copies: long })).status, 201)
+  const refused = await cluster.call('PATCH', bucket, { snapshot_policy: { name: 'long' } })
+  assert.equal(refused.status, 422, JSON.stringify(refused.body))
+  assert.equal((await cluster.call('PATCH', bucket, { snapshot_policy: { name: 'none' } })).status, 200)
+  await pass(cluster, scheduled, '03T09:05')
+  assert.equal((await names()).length, 3)
 })

@@ -1,5 +1,6 @@
 /**
- * Runs the snapshot policies: looks every second what is owed to which volume, and has it taken.
+ * Runs the snapshot policies: looks every second what is owed to which volume or bucket, and has it taken. What is said
+ * here of volumes holds for buckets that have a policy of their own, too.
  *
  * It asks what is owed instead of waiting for times, so that downtime and a wrong clock need no rules of their own: of
  * all that was missed, a volume gets one snapshot for each schedule. What is owed is taken by a few at a time and at a
@@ -17,6 +18,7 @@ import { doneUntil, lastDue, nextDue } from '../../core/schedule.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { CommitRefused } from '../../ports/catalog.ts'
 import { SCHEDULES } from '../cluster/schedules.ts'
+import { BUCKETS } from '../protocols/s3/types.ts'
 import { addBuiltIns } from './snapshot-policies/built-in.ts'
 import { copiesOf, SNAPSHOT_POLICIES } from './snapshot-policies/copies.ts'
 import {
@@ -29,7 +31,7 @@ import {
   type Notes,
   type Rule,
 } from './volumes/owed-snapshots.ts'
-import { isReadOnly } from './volumes/types.ts'
+import { isScheduled } from './volumes/types.ts'
 
 const ROUND_EVERY_MS = 1000
 /** Volumes served in a second: ten thousand that are due together have had their snapshots after 40 seconds. */
@@ -44,7 +46,7 @@ const SLICE = 500
 /** Reading the notes of a volume takes as long as looking at so many. */
 const LOOKS_A_READ = 8
 /** What is looked at; other changes are passed over. */
-const LOOKED_AT = new Set([SCHEDULES, SNAPSHOT_POLICIES, 'storage/volumes'])
+const LOOKED_AT = new Set([SCHEDULES, SNAPSHOT_POLICIES, 'storage/volumes', BUCKETS])
 /** With more changes than this since the last look, the next one looks at everything. */
 const CHANGES_MAX = 2000
 /** Volumes noted in one commit. */
@@ -68,6 +70,8 @@ export class ScheduledSnapshots {
   #nextMs = 0
   #lastMs = 0
 
+  /** The volumes of the buckets that have a policy of their own. They are served as volumes are. */
+  #volumeOf: ReadonlyMap<string, string> = new Map()
   readonly #due = new Set<string>()
   readonly #late = new Set<string>()
   readonly #busy = new Set<string>()
@@ -146,19 +150,23 @@ export class ScheduledSnapshots {
     const stale = new Map<string, Notes>()
     const there = new Set<string>()
     let looked = 0
-    for (const volume of await cluster.rows('storage/volumes')) {
+    const volumes = await cluster.rows('storage/volumes')
+    const online = new Set(volumes.filter(isScheduled).map((row) => row['uuid']))
+    const buckets = (await cluster.rows(BUCKETS)).filter((row) => typeof row['snapshot_policy.uuid'] === 'string')
+    this.#volumeOf = new Map(buckets.map((row) => [textAt(row, 'uuid'), textAt(row, 'volume.uuid')]))
+    for (const holder of [...volumes, ...buckets]) {
       if (++looked >= SLICE) {
         looked = 0
         await this.#breathe()
       }
-      const key = textAt(volume, 'uuid')
+      const key = textAt(holder, 'uuid')
+      const isOnline = online.has(this.#volumeOf.get(key) ?? key)
       there.add(key)
       if (this.#busy.has(key)) {
         this.#mustLook = true
         continue
       }
-      const isServed = volume['state'] === 'online' && !isReadOnly(volume)
-      const wanted = isServed ? (schedulesOf.get(volume['snapshot_policy.uuid'] ?? '') ?? []) : []
+      const wanted = isOnline ? (schedulesOf.get(holder['snapshot_policy.uuid'] ?? '') ?? []) : []
       let known = this.#notes.get(key)
       if (known === undefined) {
         known = await this.#read(key)
@@ -257,7 +265,7 @@ export class ScheduledSnapshots {
 
   async #take(volume: string): Promise<void> {
     const { locks } = this.#cluster
-    const lock = `volume:${volume}`
+    const lock = `volume:${this.#volumeOf.get(volume) ?? volume}`
     if (locks.isHeld(lock)) {
       // A job is at work on it. The others are not to wait for that.
       this.#rest(volume)

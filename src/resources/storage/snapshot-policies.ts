@@ -94,9 +94,13 @@ export const snapshotPolicies = define(
               1638431,
             )
           }
-          const user = (await cluster.rows('storage/volumes')).find((volume) => volume['snapshot_policy.uuid'] === key)
+          const user = [
+            ...(await cluster.rows('storage/volumes')),
+            ...(await cluster.rows('protocols/s3/buckets')),
+          ].find((one) => one['snapshot_policy.uuid'] === key)
           if (user !== undefined) {
-            const message = `The volume "${textAt(user, 'name')}" has this snapshot policy. Give it another one first.`
+            const noun = user['volume.uuid'] === undefined ? 'volume' : 'bucket'
+            const message = `The ${noun} "${textAt(user, 'name')}" has this snapshot policy. Give it another one first.`
             throw failures.inUse(message, undefined, 1638415)
           }
           await cluster.commit([{ do: 'remove-record', type: SNAPSHOT_POLICIES, key }])

@@ -1,33 +1,49 @@
-/** Takes a volume back to one of its snapshots: `PATCH /storage/volumes/{uuid}?restore_to.snapshot.name=…`. */
+/**
+ * Takes a volume, or with `restore_to.path` a part of it, back to one of its snapshots:
+ * `PATCH /storage/volumes/{uuid}?restore_to.snapshot.name=…`.
+ */
 import type { Cluster } from '../../core/cluster.ts'
 import { Interrupted, type Work } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { type Row, textAt } from '../../model/value.ts'
-import { CatalogUnavailable, type Change } from '../../ports/catalog.ts'
+import type { Change, SnapshotRow } from '../../ports/catalog.ts'
 import { readSettings } from '../../s3/bucket-settings.ts'
+import { BUCKET_SNAPSHOTS } from '../protocols/s3/bucket-snapshots.ts'
+import { patiently } from './patiently.ts'
+import { leaveRange, plannedRange, restoreRange, type RangeInput } from './range-restore.ts'
 import { SNAPSHOTS, whyKept } from './volumes/snapshot-changes.ts'
 import { insistOnReadWrite } from './volumes/types.ts'
 
 /** Rows in one commit: few enough that writers to other volumes hardly wait. */
 const BATCH = 500
 const NOTED_BATCHES = 20
-/** While the catalog's writer is started again, the step waits: a volume half way back could be neither used nor left. */
-const UNAVAILABLE_WAIT_MS = 1000
 
 export const restoreArgs = {
   'restore_to.snapshot.name': 'The name of a snapshot to take the volume back to. Newer snapshots go.',
   'restore_to.snapshot.uuid': 'The same by its UUID.',
+  'restore_to.path':
+    'Only this goes back, and newer snapshots stay: "/<bucket>", "/<bucket>/<prefix>/" or "/<bucket>/<key>".',
 } as const
+
+/** What the job needs to know: the snapshot, and the part where it is not all. */
+export interface PlannedRestore {
+  readonly $restore?: string
+  readonly $range?: RangeInput
+}
 
 /** The snapshot that a request names, if it does. Refuses what cannot be undone for somebody who relies on it. */
 export async function plannedRestore(
   cluster: Cluster,
   volume: Row,
   args: Readonly<Record<string, string>>,
-): Promise<string | undefined> {
+): Promise<PlannedRestore> {
   const name = args['restore_to.snapshot.name']
   const uuid = args['restore_to.snapshot.uuid']
-  if (name === undefined && uuid === undefined) return undefined
+  const path = args['restore_to.path']
+  if (name === undefined && uuid === undefined) {
+    if (path === undefined) return {}
+    throw failures.invalid('restore_to.path', 'Name the snapshot too: restore_to.snapshot.name.')
+  }
   const key = textAt(volume, 'uuid')
   const found = uuid ?? (await cluster.keyOfName(SNAPSHOTS, name ?? '', key))
   const row = found === undefined ? undefined : await cluster.find(SNAPSHOTS, found)
@@ -36,23 +52,31 @@ export async function plannedRestore(
   }
   insistOnReadWrite(volume, 1638461)
   if (volume['state'] === 'offline') throw failures.inUse('The volume is offline.', undefined, 524479)
+  if (path !== undefined) return { $range: await plannedRange(cluster, volume, textAt(row, 'uuid'), path) }
   await newerSnapshots(cluster, key, textAt(row, 'uuid'))
   await insistOnNoLocks(cluster, key)
-  return textAt(row, 'uuid')
+  return { $restore: textAt(row, 'uuid') }
 }
 
-/** The snapshots that go with it, unless one of them may not be deleted now. */
-async function newerSnapshots(cluster: Cluster, volume: string, snapshot: string): Promise<readonly string[]> {
-  const taken = (await cluster.catalog.snapshots(volume)).map((one) => one.snapshot)
-  const at = taken.indexOf(snapshot)
-  if (at < 0) throw failures.notFound('snapshot', 'restore_to.snapshot.name')
-  const newer = taken.slice(at + 1)
-  for (const key of newer) {
+interface Newer {
+  readonly type: string
+  readonly key: string
+}
+
+/** The snapshots that go with it, also those of its buckets, unless one of them may not be deleted now. */
+async function newerSnapshots(cluster: Cluster, volume: string, snapshot: string): Promise<readonly Newer[]> {
+  const taken = await cluster.catalog.snapshots(volume)
+  const wanted = taken.find((one) => one.snapshot === snapshot)
+  if (wanted === undefined) throw failures.notFound('snapshot', 'restore_to.snapshot.name')
+  const newerIn = (of: string, all: readonly SnapshotRow[]) =>
+    all.filter(({ epoch }) => epoch > wanted.epoch).map((one): Newer => ({ type: of, key: one.snapshot }))
+  const newer = newerIn(SNAPSHOTS, taken)
+  for (const { key } of newer) {
     const row = await cluster.find(SNAPSHOTS, key)
     const kept = row === undefined ? undefined : whyKept(row, cluster.now())
     if (kept !== undefined) throw kept
   }
-  return newer
+  return [...newer, ...newerIn(BUCKET_SNAPSHOTS, await cluster.catalog.bucketSnapshots(volume))]
 }
 
 async function insistOnNoLocks(cluster: Cluster, key: string): Promise<void> {
@@ -65,11 +89,22 @@ async function insistOnNoLocks(cluster: Cluster, key: string): Promise<void> {
   }
 }
 
+export async function restore(cluster: Cluster, work: Work): Promise<void> {
+  const range = work.input['$range'] as RangeInput | undefined
+  if (range === undefined) await restoreVolume(cluster, work)
+  else await restoreRange(cluster, work, range)
+}
+
+export async function undoRestore(cluster: Cluster, work: Work): Promise<void> {
+  const range = work.input['$range'] as RangeInput | undefined
+  if (range !== undefined) await leaveRange(cluster, work, range)
+}
+
 /**
  * There is no way back from it: newer snapshots are gone with the first commit. So it does not fail half way, but waits for
  * the catalog, and goes on after a crash where it was.
  */
-export async function restoreVolume(cluster: Cluster, work: Work): Promise<void> {
+async function restoreVolume(cluster: Cluster, work: Work): Promise<void> {
   const snapshot = textAt(work.input, '$restore')
   if (snapshot === '') return
   const volume = work.key
@@ -104,19 +139,7 @@ async function begin(cluster: Cluster, work: Work, snapshot: string): Promise<vo
   await insistOnNoLocks(cluster, work.key)
   const changes: Change[] = [
     { do: 'begin-restore', volume: work.key, snapshot },
-    ...newer.map((key): Change => ({ do: 'remove-record', type: SNAPSHOTS, key })),
+    ...newer.map(({ type, key }): Change => ({ do: 'remove-record', type, key })),
   ]
   await work.commit(changes, { begun: true })
-}
-
-async function patiently<Result>(cluster: Cluster, work: Work, act: () => Promise<Result>): Promise<Result> {
-  for (;;) {
-    try {
-      return await act()
-    } catch (failure) {
-      if (!(failure instanceof CatalogUnavailable)) throw failure
-      await cluster.system.clock.sleep(UNAVAILABLE_WAIT_MS, work.stopping)
-      if (work.stopping.aborted) throw new Interrupted()
-    }
-  }
 }

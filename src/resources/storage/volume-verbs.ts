@@ -10,7 +10,7 @@ import { CommitRefused, type Change } from '../../ports/catalog.ts'
 import { QTREES } from './qtree-verbs.ts'
 import { quotaLock, QUOTA_RULES, switchChanges } from './quota/limits.ts'
 import { QUOTA_NOTES } from './quota-watch.ts'
-import { plannedRestore, restoreArgs, restoreVolume } from './volume-restore.ts'
+import { plannedRestore, restore, restoreArgs, undoRestore } from './volume-restore.ts'
 import { AGGREGATES_LOCK, availableIn, ownedBytes, placed, queuedBytes } from './aggregate-space.ts'
 import { FULLNESS } from './volume-watch.ts'
 import { withAutosize } from './volumes/autosize.ts'
@@ -151,7 +151,7 @@ export const modifyVolume = job({
   moreExamples: { split: { body: { 'clone.split_initiated': true }, of: 'clone' } },
   async plan(cluster, { row = {}, draft, args }) {
     const key = textAt(row, 'uuid')
-    const restore = await plannedRestore(cluster, row, args)
+    const planned = await plannedRestore(cluster, row, args)
     const split = plannedSplit(row, draft)
     return {
       key,
@@ -159,7 +159,7 @@ export const modifyVolume = job({
         'svm.uuid': row['svm.uuid'] ?? '',
         name: row['name'] ?? '',
         $change: { ...split.draft },
-        ...(restore === undefined ? {} : { $restore: restore }),
+        ...planned,
         ...(split.isSplit ? { $split: true } : {}),
       },
       locks: [`volume:${key}`],
@@ -192,7 +192,7 @@ export const modifyVolume = job({
         })
       },
     },
-    { name: 'restore', run: restoreVolume },
+    { name: 'restore', run: restore, undo: undoRestore },
     { name: 'split', run: splitClone },
   ],
 })

@@ -60,7 +60,7 @@ function explainRefusal(refused: CommitRefused): S3Error {
     case 'restoring':
       return s3Error('SlowDown', {
         ...options,
-        message: 'The volume of the bucket is being restored to a snapshot. Please try again in a moment.',
+        message: 'The object, or all around it, is being restored to a snapshot. Please try again in a moment.',
         headers: { 'Retry-After': String(retryAfterSeconds) },
       })
     case 'read-only':

@@ -61,6 +61,12 @@ export function bucketFields(options: { readonly volumeIsRequired: boolean }): R
     comment: { doc: 'Whatever helps to tell it apart.', kind: text({ charactersMax: 256 }), set: 'always' },
     type: { doc: 'A bucket of objects.', kind: oneOf('s3'), set: 'create', default: 's3' },
     qos_policy: { doc: 'Its ceilings of throughput.', ref: 'storage/qos/policies', set: 'always', since: '9.8' },
+    snapshot_policy: {
+      doc: 'The policy that makes snapshots of it alone. Without it, none are made.',
+      ref: 'storage/snapshot-policies',
+      set: 'always',
+      since: '9.16.1',
+    },
     create_time: { doc: 'When it was made.', kind: time() },
     'policy.name': {
       doc: 'A policy of the SVM whose statements hold for all requests to this bucket.',

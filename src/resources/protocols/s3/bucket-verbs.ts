@@ -9,6 +9,8 @@ import { chargedBytes } from '../../../ports/charged.ts'
 import { closeBucket } from '../../../s3/objects/close-bucket.ts'
 import { insistOnReadWrite, isReadOnly } from '../../storage/volumes/types.ts'
 import { settleBucket } from './bucket-settings.ts'
+import { checkSnapshotPolicy } from './bucket-snapshots.ts'
+import { NOTES } from '../../storage/volumes/owed-snapshots.ts'
 import { checkPolicy, volumesOf } from './server-verbs.ts'
 import { BUCKETS, SERVERS } from './types.ts'
 
@@ -85,6 +87,7 @@ export async function planBucket(
   }
   const server = await serverOf(cluster, svm, draft['server.uuid'])
   await checkPolicy(cluster, draft)
+  await checkSnapshotPolicy(cluster, draft)
   const volume = own?.volume ?? (await placeBucket(cluster, server, draft['volume.uuid']))
   const key = own?.key ?? cluster.system.random.uuid()
   const input = settleBucket(undefined, draft, {
@@ -139,6 +142,7 @@ async function changeOnce(cluster: Cluster, key: string, draft: (bucket: Row) =>
   const changed = Object.entries({ ...before, ...given }).filter(([, value]) => value !== null)
   const after = settleBucket(before, given, Object.fromEntries(changed))
   await checkPolicy(cluster, after)
+  if ('snapshot_policy.uuid' in given) await checkSnapshotPolicy(cluster, after)
   try {
     await cluster.catalog.commit([
       { do: 'limit-bucket', bucket: key, limitBytes: Number(after['size']) },
@@ -163,10 +167,14 @@ export const removeBucket = inline({
     name: 'remove record',
     async run(cluster, { key }) {
       try {
-        await closeBucket(cluster.catalog, key, [{ do: 'remove-record', type: BUCKETS, key }])
+        await closeBucket(cluster.catalog, key, [
+          { do: 'remove-record', type: BUCKETS, key },
+          { do: 'remove-record', type: NOTES, key },
+        ])
       } catch (failure) {
         if (!(failure instanceof CommitRefused) || failure.reason !== 'not-empty') throw failure
-        throw failures.inUse('The bucket is not empty. Delete its objects first.', 'name', bucketCodes.notEmpty)
+        const what = failure.scope === 'snapshot' ? 'has snapshots. Delete them' : 'is not empty. Delete its objects'
+        throw failures.inUse(`The bucket ${what} first.`, 'name', bucketCodes.notEmpty)
       }
     },
   },

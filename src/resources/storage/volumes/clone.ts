@@ -170,7 +170,9 @@ export async function insistOnNoClones(cluster: Cluster, key: string): Promise<v
 /** Buckets that go with a clone, and those that keep it from going. */
 export async function bucketsIn(cluster: Cluster, volume: string): Promise<{ own: Row[]; others: Row[] }> {
   const buckets = await cluster.rows(BUCKETS, volume)
-  const goes = (bucket: Row) => bucket[CAME_WITH_CLONE] === true && !hasLocks(bucket)
+  const held = new Set((await cluster.catalog.bucketSnapshots(volume)).map(({ bucket }) => bucket))
+  const goes = (bucket: Row) =>
+    bucket[CAME_WITH_CLONE] === true && !hasLocks(bucket) && !held.has(textAt(bucket, 'uuid'))
   return { own: buckets.filter(goes), others: buckets.filter((bucket) => !goes(bucket)) }
 }
 

@@ -1,7 +1,7 @@
 /**
- * The snapshots that the policy of one volume owes it: which they are, and taking them.
+ * The snapshots that the policy of a volume, or of a bucket, owes it: which they are, and taking them.
  *
- * What was done last is noted in a record for each volume, `{ done: { <uuid of the schedule>: <time it was due> } }`. A
+ * What was done last is noted in a record for each of them, `{ done: { <uuid of the schedule>: <time it was due> } }`. A
  * snapshot, the note of it, and the deletion of those that it is one too many for are one commit. So a crash leaves all
  * of it or nothing, and neither doubles a snapshot nor loses one.
  */
@@ -11,10 +11,10 @@ import { type Row, textAt } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
 import { scheduleOf, SCHEDULES } from '../../cluster/schedules.ts'
 import { copiesOf, SNAPSHOT_POLICIES, type Copy } from '../snapshot-policies/copies.ts'
-import { isReadOnly } from './types.ts'
-import { dropChanges, SNAPSHOTS, SNAPSHOTS_MAX, takeChanges, whyKept } from './snapshot-changes.ts'
+import { SNAPSHOTS_MAX, whyKept } from './snapshot-changes.ts'
+import { findHolder, type Holder } from './snapshot-holders.ts'
 
-/** The type of the notes; their key is that of the volume. */
+/** The type of the notes; their key is that of the volume or the bucket. */
 export const NOTES = 'internal/scheduled-snapshots'
 
 /** A snapshot taken later than this has the time of its making in its name, not that when it was due. */
@@ -53,17 +53,17 @@ export function notesChange(volume: string, done: Notes, expect?: number): Chang
 }
 
 /**
- * Takes what is owed to a volume, and notes it. To be called with the volume's lock held. Gives the notes as they are
- * then, or nothing when the volume has gone.
+ * Takes what is owed to a volume or a bucket, and notes it. To be called with the volume's lock held. Gives the notes as
+ * they are then, or nothing when it has gone.
  */
 export async function takeOwed(cluster: Cluster, key: string): Promise<Notes | undefined> {
   const { catalog } = cluster
-  const volume = await catalog.record('storage/volumes', key)
-  if (volume === undefined) return undefined
+  const holder = await findHolder(cluster, key)
+  if (holder === undefined) return undefined
   const noted = await catalog.record(NOTES, key)
   const before = (noted?.body['done'] ?? {}) as Notes
-  if (noted === undefined || volume.body['state'] !== 'online' || isReadOnly(volume.body)) return before
-  const policy = await cluster.find(SNAPSHOT_POLICIES, textAt(volume.body, 'snapshot_policy.uuid'))
+  if (noted === undefined || !holder.isOnline) return before
+  const policy = await cluster.find(SNAPSHOT_POLICIES, textAt(holder.row, 'snapshot_policy.uuid'))
   if (policy?.['enabled'] !== true) return before
 
   const nowMs = cluster.now()
@@ -78,69 +78,54 @@ export async function takeOwed(cluster: Cluster, key: string): Promise<Notes | u
     const dueMs = owedSince(ruleOf(schedule), notedMs, nowMs)
     if (dueMs === undefined) continue
     done[copy.schedule.uuid] = dueMs
-    held ??= await snapshotsByAge(cluster, key)
-    const name = nameOf(copy.prefix, nowMs - dueMs > LATE_MS ? nowMs : dueMs)
-    // The clock was put back, or a request was as quick: the snapshot of this minute is there.
-    if (held.some((snapshot) => snapshot['name'] === name)) continue
-    const fresh = snapshotOf(cluster, volume.body, copy, name, nowMs)
-    const excess = tooMany(held, copy, nowMs)
-    held = held.filter((snapshot) => !excess.includes(snapshot))
-    changes.push(...excess.flatMap((snapshot) => dropChanges(cluster, snapshot)))
-    if (held.length >= SNAPSHOTS_MAX) {
-      changes.push(cluster.event('snapshot.scheduled.skipped', { volume: key, snapshot: name }))
+    held ??= await holder.snapshotsByAge()
+    const name = holder.nameOf(copy.prefix, nowMs - dueMs > LATE_MS ? nowMs : dueMs)
+    if (name === undefined) {
+      changes.push(holder.skipped(copy.prefix))
       continue
     }
-    changes.push(...(await takeChanges(cluster, fresh)))
+    // The clock was put back, or a request was as quick: the snapshot of this minute is there.
+    if (held.some((snapshot) => snapshot['name'] === name)) continue
+    const fresh: Row = {
+      uuid: cluster.system.random.uuid(),
+      name,
+      ...holder.fields,
+      create_time: nowMs,
+      ...(copy.snapmirror_label === undefined ? {} : { snapmirror_label: copy.snapmirror_label }),
+    }
+    const excess = tooMany(holder, held, copy, nowMs)
+    held = held.filter((snapshot) => !excess.includes(snapshot))
+    changes.push(...excess.flatMap((snapshot) => holder.drop(snapshot)))
+    if (held.length >= SNAPSHOTS_MAX) {
+      changes.push(holder.skipped(name))
+      continue
+    }
+    changes.push(...(await holder.take(fresh)))
     held = [...held, fresh]
   }
   if (Object.entries(done).every(([schedule, ms]) => before[schedule] === ms)) return before
   await catalog.commit([
-    // Whatever was read of the volume still holds: it is there, online and has this policy.
-    { do: 'check-record', type: volume.type, key, expect: volume.revision },
+    // Whatever was read of it still holds: it is there, online and has this policy.
+    { do: 'check-record', type: holder.type, key, expect: holder.revision },
     ...changes,
     notesChange(key, done, noted.revision),
   ])
   return done
 }
 
-function snapshotOf(cluster: Cluster, volume: Row, copy: Copy, name: string, nowMs: number): Row {
-  return {
-    uuid: cluster.system.random.uuid(),
-    name,
-    'volume.uuid': textAt(volume, 'uuid'),
-    'svm.uuid': textAt(volume, 'svm.uuid'),
-    create_time: nowMs,
-    ...(copy.snapmirror_label === undefined ? {} : { snapmirror_label: copy.snapmirror_label }),
-  }
-}
-
-/** Oldest first by the order in which they were taken, which a clock that was wrong for a while does not disturb. */
-async function snapshotsByAge(cluster: Cluster, volume: string): Promise<Row[]> {
-  const records = await cluster.catalog.records(SNAPSHOTS, { parent: volume })
-  const rows = new Map(records.map((record): [string, Row] => [record.key, record.body]))
-  const order = (await cluster.catalog.snapshots(volume)).map(({ snapshot }) => rows.get(snapshot))
-  return order.filter((row) => row !== undefined)
-}
-
 /** Those that must go so that one more of this prefix is not one too many. What may not be deleted stays. */
-function tooMany(held: readonly Row[], copy: Copy, nowMs: number): readonly Row[] {
-  const own = held.filter((snapshot) => isNamedBy(copy.prefix, textAt(snapshot, 'name')))
+function tooMany(holder: Holder, held: readonly Row[], copy: Copy, nowMs: number): readonly Row[] {
+  const own = held.filter((snapshot) => isNamedBy(holder, copy.prefix, textAt(snapshot, 'name')))
   const excess = Math.max(0, own.length + 1 - copy.count)
   return own.filter((snapshot) => whyKept(snapshot, nowMs) === undefined).slice(0, excess)
 }
 
-const TIME_CHARACTERS = '.2026-11-21_1805'.length
-
-function isNamedBy(prefix: string, name: string): boolean {
-  return (
-    name.length === prefix.length + TIME_CHARACTERS &&
-    name.startsWith(prefix) &&
-    /^\.\d{4}-\d{2}-\d{2}_\d{4}$/.test(name.slice(prefix.length))
-  )
+/** Whether a snapshot is of this prefix, by its name: it is what the prefix makes of a time of that length. */
+function isNamedBy(holder: Holder, prefix: string, name: string): boolean {
+  const ofEpoch = holder.nameOf(prefix, 0)
+  if (ofEpoch === undefined || name.length !== ofEpoch.length) return false
+  const at = ofEpoch.length - TIME_CHARACTERS
+  return name.slice(0, at) === ofEpoch.slice(0, at) && /^\d{4}-\d{2}-\d{2}[_-]\d{4}$/.test(name.slice(at))
 }
 
-/** `hourly.2026-11-21_1805`: the minute, in UTC. */
-export function nameOf(prefix: string, ms: number): string {
-  const time = new Date(ms).toISOString()
-  return `${prefix}.${time.slice(0, 10)}_${time.slice(11, 13)}${time.slice(14, 16)}`
-}
+const TIME_CHARACTERS = '2026-11-21_1805'.length

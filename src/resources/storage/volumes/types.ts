@@ -16,6 +16,11 @@ export function isReadOnly(volume: Row): boolean {
   return volume['type'] === 'dp' || volume['type'] === 'ls'
 }
 
+/** Whether schedules make snapshots of a volume: they wait while it is not served, and replication makes its own. */
+export function isScheduled(volume: Row | undefined): boolean {
+  return volume !== undefined && volume['state'] === 'online' && !isReadOnly(volume)
+}
+
 /** Refuses what only a read-write volume takes, with the code that clients know for it. */
 export function insistOnReadWrite(volume: Row, code: number): void {
   if (!isReadOnly(volume)) return

@@ -1,8 +1,9 @@
 import { define } from '../../../../core/behaviour.ts'
 import { aggregatesField, bucketFields } from '../bucket-fields.ts'
-import { bucketUse, modifyBucket, removeBucket } from '../bucket-verbs.ts'
+import { bucketUse, removeBucket } from '../bucket-verbs.ts'
 import { createWithVolume } from '../bucket-volumes.ts'
 import { BUCKETS } from '../types.ts'
+import { modifyOrRestoreBucket } from '../bucket-restore.ts'
 
 export const svmBuckets = define(
   {
@@ -15,5 +16,5 @@ export const svmBuckets = define(
     nameWithin: 'svm.uuid',
     fields: { ...bucketFields({ volumeIsRequired: false }), ...aggregatesField },
   },
-  { derive: [bucketUse], create: createWithVolume, modify: modifyBucket, remove: removeBucket },
+  { derive: [bucketUse], create: createWithVolume, modify: modifyOrRestoreBucket, remove: removeBucket },
 )

@@ -1,0 +1,49 @@
+/** Takes a whole bucket back to a snapshot: `PATCH …/buckets/{uuid}?restore_to.snapshot.name=…`. */
+import type { Cluster } from '../../../core/cluster.ts'
+import { inline, type Work } from '../../../core/verb.ts'
+import { failures } from '../../../model/failure.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+import { leaveRange, restoreRange, type RangeInput } from '../../storage/range-restore.ts'
+import { changeBucket, modifyBucket } from './bucket-verbs.ts'
+import { findSnapshot } from './bucket-snapshots.ts'
+
+/** Changes a bucket inline, as elsewhere. With these arguments it is a job, and changes nothing else. */
+export const modifyOrRestoreBucket = inline({
+  isJob: 'when long',
+  args: {
+    'restore_to.snapshot.name': 'The name of a snapshot to take the bucket back to. Newer snapshots stay.',
+    'restore_to.snapshot.uuid': 'The same by its UUID.',
+  },
+  async plan(cluster, request) {
+    const { row = {}, draft, args } = request
+    const name = args['restore_to.snapshot.name']
+    const uuid = args['restore_to.snapshot.uuid']
+    if (name === undefined && uuid === undefined) return modifyBucket.plan(cluster, request)
+    if (Object.keys(draft).length > 0) {
+      throw failures.invalid('restore_to.snapshot.name', 'Change fields of the bucket in a request of their own.')
+    }
+    const snapshot = await findSnapshot(cluster, row, { name, uuid })
+    const volume = textAt(row, 'volume.uuid')
+    if ((await cluster.row('storage/volumes', volume))['state'] === 'offline') {
+      throw failures.inUse('The volume of the bucket is offline.', undefined, 524479)
+    }
+    const range: RangeInput = { bucket: textAt(row, 'uuid'), snapshot, prefix: '' }
+    const input = { 'svm.uuid': row['svm.uuid'] ?? '', $range: range }
+    return { key: range.bucket, input, locks: [`volume:${volume}`], isLong: true }
+  },
+  step: {
+    name: 'write record',
+    async run(cluster: Cluster, work: Work) {
+      const range = rangeOf(work.input)
+      await (range === undefined
+        ? changeBucket(cluster, work.key, () => work.input)
+        : restoreRange(cluster, work, range))
+    },
+    async undo(cluster: Cluster, work: Work) {
+      const range = rangeOf(work.input)
+      if (range !== undefined) await leaveRange(cluster, work, range)
+    },
+  },
+})
+
+const rangeOf = (input: Row) => input['$range'] as RangeInput | undefined

@@ -1,0 +1,95 @@
+/** What a snapshot policy makes snapshots of: a volume, or one bucket. Both are served by the same schedules. */
+import type { Cluster } from '../../../core/cluster.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+import type { Change } from '../../../ports/catalog.ts'
+import {
+  BUCKET_SNAPSHOTS,
+  bucketSnapshotName,
+  dropBucketSnapshot,
+  takeBucketSnapshot,
+} from '../../protocols/s3/bucket-snapshots.ts'
+import { BUCKETS } from '../../protocols/s3/types.ts'
+import { dropChanges, SNAPSHOTS, takeChanges } from './snapshot-changes.ts'
+import { isScheduled } from './types.ts'
+
+export interface Holder {
+  /** Its record, as it was read. */
+  readonly type: string
+  readonly row: Row
+  readonly revision: number
+  /** Whether its volume is. */
+  readonly isOnline: boolean
+  /** What a snapshot of this prefix and minute is called; nothing when the prefix makes no name. */
+  nameOf(prefix: string, ms: number): string | undefined
+  /** Oldest first by the order in which they were taken, which a clock that was wrong for a while does not disturb. */
+  snapshotsByAge(): Promise<Row[]>
+  /** What a snapshot has beside uuid, name and time. */
+  readonly fields: Row
+  take(snapshot: Row): Promise<Change[]>
+  drop(snapshot: Row): Change[]
+  /** Tells that a snapshot was not taken. */
+  skipped(name: string): Change
+}
+
+/** The volume or the bucket of a uuid. */
+export async function findHolder(cluster: Cluster, key: string): Promise<Holder | undefined> {
+  const volume = await cluster.catalog.record('storage/volumes', key)
+  if (volume !== undefined) return volumeHolder(cluster, key, volume.body, volume.revision)
+  const bucket = await cluster.catalog.record(BUCKETS, key)
+  return bucket === undefined ? undefined : bucketHolder(cluster, key, bucket.body, bucket.revision)
+}
+
+function volumeHolder(cluster: Cluster, key: string, row: Row, revision: number): Holder {
+  return {
+    type: 'storage/volumes',
+    row,
+    revision,
+    isOnline: isScheduled(row),
+    nameOf: (prefix, ms) => `${prefix}.${minute(ms)}`,
+    async snapshotsByAge() {
+      const order = await cluster.catalog.snapshots(key)
+      return inOrder(cluster, SNAPSHOTS, key, order)
+    },
+    fields: { 'volume.uuid': key, 'svm.uuid': textAt(row, 'svm.uuid') },
+    take: (snapshot) => takeChanges(cluster, snapshot),
+    drop: (snapshot) => dropChanges(cluster, snapshot),
+    skipped: (name) => cluster.event('snapshot.scheduled.skipped', { volume: key, snapshot: name }),
+  }
+}
+
+async function bucketHolder(cluster: Cluster, key: string, row: Row, revision: number): Promise<Holder> {
+  const volume = textAt(row, 'volume.uuid')
+  const isOnline = isScheduled(await cluster.find('storage/volumes', volume))
+  return {
+    type: BUCKETS,
+    row,
+    revision,
+    isOnline,
+    nameOf: (prefix, ms) => bucketSnapshotName(prefix, minute(ms)),
+    async snapshotsByAge() {
+      const order = await cluster.catalog.bucketSnapshots(volume, key)
+      return inOrder(cluster, BUCKET_SNAPSHOTS, key, order)
+    },
+    fields: { bucket_uuid: key, 's3_bucket.uuid': key, 'svm.uuid': textAt(row, 'svm.uuid') },
+    take: (snapshot) => takeBucketSnapshot(cluster, snapshot),
+    drop: (snapshot) => dropBucketSnapshot(cluster, snapshot, volume),
+    skipped: (name) => cluster.event('bucket.snapshot.skipped', { bucket: key, snapshot: name }),
+  }
+}
+
+async function inOrder(
+  cluster: Cluster,
+  type: string,
+  parent: string,
+  order: readonly { readonly snapshot: string }[],
+): Promise<Row[]> {
+  const records = await cluster.catalog.records(type, { parent })
+  const rows = new Map(records.map((record): [string, Row] => [record.key, record.body]))
+  return order.map(({ snapshot }) => rows.get(snapshot)).filter((row) => row !== undefined)
+}
+
+/** `2026-11-21_1805`, in UTC. */
+function minute(ms: number): string {
+  const time = new Date(ms).toISOString()
+  return `${time.slice(0, 10)}_${time.slice(11, 13)}${time.slice(14, 16)}`
+}
