@@ -27,7 +27,7 @@ export class Housekeeping {
   #running: Promise<void> = Promise.resolve()
   readonly #stillReading: StillReading
   #prunedMs = 0
-  /** The snapshots that each volume had when nothing was left to reclaim in it. Others mean that there may be. */
+  /** The epoch and the snapshots that each volume had when nothing was left to reclaim in it. Others: there may be. */
   readonly #settled = new Map<string, string>()
 
   constructor(cluster: Cluster, jobs: Jobs, stillReading: StillReading = () => Promise.resolve(new Set())) {
@@ -143,15 +143,17 @@ export class Housekeeping {
     }
   }
 
-  /** Only where a snapshot went since the last time: a volume in which nothing happens costs reads alone. */
+  /** Only where a snapshot came or went since the last time: a volume in which nothing happens costs reads alone. */
   async #reclaim(volume: string): Promise<void> {
     const { catalog } = this.#cluster
-    const snapshots = (await catalog.snapshots(volume)).map(({ epoch }) => epoch).join()
-    if (this.#settled.get(volume) === snapshots) return
+    // One that was taken and dropped since then has left nothing but the volume's next epoch.
+    const now = (await catalog.volume(volume))?.epoch ?? 0
+    const state = [now, ...(await catalog.snapshots(volume)).map(({ epoch }) => epoch)].join()
+    if (this.#settled.get(volume) === state) return
     for (let batch = 0; batch < BATCHES_A_ROUND; batch++) {
       const [outcome] = await catalog.commit([{ do: 'reclaim', volume, limit: BATCH }])
       if ((outcome?.reclaimed ?? 0) < BATCH) {
-        this.#settled.set(volume, snapshots)
+        this.#settled.set(volume, state)
         return
       }
     }
