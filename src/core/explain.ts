@@ -22,5 +22,8 @@ export function explainFailure(cause: unknown): Failure {
   if (cause instanceof VolumesFailure && cause.reason === 'away') {
     return failures.unavailable('The aggregate is offline: its folder is not there.', cause)
   }
+  if (cause instanceof VolumesFailure && cause.reason === 'read-only') {
+    return failures.unavailable('The aggregate cannot be written to. Make its disk writable, then try again.', cause)
+  }
   return failures.internal(cause)
 }

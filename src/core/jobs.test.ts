@@ -418,6 +418,7 @@ test('a full disk and one that is away are told from a defect', async () => {
   for (const [reason, kind] of [
     ['no-space', 'full'],
     ['away', 'unavailable'],
+    ['read-only', 'unavailable'],
     ['io', 'internal'],
   ] as const) {
     const behaviour = machine([{ name: 'one', run: () => Promise.reject(new VolumesFailure(reason, 'secret path')) }])
