@@ -10,7 +10,7 @@ import { operations } from './volumes/operations.ts'
 import { breakEverywhere, run, seedsOf } from './volumes/run.ts'
 
 const RUNS = 3
-const STEPS = Number(process.env['HOLDFAST_TEST_STEPS'] ?? 200)
+const STEPS = Number(process.env['HOLDFAST_TEST_STEPS'] ?? 120)
 
 test('contents, listings and sizes are those of the model at every step', { timeout: 600_000 }, async (context) => {
   const first = seedOf(context)
