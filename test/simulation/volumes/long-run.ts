@@ -10,6 +10,7 @@ import { run, RunFailed, seedsOf, type Tally } from './run.ts'
 const RUN_STEPS = 1000
 const SHRINK_MS = 120_000
 const REPORT_MS = 30_000
+const COMMAND = 'test/simulation/volumes/long-run.ts'
 
 const { values } = parseArgs({
   options: { steps: { type: 'string' }, seed: { type: 'string' }, keep: { type: 'string' } },
@@ -79,8 +80,6 @@ async function shorten(seed: number, steps: number): Promise<void> {
   const keep = shortest === undefined ? '' : ` --keep ${kept.join()}`
   console.error(`\nAgain: node_modules/.bin/node ${COMMAND} --seed ${seed} --steps ${steps}${keep}`)
 }
-
-const COMMAND = 'test/simulation/volumes/long-run.ts'
 
 async function failureOf(
   seed: number,

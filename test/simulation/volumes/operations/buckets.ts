@@ -68,7 +68,7 @@ const limit: Operation = {
     return about(chosen, `limit to ${limitBytes} bytes`, {
       act: async (world) => world.ask('PATCH', await pathOf(world, chosen.bucket.name), { size: limitBytes }),
       change(bucket) {
-        if (bucketBytes(bucket) > limitBytes) refuse('4')
+        if (limitBytes !== bucket.limitBytes && bucketBytes(bucket) > limitBytes) refuse('4')
         bucket.limitBytes = limitBytes
       },
     })
