@@ -28,20 +28,8 @@ test('a cluster in which nothing happens is not written to, however many volumes
 
 test('the space of a dropped snapshot is given back', async () => {
   const { catalog, volume, housekeeping } = await watched()
-  const key = Buffer.from('k')
-  const object = {
-    version: 'null',
-    sizeBytes: 5,
-    etag: 'e',
-    modifiedMs: 1,
-    checksum: { algorithm: 'CRC64NVME', type: 'FULL_OBJECT', value: 'AAAAAAAAAAA=' },
-    blobs: [{ blob: '0'.repeat(32), sizeBytes: 5 }],
-    parts: null,
-    details: {},
-  } as const
   await catalog.commit([
-    { do: 'open-bucket', bucket: 'b', volume, limitBytes: 100 },
-    { do: 'put-object', bucket: 'b', key, object },
+    ...objectIn(volume),
     { do: 'take-snapshot', volume, snapshot: 's', nowMs: 1 },
     { do: 'delete-object', bucket: 'b', key },
   ])
@@ -52,3 +40,36 @@ test('the space of a dropped snapshot is given back', async () => {
   assert.equal((await catalog.volume(volume))?.usedBytes, 0)
   assert.deepEqual(await catalog.unneededBlobs(volume, 10), [])
 })
+
+test('the space of a snapshot that was taken and dropped between two rounds is given back', async () => {
+  const { catalog, volume, housekeeping } = await watched()
+  await catalog.commit(objectIn(volume))
+  await housekeeping.round()
+  await catalog.commit([
+    { do: 'take-snapshot', volume, snapshot: 's', nowMs: 1 },
+    { do: 'delete-object', bucket: 'b', key },
+    { do: 'drop-snapshot', volume, snapshot: 's' },
+  ])
+  await housekeeping.round()
+  assert.equal((await catalog.volume(volume))?.usedBytes, 0)
+})
+
+const key = Buffer.from('k')
+
+/** Makes the bucket `b` with an object of 5 bytes. */
+function objectIn(volume: string): readonly Change[] {
+  const object = {
+    version: 'null',
+    sizeBytes: 5,
+    etag: 'e',
+    modifiedMs: 1,
+    checksum: { algorithm: 'CRC64NVME', type: 'FULL_OBJECT', value: 'AAAAAAAAAAA=' },
+    blobs: [{ blob: '0'.repeat(32), sizeBytes: 5 }],
+    parts: null,
+    details: {},
+  } as const
+  return [
+    { do: 'open-bucket', bucket: 'b', volume, limitBytes: 100 },
+    { do: 'put-object', bucket: 'b', key, object },
+  ]
+}

@@ -6,8 +6,9 @@ import { Failure, failures } from '../model/failure.ts'
 import { text, uuid } from '../model/kinds/index.ts'
 import { type Row, textAt } from '../model/value.ts'
 import { define, type Behaviour } from './behaviour.ts'
-import { ENDED_KEPT_MAX, ENDED_KEPT_MS, Jobs, JOBS } from './jobs.ts'
-import { CommitRefused } from '../ports/catalog.ts'
+import { ENDED_KEPT_MAX, ENDED_KEPT_MS, failureOf, Jobs, JOBS } from './jobs.ts'
+import { CatalogUnavailable, CommitRefused } from '../ports/catalog.ts'
+import { VolumesFailure } from '../ports/volumes.ts'
 import { Interrupted, job, type Step } from './verb.ts'
 
 const CALLER = { user: 'admin', role: 'admin', from: 'test' }
@@ -345,6 +346,88 @@ test('what a step commits and what it notes are done together, or neither', asyn
   assert.equal((await run(cluster, behaviour))['state'], 'success')
   assert.deepEqual(memos, [{}, { at: 2 }, { at: 2 }, 'Half of it.'])
   await cluster.close()
+})
+
+test('a job whose commit was lost or not answered repeats its step, and undoes nothing of what may be done', async () => {
+  const undone: string[] = []
+  const behaviour = machine([
+    {
+      name: 'one',
+      run: (cluster, { key }) =>
+        cluster
+          .commit([{ do: 'put-record', type: 'test/machines', key, body: { name: 'made' } }])
+          .then(() => undefined),
+      undo: () => Promise.resolve(void undone.push('one')),
+    },
+  ])
+  // Of each of the job's commits, its own record's too, the answer is lost, or the commit itself.
+  for (const when of ['before', 'after']) {
+    for (let lost = 1; lost <= 4; lost++) {
+      const cluster = await startWith(behaviour)
+      cluster.clock.sleep = () => Promise.resolve()
+      const { catalog } = cluster.cluster
+      const commit = catalog.commit.bind(catalog)
+      let commits = 0
+      catalog.commit = async (changes) => {
+        const isLost = ++commits === lost
+        if (isLost && when === 'before') throw new CatalogUnavailable('Not done.')
+        const outcomes = await commit(changes)
+        if (isLost) throw new CatalogUnavailable('Done, and the answer was lost.')
+        return outcomes
+      }
+      const performed = await cluster.actions.perform(behaviour, 'create', {
+        caller: CALLER,
+        draft: {},
+        path: {},
+        args: {},
+        description: 'POST /api/test/machines',
+      })
+      while (cluster.jobs.activeCount > 0) await wait(1)
+      const job = await cluster.cluster.row(JOBS, textAt(performed.job, 'uuid'))
+      assert.equal(job['state'], 'success', `commit ${lost} lost ${when}: ${JSON.stringify(job)}`)
+      assert.notEqual(await cluster.cluster.find('test/machines', performed.key), undefined)
+      assert.deepEqual(undone, [])
+      await cluster.close()
+    }
+  }
+})
+
+test('a job that the catalog stays away from is left for the next start, and not undone', async () => {
+  let isAway = true
+  const behaviour = machine([
+    {
+      name: 'one',
+      run: () => (isAway ? Promise.reject(new CatalogUnavailable('away')) : Promise.resolve()),
+      undo: () => assert.fail('Nothing is undone.'),
+    },
+  ])
+  const cluster = await startWith(behaviour)
+  cluster.clock.sleep = () => Promise.resolve()
+  const uuid = textAt(await run(cluster, behaviour), 'uuid')
+  while (cluster.jobs.activeCount > 0) await wait(1)
+  assert.equal((await cluster.cluster.row(JOBS, uuid))['state'], 'running')
+  isAway = false
+  const next = new Jobs(cluster.cluster)
+  assert.equal(await next.resume(), 1)
+  while (next.activeCount > 0) await wait(1)
+  assert.equal((await cluster.cluster.row(JOBS, uuid))['state'], 'success')
+  await cluster.close()
+})
+
+test('a full disk and one that is away are told from a defect', async () => {
+  for (const [reason, kind] of [
+    ['no-space', 'full'],
+    ['away', 'unavailable'],
+    ['read-only', 'unavailable'],
+    ['io', 'internal'],
+  ] as const) {
+    const behaviour = machine([{ name: 'one', run: () => Promise.reject(new VolumesFailure(reason, 'secret path')) }])
+    const cluster = await startWith(behaviour)
+    const failure = failureOf(await run(cluster, behaviour))
+    assert.equal(failure.kind, kind)
+    assert.doesNotMatch(failure.message, /secret/)
+    await cluster.close()
+  }
 })
 
 test('jobs that ended are kept for a day, and no more than so many', async () => {

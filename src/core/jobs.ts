@@ -8,13 +8,17 @@
  *                       unwinding at n ─ undo n ─▶ unwinding at n-1 ─ … ─▶ failure
  *
  * After a crash, a job that was moving forward repeats the step it was in, and one that was unwinding goes on unwinding.
+ *
+ * While the catalog cannot be reached nobody knows whether the last commit was done. To undo what came before it could
+ * take away what it has just made known; so the job waits and repeats the step, which finds out.
  */
 import { Failure, failures } from '../model/failure.ts'
 import { type Row, textAt, type Value, textOf } from '../model/value.ts'
-import type { Change } from '../ports/catalog.ts'
+import { CatalogUnavailable, type Change } from '../ports/catalog.ts'
 import { auditEntry } from './audit.ts'
 import type { Behaviour, VerbName } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
+import { explainFailure } from './explain.ts'
 import { Interrupted, type Caller, type Plan, type Step, type Work } from './verb.ts'
 
 export const JOBS = 'cluster/jobs'
@@ -26,6 +30,11 @@ export const ENDED_KEPT_MAX = 10_000
 const ACTIVE_MAX = 1000
 /** A job whose undo fails is tried again this often before it is left for the next start. */
 const UNDO_TRIES = 5
+/** How often a job tries again while the catalog cannot be reached, before it is left for the next start; and between. */
+const UNAVAILABLE_TRIES = 100
+const UNAVAILABLE_WAIT_MS = 1000
+/** The same for the record of a new job: somebody waits for the answer. */
+const SUBMIT_TRIES = 3
 
 export interface JobHooks {
   /** Called at each point where a crash may strike: `<type> <verb>: <step>: before|after|undo-before|undo-after`. */
@@ -76,7 +85,7 @@ export class Jobs {
       $user: caller.user,
       $from: caller.from,
     }
-    await this.#write(job)
+    await this.#insist(() => this.#write(job), SUBMIT_TRIES)
     this.#start(job)
     return job
   }
@@ -129,6 +138,7 @@ export class Jobs {
   #start(job: Row): void {
     const uuid = textAt(job, 'uuid')
     const running = this.#run(job).catch((failure: unknown) => {
+      if (failure instanceof Interrupted) return job
       // The record could not be written. It stays active there, and the next start takes it up.
       this.#cluster.log.error('A job was left for the next start.', { job: uuid, failure: String(failure) })
       return job
@@ -154,17 +164,18 @@ export class Jobs {
     const { steps } = verb
     const pointOf = (step: Step) => `${behaviour.resource.type} ${textAt(queued, '$verb')}: ${step.name}`
     let job: Row = queued
-    const save = async (changes: Row, beside: readonly Change[] = []) => {
+    const saveOnce = async (changes: Row, beside: readonly Change[] = []) => {
       job = { ...job, ...changes, $memo: { ...work.memo } }
       await this.#write(job, beside)
     }
+    const save = (changes: Row, beside: readonly Change[] = []) => this.#insist(() => saveOnce(changes, beside))
     const work: Work = {
       key: textAt(queued, '$key'),
       input: queued['$input'] as Row,
       memo: { ...(queued['$memo'] as Record<string, Value>) },
       stopping: this.#stopping.signal,
       progress: (done, message) =>
-        save({
+        saveOnce({
           progress: Math.min(99, Math.floor(((Number(job['$at']) + done) / steps.length) * 100)),
           ...(message === undefined ? {} : { message }),
         }),
@@ -189,7 +200,7 @@ export class Jobs {
           })
           await this.#hooks.reached?.(`${pointOf(step)}: before`)
           await this.#hooks.beforeStep?.(pointOf(step))
-          await step.run(cluster, work)
+          await this.#insist(() => step.run(cluster, work))
           await this.#hooks.reached?.(`${pointOf(step)}: after`)
         }
         await save({ state: 'success', message: 'success', code: 0, progress: 100, end_time: cluster.now() }, [
@@ -198,7 +209,8 @@ export class Jobs {
         return job
       } catch (cause) {
         if (cause instanceof Interrupted) return job
-        const failure = cause instanceof Failure ? cause : failures.internal(cause)
+        if (cause instanceof CatalogUnavailable) throw cause
+        const failure = explainFailure(cause)
         if (failure.kind === 'internal')
           cluster.log.error('A job failed.', { job: job['uuid'], cause: describe(cause) })
         await save({
@@ -237,6 +249,19 @@ export class Jobs {
       ],
     )
     return job
+  }
+
+  /** Repeats what failed because the catalog could not be reached, until it can be or the cluster stops. */
+  async #insist<Result>(act: () => Promise<Result>, triesMax = UNAVAILABLE_TRIES): Promise<Result> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await act()
+      } catch (failure) {
+        if (!(failure instanceof CatalogUnavailable) || tries >= triesMax) throw failure
+        await this.#cluster.system.clock.sleep(UNAVAILABLE_WAIT_MS, this.#stopping.signal)
+        if (this.#stopping.signal.aborted) throw new Interrupted()
+      }
+    }
   }
 
   async #undo(step: Step, work: Work): Promise<void> {

@@ -20,6 +20,8 @@ export type FailureKind =
   | 'unsupported'
   /** Not served now: starting, draining, or a part is restarting. */
   | 'unavailable'
+  /** A disk has no space left for it. */
+  | 'full'
   | 'internal'
 
 export interface FailureDetail {
@@ -83,7 +85,9 @@ export const failures = {
     new Failure('invalid', code, message, { target: field }),
   tooMany: (message: string, retryAfterSeconds: number) =>
     new Failure('limited', 262160, message, { retryAfterSeconds }),
-  unavailable: (message: string) => new Failure('unavailable', 65552, message, { retryAfterSeconds: 1 }),
+  unavailable: (message: string, cause?: unknown) =>
+    new Failure('unavailable', 65552, message, { retryAfterSeconds: 1, cause }),
+  noSpace: (message: string, cause?: unknown) => new Failure('full', 1245212, message, { cause }),
   internal: (cause: unknown) =>
     new Failure('internal', 262145, 'The request could not be carried out. The log has the details.', { cause }),
 }

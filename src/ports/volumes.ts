@@ -75,8 +75,11 @@ export interface BlobReader {
   close(): Promise<void>
 }
 
-/** `away`: the place of the aggregate is not there, as when its disk is not mounted. What it holds is not lost. */
-export type VolumesReason = 'exists' | 'missing' | 'away' | 'no-space' | 'damaged' | 'io'
+/**
+ * `away`: the place of the aggregate is not there, as when its disk is not mounted. What it holds is not lost.
+ * `read-only`: it may not be written to, as when its disk was mounted so after an error.
+ */
+export type VolumesReason = 'exists' | 'missing' | 'away' | 'no-space' | 'read-only' | 'damaged' | 'io'
 
 export class VolumesFailure extends Error {
   readonly reason: VolumesReason

@@ -329,7 +329,11 @@ function chunkSigning(verified: Verified<User>): ChunkSigning | undefined {
   return { signingKey, seedSignature, timestamp, scope }
 }
 
-async function openBucket(plane: Plane, view: TenancyView, record: Bucket): Promise<OpenBucket> {
+export async function openBucket(
+  plane: Pick<Plane, 'volumesOf'>,
+  view: TenancyView,
+  record: Bucket,
+): Promise<OpenBucket> {
   const volume = await view.volume(record.volume)
   if (volume === undefined || !volume.isOnline) {
     throw s3Error('ServiceUnavailable', { message: 'The volume of the bucket is not online.' })

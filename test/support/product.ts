@@ -36,6 +36,8 @@ export interface ProductOptions {
   readonly environment?: Readonly<Record<string, string>>
   /** A folder that an earlier product was stopped in. */
   readonly folder?: string
+  /** A program with its arguments that becomes the product, such as one that gives it mounts of its own. */
+  readonly through?: readonly string[]
 }
 
 const running = new Set<{ child: ChildProcess; folder: string }>()
@@ -55,7 +57,8 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   const secretKey = 'a-secret-key-for-tests-0000000000000000'
   const endpointsFile = join(folder, 'endpoints.json')
   rmSync(endpointsFile, { force: true })
-  const child = spawn(process.execPath, [PROGRAM, 'start'], {
+  const [program, ...args] = [...(options.through ?? []), process.execPath, PROGRAM, 'start']
+  const child = spawn(program, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env['PATH'],

@@ -8,6 +8,10 @@ export function volumesFailure(failure: unknown, what: string): VolumesFailure {
     case 'ENOSPC':
     case 'EDQUOT':
       return new VolumesFailure('no-space', `${what}: no space is left.`, options)
+    case 'EROFS':
+    case 'EACCES':
+    case 'EPERM':
+      return new VolumesFailure('read-only', `${what}: it may not be written to.`, options)
     case 'ENOENT':
       return new VolumesFailure('missing', `${what}: it is not there.`, options)
     case 'EEXIST':

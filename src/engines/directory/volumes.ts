@@ -54,7 +54,7 @@ export class DirectoryVolumes implements Volumes {
     const tree = this.#objects(volume)
     try {
       await this.#insistOnOwner()
-      const made = await mkdir(tree, FOLDER)
+      const made = await this.#makeFolders(tree)
       // Up to the folder that holds the first new entry. When nothing is new an earlier call may have been interrupted.
       const top = made === undefined ? this.#aggregate : dirname(made)
       for (let folder = tree; folder.length >= top.length; folder = dirname(folder)) {
@@ -156,6 +156,20 @@ export class DirectoryVolumes implements Volumes {
     } catch (failure) {
       throw volumesFailure(failure, `Aggregate ${this.#aggregate}`)
     }
+  }
+
+  /** Gives the first that was not there. One by one, as Node's recursive `mkdir` takes a read-only disk for a missing one. */
+  async #makeFolders(tree: string): Promise<string | undefined> {
+    let made: string | undefined
+    for (const folder of [dirname(dirname(tree)), dirname(tree), tree]) {
+      try {
+        await mkdir(folder, FOLDER.mode)
+        made ??= folder
+      } catch (failure) {
+        if (codeOf(failure) !== 'EEXIST') throw failure
+      }
+    }
+    return made
   }
 
   async #insistOnOwner(): Promise<void> {

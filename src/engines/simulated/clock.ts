@@ -13,12 +13,15 @@ const TURNS = 4
 /** Time that stands still until it is moved. Sleepers wake in the order of their times, equal ones as they came. */
 export class SimulatedClock implements Clock {
   readonly #startMs: number
+  readonly #isBusy: () => boolean
   #nowMs: number
   #slept = 0
   #sleepers: Sleeper[] = []
 
-  constructor(startMs = Date.UTC(2026, 0, 1)) {
+  /** Time does not move while `isBusy` says that something else than time is being waited for. */
+  constructor(startMs = Date.UTC(2026, 0, 1), isBusy: () => boolean = () => false) {
     this.#startMs = startMs
+    this.#isBusy = isBusy
     this.#nowMs = startMs
   }
 
@@ -93,6 +96,6 @@ export class SimulatedClock implements Clock {
   }
 
   async #settle(): Promise<void> {
-    for (let i = 0; i < TURNS; i++) await nextTurn()
+    for (let quiet = 0; quiet < TURNS; quiet = this.#isBusy() ? 0 : quiet + 1) await nextTurn()
   }
 }

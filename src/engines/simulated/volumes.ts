@@ -7,6 +7,7 @@ export interface VolumesFaults {
   /** Probability that a call which writes fails. */
   readonly noSpace?: number
   readonly io?: number
+  readonly readOnly?: number
   /** The longest that a call takes. */
   readonly delayMs?: number
 }
@@ -205,8 +206,9 @@ export class SimulatedVolumes implements Volumes {
     this.#calls++
     const planned = this.#planned.get(this.#calls)
     this.#planned.delete(this.#calls)
-    const { noSpace: noSpaceChance = 0, io = 0 } = this.#faults
+    const { noSpace: noSpaceChance = 0, io = 0, readOnly = 0 } = this.#faults
     if (planned === 'no-space' || this.#random.chance(noSpaceChance)) throw noSpace()
+    if (this.#random.chance(readOnly)) throw new VolumesFailure('read-only', 'The disk is read-only (simulated).')
     if (planned !== undefined || this.#random.chance(io)) throw new VolumesFailure('io', 'The disk failed (simulated).')
   }
 

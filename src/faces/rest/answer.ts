@@ -3,6 +3,7 @@
  * faces can call it.
  */
 import type { Behaviour, VerbName } from '../../core/behaviour.ts'
+import { explainFailure } from '../../core/explain.ts'
 import { describe, failureOf, isActive } from '../../core/jobs.ts'
 import type { Actions, Performed } from '../../core/perform.ts'
 import { derive, findInstance, insistOnParents, readCollection, readInstance } from '../../core/read.ts'
@@ -63,7 +64,7 @@ export async function answer(face: RestFace, request: RestRequest): Promise<Rest
 }
 
 function failed(face: RestFace, request: RestRequest, dialect: Dialect, cause: unknown): RestReply {
-  const failure = cause instanceof Failure ? cause : failures.internal(cause)
+  const failure = explainFailure(cause)
   if (failure.kind === 'internal') {
     face.actions.cluster.log.error('A request failed.', {
       method: request.method,

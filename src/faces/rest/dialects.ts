@@ -85,4 +85,5 @@ const STATUSES: Readonly<Record<Exclude<FailureKind, 'invalid'>, number>> = {
   limited: 429,
   internal: 500,
   unavailable: 503,
+  full: 507,
 }

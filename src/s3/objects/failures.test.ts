@@ -60,6 +60,14 @@ test('an aggregate without space is QuotaExceeded', async () => {
   assert.deepEqual([status, /<Code>(.*)<\/Code>/.exec(text)?.[1]], [403, 'QuotaExceeded'])
 })
 
+test('an aggregate that is read-only is ServiceUnavailable, and the client may come again', async () => {
+  next = new VolumesFailure('read-only', 'secret disk')
+  const { status, text, headers } = await send(t, 'PUT', `/${Bucket}/a`, { body: 'x' })
+  assert.deepEqual([status, /<Code>(.*)<\/Code>/.exec(text)?.[1]], [503, 'ServiceUnavailable'])
+  assert.equal(headers['retry-after'], '1')
+  assert.doesNotMatch(text, /secret/)
+})
+
 test('a blob that is gone from the disk is an error, not an empty object', async () => {
   await t.s3.send(new PutObjectCommand({ Bucket, Key: 'lost', Body: 'x' }))
   const object = await t.catalog.object(bucket, Buffer.from('lost'))

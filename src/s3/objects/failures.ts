@@ -31,6 +31,13 @@ export function explainFailure(failure: unknown): S3Error {
         headers: { 'Retry-After': String(retryAfterSeconds) },
       })
     }
+    if (failure.reason === 'read-only') {
+      return s3Error('ServiceUnavailable', {
+        cause: failure,
+        message: 'The aggregate of the bucket cannot be written to. Please try again when its disk is writable.',
+        headers: { 'Retry-After': String(retryAfterSeconds) },
+      })
+    }
     return s3Error('InternalError', { cause: failure })
   }
   return s3Error('InternalError', { cause: failure })

@@ -54,3 +54,37 @@ test('a bucket that is gone meanwhile is missing', async () => {
   assert.equal(await actions.configureBucket({ bucket, fields: {}, operation: 'PutBucketCors', caller }), 'missing')
   await test.close()
 })
+
+test('a bucket that a restore brought above its size takes other changes, and a size that holds it', async () => {
+  const test = await startTestCluster()
+  const { cluster } = test
+  const svm = await test.uuidOf('/api/svm/svms', 'svm1')
+  const volume = await test.uuidOf('/api/storage/volumes', 'vol1')
+  const made = { name: 'papers', svm: { name: 'svm1' }, volume: { name: 'vol1' }, size: 100 }
+  assert.equal((await test.call('POST', '/api/protocols/s3/buckets', made)).status, 201)
+  const bucket = (await cluster.keyOfName(BUCKETS, 'papers', svm)) ?? ''
+  const object = {
+    version: 'null',
+    sizeBytes: 50,
+    etag: 'e',
+    modifiedMs: 1,
+    checksum: { algorithm: 'CRC64NVME', type: 'FULL_OBJECT', value: 'AAAAAAAAAAA=' },
+    blobs: [{ blob: '0'.repeat(32), sizeBytes: 50 }],
+    parts: null,
+    details: {},
+  } as const
+  const key = Buffer.from('k')
+  await cluster.commit([{ do: 'put-object', bucket, key, object }])
+  const path = `/api/storage/volumes/${volume}`
+  const change = (body: object) => test.call('PATCH', `/api/protocols/s3/buckets/${svm}/${bucket}`, body)
+  assert.equal((await test.call('POST', `${path}/snapshots`, { name: 'large' })).status, 201)
+  await cluster.commit([{ do: 'delete-object', bucket, key }])
+  assert.equal((await change({ size: 10 })).status, 200)
+  assert.equal((await test.call('PATCH', `${path}?restore_to.snapshot.name=large`, {})).status, 200)
+
+  assert.equal((await change({ comment: 'still to be changed' })).status, 200)
+  assert.equal((await change({ versioning_state: 'enabled' })).status, 200)
+  assert.equal((await change({ size: 20 })).status, 422)
+  assert.equal((await change({ size: 50 })).status, 200)
+  await test.close()
+})

@@ -145,7 +145,10 @@ async function changeOnce(cluster: Cluster, key: string, draft: (bucket: Row) =>
   if ('snapshot_policy.uuid' in given) await checkSnapshotPolicy(cluster, after)
   try {
     await cluster.catalog.commit([
-      { do: 'limit-bucket', bucket: key, limitBytes: Number(after['size']) },
+      // A restore may have brought it above its size, which is no reason to refuse what does not concern that.
+      ...(after['size'] === before['size']
+        ? []
+        : [{ do: 'limit-bucket', bucket: key, limitBytes: Number(after['size']) } as const]),
       ...versioningChanges(key, before, after),
       cluster.put(BUCKETS, after, { expect: record.revision }),
     ])

@@ -1,0 +1,31 @@
+/**
+ * A cluster of volumes against a plain model of it: random puts, copies, deletes, uploads, versions, snapshots, restores,
+ * volumes and buckets that come and go, while the process ends at any call, disks fail and commits are lost. What is done
+ * is a table in [volumes/operations.ts](volumes/operations.ts); the long run is [volumes/long-run.ts](volumes/long-run.ts).
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { seedOf } from '../support/seed.ts'
+import { operations } from './volumes/operations.ts'
+import { leftToChance } from './volumes/operations/cluster.ts'
+import { breakEverywhere, run, seedsOf } from './volumes/run.ts'
+
+const RUNS = 3
+const STEPS = Number(process.env['HOLDFAST_TEST_STEPS'] ?? 120)
+
+test('contents, listings and sizes are those of the model at every step', { timeout: 600_000 }, async (context) => {
+  const first = seedOf(context)
+  for (let seed = first; seed < first + RUNS; seed++) {
+    const { steps, ends, faults } = await run(seed, seedsOf(seed, STEPS))
+    context.diagnostic(`seed ${seed}: ${steps} steps, ${ends} ends of the process, ${faults} faults`)
+    assert.equal(steps, STEPS)
+  }
+})
+
+for (const operation of operations.filter(({ name }) => !leftToChance.includes(name))) {
+  test(`${operation.name}, broken at each of its calls, is done or undone`, { timeout: 600_000 }, async (context) => {
+    const broken = await breakEverywhere(seedOf(context), operation)
+    context.diagnostic(`broken ${broken} times`)
+    assert.ok(broken > 0)
+  })
+}

@@ -1,0 +1,266 @@
+/** Whether the cluster is what the model says: at every step in samples and in all sums, from time to time in everything. */
+import assert from 'node:assert/strict'
+import type { SimulatedRandom } from '../../../src/engines/simulated/random.ts'
+import { textOf } from '../../../src/model/value.ts'
+import { listed, text, versionsListed } from '../../../src/ports/catalog-fixtures.suite.ts'
+import { S3Error } from '../../../src/s3/errors.ts'
+import { withObject } from '../../../src/s3/objects/read.ts'
+import type { OpenBucket } from '../../../src/s3/objects/store.ts'
+import { leftovers } from '../../support/leftovers.ts'
+import {
+  allBlobs,
+  bucketBytes,
+  bytesOf,
+  isObject,
+  liveBlobs,
+  sizeOf,
+  snapshotBytes,
+  usedBytes,
+  type Bucket,
+  type Model,
+  type Row,
+  type Rows,
+  type Snapshot,
+  type Volume,
+} from './model.ts'
+import { oneOf, volumePath } from './operation.ts'
+import type { World } from './world.ts'
+
+const UPLOADS_MAX = 100
+
+/** All sums, and one bucket, one object and one snapshot. */
+export async function checkSample(world: World, model: Model, random: SimulatedRandom): Promise<void> {
+  await checkSums(world, model)
+  const place = oneOf(random, model.buckets())
+  if (place === undefined) return
+  const { bucket, volume } = place
+  if (!volume.isOnline) return checkOffline(world, bucket.name)
+  await checkView(world, bucket.name, bucket.rows, random)
+  const snapshot = oneOf(random, volume.snapshots)
+  if (snapshot !== undefined) await checkSnapshotOf(world, bucket, snapshot, random)
+}
+
+/** Everything but the disks. */
+export async function checkAll(world: World, model: Model): Promise<void> {
+  await checkNames(world, model)
+  await learnUploads(world, model)
+  await checkSums(world, model)
+  for (const { bucket, volume } of model.buckets()) {
+    if (!volume.isOnline) continue
+    await checkView(world, bucket.name, bucket.rows)
+    for (const snapshot of volume.snapshots) await checkSnapshotOf(world, bucket, snapshot)
+  }
+  for (const volume of model.volumes.values()) await checkVolume(world, volume)
+  assert.deepEqual(await leftovers(world.cluster, 'nowhere'), [])
+}
+
+/** Nothing but what the first start made is there beside what the model has. */
+async function checkNames(world: World, model: Model): Promise<void> {
+  const { cluster } = world
+  const volumes = (await cluster.catalog.records('storage/volumes')).map(({ body }) => textOf(body['name'] ?? ''))
+  const firstOnes = ['svm1_s3_root', 'vol1']
+  assert.deepEqual(volumes.toSorted(byText), [...model.volumes.keys(), ...firstOnes].toSorted(byText))
+  const buckets = (await cluster.catalog.records('protocols/s3/buckets')).map(({ body }) => textOf(body['name'] ?? ''))
+  assert.deepEqual(
+    buckets.toSorted(byText),
+    model
+      .buckets()
+      .map(({ bucket }) => bucket.name)
+      .toSorted(byText),
+  )
+  const [server] = await cluster.catalog.records('protocols/s3/services')
+  const served = (server?.body['data_volumes'] ?? []) as readonly { readonly uuid: string }[]
+  const wanted = ['vol1', ...[...model.volumes.values()].filter(({ isServed }) => isServed).map(({ name }) => name)]
+  assert.deepEqual(
+    served.map(({ uuid }) => uuid).toSorted(byText),
+    (await Promise.all(wanted.map((name) => world.volumeUuid(name)))).toSorted(byText),
+  )
+}
+
+async function checkSums(world: World, model: Model): Promise<void> {
+  const { catalog } = world.cluster
+  for (const volume of model.volumes.values()) {
+    const used = usedBytes(volume)
+    const counters = await catalog.volume(await world.volumeUuid(volume.name))
+    assert.ok(counters, volume.name)
+    const { sizeBytes, usedBytes: usedNow, snapshotBytes, snapshots } = counters
+    assert.deepEqual(
+      { sizeBytes, usedBytes: usedNow, snapshotBytes, snapshots },
+      {
+        sizeBytes: volume.sizeBytes,
+        usedBytes: used,
+        snapshotBytes: used - sizeOf(liveBlobs(volume)),
+        snapshots: volume.snapshots.length,
+      },
+      volume.name,
+    )
+  }
+  for (const { bucket, volume } of model.buckets()) {
+    const rows = [...bucket.rows.values()]
+    const objects = rows.filter(([current]) => isObject(current)).length
+    assert.deepEqual(
+      await catalog.bucket(await world.bucketUuid(bucket.name)),
+      {
+        volume: await world.volumeUuid(volume.name),
+        limitBytes: bucket.limitBytes,
+        usedBytes: bucketBytes(bucket),
+        objects,
+        versions: rows.flat().length - objects,
+        versioning: bucket.versioning,
+      },
+      bucket.name,
+    )
+  }
+}
+
+/** What the management interface shows of a volume, and what each snapshot holds alone. */
+async function checkVolume(world: World, volume: Volume): Promise<void> {
+  const path = await volumePath(world, volume.name)
+  const { body } = await world.rest('GET', `${path}?fields=space.used,space.snapshot.used,snapshot_count,size,state`)
+  const used = usedBytes(volume)
+  assert.deepEqual(
+    { space: body['space'], count: body['snapshot_count'], size: body['size'], state: body['state'] },
+    {
+      space: { used, snapshot: { used: used - sizeOf(liveBlobs(volume)) } },
+      count: volume.snapshots.length,
+      size: volume.sizeBytes,
+      state: volume.isOnline ? 'online' : 'offline',
+    },
+  )
+  const shown = await world.rest('GET', `${path}/snapshots?fields=name,size&order_by=create_time`)
+  const records = shown.body['records'] as unknown as readonly { readonly name: string; readonly size: number }[]
+  assert.deepEqual(
+    records.map(({ name, size }) => [name, size]),
+    snapshotBytes(volume).map((size, at) => [volume.snapshots[at]?.name, size]),
+    `snapshots of ${volume.name}`,
+  )
+}
+
+/** A bucket as a snapshot shows it; one that was made later is not in it. */
+async function checkSnapshotOf(
+  world: World,
+  bucket: Bucket,
+  snapshot: Snapshot,
+  random?: SimulatedRandom,
+): Promise<void> {
+  const name = `${bucket.name}-s3snap-${snapshot.name}`
+  const rows = snapshot.rows.get(bucket.identity)
+  if (rows === undefined) await refusedWith('NoSuchBucket', world.bucket(name))
+  else await checkView(world, name, rows, random)
+}
+
+/** Listings, and what of the objects can be read: of all of them, or of one by chance. */
+async function checkView(world: World, name: string, rows: Rows, random?: SimulatedRandom): Promise<void> {
+  const { catalog } = world.cluster
+  const bucket = await world.bucket(name)
+  const sorted = [...rows].toSorted(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+  const listing = { limit: random === undefined ? 1000 : 1 + random.below(20), ...bucket.at }
+  assert.deepEqual(
+    await listed(catalog, bucket.uuid, listing),
+    sorted.flatMap(([key, [current]]) => (isObject(current) ? [`${latin1(key)}=${current.etag}`] : [])),
+    `listing of ${name}`,
+  )
+  await learnVersions(
+    world,
+    bucket,
+    sorted.flatMap(([, list]) => list),
+  )
+  assert.deepEqual(
+    await versionsListed(catalog, bucket.uuid, listing, (row) =>
+      lineOf(text(row.key), { ...row, sizeBytes: row.sizeBytes }, row.isCurrent),
+    ),
+    sorted.flatMap(([key, list]) =>
+      list.map((row, at) => lineOf(latin1(key), { ...row, sizeBytes: sizeOf(row.blobs) }, at === 0)),
+    ),
+    `versions of ${name}`,
+  )
+  const readable = sorted.flatMap(([key, list]) => list.filter(isObject).map((row) => ({ key, row })))
+  const chosen = random === undefined ? readable : [oneOf(random, readable)]
+  for (const one of chosen) if (one !== undefined) await checkBytes(world, bucket, one.key, one.row)
+}
+
+/** Of the row whose answer was lost, if there is one. */
+async function learnVersions(world: World, bucket: OpenBucket, rows: readonly Row[]): Promise<void> {
+  if (rows.every(({ version }) => version !== undefined)) return
+  const versions = await versionsListed(world.cluster.catalog, bucket.uuid, bucket.at ?? {}, (row) => row.version)
+  for (const [at, row] of rows.entries()) row.version ??= versions[at]
+}
+
+function lineOf(
+  key: string,
+  row: { version: string | undefined; isMarker: boolean; etag: string; sizeBytes: number },
+  isCurrent: boolean,
+): string {
+  return `${key}@${row.version}${isCurrent ? '*' : ''}${row.isMarker ? '!' : `=${row.etag} ${row.sizeBytes}`}`
+}
+
+const latin1 = (key: string): string => text(Buffer.from(key))
+
+async function checkBytes(world: World, bucket: OpenBucket, key: string, row: Row): Promise<void> {
+  const pieces = await withObject(
+    world.store,
+    bucket,
+    Buffer.from(key),
+    async (_, open) => Array.fromAsync(await open()),
+    row.version,
+  )
+  assert.ok(Buffer.concat(pieces).equals(bytesOf(row)), `the bytes of ${bucket.name}/${key} are others`)
+}
+
+async function checkOffline(world: World, name: string): Promise<void> {
+  await refusedWith('ServiceUnavailable', world.bucket(name))
+}
+
+async function refusedWith(code: string, act: Promise<unknown>): Promise<void> {
+  await assert.rejects(act, (failure) => {
+    assert.ok(failure instanceof S3Error, String(failure))
+    assert.equal(failure.code, code)
+    return true
+  })
+}
+
+/** The uploads that are open, and the id of the one whose answer was lost. */
+async function learnUploads(world: World, model: Model): Promise<void> {
+  for (const { bucket } of model.buckets()) {
+    const rows = await world.cluster.catalog.uploads(await world.bucketUuid(bucket.name), undefined, UPLOADS_MAX)
+    const known = new Set(bucket.uploads.map(({ told }) => told.id))
+    const unknown = rows.filter(({ upload }) => !known.has(upload))
+    for (const { told } of bucket.uploads) told.id ??= unknown.pop()?.upload
+    assert.deepEqual(
+      rows.map(({ upload, key }) => `${upload} ${Buffer.from(key).toString()}`).toSorted(byText),
+      bucket.uploads.map(({ told, key }) => `${told.id} ${key}`).toSorted(byText),
+      `uploads to ${bucket.name}`,
+    )
+  }
+}
+
+const byText = (a: string, b: string): number => (a < b ? -1 : 1)
+
+/** Once the housekeeping has been there: as many files as there are blobs, and as many bytes. */
+export async function checkDisks(world: World, model: Model): Promise<void> {
+  for (const [place, disk] of world.disks) {
+    const here = [...model.volumes.values()].filter(({ aggregate }) => place.endsWith(aggregate))
+    for (const volume of here) {
+      const files = await Array.fromAsync(disk.blobs(await world.volumeUuid(volume.name)))
+      assert.equal(files.length, allBlobs(volume).size, `files of ${volume.name}`)
+    }
+    const { usedBytes: held } = await disk.space()
+    assert.equal(
+      held,
+      here.reduce((sum, volume) => sum + usedBytes(volume), 0),
+      `bytes on ${place}`,
+    )
+  }
+}
+
+/** No file is there that the catalog does not know, be it because it is about to be unlinked. */
+export async function checkRubbish(world: World): Promise<void> {
+  for (const [place, disk] of world.disks) {
+    for (const volume of await disk.list()) {
+      const files = await Array.fromAsync(disk.blobs(volume))
+      const known = await world.cluster.catalog.knownBlobs(volume, files)
+      const strangers = files.filter((file) => !known.has(file))
+      assert.deepEqual(strangers, [], `files in ${place} that nothing knows`)
+    }
+  }
+}
