@@ -179,6 +179,8 @@ export class Cluster {
         return failures.inUse(`The ${noun} is not empty.`)
       case 'restoring':
         return failures.inUse('The volume is being restored to a snapshot. Try again when that has ended.')
+      case 'moved':
+        return failures.inUse('The volume has been moved to another aggregate. Repeat the request.')
       case 'full':
       case 'condition':
       case 'absent':

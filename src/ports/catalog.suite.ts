@@ -3,6 +3,7 @@ import { after, before, describe } from 'node:test'
 import type { Catalog } from './catalog.ts'
 import type { OpenedCatalog } from './catalog-fixtures.suite.ts'
 import { proveAgainstModel } from './catalog-model.suite.ts'
+import { proveMoves } from './catalog-moves.suite.ts'
 import { proveObjects } from './catalog-objects.suite.ts'
 import { provePages } from './catalog-pages.suite.ts'
 import { proveRecords } from './catalog-records.suite.ts'
@@ -32,6 +33,7 @@ export function proveCatalog(name: string, open: () => Promise<OpenedCatalog>, {
     proveRecords(catalog, reopen)
     proveObjects(catalog)
     proveSnapshots(catalog)
+    proveMoves(catalog)
     proveVersions(catalog)
     proveRetention(catalog)
     provePages(catalog, runs)

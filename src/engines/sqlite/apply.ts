@@ -6,6 +6,7 @@ import { blobChanges } from './blobs.ts'
 import { cloneChanges } from './clone-changes.ts'
 import type { Ledger } from './ledger.ts'
 import { logChanges } from './log-changes.ts'
+import { moveChanges } from './move-changes.ts'
 import { objectChanges } from './object-changes.ts'
 import { recordChanges } from './record-changes.ts'
 import { Refusal } from './refusal.ts'
@@ -28,6 +29,7 @@ export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
   const snapshots = snapshotChanges(db, ledger, blobs)
   const restores = restoreChanges(db, ledger, blobs)
   const cloneRows = cloneChanges(db, ledger, blobs)
+  const moves = moveChanges(db, ledger)
   const logs = logChanges(db, ledger)
   const samples = sampleChanges(ledger)
 
@@ -61,6 +63,14 @@ export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
         return restores.finish(change)
       case 'clone-rows':
         return cloneRows(change)
+      case 'begin-move':
+        return moves.begin(change)
+      case 'move-volume':
+        return moves.move(change)
+      case 'drop-arrivals':
+        return moves.dropArrivals(change)
+      case 'end-move':
+        return moves.end(change)
       case 'open-bucket':
         return volumes.openBucket(change)
       case 'limit-bucket':

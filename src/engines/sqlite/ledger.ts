@@ -13,6 +13,8 @@ export interface VolumeSums {
   readonly id: number
   readonly uuid: string
   readonly tree: string
+  /** 1: blobs that come to it are noted, because it is being moved. */
+  readonly moving: number
   sizeBytes: number
   usedBytes: number
   snapshotBytes: number
@@ -64,7 +66,8 @@ export class Ledger {
     this.#findVolume = query<VolumeSums>(
       db,
       `SELECT id, uuid, tree, size AS sizeBytes, used AS usedBytes, snapshot_bytes AS snapshotBytes,
-         inherited AS inheritedBytes, epoch, last_snapshot_epoch AS lastSnapshotEpoch, restoring, moves FROM volumes WHERE uuid = ?`,
+         inherited AS inheritedBytes, epoch, last_snapshot_epoch AS lastSnapshotEpoch, restoring, moves, moving
+         FROM volumes WHERE uuid = ?`,
     )
     this.#findBucket = query<BucketSums & { volumeUuid: string }>(
       db,

@@ -1,6 +1,7 @@
 /** The reading half of the catalog: one prepared statement each, on one connection. */
 import type { DatabaseSync } from 'node:sqlite'
 import type {
+  BlobRef,
   BucketCounters,
   Fields,
   ListQuery,
@@ -98,7 +99,17 @@ export function reader(db: DatabaseSync) {
   )
   const sharing = query<{ id: number }>(
     db,
-    'SELECT id FROM volumes WHERE tree = (SELECT tree FROM volumes WHERE uuid = ?)',
+    'SELECT id FROM volumes WHERE tree IN ((SELECT tree FROM volumes WHERE uuid = ?), ?)',
+  )
+  const blobsOf = query<BlobRef>(
+    db,
+    `SELECT blob, size AS sizeBytes FROM blobs
+       WHERE volume = (SELECT id FROM volumes WHERE uuid = ?) AND blob > ? ORDER BY blob LIMIT ?`,
+  )
+  const arrivalsOf = query<BlobRef>(
+    db,
+    `SELECT blob, size AS sizeBytes FROM arrivals
+       WHERE volume = (SELECT id FROM volumes WHERE uuid = ?) ORDER BY blob LIMIT ?`,
   )
   const known = query<{ blob: string }>(db, 'SELECT blob FROM blobs WHERE volume = ? AND blob = ?')
   const log = query<{ id: number; timeMs: number; body: string }>(
@@ -293,11 +304,19 @@ export function reader(db: DatabaseSync) {
       return unneeded.all(uuid, limit).map((row) => row.blob)
     },
 
-    knownBlobs(uuid: string, blobs: readonly string[]): Set<string> {
+    knownBlobs(uuid: string, blobs: readonly string[], tree: string | undefined): Set<string> {
       return atOnce(() => {
-        const volumes = sharing.all(uuid)
+        const volumes = sharing.all(uuid, tree ?? null)
         return new Set(blobs.filter((blob) => volumes.some(({ id }) => known.get(id, blob) !== undefined)))
       })
+    },
+
+    blobs(uuid: string, after: string, limit: number): BlobRef[] {
+      return blobsOf.all(uuid, after, limit).map(({ blob, sizeBytes }) => ({ blob, sizeBytes }))
+    },
+
+    arrivals(uuid: string, limit: number): BlobRef[] {
+      return arrivalsOf.all(uuid, limit).map(({ blob, sizeBytes }) => ({ blob, sizeBytes }))
     },
 
     log(name: string, { before, limit }: { before?: number; limit: number }): LogEntry[] {

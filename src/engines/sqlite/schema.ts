@@ -40,6 +40,16 @@ CREATE TABLE samples (
 ) STRICT, WITHOUT ROWID;
 `
 
+const ARRIVALS = `
+-- Blobs that came to a volume since its move began, and are not copied yet.
+CREATE TABLE arrivals (
+  volume INTEGER NOT NULL,
+  blob TEXT NOT NULL,
+  size INTEGER NOT NULL,
+  PRIMARY KEY (volume, blob)
+) STRICT, WITHOUT ROWID;
+`
+
 const TABLES = `
 CREATE TABLE state (
   id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -84,7 +94,8 @@ CREATE TABLE volumes (
   last_snapshot_epoch INTEGER NOT NULL DEFAULT 0,
   restoring INTEGER NOT NULL DEFAULT 0, -- the epoch of the snapshot it is being taken back to
   moves INTEGER NOT NULL DEFAULT 0, -- how often that has moved rows
-  inherited INTEGER NOT NULL DEFAULT 0 -- bytes of blobs that it has from its parent
+  inherited INTEGER NOT NULL DEFAULT 0, -- bytes of blobs that it has from its parent
+  moving INTEGER NOT NULL DEFAULT 0 -- 1: blobs that come to it are noted in arrivals
 ) STRICT;
 CREATE INDEX volumes_by_tree ON volumes (tree);
 CREATE INDEX volumes_restoring ON volumes (restoring) WHERE restoring <> 0;
@@ -165,6 +176,7 @@ CREATE TABLE blobs (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX blobs_unneeded ON blobs (volume, freed) WHERE refs = 0;
 
+${ARRIVALS}
 CREATE TABLE snapshots (
   volume INTEGER NOT NULL,
   epoch INTEGER NOT NULL,
@@ -241,6 +253,8 @@ const STEPS: Readonly<Record<number, string>> = {
     UPDATE volumes SET tree = coalesce(uuid, '');
     CREATE INDEX volumes_by_tree ON volumes (tree);
     ALTER TABLE blobs ADD COLUMN inherited INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE volumes ADD COLUMN moving INTEGER NOT NULL DEFAULT 0;
+    ${ARRIVALS}
   `,
 }
 

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Change, Outcome } from '../../ports/catalog.ts'
 import type { BlobChanges } from './blobs.ts'
 import type { BucketSums, Ledger } from './ledger.ts'
-import { checkBucketLimit, checkKey, checkVolumeSize } from './object-changes.ts'
+import { checkBucketLimit, checkKey, checkTree, checkVolumeSize } from './object-changes.ts'
 import type { ObjectChanges } from './object-changes.ts'
 import { refuse } from './refusal.ts'
 import { readBlobs, writeBlobs } from './rows.ts'
@@ -48,9 +48,10 @@ export function uploadChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChang
       return {}
     },
 
-    putPart({ bucket: uuid, upload: id, part: row, maxTotalBytes, shares }: Of<'put-part'>): Outcome {
+    putPart({ bucket: uuid, upload: id, part: row, maxTotalBytes, shares, tree }: Of<'put-part'>): Outcome {
       const bucket = ledger.bucket(uuid)
       const { volume } = bucket
+      checkTree(volume, tree)
       const open = upload(bucket, id)
       const usedBefore = volume.usedBytes
       const before = part.get(open.id, row.number)

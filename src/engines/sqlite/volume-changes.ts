@@ -14,6 +14,7 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger) {
   const bucketsOf = query<{ uuid: string }>(db, 'SELECT uuid FROM buckets WHERE volume = ? AND closed = 0')
   const removeSnapshots = ledger.write('DELETE FROM snapshots WHERE volume = ?')
   const removeSums = ledger.write('DELETE FROM snapshot_buckets WHERE volume = ?')
+  const removeArrivals = ledger.write('DELETE FROM arrivals WHERE volume = ?')
   const removeDropped = ledger.write('DELETE FROM dropped_epochs WHERE volume = ?')
 
   const anyBucket = query<{ id: number; volume: number; closed: number }>(
@@ -54,6 +55,7 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger) {
       removeSnapshots(volume.id)
       removeSums(volume.id)
       removeDropped(volume.id)
+      removeArrivals(volume.id)
       ledger.release(volume)
       return {}
     },

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { Catalog, Change } from './catalog.ts'
+import { bytes, draft, openBucket, part, put, refused } from './catalog-fixtures.suite.ts'
+
+export function proveMoves(catalog: () => Catalog): void {
+  const commit = (...changes: Change[]) => catalog().commit(changes)
+  const names = (blobs: readonly { readonly blob: string }[]) => blobs.map(({ blob }) => blob)
+
+  void describe('moves', () => {
+    void it('all blobs of a volume are given in pages, in the order of their names', async () => {
+      await openBucket(catalog(), 'w1')
+      await commit(put('w1', 'a', draft('c')), put('w1', 'b', draft('a', 7)), put('w1', 'd', draft('b')))
+      await commit({ do: 'delete-object', bucket: 'w1', key: bytes('d') })
+      assert.deepEqual(await catalog().blobs('w1-v', '', 2), [
+        { blob: 'a', sizeBytes: 7 },
+        { blob: 'b', sizeBytes: 10 },
+      ])
+      assert.deepEqual(names(await catalog().blobs('w1-v', 'b', 2)), ['c'])
+      assert.deepEqual(names(await catalog().blobs('w1-v', 'c', 2)), [])
+    })
+
+    void it('blobs that come to a volume while it is moved are noted, and no others', async () => {
+      await openBucket(catalog(), 'w2')
+      const upload = { upload: 'u', key: bytes('p'), startedMs: 1, details: {} }
+      await commit(put('w2', 'a', draft('before')), { do: 'open-upload', bucket: 'w2', upload })
+      await commit({ do: 'begin-move', volume: 'w2-v' })
+      await commit(put('w2', 'b', draft('one')), put('w2', 'c', draft('before')))
+      await commit({ do: 'put-part', bucket: 'w2', upload: 'u', part: part(1, 'two'), maxTotalBytes: 1e9 })
+      await commit({ do: 'begin-move', volume: 'w2-v' })
+      assert.deepEqual(await catalog().arrivals('w2-v', 10), [
+        { blob: 'one', sizeBytes: 10 },
+        { blob: 'two', sizeBytes: 10 },
+      ])
+      await commit({ do: 'drop-arrivals', volume: 'w2-v', blobs: ['one', 'never'] })
+      assert.deepEqual(names(await catalog().arrivals('w2-v', 10)), ['two'])
+      await commit({ do: 'move-volume', volume: 'w2-v', tree: 'w2-new' }, put('w2', 'd', draft('after')))
+      assert.deepEqual(names(await catalog().arrivals('w2-v', 10)), ['two'], 'what came before stays to be copied')
+      await commit({ do: 'end-move', volume: 'w2-v' }, { do: 'end-move', volume: 'w2-v' })
+      assert.deepEqual(await catalog().arrivals('w2-v', 10), [])
+      assert.deepEqual(names(await catalog().blobs('w2-v', '', 10)), ['after', 'before', 'one', 'two'])
+    })
+
+    void it('a write whose blobs are where the volume was is refused, and changes nothing', async () => {
+      await openBucket(catalog(), 'w3')
+      const upload = { upload: 'u', key: bytes('p'), startedMs: 1, details: {} }
+      await commit({ do: 'open-upload', bucket: 'w3', upload }, put('w3', 'a', draft('a'), { tree: 'w3-v' }))
+      await commit({ do: 'move-volume', volume: 'w3-v', tree: 'w3-new' })
+      await refused('moved', commit(put('w3', 'a', draft('b'), { tree: 'w3-v' })))
+      const putPart = { do: 'put-part', bucket: 'w3', upload: 'u', part: part(1, 'p'), maxTotalBytes: 1e9 } as const
+      await refused('moved', commit({ ...putPart, tree: 'w3-v' }))
+      assert.deepEqual(names(await catalog().blobs('w3-v', '', 10)), ['a'])
+      await commit(put('w3', 'a', draft('b'), { tree: 'w3-new' }), { ...putPart, tree: 'w3-new' })
+      await commit(put('w3', 'c', draft('b'), { shares: true }))
+      assert.deepEqual(names(await catalog().blobs('w3-v', '', 10)), ['a', 'b', 'p'])
+    })
+
+    void it('a clone that moved inherits nothing, and no longer keeps the blobs of its parent', async () => {
+      await openBucket(catalog(), 'w4')
+      await commit(put('w4', 'a', draft('a')), put('w4', 'b', draft('b')))
+      await commit({ do: 'take-snapshot', volume: 'w4-v', snapshot: 'w4-s', nowMs: 1 })
+      await commit(
+        { do: 'open-volume', volume: 'w4-clone', sizeBytes: 1e9, tree: 'w4-v' },
+        { do: 'open-bucket', bucket: 'w4-c', volume: 'w4-clone', limitBytes: 1e9 },
+        { do: 'clone-rows', bucket: 'w4-c', from: 'w4', snapshot: 'w4-s', limit: 10 },
+      )
+      assert.equal((await catalog().volume('w4-clone'))?.inheritedBytes, 20)
+      await commit({ do: 'move-volume', volume: 'w4-clone', tree: 'w4-new' })
+      await commit({ do: 'delete-object', bucket: 'w4-c', key: bytes('a') })
+      const { inheritedBytes, usedBytes } = (await catalog().volume('w4-clone')) ?? {}
+      assert.deepEqual({ inheritedBytes, usedBytes }, { inheritedBytes: 0, usedBytes: 10 })
+      assert.deepEqual(await catalog().unneededBlobs('w4-clone', 10), ['a'], 'its own copy is not needed any more')
+      assert.deepEqual(await catalog().unneededBlobs('w4-v', 10), [])
+      await commit({ do: 'drop-blobs', volume: 'w4-clone', blobs: ['a'] })
+      assert.deepEqual(await catalog().knownBlobs('w4-clone', ['a', 'b']), new Set(['b']))
+      assert.deepEqual(await catalog().knownBlobs('w4-clone', ['a', 'b'], 'w4-v'), new Set(['a', 'b']))
+    })
+
+    void it('a volume that is deleted while it is moved leaves no notes', async () => {
+      await openBucket(catalog(), 'w5')
+      await commit({ do: 'begin-move', volume: 'w5-v' }, put('w5', 'a', draft('a')))
+      await commit({ do: 'close-volume', volume: 'w5-v', withBuckets: true })
+      assert.deepEqual(await catalog().arrivals('w5-v', 10), [])
+      await commit({ do: 'end-move', volume: 'w5-v' })
+    })
+  })
+}
