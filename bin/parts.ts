@@ -15,6 +15,7 @@ export function openCluster(parts: {
   readonly log: Log
   readonly secrets: Secrets
   readonly lifecycleDayMs?: number
+  readonly leaveTree?: (tree: string) => Promise<boolean>
 }): Cluster {
   return new Cluster({
     ...parts,

@@ -23,6 +23,11 @@ export interface ClusterParts {
   readonly volumesOf: (aggregate: Row) => Volumes
   readonly log: Log
   readonly secrets: Secrets
+  /**
+   * Has the data plane begin no more writes to a tree, and tells whether one is still under way. Without it, there is no data
+   * plane.
+   */
+  readonly leaveTree?: (tree: string) => Promise<boolean>
   /** How long a day of lifecycle rules is. Tests make it shorter; without it, a day. */
   readonly lifecycleDayMs?: number
 }
@@ -57,6 +62,7 @@ export class Cluster {
   readonly log: Log
   readonly secrets: Secrets
   readonly lifecycleDayMs: number
+  readonly leaveTree: (tree: string) => Promise<boolean>
   readonly locks = new Locks()
   readonly metrics: Metrics
   readonly #volumesOf: (aggregate: Row) => Volumes
@@ -71,6 +77,7 @@ export class Cluster {
     this.log = parts.log
     this.secrets = parts.secrets
     this.lifecycleDayMs = parts.lifecycleDayMs ?? 86_400_000
+    this.leaveTree = parts.leaveTree ?? (() => Promise.resolve(false))
     this.metrics = new Metrics(parts.catalog)
     this.#volumesOf = parts.volumesOf
     this.#mirror = new Mirror(parts.catalog)

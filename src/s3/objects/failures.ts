@@ -59,6 +59,9 @@ function explainRefusal(refused: CommitRefused): S3Error {
         message: 'The volume of the bucket is being restored to a snapshot. Please try again in a moment.',
         headers: { 'Retry-After': String(retryAfterSeconds) },
       })
+    case 'moved':
+      // Again and again: otherwise the write would have followed it.
+      return s3Error('SlowDown', options)
     case 'exists':
     case 'stale':
     case 'taken':
