@@ -89,7 +89,7 @@ export class Housekeeping {
       let batch: string[] = []
       const settle = async () => {
         // The volume may have been moved meanwhile, and still need what others do not.
-        const known = await catalog.knownBlobs(volume, batch, tree)
+        const known = await catalog.knownBlobs(volume, batch, [tree])
         for (const blob of batch.filter((each) => !known.has(each))) {
           await engine.unlink(tree, blob)
           removed++

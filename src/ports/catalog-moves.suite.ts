@@ -73,7 +73,9 @@ export function proveMoves(catalog: () => Catalog): void {
       assert.deepEqual(await catalog().unneededBlobs('w4-v', 10), [])
       await commit({ do: 'drop-blobs', volume: 'w4-clone', blobs: ['a'] })
       assert.deepEqual(await catalog().knownBlobs('w4-clone', ['a', 'b']), new Set(['b']))
-      assert.deepEqual(await catalog().knownBlobs('w4-clone', ['a', 'b'], 'w4-v'), new Set(['a', 'b']))
+      assert.deepEqual(await catalog().knownBlobs('w4-clone', ['a', 'b'], ['w4-v']), new Set(['a', 'b']))
+      assert.deepEqual(await catalog().knownBlobs('w4-v', ['a', 'b'], []), new Set(['a', 'b']))
+      assert.deepEqual(await catalog().knownBlobs('w4-clone', ['a', 'b'], []), new Set(['b']))
     })
 
     void it('a volume that is deleted while it is moved leaves no notes', async () => {

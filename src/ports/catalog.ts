@@ -124,10 +124,10 @@ export interface Catalog {
    */
   unneededBlobs(volume: string, limit: number): Promise<readonly string[]>
   /**
-   * Which of these blobs the index knows, needed or not, of all volumes that share the tree of this one, or that have the
-   * tree named.
+   * Which of these blobs the index knows, needed or not, of all volumes that share the tree of this one. With `trees`: of
+   * this volume, and of all that have one of these.
    */
-  knownBlobs(volume: string, blobs: readonly string[], tree?: string): Promise<ReadonlySet<string>>
+  knownBlobs(volume: string, blobs: readonly string[], trees?: readonly string[]): Promise<ReadonlySet<string>>
   /** Blobs that a volume knows, needed or not, in the order of their names, after the one named. */
   blobs(volume: string, after: string, limit: number): Promise<readonly BlobRef[]>
   /** Blobs that came to a volume since its move began, and that were not dropped from the list, in the order of names. */

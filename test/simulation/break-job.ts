@@ -29,5 +29,5 @@ const open = openJobsCluster(order.folder, {
 })
 if (order.isResumption === true) await open.jobs.resume()
 else await performExample(open, open.cluster.behaviour(order.type), order.verb, order.key)
-await open.jobs.drain(30_000)
+await open.ended()
 await open.close()

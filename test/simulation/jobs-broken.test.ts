@@ -20,13 +20,13 @@ import { JOBS } from '../../src/core/jobs.ts'
 import { firstStart } from '../../src/resources/first-start.ts'
 import { behaviours } from '../../src/resources/index.ts'
 import { textAt } from '../../src/model/value.ts'
-import { openJobsCluster, performExample } from '../support/jobs-cluster.ts'
+import { openJobsCluster, performDraft, performExample } from '../support/jobs-cluster.ts'
 import { leftovers, stateOf } from '../support/leftovers.ts'
 import type { Breakage } from './break-job.ts'
 
 const CHILD = fileURLToPath(new URL('break-job.ts', import.meta.url))
 const AT_ONCE = 3
-const VERBS: readonly VerbName[] = ['create', 'modify', 'remove']
+const VERBS: readonly VerbName[] = ['create', 'modify', 'remove', 'move']
 
 const root = mkdtempSync(join(tmpdir(), 'holdfast-jobs-'))
 after(() => rmSync(root, { recursive: true, force: true }))
@@ -54,18 +54,17 @@ async function prepare(): Promise<void> {
     aggregateFolder: 'aggr1',
     dataAddress: '127.0.0.1',
   })
-  await open.jobs.drain(10_000)
+  // Where the example of a move goes.
+  const aggregates = open.cluster.behaviour('storage/aggregates')
+  await performDraft(open, aggregates, { name: 'aggr2', 'block_storage.path': '/aggr2' })
+  await open.ended()
   await open.close()
 }
 
 async function breakEverywhere(behaviour: Behaviour, verb: VerbName): Promise<void> {
   const { type } = behaviour.resource
   const steps = behaviour[verb]?.steps ?? []
-  for (const needed of verb === 'create'
-    ? (['create'] as const)
-    : verb === 'modify'
-      ? (['create', 'modify'] as const)
-      : (['create'] as const)) {
+  for (const needed of new Set<VerbName>(['create', verb === 'remove' ? 'create' : verb])) {
     assert.ok(
       behaviour[needed]?.example !== undefined,
       `The ${needed} of ${type} has no example. Give the verb one: this test calls it with that.`,
@@ -78,14 +77,14 @@ async function breakEverywhere(behaviour: Behaviour, verb: VerbName): Promise<vo
   if (verb !== 'create') {
     const open = openJobsCluster(from)
     key = (await performExample(open, behaviour, 'create')).key
-    await open.jobs.drain(10_000)
+    await open.ended()
     await open.close()
   }
   const before = await look(from, key ?? 'nothing yet')
   const undisturbed = await inCopy(from, async (folder) => {
     const open = openJobsCluster(folder)
     const performed = await performExample(open, behaviour, verb, key)
-    await open.jobs.drain(10_000)
+    await open.ended()
     await open.close()
     return look(folder, performed.key)
   })
@@ -122,7 +121,7 @@ async function breakEverywhere(behaviour: Behaviour, verb: VerbName): Promise<vo
       if (kills.length === 0) assert.equal(await runChild({ folder, type, verb, key, failing }), 0, name)
       const open = openJobsCluster(folder)
       assert.equal(await open.jobs.resume(), kills.length === 0 ? 0 : 1, `${name}: jobs to take up`)
-      await open.jobs.drain(10_000)
+      await open.ended()
       await open.close()
       const now = await look(folder, key)
       const wanted = failing === undefined ? ['success'] : ['failure']
@@ -140,7 +139,7 @@ async function breakEverywhere(behaviour: Behaviour, verb: VerbName): Promise<vo
 async function insistOnRepetition(folder: string, behaviour: Behaviour, name: string): Promise<void> {
   const open = openJobsCluster(folder)
   const performed = await performExample(open, behaviour, 'create')
-  await open.jobs.drain(10_000)
+  await open.ended()
   const job = await open.cluster.row(JOBS, textAt(performed.job, 'uuid'))
   await open.close()
   assert.equal(job['state'], 'success', `${name}: repeated: ${JSON.stringify(job)}`)

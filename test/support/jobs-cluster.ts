@@ -19,6 +19,8 @@ export interface JobsCluster {
   readonly cluster: Cluster
   readonly jobs: Jobs
   readonly actions: Actions
+  /** Waits until no job is active. */
+  ended(): Promise<void>
   close(): Promise<void>
 }
 
@@ -42,7 +44,10 @@ export function openJobsCluster(folder: string, hooks: JobHooks = {}): JobsClust
     secrets: new QuickSecrets(),
   })
   const jobs = new Jobs(cluster, hooks)
-  return { cluster, jobs, actions: new Actions(cluster, jobs), close: () => catalog.close() }
+  const ended = async () => {
+    while (jobs.activeCount > 0) await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+  return { cluster, jobs, actions: new Actions(cluster, jobs), ended, close: () => catalog.close() }
 }
 
 /** Calls a verb with its example, under the first record of each parent, on the record with the key if one is named. */
@@ -61,13 +66,26 @@ export async function performExample(
     path[pathKey] = parent.key
   }
   const row = key === undefined ? undefined : await cluster.row(resource.rowsOf, key)
-  const draft: Row = verb === 'remove' ? {} : flatten(resource, behaviour[verb]?.example ?? {}, verb, cluster.release)
-  return actions.perform(behaviour, verb, {
+  // A move is asked for by a change.
+  const asked = verb === 'move' ? 'modify' : verb
+  const draft: Row = asked === 'remove' ? {} : flatten(resource, behaviour[verb]?.example ?? {}, asked, cluster.release)
+  return actions.perform(behaviour, asked, {
     caller: { user: 'admin', role: 'admin', from: 'test' },
     draft,
     ...(row === undefined ? {} : { row }),
     path,
     args: {},
     description: `${verb} ${resource.path}`,
+  })
+}
+
+/** Makes a record of these fields. */
+export function performDraft({ actions }: JobsCluster, behaviour: Behaviour, draft: Row): Promise<Performed> {
+  return actions.perform(behaviour, 'create', {
+    caller: { user: 'admin', role: 'admin', from: 'test' },
+    draft,
+    path: {},
+    args: {},
+    description: `create ${behaviour.resource.path}`,
   })
 }

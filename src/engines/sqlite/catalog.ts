@@ -163,8 +163,8 @@ export class SqliteCatalog implements Catalog {
     return this.#read.unneededBlobs(volume, limit)
   }
 
-  async knownBlobs(volume: string, blobs: readonly string[], tree?: string): Promise<ReadonlySet<string>> {
-    return this.#read.knownBlobs(volume, blobs, tree)
+  async knownBlobs(volume: string, blobs: readonly string[], trees?: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.#read.knownBlobs(volume, blobs, trees)
   }
 
   async blobs(volume: string, after: string, limit: number): Promise<readonly BlobRef[]> {

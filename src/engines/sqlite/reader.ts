@@ -99,7 +99,11 @@ export function reader(db: DatabaseSync) {
   )
   const sharing = query<{ id: number }>(
     db,
-    'SELECT id FROM volumes WHERE tree IN ((SELECT tree FROM volumes WHERE uuid = ?), ?)',
+    'SELECT id FROM volumes WHERE tree = (SELECT tree FROM volumes WHERE uuid = ?)',
+  )
+  const named = query<{ id: number }>(
+    db,
+    'SELECT id FROM volumes WHERE uuid = ? OR tree IN (SELECT value FROM json_each(?))',
   )
   const blobsOf = query<BlobRef>(
     db,
@@ -304,9 +308,9 @@ export function reader(db: DatabaseSync) {
       return unneeded.all(uuid, limit).map((row) => row.blob)
     },
 
-    knownBlobs(uuid: string, blobs: readonly string[], tree: string | undefined): Set<string> {
+    knownBlobs(uuid: string, blobs: readonly string[], trees: readonly string[] | undefined): Set<string> {
       return atOnce(() => {
-        const volumes = sharing.all(uuid, tree ?? null)
+        const volumes = trees === undefined ? sharing.all(uuid) : named.all(uuid, JSON.stringify(trees))
         return new Set(blobs.filter((blob) => volumes.some(({ id }) => known.get(id, blob) !== undefined)))
       })
     },

@@ -6,12 +6,17 @@
  *
  * The sum goes over the volumes of all aggregates that lie on that disk: they share its bytes, so what one of them has
  * promised is not there for the others. Promises are made under one lock for the same reason.
+ *
+ * A volume that is being moved to the disk has been promised what is not copied yet, and from another disk its guarantee.
+ * The promise where it was ends with the switch, in the same commit.
  */
 import { aggregateOf } from '../../core/aggregate-of.ts'
 import type { Cluster } from '../../core/cluster.ts'
+import { beforeOf, nextOf } from '../../core/tree-of.ts'
 import { textAt, type Row } from '../../model/value.ts'
 import type { VolumeCounters } from '../../ports/catalog.ts'
 import { type DiskSpace, VolumesFailure } from '../../ports/volumes.ts'
+import { copiedBytes, owedAfterSwitch } from './volumes/movement.ts'
 
 /** Held from a look at what aggregates and disks have until the commit that rests on it. */
 export const AGGREGATES_LOCK = 'aggregates'
@@ -53,11 +58,43 @@ export async function spaceOf(cluster: Cluster, aggregate: string): Promise<Aggr
 
 /** What an aggregate has to give: the one figure that every reading of a volume needs. */
 export async function availableIn(cluster: Cluster, aggregate: string): Promise<number> {
+  return Math.max(0, await spareIn(cluster, aggregate))
+}
+
+/** The same, below 0 where more is promised than there is: because others fill the disk, or volumes have grown. */
+export async function spareIn(cluster: Cluster, aggregate: string): Promise<number> {
   const disk = await diskOf(cluster, aggregate)
   if (disk === undefined) return 0
-  const guaranteed = (await volumesIn(cluster, await aggregatesOn(cluster, disk.disk))).filter(isGuaranteed)
+  const aggregates = await aggregatesOn(cluster, disk.disk)
+  const guaranteed = (await volumesIn(cluster, aggregates)).filter(isGuaranteed)
   const counters = await countersOf(cluster, guaranteed)
-  return Math.max(0, disk.availableBytes - promised(guaranteed, counters))
+  return disk.availableBytes - promised(guaranteed, counters) - (await owedByMoves(cluster, aggregates))
+}
+
+/** Bytes that a move from one aggregate to another needs there, when nothing is copied yet. */
+export async function neededByMove(cluster: Cluster, volume: Row, to: string): Promise<number> {
+  const disk = await diskOf(cluster, to)
+  const used = (await cluster.catalog.volume(textAt(volume, 'uuid')))?.usedBytes ?? 0
+  const isSameDisk = disk !== undefined && (await aggregatesOn(cluster, disk.disk)).has(aggregateOf(volume))
+  return isSameDisk ? used : footprintOf(volume, used)
+}
+
+/** What the disk of these aggregates is still to take of volumes that are moved to it. */
+async function owedByMoves(cluster: Cluster, aggregates: ReadonlySet<string>): Promise<number> {
+  let owed = 0
+  for (const volume of await cluster.rows('storage/volumes')) {
+    const next = nextOf(volume)
+    const uuid = textAt(volume, 'uuid')
+    if (next !== undefined && aggregates.has(next.aggregate)) {
+      const used = (await cluster.catalog.volume(uuid))?.usedBytes ?? 0
+      const needed = aggregates.has(aggregateOf(volume)) ? used : footprintOf(volume, used)
+      owed += Math.max(0, needed - (await copiedBytes(cluster, uuid)))
+    }
+    if (beforeOf(volume) !== undefined && aggregates.has(aggregateOf(volume))) {
+      owed += await owedAfterSwitch(cluster, uuid)
+    }
+  }
+  return owed
 }
 
 export function isGuaranteed(volume: Row): boolean {

@@ -1,5 +1,6 @@
 import { aggregateOf } from '../../core/aggregate-of.ts'
 import type { Cluster } from '../../core/cluster.ts'
+import { placeOf } from '../../core/tree-of.ts'
 import { job, type Work } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { printSize } from '../../model/kinds/index.ts'
@@ -9,6 +10,8 @@ import { plannedRestore, restoreArgs, restoreVolume } from './volume-restore.ts'
 import { AGGREGATES_LOCK, availableIn } from './aggregate-space.ts'
 import { FULLNESS } from './volume-watch.ts'
 import { withAutosize } from './volumes/autosize.ts'
+import { plannedMove } from './volumes/move.ts'
+import { forgetMoves, insistOnNoMove, movementOf, steerMove, wishOf } from './volumes/movement.ts'
 import { NOTES } from './volumes/owed-snapshots.ts'
 
 const MB = 2 ** 20
@@ -75,17 +78,25 @@ export const createVolume = job({
 })
 
 export const modifyVolume = job({
-  args: restoreArgs,
+  args: { ...restoreArgs, validate_only: 'Only tells whether the volume can be moved, and moves nothing.' },
   example: { size: '96m', comment: 'grown' },
   async plan(cluster, { row = {}, draft, args }) {
     const key = textAt(row, 'uuid')
+    const move = await plannedMove(cluster, row, draft, args)
+    if (move !== undefined) return move
+    const { asked, others } = movementOf(draft)
+    if (Object.keys(asked).some((path) => path !== 'movement.state')) {
+      throw failures.missing('movement.destination_aggregate')
+    }
+    const wish = textAt(asked, 'movement.state')
     const restore = await plannedRestore(cluster, row, args)
     return {
       key,
       input: {
         'svm.uuid': row['svm.uuid'] ?? '',
         name: row['name'] ?? '',
-        $change: { ...draft },
+        $change: { ...others },
+        ...(wish === '' ? {} : { $wish: wishOf(row, wish) }),
         ...(restore === undefined ? {} : { $restore: restore }),
       },
       locks: [`volume:${key}`],
@@ -95,6 +106,8 @@ export const modifyVolume = job({
     {
       name: 'apply',
       async run(cluster, { key, input }) {
+        const wish = textAt(input, '$wish')
+        if (wish !== '') await steerMove(cluster, key, wish)
         const change = input['$change']
         if (isRecord(change) && Object.keys(change).length === 0) return
         await cluster.locks.with([AGGREGATES_LOCK], async () => {
@@ -125,6 +138,7 @@ export const removeVolume = job({
   async plan(cluster, { row }) {
     const key = textAt(row, 'uuid')
     await insistOnUnused(cluster, key)
+    if (row !== undefined) insistOnNoMove(row)
     const aggregate = row === undefined ? '' : aggregateOf(row)
     return {
       key,
@@ -135,22 +149,27 @@ export const removeVolume = job({
   steps: [
     {
       name: 'remove records',
-      async run(cluster, { key, input }) {
-        if ((await cluster.find('storage/volumes', key)) === undefined) return
+      async run(cluster, { key, input, commit }) {
+        const volume = await cluster.catalog.record('storage/volumes', key)
+        if (volume === undefined) return
+        insistOnNoMove(volume.body)
         // No server may take the volume between the look and the commit.
         await cluster.locks.with([`servers:${textAt(input, 'svm.uuid')}`], async () => {
           await insistOnUnused(cluster, key)
           const snapshots = await cluster.catalog.records(SNAPSHOTS, { parent: key })
-          await cluster.commit([
+          const changes: Change[] = [
             { do: 'check-childless', type: 'protocols/s3/buckets', parent: key },
             { do: 'close-volume', volume: key },
             ...snapshots.map((record) => ({ do: 'remove-record', type: SNAPSHOTS, key: record.key }) as const),
-            { do: 'remove-record', type: 'storage/volumes', key },
+            { do: 'remove-record', type: 'storage/volumes', key, expect: volume.revision },
+            ...forgetMoves(key),
             { do: 'remove-record', type: NOTES, key },
             { do: 'remove-record', type: FULLNESS, key },
             { do: 'drop-counters', table: 'volume', row: key },
             cluster.event('volume.deleted', { volume: input['name'] ?? '' }),
-          ])
+          ]
+          // It may have been moved since this was planned.
+          await commit(changes, { ...placeOf(volume.body) })
         })
       },
     },
@@ -164,9 +183,9 @@ export const removeVolume = job({
 })
 
 /** An aggregate that has gone has taken nothing with it: it goes only when it has no trees. */
-async function removeTree(cluster: Cluster, { key, input }: Work): Promise<void> {
-  const aggregate = await cluster.find('storage/aggregates', aggregateOf(input))
-  if (aggregate !== undefined) await cluster.engineOf(aggregate).remove(key)
+async function removeTree(cluster: Cluster, { key, input, memo }: Work): Promise<void> {
+  const aggregate = await cluster.find('storage/aggregates', textAt(memo, 'aggregate') || aggregateOf(input))
+  if (aggregate !== undefined) await cluster.engineOf(aggregate).remove(textAt(memo, 'tree') || key)
 }
 
 const SNAPSHOTS = 'storage/volumes/{volume.uuid}/snapshots'

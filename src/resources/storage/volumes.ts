@@ -3,6 +3,8 @@ import { bytes, count, flag, name, oneOf, text, time, uuid } from '../../model/k
 import { operationFields } from '../metric-readings.ts'
 import { createVolume, modifyVolume, removeVolume, VOLUME_BYTES_MAX, VOLUME_BYTES_MIN } from './volume-verbs.ts'
 import { autosizeFields } from './volumes/autosize.ts'
+import { moveVolume } from './volumes/move.ts'
+import { movement, movementFields } from './volumes/movement.ts'
 import { volumeMetrics, volumeSpace } from './volume-readings.ts'
 
 const GB = 2 ** 30
@@ -59,6 +61,7 @@ export const volumes = define(
         default: 'default',
       },
       'qos.policy': { doc: 'Its ceilings of throughput.', ref: 'storage/qos/policies', set: 'always' },
+      ...movementFields,
       create_time: { doc: 'When it was made.', kind: time() },
       snapshot_count: { doc: 'How many snapshots it has.', kind: count(), since: '9.10.1' },
       is_object_store: { doc: 'Whether it is the root volume of an object store server.', kind: flag() },
@@ -71,5 +74,11 @@ export const volumes = define(
       ...operationFields,
     },
   },
-  { derive: [volumeSpace, ...volumeMetrics], create: createVolume, modify: modifyVolume, remove: removeVolume },
+  {
+    derive: [volumeSpace, movement, ...volumeMetrics],
+    create: createVolume,
+    modify: modifyVolume,
+    remove: removeVolume,
+    move: moveVolume,
+  },
 )

@@ -108,7 +108,8 @@ export class VolumePlace {
     } catch (failure) {
       await this.unlink(copies)
       // The old tree was waited for as long as anybody may ask.
-      if (failure instanceof VolumesFailure && failure.reason === 'missing') throw s3Error('SlowDown', { cause: failure })
+      if (failure instanceof VolumesFailure && failure.reason === 'missing')
+        throw s3Error('SlowDown', { cause: failure })
       throw failure
     } finally {
       await Promise.allSettled(blobs.map(({ blob }) => from.volumes.unlink(from.tree, blob)))
