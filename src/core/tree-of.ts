@@ -34,7 +34,8 @@ export function placesOf(volume: Row): readonly TreePlace[] {
   return [placeOf(volume), nextOf(volume), beforeOf(volume)].filter((place) => place !== undefined)
 }
 
-function readPlace(value: Value | undefined): TreePlace | undefined {
+/** A place as records and jobs keep it. */
+export function readPlace(value: Value | undefined): TreePlace | undefined {
   if (!isRecord(value)) return undefined
   const { aggregate, tree } = value
   return typeof aggregate === 'string' && typeof tree === 'string' ? { aggregate, tree } : undefined

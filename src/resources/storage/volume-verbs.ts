@@ -149,7 +149,8 @@ export const removeVolume = job({
   steps: [
     {
       name: 'remove records',
-      async run(cluster, { key, input, commit }) {
+      async run(cluster, work) {
+        const { key, input } = work
         const volume = await cluster.catalog.record('storage/volumes', key)
         if (volume === undefined) return
         insistOnNoMove(volume.body)
@@ -169,7 +170,7 @@ export const removeVolume = job({
             cluster.event('volume.deleted', { volume: input['name'] ?? '' }),
           ]
           // It may have been moved since this was planned.
-          await commit(changes, { ...placeOf(volume.body) })
+          await work.commit(changes, { ...placeOf(volume.body) })
         })
       },
     },

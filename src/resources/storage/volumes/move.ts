@@ -13,7 +13,7 @@ import { aggregateOf } from '../../../core/aggregate-of.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { blobsLock } from '../../../core/housekeeping.ts'
 import { describe } from '../../../core/jobs.ts'
-import { beforeOf, nextOf, placeOf, placesOf, type TreePlace, treeOf } from '../../../core/tree-of.ts'
+import { beforeOf, nextOf, placeOf, placesOf, readPlace, type TreePlace, treeOf } from '../../../core/tree-of.ts'
 import { Interrupted, job, type Plan, type Work } from '../../../core/verb.ts'
 import { Failure, failures } from '../../../model/failure.ts'
 import { printSize } from '../../../model/kinds/index.ts'
@@ -23,7 +23,6 @@ import { VolumesFailure } from '../../../ports/volumes.ts'
 import { AGGREGATES_LOCK, availableIn, isGuaranteed, neededByMove, spareIn } from '../aggregate-space.ts'
 import { Copier, isLost } from './copier.ts'
 import {
-  inputPlace,
   insistOnNoMove,
   MOVE_ORDERS,
   movementOf,
@@ -107,9 +106,10 @@ export const moveVolume = job({
   steps: [
     { name: 'make tree', run: begin, undo: giveUp },
     { name: 'copy blobs', run: copyBlobs },
-    { name: 'switch', run: switchOver },
-    { name: 'settle', run: settle },
-  ].map((step) => ({ undo: settle, ...step })),
+    // From a switch there is no way back: what undoes it and what follows brings the move to its end.
+    { name: 'switch', run: switchOver, undo: settle },
+    { name: 'settle', run: settle, undo: settle },
+  ],
 })
 
 async function insistOnDestination(cluster: Cluster, volume: Row, aggregate: string): Promise<void> {
@@ -135,7 +135,7 @@ async function insistOnDestination(cluster: Cluster, volume: Row, aggregate: str
 
 /** From here on housekeeping and aggregates know of the move, and blobs that come to the volume are noted. */
 async function begin(cluster: Cluster, work: Work): Promise<void> {
-  const to = inputPlace(work.input)
+  const to = destinationOf(work.input)
   // No aggregate is deleted between the look and the tree.
   await cluster.locks.with([AGGREGATES_LOCK], async () => {
     await changeVolume(cluster, work.key, async (volume) => {
@@ -157,7 +157,7 @@ async function begin(cluster: Cluster, work: Work): Promise<void> {
 
 /** Takes the move back, unless it has switched: then it is brought to its end. */
 async function giveUp(cluster: Cluster, work: Work): Promise<void> {
-  const to = inputPlace(work.input)
+  const to = destinationOf(work.input)
   const volume = await cluster.find(VOLUMES, work.key)
   if (volume !== undefined && treeOf(volume) === to.tree) return settle(cluster, work)
   const aggregate = await cluster.find('storage/aggregates', to.aggregate)
@@ -234,7 +234,7 @@ async function switchOver(cluster: Cluster, work: Work): Promise<void> {
 }
 
 async function commitSwitch(cluster: Cluster, work: Work): Promise<void> {
-  const to = inputPlace(work.input)
+  const to = destinationOf(work.input)
   await changeVolume(cluster, work.key, async (volume) => {
     if (treeOf(volume) === to.tree) return undefined
     const [orders, owed] = await Promise.all([
@@ -358,7 +358,7 @@ async function switched(
   cluster: Cluster,
   work: Work,
 ): Promise<{ readonly from: TreePlace; readonly to: TreePlace } | undefined> {
-  const to = inputPlace(work.input)
+  const to = destinationOf(work.input)
   const volume = await cluster.find(VOLUMES, work.key)
   const from = volume === undefined || treeOf(volume) !== to.tree ? undefined : beforeOf(volume)
   return from === undefined ? undefined : { from, to }
@@ -366,12 +366,18 @@ async function switched(
 
 async function hasSwitched(cluster: Cluster, work: Work): Promise<boolean> {
   const volume = await cluster.find(VOLUMES, work.key)
-  return volume !== undefined && treeOf(volume) === inputPlace(work.input).tree
+  return volume !== undefined && treeOf(volume) === destinationOf(work.input).tree
+}
+
+function destinationOf(input: Row): TreePlace {
+  const to = readPlace(input['$to'])
+  if (to === undefined) throw new Error('The job of a move has lost its destination.')
+  return to
 }
 
 async function copierOf(cluster: Cluster, work: Work, signal: AbortSignal): Promise<Copier> {
   const volume = await cluster.row(VOLUMES, work.key)
-  return Copier.open(cluster, work.key, { from: placeOf(volume), to: inputPlace(work.input) }, signal)
+  return Copier.open(cluster, work.key, { from: placeOf(volume), to: destinationOf(work.input) }, signal)
 }
 
 /** Commits a change of the volume's record with what belongs to it. `change` gives nothing when nothing is to be done. */
@@ -383,7 +389,7 @@ async function changeVolume(
   for (let tries = 1; ; tries++) {
     const record = await cluster.catalog.record(VOLUMES, key)
     if (record === undefined) throw failures.notFound('volume', 'uuid')
-    const changed = await change(record.body as Row)
+    const changed = await change(record.body)
     if (changed === undefined) return
     const [volume, beside] = changed
     try {
@@ -493,7 +499,7 @@ function noteOf({ key, input, memo }: Work, state: MoveState): Row {
   const hasSwitched = state === 'cutover' || state === 'success'
   return {
     volume: key,
-    destination: inputPlace(input).aggregate,
+    destination: destinationOf(input).aggregate,
     state,
     percent: hasSwitched ? 100 : Number(memo['percent'] ?? 0),
     copied: Number(memo['copied'] ?? 0),

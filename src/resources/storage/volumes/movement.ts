@@ -9,7 +9,7 @@ import { beforeOf, nextOf } from '../../../core/tree-of.ts'
 import { failures } from '../../../model/failure.ts'
 import { count, oneOf, time } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
-import { isRecord, type Row, textAt } from '../../../model/value.ts'
+import { type Row, textAt } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
 
 /** The types of the two records; their key is that of the volume. */
@@ -182,10 +182,4 @@ export async function owedAfterSwitch(cluster: Cluster, volume: string): Promise
 /** Bytes of a volume that are copied to where it is going. */
 export async function copiedBytes(cluster: Cluster, volume: string): Promise<number> {
   return Number((await cluster.find(MOVES, volume))?.['copied'] ?? 0)
-}
-
-export function inputPlace(input: Row): { readonly aggregate: string; readonly tree: string } {
-  const to = input['$to']
-  if (!isRecord(to)) throw new Error('The job of a move has lost its destination.')
-  return { aggregate: String(to['aggregate']), tree: String(to['tree']) }
 }
