@@ -12,16 +12,16 @@
 import { aggregateOf } from '../../../core/aggregate-of.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { blobsLock } from '../../../core/housekeeping.ts'
-import { describe } from '../../../core/jobs.ts'
-import { beforeOf, nextOf, placeOf, placesOf, readPlace, type TreePlace, treeOf } from '../../../core/tree-of.ts'
+import { nextOf, placeOf, treeOf } from '../../../core/tree-of.ts'
 import { Interrupted, job, type Plan, type Work } from '../../../core/verb.ts'
 import { Failure, failures } from '../../../model/failure.ts'
 import { printSize } from '../../../model/kinds/index.ts'
 import { type Row, textAt, textOf } from '../../../model/value.ts'
-import { type BlobRef, CatalogUnavailable, CommitRefused, type Change } from '../../../ports/catalog.ts'
 import { VolumesFailure } from '../../../ports/volumes.ts'
 import { AGGREGATES_LOCK, availableIn, isGuaranteed, neededByMove, spareIn } from '../aggregate-space.ts'
-import { Copier, isLost } from './copier.ts'
+import { Copier } from './copier.ts'
+import { changeVolume, destinationOf, noteOf } from './move-record.ts'
+import { settle } from './move-settle.ts'
 import {
   insistOnNoMove,
   MOVE_ORDERS,
@@ -44,14 +44,7 @@ const FEW = 64
 const CHASES_MAX = 1000
 /** The same once housekeeping waits. */
 const LAST_CHASES_MAX = 4
-/** The record may be changed by others between a look and the commit. */
-const COMMITS_MAX = 20
 const WATCH_MS = 1000
-/** How often something that stands in the way is tried again where there is no way back. */
-const PATIENCE_MS = 1000
-const LEAVE_LOOK_MS = 200
-/** How long a write that began before the switch may take. After that it is answered with 503, and repeated by its client. */
-const LEAVE_MS = 3_600_000
 /** Blobs that are still to be copied at the switch, as far as they are counted. */
 const OWED_COUNTED = 10_000
 const ABORTED = 'The move was aborted.'
@@ -269,140 +262,14 @@ async function insistOnPromise(cluster: Cluster, volume: Row, aggregate: string)
   )
 }
 
-/**
- * What came between the last look and the switch is copied, writes that began before it end, and the old tree goes. Does
- * nothing to a move that has not switched, or has ended.
- */
-async function settle(cluster: Cluster, work: Work): Promise<void> {
-  await patiently(cluster, work, 'copy the last blobs', () => catchUp(cluster, work))
-  await patiently(cluster, work, 'wait for writers', () => waitForWriters(cluster, work))
-  await patiently(cluster, work, 'remove the old tree', () => leaveOld(cluster, work))
-}
-
-async function catchUp(cluster: Cluster, work: Work): Promise<void> {
-  const places = await switched(cluster, work)
-  if (places === undefined) return
-  const copier = await Copier.open(cluster, work.key, places, work.stopping)
-  for (;;) {
-    const arrivals = await cluster.catalog.arrivals(work.key, PAGE)
-    if (arrivals.length === 0) return
-    try {
-      await copier.copy(arrivals)
-    } catch (failure) {
-      if (!isLost(failure)) throw failure
-      for (const arrival of arrivals) await copyUnlessLost(cluster, work.key, copier, arrival)
-    }
-    await cluster.catalog.commit([{ do: 'drop-arrivals', volume: work.key, blobs: arrivals.map(({ blob }) => blob) }])
-  }
-}
-
-/** What was lost before the move can neither be brought back by it, nor keep it from its end. */
-async function copyUnlessLost(cluster: Cluster, volume: string, copier: Copier, arrival: BlobRef): Promise<void> {
-  try {
-    await copier.copy([arrival])
-  } catch (failure) {
-    if (!isLost(failure)) throw failure
-    cluster.log.error('A blob of a moved volume is lost: it was not where it had been written.', {
-      volume,
-      cause: describe(failure),
-    })
-  }
-}
-
-async function waitForWriters(cluster: Cluster, work: Work): Promise<void> {
-  const places = await switched(cluster, work)
-  if (places === undefined) return
-  const until = Number(work.memo['until'] ?? cluster.now() + LEAVE_MS)
-  work.memo['until'] = until
-  while (await cluster.leaveTree(places.from.tree)) {
-    if (cluster.now() > until) {
-      cluster.log.warn('Writes that began before a volume was moved did not end, and are given up.', {
-        volume: work.key,
-      })
-      return
-    }
-    await cluster.system.clock.sleep(LEAVE_LOOK_MS, work.stopping)
-    work.stopping.throwIfAborted()
-  }
-}
-
-async function leaveOld(cluster: Cluster, work: Work): Promise<void> {
-  const places = await switched(cluster, work)
-  if (places === undefined) return
-  const { from } = places
-  // Of volumes that leave the same tree, the last one removes it.
-  await cluster.locks.with([`tree:${from.tree}`], async () => {
-    const others = (await cluster.rows(VOLUMES))
-      .filter((row) => row['uuid'] !== work.key && placesOf(row).some(({ tree }) => tree === from.tree))
-      .map((row) => textAt(row, 'uuid'))
-    if (others.length > 0) await (await Copier.open(cluster, work.key, places, work.stopping)).clearOld(others)
-    else await (await cluster.volumesOf(from.aggregate)).remove(from.tree)
-    await changeVolume(cluster, work.key, (row) => {
-      if (beforeOf(row)?.tree !== from.tree) return Promise.resolve(undefined)
-      const { $before: _, ...rest } = row
-      return Promise.resolve([
-        rest,
-        [
-          { do: 'end-move', volume: work.key },
-          noteMove(noteOf(work, 'success')),
-          { do: 'remove-record', type: MOVE_ORDERS, key: work.key },
-          cluster.event('volume.move.ended', { volume: work.input['name'] ?? '' }),
-        ],
-      ])
-    })
-  })
-}
-
-/** Where the volume was and is, between the switch and the end of its move. */
-async function switched(
-  cluster: Cluster,
-  work: Work,
-): Promise<{ readonly from: TreePlace; readonly to: TreePlace } | undefined> {
-  const to = destinationOf(work.input)
-  const volume = await cluster.find(VOLUMES, work.key)
-  const from = volume === undefined || treeOf(volume) !== to.tree ? undefined : beforeOf(volume)
-  return from === undefined ? undefined : { from, to }
-}
-
 async function hasSwitched(cluster: Cluster, work: Work): Promise<boolean> {
   const volume = await cluster.find(VOLUMES, work.key)
   return volume !== undefined && treeOf(volume) === destinationOf(work.input).tree
 }
 
-function destinationOf(input: Row): TreePlace {
-  const to = readPlace(input['$to'])
-  if (to === undefined) throw new Error('The job of a move has lost its destination.')
-  return to
-}
-
 async function copierOf(cluster: Cluster, work: Work, signal: AbortSignal): Promise<Copier> {
   const volume = await cluster.row(VOLUMES, work.key)
   return Copier.open(cluster, work.key, { from: placeOf(volume), to: destinationOf(work.input) }, signal)
-}
-
-/** Commits a change of the volume's record with what belongs to it. `change` gives nothing when nothing is to be done. */
-async function changeVolume(
-  cluster: Cluster,
-  key: string,
-  change: (volume: Row) => Promise<readonly [volume: Row, beside: readonly Change[]] | undefined>,
-): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    const record = await cluster.catalog.record(VOLUMES, key)
-    if (record === undefined) throw failures.notFound('volume', 'uuid')
-    const changed = await change(record.body)
-    if (changed === undefined) return
-    const [volume, beside] = changed
-    try {
-      await cluster.catalog.commit([cluster.put(VOLUMES, volume, { expect: record.revision }), ...beside])
-      return
-    } catch (failure) {
-      const isStale = failure instanceof CommitRefused && failure.reason === 'stale'
-      // Whether it was done is unknown then, and seen at the next look.
-      if (!isStale && !(failure instanceof CatalogUnavailable)) throw failure
-      if (tries === COMMITS_MAX) throw failure
-      if (!isStale) await cluster.system.clock.sleep(PATIENCE_MS)
-    }
-  }
 }
 
 /** Runs what may be aborted: by the order to do so, or because the cluster stops. */
@@ -492,35 +359,4 @@ async function noteProgress(cluster: Cluster, work: Work, notes: { after: string
     state: 'replicating',
   })
   await work.progress(done, `Copied ${printSize(notes.copied)}.`)
-}
-
-/** What the record of the move tells. */
-function noteOf({ key, input, memo }: Work, state: MoveState): Row {
-  const hasSwitched = state === 'cutover' || state === 'success'
-  return {
-    volume: key,
-    destination: destinationOf(input).aggregate,
-    state,
-    percent: hasSwitched ? 100 : Number(memo['percent'] ?? 0),
-    copied: Number(memo['copied'] ?? 0),
-    start_time: input['$started'] ?? null,
-    cutover_window: input['$window'] ?? null,
-  }
-}
-
-/** Repeats what has to be done until it is. */
-async function patiently(cluster: Cluster, work: Work, what: string, act: () => Promise<void>): Promise<void> {
-  for (;;) {
-    try {
-      await act()
-      return
-    } catch (failure) {
-      if (work.stopping.aborted) throw new Interrupted()
-      cluster.log.warn(`A moved volume could not ${what} yet. It is tried again.`, {
-        volume: work.key,
-        cause: describe(failure),
-      })
-      await cluster.system.clock.sleep(PATIENCE_MS, work.stopping)
-    }
-  }
 }
