@@ -28,7 +28,7 @@ import { Writes } from './writes.ts'
 
 const BUCKET = 'papers'
 const FIXED = 60
-const PART = 8 * 2 ** 20
+const PART = 5 * 2 ** 20
 const MOVE_MS = 60_000
 const WRITERS = 4
 const WORKERS = { HOLDFAST_WORKERS: '2' }

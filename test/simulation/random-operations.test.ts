@@ -30,6 +30,11 @@ const DEEDS = [
   'offline volume',
   'online volume',
   'drop volume',
+  'move volume',
+  'move volume',
+  'steer move',
+  'make aggregate',
+  'drop aggregate',
   'make snapshot',
   'drop snapshot',
   'make server',
@@ -49,6 +54,7 @@ const DEEDS = [
 const NAMES = ['aa1', 'bb2', 'cc3']
 const VOLUMES = '/api/storage/volumes'
 const SVMS = '/api/svm/svms'
+const AGGREGATES = '/api/storage/aggregates'
 const BUCKETS = '/api/protocols/s3/buckets'
 const SERVICES = '/api/protocols/s3/services'
 const INTERFACES = '/api/network/ip/interfaces'
@@ -99,6 +105,14 @@ async function perform(cluster: TestCluster, { does, name, other, pick }: Ask): 
       return on(VOLUMES, 'PATCH', { state: 'online', comment: name })
     case 'drop volume':
       return on(VOLUMES, 'DELETE')
+    case 'move volume':
+      return on(VOLUMES, 'PATCH', { movement: { destination_aggregate: { name: pick % 3 === 0 ? 'aggr1' : 'aggr2' } } })
+    case 'steer move':
+      return on(VOLUMES, 'PATCH', { movement: { state: pick % 2 === 0 ? 'aborted' : 'replicating' } })
+    case 'make aggregate':
+      return ask('POST', AGGREGATES, { name: 'aggr2', block_storage: { path: '/disk2/a' } })
+    case 'drop aggregate':
+      return on(AGGREGATES, 'DELETE')
     case 'make snapshot':
       return ask('POST', await snapshots(), { name })
     case 'drop snapshot':

@@ -8,6 +8,7 @@ import { nextOf, placeOf } from '../../../core/tree-of.ts'
 import type { SimulatedVolumes } from '../../../engines/simulated/volumes.ts'
 import { textAt } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
+import { VolumesFailure } from '../../../ports/volumes.ts'
 
 const VOLUMES = '/api/storage/volumes'
 const AGGREGATES = '/api/storage/aggregates'
@@ -283,6 +284,27 @@ for (const [what, faults] of [
   })
 }
 
+for (const [what, aggregate, method] of [
+  ['it goes to', 'aggr2', 'write'],
+  ['it is on', 'aggr1', 'open'],
+] as const) {
+  test(`a move is undone when the disk that ${what} goes away`, async (context) => {
+    const moving = await Moving.start(context)
+    const blob = await moving.put('a')
+    const before = await moving.row()
+    const engine = moving.engines[aggregate]
+    const there = engine[method].bind(engine)
+    Object.assign(engine, { [method]: () => Promise.reject(new VolumesFailure('away', 'The place is not there.')) })
+    const answered = await moving.move('aggr2')
+    assert.deepEqual([answered.status, await moving.state()], [503, 'failed'])
+    assert.deepEqual(await moving.row(), before)
+    assert.equal(await moving.trees('aggr2'), 0)
+    Object.assign(engine, { [method]: there })
+    assert.equal((await moving.move('aggr2')).status, 200)
+    assert.deepEqual(await moving.blobs('aggr2'), [blob])
+  })
+}
+
 test('a volume of which a blob is lost stays where it is', async (context) => {
   const moving = await Moving.start(context)
   const blob = await moving.put('a')
@@ -372,6 +394,23 @@ test('the promise of a guarantee goes with the volume: at no moment is it given 
   await moving.patch({ movement: { state: 'cutover' } })
   await moving.until('success')
   assert.deepEqual(await both(), [old1 + size, old2 - size])
+})
+
+test('between aggregates on one disk only what is copied is promised twice', async (context) => {
+  const moving = await Moving.start(context)
+  const used = 5_000_000
+  assert.equal((await moving.patch({ size: 2 ** 30, guarantee: { type: 'volume' } })).status, 200)
+  assert.equal((await moving.move('aggr2')).status, 200)
+  const body = { name: 'aggr3', block_storage: { path: '/disk2/b' } }
+  assert.equal((await moving.test.call('POST', AGGREGATES, body)).status, 201)
+  await moving.put('a', used)
+  const free = await moving.available('aggr2')
+  await moving.hold('aggr3')
+  // The simulated aggregates of a disk count the bytes that they hold each for itself.
+  assert.deepEqual([await moving.available('aggr2'), await moving.available('aggr3')], [free, free])
+  await moving.patch({ movement: { state: 'cutover' } })
+  await moving.until('success')
+  assert.equal(await moving.available('aggr3'), free)
 })
 
 test('a volume is not moved to an aggregate without room for it, and others are not promised what it needs', async (context) => {
