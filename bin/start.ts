@@ -4,6 +4,7 @@ import { open, rename } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { randomBytes } from 'node:crypto'
+import type { LeaveTree } from '../src/core/cluster.ts'
 import { Housekeeping } from '../src/core/housekeeping.ts'
 import { Jobs } from '../src/core/jobs.ts'
 import { Login } from '../src/core/login.ts'
@@ -53,7 +54,7 @@ export async function start(settings: Settings): Promise<void> {
   const { release, lifecycleDayMs } = settings
   // Jobs are taken up before there are workers: then nobody writes anywhere.
   let workers: Workers | undefined
-  const leaveTree = (tree: string) => workers?.leaveTree(tree) ?? Promise.resolve(false)
+  const leaveTree: LeaveTree = async (volume, tree) => (await workers?.leaveTree(volume, tree)) ?? false
   const cluster = openCluster({ catalog, release, log, secrets, lifecycleDayMs, leaveTree })
   const jobs = new Jobs(cluster)
   const actions = new Actions(cluster, jobs)

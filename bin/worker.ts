@@ -35,10 +35,11 @@ export interface WorkerQuestion {
   readonly blobs: readonly string[]
 }
 
-/** No write is to begin to this tree any more; answered with whether one is still under way. */
+/** No write of the volume is to begin to this tree any more; answered with whether one is still under way. */
 export interface WorkerLeave {
   readonly kind: 'leave'
   readonly id: number
+  readonly volume: string
   readonly tree: string
 }
 
@@ -136,7 +137,7 @@ async function serve(order: WorkerOrder): Promise<void> {
     const { kind, id } = asked
     const answer = (report: WorkerReport): void => void process.send?.(report)
     if (kind === 'reading') answer({ kind, id, blobs: plane.stillReading(asked.blobs) })
-    if (kind === 'leave') answer({ kind: 'leaves', id, isUsed: plane.leaveTree(asked.tree) })
+    if (kind === 'leave') answer({ kind: 'leaves', id, isUsed: plane.leaveTree(asked.volume, asked.tree) })
   })
   process.send?.({ kind: 'ready' } satisfies WorkerReport)
 }

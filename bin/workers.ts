@@ -61,9 +61,9 @@ export class Workers {
     return new Set(answers.flatMap((answer) => (answer?.kind === 'reading' ? answer.blobs : [])))
   }
 
-  /** Has all of them begin no more writes to a tree, and tells whether one still writes there. Fails as `stillReading`. */
-  async leaveTree(tree: string): Promise<boolean> {
-    const answers = await this.#askAll((id) => ({ kind: 'leave', id, tree }))
+  /** Has all of them begin no more writes of a volume to a tree, and tells whether one still writes there. Fails as `stillReading`. */
+  async leaveTree(volume: string, tree: string): Promise<boolean> {
+    const answers = await this.#askAll((id) => ({ kind: 'leave', id, volume, tree }))
     return answers.some((answer) => answer?.kind === 'leaves' && answer.isUsed)
   }
 

@@ -23,14 +23,14 @@ export interface ClusterParts {
   readonly volumesOf: (aggregate: Row) => Volumes
   readonly log: Log
   readonly secrets: Secrets
-  /**
-   * Has the data plane begin no more writes to a tree, and tells whether one is still under way. Without it, there is no data
-   * plane.
-   */
-  readonly leaveTree?: (tree: string) => Promise<boolean>
+  /** Without it, there is no data plane. */
+  readonly leaveTree?: LeaveTree
   /** How long a day of lifecycle rules is. Tests make it shorter; without it, a day. */
   readonly lifecycleDayMs?: number
 }
+
+/** Has the data plane begin no more writes of a volume to a tree, and tells whether one is still under way. */
+export type LeaveTree = (volume: string, tree: string) => Promise<boolean>
 
 export interface Log {
   debug(message: string, details?: Readonly<Record<string, unknown>>): void
@@ -62,7 +62,7 @@ export class Cluster {
   readonly log: Log
   readonly secrets: Secrets
   readonly lifecycleDayMs: number
-  readonly leaveTree: (tree: string) => Promise<boolean>
+  readonly leaveTree: LeaveTree
   readonly locks = new Locks()
   readonly metrics: Metrics
   readonly #volumesOf: (aggregate: Row) => Volumes

@@ -335,6 +335,7 @@ async function openBucket(plane: Plane, view: TenancyView, record: Bucket): Prom
     throw s3Error('ServiceUnavailable', { message: 'The volume of the bucket is not online.' })
   }
   const place = new VolumePlace({
+    volume: record.volume,
     known: volume.here,
     volumesOf: plane.volumesOf,
     trees: plane.store.trees,

@@ -66,8 +66,8 @@ export interface DataPlane {
   listeners(): readonly BoundListener[]
   /** Those of the blobs that answers in progress have yet to open: their files must stay. */
   stillReading(blobs: readonly string[]): string[]
-  /** Begins no write to this tree any more. Tells whether one is still under way. */
-  leaveTree(tree: string): boolean
+  /** Begins no write of a volume to this tree any more. Tells whether one is still under way. */
+  leaveTree(volume: string, tree: string): boolean
   /** Stops accepting, lets requests finish for so long, and writes what was counted. */
   close(drainMs: number): Promise<void>
 }
@@ -103,7 +103,7 @@ export async function startDataPlane(parts: DataPlaneParts): Promise<DataPlane> 
   return {
     listeners: () => listeners.bound(),
     stillReading: (blobs) => pins.among(blobs),
-    leaveTree: (tree) => trees.leave(tree),
+    leaveTree: (volume, tree) => trees.leave(volume, tree),
     close(drainMs) {
       isDraining = true
       closed ??= listeners.close(drainMs).then(() => plane.counters.close())

@@ -24,6 +24,7 @@ async function start(where: Whereabouts) {
   const state = { where, looks: 0 }
   const open = () =>
     new VolumePlace({
+      volume: 'vol',
       known: old,
       trees,
       volumesOf: (aggregate) => Promise.resolve(aggregate === 'aggr1' ? engines.aggr1 : engines.aggr2),
@@ -99,7 +100,7 @@ test('a blob that is nowhere is missing, after few looks', async () => {
 
 test('a write goes to where the volume is, once the old tree is being left or has gone', async () => {
   for (const leave of [
-    (t: Awaited<ReturnType<typeof start>>) => Promise.resolve(void t.trees.leave('old')),
+    (t: Awaited<ReturnType<typeof start>>) => Promise.resolve(void t.trees.leave('vol', 'old')),
     (t: Awaited<ReturnType<typeof start>>) => t.aggr1.remove('old'),
   ]) {
     const t = await start(moved)
@@ -116,12 +117,12 @@ test('a tree that a request writes to is used until the request has ended', asyn
   const t = await start({ here: old, before: undefined })
   const place = t.open()
   const writer = await place.write('a')
-  assert.equal(t.trees.leave('old'), true)
+  assert.equal(t.trees.leave('vol', 'old'), true)
   await writer.commit(Buffer.alloc(0))
-  assert.equal(t.trees.leave('old'), true)
+  assert.equal(t.trees.leave('vol', 'old'), true)
   place.release()
   place.release()
-  assert.equal(t.trees.leave('old'), false)
+  assert.equal(t.trees.leave('vol', 'old'), false)
 })
 
 test('blobs follow a volume that moved under them, with new names, and leave nothing behind', async () => {
@@ -137,7 +138,7 @@ test('blobs follow a volume that moved under them, with new names, and leave not
   const copy = await t.aggr2.open('new', 'b')
   assert.deepEqual([(await copy.read(0, 5)).toString(), Buffer.from(await copy.label()).toString()], ['bytes', 'label'])
   assert.deepEqual(await Array.fromAsync(t.aggr1.blobs('old')), [])
-  assert.equal(t.trees.leave('old'), false)
+  assert.equal(t.trees.leave('vol', 'old'), false)
   await place.unlink(followed)
   assert.deepEqual(await Array.fromAsync(t.aggr2.blobs('new')), [])
 })
@@ -157,7 +158,16 @@ test('a write that the old tree did not wait for is to be sent again', async () 
 
 test('trees of very many ended moves are forgotten, the oldest first', () => {
   const trees = new TreeUses()
-  for (let n = 0; n < 1500; n += 1) trees.leave(`tree${n}`)
-  assert.ok(trees.enter('tree0') !== undefined)
-  assert.ok(trees.enter('tree1499') === undefined)
+  for (let n = 0; n < 1500; n += 1) trees.leave('vol', `tree${n}`)
+  assert.ok(trees.enter('vol', 'tree0') !== undefined)
+  assert.ok(trees.enter('vol', 'tree1499') === undefined)
+})
+
+test('a volume that shares the tree another one leaves is still written to', () => {
+  const trees = new TreeUses()
+  const release = trees.enter('clone', 'old')
+  assert.equal(trees.leave('vol', 'old'), false)
+  assert.ok(trees.enter('clone', 'old') !== undefined)
+  assert.ok(trees.enter('vol', 'old') === undefined)
+  release?.()
 })

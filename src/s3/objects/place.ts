@@ -17,6 +17,7 @@ export interface Whereabouts {
 }
 
 export interface PlaceParts {
+  readonly volume: string
   /** Where the volume is as far as the request knows. */
   readonly known: TreePlace
   readonly volumesOf: (aggregate: string) => Promise<Volumes>
@@ -126,7 +127,7 @@ export class VolumePlace {
   async #enter(): Promise<Found & { readonly release: () => void }> {
     for (let looks = 1; ; looks += 1) {
       const { aggregate, tree } = this.#here
-      const release = this.#parts.trees.enter(tree)
+      const release = this.#parts.trees.enter(this.#parts.volume, tree)
       if (release !== undefined) {
         try {
           return { aggregate, tree, volumes: await this.#parts.volumesOf(aggregate), release }

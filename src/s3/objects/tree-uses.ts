@@ -2,34 +2,41 @@
 const leftMax = 1000
 
 /**
- * Which trees requests in progress write to. Before the tree that a moved volume leaves behind is removed, each process is
- * asked to leave it: from then on no request begins to write there, and those that have are waited for.
+ * Which trees requests in progress write to, for which volume. Before the tree that a moved volume leaves behind is removed,
+ * each process is asked to leave it: from then on no request begins to write there for this volume, and those that have are
+ * waited for. Others may share the tree, and go on.
  */
 export class TreeUses {
   readonly #counts = new Map<string, number>()
   readonly #left = new Set<string>()
 
-  /** Uses a tree until the returned function is called. Nothing when it is being left: the volume is elsewhere. */
-  enter(tree: string): (() => void) | undefined {
-    if (this.#left.has(tree)) return undefined
-    this.#counts.set(tree, (this.#counts.get(tree) ?? 0) + 1)
+  /** Uses a tree until the returned function is called. Nothing when the volume has left it. */
+  enter(volume: string, tree: string): (() => void) | undefined {
+    const use = nameOf(volume, tree)
+    if (this.#left.has(use)) return undefined
+    this.#counts.set(use, (this.#counts.get(use) ?? 0) + 1)
     let isHeld = true
     return () => {
       if (!isHeld) return
       isHeld = false
-      const count = this.#counts.get(tree) ?? 0
-      if (count > 1) this.#counts.set(tree, count - 1)
-      else this.#counts.delete(tree)
+      const count = this.#counts.get(use) ?? 0
+      if (count > 1) this.#counts.set(use, count - 1)
+      else this.#counts.delete(use)
     }
   }
 
-  /** Lets nobody begin to write to a tree any more. Tells whether somebody still does. */
-  leave(tree: string): boolean {
-    this.#left.add(tree)
+  /** Lets no request of a volume begin to write to a tree any more. Tells whether one still does. */
+  leave(volume: string, tree: string): boolean {
+    const use = nameOf(volume, tree)
+    this.#left.add(use)
     for (const oldest of this.#left) {
       if (this.#left.size <= leftMax) break
       this.#left.delete(oldest)
     }
-    return this.#counts.has(tree)
+    return this.#counts.has(use)
   }
+}
+
+function nameOf(volume: string, tree: string): string {
+  return `${volume}/${tree}`
 }

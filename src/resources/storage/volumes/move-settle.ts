@@ -63,7 +63,7 @@ async function waitForWriters(cluster: Cluster, work: Work): Promise<void> {
   if (places === undefined) return
   const until = Number(work.memo['until'] ?? cluster.now() + LEAVE_MS)
   work.memo['until'] = until
-  while (await cluster.leaveTree(places.from.tree)) {
+  while (await cluster.leaveTree(work.key, places.from.tree)) {
     if (cluster.now() > until) {
       cluster.log.warn('Writes that began before a volume was moved did not end, and are given up.', {
         volume: work.key,

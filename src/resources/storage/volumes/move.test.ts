@@ -347,7 +347,7 @@ test('a write that began where the volume was is waited for', async (context) =>
   const asked: string[] = []
   let isWriting = true
   Object.assign(moving.test.cluster, {
-    leaveTree: (tree: string) => {
+    leaveTree: (_volume: string, tree: string) => {
       asked.push(tree)
       return Promise.resolve(isWriting)
     },
