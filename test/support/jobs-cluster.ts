@@ -1,7 +1,7 @@
 /** A cluster over the real engines in a folder, all in this process, whose jobs can be broken. */
 import { join } from 'node:path'
 import type { Behaviour, VerbName } from '../../src/core/behaviour.ts'
-import { Cluster } from '../../src/core/cluster.ts'
+import { Cluster, type LeaveTree } from '../../src/core/cluster.ts'
 import { Jobs, type JobHooks } from '../../src/core/jobs.ts'
 import { Actions, type Performed } from '../../src/core/perform.ts'
 import { DirectoryVolumes } from '../../src/engines/directory/volumes.ts'
@@ -24,10 +24,15 @@ export interface JobsCluster {
   close(): Promise<void>
 }
 
-export function openJobsCluster(folder: string, hooks: JobHooks = {}): JobsCluster {
+export function openJobsCluster(
+  folder: string,
+  hooks: JobHooks = {},
+  parts: { readonly leaveTree?: LeaveTree } = {},
+): JobsCluster {
   const catalog = openSqliteCatalog({ file: join(folder, 'catalog.db'), commit: 'in-process' })
   const engines = new Map<string, Volumes>()
   const cluster = new Cluster({
+    ...parts,
     catalog,
     system: realSystem,
     registry: registry(behaviours.map(({ resource }) => resource)),

@@ -4,8 +4,10 @@ import type { TreePlace } from '../../../core/tree-of.ts'
 import type { BlobRef } from '../../../ports/catalog.ts'
 import { type Volumes, VolumesFailure } from '../../../ports/volumes.ts'
 
-/** Blobs copied at the same time: few enough that clients beside it have the disks. */
+/** Blobs of one volume that are copied at the same time. */
 const COPIES_AT_ONCE = 4
+/** The same of all volumes together: few enough that clients beside them have the disks. */
+const COPIES_MAX = 8
 /** Files looked at together when what is not needed is removed. */
 const SWEPT_BATCH = 500
 /** Blobs that wait to be unlinked, among which one that is missing is looked for. */
@@ -64,7 +66,10 @@ export class Copier {
 
   async #copyOne(blob: string): Promise<number> {
     try {
-      return await copyBlob({ ...this.#from, blob }, { ...this.#to, blob }, this.#signal)
+      const slot = `volume-copies:${Number.parseInt(blob.slice(-1), 16) % COPIES_MAX}`
+      return await this.#cluster.locks.with([slot], () =>
+        copyBlob({ ...this.#from, blob }, { ...this.#to, blob }, this.#signal),
+      )
     } catch (failure) {
       if (isLost(failure) && (await this.#isUnneeded(blob))) return 0
       throw failure

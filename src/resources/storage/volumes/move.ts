@@ -24,6 +24,7 @@ import { changeVolume, destinationOf, noteOf } from './move-record.ts'
 import { settle } from './move-settle.ts'
 import {
   insistOnNoMove,
+  isMoving,
   MOVE_ORDERS,
   movementOf,
   type MoveState,
@@ -36,6 +37,8 @@ import {
 const VOLUMES = 'storage/volumes'
 const DESTINATION = 'movement.destination_aggregate'
 
+/** Volumes that are moved at the same time. */
+const MOVES_MAX = 64
 /** Blobs copied between two notes of how far it is: what is copied again, or looked at, after a crash. */
 const PAGE = 256
 /** With no more than so many blobs to copy it switches. What comes later is copied afterwards. */
@@ -110,6 +113,9 @@ async function insistOnDestination(cluster: Cluster, volume: Row, aggregate: str
     throw failures.invalid(DESTINATION, 'The volume is in this aggregate already.')
   }
   insistOnNoMove(volume)
+  if ((await cluster.rows(VOLUMES)).filter(isMoving).length >= MOVES_MAX) {
+    throw failures.tooMany(`${MOVES_MAX} volumes are being moved. Move this one when one of them has arrived.`, 60)
+  }
   const svm = await cluster.find('svm/svms', textAt(volume, 'svm.uuid'))
   const allowed = ((svm?.['aggregates'] ?? []) as readonly Row[]).map((row) => row['uuid'])
   if (allowed.length > 0 && !allowed.includes(aggregate)) {
