@@ -42,7 +42,13 @@ test(
           const commits = 2 + random.below(25)
           const when = random.chance(0.5) ? 'before' : 'after'
           const order: MoveOrder = {
-            ...{ folder, log, volume, bucket, to, commits, when },
+            folder,
+            log,
+            volume,
+            bucket,
+            to,
+            commits,
+            when,
             clients: 3,
             seed: random.below(2 ** 31),
             startedMs: Date.now(),
