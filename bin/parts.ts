@@ -1,5 +1,5 @@
 /** Joins the parts that the management process and the data-plane processes have in common. */
-import { Cluster, type Log, type Secrets } from '../src/core/cluster.ts'
+import { Cluster, type LeaveTree, type Log, type Secrets } from '../src/core/cluster.ts'
 import { DirectoryVolumes } from '../src/engines/directory/volumes.ts'
 import { realSystem } from '../src/engines/system.ts'
 import { registry } from '../src/model/registry.ts'
@@ -15,6 +15,7 @@ export function openCluster(parts: {
   readonly log: Log
   readonly secrets: Secrets
   readonly lifecycleDayMs?: number
+  readonly leaveTree?: LeaveTree
 }): Cluster {
   return new Cluster({
     ...parts,

@@ -4,6 +4,7 @@ import { open, rename } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { randomBytes } from 'node:crypto'
+import type { LeaveTree } from '../src/core/cluster.ts'
 import { Housekeeping } from '../src/core/housekeeping.ts'
 import { Jobs } from '../src/core/jobs.ts'
 import { Login } from '../src/core/login.ts'
@@ -54,7 +55,10 @@ export async function start(settings: Settings): Promise<void> {
   ])
   const catalog = openSqliteCatalog({ file: places.catalog, commit: { socket } })
   const { release, lifecycleDayMs } = settings
-  const cluster = openCluster({ catalog, release, log, secrets, lifecycleDayMs })
+  // Jobs are taken up before there are workers: then nobody writes anywhere.
+  let workers: Workers | undefined
+  const leaveTree: LeaveTree = async (volume, tree) => (await workers?.leaveTree(volume, tree)) ?? false
+  const cluster = openCluster({ catalog, release, log, secrets, lifecycleDayMs, leaveTree })
   const jobs = new Jobs(cluster)
   const actions = new Actions(cluster, jobs)
   await jobs.resume()
@@ -76,7 +80,7 @@ export async function start(settings: Settings): Promise<void> {
 
   let isReady = false
   const login = new Login(cluster)
-  const workers = new Workers(
+  const dataPlane = new Workers(
     {
       release: printRelease(settings.release),
       log: settings.log,
@@ -98,6 +102,7 @@ export async function start(settings: Settings): Promise<void> {
       },
     },
   )
+  workers = dataPlane
   const [management] = await Promise.all([
     serveManagement(
       {
@@ -113,10 +118,10 @@ export async function start(settings: Settings): Promise<void> {
         isReady: () => isReady,
       },
     ),
-    workers.start(settings.workers),
+    dataPlane.start(settings.workers),
   ])
 
-  const housekeeping = new Housekeeping(cluster, jobs, (blobs) => workers.stillReading(blobs))
+  const housekeeping = new Housekeeping(cluster, jobs, (blobs) => dataPlane.stillReading(blobs))
   const wasClean = await markRun(catalog, false)
   const scheduledSnapshots = new ScheduledSnapshots(cluster)
   scheduledSnapshots.start()
@@ -165,7 +170,7 @@ export async function start(settings: Settings): Promise<void> {
   log.info('Stopping: requests in progress may end.', { drainMs: DRAIN_MS })
   await Promise.all([
     within(DRAIN_MS, management.close()),
-    workers.stop(DRAIN_MS),
+    dataPlane.stop(DRAIN_MS),
     jobs.drain(DRAIN_MS),
     housekeeping.stop(),
     lifecycle.stop(),

@@ -35,6 +35,20 @@ export interface WorkerQuestion {
   readonly blobs: readonly string[]
 }
 
+/** No write of the volume is to begin to this tree any more; answered with whether one is still under way. */
+export interface WorkerLeave {
+  readonly kind: 'leave'
+  readonly id: number
+  readonly volume: string
+  readonly tree: string
+}
+
+export interface WorkerLeaves {
+  readonly kind: 'leaves'
+  readonly id: number
+  readonly isUsed: boolean
+}
+
 /** What requests cost, to be charged to ceilings that all processes share; answered with the milliseconds to wait. */
 export interface WorkerCharge {
   readonly kind: 'charge'
@@ -64,8 +78,8 @@ export interface WorkerGrown {
   readonly fits: boolean
 }
 
-export type WorkerReport = { readonly kind: 'ready' } | WorkerQuestion | WorkerCharge | WorkerGrow
-type ParentMessage = WorkerQuestion | WorkerCharged | WorkerGrown
+export type WorkerReport = { readonly kind: 'ready' } | WorkerQuestion | WorkerLeaves | WorkerCharge | WorkerGrow
+type ParentMessage = WorkerQuestion | WorkerLeave | WorkerCharged | WorkerGrown
 
 /** A little less than the parent waits. */
 const DRAIN_MS = 29_000
@@ -120,9 +134,10 @@ async function serve(order: WorkerOrder): Promise<void> {
       )
   })
   process.on('message', (asked: ParentMessage) => {
-    if (asked.kind !== 'reading') return
-    const { kind, id, blobs } = asked
-    process.send?.({ kind, id, blobs: plane.stillReading(blobs) } satisfies WorkerReport)
+    const { kind, id } = asked
+    const answer = (report: WorkerReport): void => void process.send?.(report)
+    if (kind === 'reading') answer({ kind, id, blobs: plane.stillReading(asked.blobs) })
+    if (kind === 'leave') answer({ kind: 'leaves', id, isUsed: plane.leaveTree(asked.volume, asked.tree) })
   })
   process.send?.({ kind: 'ready' } satisfies WorkerReport)
 }

@@ -8,6 +8,8 @@ import type {
   WorkerCharged,
   WorkerGrow,
   WorkerGrown,
+  WorkerLeave,
+  WorkerLeaves,
   WorkerOrder,
   WorkerQuestion,
   WorkerReport,
@@ -23,6 +25,9 @@ const RESTART_MS_MAX = 5000
 const SETTLED_MS = 30_000
 const READY_MS = 30_000
 const ANSWER_MS = 5000
+
+type Question = WorkerQuestion | WorkerLeave
+type Answer = WorkerQuestion | WorkerLeaves
 
 export class Workers {
   readonly #order: WorkerOrder
@@ -52,21 +57,30 @@ export class Workers {
    * knows then what it reads.
    */
   async stillReading(blobs: readonly string[]): Promise<ReadonlySet<string>> {
-    const answers = [...this.#children.values()].map((child) => this.#ask(child, blobs))
-    return new Set((await Promise.all(answers)).flat())
+    const answers = await this.#askAll((id) => ({ kind: 'reading', id, blobs }))
+    return new Set(answers.flatMap((answer) => (answer?.kind === 'reading' ? answer.blobs : [])))
   }
 
-  #ask(child: ChildProcess, blobs: readonly string[]): Promise<readonly string[]> {
-    const id = ++this.#questions
-    const answer = Promise.withResolvers<readonly string[]>()
+  /** Has all of them begin no more writes of a volume to a tree, and tells whether one still writes there. Fails as `stillReading`. */
+  async leaveTree(volume: string, tree: string): Promise<boolean> {
+    const answers = await this.#askAll((id) => ({ kind: 'leave', id, volume, tree }))
+    return answers.some((answer) => answer?.kind === 'leaves' && answer.isUsed)
+  }
+
+  #askAll(question: (id: number) => Question): Promise<readonly (Answer | undefined)[]> {
+    return Promise.all([...this.#children.values()].map((child) => this.#ask(child, question(++this.#questions))))
+  }
+
+  /** Nothing when the process ends: with it end all its requests. */
+  #ask(child: ChildProcess, question: Question): Promise<Answer | undefined> {
+    const answer = Promise.withResolvers<Answer | undefined>()
     const onMessage = (report: WorkerReport): void => {
-      if (report.kind === 'reading' && report.id === id) answer.resolve(report.blobs)
+      if ((report.kind === 'reading' || report.kind === 'leaves') && report.id === question.id) answer.resolve(report)
     }
-    // With a process all that it read ends.
-    const onExit = (): void => answer.resolve([])
+    const onExit = (): void => answer.resolve(undefined)
     child.on('message', onMessage).once('exit', onExit)
     const late = setTimeout(() => answer.reject(new Error('A data-plane process did not answer.')), ANSWER_MS)
-    if (child.connected) child.send({ kind: 'reading', id, blobs } satisfies WorkerQuestion, () => undefined)
+    if (child.connected) child.send(question, () => undefined)
     else onExit()
     return answer.promise.finally(() => {
       clearTimeout(late)

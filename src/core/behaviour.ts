@@ -41,13 +41,15 @@ export interface Acts {
   readonly create?: Verb
   readonly modify?: Verb
   readonly remove?: Verb
+  /** What `modify` becomes where its plan says so: bringing it elsewhere, which takes longer than its other changes. */
+  readonly move?: Verb
 }
 
 export interface Behaviour extends Acts {
   readonly resource: Resource
 }
 
-export type VerbName = 'create' | 'modify' | 'remove'
+export type VerbName = 'create' | 'modify' | 'remove' | 'move'
 
 export function define(declared: ResourceDeclaration, acts: Acts = {}): Behaviour {
   return { ...acts, resource: resource(declared) }

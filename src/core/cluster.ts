@@ -24,9 +24,14 @@ export interface ClusterParts {
   readonly volumesOf: (aggregate: Row) => Volumes
   readonly log: Log
   readonly secrets: Secrets
+  /** Without it, there is no data plane. */
+  readonly leaveTree?: LeaveTree
   /** How long a day of lifecycle rules is. Tests make it shorter; without it, a day. */
   readonly lifecycleDayMs?: number
 }
+
+/** Has the data plane begin no more writes of a volume to a tree, and tells whether one is still under way. */
+export type LeaveTree = (volume: string, tree: string) => Promise<boolean>
 
 export interface Log {
   debug(message: string, details?: Readonly<Record<string, unknown>>): void
@@ -58,6 +63,7 @@ export class Cluster {
   readonly log: Log
   readonly secrets: Secrets
   readonly lifecycleDayMs: number
+  readonly leaveTree: LeaveTree
   readonly locks = new Locks()
   readonly metrics: Metrics
   readonly volumeSums: VolumeSums
@@ -73,6 +79,7 @@ export class Cluster {
     this.log = parts.log
     this.secrets = parts.secrets
     this.lifecycleDayMs = parts.lifecycleDayMs ?? 86_400_000
+    this.leaveTree = parts.leaveTree ?? (() => Promise.resolve(false))
     this.metrics = new Metrics(parts.catalog)
     this.volumeSums = new VolumeSums(parts.catalog, parts.system)
     this.#volumesOf = parts.volumesOf
@@ -184,6 +191,8 @@ export class Cluster {
         return failures.inUse('The volume is being restored to a snapshot. Try again when that has ended.')
       case 'read-only':
         return failures.readOnly()
+      case 'moved':
+        return failures.inUse('The volume has been moved to another aggregate. Repeat the request.')
       case 'full':
       case 'condition':
       case 'absent':

@@ -4,11 +4,11 @@
  */
 import { type Row, textAt } from '../model/value.ts'
 import { CommitRefused } from '../ports/catalog.ts'
-import { aggregateOf } from './aggregate-of.ts'
+import { VolumesFailure } from '../ports/volumes.ts'
 import type { Cluster } from './cluster.ts'
 import { describe, type Jobs } from './jobs.ts'
 import { removeOwedTrees } from './removed-trees.ts'
-import { treeOf } from './tree-of.ts'
+import { beforeOf, nextOf, placeOf, type TreePlace } from './tree-of.ts'
 
 export const TIDY_EVERY_MS = 1000
 const PRUNE_EVERY_MS = 60_000
@@ -21,6 +21,8 @@ const BATCHES_A_ROUND = 20
 
 /** Volumes, and those that were deleted and can be had back. */
 const VOLUMES = ['storage/volumes', 'private/cli/volume/recovery-queue']
+/** Held while files of a volume's unneeded blobs are removed, and while it is switched from one tree to another. */
+export const blobsLock = (volume: string): string => `volume-blobs:${volume}`
 
 /** Those of the blobs that are still being sent to somebody. Their files stay until they are not. */
 export type StillReading = (blobs: readonly string[]) => Promise<ReadonlySet<string>>
@@ -87,23 +89,29 @@ export class Housekeeping {
     const swept = new Set<string>()
     for (const row of await this.#volumes()) {
       const volume = textAt(row, 'uuid')
-      const tree = treeOf(row)
+      const { aggregate, tree } = placeOf(row)
       if (swept.has(tree)) continue
       swept.add(tree)
-      const engine = await this.#cluster.volumesOf(aggregateOf(row))
+      const engine = await this.#cluster.volumesOf(aggregate)
       let batch: string[] = []
       const settle = async () => {
-        const known = await catalog.knownBlobs(volume, batch)
+        // The volume may have been moved meanwhile, and still need what others do not.
+        const known = await catalog.knownBlobs(volume, batch, [tree])
         for (const blob of batch.filter((each) => !known.has(each))) {
           await engine.unlink(tree, blob)
           removed++
         }
         batch = []
       }
-      for await (const blob of engine.blobs(tree)) {
-        if (this.#stop.signal.aborted) return removed
-        if (blob < limit) batch.push(blob)
-        if (batch.length >= BATCH) await settle()
+      try {
+        for await (const blob of engine.blobs(tree)) {
+          if (this.#stop.signal.aborted) return removed
+          if (blob < limit) batch.push(blob)
+          if (batch.length >= BATCH) await settle()
+        }
+      } catch (failure) {
+        // The volume was deleted or moved meanwhile, and the tree went.
+        if (!(failure instanceof VolumesFailure) || failure.reason !== 'missing') throw failure
       }
       await settle()
     }
@@ -154,15 +162,35 @@ export class Housekeeping {
         const blobs = unneeded.filter((blob) => !read.has(blob))
         if (unneeded.length === keptBlobs || keptBlobs > KEPT_MAX) break
         keptBlobs = unneeded.length - blobs.length
-        const engine = await this.#cluster.volumesOf(aggregateOf(row))
-        for (const blob of blobs) await engine.unlink(treeOf(row), blob)
-        if (blobs.length > 0) await catalog.commit([{ do: 'drop-blobs', volume, blobs }])
+        if (blobs.length > 0 && !(await this.#unlink(volume, blobs))) break
       }
     } catch (failure) {
       // The volume was deleted meanwhile, and everything of it with it.
       if (failure instanceof CommitRefused && failure.reason === 'missing') return
       throw failure
     }
+  }
+
+  /** False while the volume's blobs are between two places: whoever moves it must meet them as they are. */
+  async #unlink(volume: string, blobs: readonly string[]): Promise<boolean> {
+    const { catalog, locks } = this.#cluster
+    const lock = blobsLock(volume)
+    if (locks.isHeld(lock)) return false
+    return locks.with([lock], async () => {
+      const row = await this.#find(volume)
+      if (row === undefined || beforeOf(row) !== undefined) return false
+      // What was copied for a move to begin with is not to wait there for its end.
+      const next = nextOf(row)
+      if (next !== undefined) await this.#unlinkAt(next, blobs).catch(() => undefined)
+      await this.#unlinkAt(placeOf(row), blobs)
+      await catalog.commit([{ do: 'drop-blobs', volume, blobs }])
+      return true
+    })
+  }
+
+  async #unlinkAt({ aggregate, tree }: TreePlace, blobs: readonly string[]): Promise<void> {
+    const engine = await this.#cluster.volumesOf(aggregate)
+    for (const blob of blobs) await engine.unlink(tree, blob)
   }
 
   async #reclaim(volume: string): Promise<void> {

@@ -270,7 +270,7 @@ export class Jobs {
         await step.undo?.(this.#cluster, work)
         return
       } catch (failure) {
-        if (tries >= UNDO_TRIES) throw failure
+        if (failure instanceof Interrupted || tries >= UNDO_TRIES) throw failure
         await this.#cluster.system.clock.sleep(100 * 2 ** tries)
       }
     }

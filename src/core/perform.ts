@@ -68,7 +68,7 @@ export class Actions {
     const performed = { key: plan.key, reveal: plan.reveal ?? {}, wasDone: plan.isDone ?? false }
     if (plan.isDone === true) return performed
     if (verb.isJob === true || plan.isLong === true) {
-      const job = await this.jobs.submit(behaviour, name, plan, call.description, call.caller)
+      const job = await this.jobs.submit(behaviour, plan.by ?? name, plan, call.description, call.caller)
       return { ...performed, job }
     }
     await this.cluster.locks.with(plan.locks ?? [], () => this.#inline(verb, plan))

@@ -42,6 +42,13 @@ export async function removeOwedTree(cluster: Cluster, tree: string): Promise<vo
   }
 }
 
+/** The same for all trees of a volume. */
+export async function removeTreesOf(cluster: Cluster, volume: string): Promise<void> {
+  for (const { key, body } of await cluster.catalog.records(REMOVED_TREES)) {
+    if (body['volume'] === volume) await removeOwedTree(cluster, key)
+  }
+}
+
 /** Removes all trees that are owed. Gives the failures that kept some of them, by their aggregates. */
 export async function removeOwedTrees(
   cluster: Cluster,

@@ -37,6 +37,8 @@ export interface Plan {
   readonly locks?: readonly string[]
   /** Fields shown in this answer only: a key, a password. Kept in memory alone. */
   readonly reveal?: Row
+  /** Another verb of the resource carries it out: the steps are those of `move`. */
+  readonly by?: 'move'
   /** The verb finds everything as it should be: no step runs. */
   readonly isDone?: boolean
   /** This call takes long: it runs as a job, where others of the verb run inline. */

@@ -4,6 +4,7 @@ import type { Catalog } from './catalog.ts'
 import type { OpenedCatalog } from './catalog-fixtures.suite.ts'
 import { proveClones } from './catalog-clones.suite.ts'
 import { proveAgainstModel } from './catalog-model.suite.ts'
+import { proveMoves } from './catalog-moves.suite.ts'
 import { proveObjects } from './catalog-objects.suite.ts'
 import { provePages } from './catalog-pages.suite.ts'
 import { proveReadOnly } from './catalog-read-only.suite.ts'
@@ -41,6 +42,7 @@ export function proveCatalog(name: string, open: () => Promise<OpenedCatalog>, {
     proveSums(catalog, runs)
     proveReadOnly(catalog, reopen)
     proveRangeRestores(catalog, reopen)
+    proveMoves(catalog)
     proveVersions(catalog)
     proveRetention(catalog)
     proveQuotas(catalog, runs)

@@ -1,5 +1,6 @@
 import type {
   AggregateCounters,
+  BlobRef,
   BucketCounters,
   ChangedVolume,
   Fields,
@@ -153,8 +154,15 @@ export interface Catalog {
    * unlinked, then dropped with `drop-blobs`.
    */
   unneededBlobs(volume: string, limit: number): Promise<readonly string[]>
-  /** Which of these blobs the index knows, needed or not, of all volumes that share the tree of this one. */
-  knownBlobs(volume: string, blobs: readonly string[]): Promise<ReadonlySet<string>>
+  /**
+   * Which of these blobs the index knows, needed or not, of all volumes that share the tree of this one. With `trees`: of
+   * this volume, and of all that have one of these.
+   */
+  knownBlobs(volume: string, blobs: readonly string[], trees?: readonly string[]): Promise<ReadonlySet<string>>
+  /** Blobs that a volume knows, needed or not, in the order of their names, after the one named. */
+  blobs(volume: string, after: string, limit: number): Promise<readonly BlobRef[]>
+  /** Blobs that came to a volume since its move began, and that were not dropped from the list, in the order of names. */
+  arrivals(volume: string, limit: number): Promise<readonly BlobRef[]>
 
   /** Entries of a log, newest first. */
   log(name: LogName, query: { readonly before?: number; readonly limit: number }): Promise<readonly LogEntry[]>
@@ -314,6 +322,16 @@ export type Change =
       readonly limit: number
     }
   /**
+   * Moves a volume to another tree, whose files somebody else sees to. From `begin-move` on, blobs that come to the volume
+   * are noted as its `arrivals`, so that who copies meets each blob in `blobs` or there. `move-volume` says where all its
+   * blobs are from now on; no more are noted then. `drop-arrivals` forgets those that were copied, `end-move` all of them.
+   * Each may be repeated.
+   */
+  | { readonly do: 'begin-move'; readonly volume: string }
+  | { readonly do: 'move-volume'; readonly volume: string; readonly tree: string }
+  | { readonly do: 'drop-arrivals'; readonly volume: string; readonly blobs: readonly string[] }
+  | { readonly do: 'end-move'; readonly volume: string }
+  /**
    * Takes keys of a bucket back to a snapshot of it or of its volume, and leaves newer snapshots as they are. From here on these
    * keys are not written, no snapshot of the volume is taken, and that one not dropped: all refused `restoring`.
    *
@@ -361,6 +379,7 @@ export type Change =
    * that is already known to the volume is shared. Refused `missing` with scope 'blob' when a blob was needed before and
    * is not any more: its file may be gone. A copy that names the blobs of another object says `shares`: then it is refused
    * `missing` unless all of them are needed at this moment, so that a copy of what was just deleted cannot come to be.
+   * `tree` is where new blobs were written: refused `moved` when the volume is in another by now.
    *
    * While versioning is enabled the row is added with the draft's version, an id that the caller made: refused `missing`
    * with scope 'version' when that is 'null', `exists` with scope 'version' when a row of the key has it. Otherwise the
@@ -374,6 +393,7 @@ export type Change =
       readonly object: ObjectDraft
       readonly condition?: WriteCondition
       readonly shares?: boolean
+      readonly tree?: string
       readonly nowMs?: number
     }
   /**
@@ -425,6 +445,7 @@ export type Change =
       readonly maxTotalBytes: number
       /** As for `put-object`. */
       readonly shares?: boolean
+      readonly tree?: string
     }
   /**
    * Closes the upload and makes the object of the named parts; parts not named are let go. The object's blobs are those
@@ -510,6 +531,8 @@ export type RefusalReason =
   | 'restoring'
   /** The volume is one that only replication changes. */
   | 'read-only'
+  /** The volume is in another tree than the one that new blobs were written to. */
+  | 'moved'
   | 'missing'
   | 'exists'
   | 'stale'

@@ -20,6 +20,7 @@ import { checkBucketAddress, checkVersionId, findHostBucket, readTarget, splitTa
 import type { Target } from './keys.ts'
 import { explainFailure, readOnlyMessage } from './objects/failures.ts'
 import { objectBytesDefault } from './objects/limits.ts'
+import { VolumePlace } from './objects/place.ts'
 import type { ObjectStore, OpenBucket } from './objects/store.ts'
 import { bodyOf } from './objects/store-body.ts'
 import { findHandler } from './operations/index.ts'
@@ -32,6 +33,7 @@ import type { RequestFacts } from './policy/context.ts'
 import { Pace } from './qos/pace.ts'
 import type { Charge } from './qos/pace.ts'
 import { actionOf, notImplemented, route } from './router.ts'
+import { readVolume, recordTypes } from './tenancy-records.ts'
 import type { Bucket, Server, User } from './tenancy-records.ts'
 import type { Tenancy, TenancyView } from './tenancy.ts'
 import { xmlBytesMax, xmlErrorDocument } from './xml.ts'
@@ -218,9 +220,13 @@ async function run(
   if (handler.needs === 'service') return handler.run(call)
   if (record === undefined) throw noSuchBucket(target.bucket ?? '')
   const bucket = await openBucket(plane, view, record)
-  if (handler.needs === 'bucket') return handler.run({ ...call, bucket, record })
-  const objectCall: ObjectCall = { ...call, bucket, record, key: target.key ?? Buffer.alloc(0) }
-  return handler.run(objectCall)
+  try {
+    if (handler.needs === 'bucket') return await handler.run({ ...call, bucket, record })
+    const objectCall: ObjectCall = { ...call, bucket, record, key: target.key ?? Buffer.alloc(0) }
+    return await handler.run(objectCall)
+  } finally {
+    bucket.place.release()
+  }
 }
 
 interface Asked extends Heard {
@@ -330,7 +336,7 @@ function chunkSigning(verified: Verified<User>): ChunkSigning | undefined {
 }
 
 export async function openBucket(
-  plane: Pick<Plane, 'volumesOf'>,
+  plane: Pick<Plane, 'volumesOf' | 'store'>,
   view: TenancyView,
   record: Bucket,
 ): Promise<OpenBucket> {
@@ -338,7 +344,16 @@ export async function openBucket(
   if (volume === undefined || !volume.isOnline) {
     throw s3Error('ServiceUnavailable', { message: 'The volume of the bucket is not online.' })
   }
-  const volumes = await plane.volumesOf(volume.aggregate)
+  const place = new VolumePlace({
+    volume: record.volume,
+    known: volume.here,
+    volumesOf: plane.volumesOf,
+    trees: plane.store.trees,
+    async look() {
+      const found = await plane.store.catalog.record(recordTypes.volumes, record.volume)
+      return found === undefined ? undefined : readVolume(found.body)
+    },
+  })
   const { uuid, name, svm, createdMs, versioning, settings } = record
   const server = (await view.servers(svm)).find((one) => one.uuid === record.server)
   const objectBytesMax = server?.objectBytesMax ?? objectBytesDefault
@@ -347,8 +362,7 @@ export async function openBucket(
     name,
     svm,
     volume: record.volume,
-    volumes,
-    tree: volume.tree,
+    place,
     createdMs,
     objectBytesMax,
     versioning,

@@ -19,6 +19,7 @@ import { Listeners } from './listeners.ts'
 import type { BoundListener, ListenPolicy } from './listeners.ts'
 import type { Grow } from './objects/growth.ts'
 import { Pins } from './objects/pins.ts'
+import { TreeUses } from './objects/tree-uses.ts'
 import { Pipeline } from './pipeline.ts'
 import type { Charge } from './qos/pace.ts'
 import { Tenancy } from './tenancy.ts'
@@ -65,6 +66,8 @@ export interface DataPlane {
   listeners(): readonly BoundListener[]
   /** Those of the blobs that answers in progress have yet to open: their files must stay. */
   stillReading(blobs: readonly string[]): string[]
+  /** Begins no write of a volume to this tree any more. Tells whether one is still under way. */
+  leaveTree(volume: string, tree: string): boolean
   /** Stops accepting, lets requests finish for so long, and writes what was counted. */
   close(drainMs: number): Promise<void>
 }
@@ -74,8 +77,9 @@ export async function startDataPlane(parts: DataPlaneParts): Promise<DataPlane> 
   const { catalog, system, log } = parts
   let isDraining = false
   const pins = new Pins()
+  const trees = new TreeUses()
   const plane: Plane = {
-    store: { catalog, system, pins, grow: parts.grow ?? (() => Promise.resolve(false)) },
+    store: { catalog, system, pins, trees, grow: parts.grow ?? (() => Promise.resolve(false)) },
     system,
     tenancy: new Tenancy(catalog, parts.unseal),
     volumesOf: parts.volumesOf,
@@ -99,6 +103,7 @@ export async function startDataPlane(parts: DataPlaneParts): Promise<DataPlane> 
   return {
     listeners: () => listeners.bound(),
     stillReading: (blobs) => pins.among(blobs),
+    leaveTree: (volume, tree) => trees.leave(volume, tree),
     close(drainMs) {
       isDraining = true
       closed ??= listeners.close(drainMs).then(() => plane.counters.close())

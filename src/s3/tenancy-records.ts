@@ -1,4 +1,5 @@
-import { treeOf } from '../core/tree-of.ts'
+import { beforeOf, placeOf } from '../core/tree-of.ts'
+import type { TreePlace } from '../core/tree-of.ts'
 import type { Fields, FieldValue, SnapshotAt } from '../ports/catalog.ts'
 import { readSettings } from './bucket-settings.ts'
 import type { BucketSettings } from './bucket-settings.ts'
@@ -74,9 +75,10 @@ export interface Volume {
   readonly growsToBytes: number | undefined
   /** UUID of its QoS policy, '' without. */
   readonly qosPolicy: string
-  readonly aggregate: string
-  /** Where in the aggregate its blobs are. */
-  readonly tree: string
+  /** Where its blobs are. */
+  readonly here: TreePlace
+  /** Where those still are that it had before it was moved here, as long as they are not all here. */
+  readonly before: TreePlace | undefined
   readonly isOnline: boolean
   /** Only replication changes what it holds. */
   readonly isReadOnly: boolean
@@ -127,10 +129,9 @@ function versioningOf(state: string): VersioningState {
 }
 
 export function readVolume(body: Fields): Volume {
-  const [aggregate] = list(body['aggregates'])
   return {
-    aggregate: text(field(aggregate, 'uuid')),
-    tree: treeOf(body),
+    here: placeOf(body),
+    before: beforeOf(body),
     isOnline: body['state'] !== 'offline' && body['state'] !== 'restricted',
     isReadOnly: body['type'] === 'dp' || body['type'] === 'ls',
     sizeBytes: number(body['size']) ?? 0,

@@ -23,11 +23,11 @@ export class Writes {
   #acknowledged = 0
   #unanswered = 0
 
-  constructor(client: S3Client, bucket: string, prefix: string) {
+  constructor(client: S3Client, bucket: string, prefix: string, writers = WRITERS) {
     this.#client = client
     this.#bucket = bucket
     this.#prefix = prefix
-    this.#running = Promise.all(Array.from({ length: WRITERS }, (_, writer) => this.#write(writer))).then(
+    this.#running = Promise.all(Array.from({ length: writers }, (_, writer) => this.#write(writer))).then(
       () => undefined,
     )
   }

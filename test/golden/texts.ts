@@ -44,7 +44,7 @@ function endpoints(): Endpoint[] {
 }
 
 function jobSteps(): string[][] {
-  const verbs: readonly VerbName[] = ['create', 'modify', 'remove']
+  const verbs: readonly VerbName[] = ['create', 'modify', 'remove', 'move']
   return behaviours.flatMap((behaviour) =>
     verbs.flatMap((name) => {
       const verb = behaviour[name]

@@ -22,13 +22,13 @@ import { createBucket } from '../../src/resources/protocols/s3/bucket-verbs.ts'
 import { behaviours } from '../../src/resources/index.ts'
 import type { Verb } from '../../src/core/verb.ts'
 import { textAt } from '../../src/model/value.ts'
-import { type JobsCluster, openJobsCluster, performExample, settled } from '../support/jobs-cluster.ts'
+import { type JobsCluster, openJobsCluster, performDraft, performExample, settled } from '../support/jobs-cluster.ts'
 import { leftovers, stateOf } from '../support/leftovers.ts'
 import type { Breakage } from './break-job.ts'
 
 const CHILD = fileURLToPath(new URL('break-job.ts', import.meta.url))
 const AT_ONCE = 3
-const VERBS: readonly VerbName[] = ['create', 'modify', 'remove']
+const VERBS: readonly VerbName[] = ['create', 'modify', 'remove', 'move']
 
 const root = mkdtempSync(join(tmpdir(), 'holdfast-jobs-'))
 after(() => rmSync(root, { recursive: true, force: true }))
@@ -62,6 +62,9 @@ async function prepare(): Promise<void> {
     dataAddress: '127.0.0.1',
   })
   await holdObjects(open)
+  // Where the example of a move goes.
+  const aggregates = open.cluster.behaviour('storage/aggregates')
+  await performDraft(open, aggregates, { name: 'aggr2', 'block_storage.path': '/aggr2' })
   await settled(open)
   await open.close()
 }
@@ -117,11 +120,7 @@ async function holdObjects({ cluster, actions }: JobsCluster): Promise<void> {
 async function breakEverywhere(behaviour: Behaviour, verb: VerbName, { name: way, ...chosen }: Way): Promise<void> {
   const { type } = behaviour.resource
   const steps = behaviour[verb]?.steps ?? []
-  for (const needed of verb === 'create'
-    ? (['create'] as const)
-    : verb === 'modify'
-      ? (['create', 'modify'] as const)
-      : (['create'] as const)) {
+  for (const needed of new Set<VerbName>(['create', verb === 'remove' ? 'create' : verb])) {
     assert.ok(
       behaviour[needed]?.example !== undefined,
       `The ${needed} of ${type} has no example. Give the verb one: this test calls it with that.`,

@@ -45,6 +45,11 @@ const DEEDS = [
   'change quota rule',
   'drop quota rule',
   'switch quotas',
+  'move volume',
+  'move volume',
+  'steer move',
+  'make aggregate',
+  'drop aggregate',
   'make snapshot',
   'drop snapshot',
   'make server',
@@ -67,6 +72,7 @@ const QUEUE = '/api/private/cli/volume/recovery-queue'
 const SVMS = '/api/svm/svms'
 const QTREES = '/api/storage/qtrees'
 const RULES = '/api/storage/quota/rules'
+const AGGREGATES = '/api/storage/aggregates'
 const BUCKETS = '/api/protocols/s3/buckets'
 const SERVICES = '/api/protocols/s3/services'
 const INTERFACES = '/api/network/ip/interfaces'
@@ -168,6 +174,14 @@ async function perform(cluster: TestCluster, { does, name, other, pick }: Ask): 
       return on(RULES, 'DELETE')
     case 'switch quotas':
       return on(VOLUMES, 'PATCH', { quota: { enabled: pick % 3 > 0 } })
+    case 'move volume':
+      return on(VOLUMES, 'PATCH', { movement: { destination_aggregate: { name: pick % 3 === 0 ? 'aggr1' : 'aggr2' } } })
+    case 'steer move':
+      return on(VOLUMES, 'PATCH', { movement: { state: pick % 2 === 0 ? 'aborted' : 'replicating' } })
+    case 'make aggregate':
+      return ask('POST', AGGREGATES, { name: 'aggr2', block_storage: { path: '/disk2/a' } })
+    case 'drop aggregate':
+      return on(AGGREGATES, 'DELETE')
     case 'make snapshot':
       return ask('POST', await snapshots(), { name })
     case 'drop snapshot':

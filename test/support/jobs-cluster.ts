@@ -1,7 +1,7 @@
 /** A cluster over the real engines in a folder, all in this process, whose jobs can be broken. */
 import { join } from 'node:path'
 import type { Behaviour, VerbName } from '../../src/core/behaviour.ts'
-import { Cluster } from '../../src/core/cluster.ts'
+import { Cluster, type LeaveTree } from '../../src/core/cluster.ts'
 import { Jobs, type JobHooks } from '../../src/core/jobs.ts'
 import { Actions, type Performed } from '../../src/core/perform.ts'
 import { DirectoryVolumes } from '../../src/engines/directory/volumes.ts'
@@ -19,13 +19,20 @@ export interface JobsCluster {
   readonly cluster: Cluster
   readonly jobs: Jobs
   readonly actions: Actions
+  /** Waits until no job is active. */
+  ended(): Promise<void>
   close(): Promise<void>
 }
 
-export function openJobsCluster(folder: string, hooks: JobHooks = {}): JobsCluster {
+export function openJobsCluster(
+  folder: string,
+  hooks: JobHooks = {},
+  parts: { readonly leaveTree?: LeaveTree } = {},
+): JobsCluster {
   const catalog = openSqliteCatalog({ file: join(folder, 'catalog.db'), commit: 'in-process' })
   const engines = new Map<string, Volumes>()
   const cluster = new Cluster({
+    ...parts,
     catalog,
     system: realSystem,
     registry: registry(behaviours.map(({ resource }) => resource)),
@@ -42,7 +49,10 @@ export function openJobsCluster(folder: string, hooks: JobHooks = {}): JobsClust
     secrets: new QuickSecrets(),
   })
   const jobs = new Jobs(cluster, hooks)
-  return { cluster, jobs, actions: new Actions(cluster, jobs), close: () => catalog.close() }
+  const ended = async () => {
+    while (jobs.activeCount > 0) await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+  return { cluster, jobs, actions: new Actions(cluster, jobs), ended, close: () => catalog.close() }
 }
 
 /** Waits until no job runs. To stop the cluster instead would interrupt those that can be. */
@@ -84,13 +94,26 @@ export async function performExample(
     path[pathKey] = parent.key
   }
   const row = key === undefined ? undefined : await cluster.row(resource.rowsOf, key)
-  const draft: Row = verb === 'remove' ? {} : flatten(resource, body ?? {}, verb, cluster.release)
-  return actions.perform(behaviour, verb, {
+  // A move is asked for by a change.
+  const asked = verb === 'move' ? 'modify' : verb
+  const draft: Row = asked === 'remove' ? {} : flatten(resource, body ?? {}, asked, cluster.release)
+  return actions.perform(behaviour, asked, {
     caller: { user: 'admin', role: 'admin', from: 'test' },
     draft,
     ...(row === undefined ? {} : { row }),
     path,
     args,
     description: `${verb} ${resource.path}`,
+  })
+}
+
+/** Makes a record of these fields. */
+export function performDraft({ actions }: JobsCluster, behaviour: Behaviour, draft: Row): Promise<Performed> {
+  return actions.perform(behaviour, 'create', {
+    caller: { user: 'admin', role: 'admin', from: 'test' },
+    draft,
+    path: {},
+    args: {},
+    description: `create ${behaviour.resource.path}`,
   })
 }

@@ -6,6 +6,7 @@ import { blobChanges } from './blobs.ts'
 import { cloneChanges } from './clone-changes.ts'
 import type { Ledger } from './ledger.ts'
 import { logChanges } from './log-changes.ts'
+import { moveChanges } from './move-changes.ts'
 import { objectChanges } from './object-changes.ts'
 import { quotaChanges } from './quotas.ts'
 import { rangeRestoreChanges } from './range-restore-changes.ts'
@@ -32,6 +33,7 @@ export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
   const restores = restoreChanges(db, ledger, blobs, quotas)
   const ranges = rangeRestoreChanges(db, ledger, blobs, objects, quotas)
   const cloneRows = cloneChanges(db, ledger, blobs, quotas)
+  const moves = moveChanges(db, ledger)
   const logs = logChanges(db, ledger)
   const samples = sampleChanges(ledger)
 
@@ -83,6 +85,14 @@ export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
         return ranges.finish(change)
       case 'abandon-range-restore':
         return ranges.abandon(change)
+      case 'begin-move':
+        return moves.begin(change)
+      case 'move-volume':
+        return moves.move(change)
+      case 'drop-arrivals':
+        return moves.dropArrivals(change)
+      case 'end-move':
+        return moves.end(change)
       case 'open-bucket':
         return volumes.openBucket(change)
       case 'limit-bucket':

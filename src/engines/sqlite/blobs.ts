@@ -28,6 +28,7 @@ export function blobChanges(db: DatabaseSync, ledger: Ledger) {
     'INSERT INTO blobs (volume, blob, size, refs, live, inherited) VALUES (?, ?, ?, 1, 1, 1) ON CONFLICT DO NOTHING',
   )
   const isElsewhere = blobElsewhere(db)
+  const arrive = ledger.write('INSERT OR IGNORE INTO arrivals (volume, blob, size) VALUES (?, ?, ?)')
   const forget = ledger.write('DELETE FROM blobs WHERE volume = ? AND blob = ?')
   const drop = ledger.write('DELETE FROM blobs WHERE volume = ? AND blob = ? AND refs = 0')
 
@@ -48,6 +49,7 @@ export function blobChanges(db: DatabaseSync, ledger: Ledger) {
       for (const { blob, sizeBytes } of blobs) {
         if (insert(volume.id, blob, sizeBytes) === 1) {
           ledger.changeVolume(volume, { usedBytes: volume.usedBytes + sizeBytes })
+          if (volume.moving === 1) arrive(volume.id, blob, sizeBytes)
           continue
         }
         const { size, refs, live } = found(volume, blob)
@@ -66,6 +68,7 @@ export function blobChanges(db: DatabaseSync, ledger: Ledger) {
             usedBytes: usedBytes + sizeBytes,
             inheritedBytes: (inheritedBytes ?? 0) + sizeBytes,
           })
+          if (volume.moving === 1) arrive(volume.id, blob, sizeBytes)
           continue
         }
         const { refs, live } = found(volume, blob)

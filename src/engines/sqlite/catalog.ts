@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type {
   AggregateCounters,
+  BlobRef,
   BucketCounters,
   Catalog,
   Change,
@@ -191,8 +192,16 @@ export class SqliteCatalog implements Catalog {
     return this.#read.unneededBlobs(volume, limit)
   }
 
-  async knownBlobs(volume: string, blobs: readonly string[]): Promise<ReadonlySet<string>> {
-    return this.#read.knownBlobs(volume, blobs)
+  async knownBlobs(volume: string, blobs: readonly string[], trees?: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.#read.knownBlobs(volume, blobs, trees)
+  }
+
+  async blobs(volume: string, after: string, limit: number): Promise<readonly BlobRef[]> {
+    return this.#read.blobs(volume, after, limit)
+  }
+
+  async arrivals(volume: string, limit: number): Promise<readonly BlobRef[]> {
+    return this.#read.arrivals(volume, limit)
   }
 
   async log(name: LogName, query: { readonly before?: number; readonly limit: number }): Promise<readonly LogEntry[]> {

@@ -15,6 +15,8 @@ export interface VolumeSums {
   readonly id: number
   readonly uuid: string
   readonly tree: string
+  /** 1: blobs that come to it are noted, because it is being moved. */
+  readonly moving: number
   sizeBytes: number
   reserveBytes: number
   usedBytes: number
@@ -90,7 +92,7 @@ export class Ledger {
       db,
       `SELECT id, uuid, tree, size AS sizeBytes, reserve AS reserveBytes, used AS usedBytes,
          snapshot_bytes AS snapshotBytes, inherited AS inheritedBytes, epoch, last_snapshot_epoch AS lastSnapshotEpoch,
-         restoring, moves, read_only AS readOnly FROM volumes WHERE uuid = ?`,
+         restoring, moves, moving, read_only AS readOnly FROM volumes WHERE uuid = ?`,
     )
     this.#findBucket = query<BucketColumns>(
       db,

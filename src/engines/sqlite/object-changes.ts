@@ -211,6 +211,7 @@ export function objectChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChang
     put(change: Of<'put-object'>): Outcome {
       const { key, object, condition, nowMs } = change
       const bucket = ledger.bucket(change.bucket, key)
+      checkTree(bucket.volume, change.tree)
       const before = charged(bucket.volume)
       checkKey(key)
       const place = placeFor(bucket, key, object.version, { condition, nowMs })
@@ -276,6 +277,11 @@ function checkEtags({ ifMatch, ifNoneMatch }: WriteCondition, object: KeptRow | 
 }
 
 const second = (ms: number) => Math.floor(ms / 1000)
+
+/** Blobs that were written to where the volume was are not where it is read. */
+export function checkTree(volume: VolumeSums, tree: string | undefined): void {
+  if (tree !== undefined && tree !== volume.tree) refuse('moved', 'volume')
+}
 
 /** To be called before anything is written: most refusals for lack of space then cost nothing. */
 export function checkBucketLimit(bucket: BucketSums, growthBytes: number): void {

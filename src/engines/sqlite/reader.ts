@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type {
   AggregateCounters,
+  BlobRef,
   BucketCounters,
   ChangedVolume,
   Fields,
@@ -132,6 +133,20 @@ export function reader(db: DatabaseSync) {
   const sharing = query<{ id: number }>(
     db,
     'SELECT id FROM volumes WHERE tree = (SELECT tree FROM volumes WHERE uuid = ?)',
+  )
+  const named = query<{ id: number }>(
+    db,
+    'SELECT id FROM volumes WHERE uuid = ? OR tree IN (SELECT value FROM json_each(?))',
+  )
+  const blobsOf = query<BlobRef>(
+    db,
+    `SELECT blob, size AS sizeBytes FROM blobs
+       WHERE volume = (SELECT id FROM volumes WHERE uuid = ?) AND blob > ? ORDER BY blob LIMIT ?`,
+  )
+  const arrivalsOf = query<BlobRef>(
+    db,
+    `SELECT blob, size AS sizeBytes FROM arrivals
+       WHERE volume = (SELECT id FROM volumes WHERE uuid = ?) ORDER BY blob LIMIT ?`,
   )
   const known = query<{ blob: string }>(db, 'SELECT blob FROM blobs WHERE volume = ? AND blob = ?')
   const log = query<{ id: number; timeMs: number; body: string }>(
@@ -358,11 +373,19 @@ export function reader(db: DatabaseSync) {
       return unneeded.all(uuid, limit).map((row) => row.blob)
     },
 
-    knownBlobs(uuid: string, blobs: readonly string[]): Set<string> {
+    knownBlobs(uuid: string, blobs: readonly string[], trees: readonly string[] | undefined): Set<string> {
       return atOnce(() => {
-        const volumes = sharing.all(uuid)
+        const volumes = trees === undefined ? sharing.all(uuid) : named.all(uuid, JSON.stringify(trees))
         return new Set(blobs.filter((blob) => volumes.some(({ id }) => known.get(id, blob) !== undefined)))
       })
+    },
+
+    blobs(uuid: string, after: string, limit: number): BlobRef[] {
+      return blobsOf.all(uuid, after, limit).map(({ blob, sizeBytes }) => ({ blob, sizeBytes }))
+    },
+
+    arrivals(uuid: string, limit: number): BlobRef[] {
+      return arrivalsOf.all(uuid, limit).map(({ blob, sizeBytes }) => ({ blob, sizeBytes }))
     },
 
     log(name: string, { before, limit }: { before?: number; limit: number }): LogEntry[] {

@@ -93,6 +93,7 @@ END;
 /** Trees of volumes, what clones inherited, and what is kept for snapshots. */
 const ADD_TREES = `
 ALTER TABLE volumes ADD COLUMN tree TEXT NOT NULL DEFAULT '';
+ALTER TABLE volumes ADD COLUMN moving INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE volumes ADD COLUMN read_only INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE volumes ADD COLUMN reserve INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE volumes ADD COLUMN inherited INTEGER DEFAULT 0;
@@ -174,6 +175,16 @@ ALTER TABLE dropped_epochs ADD COLUMN born INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE dropped_epochs ADD COLUMN id INTEGER NOT NULL DEFAULT 0;
 `
 
+const ARRIVALS = `
+-- Blobs that came to a volume since its move began, and are not copied yet.
+CREATE TABLE arrivals (
+  volume INTEGER NOT NULL,
+  blob TEXT NOT NULL,
+  size INTEGER NOT NULL,
+  PRIMARY KEY (volume, blob)
+) STRICT, WITHOUT ROWID;
+`
+
 const TABLES = `
 CREATE TABLE state (
   id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -220,6 +231,7 @@ CREATE TABLE volumes (
   restoring INTEGER NOT NULL DEFAULT 0, -- the epoch of the snapshot it is being taken back to
   moves INTEGER NOT NULL DEFAULT 0, -- how often that has moved rows
   read_only INTEGER NOT NULL DEFAULT 0, -- 1: only replication changes it
+  moving INTEGER NOT NULL DEFAULT 0, -- 1: blobs that come to it are noted in arrivals
   inherited INTEGER DEFAULT 0, -- bytes of blobs that it has from its parent; null: not told apart any more
   aggregate TEXT NOT NULL DEFAULT '', -- '': in none
   guaranteed INTEGER NOT NULL DEFAULT 0, -- 1: its whole size is promised to it
@@ -305,6 +317,7 @@ CREATE TABLE blobs (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX blobs_unneeded ON blobs (volume, freed) WHERE refs = 0;
 
+${ARRIVALS}
 CREATE TABLE snapshots (
   volume INTEGER NOT NULL,
   epoch INTEGER NOT NULL,
@@ -381,7 +394,7 @@ ${SUMS}${SAMPLES}${QUOTAS}${RESTORES}`
 /** What leads from a version to the next. */
 const STEPS: Readonly<Record<number, string>> = {
   4: SAMPLES,
-  5: `${SNAPSHOTS_OF_BUCKETS}${RESTORES}${ADD_TREES}${ADD_SUMS}${QUOTAS}${QUOTAS_COUNTED}`,
+  5: `${SNAPSHOTS_OF_BUCKETS}${RESTORES}${ADD_TREES}${ADD_SUMS}${QUOTAS}${QUOTAS_COUNTED}${ARRIVALS}`,
 }
 
 /** Opens the catalog for its one writer, and makes the tables when they are not there. */

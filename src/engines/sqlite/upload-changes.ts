@@ -3,7 +3,7 @@ import type { Change, Outcome } from '../../ports/catalog.ts'
 import type { BlobChanges } from './blobs.ts'
 import { checkWritable } from './ledger.ts'
 import type { BucketSums, Ledger } from './ledger.ts'
-import { charged, checkBucketLimit, checkKey, checkVolumeSize, movesFor } from './object-changes.ts'
+import { charged, checkBucketLimit, checkKey, checkTree, checkVolumeSize, movesFor } from './object-changes.ts'
 import type { ObjectChanges } from './object-changes.ts'
 import { ownedBy } from './quotas.ts'
 import type { Move, QuotaChanges } from './quotas.ts'
@@ -64,9 +64,10 @@ export function uploadChanges(
       return {}
     },
 
-    putPart({ bucket: uuid, upload: id, part: row, maxTotalBytes, shares }: Of<'put-part'>): Outcome {
+    putPart({ bucket: uuid, upload: id, part: row, maxTotalBytes, shares, tree }: Of<'put-part'>): Outcome {
       const bucket = ledger.bucket(uuid)
       const { volume } = bucket
+      checkTree(volume, tree)
       const open = upload(bucket, id)
       const chargedBefore = charged(volume)
       const before = part.get(open.id, row.number)

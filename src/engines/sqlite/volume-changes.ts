@@ -23,6 +23,7 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger, quotas: QuotaCha
   const bucketsOf = query<{ uuid: string }>(db, 'SELECT uuid FROM buckets WHERE volume = ? AND closed = 0')
   const removeSnapshots = ledger.write('DELETE FROM snapshots WHERE volume = ?')
   const removeSums = ledger.write('DELETE FROM snapshot_buckets WHERE volume = ?')
+  const removeArrivals = ledger.write('DELETE FROM arrivals WHERE volume = ?')
   const removeDropped = ledger.write('DELETE FROM dropped_epochs WHERE volume = ?')
   const removeRestores = ledger.write('DELETE FROM restores WHERE volume = ?')
 
@@ -87,6 +88,7 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger, quotas: QuotaCha
       removeSums(volume.id)
       removeDropped(volume.id)
       removeRestores(volume.id)
+      removeArrivals(volume.id)
       ledger.release(volume)
       return {}
     },

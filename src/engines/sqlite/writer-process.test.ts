@@ -289,7 +289,7 @@ void describe('the writer process', () => {
 
 /** Takes away what version 6 brought. */
 const TO_VERSION_5 = `DROP TRIGGER volumes_summed; DROP TRIGGER volumes_placed; DROP TRIGGER snapshots_taken; DROP TRIGGER snapshots_dropped;
-  DROP TABLE aggregates; DROP TABLE quotas; DROP TABLE restores; DROP INDEX snapshots_by_bucket;
+  DROP TABLE aggregates; DROP TABLE quotas; DROP TABLE restores; DROP TABLE arrivals; ALTER TABLE volumes DROP COLUMN moving; DROP INDEX snapshots_by_bucket;
   ALTER TABLE snapshots DROP COLUMN bucket; ALTER TABLE dropped_epochs DROP COLUMN bucket;
   ALTER TABLE dropped_epochs DROP COLUMN died; ALTER TABLE dropped_epochs DROP COLUMN born;
   ALTER TABLE dropped_epochs DROP COLUMN id; DROP INDEX volumes_by_change; DROP INDEX volumes_by_tree;

@@ -5,14 +5,20 @@
  *     available = free on disk - sum over volumes with guarantee `volume` of (size - used, without what it shares)
  *
  * The sum is kept by the catalog, in the commit of whatever changes it. It goes over the volumes of all aggregates that
- * lie on that disk: they share its bytes, so what one of them has promised is not there for the others. Promises are made under one lock for the same reason.
+ * lie on that disk: they share its bytes, so what one of them has promised is not there for the others. Promises
+ * are made under one lock for the same reason.
+ *
+ * A volume that is being moved to the disk has been promised what is not copied yet, and from another disk its guarantee.
+ * The promise where it was ends with the switch, in the same commit.
  */
 import { aggregateOf } from '../../core/aggregate-of.ts'
 import type { Cluster } from '../../core/cluster.ts'
+import { beforeOf, nextOf } from '../../core/tree-of.ts'
 import { textAt, type Row } from '../../model/value.ts'
 import type { Change, VolumeCounters } from '../../ports/catalog.ts'
 import { type DiskSpace, VolumesFailure } from '../../ports/volumes.ts'
 import { RECOVERY_QUEUE } from './volumes/recovery-queue.ts'
+import { MOVES } from './volumes/movement.ts'
 
 /** Held from a look at what aggregates and disks have until the commit that rests on it. */
 export const AGGREGATES_LOCK = 'aggregates'
@@ -47,13 +53,43 @@ export async function spaceOf(cluster: Cluster, aggregate: string): Promise<Aggr
 
 /** What an aggregate has to give: the one figure that every reading of a volume needs. */
 export async function availableIn(cluster: Cluster, aggregate: string): Promise<number> {
+  return Math.max(0, await spareIn(cluster, aggregate))
+}
+
+/** The same, below 0 where more is promised than there is: because others fill the disk, or volumes have grown. */
+export async function spareIn(cluster: Cluster, aggregate: string): Promise<number> {
   const disk = await diskOf(cluster, aggregate)
   if (disk === undefined) return 0
   let availableBytes = disk.availableBytes
-  for (const other of await aggregatesOn(cluster, disk.disk)) {
-    availableBytes -= (await cluster.catalog.aggregate(other)).promisedBytes
+  const aggregates = await aggregatesOn(cluster, disk.disk)
+  for (const other of aggregates) availableBytes -= (await cluster.catalog.aggregate(other)).promisedBytes
+  return availableBytes - (await owedByMoves(cluster, aggregates))
+}
+
+/** Bytes that a move from one aggregate to another needs there, when nothing is copied yet. */
+export async function neededByMove(cluster: Cluster, volume: Row, to: string): Promise<number> {
+  const disk = await diskOf(cluster, to)
+  const used = (await cluster.catalog.volume(textAt(volume, 'uuid')))?.usedBytes ?? 0
+  const isSameDisk = disk !== undefined && (await aggregatesOn(cluster, disk.disk)).has(aggregateOf(volume))
+  return isSameDisk ? used : footprintOf(volume, used)
+}
+
+/** What the disk of these aggregates is still to take of volumes that are moved to it. */
+async function owedByMoves(cluster: Cluster, aggregates: ReadonlySet<string>): Promise<number> {
+  let owed = 0
+  for (const move of await cluster.rows(MOVES)) {
+    const uuid = textAt(move, 'volume')
+    const volume = await cluster.find('storage/volumes', uuid)
+    if (volume === undefined) continue
+    const next = nextOf(volume)
+    if (next !== undefined && aggregates.has(next.aggregate)) {
+      const used = (await cluster.catalog.volume(uuid))?.usedBytes ?? 0
+      const needed = aggregates.has(aggregateOf(volume)) ? used : footprintOf(volume, used)
+      owed += Math.max(0, needed - Number(move['copied'] ?? 0))
+    }
+    if (beforeOf(volume) !== undefined && aggregates.has(aggregateOf(volume))) owed += Number(move['owed'] ?? 0)
   }
-  return Math.max(0, availableBytes)
+  return owed
 }
 
 /** The change that says where a volume lies, and whether its size is promised to it. To be in the commit of its record. */

@@ -5,6 +5,7 @@
 import { aggregateOf } from '../../core/aggregate-of.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { isActive, JOBS } from '../../core/jobs.ts'
+import { placesOf } from '../../core/tree-of.ts'
 import { job, type Work } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { type Row, textAt } from '../../model/value.ts'
@@ -140,6 +141,14 @@ async function insistOnUnused(cluster: Cluster, aggregate: Row): Promise<void> {
       `The recovery queue has ${queued.length} volumes of the aggregate. Purge them first, or wait until their time is over.`,
       undefined,
       786435,
+    )
+  }
+  const moved = (await cluster.rows('storage/volumes')).find((volume) =>
+    placesOf(volume).some((place) => place.aggregate === key),
+  )
+  if (moved !== undefined) {
+    throw failures.inUse(
+      `The volume "${textAt(moved, 'name')}" is being moved to or from it. Wait for the end of that.`,
     )
   }
   const active = new Set((await cluster.rows(JOBS)).filter(isActive).map((job) => job['$key']))

@@ -31,6 +31,8 @@ import { releaseBase } from './volumes/clone-base.ts'
 import { isNameTaken } from './volumes/clone-buckets.ts'
 import { isClone } from './volumes/clone-fields.ts'
 import { chargedTo, reserveOf } from './volumes/reserve.ts'
+import { plannedMove } from './volumes/move.ts'
+import { forgetMoves, insistOnNoMove, movementOf, steerMove, wishOf } from './volumes/movement.ts'
 import { NOTES } from './volumes/owed-snapshots.ts'
 import {
   forgetChanges,
@@ -146,13 +148,20 @@ async function writeRecord(cluster: Cluster, work: Work): Promise<void> {
 }
 
 export const modifyVolume = job({
-  args: restoreArgs,
+  args: { ...restoreArgs, validate_only: 'Only tells whether the volume can be moved, and moves nothing.' },
   example: { size: '96m', comment: 'grown' },
   moreExamples: { split: { body: { 'clone.split_initiated': true }, of: 'clone' } },
   async plan(cluster, { row = {}, draft, args }) {
     const key = textAt(row, 'uuid')
+    const move = await plannedMove(cluster, row, draft, args)
+    if (move !== undefined) return move
+    const { asked, others } = movementOf(draft)
+    if (Object.keys(asked).some((path) => path !== 'movement.state')) {
+      throw failures.missing('movement.destination_aggregate')
+    }
+    const wish = textAt(asked, 'movement.state')
     const planned = await plannedRestore(cluster, row, args)
-    const split = plannedSplit(row, draft)
+    const split = plannedSplit(row, others)
     return {
       key,
       input: {
@@ -160,6 +169,7 @@ export const modifyVolume = job({
         name: row['name'] ?? '',
         $change: { ...split.draft },
         ...planned,
+        ...(wish === '' ? {} : { $wish: wishOf(row, wish) }),
         ...(split.isSplit ? { $split: true } : {}),
       },
       locks: [`volume:${key}`],
@@ -169,6 +179,8 @@ export const modifyVolume = job({
     {
       name: 'apply',
       async run(cluster, { key, input }) {
+        const wish = textAt(input, '$wish')
+        if (wish !== '') await steerMove(cluster, key, wish)
         const change = input['$change']
         if (isRecord(change) && Object.keys(change).length === 0) return
         await cluster.locks.with([AGGREGATES_LOCK, quotaLock(key)], async () => {
@@ -206,6 +218,7 @@ export const removeVolume = job({
     const { force = 'false' } = args
     if (force !== 'true' && force !== 'false') throw failures.badArgument('force', 'it is neither true nor false.')
     await insistOnUnused(cluster, key)
+    if (row !== undefined) insistOnNoMove(row)
     await insistOnNothingKept(cluster, key)
     const hours = force === 'true' ? 0 : retentionHours(await cluster.find('svm/svms', textAt(row, 'svm.uuid')))
     return {
@@ -222,13 +235,16 @@ export const removeVolume = job({
   steps: [
     {
       name: 'remove records',
-      async run(cluster, { key, input }) {
+      async run(cluster, { key, input, memo }) {
         // No server may take the volume between the look and the commit, nobody change its size,
         // share its tree, or make a qtree or a rule in it.
         const locks = [`servers:${textAt(input, 'svm.uuid')}`, AGGREGATES_LOCK, TREES_LOCK, quotaLock(key)]
         await cluster.locks.with(locks, async () => {
           const volume = await cluster.find('storage/volumes', key)
           if (volume === undefined) return
+          insistOnNoMove(volume)
+          // It may have been moved since this was planned.
+          memo['tree'] = treeOf(volume)
           await insistOnUnused(cluster, key)
           await insistOnNothingKept(cluster, key)
           const { own } = await bucketsIn(cluster, key)
@@ -243,6 +259,7 @@ export const removeVolume = job({
             ...(hours > 0 ? queueChanges(cluster, volume, hours, within) : await forgetChanges(cluster, volume)),
             ...within.map(({ type, key: record }): Change => ({ do: 'remove-record', type, key: record })),
             { do: 'remove-record', type: 'storage/volumes', key },
+            ...forgetMoves(key),
             { do: 'remove-record', type: NOTES, key },
             { do: 'remove-record', type: FULLNESS, key },
             { do: 'drop-counters', table: 'volume', row: key },
@@ -255,9 +272,9 @@ export const removeVolume = job({
     },
     {
       name: 'remove tree',
-      run: (cluster, { input }) => removeOwedTree(cluster, textAt(input, '$tree')),
+      run: removeTreeOf,
       // The records are gone, so there is no way back: what is left is cleared away, now or by the housekeeping.
-      undo: (cluster, { input }) => removeOwedTree(cluster, textAt(input, '$tree')),
+      undo: removeTreeOf,
     },
   ],
 })
@@ -274,6 +291,10 @@ async function usual(cluster: Cluster, parent: Row | undefined): Promise<Row> {
     'guarantee.type': parent?.['guarantee.type'] ?? 'volume',
     'snapshot_policy.uuid': parent === undefined ? (policy ?? null) : (parent['snapshot_policy.uuid'] ?? null),
   }
+}
+
+async function removeTreeOf(cluster: Cluster, { input, memo }: Work): Promise<void> {
+  await removeOwedTree(cluster, textAt(memo, 'tree') || textAt(input, '$tree'))
 }
 
 /** What goes with its volume, beside its snapshots. */

@@ -6,6 +6,8 @@ import { autosizeFields } from './volumes/autosize.ts'
 import { cloneFields, cloneReadings } from './volumes/clone-fields.ts'
 import { reserveFields } from './volumes/reserve.ts'
 import { quotaFields, volumeQuota } from './volumes/quota.ts'
+import { moveVolume } from './volumes/move.ts'
+import { movement, movementFields } from './volumes/movement.ts'
 import { volumeMetrics, volumeSpace } from './volume-readings.ts'
 
 export const volumes = define(
@@ -58,6 +60,7 @@ export const volumes = define(
       },
       'qos.policy': { doc: 'Its ceilings of throughput.', ref: 'storage/qos/policies', set: 'always' },
       ...quotaFields,
+      ...movementFields,
       create_time: { doc: 'When it was made.', kind: time() },
       snapshot_count: { doc: 'How many snapshots it has.', kind: count(), since: '9.10.1' },
       is_object_store: { doc: 'Whether it is the root volume of an object store server.', kind: flag() },
@@ -75,9 +78,10 @@ export const volumes = define(
     },
   },
   {
-    derive: [...volumeSpace, ...cloneReadings, volumeQuota, ...volumeMetrics],
+    derive: [...volumeSpace, ...cloneReadings, volumeQuota, movement, ...volumeMetrics],
     create: createVolume,
     modify: modifyVolume,
     remove: removeVolume,
+    move: moveVolume,
   },
 )

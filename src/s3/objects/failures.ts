@@ -72,6 +72,9 @@ function explainRefusal(refused: CommitRefused): S3Error {
       })
     case 'read-only':
       return s3Error('AccessDenied', { ...options, message: readOnlyMessage })
+    case 'moved':
+      // Again and again: otherwise the write would have followed it.
+      return s3Error('SlowDown', options)
     case 'exists':
     case 'stale':
     case 'taken':

@@ -134,7 +134,7 @@ async function* pieces(
 ): AsyncGenerator<Buffer, undefined> {
   try {
     for (const { blob, start, length } of segments) {
-      const reader = await bucket.volumes.open(bucket.tree, blob)
+      const reader = await bucket.place.open(blob)
       try {
         const end = start + length
         for (let at = start; at < end; at += readBytes) yield await reader.read(at, Math.min(readBytes, end - at))

@@ -77,7 +77,7 @@ export async function storeBody(
     for await (const piece of body.pieces) {
       if (piece.length === 0) continue
       await writing
-      writer ??= await bucket.volumes.write(bucket.tree, blob)
+      writer ??= await bucket.place.write(blob)
       writing = writer.write(piece)
       // A failure is met at the next `await`; until then it must not count as unhandled.
       writing.catch(() => {})
@@ -101,24 +101,40 @@ export async function storeBody(
 /**
  * Commits the change that names new blobs. When it is refused they belong to nobody and go at once. After any other failure
  * the commit may have been done, so they stay: if it was not, they are collected like all rubbish.
+ *
+ * When the volume was moved since they were written, they follow it, and no client notices.
  */
 export async function commitNaming(
   store: ObjectStore,
   bucket: OpenBucket,
-  blobs: readonly BlobRef[],
-  change: Change,
+  written: readonly BlobRef[],
+  change: NamingChange,
 ): Promise<Outcome> {
-  try {
-    return await commitGrowing(
-      store,
-      bucket,
-      blobs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
-      change,
-    )
-  } catch (failure) {
-    if (failure instanceof CommitRefused) {
-      await Promise.allSettled(blobs.map(({ blob }) => bucket.volumes.unlink(bucket.tree, blob)))
+  const { place } = bucket
+  const sizeBytes = written.reduce((sum, blob) => sum + blob.sizeBytes, 0)
+  let blobs = written
+  for (let follows = 0; ; follows += 1) {
+    try {
+      const named = blobs === written ? change : naming(change, blobs)
+      const tree = blobs.length === 0 ? {} : { tree: place.tree }
+      return await commitGrowing(store, bucket, sizeBytes, { ...named, ...tree })
+    } catch (failure) {
+      const hasMoved = failure instanceof CommitRefused && failure.reason === 'moved' && follows < followsMax
+      if (failure instanceof CommitRefused && !hasMoved) await place.unlink(blobs)
+      if (!hasMoved) throw failure
+      blobs = await place.follow(blobs, () => newId(store.system))
     }
-    throw failure
   }
+}
+
+/** A change that names blobs nobody else has. */
+type NamingChange = Extract<Change, { readonly do: 'put-object' | 'put-part' }>
+
+/** Moves of one volume while one request commits. */
+const followsMax = 4
+
+function naming(change: NamingChange, blobs: readonly BlobRef[]): NamingChange {
+  return change.do === 'put-object'
+    ? { ...change, object: { ...change.object, blobs } }
+    : { ...change, part: { ...change.part, blobs } }
 }

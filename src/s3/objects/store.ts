@@ -1,28 +1,29 @@
 import type { Catalog, SnapshotAt } from '../../ports/catalog.ts'
 import type { System } from '../../ports/system.ts'
-import type { Volumes } from '../../ports/volumes.ts'
 import type { BucketSettings } from '../bucket-settings.ts'
 import type { VersioningState } from '../config/versioning.ts'
 import type { Grow } from './growth.ts'
 import type { Pins } from './pins.ts'
+import type { VolumePlace } from './place.ts'
+import type { TreeUses } from './tree-uses.ts'
 
 /** What the functions of this folder work with. */
 export interface ObjectStore {
   readonly catalog: Catalog
   readonly system: System
   readonly pins: Pins
+  readonly trees: TreeUses
   readonly grow: Grow
 }
 
-/** A bucket with the volume it lives in and the engine that holds the volume's blobs. */
+/** A bucket with the volume it lives in and the place of the volume's blobs. */
 export interface OpenBucket {
   readonly uuid: string
   readonly name: string
   readonly svm: string
   readonly volume: string
-  readonly volumes: Volumes
-  /** The tree of the engine that holds the volume's blobs. */
-  readonly tree: string
+  /** Where the volume's blobs are. */
+  readonly place: VolumePlace
   /** The size up to which the volume grows by itself, if it does. */
   readonly growsToBytes?: number
   readonly createdMs: number

@@ -3,12 +3,13 @@
  * functions of the data plane; disks in memory, and a clock and chance that repeat themselves. It lives from life to
  * life: when one ends, however it ends, the catalog's files are taken as they lie there, and the next begins with them.
  */
-import { realSystem } from '../../../src/engines/system.ts'
 import assert from 'node:assert/strict'
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { TreeUses } from '../../../src/s3/objects/tree-uses.ts'
+import { realSystem } from '../../../src/engines/system.ts'
 import { Cluster, type Log } from '../../../src/core/cluster.ts'
 import { Housekeeping } from '../../../src/core/housekeeping.ts'
 import { Jobs } from '../../../src/core/jobs.ts'
@@ -166,7 +167,7 @@ export class World {
     const view = await this.#parts.tenancy.view()
     const record = await view.bucket(this.svm, name)
     if (record === undefined) throw s3Error('NoSuchBucket')
-    return openBucket({ volumesOf: (aggregate) => this.cluster.volumesOf(aggregate) }, view, record)
+    return openBucket({ store: this.store, volumesOf: (aggregate) => this.cluster.volumesOf(aggregate) }, view, record)
   }
 
   async volumeUuid(name: string): Promise<string> {
@@ -247,7 +248,7 @@ export class World {
       catalog,
       actions,
       housekeeping: new Housekeeping(cluster, jobs, (blobs) => Promise.resolve(new Set(pins.among(blobs)))),
-      store: { catalog: cluster.catalog, system, pins, grow: () => Promise.resolve(false) },
+      store: { catalog: cluster.catalog, system, pins, trees: new TreeUses(), grow: () => Promise.resolve(false) },
       tenancy: new Tenancy(cluster.catalog, (sealed) => this.secrets.unseal(sealed)),
       face: {
         actions,

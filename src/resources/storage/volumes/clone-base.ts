@@ -3,10 +3,13 @@
  * deleted or split: the blobs that both need are then needed by both, and what the clone shares is known without a search.
  */
 import type { Cluster } from '../../../core/cluster.ts'
+import { treeOf } from '../../../core/tree-of.ts'
 import { failures } from '../../../model/failure.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { Change, StoredRecord } from '../../../ports/catalog.ts'
+import { AGGREGATES_LOCK } from '../aggregate-space.ts'
 import { BASE, PARENT } from './clone-fields.ts'
+import { insistOnNoMove } from './movement.ts'
 import { dropChanges, SNAPSHOTS, SNAPSHOTS_MAX, takeChanges } from './snapshot-changes.ts'
 
 /** Set where the snapshot was taken for the clone alone: it goes when the clone needs it no more. */
@@ -19,17 +22,37 @@ export function isHeldByClone(snapshot: Row): boolean {
   return ownersOf(snapshot).some((owner) => owner.startsWith(OWNER))
 }
 
+/** A volume is not moved while a clone of it is being made, which is of the tree where it is. */
+export async function insistOnNoneBeingCloned(cluster: Cluster, volume: string): Promise<void> {
+  for (const snapshot of await cluster.rows(SNAPSHOTS, volume)) {
+    for (const owner of ownersOf(snapshot).filter((one) => one.startsWith(OWNER))) {
+      if ((await cluster.find('storage/volumes', owner.slice(OWNER.length))) !== undefined) continue
+      throw failures.inUse('A clone of the volume is being made. Wait for the end of that.', undefined, 524486)
+    }
+  }
+}
+
 /** Takes the snapshot for the clone, or holds on to the one that was chosen. Repeating it is fine. */
 export async function holdBase(cluster: Cluster, clone: Row): Promise<void> {
   const volume = textAt(clone, PARENT)
-  await cluster.locks.with([`volume:${volume}`], async () => {
-    const record = await cluster.catalog.record(SNAPSHOTS, textAt(clone, BASE))
-    if (record === undefined) await takeBase(cluster, clone)
-    else if (!ownersOf(record.body).includes(ownerOf(clone))) {
-      const owners = [...ownersOf(record.body), ownerOf(clone)]
-      await cluster.commit([cluster.put(SNAPSHOTS, { ...record.body, owners }, { expect: record.revision })])
-    }
-  })
+  await cluster.locks.with([`volume:${volume}`], () =>
+    // No move begins between the look and the commit.
+    cluster.locks.with([AGGREGATES_LOCK], () => holdInPlace(cluster, clone)),
+  )
+}
+
+async function holdInPlace(cluster: Cluster, clone: Row): Promise<void> {
+  const parent = await cluster.row('storage/volumes', textAt(clone, PARENT))
+  insistOnNoMove(parent)
+  if (treeOf(parent) !== treeOf(clone)) {
+    throw failures.inUse('The parent was moved to another aggregate meanwhile. Repeat the request.', undefined, 524486)
+  }
+  const record = await cluster.catalog.record(SNAPSHOTS, textAt(clone, BASE))
+  if (record === undefined) await takeBase(cluster, clone)
+  else if (!ownersOf(record.body).includes(ownerOf(clone))) {
+    const owners = [...ownersOf(record.body), ownerOf(clone)]
+    await cluster.commit([cluster.put(SNAPSHOTS, { ...record.body, owners }, { expect: record.revision })])
+  }
 }
 
 async function takeBase(cluster: Cluster, clone: Row): Promise<void> {

@@ -12,6 +12,7 @@ import type { Change } from '../../../ports/catalog.ts'
 import { holdBase, isHeldByClone, releaseBase, TAKEN } from './clone-base.ts'
 import { type BucketPair, bucketRecords, CAME_WITH_CLONE, openBuckets } from './clone-buckets.ts'
 import { BASE, isClone, PARENT } from './clone-fields.ts'
+import { insistOnNoMove } from './movement.ts'
 import { chargedTo } from './reserve.ts'
 import { SNAPSHOTS } from './snapshot-changes.ts'
 
@@ -36,6 +37,7 @@ export async function parentOf(cluster: Cluster, draft: Row): Promise<Row | unde
   if (parent === undefined || (name !== '' && parent['name'] !== name)) {
     throw failures.invalid('clone.parent_volume.name', `There is no volume "${(name || given).slice(0, 80)}".`, 917525)
   }
+  insistOnNoMove(parent)
   if (parent['state'] === 'offline') throw failures.inUse('The parent is offline.', 'clone.parent_volume.name', 524479)
   return parent
 }
@@ -202,5 +204,6 @@ export function plannedSplit(volume: Row, draft: Row): { readonly draft: Row; re
   if (!isClone(volume)) {
     throw failures.invalid('clone.split_initiated', `The volume "${textAt(volume, 'name')}" is not a clone.`)
   }
+  insistOnNoMove(volume)
   return { draft: rest, isSplit: true }
 }

@@ -11,7 +11,7 @@
  */
 import type { Cluster } from '../../../core/cluster.ts'
 import { treeChange } from '../../../core/removed-trees.ts'
-import { treeOf } from '../../../core/tree-of.ts'
+import { placesOf, treeOf } from '../../../core/tree-of.ts'
 import { Failure } from '../../../model/failure.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { Change, StoredRecord } from '../../../ports/catalog.ts'
@@ -82,7 +82,7 @@ async function isShared(cluster: Cluster, volume: Row): Promise<boolean> {
   const tree = treeOf(volume)
   for (const type of ['storage/volumes', RECOVERY_QUEUE]) {
     const others = (await cluster.rows(type)).filter((row) => row['uuid'] !== volume['uuid'])
-    if (others.some((row) => treeOf(row) === tree)) return true
+    if (others.some((row) => placesOf(row).some((place) => place.tree === tree))) return true
   }
   return false
 }

@@ -1,0 +1,59 @@
+/** What the steps of a move write: the record of the volume, and the notes of how far it is. */
+import type { Cluster } from '../../../core/cluster.ts'
+import { readPlace, type TreePlace } from '../../../core/tree-of.ts'
+import type { Work } from '../../../core/verb.ts'
+import { failures } from '../../../model/failure.ts'
+import type { Row } from '../../../model/value.ts'
+import { CatalogUnavailable, CommitRefused, type Change } from '../../../ports/catalog.ts'
+import type { MoveState } from './movement.ts'
+
+const VOLUMES = 'storage/volumes'
+/** The record may be changed by others between a look and the commit. */
+const COMMITS_MAX = 20
+/** Between two tries while the catalog's writer is away. */
+const UNAVAILABLE_WAIT_MS = 1000
+
+/** Commits a change of the volume's record with what belongs to it. `change` gives nothing when nothing is to be done. */
+export async function changeVolume(
+  cluster: Cluster,
+  key: string,
+  change: (volume: Row) => Promise<readonly [volume: Row, beside: readonly Change[]] | undefined>,
+): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    const record = await cluster.catalog.record(VOLUMES, key)
+    if (record === undefined) throw failures.notFound('volume', 'uuid')
+    const changed = await change(record.body)
+    if (changed === undefined) return
+    const [volume, beside] = changed
+    try {
+      await cluster.catalog.commit([cluster.put(VOLUMES, volume, { expect: record.revision }), ...beside])
+      return
+    } catch (failure) {
+      const isStale = failure instanceof CommitRefused && failure.reason === 'stale'
+      // Whether it was done is unknown then, and seen at the next look.
+      if (!isStale && !(failure instanceof CatalogUnavailable)) throw failure
+      if (tries === COMMITS_MAX) throw failure
+      if (!isStale) await cluster.system.clock.sleep(UNAVAILABLE_WAIT_MS)
+    }
+  }
+}
+
+export function destinationOf(input: Row): TreePlace {
+  const to = readPlace(input['$to'])
+  if (to === undefined) throw new Error('The job of a move has lost its destination.')
+  return to
+}
+
+/** What the record of the move tells. */
+export function noteOf({ key, input, memo }: Work, state: MoveState): Row {
+  const hasSwitched = state === 'cutover' || state === 'success'
+  return {
+    volume: key,
+    destination: destinationOf(input).aggregate,
+    state,
+    percent: hasSwitched ? 100 : Number(memo['percent'] ?? 0),
+    copied: Number(memo['copied'] ?? 0),
+    start_time: input['$started'] ?? null,
+    cutover_window: input['$window'] ?? null,
+  }
+}

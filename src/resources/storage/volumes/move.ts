@@ -1,0 +1,371 @@
+/**
+ * Moves a volume to another aggregate while clients read and write: `PATCH /storage/volumes/{uuid}` with
+ * `movement.destination_aggregate`.
+ *
+ *     make tree ─▶ copy blobs ─▶ switch ─▶ settle
+ *                                  │
+ *       readers and writers: old   │   new; what is not there yet is read in the old place
+ *
+ * Up to the switch, which is one commit, nothing has happened that anybody sees, and whatever fails is undone. From there on
+ * there is no way back: what is left to be done is done, however long a disk or the catalog is away.
+ */
+import { aggregateOf } from '../../../core/aggregate-of.ts'
+import type { Cluster } from '../../../core/cluster.ts'
+import { blobsLock } from '../../../core/housekeeping.ts'
+import { nextOf, placeOf, treeOf } from '../../../core/tree-of.ts'
+import { Interrupted, job, type Plan, type Work } from '../../../core/verb.ts'
+import { Failure, failures } from '../../../model/failure.ts'
+import { printSize } from '../../../model/kinds/index.ts'
+import { type Row, textAt, textOf } from '../../../model/value.ts'
+import { VolumesFailure } from '../../../ports/volumes.ts'
+import { AGGREGATES_LOCK, availableIn, isGuaranteed, neededByMove, placed, spareIn } from '../aggregate-space.ts'
+import { insistOnNoneBeingCloned } from './clone-base.ts'
+import { Copier } from './copier.ts'
+import { changeVolume, destinationOf, noteOf } from './move-record.ts'
+import { settle } from './move-settle.ts'
+import {
+  insistOnNoMove,
+  isMoving,
+  MOVE_ORDERS,
+  movementOf,
+  type MoveState,
+  type MoveWish,
+  noteMove,
+  orderMove,
+  wishFor,
+} from './movement.ts'
+
+const VOLUMES = 'storage/volumes'
+const DESTINATION = 'movement.destination_aggregate'
+
+/** Volumes that are moved at the same time. */
+const MOVES_MAX = 64
+/** Blobs copied between two notes of how far it is: what is copied again, or looked at, after a crash. */
+const PAGE = 256
+/** With no more than so many blobs to copy it switches. What comes later is copied afterwards. */
+const FEW = 64
+/** Pages of what writers added meanwhile. Who is slower than they are switches at last; then they write to the new place. */
+const CHASES_MAX = 1000
+/** The same once housekeeping waits. */
+const LAST_CHASES_MAX = 4
+const WATCH_MS = 1000
+/** Blobs that are still to be copied at the switch, as far as they are counted. */
+const OWED_COUNTED = 10_000
+const ABORTED = 'The move was aborted.'
+
+/** Plans a move where a change of a volume asks for it. */
+export async function plannedMove(
+  cluster: Cluster,
+  volume: Row,
+  draft: Row,
+  args: Readonly<Record<string, string>>,
+): Promise<Plan | undefined> {
+  const { asked, others } = movementOf(draft)
+  const aggregate = asked[`${DESTINATION}.uuid`]
+  const { validate_only: validateOnly, ...otherArgs } = args
+  if (typeof aggregate !== 'string') {
+    if (validateOnly === 'true') throw failures.badArgument('validate_only', 'it is for moves to another aggregate.')
+    return undefined
+  }
+  if (Object.keys(others).length > 0 || Object.keys(otherArgs).length > 0) {
+    throw failures.invalid(DESTINATION, 'A volume is moved by a request that changes nothing else. Send two.')
+  }
+  const wish = asked['movement.state']
+  if (wish !== undefined && wish !== 'cutover_wait' && wish !== 'replicating') {
+    throw failures.badValue('movement.state', 'a move begins with replicating or cutover_wait.')
+  }
+  await insistOnDestination(cluster, volume, aggregate)
+  const key = textAt(volume, 'uuid')
+  return {
+    key,
+    input: {
+      'svm.uuid': volume['svm.uuid'] ?? '',
+      name: volume['name'] ?? '',
+      $to: { aggregate, tree: cluster.system.random.uuid() },
+      $wish: wish ?? 'replicating',
+      $window: asked['movement.cutover_window'] ?? null,
+      $started: cluster.now(),
+    },
+    // Not that of the volume: a move may take hours, and nothing else is to wait for it.
+    locks: [`volume-move:${key}`],
+    by: 'move',
+    isDone: validateOnly === 'true',
+  }
+}
+
+export const moveVolume = job({
+  example: { 'movement.destination_aggregate.name': 'aggr2' },
+  async plan(cluster, { row = {}, draft, args }) {
+    const plan = await plannedMove(cluster, row, draft, args)
+    if (plan === undefined) throw failures.missing(DESTINATION)
+    return plan
+  },
+  steps: [
+    { name: 'make tree', run: begin, undo: giveUp },
+    { name: 'copy blobs', run: copyBlobs },
+    // From a switch there is no way back: what undoes it and what follows brings the move to its end.
+    { name: 'switch', run: switchOver, undo: settle },
+    { name: 'settle', run: settle, undo: settle },
+  ],
+})
+
+async function insistOnDestination(cluster: Cluster, volume: Row, aggregate: string): Promise<void> {
+  if (aggregateOf(volume) === aggregate) {
+    throw failures.invalid(DESTINATION, 'The volume is in this aggregate already.')
+  }
+  insistOnNoMove(volume)
+  await insistOnNoneBeingCloned(cluster, textAt(volume, 'uuid'))
+  if ((await cluster.rows(VOLUMES)).filter(isMoving).length >= MOVES_MAX) {
+    throw failures.tooMany(`${MOVES_MAX} volumes are being moved. Move this one when one of them has arrived.`, 60)
+  }
+  const svm = await cluster.find('svm/svms', textAt(volume, 'svm.uuid'))
+  const allowed = ((svm?.['aggregates'] ?? []) as readonly Row[]).map((row) => row['uuid'])
+  if (allowed.length > 0 && !allowed.includes(aggregate)) {
+    throw failures.invalid(DESTINATION, `The SVM "${textAt(svm, 'name')}" may not have volumes in it.`, 787140)
+  }
+  const [needed, available] = [await neededByMove(cluster, volume, aggregate), await availableIn(cluster, aggregate)]
+  if (needed > available) {
+    throw failures.invalid(
+      DESTINATION,
+      `The aggregate has ${printSize(available)} to give, the volume needs ${printSize(needed)}. ` +
+        'Choose another, or make room in it.',
+      1245212,
+    )
+  }
+}
+
+/** From here on housekeeping and aggregates know of the move, and blobs that come to the volume are noted. */
+async function begin(cluster: Cluster, work: Work): Promise<void> {
+  const to = destinationOf(work.input)
+  // No aggregate is deleted between the look and the tree.
+  await cluster.locks.with([AGGREGATES_LOCK], async () => {
+    await changeVolume(cluster, work.key, async (volume) => {
+      if (nextOf(volume)?.tree === to.tree) return undefined
+      await insistOnDestination(cluster, volume, to.aggregate)
+      return [
+        { ...volume, $next: { ...to } },
+        [
+          { do: 'begin-move', volume: work.key },
+          noteMove(noteOf(work, 'queued')),
+          orderMove(work.key, work.input['$wish'] as MoveWish),
+          cluster.event('volume.move.started', { volume: work.input['name'] ?? '' }),
+        ],
+      ]
+    })
+    await explained(async () => (await cluster.volumesOf(to.aggregate)).create(to.tree))
+  })
+}
+
+/** Takes the move back, unless it has switched: then it is brought to its end. */
+async function giveUp(cluster: Cluster, work: Work): Promise<void> {
+  const to = destinationOf(work.input)
+  const volume = await cluster.find(VOLUMES, work.key)
+  if (volume !== undefined && treeOf(volume) === to.tree) return settle(cluster, work)
+  const aggregate = await cluster.find('storage/aggregates', to.aggregate)
+  // While the record tells of it, the aggregate is not deleted.
+  if (aggregate !== undefined) await cluster.engineOf(aggregate).remove(to.tree)
+  let hasSwitched = false
+  await changeVolume(cluster, work.key, (row) => {
+    hasSwitched = treeOf(row) === to.tree
+    // Refused before it began: what the record tells of is another move.
+    if (nextOf(row)?.tree !== to.tree) return Promise.resolve(undefined)
+    const { $next: _, ...rest } = row
+    return Promise.resolve([
+      rest,
+      [
+        { do: 'end-move', volume: work.key },
+        noteMove(noteOf(work, work.memo['aborted'] === true ? 'aborted' : 'failed')),
+        { do: 'remove-record', type: MOVE_ORDERS, key: work.key },
+        cluster.event('volume.move.failed', { volume: work.input['name'] ?? '' }),
+      ],
+    ])
+  }).catch((failure: unknown) => {
+    // The volume is gone, and all notes of it.
+    if (!(failure instanceof Failure) || failure.kind !== 'not-found') throw failure
+  })
+  if (hasSwitched) await settle(cluster, work)
+}
+
+async function copyBlobs(cluster: Cluster, work: Work): Promise<void> {
+  await whileWanted(cluster, work, async (signal) => {
+    const copier = await copierOf(cluster, work, signal)
+    for (;;) {
+      await obeyPause(cluster, work, signal)
+      const blobs = await cluster.catalog.blobs(work.key, textOf(work.memo['after']), PAGE)
+      const last = blobs.at(-1)
+      if (last === undefined) break
+      await copier.copy(blobs)
+      const bytes = blobs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
+      await noteProgress(cluster, work, { after: last.blob, copied: Number(work.memo['copied'] ?? 0) + bytes })
+    }
+    for (let chases = 0; chases < CHASES_MAX; chases++) {
+      await obeyPause(cluster, work, signal)
+      if ((await chase(cluster, work.key, copier)) <= FEW) break
+    }
+    await obeyWait(cluster, work, signal, copier)
+  })
+}
+
+/** Copies a page of what came since the move began. Gives how many that were. */
+async function chase(cluster: Cluster, volume: string, copier: Copier): Promise<number> {
+  const arrivals = await cluster.catalog.arrivals(volume, PAGE)
+  if (arrivals.length === 0) return 0
+  await copier.copy(arrivals)
+  await cluster.catalog.commit([{ do: 'drop-arrivals', volume, blobs: arrivals.map(({ blob }) => blob) }])
+  return arrivals.length
+}
+
+async function switchOver(cluster: Cluster, work: Work): Promise<void> {
+  const { key } = work
+  await whileWanted(cluster, work, async (signal) => {
+    // Unneeded blobs stay as they are meanwhile, so a copy is either needed or swept.
+    await cluster.locks.with([blobsLock(key)], async () => {
+      const copier = await copierOf(cluster, work, signal)
+      if (await hasSwitched(cluster, work)) return
+      await copier.sweepCopies()
+      for (let chases = 0; chases < LAST_CHASES_MAX; chases++) {
+        if ((await chase(cluster, key, copier)) <= FEW) break
+      }
+      // What changes the volume as a whole ends first: a snapshot, a restore.
+      await cluster.locks.with([`volume:${key}`], () =>
+        cluster.locks.with([AGGREGATES_LOCK], () => commitSwitch(cluster, work)),
+      )
+    })
+  })
+}
+
+async function commitSwitch(cluster: Cluster, work: Work): Promise<void> {
+  const to = destinationOf(work.input)
+  await changeVolume(cluster, work.key, async (volume) => {
+    if (treeOf(volume) === to.tree) return undefined
+    const [orders, owed] = await Promise.all([
+      cluster.catalog.record(MOVE_ORDERS, work.key),
+      cluster.catalog.arrivals(work.key, OWED_COUNTED),
+    ])
+    if (orders?.body['wish'] === 'aborted') throw aborted(work)
+    await insistOnPromise(cluster, volume, to.aggregate)
+    const { $next: _, ...rest } = volume
+    return [
+      { ...rest, aggregates: [{ uuid: to.aggregate }], $tree: to.tree, $before: { ...placeOf(volume) } },
+      [
+        // Whoever aborts it has been told that it is aborted.
+        { do: 'check-record', type: MOVE_ORDERS, key: work.key, expect: orders?.revision ?? 'absent' },
+        { do: 'move-volume', volume: work.key, tree: to.tree },
+        placed({ ...rest, aggregates: [{ uuid: to.aggregate }] }),
+        noteMove({ ...noteOf(work, 'cutover'), owed: owed.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) }),
+      ],
+    ]
+  })
+}
+
+/** The disk must be there, and have what the volume was promised when the move began: it may have grown since. */
+async function insistOnPromise(cluster: Cluster, volume: Row, aggregate: string): Promise<void> {
+  await (await cluster.volumesOf(aggregate)).space()
+  if (!isGuaranteed(volume)) return
+  const spare = await spareIn(cluster, aggregate)
+  if (spare >= 0) return
+  throw failures.invalid(
+    DESTINATION,
+    `The aggregate lacks ${printSize(-spare)} of what is promised in it. Make room, or choose another.`,
+    1245212,
+  )
+}
+
+async function hasSwitched(cluster: Cluster, work: Work): Promise<boolean> {
+  const volume = await cluster.find(VOLUMES, work.key)
+  return volume !== undefined && treeOf(volume) === destinationOf(work.input).tree
+}
+
+async function copierOf(cluster: Cluster, work: Work, signal: AbortSignal): Promise<Copier> {
+  const volume = await cluster.row(VOLUMES, work.key)
+  return Copier.open(cluster, work.key, { from: placeOf(volume), to: destinationOf(work.input) }, signal)
+}
+
+/** Runs what may be aborted: by the order to do so, or because the cluster stops. */
+async function whileWanted(cluster: Cluster, work: Work, act: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const ended = new AbortController()
+  const given = new AbortController()
+  const watch = async () => {
+    while (!ended.signal.aborted) {
+      if ((await wishFor(cluster, work.key).catch(() => undefined)) === 'aborted') given.abort()
+      await cluster.system.clock.sleep(WATCH_MS, ended.signal)
+    }
+  }
+  const watching = watch()
+  try {
+    await explained(() => act(AbortSignal.any([work.stopping, given.signal])))
+  } catch (failure) {
+    if (given.signal.aborted) throw aborted(work)
+    if (work.stopping.aborted) throw new Interrupted()
+    throw failure
+  } finally {
+    ended.abort()
+    await watching
+  }
+}
+
+function aborted(work: Work): Failure {
+  work.memo['aborted'] = true
+  return failures.inUse(ABORTED, 'movement.state')
+}
+
+/** What a failure of a disk means for the move. */
+async function explained<Result>(act: () => Promise<Result>): Promise<Result> {
+  try {
+    return await act()
+  } catch (failure) {
+    if (!(failure instanceof VolumesFailure)) throw failure
+    if (failure.reason === 'no-space') {
+      throw failures.invalid(
+        DESTINATION,
+        'The disk of the aggregate is full. Make room in it, then move the volume again.',
+      )
+    }
+    if (failure.reason === 'missing' || failure.reason === 'damaged') {
+      throw failures.inUse(
+        `A part of the volume cannot be read, so it stays where it is: ${failure.message}`,
+        DESTINATION,
+      )
+    }
+    throw failures.unavailable(`A disk did not do what the move needs: ${failure.message} Try again when it does.`)
+  }
+}
+
+async function obeyPause(cluster: Cluster, work: Work, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted()
+  while ((await wishFor(cluster, work.key)) === 'paused') {
+    await noteState(work, 'paused')
+    await cluster.system.clock.sleep(WATCH_MS, signal)
+    signal.throwIfAborted()
+  }
+  await noteState(work, 'replicating')
+}
+
+/** Where the switch is to wait for an order, writers are followed until it comes. */
+async function obeyWait(cluster: Cluster, work: Work, signal: AbortSignal, copier: Copier): Promise<void> {
+  for (;;) {
+    const wish = await wishFor(cluster, work.key)
+    if (wish !== 'cutover_wait' && wish !== 'paused') return
+    await noteState(work, wish === 'paused' ? 'paused' : 'cutover_pending')
+    if (wish !== 'paused') await chase(cluster, work.key, copier)
+    await cluster.system.clock.sleep(WATCH_MS, signal)
+    signal.throwIfAborted()
+  }
+}
+
+async function noteState(work: Work, state: MoveState): Promise<void> {
+  if (work.memo['state'] === state) return
+  await work.commit([noteMove(noteOf(work, state))], { state })
+}
+
+async function noteProgress(cluster: Cluster, work: Work, notes: { after: string; copied: number }): Promise<void> {
+  const used = (await cluster.catalog.volume(work.key))?.usedBytes ?? 0
+  const done = used === 0 ? 1 : Math.min(1, notes.copied / used)
+  const percent = Math.min(99, Math.floor(done * 100))
+  await work.commit([noteMove({ ...noteOf(work, 'replicating'), copied: notes.copied, percent })], {
+    ...notes,
+    percent,
+    state: 'replicating',
+  })
+  await work.progress(done, `Copied ${printSize(notes.copied)}.`)
+}

@@ -1,0 +1,175 @@
+/**
+ * What is known of the last move of each volume: how far it is, what became of it, and what was asked of it meanwhile.
+ *
+ * Two records, as two write them: the job tells in `MOVES` how far it is, and requests say in `MOVE_ORDERS` what it is to do.
+ */
+import type { Derivation } from '../../../core/behaviour.ts'
+import type { Cluster } from '../../../core/cluster.ts'
+import { beforeOf, nextOf } from '../../../core/tree-of.ts'
+import { failures } from '../../../model/failure.ts'
+import { count, oneOf, time } from '../../../model/kinds/index.ts'
+import type { FieldDeclaration } from '../../../model/resource.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+import type { Change } from '../../../ports/catalog.ts'
+
+/** The types of the two records; their key is that of the volume. */
+export const MOVES = 'internal/volume-moves'
+export const MOVE_ORDERS = 'internal/volume-move-orders'
+
+const VOLUMES = 'storage/volumes'
+const BUSY = 524486
+const WINDOW_SECONDS_MIN = 30
+const WINDOW_SECONDS_MAX = 300
+
+export type MoveState =
+  | 'queued'
+  | 'replicating'
+  | 'paused'
+  /** All is copied; it waits for the order to switch. */
+  | 'cutover_pending'
+  /** Clients use the new place; the rest of the old one is cleared. There is no way back. */
+  | 'cutover'
+  | 'success'
+  | 'failed'
+  | 'aborted'
+
+/** What may be asked of a move that is under way. `cutover_wait`: to switch only when that is asked for. */
+export const MOVE_WISHES = ['aborted', 'paused', 'replicating', 'cutover_wait', 'cutover'] as const
+export type MoveWish = (typeof MOVE_WISHES)[number]
+
+export const movementFields: Readonly<Record<string, FieldDeclaration>> = {
+  'movement.destination_aggregate': {
+    doc: 'The aggregate it is moved to, or was moved to last. Setting it moves the volume; clients notice nothing.',
+    ref: 'storage/aggregates',
+    set: 'modify',
+    isExpensive: true,
+  },
+  'movement.state': {
+    doc: 'What the last move is at. While it is under way: `aborted` gives it up, `paused` halts it, `replicating` goes on, `cutover_wait` has it wait before the switch, `cutover` lets it switch.',
+    kind: oneOf(...MOVE_WISHES, 'queued', 'cutover_pending', 'success', 'failed'),
+    set: 'modify',
+    isExpensive: true,
+  },
+  'movement.percent_complete': {
+    doc: 'How much of it is copied, in percent.',
+    kind: count({ max: 100 }),
+    isExpensive: true,
+  },
+  'movement.start_time': { doc: 'When the move began.', kind: time(), isExpensive: true },
+  'movement.cutover_window': {
+    doc: 'How many seconds clients may have to wait when it switches. They do not, so it changes nothing.',
+    kind: count({ min: WINDOW_SECONDS_MIN, max: WINDOW_SECONDS_MAX }),
+    set: 'modify',
+    isExpensive: true,
+  },
+  'movement.tiering_policy': {
+    doc: 'What goes to a colder tier at the destination. There are none.',
+    kind: oneOf('none'),
+    set: 'modify',
+    isExpensive: true,
+  },
+}
+
+export const movement: Derivation = {
+  gives: ['movement'],
+  async from(cluster, rows) {
+    const moves = new Map((await cluster.rows(MOVES)).map((move) => [textAt(move, 'volume'), move]))
+    const names = new Map<string, string>()
+    const derived: Row[] = []
+    for (const row of rows) {
+      const move = moves.get(textAt(row, 'uuid'))
+      if (move === undefined) {
+        derived.push({})
+        continue
+      }
+      const uuid = textAt(move, 'destination')
+      const name = names.get(uuid) ?? textAt(await cluster.find('storage/aggregates', uuid), 'name')
+      names.set(uuid, name)
+      derived.push({
+        // The aggregate may have been deleted since.
+        ...(name === ''
+          ? {}
+          : { 'movement.destination_aggregate.uuid': uuid, 'movement.destination_aggregate.name': name }),
+        'movement.state': move['state'] ?? null,
+        'movement.percent_complete': move['percent'] ?? 0,
+        'movement.start_time': move['start_time'] ?? null,
+        'movement.tiering_policy': 'none',
+        ...(move['cutover_window'] === undefined ? {} : { 'movement.cutover_window': move['cutover_window'] }),
+      })
+    }
+    return derived
+  },
+}
+
+export function isMoving(volume: Row): boolean {
+  return nextOf(volume) !== undefined || beforeOf(volume) !== undefined
+}
+
+/** For what cannot be done to a volume whose blobs are between two places. */
+export function insistOnNoMove(volume: Row): void {
+  if (!isMoving(volume)) return
+  throw failures.inUse(
+    'The volume is being moved to another aggregate. Wait for the end of that, or abort it: {"movement.state": "aborted"}.',
+    undefined,
+    BUSY,
+  )
+}
+
+/** The change that tells how far a move is. */
+export function noteMove(note: Row): Change {
+  const body = Object.fromEntries(Object.entries(note).filter(([, value]) => value !== null))
+  return { do: 'put-record', type: MOVES, key: textAt(note, 'volume'), body }
+}
+
+export function orderMove(volume: string, wish: MoveWish): Change {
+  return { do: 'put-record', type: MOVE_ORDERS, key: volume, body: { wish } }
+}
+
+/** What remains of moves when their volume is deleted. */
+export function forgetMoves(volume: string): Change[] {
+  return [MOVES, MOVE_ORDERS].map((type) => ({ do: 'remove-record', type, key: volume }))
+}
+
+export async function wishFor(cluster: Cluster, volume: string): Promise<MoveWish | undefined> {
+  const wish = (await cluster.catalog.record(MOVE_ORDERS, volume))?.body['wish']
+  return MOVE_WISHES.find((one) => one === wish)
+}
+
+/** Asks something of the move of a volume. Refused when there is none, or when it has switched. */
+export async function steerMove(cluster: Cluster, volume: string, asked: string): Promise<void> {
+  const record = await cluster.catalog.record(VOLUMES, volume)
+  if (record === undefined) throw failures.notFound('volume', 'uuid')
+  await cluster.commit([
+    // Else the switch may come in between, and what was promised would not happen.
+    { do: 'check-record', type: VOLUMES, key: volume, expect: record.revision },
+    orderMove(volume, wishOf(record.body, asked)),
+  ])
+}
+
+/** What is asked of the move of a volume as it is now. */
+export function wishOf(volume: Row, asked: string): MoveWish {
+  const wish = MOVE_WISHES.find((one) => one === asked)
+  if (wish === undefined) throw failures.badValue('movement.state', `it can be set to ${MOVE_WISHES.join(', ')}.`)
+  if (beforeOf(volume) !== undefined) {
+    throw failures.inUse(
+      'Clients use the new aggregate already; the move only clears the old one.',
+      'movement.state',
+      BUSY,
+    )
+  }
+  if (nextOf(volume) !== undefined) return wish
+  throw failures.invalid(
+    'movement.state',
+    'The volume is not being moved. Name movement.destination_aggregate to move it.',
+  )
+}
+
+/** The fields of a draft that are about a move, and the others. */
+export function movementOf(draft: Row): { readonly asked: Row; readonly others: Row } {
+  const entries = Object.entries(draft)
+  const isAsked = ([path]: readonly [string, unknown]) => path.startsWith('movement.')
+  return {
+    asked: Object.fromEntries(entries.filter(isAsked)),
+    others: Object.fromEntries(entries.filter((entry) => !isAsked(entry))),
+  }
+}
