@@ -8,6 +8,7 @@ import { provePages } from './catalog-pages.suite.ts'
 import { proveRecords } from './catalog-records.suite.ts'
 import { proveRetention } from './catalog-retention.suite.ts'
 import { proveSnapshots } from './catalog-snapshots.suite.ts'
+import { proveStorage } from './catalog-storage.suite.ts'
 import { proveVersions } from './catalog-versions.suite.ts'
 
 export type { OpenedCatalog } from './catalog-fixtures.suite.ts'
@@ -32,6 +33,7 @@ export function proveCatalog(name: string, open: () => Promise<OpenedCatalog>, {
     proveRecords(catalog, reopen)
     proveObjects(catalog)
     proveSnapshots(catalog)
+    proveStorage(catalog)
     proveVersions(catalog)
     proveRetention(catalog)
     provePages(catalog, runs)

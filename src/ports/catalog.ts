@@ -8,13 +8,16 @@ import type {
   ObjectDraft,
   ObjectLock,
   ObjectRow,
+  PartDraft,
   PartRow,
   RecordChange,
   ScanPage,
   SampleBlock,
   SnapshotAt,
   SnapshotRow,
+  StoredBlob,
   StoredRecord,
+  Tried,
   UploadPosition,
   UploadRow,
   VersionPosition,
@@ -24,6 +27,7 @@ import type {
 } from './catalog-rows.ts'
 
 export type * from './catalog-rows.ts'
+export { SHARING_BLOBS_MAX } from './catalog-rows.ts'
 
 /**
  * The catalog: records of the model, the ordered object index, counters and logs. It is the only truth: a blob file
@@ -121,6 +125,14 @@ export interface Catalog {
   unneededBlobs(volume: string, limit: number): Promise<readonly string[]>
   /** Which of these blobs the index knows, needed or not. */
   knownBlobs(volume: string, blobs: readonly string[]): Promise<ReadonlySet<string>>
+  /** Needed blobs after a name, in the order of names. A page may end before its limit; `next` tells whether there is more. */
+  storedBlobs(
+    volume: string,
+    after: string,
+    limit: number,
+  ): Promise<{ readonly blobs: readonly StoredBlob[]; readonly next?: string }>
+  /** Needed blobs with this digest and size, those with the last names first. */
+  twins(volume: string, digest: string, sizeBytes: number, limit: number): Promise<readonly StoredBlob[]>
 
   /** Entries of a log, newest first. */
   log(name: LogName, query: { readonly before?: number; readonly limit: number }): Promise<readonly LogEntry[]>
@@ -297,7 +309,7 @@ export type Change =
       readonly do: 'put-part'
       readonly bucket: string
       readonly upload: string
-      readonly part: PartRow
+      readonly part: PartDraft
       readonly maxTotalBytes: number
       /** As for `put-object`. */
       readonly shares?: boolean
@@ -320,6 +332,26 @@ export type Change =
 
   /** Forgets unneeded blobs whose files are gone. Those that are needed, or not known, are left. */
   | { readonly do: 'drop-blobs'; readonly volume: string; readonly blobs: readonly string[] }
+
+  /**
+   * These blobs, of the same bytes, have become one file of so many bytes. Of those that nothing needs any more nothing is
+   * said. Refused `stale` unless all are named that shared a file with one of them before, `exists` when they are more
+   * than `SHARING_BLOBS_MAX`.
+   */
+  | {
+      readonly do: 'store-blobs'
+      readonly volume: string
+      readonly blobs: readonly string[]
+      readonly storedBytes: number
+    }
+  /** Keeps what was found out about a blob. Of one that is not known nothing is kept. */
+  | {
+      readonly do: 'note-blob'
+      readonly volume: string
+      readonly blob: string
+      readonly digest?: string
+      readonly tried?: Tried
+    }
 
   /** Adds an entry; the oldest beyond `keep` go. */
   | {

@@ -342,6 +342,7 @@ async function openBucket(plane: Plane, view: TenancyView, record: Bucket): Prom
     objectBytesMax,
     versioning,
     settings,
+    ...(volume.storing === undefined ? {} : { storing: volume.storing }),
     ...(volume.growsToBytes === undefined ? {} : { growsToBytes: volume.growsToBytes }),
     ...(record.snapshot === undefined ? {} : { at: record.snapshot.at }),
   }

@@ -81,6 +81,10 @@ export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
         return uploads.abort(change)
       case 'drop-blobs':
         return blobs.drop(change)
+      case 'store-blobs':
+        return blobs.store(change)
+      case 'note-blob':
+        return blobs.note(change)
       case 'append-log':
         return logs.append(change)
       case 'count':

@@ -15,6 +15,7 @@ import type {
   SampleBlock,
   SnapshotAt,
   SnapshotRow,
+  StoredBlob,
   StoredRecord,
   UploadPosition,
   UploadRow,
@@ -164,6 +165,18 @@ export class SqliteCatalog implements Catalog {
 
   async knownBlobs(volume: string, blobs: readonly string[]): Promise<ReadonlySet<string>> {
     return this.#read.knownBlobs(volume, blobs)
+  }
+
+  async storedBlobs(
+    volume: string,
+    after: string,
+    limit: number,
+  ): Promise<{ readonly blobs: readonly StoredBlob[]; readonly next?: string }> {
+    return this.#read.storedBlobs(volume, after, limit)
+  }
+
+  async twins(volume: string, digest: string, sizeBytes: number, limit: number): Promise<readonly StoredBlob[]> {
+    return this.#read.twins(volume, digest, sizeBytes, limit)
   }
 
   async log(name: LogName, query: { readonly before?: number; readonly limit: number }): Promise<readonly LogEntry[]> {

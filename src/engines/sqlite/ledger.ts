@@ -15,6 +15,8 @@ export interface VolumeSums {
   sizeBytes: number
   usedBytes: number
   snapshotBytes: number
+  savedByCompressionBytes: number
+  savedByDedupeBytes: number
   epoch: number
   /** The epoch of the newest snapshot that is there, or 0. */
   lastSnapshotEpoch: number
@@ -62,7 +64,8 @@ export class Ledger {
     this.#findVolume = query<VolumeSums>(
       db,
       `SELECT id, uuid, size AS sizeBytes, used AS usedBytes, snapshot_bytes AS snapshotBytes, epoch,
-         last_snapshot_epoch AS lastSnapshotEpoch, restoring, moves FROM volumes WHERE uuid = ?`,
+         last_snapshot_epoch AS lastSnapshotEpoch, restoring, moves, saved_by_compression AS savedByCompressionBytes,
+         saved_by_dedupe AS savedByDedupeBytes FROM volumes WHERE uuid = ?`,
     )
     this.#findBucket = query<BucketSums & { volumeUuid: string }>(
       db,
@@ -73,7 +76,7 @@ export class Ledger {
     this.#findState = query<{ revision: number; seq: number }>(db, 'SELECT revision, seq FROM state')
     this.#saveVolume = db.prepare(
       `UPDATE volumes SET size = ?, used = ?, snapshot_bytes = ?, epoch = ?, last_snapshot_epoch = ?, restoring = ?,
-         moves = ? WHERE id = ?`,
+         moves = ?, saved_by_compression = ?, saved_by_dedupe = ? WHERE id = ?`,
     )
     this.#saveBucket = db.prepare(
       'UPDATE buckets SET size_limit = ?, used = ?, objects = ?, versions = ?, versioning = ? WHERE id = ?',
@@ -176,7 +179,9 @@ export class Ledger {
   flush(): void {
     for (const v of this.#changedVolumes) {
       const { sizeBytes, usedBytes, snapshotBytes, epoch, lastSnapshotEpoch, restoring, moves } = v
-      this.#saveVolume.run(sizeBytes, usedBytes, snapshotBytes, epoch, lastSnapshotEpoch, restoring, moves, v.id)
+      const saved = [v.savedByCompressionBytes, v.savedByDedupeBytes]
+      const places = [epoch, lastSnapshotEpoch, restoring, moves]
+      this.#saveVolume.run(sizeBytes, usedBytes, snapshotBytes, ...places, ...saved, v.id)
     }
     for (const b of this.#changedBuckets) {
       this.#saveBucket.run(b.limitBytes, b.usedBytes, b.objects, b.versions, b.versioning, b.id)

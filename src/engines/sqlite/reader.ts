@@ -29,6 +29,7 @@ import type { ObjectColumns, PartColumns, UploadColumns } from './rows.ts'
 import { sampleReads } from './samples.ts'
 import { snapshotSizes } from './snapshot-bytes.ts'
 import { query } from './statements.ts'
+import { storedBlobReads } from './stored-blobs.ts'
 import { turnstile } from './turnstile.ts'
 import { viewer } from './views.ts'
 import type { View } from './views.ts'
@@ -36,7 +37,8 @@ import type { View } from './views.ts'
 type RecordColumns = Omit<StoredRecord, 'body'> & { readonly body: string }
 
 const RECORD = 'SELECT type, key, parent, revision, body FROM records'
-const VOLUME = 'SELECT uuid, size AS sizeBytes, used AS usedBytes, snapshot_bytes AS snapshotBytes, epoch FROM volumes'
+const VOLUME = `SELECT uuid, size AS sizeBytes, used AS usedBytes, snapshot_bytes AS snapshotBytes,
+    saved_by_compression AS savedByCompressionBytes, saved_by_dedupe AS savedByDedupeBytes, epoch FROM volumes`
 const BUCKET = `SELECT b.uuid, v.uuid AS volume, b.size_limit AS limitBytes, b.used AS usedBytes, b.objects,
     b.versions, b.versioning
   FROM buckets b JOIN volumes v ON v.id = b.volume WHERE b.closed = 0`
@@ -297,6 +299,8 @@ export function reader(db: DatabaseSync) {
       })
     },
 
+    ...storedBlobReads(db),
+
     log(name: string, { before, limit }: { before?: number; limit: number }): LogEntry[] {
       return log
         .all(name, before ?? Number.MAX_SAFE_INTEGER, limit)
@@ -330,8 +334,9 @@ function storedRecord({ type, key, parent, revision, body }: RecordColumns): Sto
   return { type, key, parent, revision, body: JSON.parse(body) as Fields }
 }
 
-function volumeCounters({ sizeBytes, usedBytes, snapshotBytes, epoch }: VolumeCounters): VolumeCounters {
-  return { sizeBytes, usedBytes, snapshotBytes, epoch }
+function volumeCounters(row: VolumeCounters & { readonly uuid: string }): VolumeCounters {
+  const { uuid: _, ...counters } = row
+  return counters
 }
 
 function bucketCounters(row: BucketCounters & { readonly uuid: string }): BucketCounters {

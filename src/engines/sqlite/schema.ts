@@ -12,14 +12,15 @@
  * - `object_history` holds rows that died while a snapshot saw them. Its index (volume, died, born) lets `reclaim` seek
  *   to exactly the rows that nothing sees any more; (bucket, key, …) serves reads at a snapshot.
  * - `blobs` counts references. `refs` are all rows, `live` those that are not history; so the bytes that only snapshots
- *   hold are those of blobs with live = 0.
+ *   hold are those of blobs with live = 0. Blobs that share a file make a group, which is counted in the same way: its
+ *   members are the needed blobs in it, and it lives while one of them does.
  * - `volumes` and `buckets` carry their sums. They change in the same transaction as the rows they count.
  * - `samples` is clustered by time first: all that one round writes, rolls up or lets go of are neighbours.
  * - A page of 8 KiB holds rows of up to about 2 KB without overflow pages, which is nearly every object row.
  */
 import { DatabaseSync } from 'node:sqlite'
 
-export const SCHEMA_VERSION = 5
+export const SCHEMA_VERSION = 6
 
 const APPLICATION_ID = 0x484f4c44 // 'HOLD'
 const PAGE_BYTES = 8192
@@ -38,6 +39,19 @@ CREATE TABLE samples (
   body BLOB NOT NULL,
   PRIMARY KEY (step, block, row)
 ) STRICT, WITHOUT ROWID;
+`
+
+const BLOB_GROUPS = `
+CREATE TABLE blob_groups (
+  volume INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  size INTEGER NOT NULL,
+  stored INTEGER NOT NULL,
+  members INTEGER NOT NULL, -- blobs of it that rows need
+  live INTEGER NOT NULL, -- of these, blobs that rows need that are not history
+  PRIMARY KEY (volume, name)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX blobs_by_digest ON blobs (volume, digest) WHERE digest IS NOT NULL;
 `
 
 const TABLES = `
@@ -82,7 +96,9 @@ CREATE TABLE volumes (
   epoch INTEGER NOT NULL DEFAULT 1,
   last_snapshot_epoch INTEGER NOT NULL DEFAULT 0,
   restoring INTEGER NOT NULL DEFAULT 0, -- the epoch of the snapshot it is being taken back to
-  moves INTEGER NOT NULL DEFAULT 0 -- how often that has moved rows
+  moves INTEGER NOT NULL DEFAULT 0, -- how often that has moved rows
+  saved_by_compression INTEGER NOT NULL DEFAULT 0,
+  saved_by_dedupe INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX volumes_restoring ON volumes (restoring) WHERE restoring <> 0;
 
@@ -157,6 +173,10 @@ CREATE TABLE blobs (
   refs INTEGER NOT NULL,
   live INTEGER NOT NULL,
   freed INTEGER, -- when refs became 0, as a seq
+  stored INTEGER, -- null: as many bytes as its size
+  grp TEXT, -- the group it shares a file with; null: it has its own
+  digest TEXT, -- null: not known
+  tried INTEGER NOT NULL DEFAULT 0, -- 1: compression, 2: deduplication
   PRIMARY KEY (volume, blob)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX blobs_unneeded ON blobs (volume, freed) WHERE refs = 0;
@@ -226,10 +246,20 @@ CREATE TABLE counters (
   value REAL NOT NULL,
   PRIMARY KEY (tbl, row, name)
 ) STRICT, WITHOUT ROWID;
-${SAMPLES}`
+${SAMPLES}${BLOB_GROUPS}`
 
 /** What leads from a version to the next. */
-const STEPS: Readonly<Record<number, string>> = { 4: SAMPLES }
+const STEPS: Readonly<Record<number, string>> = {
+  4: SAMPLES,
+  5: `
+    ALTER TABLE volumes ADD COLUMN saved_by_compression INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE volumes ADD COLUMN saved_by_dedupe INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE blobs ADD COLUMN stored INTEGER;
+    ALTER TABLE blobs ADD COLUMN grp TEXT;
+    ALTER TABLE blobs ADD COLUMN digest TEXT;
+    ALTER TABLE blobs ADD COLUMN tried INTEGER NOT NULL DEFAULT 0;
+    ${BLOB_GROUPS}`,
+}
 
 /** Opens the catalog for its one writer, and makes the tables when they are not there. */
 export function openForWriting(file: string): DatabaseSync {

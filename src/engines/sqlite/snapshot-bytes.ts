@@ -30,9 +30,13 @@ export function snapshotSizes(db: DatabaseSync): (volume: string) => Promise<Map
     `SELECT id, died, born, blobs FROM object_history
        WHERE volume = ? AND (died, born, id) < (?, ?, ?) ORDER BY died DESC, born DESC, id DESC LIMIT ?`,
   )
-  const blob = query<{ size: number; refs: number; live: number }>(
+  // What blobs in one file have together is that of their group.
+  const file = query<{ name: string; stored: number; live: number; isShared: number }>(
     db,
-    'SELECT size, refs, live FROM blobs WHERE volume = ? AND blob = ?',
+    `SELECT coalesce(g.name, b.blob) AS name, coalesce(g.stored, b.stored, b.size) AS stored,
+         coalesce(g.live, b.live) AS live, g.name IS NOT NULL OR b.refs > 1 AS isShared
+       FROM blobs b LEFT JOIN blob_groups g ON g.volume = b.volume AND g.name = b.grp
+       WHERE b.volume = ? AND b.blob = ?`,
   )
 
   return async (uuid) => {
@@ -48,11 +52,11 @@ export function snapshotSizes(db: DatabaseSync): (volume: string) => Promise<Map
       for (const row of rows) {
         const seenBy = taken.findLast(({ epoch }) => epoch < row.died)
         if (seenBy === undefined || seenBy.epoch < row.born) continue
-        for (const { blob: name } of readBlobs(row.blobs)) {
-          const counted = blob.get(volume.id, name)
-          if (counted === undefined || counted.live > 0 || shared.has(name)) continue
-          if (counted.refs > 1) shared.add(name)
-          sizes.set(seenBy.uuid, (sizes.get(seenBy.uuid) ?? 0) + counted.size)
+        for (const { blob } of readBlobs(row.blobs)) {
+          const counted = file.get(volume.id, blob)
+          if (counted === undefined || counted.live > 0 || shared.has(counted.name)) continue
+          if (counted.isShared === 1) shared.add(counted.name)
+          sizes.set(seenBy.uuid, (sizes.get(seenBy.uuid) ?? 0) + counted.stored)
         }
       }
       const last = rows.at(-1)

@@ -13,6 +13,9 @@ export function sweeper(db: DatabaseSync): (limit: number) => number {
   const removeBlobs = db.prepare(
     'DELETE FROM blobs WHERE volume = ?1 AND blob IN (SELECT blob FROM blobs WHERE volume = ?1 LIMIT ?2)',
   )
+  const removeGroups = db.prepare(
+    'DELETE FROM blob_groups WHERE volume = ?1 AND name IN (SELECT name FROM blob_groups WHERE volume = ?1 LIMIT ?2)',
+  )
   const removeVolume = db.prepare('DELETE FROM volumes WHERE id = ?')
 
   return (limit) => {
@@ -22,6 +25,7 @@ export function sweeper(db: DatabaseSync): (limit: number) => number {
       if (volume === undefined) break
       swept += Number(removeHistory.run(volume.id, limit - swept).changes)
       if (swept < limit) swept += Number(removeBlobs.run(volume.id, limit - swept).changes)
+      if (swept < limit) swept += Number(removeGroups.run(volume.id, limit - swept).changes)
       if (swept < limit) removeVolume.run(volume.id)
     }
     return swept

@@ -11,7 +11,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { CatalogUnavailable } from '../../ports/catalog.ts'
 import type { Change } from '../../ports/catalog.ts'
-import { bytes, draft, listed, put } from '../../ports/catalog-fixtures.suite.ts'
+import { bytes, draft, listed, openBucket, put } from '../../ports/catalog-fixtures.suite.ts'
 import { openSqliteCatalog } from './catalog.ts'
 import { SCHEMA_VERSION } from './schema.ts'
 import { WriterServer } from './server.ts'
@@ -189,7 +189,7 @@ void describe('the writer process', () => {
       await before.commit(OPEN)
       await before.close()
       const db = new DatabaseSync(file)
-      db.exec('DROP TABLE samples; PRAGMA user_version = 4')
+      db.exec(`${WITHOUT_GROUPS} DROP TABLE samples; PRAGMA user_version = 4`)
       db.close()
       const writer = await startWriter({ file, socket })
       const catalog = openSqliteCatalog({ file, commit: { socket } })
@@ -198,6 +198,24 @@ void describe('the writer process', () => {
       assert.equal((await catalog.volumes()).size, 1)
       await catalog.close()
       await writer.stop()
+    }))
+
+  void it('a catalog from before blobs were stored in less keeps what it has, and counts on', () =>
+    inFolder(async ({ file }) => {
+      const before = openSqliteCatalog({ file, commit: 'in-process' })
+      await openBucket(before, 'b')
+      await before.commit([put('b', 'a', draft('a', 100)), put('b', 'c', draft('c', 100))])
+      await before.close()
+      const db = new DatabaseSync(file)
+      db.exec(`${WITHOUT_GROUPS} PRAGMA user_version = 5`)
+      db.close()
+      const catalog = openSqliteCatalog({ file, commit: 'in-process' })
+      await catalog.commit([{ do: 'store-blobs', volume: 'b-v', blobs: ['a', 'c'], storedBytes: 40 }])
+      const counters = await catalog.volume('b-v')
+      assert.ok(counters)
+      const { usedBytes, savedByCompressionBytes, savedByDedupeBytes } = counters
+      assert.deepEqual([usedBytes, savedByCompressionBytes, savedByDedupeBytes], [40, 60, 100])
+      await catalog.close()
     }))
 
   void it('a catalog from before the first release is refused, and left as it is', () =>
@@ -211,6 +229,13 @@ void describe('the writer process', () => {
       db.close()
     }))
 })
+
+/** Makes of a catalog what it was in version 5. */
+const WITHOUT_GROUPS = `
+  DROP INDEX blobs_by_digest; DROP TABLE blob_groups;
+  ALTER TABLE blobs DROP COLUMN stored; ALTER TABLE blobs DROP COLUMN grp;
+  ALTER TABLE blobs DROP COLUMN digest; ALTER TABLE blobs DROP COLUMN tried;
+  ALTER TABLE volumes DROP COLUMN saved_by_compression; ALTER TABLE volumes DROP COLUMN saved_by_dedupe;`
 
 async function canConnect(path: string): Promise<boolean> {
   const socket = connect(path)

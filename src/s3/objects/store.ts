@@ -5,6 +5,7 @@ import type { BucketSettings } from '../bucket-settings.ts'
 import type { VersioningState } from '../config/versioning.ts'
 import type { Grow } from './growth.ts'
 import type { Pins } from './pins.ts'
+import type { Storing } from './storing.ts'
 
 /** What the functions of this folder work with. */
 export interface ObjectStore {
@@ -23,6 +24,7 @@ export interface OpenBucket {
   readonly volumes: Volumes
   /** The size up to which the volume grows by itself, if it does. */
   readonly growsToBytes?: number
+  readonly storing?: Storing
   readonly createdMs: number
   /** The most bytes an object in it may have, also when it comes in parts. */
   readonly objectBytesMax: number

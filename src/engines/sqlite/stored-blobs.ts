@@ -1,0 +1,56 @@
+/** How blobs are stored, as the runs ask that make it less. */
+import type { DatabaseSync } from 'node:sqlite'
+import type { StoredBlob } from '../../ports/catalog.ts'
+import { query } from './statements.ts'
+
+/** Bits of the column `tried`. */
+export const TRIED = { compression: 1, dedupe: 2 } as const
+
+interface StoredColumns {
+  readonly blob: string
+  readonly sizeBytes: number
+  readonly storedBytes: number
+  readonly digest: string | null
+  readonly group: string | null
+  readonly tried: number
+  readonly refs: number
+}
+
+const COLUMNS = `blob, size AS sizeBytes, coalesce(stored, size) AS storedBytes, digest, grp AS "group", tried, refs`
+const IN_VOLUME = '(SELECT id FROM volumes WHERE uuid = ?)'
+
+export function storedBlobReads(db: DatabaseSync) {
+  // Rows are counted before those are left out that nothing needs, so that no page takes long.
+  const after = query<StoredColumns>(
+    db,
+    `SELECT ${COLUMNS} FROM blobs WHERE volume = ${IN_VOLUME} AND blob > ? ORDER BY blob LIMIT ?`,
+  )
+  const ofDigest = query<StoredColumns>(
+    db,
+    `SELECT ${COLUMNS} FROM blobs WHERE volume = ${IN_VOLUME} AND digest = ? AND size = ? AND refs > 0
+       ORDER BY blob DESC LIMIT ?`,
+  )
+  return {
+    storedBlobs(volume: string, from: string, limit: number): { blobs: StoredBlob[]; next?: string } {
+      const rows = after.all(volume, from, limit)
+      const last = rows.at(-1)
+      const blobs = rows.filter(({ refs }) => refs > 0).map(storedBlob)
+      return last === undefined || rows.length < limit ? { blobs } : { blobs, next: last.blob }
+    },
+
+    twins(volume: string, digest: string, sizeBytes: number, limit: number): StoredBlob[] {
+      return ofDigest.all(volume, digest, sizeBytes, limit).map(storedBlob)
+    },
+  }
+}
+
+function storedBlob({ blob, sizeBytes, storedBytes, digest, group, tried }: StoredColumns): StoredBlob {
+  return {
+    blob,
+    sizeBytes,
+    storedBytes,
+    tried: { compression: (tried & TRIED.compression) !== 0, dedupe: (tried & TRIED.dedupe) !== 0 },
+    ...(digest === null ? {} : { digest }),
+    ...(group === null ? {} : { group }),
+  }
+}
