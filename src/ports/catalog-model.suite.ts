@@ -107,7 +107,7 @@ class Run {
         const stored = { storedBytes, digest: `d${step.size}`, ...(twin === undefined ? {} : { twin: twin.blob }) }
         const object = draft(blob, step.size, { tag: 'new' })
         await this.#put(step.bucket, step.key, {
-          object: { ...object, blobs: object.blobs.map((one) => ({ ...one, ...stored })) },
+          object: { ...object, blobs: [{ blob, sizeBytes: step.size, ...stored }] },
           held: step.held,
           nowMs: step.nowMs,
         })
@@ -323,13 +323,32 @@ class Run {
     const isOne = twin.storedBytes === storedBytes && twin.sizeBytes === written.sizeBytes
     assert.equal(written.group !== undefined, isOne)
     if (isOne) assert.equal(written.group, other.group)
-    const twins = await this.#catalog.twins(this.#name, written.digest ?? '', written.sizeBytes, 1000)
+    const twins = await this.#catalog.twins(
+      this.#name,
+      { digest: written.digest ?? '', sizeBytes: written.sizeBytes },
+      1000,
+    )
     assert.deepEqual(
       twins.map((one) => one.blob),
       known
         .filter((one) => one.digest === written.digest)
         .map((one) => one.blob)
         .toReversed(),
+    )
+  }
+
+  async #join(known: readonly StoredBlob[], twin: StoredBlob): Promise<void> {
+    const blob = known.find((one) => one.sizeBytes === twin.sizeBytes && one !== twin && one.group === undefined)
+    if (blob === undefined) return
+    await this.#catalog.commit([{ do: 'share-blob', volume: this.#name, blob: blob.blob, twin: twin.blob }])
+    const after = (await this.#storedBlobs()).filter((one) => one.blob === blob.blob || one.blob === twin.blob)
+    const { storedBytes, group = twin.blob } = twin
+    assert.deepEqual(
+      after.map((one) => [one.storedBytes, one.group]),
+      [
+        [storedBytes, group],
+        [storedBytes, group],
+      ],
     )
   }
 
@@ -341,6 +360,8 @@ class Run {
     const chosen = known.filter(({ sizeBytes }) => sizeBytes === first.sizeBytes).slice(0, most)
     const groups = new Set(chosen.flatMap(({ group }) => group ?? []))
     const all = known.filter((one) => chosen.includes(one) || groups.has(one.group ?? ''))
+    if (most === 1) await this.#join(known, first)
+    if (most === 1) return
     const storedBytes = Math.min(first.sizeBytes, bytesMax)
     const change = (blobs: readonly StoredBlob[]): Change => ({
       do: 'store-blobs',

@@ -81,6 +81,34 @@ export function proveStorage(catalog: () => Catalog): void {
       assert.deepEqual(await sums('t4'), [100, 0, 0, 0])
     })
 
+    void it('a blob joins the file of its twin, unless it shares one with others or the twin is gone', async () => {
+      await openBucket(catalog(), 't9')
+      const volume = 't9-v'
+      const share = (blob: string, twin: string) => catalog().commit([{ do: 'share-blob', volume, blob, twin }])
+      for (const key of ['a', 'b', 'c', 'd', 'e']) {
+        await catalog().commit([put('t9', key, stored(key, 100, { digest: 'd' }))])
+      }
+      await storeBlobs('t9', ['b'], 30)
+      await share('a', 'b')
+      await share('a', 'b')
+      assert.deepEqual(await sums('t9'), [330, 0, 70, 100])
+      await share('c', 'd')
+      await refused('stale', share('a', 'c'))
+      await refused('missing', share('e', 'never'), { scope: 'blob' })
+      await remove('t9', 'e')
+      await refused('missing', share('a', 'e'))
+      await refused('missing', share('e', 'a'), { scope: 'blob' })
+      const members = await catalog().twins(volume, { digest: 'd', sizeBytes: 100, group: 'b' }, 10)
+      assert.deepEqual(
+        members.map(({ blob, storedBytes }) => [blob, storedBytes]),
+        [
+          ['b', 30],
+          ['a', 30],
+        ],
+      )
+      assert.deepEqual(await sums('t9'), [130, 0, 70, 200])
+    })
+
     void it('a shared file is held by snapshots alone when none of its blobs lives', async () => {
       await openBucket(catalog(), 't5')
       await catalog().commit([put('t5', 'a', stored('a', 100, { storedBytes: 40 }))])
@@ -138,7 +166,8 @@ export function proveStorage(catalog: () => Catalog): void {
         { do: 'note-blob', volume, blob: 'b', digest: 'd', tried: { dedupe: true } },
         { do: 'note-blob', volume, blob: 'never', digest: 'd' },
       ])
-      const names = async () => (await catalog().twins(volume, 'd', 5, 10)).map(({ blob }) => blob)
+      const names = async () =>
+        (await catalog().twins(volume, { digest: 'd', sizeBytes: 5 }, 10)).map(({ blob }) => blob)
       assert.deepEqual(await names(), ['b', 'a'])
       const { blobs, next } = await catalog().storedBlobs(volume, 'a', 1)
       assert.deepEqual(blobs, [

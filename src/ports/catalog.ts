@@ -131,8 +131,12 @@ export interface Catalog {
     after: string,
     limit: number,
   ): Promise<{ readonly blobs: readonly StoredBlob[]; readonly next?: string }>
-  /** Needed blobs with this digest and size, those with the last names first. */
-  twins(volume: string, digest: string, sizeBytes: number, limit: number): Promise<readonly StoredBlob[]>
+  /** Needed blobs with this digest and size, those with the last names first; or only those of one group. */
+  twins(
+    volume: string,
+    of: { readonly digest: string; readonly sizeBytes: number; readonly group?: string },
+    limit: number,
+  ): Promise<readonly StoredBlob[]>
 
   /** Entries of a log, newest first. */
   log(name: LogName, query: { readonly before?: number; readonly limit: number }): Promise<readonly LogEntry[]>
@@ -344,6 +348,12 @@ export type Change =
       readonly blobs: readonly string[]
       readonly storedBytes: number
     }
+  /**
+   * The blob, of the same bytes as its twin, has become the same file. Refused `missing` with scope 'blob' when one of
+   * them is not needed, `stale` when the blob shared a file with others, `full` with scope 'blob' when as many as
+   * `SHARING_BLOBS_MAX` share that of the twin.
+   */
+  | { readonly do: 'share-blob'; readonly volume: string; readonly blob: string; readonly twin: string }
   /** Keeps what was found out about a blob. Of one that is not known nothing is kept. */
   | {
       readonly do: 'note-blob'

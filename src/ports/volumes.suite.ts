@@ -275,8 +275,10 @@ export function proveVolumes(name: string, open: () => Promise<OpenedVolumes>): 
       const [blob, twin] = [await stored(volume, bytes), await stored(volume, bytes)]
       const enough = new Error('enough')
       const stop = () => Promise.reject(enough)
-      await assert.rejects(volumes.compress(volume, blob, stop), enough)
-      await assert.rejects(volumes.share(volume, blob, twin, stop), enough)
+      for (const manner of [{ between: stop }, { beforePlacing: stop }]) {
+        await assert.rejects(volumes.compress(volume, blob, manner), enough)
+        await assert.rejects(volumes.share(volume, blob, twin, manner), enough)
+      }
       assert.equal(await storedBytesOf(volume, blob), bytes.length)
       assert.deepEqual(new Set(await Array.fromAsync(volumes.blobs(volume))), new Set([blob, twin]))
     })

@@ -40,16 +40,14 @@ export interface Volumes {
   /**
    * Stores a blob in less than it is, where that can be, and tells the bytes that it is stored in. Who has it open reads on.
    * Durable on return; repeating it changes nothing; an interrupted call leaves the blob as it was or as it will be.
-   * `between` is awaited again and again with the bytes looked at since: it may wait, and its failure ends the call, which
-   * has then changed nothing.
    */
-  compress(volume: string, blob: string, between?: Between): Promise<number>
+  compress(volume: string, blob: string, manner?: Manner): Promise<number>
 
   /**
    * Stores a blob in the same place as its twin when both have the same bytes, so that the space of one is free. The label
    * is the twin's then. Otherwise as `compress`.
    */
-  share(volume: string, blob: string, twin: string, between?: Between): Promise<Sharing>
+  share(volume: string, blob: string, twin: string, manner?: Manner): Promise<Sharing>
 
   /** Removes a blob. Removing what is not there is fine. */
   unlink(volume: string, blob: string): Promise<void>
@@ -64,7 +62,16 @@ export interface Volumes {
   space(): Promise<DiskSpace>
 }
 
-export type Between = (bytes: number) => Promise<void>
+/** How a long call goes about its work. A failure of either ends the call, which has then changed nothing. */
+export interface Manner {
+  /** Awaited again and again, with the bytes looked at since: the place to wait, so that others have their turn. */
+  readonly between?: (bytes: number) => Promise<void>
+  /**
+   * Awaited before another file takes the place of the blob's. Whoever unlinks blobs meanwhile is to be kept from it: the
+   * file would be there again, and nobody would know of it.
+   */
+  readonly beforePlacing?: () => Promise<void>
+}
 
 /** `unable`: the disk cannot have it so, or one file of it cannot stand for more blobs. */
 export type Sharing = 'shared' | 'different' | 'unable'

@@ -4,7 +4,7 @@
  */
 import { link, open, rename, stat, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import type { Between, BlobReader, Sharing } from '../../ports/volumes.ts'
+import type { BlobReader, Manner, Sharing } from '../../ports/volumes.ts'
 import { openBlob } from './blob-reader.ts'
 import { FileBlobWriter } from './blob-writer.ts'
 import { codeOf, volumesFailure } from './failures.ts'
@@ -21,7 +21,7 @@ export async function packFile(
   path: string,
   replacement: string,
   syncFolder: SyncFolder,
-  between: Between = noWait,
+  { between, beforePlacing }: Manner = {},
 ): Promise<number> {
   const reader = await openBlob(path)
   try {
@@ -29,6 +29,7 @@ export async function packFile(
     const sync = () => syncFolder(dirname(path))
     const storedBytes = await writePacked(reader, await openWriter(replacement, sync), between)
     if (storedBytes < reader.sizeBytes) {
+      await beforePlacing?.()
       await orFailure(path, async () => {
         await rename(replacement, path)
         await sync()
@@ -40,12 +41,12 @@ export async function packFile(
   }
 }
 
-async function writePacked(reader: BlobReader, writer: FileBlobWriter, between: Between): Promise<number> {
+async function writePacked(reader: BlobReader, writer: FileBlobWriter, between: Manner['between']): Promise<number> {
   try {
     for await (const piece of piecesOf(reader)) {
       await writer.write(piece)
       if (writer.isPlain) return reader.sizeBytes
-      await between(piece.length)
+      await between?.(piece.length)
     }
     return await writer.commit(await reader.label())
   } finally {
@@ -59,10 +60,11 @@ export async function shareFile(
   twin: string,
   replacement: string,
   syncFolder: SyncFolder,
-  between: Between = noWait,
+  { between, beforePlacing }: Manner = {},
 ): Promise<Sharing> {
   if (await isSameFile(path, twin)) return 'shared'
   if (!(await haveSameBytes(path, twin, between))) return 'different'
+  await beforePlacing?.()
   return orFailure(path, async () => {
     try {
       await unlink(replacement).catch(() => {})
@@ -89,7 +91,7 @@ async function isSameFile(path: string, twin: string): Promise<boolean> {
   return one.ino === other.ino && one.dev === other.dev
 }
 
-async function haveSameBytes(path: string, twin: string, between: Between): Promise<boolean> {
+async function haveSameBytes(path: string, twin: string, between: Manner['between']): Promise<boolean> {
   const reader = await openBlob(path)
   try {
     const other = await openBlob(twin)
@@ -99,7 +101,7 @@ async function haveSameBytes(path: string, twin: string, between: Between): Prom
       for await (const piece of piecesOf(reader)) {
         if (!piece.equals(await other.read(at, piece.length))) return false
         at += piece.length
-        await between(piece.length)
+        await between?.(piece.length)
       }
       return true
     } finally {
@@ -124,5 +126,3 @@ async function orFailure<Result>(path: string, act: () => Promise<Result>): Prom
     throw volumesFailure(failure, `Blob ${path}`)
   }
 }
-
-const noWait: Between = () => Promise.resolve()

@@ -13,7 +13,7 @@ import { mkdir, open, opendir, readdir, rename, rm, stat, statfs, unlink } from 
 import type { FileHandle } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { VolumesFailure } from '../../ports/volumes.ts'
-import type { Between, BlobReader, BlobWriter, DiskSpace, Sharing, Volumes } from '../../ports/volumes.ts'
+import type { BlobReader, BlobWriter, DiskSpace, Manner, Sharing, Volumes } from '../../ports/volumes.ts'
 import { openBlob } from './blob-reader.ts'
 import { FileBlobWriter } from './blob-writer.ts'
 import { claimFolder, insistOnClaim, releaseFolder } from './claim.ts'
@@ -120,20 +120,20 @@ export class DirectoryVolumes implements Volumes {
     }
   }
 
-  async compress(volume: string, blob: string, between?: Between): Promise<number> {
+  async compress(volume: string, blob: string, manner?: Manner): Promise<number> {
     const path = this.#blob(volume, blob)
     try {
-      return await packFile(path, `${path}.${this.#mark}`, (folder) => this.#sync.sync(folder), between)
+      return await packFile(path, `${path}.${this.#mark}`, (folder) => this.#sync.sync(folder), manner)
     } catch (failure) {
       throw failure instanceof VolumesFailure ? await this.#explain(failure, `Blob ${path}`) : failure
     }
   }
 
-  async share(volume: string, blob: string, twin: string, between?: Between): Promise<Sharing> {
+  async share(volume: string, blob: string, twin: string, manner?: Manner): Promise<Sharing> {
     const path = this.#blob(volume, blob)
     const twinPath = this.#blob(volume, twin)
     try {
-      return await shareFile(path, twinPath, `${path}.${this.#mark}`, (folder) => this.#sync.sync(folder), between)
+      return await shareFile(path, twinPath, `${path}.${this.#mark}`, (folder) => this.#sync.sync(folder), manner)
     } catch (failure) {
       throw failure instanceof VolumesFailure ? await this.#explain(failure, `Blob ${path}`) : failure
     }

@@ -1,14 +1,6 @@
 import { zstdCompressSync } from 'node:zlib'
 import { VolumesFailure } from '../../ports/volumes.ts'
-import type {
-  Between,
-  BlobReader,
-  BlobWriter,
-  DiskSpace,
-  Sharing,
-  Volumes,
-  VolumesReason,
-} from '../../ports/volumes.ts'
+import type { BlobReader, BlobWriter, DiskSpace, Manner, Sharing, Volumes, VolumesReason } from '../../ports/volumes.ts'
 import type { Clock } from '../../ports/system.ts'
 import type { SimulatedRandom } from './random.ts'
 
@@ -188,11 +180,12 @@ export class SimulatedVolumes implements Volumes {
     }
   }
 
-  async compress(volume: string, name: string, between: Between = noWait): Promise<number> {
+  async compress(volume: string, name: string, { between, beforePlacing }: Manner = {}): Promise<number> {
     await this.#delay()
     const blob = this.#finished(volume, name)
-    await between(blob.sizeBytes)
+    await between?.(blob.sizeBytes)
     this.#mayFail()
+    await beforePlacing?.()
     const tree = this.#tree(volume)
     const packed = packedBytes(blob)
     if (packed >= blob.storedBytes || tree.get(name) !== blob) return blob.storedBytes
@@ -204,13 +197,19 @@ export class SimulatedVolumes implements Volumes {
     return packed
   }
 
-  async share(volume: string, name: string, twinName: string, between: Between = noWait): Promise<Sharing> {
+  async share(
+    volume: string,
+    name: string,
+    twinName: string,
+    { between, beforePlacing }: Manner = {},
+  ): Promise<Sharing> {
     await this.#delay()
     const [blob, twin] = [this.#finished(volume, name), this.#finished(volume, twinName)]
     if (blob === twin) return 'shared'
-    await between(blob.sizeBytes)
+    await between?.(blob.sizeBytes)
     this.#mayFail()
     if (!Buffer.concat(blob.chunks).equals(Buffer.concat(twin.chunks))) return 'different'
+    await beforePlacing?.()
     const tree = this.#tree(volume)
     this.#drop(tree, name)
     tree.set(name, twin)
@@ -285,8 +284,6 @@ function packedBytes({ chunks, sizeBytes }: StoredBlob): number {
   const packed = zstdCompressSync(Buffer.concat(chunks)).length
   return sizeBytes - packed < Math.max(SAVED_BYTES_MIN, sizeBytes / 8) ? sizeBytes : packed
 }
-
-const noWait: Between = () => Promise.resolve()
 
 function isWithin(place: string, other: string): boolean {
   return place === other || place.startsWith(`${other}/`)

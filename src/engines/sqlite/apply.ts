@@ -83,6 +83,8 @@ export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
         return blobs.drop(change)
       case 'store-blobs':
         return blobs.store(change)
+      case 'share-blob':
+        return blobs.share(change)
       case 'note-blob':
         return blobs.note(change)
       case 'append-log':

@@ -143,6 +143,19 @@ export function blobChanges(db: DatabaseSync, ledger: Ledger) {
       return {}
     },
 
+    share({ volume: uuid, blob, twin }: Of<'share-blob'>): Outcome {
+      const volume = ledger.volume(uuid)
+      const [row, other] = [find.get(volume.id, blob), find.get(volume.id, twin)]
+      const state = row === undefined ? undefined : stateOf(row)
+      if (row === undefined || state === undefined) refuse('missing', 'blob')
+      if (other === undefined || stateOf(other) === undefined) refuse('missing', 'blob')
+      if (row.group !== null && row.group === other.group) return {}
+      if (row.group !== null) refuse('stale')
+      const group = groupWith(volume, twin, row.size, other.stored) ?? refuse('full', 'blob')
+      regroup(volume, { ...row, state }, other.stored, group)
+      return {}
+    },
+
     note({ volume: uuid, blob, digest, tried }: Of<'note-blob'>): Outcome {
       const volume = ledger.volume(uuid)
       if (digest !== undefined) noteDigest(digest, volume.id, blob)

@@ -175,8 +175,12 @@ export class SqliteCatalog implements Catalog {
     return this.#read.storedBlobs(volume, after, limit)
   }
 
-  async twins(volume: string, digest: string, sizeBytes: number, limit: number): Promise<readonly StoredBlob[]> {
-    return this.#read.twins(volume, digest, sizeBytes, limit)
+  async twins(
+    volume: string,
+    of: { readonly digest: string; readonly sizeBytes: number; readonly group?: string },
+    limit: number,
+  ): Promise<readonly StoredBlob[]> {
+    return this.#read.twins(volume, of, limit)
   }
 
   async log(name: LogName, query: { readonly before?: number; readonly limit: number }): Promise<readonly LogEntry[]> {

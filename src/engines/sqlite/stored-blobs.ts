@@ -28,7 +28,7 @@ export function storedBlobReads(db: DatabaseSync) {
   const ofDigest = query<StoredColumns>(
     db,
     `SELECT ${COLUMNS} FROM blobs WHERE volume = ${IN_VOLUME} AND digest = ? AND size = ? AND refs > 0
-       ORDER BY blob DESC LIMIT ?`,
+       AND grp IS coalesce(?, grp) ORDER BY blob DESC LIMIT ?`,
   )
   return {
     storedBlobs(volume: string, from: string, limit: number): { blobs: StoredBlob[]; next?: string } {
@@ -38,8 +38,12 @@ export function storedBlobReads(db: DatabaseSync) {
       return last === undefined || rows.length < limit ? { blobs } : { blobs, next: last.blob }
     },
 
-    twins(volume: string, digest: string, sizeBytes: number, limit: number): StoredBlob[] {
-      return ofDigest.all(volume, digest, sizeBytes, limit).map(storedBlob)
+    twins(
+      volume: string,
+      { digest, sizeBytes, group }: { readonly digest: string; readonly sizeBytes: number; readonly group?: string },
+      limit: number,
+    ): StoredBlob[] {
+      return ofDigest.all(volume, digest, sizeBytes, group ?? null, limit).map(storedBlob)
     },
   }
 }

@@ -48,7 +48,7 @@ async function share(
   { blob, sizeBytes }: BlobRef,
   digest: string,
 ): Promise<StoredBlob | undefined> {
-  const [twin] = await catalog.twins(bucket.volume, digest, sizeBytes, 1)
+  const [twin] = await catalog.twins(bucket.volume, { digest, sizeBytes }, 1)
   if (twin === undefined) return undefined
   try {
     const sharing = await bucket.volumes.share(bucket.volume, blob, twin.blob)
