@@ -17,6 +17,7 @@ import { startWriter } from '../src/engines/sqlite/start-writer.ts'
 import { serveManagement } from '../src/faces/rest/server.ts'
 import { printRelease } from '../src/model/release.ts'
 import { firstStart, isFirstStart } from '../src/resources/first-start.ts'
+import { EfficiencySchedule } from '../src/resources/storage/efficiency-schedule.ts'
 import { LifecycleSchedule } from '../src/resources/protocols/s3/lifecycle-schedule.ts'
 import { ScheduledSnapshots } from '../src/resources/storage/scheduled-snapshots.ts'
 import { VolumeWatch } from '../src/resources/storage/volume-watch.ts'
@@ -122,6 +123,8 @@ export async function start(settings: Settings): Promise<void> {
   housekeeping.start(wasClean ? undefined : { sweepBeforeMs: begunMs })
   const lifecycle = new LifecycleSchedule(actions)
   lifecycle.start()
+  const efficiency = new EfficiencySchedule(actions)
+  efficiency.start()
   const sampling = new Sampling(cluster)
   sampling.start()
 
@@ -160,6 +163,7 @@ export async function start(settings: Settings): Promise<void> {
     jobs.drain(DRAIN_MS),
     housekeeping.stop(),
     lifecycle.stop(),
+    efficiency.stop(),
     scheduledSnapshots.stop(),
     volumeWatch.stop(),
     sampling.stop(),

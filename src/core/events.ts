@@ -20,6 +20,11 @@ export const events = {
   'volume.modified': { severity: 'informational', text: 'A volume was changed.' },
   'volume.restored': { severity: 'notice', text: 'A volume was taken back to a snapshot.' },
   'volume.deleted': { severity: 'notice', text: 'A volume was deleted.' },
+  'volume.efficiency.ended': { severity: 'informational', text: 'What a volume holds was stored in less.' },
+  'volume.efficiency.failed': {
+    severity: 'error',
+    text: 'What a volume holds could not be stored in less; the job of the run says why.',
+  },
   'volume.autosize.grown': { severity: 'notice', text: 'A volume has grown by itself.' },
   'volume.autosize.shrunk': { severity: 'notice', text: 'A volume has shrunk by itself.' },
   'volume.space.nearly_full': { severity: 'error', text: 'A volume is nearly full.' },

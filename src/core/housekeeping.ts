@@ -14,6 +14,9 @@ const PRUNE_EVERY_MS = 60_000
 const BATCH = 500
 /** Blobs of one volume that are kept for readers; with more, the space of others waits until some have ended. */
 const KEPT_MAX = 100_000
+/** Held while blobs of a volume are unlinked, and while another file takes the place of one of them. */
+export const blobsLock = (volume: string): string => `blobs:${volume}`
+
 /** Batches for one volume in one round, so that one large deletion does not hold up the others. */
 const BATCHES_A_ROUND = 20
 
@@ -133,7 +136,9 @@ export class Housekeeping {
         if (unneeded.length === keptBlobs || keptBlobs > KEPT_MAX) break
         keptBlobs = unneeded.length - blobs.length
         const engine = await this.#cluster.volumesOf(aggregateOf(row))
-        for (const blob of blobs) await engine.unlink(volume, blob)
+        await this.#cluster.locks.with([blobsLock(volume)], async () => {
+          for (const blob of blobs) await engine.unlink(volume, blob)
+        })
         if (blobs.length > 0) await catalog.commit([{ do: 'drop-blobs', volume, blobs }])
       }
     } catch (failure) {

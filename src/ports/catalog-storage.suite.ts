@@ -174,8 +174,10 @@ export function proveStorage(catalog: () => Catalog): void {
         { blob: 'b', sizeBytes: 5, storedBytes: 5, digest: 'd', tried: { compression: false, dedupe: true } },
       ])
       assert.equal(next, 'b')
+      assert.deepEqual(await catalog().storedBlob(volume, 'b'), blobs[0])
       await remove('t8', 'b')
       assert.deepEqual(await names(), ['a'])
+      assert.equal(await catalog().storedBlob(volume, 'b'), undefined)
       assert.deepEqual(
         (await catalog().storedBlobs(volume, '', 10)).blobs.map(({ blob, tried }) => [blob, tried]),
         [

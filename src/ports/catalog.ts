@@ -131,6 +131,8 @@ export interface Catalog {
     after: string,
     limit: number,
   ): Promise<{ readonly blobs: readonly StoredBlob[]; readonly next?: string }>
+  /** How a blob is stored that some row needs; nothing of others. */
+  storedBlob(volume: string, blob: string): Promise<StoredBlob | undefined>
   /** Needed blobs with this digest and size, those with the last names first; or only those of one group. */
   twins(
     volume: string,

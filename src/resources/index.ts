@@ -26,8 +26,10 @@ import { aggregates } from './storage/aggregates.ts'
 import { qosPolicies } from './storage/qos/policies.ts'
 import { snapshotPolicies } from './storage/snapshot-policies.ts'
 import { snapshotPolicySchedules } from './storage/snapshot-policies/schedules.ts'
+import { efficiencyRuns } from './storage/volumes/efficiency-runs.ts'
 import { volumeHistory } from './storage/volumes/metrics.ts'
 import { snapshots } from './storage/volumes/snapshots.ts'
+import { volumeEfficiencyPolicies } from './storage/volume-efficiency-policies.ts'
 import { volumes } from './storage/volumes.ts'
 import { events } from './support/ems/events.ts'
 import { serverBuckets } from './svm/svms/object-store/servers/buckets.ts'
@@ -50,9 +52,11 @@ export const behaviours: readonly Behaviour[] = [
   volumes,
   snapshots,
   volumeHistory,
+  efficiencyRuns,
   aggregates,
   snapshotPolicies,
   snapshotPolicySchedules,
+  volumeEfficiencyPolicies,
   qosPolicies,
   interfaces,
   services,

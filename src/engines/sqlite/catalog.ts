@@ -175,6 +175,10 @@ export class SqliteCatalog implements Catalog {
     return this.#read.storedBlobs(volume, after, limit)
   }
 
+  async storedBlob(volume: string, blob: string): Promise<StoredBlob | undefined> {
+    return this.#read.storedBlob(volume, blob)
+  }
+
   async twins(
     volume: string,
     of: { readonly digest: string; readonly sizeBytes: number; readonly group?: string },

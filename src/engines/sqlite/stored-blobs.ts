@@ -25,6 +25,10 @@ export function storedBlobReads(db: DatabaseSync) {
     db,
     `SELECT ${COLUMNS} FROM blobs WHERE volume = ${IN_VOLUME} AND blob > ? ORDER BY blob LIMIT ?`,
   )
+  const one = query<StoredColumns>(
+    db,
+    `SELECT ${COLUMNS} FROM blobs WHERE volume = ${IN_VOLUME} AND blob = ? AND refs > 0`,
+  )
   const ofDigest = query<StoredColumns>(
     db,
     `SELECT ${COLUMNS} FROM blobs WHERE volume = ${IN_VOLUME} AND digest = ? AND size = ? AND refs > 0
@@ -36,6 +40,11 @@ export function storedBlobReads(db: DatabaseSync) {
       const last = rows.at(-1)
       const blobs = rows.filter(({ refs }) => refs > 0).map(storedBlob)
       return last === undefined || rows.length < limit ? { blobs } : { blobs, next: last.blob }
+    },
+
+    storedBlob(volume: string, blob: string): StoredBlob | undefined {
+      const row = one.get(volume, blob)
+      return row === undefined ? undefined : storedBlob(row)
     },
 
     twins(

@@ -9,6 +9,9 @@ import { plannedRestore, restoreArgs, restoreVolume } from './volume-restore.ts'
 import { AGGREGATES_LOCK, availableIn } from './aggregate-space.ts'
 import { FULLNESS } from './volume-watch.ts'
 import { withAutosize } from './volumes/autosize.ts'
+import { isEfficiencyOn, withEfficiency } from './volumes/efficiency.ts'
+import { askForRun, EFFICIENCY_NOTES } from './volumes/efficiency-notes.ts'
+import { EFFICIENCY_RUNS, notOn } from './volumes/efficiency-runs.ts'
 import { NOTES } from './volumes/owed-snapshots.ts'
 
 const MB = 2 ** 20
@@ -36,7 +39,7 @@ export const createVolume = job({
       throw failures.duplicate(`A volume named "${name}", still being made,`, 'name', 13107405)
     const aggregate = await chooseAggregate(cluster, draft)
     const key = cluster.system.random.uuid()
-    const complete = withAutosize(draft, draft, VOLUME_BYTES_MAX)
+    const complete = await withEfficiency(cluster, withAutosize(draft, draft, VOLUME_BYTES_MAX), draft)
     const input = { ...complete, uuid: key, aggregates: [{ uuid: aggregate }], create_time: cluster.now() }
     await insistOnSpace(cluster, aggregate, input)
     return { key, input, locks: [lock] }
@@ -80,6 +83,8 @@ export const modifyVolume = job({
   async plan(cluster, { row = {}, draft, args }) {
     const key = textAt(row, 'uuid')
     const restore = await plannedRestore(cluster, row, args)
+    const after = await withEfficiency(cluster, { ...row, ...draft }, draft)
+    if (draft['efficiency.scanner.state'] === 'active' && !isEfficiencyOn(after)) throw notOn()
     return {
       key,
       input: {
@@ -102,7 +107,8 @@ export const modifyVolume = job({
           if (record === undefined) throw failures.notFound('volume', 'uuid')
           const before = record.body as Row
           const given: Row = isRecord(change) ? change : {}
-          const after = withAutosize({ ...before, ...given }, given, VOLUME_BYTES_MAX)
+          const sized = withAutosize({ ...before, ...given }, given, VOLUME_BYTES_MAX)
+          const after = await withEfficiency(cluster, sized, given)
           const aggregate = aggregateOf(before)
           if (after['size'] !== before['size'] || after['guarantee.type'] !== before['guarantee.type']) {
             await insistOnSpace(cluster, aggregate, after)
@@ -113,6 +119,7 @@ export const modifyVolume = job({
             cluster.put('storage/volumes', after, { expect: record.revision }),
             cluster.event('volume.modified', { volume: after['name'] ?? '' }),
           ])
+          await askForRun(cluster, key, given)
         })
       },
     },
@@ -141,12 +148,15 @@ export const removeVolume = job({
         await cluster.locks.with([`servers:${textAt(input, 'svm.uuid')}`], async () => {
           await insistOnUnused(cluster, key)
           const snapshots = await cluster.catalog.records(SNAPSHOTS, { parent: key })
+          const runs = await cluster.catalog.records(EFFICIENCY_RUNS, { parent: key })
           await cluster.commit([
             { do: 'check-childless', type: 'protocols/s3/buckets', parent: key },
             { do: 'close-volume', volume: key },
             ...snapshots.map((record) => ({ do: 'remove-record', type: SNAPSHOTS, key: record.key }) as const),
             { do: 'remove-record', type: 'storage/volumes', key },
             { do: 'remove-record', type: NOTES, key },
+            { do: 'remove-record', type: EFFICIENCY_NOTES, key },
+            ...runs.map((record) => ({ do: 'remove-record', type: EFFICIENCY_RUNS, key: record.key }) as const),
             { do: 'remove-record', type: FULLNESS, key },
             { do: 'drop-counters', table: 'volume', row: key },
             cluster.event('volume.deleted', { volume: input['name'] ?? '' }),

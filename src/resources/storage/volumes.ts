@@ -3,6 +3,7 @@ import { bytes, count, flag, name, oneOf, text, time, uuid } from '../../model/k
 import { operationFields } from '../metric-readings.ts'
 import { createVolume, modifyVolume, removeVolume, VOLUME_BYTES_MAX, VOLUME_BYTES_MIN } from './volume-verbs.ts'
 import { autosizeFields } from './volumes/autosize.ts'
+import { efficiencyFields, volumeEfficiency } from './volumes/efficiency.ts'
 import { volumeMetrics, volumeSpace } from './volume-readings.ts'
 
 const GB = 2 ** 30
@@ -59,6 +60,7 @@ export const volumes = define(
         default: 'default',
       },
       'qos.policy': { doc: 'Its ceilings of throughput.', ref: 'storage/qos/policies', set: 'always' },
+      ...efficiencyFields,
       create_time: { doc: 'When it was made.', kind: time() },
       snapshot_count: { doc: 'How many snapshots it has.', kind: count(), since: '9.10.1' },
       is_object_store: { doc: 'Whether it is the root volume of an object store server.', kind: flag() },
@@ -71,5 +73,10 @@ export const volumes = define(
       ...operationFields,
     },
   },
-  { derive: [volumeSpace, ...volumeMetrics], create: createVolume, modify: modifyVolume, remove: removeVolume },
+  {
+    derive: [volumeSpace, volumeEfficiency, ...volumeMetrics],
+    create: createVolume,
+    modify: modifyVolume,
+    remove: removeVolume,
+  },
 )
