@@ -24,6 +24,9 @@ export interface AggregateSpace {
   /** Used by volumes, or promised to them. */
   readonly footprintBytes: number
   readonly provisionedBytes: number
+  /** What its volumes hold, as clients and snapshots see it, and what that takes. */
+  readonly wholeBytes: number
+  readonly usedBytes: number
   readonly volumes: number
 }
 
@@ -36,8 +39,13 @@ export async function spaceOf(cluster: Cluster, aggregate: string): Promise<Aggr
   ])
   let footprint = 0
   let provisioned = 0
+  let wholeBytes = 0
+  let usedBytes = 0
   for (const volume of own) {
-    const used = counters.get(textAt(volume, 'uuid'))?.usedBytes ?? 0
+    const counter = counters.get(textAt(volume, 'uuid'))
+    const used = counter?.usedBytes ?? 0
+    usedBytes += used
+    wholeBytes += used + (counter?.savedByCompressionBytes ?? 0) + (counter?.savedByDedupeBytes ?? 0)
     footprint += footprintOf(volume, used)
     provisioned += Number(volume['size'])
   }
@@ -47,6 +55,8 @@ export async function spaceOf(cluster: Cluster, aggregate: string): Promise<Aggr
     availableBytes,
     footprintBytes: footprint,
     provisionedBytes: provisioned,
+    wholeBytes,
+    usedBytes,
     volumes: own.length,
   }
 }

@@ -1,8 +1,9 @@
 import { define } from '../../core/behaviour.ts'
 import type { Derivation } from '../../core/behaviour.ts'
-import { bytes, count, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
+import { bytes, count, decimal, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
 import { type Row, textAt } from '../../model/value.ts'
-import { spaceOf } from './aggregate-space.ts'
+import { spaceOf, type AggregateSpace } from './aggregate-space.ts'
+import { ratio } from './volumes/efficiency.ts'
 import { createAggregate, modifyAggregate, removeAggregate } from './aggregate-verbs.ts'
 
 const node: Derivation = {
@@ -18,6 +19,30 @@ const place: Derivation = {
   from: (cluster, rows) => Promise.resolve(rows.map((row) => ({ 'block_storage.path': cluster.engineOf(row).place }))),
 }
 
+/** A snapshot is no copy here, so there is one figure with snapshots and without. */
+const EFFICIENCY = ['space.efficiency', 'space.efficiency_without_snapshots'] as const
+
+function efficiencyOf({ wholeBytes, usedBytes }: AggregateSpace): Row {
+  return Object.fromEntries(
+    EFFICIENCY.flatMap((base) => [
+      [`${base}.logical_used`, wholeBytes],
+      [`${base}.savings`, wholeBytes - usedBytes],
+      [`${base}.ratio`, ratio(wholeBytes, usedBytes)],
+    ]),
+  ) as Row
+}
+
+const efficiencyFields = Object.fromEntries(
+  EFFICIENCY.flatMap((base) => [
+    [
+      `${base}.logical_used`,
+      { doc: 'Bytes that its volumes hold, a shared body as often as it is there.', kind: bytes() },
+    ],
+    [`${base}.savings`, { doc: 'Of these, bytes that compression and deduplication save.', kind: bytes() }],
+    [`${base}.ratio`, { doc: 'Bytes held for each byte that this takes.', kind: decimal() }],
+  ]),
+)
+
 const space: Derivation = {
   gives: [
     'state',
@@ -28,6 +53,7 @@ const space: Derivation = {
     'space.footprint',
     'space.total_provisioned_space',
     'volume-count',
+    ...EFFICIENCY.flatMap((base) => [`${base}.logical_used`, `${base}.savings`, `${base}.ratio`]),
   ],
   from: (cluster, rows) =>
     Promise.all(
@@ -43,6 +69,7 @@ const space: Derivation = {
           'space.footprint': found.footprintBytes,
           'space.total_provisioned_space': found.provisionedBytes,
           'volume-count': found.volumes,
+          ...efficiencyOf(found),
         }
       }),
     ),
@@ -78,6 +105,7 @@ export const aggregates = define(
       'space.block_storage.used_percent': { doc: 'Used, in percent of the size.', kind: count(), since: '9.13.1' },
       'space.footprint': { doc: 'Bytes that its volumes use or have been promised.', kind: bytes() },
       'space.total_provisioned_space': { doc: 'Sum of the sizes of its volumes.', kind: bytes() },
+      ...efficiencyFields,
       'volume-count': { doc: 'How many volumes it has.', kind: count(), since: '9.11.1' },
     },
   },
