@@ -20,7 +20,7 @@ export const CHUNK_BYTES = 128 * 1024
 /** So an index has at most 512 KiB. What is behind so many chunks (8 GiB) is stored as it is. */
 export const CHUNKS_MAX = 65_536
 const ENTRY_BYTES = 8
-/** Frames made or read at the same time, as many as zlib has threads. */
+/** Frames of one blob that are made at the same time while a client waits for it. */
 const AT_ONCE = 4
 /** File systems give space in blocks. To save less than one is to save nothing. */
 const SAVED_BYTES_MIN = 4096
@@ -37,6 +37,7 @@ function isWorthIt(contentBytes: number, storedBytes: number): boolean {
 
 /** Packs the bytes of one blob as they come. What it gives is to be written in order. */
 export class Packer {
+  readonly #atOnce: number
   #gathered: Uint8Array[] = []
   #gatheredBytes = 0
   readonly #index: number[] = []
@@ -44,6 +45,11 @@ export class Packer {
   #frameBytes = 0
   #restBytes = 0
   #gaveUp = false
+
+  /** With 1, it never takes more than one core. */
+  constructor(atOnce = AT_ONCE) {
+    this.#atOnce = atOnce
+  }
 
   /** Nothing was packed, and nothing will be. */
   get isPlain(): boolean {
@@ -68,7 +74,7 @@ export class Packer {
     }
     while (rest.length >= CHUNK_BYTES && !this.#gaveUp) {
       // The first chunk is tried alone: when it does not shrink, nothing else is tried.
-      const chunks = chunksOf(rest, this.#chunkedBytes === 0 ? 1 : AT_ONCE)
+      const chunks = chunksOf(rest, this.#chunkedBytes === 0 ? 1 : this.#atOnce)
       rest = rest.subarray(chunks.length * CHUNK_BYTES)
       out.push(...(await this.#pack(chunks)))
     }

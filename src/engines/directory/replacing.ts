@@ -83,7 +83,7 @@ export async function shareFile(
 
 async function openWriter(path: string, syncFolder: () => Promise<void>): Promise<FileBlobWriter> {
   const handle = await orFailure(path, () => open(path, 'w', 0o600))
-  return new FileBlobWriter(path, handle, syncFolder, { packer: new Packer(), onlyPacked: true })
+  return new FileBlobWriter(path, handle, syncFolder, { packer: new Packer(1), onlyPacked: true })
 }
 
 async function isSameFile(path: string, twin: string): Promise<boolean> {

@@ -47,6 +47,12 @@ export interface WalkCounts {
 
 const NOTHING: WalkCounts = { examined: 0, examinedBytes: 0, compressed: 0, shared: 0, failed: 0, savedBytes: 0 }
 
+interface Wants {
+  readonly compression: boolean
+  readonly dedupe: boolean
+  readonly engine: Volumes
+}
+
 /** Somebody wants the run to end, or its time is over. */
 class Stopped extends Error {}
 /** Nothing needs the blob any more. */
@@ -85,9 +91,13 @@ export class EfficiencyWalk {
     try {
       for (;;) {
         const { blobs, next } = await catalog.storedBlobs(this.#volume, this.#after, PAGE)
+        await this.#pause()
+        const wants = await this.#wants()
         for (const blob of blobs) {
-          await this.#pause()
-          await this.#look(blob)
+          if (!this.#isDone(blob, wants)) {
+            await this.#pause()
+            await this.#look(blob.blob)
+          }
           const { examined, examinedBytes } = this.counts
           this.#count({ examined: examined + 1, examinedBytes: examinedBytes + blob.sizeBytes })
           this.#after = blob.blob
@@ -102,30 +112,34 @@ export class EfficiencyWalk {
     }
   }
 
-  async #look(listed: StoredBlob): Promise<void> {
-    if (listed.tried.compression === true && listed.tried.dedupe === true && !this.#triesAgain) return
-    const wants = await this.#wants()
-    const { engine } = wants
+  #isDone({ sizeBytes, group, tried }: StoredBlob, wants: Wants): boolean {
+    const canCompress = wants.compression && sizeBytes > COMPRESSED_BYTES_MIN
+    const canShare = wants.dedupe && group === undefined
+    if (this.#triesAgain) return !canCompress && !canShare
+    return (!canCompress || tried.compression === true) && (!canShare || tried.dedupe === true)
+  }
+
+  async #look(name: string): Promise<void> {
+    const { dedupe, compression, engine } = await this.#wants()
     try {
       await untilAvailable(this.#cluster, this.#work, async () => {
         // What the list says may be old: others have written since, and this run itself.
-        const blob = await this.#find(listed.blob)
-        if (wants.dedupe && (await this.#share(engine, blob))) return
-        if (wants.compression) await this.#compress(engine, blob)
+        const blob = await this.#find(name)
+        if (dedupe && (await this.#share(engine, blob))) return
+        if (compression) await this.#compress(engine, blob)
       })
     } catch (failure) {
       if (failure instanceof Gone) return
       const reason = failure instanceof VolumesFailure ? failure.reason : undefined
       if (reason !== 'missing' && reason !== 'damaged') throw failure
-      if (reason === 'missing' && (await this.#cluster.catalog.storedBlob(this.#volume, listed.blob)) === undefined)
-        return
+      if (reason === 'missing' && (await this.#cluster.catalog.storedBlob(this.#volume, name)) === undefined) return
       this.#count({ failed: this.counts.failed + 1 })
-      this.#cluster.log.error('A blob could not be stored in less.', { blob: listed.blob, cause: describe(failure) })
+      this.#cluster.log.error('A blob could not be stored in less.', { blob: name, cause: describe(failure) })
     }
   }
 
   /** As the volume and the order say now. Who turns everything off ends the run. */
-  async #wants(): Promise<{ compression: boolean; dedupe: boolean; engine: Volumes }> {
+  async #wants(): Promise<Wants> {
     const row = await this.#cluster.find('storage/volumes', this.#volume)
     if (row === undefined || row['state'] === 'offline') throw new Stopped()
     const { input } = this.#work
