@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import type { Catalog, Change, RefusalReason, StoredBlob, Versioning } from './catalog.ts'
+import type { Catalog, Change, RefusalReason, Versioning } from './catalog.ts'
 import { CommitRefused } from './catalog.ts'
 import {
   bytes,
@@ -36,6 +36,7 @@ import {
   type Held,
   type Draft,
 } from './catalog-model-rows.suite.ts'
+import { checkTwin, Files, storedBlobsOf, storeSome } from './catalog-model-storage.suite.ts'
 import { BUCKETS, SEED, step, type Step } from './catalog-steps.suite.ts'
 
 let runs = 0
@@ -102,7 +103,7 @@ class Run {
       case 'put': {
         const blob = this.#newBlob(step.size)
         const storedBytes = Math.min(step.size, step.storedBytes)
-        const known = await this.#storedBlobs()
+        const known = await storedBlobsOf(this.#catalog, this.#name)
         const twin = step.twin === null ? undefined : known[step.twin % Math.max(1, known.length)]
         const stored = { storedBytes, digest: `d${step.size}`, ...(twin === undefined ? {} : { twin: twin.blob }) }
         const object = draft(blob, step.size, { tag: 'new' })
@@ -111,11 +112,11 @@ class Run {
           held: step.held,
           nowMs: step.nowMs,
         })
-        await this.#checkTwin(blob, { storedBytes, twin })
+        await checkTwin(this.#catalog, this.#name, blob, { storedBytes, twin })
         break
       }
       case 'store':
-        await this.#store(step.which, step.most, step.storedBytes)
+        await storeSome(this.#catalog, this.#name, step)
         break
       case 'delete':
         await this.#delete(step.bucket, step.key, step)
@@ -298,85 +299,6 @@ class Run {
     )
   }
 
-  async #storedBlobs(): Promise<StoredBlob[]> {
-    const all: StoredBlob[] = []
-    for (let after: string | undefined = ''; after !== undefined;) {
-      const page: { blobs: readonly StoredBlob[]; next?: string } = await this.#catalog.storedBlobs(
-        this.#name,
-        after,
-        3,
-      )
-      all.push(...page.blobs)
-      after = page.next
-    }
-    return all
-  }
-
-  /** A twin counts with the new blob only when it was stored in the same way. */
-  async #checkTwin(blob: string, { storedBytes, twin }: { storedBytes: number; twin: StoredBlob | undefined }) {
-    const known = await this.#storedBlobs()
-    const written = known.find((one) => one.blob === blob)
-    const other = known.find((one) => one.blob === twin?.blob)
-    // The put may have replaced the object whose blob was the twin.
-    if (written === undefined || twin === undefined || other === undefined) return
-    assert.equal(written.storedBytes, storedBytes)
-    const isOne = twin.storedBytes === storedBytes && twin.sizeBytes === written.sizeBytes
-    assert.equal(written.group !== undefined, isOne)
-    if (isOne) assert.equal(written.group, other.group)
-    const twins = await this.#catalog.twins(
-      this.#name,
-      { digest: written.digest ?? '', sizeBytes: written.sizeBytes },
-      1000,
-    )
-    assert.deepEqual(
-      twins.map((one) => one.blob),
-      known
-        .filter((one) => one.digest === written.digest)
-        .map((one) => one.blob)
-        .toReversed(),
-    )
-  }
-
-  async #join(known: readonly StoredBlob[], twin: StoredBlob): Promise<void> {
-    const blob = known.find((one) => one.sizeBytes === twin.sizeBytes && one !== twin && one.group === undefined)
-    if (blob === undefined) return
-    await this.#catalog.commit([{ do: 'share-blob', volume: this.#name, blob: blob.blob, twin: twin.blob }])
-    const after = (await this.#storedBlobs()).filter((one) => one.blob === blob.blob || one.blob === twin.blob)
-    const { storedBytes, group = twin.blob } = twin
-    assert.deepEqual(
-      after.map((one) => [one.storedBytes, one.group]),
-      [
-        [storedBytes, group],
-        [storedBytes, group],
-      ],
-    )
-  }
-
-  /** Some blobs of one size become one file, with all that shared a file with one of them. */
-  async #store(which: number, most: number, bytesMax: number): Promise<void> {
-    const known = await this.#storedBlobs()
-    const first = known[which % Math.max(1, known.length)]
-    if (first === undefined) return
-    const chosen = known.filter(({ sizeBytes }) => sizeBytes === first.sizeBytes).slice(0, most)
-    const groups = new Set(chosen.flatMap(({ group }) => group ?? []))
-    const all = known.filter((one) => chosen.includes(one) || groups.has(one.group ?? ''))
-    if (most === 1) await this.#join(known, first)
-    if (most === 1) return
-    const storedBytes = Math.min(first.sizeBytes, bytesMax)
-    const change = (blobs: readonly StoredBlob[]): Change => ({
-      do: 'store-blobs',
-      volume: this.#name,
-      blobs: [...blobs.map(({ blob }) => blob), 'never'],
-      storedBytes,
-    })
-    if (all.length > chosen.length) await refused('stale', this.#catalog.commit([change(chosen)]))
-    await this.#catalog.commit([change(all)])
-    const after = (await this.#storedBlobs()).filter(({ blob }) => all.some((one) => one.blob === blob))
-    assert.deepEqual(new Set(after.map((one) => one.storedBytes)), new Set([storedBytes]))
-    assert.equal(new Set(after.map(({ blob, group }) => group ?? blob)).size, 1)
-    assert.equal(after[0]?.group === undefined, after.length === 1)
-  }
-
   /** While it goes back, everything is shown as it was, and nothing can be changed. */
   async #goBack(which: number, limit: number): Promise<void> {
     const snapshot = this.#snapshots[which]
@@ -476,7 +398,7 @@ class Run {
 
   /** What reclaim has not come to yet still counts as used, by snapshots. */
   async #checkVolume(): Promise<void> {
-    const files = new Files(await this.#storedBlobs())
+    const files = new Files(await storedBlobsOf(this.#catalog, this.#name))
     const live = files.of(this.#liveBlobs())
     const counters = await this.#catalog.volume(this.#name)
     assert.ok(counters)
@@ -504,7 +426,7 @@ class Run {
     for (const { index } of this.#snapshots) {
       for (const blob of blobsOf(index)) needed.add(blob)
     }
-    const stored = await this.#storedBlobs()
+    const stored = await storedBlobsOf(this.#catalog, this.#name)
     assert.deepEqual(new Set(stored.map(({ blob }) => blob)), needed)
     for (const { blob, sizeBytes } of stored) assert.equal(sizeBytes, this.#sizes.get(blob))
     const files = new Files(stored)
@@ -513,38 +435,5 @@ class Run {
     assert.equal(counters.snapshotBytes, files.sum(files.all.difference(files.of(this.#liveBlobs()))))
     const unneeded = new Set(await this.#catalog.unneededBlobs(this.#name, 1000))
     assert.deepEqual(unneeded, new Set(this.#sizes.keys()).difference(needed))
-  }
-}
-
-/** The files that blobs are stored in. */
-class Files {
-  readonly #fileOf: ReadonlyMap<string, string>
-  readonly #files = new Map<string, StoredBlob>()
-  readonly #bytes: number
-
-  constructor(stored: readonly StoredBlob[]) {
-    this.#fileOf = new Map(stored.map(({ blob, group }) => [blob, group === undefined ? blob : `group ${group}`]))
-    for (const one of stored) this.#files.set(this.#fileOf.get(one.blob) ?? '', one)
-    this.#bytes = stored.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
-  }
-
-  get all(): Set<string> {
-    return new Set(this.#files.keys())
-  }
-
-  of(blobs: Iterable<string>): Set<string> {
-    return new Set([...blobs].map((blob) => this.#fileOf.get(blob) ?? `no file of ${blob}`))
-  }
-
-  sum(files: Iterable<string>): number {
-    return [...files].reduce((sum, file) => sum + (this.#files.get(file)?.storedBytes ?? Number.NaN), 0)
-  }
-
-  get savedByCompressionBytes(): number {
-    return [...this.#files.values()].reduce((sum, { sizeBytes, storedBytes }) => sum + sizeBytes - storedBytes, 0)
-  }
-
-  get savedByDedupeBytes(): number {
-    return this.#bytes - [...this.#files.values()].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
   }
 }

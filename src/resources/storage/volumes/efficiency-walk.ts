@@ -15,7 +15,7 @@ import { describe } from '../../../core/jobs.ts'
 import { untilAvailable } from '../../../core/until-available.ts'
 import { Interrupted, type Work } from '../../../core/verb.ts'
 import { type Row, textAt } from '../../../model/value.ts'
-import { CommitRefused, SHARING_BLOBS_MAX, type Change, type StoredBlob } from '../../../ports/catalog.ts'
+import { CommitRefused, SHARING_BLOBS_MAX, type Change, type StoredBlob, type Tried } from '../../../ports/catalog.ts'
 import { VolumesFailure, type Manner, type Volumes } from '../../../ports/volumes.ts'
 import { digestOfLabel } from '../../../s3/objects/labels.ts'
 import { number } from '../../../s3/record-values.ts'
@@ -67,6 +67,9 @@ export class EfficiencyWalk {
   readonly #isGentle: boolean
   readonly #triesAgain: boolean
   #after: string
+  /** Found out, and not noted yet. */
+  readonly #tried = new Map<string, Tried>()
+  #isUnableTold = false
   #workingSinceMs: number
   #notedAtMs: number
 
@@ -93,6 +96,7 @@ export class EfficiencyWalk {
         const { blobs, next } = await catalog.storedBlobs(this.#volume, this.#after, PAGE)
         await this.#pause()
         const wants = await this.#wants()
+        if (wants.dedupe) await this.#learnDigests(wants, blobs)
         for (const blob of blobs) {
           if (!this.#isDone(blob, wants)) {
             await this.#pause()
@@ -103,6 +107,7 @@ export class EfficiencyWalk {
           this.#after = blob.blob
           await this.#note()
         }
+        await this.#keepTried()
         if (next === undefined) return 'success'
         this.#after = next
       }
@@ -117,6 +122,30 @@ export class EfficiencyWalk {
     const canShare = wants.dedupe && group === undefined
     if (this.#triesAgain) return !canCompress && !canShare
     return (!canCompress || tried.compression === true) && (!canShare || tried.dedupe === true)
+  }
+
+  /** What twins are found by, of all that are about to be looked at. It was written with them, into their labels. */
+  async #learnDigests(wants: Wants, blobs: readonly StoredBlob[]): Promise<void> {
+    const volume = this.#volume
+    const changes: Change[] = []
+    for (const { blob, digest, ...rest } of blobs) {
+      if (digest !== undefined || this.#isDone({ blob, ...rest }, { ...wants, compression: false })) continue
+      const found = await digestOf(wants.engine, volume, blob)
+      if (found !== undefined) changes.push({ do: 'note-blob', volume, blob, digest: found })
+      await this.#pause()
+    }
+    if (changes.length > 0) {
+      await untilAvailable(this.#cluster, this.#work, () => this.#cluster.catalog.commit(changes))
+    }
+  }
+
+  /** One commit for many: whose note is lost is tried once more. */
+  async #keepTried(): Promise<void> {
+    const changes = [...this.#tried].map(([blob, tried]): Change => {
+      return { do: 'note-blob', volume: this.#volume, blob, tried }
+    })
+    this.#tried.clear()
+    if (changes.length > 0) await this.#commit(changes)
   }
 
   async #look(name: string): Promise<void> {
@@ -156,28 +185,24 @@ export class EfficiencyWalk {
     const volume = this.#volume
     const { catalog } = this.#cluster
     if (blob.group !== undefined || (blob.tried.dedupe === true && !this.#triesAgain)) return false
-    const noted = { do: 'note-blob', volume, blob: blob.blob } as const
-    const digest = blob.digest ?? (await digestOf(engine, volume, blob.blob))
-    if (digest === undefined || blob.sizeBytes === 0) {
-      await catalog.commit([{ ...noted, tried: { dedupe: true } }])
-      return false
-    }
-    const found = await catalog.twins(volume, { digest, sizeBytes: blob.sizeBytes }, TWINS_LOOKED_AT + 1)
+    this.#tried.set(blob.blob, { ...this.#tried.get(blob.blob), dedupe: true })
+    const { digest, sizeBytes } = blob
+    if (digest === undefined) return false
+    const found = await catalog.twins(volume, { digest, sizeBytes }, TWINS_LOOKED_AT + 1)
     const twins = found.filter((one) => one.blob !== blob.blob).toSorted((a, b) => a.storedBytes - b.storedBytes)
     for (const twin of twins) {
-      const sharing = await this.#placing(blob.blob, (manner) => engine.share(volume, blob.blob, twin.blob, manner))
+      const sharing = await this.#placing(blob.blob, (manner) =>
+        // The twin may have just gone. What is wrong with the blob itself shows when it is compressed.
+        engine.share(volume, blob.blob, twin.blob, manner).catch(unlessUnreadable),
+      )
+      if (sharing === 'unable') this.#tellUnable()
       if (sharing !== 'shared') continue
-      const tried = { dedupe: true, compression: twin.tried.compression === true }
-      const isDone = await this.#commit([
-        { do: 'share-blob', volume, blob: blob.blob, twin: twin.blob },
-        { ...noted, digest, tried },
-      ])
-      if (!isDone) continue
+      if (!(await this.#commit([{ do: 'share-blob', volume, blob: blob.blob, twin: twin.blob }]))) continue
+      this.#tried.set(blob.blob, { dedupe: true, compression: twin.tried.compression === true })
       const { shared, savedBytes } = this.counts
       this.#count({ shared: shared + 1, savedBytes: savedBytes + blob.storedBytes })
       return true
     }
-    await catalog.commit([{ ...noted, digest, tried: { dedupe: true } }])
     return false
   }
 
@@ -188,18 +213,29 @@ export class EfficiencyWalk {
       if (sizeBytes <= COMPRESSED_BYTES_MIN || (blob.tried.compression === true && !this.#triesAgain)) return
       const storedBytes = await this.#placing(blob.blob, (manner) => engine.compress(volume, blob.blob, manner))
       const members = await this.#together(blob)
-      const tried = members.map((one): Change => ({ do: 'note-blob', volume, blob: one, tried: { compression: true } }))
+      const keep = () => {
+        for (const one of members) this.#tried.set(one, { ...this.#tried.get(one), compression: true })
+      }
       if (storedBytes === before) {
-        await this.#cluster.catalog.commit(tried)
+        keep()
         return
       }
       for (const one of members) if (one !== blob.blob) await this.#follow(engine, one, blob.blob)
-      if (await this.#commit([{ do: 'store-blobs', volume, blobs: members, storedBytes }, ...tried])) {
+      if (await this.#commit([{ do: 'store-blobs', volume, blobs: members, storedBytes }])) {
         const { compressed, savedBytes } = this.counts
         this.#count({ compressed: compressed + 1, savedBytes: savedBytes + before - storedBytes })
+        keep()
         return
       }
     }
+  }
+
+  #tellUnable(): void {
+    if (this.#isUnableTold) return
+    this.#isUnableTold = true
+    this.#cluster.log.warn('The disk of a volume cannot store the same bytes once: it has no links between files.', {
+      volume: this.#volume,
+    })
   }
 
   /** The blobs that share the file of this one, itself among them. */
@@ -283,6 +319,7 @@ export class EfficiencyWalk {
     const done = Math.min(1, this.counts.examinedBytes / wholeBytes)
     const progress = `${this.counts.examinedBytes} bytes (${Math.floor(done * 100)}%) done`
     const counts = this.counts as unknown as Row
+    await this.#keepTried()
     await untilAvailable(this.#cluster, this.#work, async () => {
       await changeNotes(this.#cluster, this.#volume, { progress }, (change) =>
         this.#work.commit([change], { after: this.#after, counts }),
@@ -292,12 +329,21 @@ export class EfficiencyWalk {
   }
 }
 
-/** From the label of a blob, which has it since the blob was written. */
+/** From the label of a blob, which has it since the blob was written. None where the file is damaged, or has just gone. */
 async function digestOf(engine: Volumes, volume: string, blob: string): Promise<string | undefined> {
-  const reader = await engine.open(volume, blob)
   try {
-    return digestOfLabel(await reader.label())
-  } finally {
-    await reader.close()
+    const reader = await engine.open(volume, blob)
+    try {
+      return digestOfLabel(await reader.label())
+    } finally {
+      await reader.close()
+    }
+  } catch (failure) {
+    return unlessUnreadable(failure)
   }
+}
+
+function unlessUnreadable(failure: unknown): undefined {
+  if (failure instanceof VolumesFailure && (failure.reason === 'missing' || failure.reason === 'damaged')) return
+  throw failure
 }
