@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { VolumesFailure } from '../../ports/volumes.ts'
 import type { BlobReader } from '../../ports/volumes.ts'
 import { volumesFailure } from './failures.ts'
@@ -10,8 +11,8 @@ import type { Index } from './packing.ts'
 
 /** The end of a file that is read when it is opened: the footer, and with it all of a small blob. */
 const TAIL_BYTES = 8 * 1024
-/** Chunks of a packed blob that are read and unpacked together. */
-const CHUNKS_AT_ONCE = 8
+/** Chunks of a packed blob that are read from the disk together. */
+const CHUNKS_AT_ONCE = 16
 
 export async function openBlob(path: string): Promise<BlobReader> {
   let handle: FileHandle
@@ -113,15 +114,17 @@ class PackedBlobReader extends FileBlobReader {
     const end = start + length
     const index = await (this.#index ??= this.#readIndex())
     const parts: Buffer[] = []
+    const chunkedEnd = Math.min(end, index.chunkedBytes)
     let at = start
-    while (at < Math.min(end, index.chunkedBytes)) {
+    while (at < chunkedEnd) {
       const first = Math.floor(at / CHUNK_BYTES)
-      const count = Math.min(CHUNKS_AT_ONCE, Math.ceil(Math.min(end, index.chunkedBytes) / CHUNK_BYTES) - first)
-      for (const [nth, content] of (await this.#chunks(index, first, count)).entries()) {
-        const before = (first + nth) * CHUNK_BYTES
-        const part = content.subarray(at - before, Math.min(end - before, content.length))
+      const count = Math.min(CHUNKS_AT_ONCE, Math.ceil(chunkedEnd / CHUNK_BYTES) - first)
+      let pieceAt = first * CHUNK_BYTES
+      for (const piece of await this.#chunks(index, first, count)) {
+        const part = piece.subarray(Math.max(0, at - pieceAt), Math.max(0, chunkedEnd - pieceAt))
         parts.push(part)
         at += part.length
+        pieceAt += piece.length
       }
     }
     if (at < end) parts.push(await this.file.bytes(index.restAt + at - index.chunkedBytes, end - at))
@@ -137,27 +140,26 @@ class PackedBlobReader extends FileBlobReader {
     return index
   }
 
-  /** Chunks that follow one another lie one behind the other. */
+  /** The content of chunks that follow one another, which lie one behind the other. */
   async #chunks(index: Index, first: number, count: number): Promise<Buffer[]> {
-    if (count > 0 && this.#last?.n === first) {
+    if (this.#last?.n === first) {
       const { content } = this.#last
-      return [content, ...(await this.#chunks(index, first + 1, count - 1))]
+      return count === 1 ? [content] : [content, ...(await this.#chunks(index, first + 1, count - 1))]
     }
-    if (count === 0) return []
-    const places = Array.from({ length: count }, (_, nth) => index.chunk(first + nth))
-    const from = places[0]?.at ?? 0
-    const stored = await this.file.bytes(
-      from,
-      places.reduce((sum, { storedBytes }) => sum + storedBytes, 0),
-    )
-    const contents = await Promise.all(
-      places.map((place) => unpack(stored.subarray(place.at - from, place.at - from + place.storedBytes), place)),
-    )
-    return contents.map((content, nth) => {
+    const chunks = Array.from({ length: count }, (_, nth) => index.chunk(first + nth))
+    const from = chunks[0]?.at ?? 0
+    const storedBytes = chunks.reduce((sum, chunk) => sum + chunk.storedBytes, 0)
+    const stored = await this.file.bytes(from, storedBytes)
+    const contents: Buffer[] = []
+    for (const chunk of chunks) {
+      if (contents.length > 0) await nextTurn()
+      const at = chunk.at - from
+      const content = unpack(stored.subarray(at, at + chunk.storedBytes), chunk)
       if (content === undefined) throw damaged(this.file.path)
-      if (nth === count - 1) this.#last = { n: first + nth, content }
-      return content
-    })
+      contents.push(content)
+      this.#last = { n: first + contents.length - 1, content }
+    }
+    return contents
   }
 }
 

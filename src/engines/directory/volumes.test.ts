@@ -88,7 +88,7 @@ void describe('volumes in a directory', () => {
     withVolume(async (volumes, aggregate) => {
       // A chunk that is stored as it is lies between others.
       const text = textOf(900_000)
-      const bytes = Buffer.concat([text, randomBytes(131_072), text])
+      const bytes = Buffer.concat([text, randomBytes(65_536 * 3), text])
       const blob = await storeCompressed(volumes, bytes)
       const file = await readFile(pathOf(aggregate, blob))
       const label = 'label'.length
