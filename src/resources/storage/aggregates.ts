@@ -29,7 +29,7 @@ function efficiencyOf({ wholeBytes, usedBytes }: AggregateSpace): Row {
       [`${base}.savings`, wholeBytes - usedBytes],
       [`${base}.ratio`, ratio(wholeBytes, usedBytes)],
     ]),
-  ) as Row
+  )
 }
 
 const efficiencyFields = Object.fromEntries(

@@ -65,7 +65,7 @@ export const volumes = define(
       snapshot_count: { doc: 'How many snapshots it has.', kind: count(), since: '9.10.1' },
       is_object_store: { doc: 'Whether it is the root volume of an object store server.', kind: flag() },
       'space.size': { doc: 'The same as size.', kind: bytes() },
-      'space.used': { doc: 'Bytes that objects, open uploads and snapshots hold.', kind: bytes() },
+      'space.used': { doc: 'Bytes that objects, open uploads and snapshots are stored in.', kind: bytes() },
       'space.available': { doc: 'Bytes that can still be written.', kind: bytes() },
       'space.percent_used': { doc: 'Used, in percent of the size.', kind: count(), since: '9.9.1' },
       'space.snapshot.used': { doc: 'Bytes that only snapshots hold.', kind: bytes() },

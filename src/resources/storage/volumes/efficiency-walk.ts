@@ -6,7 +6,8 @@
  *     else, does it shrink?                a smaller file takes the place of its own   fewer bytes
  *
  * Files change first, and the catalog says so afterwards. After a crash in between the volume counts more than the disk
- * holds, never less; the run that goes on finds the files as they are, and says it then.
+ * holds or, where several blobs shared the file that was replaced, less by the new one; the run that goes on finds the
+ * files as they are, and says it then.
  */
 import { aggregateOf } from '../../../core/aggregate-of.ts'
 import type { Cluster } from '../../../core/cluster.ts'
