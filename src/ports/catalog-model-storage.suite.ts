@@ -45,7 +45,7 @@ async function joinTwin(
   known: readonly StoredBlob[],
   twin: StoredBlob,
 ): Promise<void> {
-  const blob = known.find((one) => one.sizeBytes === twin.sizeBytes && one !== twin && one.group === undefined)
+  const blob = known.find((one) => one.sizeBytes === twin.sizeBytes && one !== twin)
   if (blob === undefined) return
   await catalog.commit([{ do: 'share-blob', volume, blob: blob.blob, twin: twin.blob }])
   const after = (await storedBlobsOf(catalog, volume)).filter((one) => one.blob === blob.blob || one.blob === twin.blob)

@@ -351,8 +351,8 @@ export type Change =
       readonly storedBytes: number
     }
   /**
-   * The blob, of the same bytes as its twin, has become the same file. Refused `missing` with scope 'blob' when one of
-   * them is not needed, `stale` when the blob shared a file with others, `full` with scope 'blob' when as many as
+   * The blob, of the same bytes as its twin, has become the same file; who shared one with it before keeps that. Refused
+   * `missing` with scope 'blob' when one of them is not needed, `full` with scope 'blob' when as many as
    * `SHARING_BLOBS_MAX` share that of the twin.
    */
   | { readonly do: 'share-blob'; readonly volume: string; readonly blob: string; readonly twin: string }

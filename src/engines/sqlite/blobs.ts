@@ -150,7 +150,6 @@ export function blobChanges(db: DatabaseSync, ledger: Ledger) {
       if (row === undefined || state === undefined) refuse('missing', 'blob')
       if (other === undefined || stateOf(other) === undefined) refuse('missing', 'blob')
       if (row.group !== null && row.group === other.group) return {}
-      if (row.group !== null) refuse('stale')
       const group = groupWith(volume, twin, row.size, other.stored) ?? refuse('full', 'blob')
       regroup(volume, { ...row, state }, other.stored, group)
       return {}

@@ -120,9 +120,8 @@ export class EfficiencyWalk {
 
   #isDone({ sizeBytes, group, tried }: StoredBlob, wants: Wants): boolean {
     const canCompress = wants.compression && sizeBytes > COMPRESSED_BYTES_MIN
-    const canShare = wants.dedupe && group === undefined
-    if (this.#triesAgain) return !canCompress && !canShare
-    return (!canCompress || tried.compression === true) && (!canShare || tried.dedupe === true)
+    if (this.#triesAgain) return !canCompress && (!wants.dedupe || group !== undefined)
+    return (!canCompress || tried.compression === true) && (!wants.dedupe || tried.dedupe === true)
   }
 
   /** What twins are found by, of all that are about to be looked at. It was written with them, into their labels. */
@@ -185,26 +184,35 @@ export class EfficiencyWalk {
   async #share(engine: Volumes, blob: StoredBlob): Promise<boolean> {
     const volume = this.#volume
     const { catalog } = this.#cluster
-    if (blob.group !== undefined || (blob.tried.dedupe === true && !this.#triesAgain)) return false
+    if (blob.tried.dedupe === true && !this.#triesAgain) return false
     this.#tried.set(blob.blob, { ...this.#tried.get(blob.blob), dedupe: true })
     const { digest, sizeBytes } = blob
     if (digest === undefined) return false
     const found = await catalog.twins(volume, { digest, sizeBytes }, TWINS_LOOKED_AT + 1)
-    const twins = found.filter((one) => one.blob !== blob.blob).toSorted((a, b) => a.storedBytes - b.storedBytes)
-    for (const twin of twins) {
-      const sharing = await this.#placing(blob.blob, (manner) =>
-        // The twin may have just gone. What is wrong with the blob itself shows when it is compressed.
-        engine.share(volume, blob.blob, twin.blob, manner).catch(unlessUnreadable),
-      )
-      if (sharing === 'unable') this.#tellUnable()
-      if (sharing !== 'shared') continue
-      if (!(await this.#commit([{ do: 'share-blob', volume, blob: blob.blob, twin: twin.blob }]))) continue
-      this.#tried.set(blob.blob, { dedupe: true, compression: twin.tried.compression === true })
+    for (const twin of found.filter((one) => isBetter(one, blob)).toSorted((a, b) => a.storedBytes - b.storedBytes)) {
+      if (!(await this.#join(engine, blob.blob, twin))) continue
+      // Two that came at the same moment may each have others with them.
+      for (const one of await this.#together(blob))
+        if (one !== blob.blob) await unlessGone(this.#join(engine, one, twin))
       const { shared, savedBytes } = this.counts
       this.#count({ shared: shared + 1, savedBytes: savedBytes + blob.storedBytes })
       return true
     }
     return false
+  }
+
+  /** Whether the blob has the file of its twin now, and the catalog says so. */
+  async #join(engine: Volumes, blob: string, twin: StoredBlob): Promise<boolean> {
+    const volume = this.#volume
+    const sharing = await this.#placing(blob, (manner) =>
+      // The twin may have just gone. What is wrong with the blob itself shows when it is compressed.
+      engine.share(volume, blob, twin.blob, manner).catch(unlessUnreadable),
+    )
+    if (sharing === 'unable') this.#tellUnable()
+    if (sharing !== 'shared') return false
+    if (!(await this.#commit([{ do: 'share-blob', volume, blob, twin: twin.blob }]))) return false
+    this.#tried.set(blob, { dedupe: true, compression: twin.tried.compression === true })
+    return true
   }
 
   async #compress(engine: Volumes, given: StoredBlob): Promise<void> {
@@ -248,12 +256,9 @@ export class EfficiencyWalk {
 
   /** A blob that shared the file that was replaced shares the new one. */
   async #follow(engine: Volumes, blob: string, twin: string): Promise<void> {
-    try {
-      const sharing = await this.#placing(blob, (manner) => engine.share(this.#volume, blob, twin, manner))
-      if (sharing !== 'shared') throw new Error(`Blob ${blob} could not follow its twin ${twin}: ${sharing}.`)
-    } catch (failure) {
-      if (!(failure instanceof Gone)) throw failure
-    }
+    const sharing = await unlessGone(this.#placing(blob, (manner) => engine.share(this.#volume, blob, twin, manner)))
+    if (sharing === 'shared' || sharing === undefined) return
+    throw new Error(`Blob ${blob} could not follow its twin ${twin}: ${sharing}.`)
   }
 
   /** Housekeeping unlinks what nothing needs; it is kept from it while a file is put in a place, and only that long. */
@@ -341,6 +346,25 @@ async function digestOf(engine: Volumes, volume: string, blob: string): Promise<
     }
   } catch (failure) {
     return unlessUnreadable(failure)
+  }
+}
+
+/**
+ * Whether a blob is better off in the file of its twin: always where it is alone. One that shares a file already goes from
+ * one group to another in one direction only.
+ */
+function isBetter(twin: StoredBlob, { blob, group, storedBytes }: StoredBlob): boolean {
+  if (twin.blob === blob || (group !== undefined && twin.group === group)) return false
+  if (group === undefined) return true
+  return twin.storedBytes < storedBytes || (twin.storedBytes === storedBytes && (twin.group ?? twin.blob) < group)
+}
+
+async function unlessGone<Result>(attempt: Promise<Result>): Promise<Result | undefined> {
+  try {
+    return await attempt
+  } catch (failure) {
+    if (failure instanceof Gone) return undefined
+    throw failure
   }
 }
 

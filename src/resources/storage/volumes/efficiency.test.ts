@@ -71,6 +71,27 @@ test('blobs that share a file already are compressed together', () =>
     for (const blob of blobs) assert.ok((await contents(engine, volume, blob)).equals(text))
   }))
 
+test('two files of the same bytes that blobs share become one', () =>
+  withVolume(async ({ open, engine, volume, put, run, sums, checkFiles }) => {
+    const text = textOf(100_000)
+    const blobs: string[] = []
+    for (const key of ['a', 'b', 'c', 'd', 'e']) blobs.push(await put(key, text))
+    const [a = '', b = '', c = '', d = ''] = blobs
+    // As writers do that have not seen each other.
+    for (const [blob, twin] of [
+      [c, a],
+      [d, b],
+    ] as const) {
+      await engine.share(volume, blob, twin)
+      await open.cluster.catalog.commit([{ do: 'share-blob', volume, blob, twin }])
+    }
+    await run(BOTH)
+    await checkFiles()
+    const { used, compression, dedupe } = await sums()
+    assert.deepEqual([used + compression, dedupe], [text.length, 4 * text.length])
+    for (const blob of blobs) assert.ok((await contents(engine, volume, blob)).equals(text))
+  }))
+
 test('what is deleted while a run is at it does not come back', () =>
   withVolume(async ({ open, put, remove, run, sums, checkFiles }) => {
     const housekeeping = new Housekeeping(open.cluster, open.jobs)
