@@ -19,6 +19,7 @@ import { serveManagement } from '../src/faces/rest/server.ts'
 import { printRelease } from '../src/model/release.ts'
 import { firstStart, isFirstStart } from '../src/resources/first-start.ts'
 import { SpareVolumes } from '../src/resources/protocols/s3/bucket-volumes.ts'
+import { EfficiencySchedule } from '../src/resources/storage/efficiency-schedule.ts'
 import { LifecycleSchedule } from '../src/resources/protocols/s3/lifecycle-schedule.ts'
 import { ScheduledSnapshots } from '../src/resources/storage/scheduled-snapshots.ts'
 import { RecoveryQueueWatch } from '../src/resources/storage/recovery-queue-watch.ts'
@@ -136,6 +137,8 @@ export async function start(settings: Settings): Promise<void> {
   lifecycle.start()
   const spareVolumes = new SpareVolumes(actions)
   spareVolumes.start()
+  const efficiency = new EfficiencySchedule(actions)
+  efficiency.start()
   const sampling = new Sampling(cluster)
   sampling.start()
 
@@ -175,6 +178,7 @@ export async function start(settings: Settings): Promise<void> {
     housekeeping.stop(),
     lifecycle.stop(),
     spareVolumes.stop(),
+    efficiency.stop(),
     scheduledSnapshots.stop(),
     volumeWatch.stop(),
     recoveryQueueWatch.stop(),

@@ -13,40 +13,40 @@ export interface BlobAt {
 
 /**
  * Copies a blob with its label: durable on return. A whole copy that is there already stays; what an interrupted one left is
- * written again. Gives the bytes written. Fails as the engines do, and with what `signal` was aborted for; then nothing is
+ * written again. What is compressed is so in the copy. Gives the bytes that the copy is stored in, 0 where one was there. Fails as the engines do, and with what `signal` was aborted for; then nothing is
  * left of the copy.
  */
 export async function copyBlob(from: BlobAt, to: BlobAt, signal?: AbortSignal): Promise<number> {
   const reader = await from.volumes.open(from.tree, from.blob)
   try {
-    const writer = await begin(to, reader.sizeBytes)
+    const writer = await begin(to, reader)
     if (writer === undefined) return 0
     try {
       for (let at = 0; at < reader.sizeBytes; at += PIECE_BYTES) {
         signal?.throwIfAborted()
         await writer.write(await reader.read(at, Math.min(PIECE_BYTES, reader.sizeBytes - at)))
       }
-      await writer.commit(await reader.label())
+      return await writer.commit(await reader.label())
     } catch (failure) {
       await writer.abort()
       throw failure
     }
-    return reader.sizeBytes
   } finally {
     await reader.close()
   }
 }
 
 /** Nothing when a whole copy is there. */
-async function begin(to: BlobAt, sizeBytes: number): Promise<BlobWriter | undefined> {
+async function begin(to: BlobAt, { sizeBytes, storedBytes }: BlobReader): Promise<BlobWriter | undefined> {
+  const how = { compress: storedBytes < sizeBytes }
   try {
-    return await to.volumes.write(to.tree, to.blob)
+    return await to.volumes.write(to.tree, to.blob, how)
   } catch (failure) {
     if (!(failure instanceof VolumesFailure) || failure.reason !== 'exists') throw failure
   }
   if (await isWhole(to, sizeBytes)) return undefined
   await to.volumes.unlink(to.tree, to.blob)
-  return to.volumes.write(to.tree, to.blob)
+  return to.volumes.write(to.tree, to.blob, how)
 }
 
 /** The end of a blob, which says how long it is, is written last; that all before it is there is what its sync was for. */

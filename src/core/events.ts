@@ -38,6 +38,11 @@ export const events = {
   'volume.deleted': { severity: 'notice', text: 'A volume was deleted.' },
   'volume.recovered': { severity: 'notice', text: 'A volume that was deleted is back. It is offline.' },
   'volume.purged': { severity: 'notice', text: 'A volume that was deleted cannot be had back any more.' },
+  'volume.efficiency.ended': { severity: 'informational', text: 'What a volume holds was stored in less.' },
+  'volume.efficiency.failed': {
+    severity: 'error',
+    text: 'What a volume holds could not be stored in less; the job of the run says why.',
+  },
   'volume.autosize.grown': { severity: 'notice', text: 'A volume has grown by itself.' },
   'volume.autosize.shrunk': { severity: 'notice', text: 'A volume has shrunk by itself.' },
   'volume.space.nearly_full': { severity: 'error', text: 'A volume is nearly full.' },

@@ -21,7 +21,10 @@ const BATCHES_A_ROUND = 20
 
 /** Volumes, and those that were deleted and can be had back. */
 const VOLUMES = ['storage/volumes', 'private/cli/volume/recovery-queue']
-/** Held while files of a volume's unneeded blobs are removed, and while it is switched from one tree to another. */
+/**
+ * Held while files of a volume's unneeded blobs are removed, while another file takes the place of one of its blobs, and
+ * while it is switched from one tree to another.
+ */
 export const blobsLock = (volume: string): string => `volume-blobs:${volume}`
 
 /** Those of the blobs that are still being sent to somebody. Their files stay until they are not. */

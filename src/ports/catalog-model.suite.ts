@@ -23,6 +23,7 @@ import {
 } from './catalog-model-rows.suite.ts'
 import { ModelClones } from './catalog-model-clones.suite.ts'
 import { checkView } from './catalog-model-views.suite.ts'
+import { checkTwin, Files, storedBlobsOf, storeSome } from './catalog-model-storage.suite.ts'
 import { BUCKETS, SEED, step, type Step } from './catalog-steps.suite.ts'
 
 let runs = 0
@@ -101,13 +102,22 @@ class Run {
     switch (step.do) {
       case 'put': {
         const blob = this.#newBlob(step.size)
+        const storedBytes = Math.min(step.size, step.storedBytes)
+        const known = await storedBlobsOf(this.#catalog, this.#name)
+        const twin = step.twin === null ? undefined : known[step.twin % Math.max(1, known.length)]
+        const stored = { storedBytes, digest: `d${step.size}`, ...(twin === undefined ? {} : { twin: twin.blob }) }
+        const object = draft(blob, step.size, { tag: 'new' })
         await this.#put(step.bucket, step.key, {
-          object: draft(blob, step.size, { tag: 'new' }),
+          object: { ...object, blobs: [{ blob, sizeBytes: step.size, ...stored }] },
           held: step.held,
           nowMs: step.nowMs,
         })
+        await checkTwin(this.#catalog, this.#name, blob, { storedBytes, twin })
         break
       }
+      case 'store':
+        await storeSome(this.#catalog, this.#name, step)
+        break
       case 'delete':
         await this.#delete(step.bucket, step.key, step)
         break
@@ -460,20 +470,25 @@ class Run {
 
   /** What reclaim has not come to yet still counts as used, by snapshots. */
   async #checkVolume(): Promise<void> {
-    const live = this.#liveBlobs()
+    const files = new Files(await storedBlobsOf(this.#catalog, this.#name))
+    const live = files.of(this.#liveBlobs())
     const counters = await this.#catalog.volume(this.#name)
     assert.ok(counters)
-    assert.equal(counters.usedBytes - counters.snapshotBytes, this.#sum(live))
+    assert.deepEqual(
+      [counters.usedBytes, counters.savedByCompressionBytes, counters.savedByDedupeBytes],
+      [files.sum(files.all), files.savedByCompressionBytes, files.savedByDedupeBytes],
+    )
+    assert.equal(counters.usedBytes - counters.snapshotBytes, files.sum(live))
     const held = new Map<string, Set<string>>()
     const seen = new Set(live)
     for (const { uuid, index } of this.#snapshots.toReversed()) {
-      const only = blobsOf(index.values()).difference(seen)
+      const only = files.of(blobsOf(index.values())).difference(seen)
       held.set(uuid, only)
-      for (const blob of only) seen.add(blob)
+      for (const file of only) seen.add(file)
     }
-    const expected = [...held].map(([uuid, only]) => [uuid, this.#sum(only)])
+    const expected = [...held].map(([uuid, only]) => [uuid, files.sum(only)])
     assert.deepEqual(Object.fromEntries(await this.#catalog.snapshotBytes(this.#name)), Object.fromEntries(expected))
-    assert.ok(counters.snapshotBytes >= this.#sum(seen.difference(live)))
+    assert.ok(counters.snapshotBytes >= files.sum(seen.difference(live)))
   }
 
   /** After everything was reclaimed, the blobs that are needed are exactly those that something shows. */
@@ -483,9 +498,13 @@ class Run {
     for (const { index } of this.#snapshots) {
       for (const blob of blobsOf(index.values())) needed.add(blob)
     }
+    const stored = await storedBlobsOf(this.#catalog, this.#name)
+    assert.deepEqual(new Set(stored.map(({ blob }) => blob)), needed)
+    for (const { blob, sizeBytes } of stored) assert.equal(sizeBytes, this.#sizes.get(blob))
+    const files = new Files(stored)
     const counters = await this.#catalog.volume(this.#name)
-    assert.equal(counters?.usedBytes, this.#sum(needed))
-    assert.equal(counters.snapshotBytes, this.#sum(needed.difference(this.#liveBlobs())))
+    assert.equal(counters?.usedBytes, files.sum(files.of(needed)))
+    assert.equal(counters.snapshotBytes, files.sum(files.all.difference(files.of(this.#liveBlobs()))))
     // What the clones that were closed needed is swept along with other commits.
     for (let i = 0; i < 3; i++) await this.#catalog.commit([])
     const own = await this.#catalog.unneededBlobs(this.#name, 1000)

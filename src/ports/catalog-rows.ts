@@ -29,10 +29,17 @@ export interface VolumeCounters {
   readonly sizeBytes: number
   /** Of the size, what objects do not get. */
   readonly reserveBytes: number
-  /** Bytes of all blobs that some row needs: live objects, snapshots, parts of open uploads. A shared blob counts once. */
+  /**
+   * Bytes that all blobs are stored in that some row needs: live objects, snapshots, parts of open uploads. A shared blob
+   * counts once, and so do blobs that share a file. With what is saved it is the bytes of those blobs themselves.
+   */
   readonly usedBytes: number
   /** Of those, bytes that only snapshots hold. */
   readonly snapshotBytes: number
+  /** What needed blobs have more than they are stored in, each file once. */
+  readonly savedByCompressionBytes: number
+  /** The bytes of needed blobs for which another one's file stands. */
+  readonly savedByDedupeBytes: number
   /** Bytes that a clone needs of blobs that came with it: its parent, or who was it, may need them too. */
   readonly inheritedBytes: number
   readonly epoch: number
@@ -179,6 +186,37 @@ export interface BlobRef {
   readonly sizeBytes: number
 }
 
+/** A blob that a change names for the first time: how it is stored. Rows do not say so, the index knows. */
+export interface BlobDraft extends BlobRef {
+  /** The bytes that it is stored in, where that is not its size. */
+  readonly storedBytes?: number
+  /** Hex MD5 of its bytes, by which twins are found. */
+  readonly digest?: string
+  /** The blob whose file it shares. It counts on its own when that one is not needed, or stored otherwise, by now. */
+  readonly twin?: string
+  readonly tried?: Tried
+}
+
+/** What need not be tried with a blob any more. */
+export interface Tried {
+  readonly compression?: boolean
+  readonly dedupe?: boolean
+}
+
+/** How a blob that some row needs is stored. */
+export interface StoredBlob extends BlobRef {
+  readonly storedBytes: number
+  readonly digest?: string
+  /** The same for all blobs that share a file with it; absent when it has its own. */
+  readonly group?: string
+  readonly tried: Tried
+  /** A clone, or what it is a clone of, has the same file. It stays as it is then. */
+  readonly isShared?: boolean
+}
+
+/** No more blobs share one file. */
+export const SHARING_BLOBS_MAX = 1000
+
 export interface ObjectPart {
   readonly number: number
   readonly sizeBytes: number
@@ -187,7 +225,9 @@ export interface ObjectPart {
 }
 
 /** What is kept of a key before its row exists: everything but the key, and its place among the rows of the key. */
-export type ObjectDraft = Omit<ObjectRow, 'key' | 'isMarker' | 'isCurrent'>
+export type ObjectDraft = Omit<ObjectRow, 'key' | 'isMarker' | 'isCurrent' | 'blobs'> & {
+  readonly blobs: readonly BlobDraft[]
+}
 
 export interface PartRow {
   readonly number: number
@@ -198,6 +238,8 @@ export interface PartRow {
   readonly checksum: ObjectChecksum
   readonly blobs: readonly BlobRef[]
 }
+
+export type PartDraft = Omit<PartRow, 'blobs'> & { readonly blobs: readonly BlobDraft[] }
 
 export interface UploadRow {
   readonly upload: string

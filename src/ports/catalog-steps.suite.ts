@@ -26,6 +26,17 @@ export const step = fc.oneof(
       nowMs,
       held,
       size: fc.integer({ min: 1, max: 9 }),
+      storedBytes: fc.integer({ min: 1, max: 9 }),
+      twin: fc.option(fc.nat(9)),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('store' as const),
+      which: fc.nat(9),
+      most: fc.integer({ min: 1, max: 4 }),
+      storedBytes: fc.integer({ min: 1, max: 9 }),
     }),
   },
   {

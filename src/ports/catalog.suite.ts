@@ -14,6 +14,7 @@ import { proveRecords } from './catalog-records.suite.ts'
 import { proveRetention } from './catalog-retention.suite.ts'
 import { proveSnapshots } from './catalog-snapshots.suite.ts'
 import { proveSums } from './catalog-sums.suite.ts'
+import { proveStorage } from './catalog-storage.suite.ts'
 import { proveVersions } from './catalog-versions.suite.ts'
 
 export type { OpenedCatalog } from './catalog-fixtures.suite.ts'
@@ -43,6 +44,7 @@ export function proveCatalog(name: string, open: () => Promise<OpenedCatalog>, {
     proveReadOnly(catalog, reopen)
     proveRangeRestores(catalog, reopen)
     proveMoves(catalog)
+    proveStorage(catalog)
     proveVersions(catalog)
     proveRetention(catalog)
     proveQuotas(catalog, runs)

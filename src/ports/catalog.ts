@@ -12,6 +12,7 @@ import type {
   ObjectDraft,
   ObjectLock,
   ObjectRow,
+  PartDraft,
   PartRow,
   QuotaLimits,
   QuotaRow,
@@ -21,8 +22,10 @@ import type {
   SampleBlock,
   SnapshotAt,
   SnapshotRow,
+  StoredBlob,
   StoredRecord,
   UntidyVolume,
+  Tried,
   UploadPosition,
   UploadRow,
   VersionPosition,
@@ -32,6 +35,7 @@ import type {
 } from './catalog-rows.ts'
 
 export type * from './catalog-rows.ts'
+export { SHARING_BLOBS_MAX } from './catalog-rows.ts'
 
 /**
  * The catalog: records of the model, the ordered object index, counters and logs. It is the only truth: a blob file
@@ -163,6 +167,20 @@ export interface Catalog {
   blobs(volume: string, after: string, limit: number): Promise<readonly BlobRef[]>
   /** Blobs that came to a volume since its move began, and that were not dropped from the list, in the order of names. */
   arrivals(volume: string, limit: number): Promise<readonly BlobRef[]>
+  /** Needed blobs after a name, in the order of names. A page may end before its limit; `next` tells whether there is more. */
+  storedBlobs(
+    volume: string,
+    after: string,
+    limit: number,
+  ): Promise<{ readonly blobs: readonly StoredBlob[]; readonly next?: string }>
+  /** How a blob is stored that some row needs; nothing of others. */
+  storedBlob(volume: string, blob: string): Promise<StoredBlob | undefined>
+  /** Needed blobs with this digest and size, those with the last names first; or only those of one group. */
+  twins(
+    volume: string,
+    of: { readonly digest: string; readonly sizeBytes: number; readonly group?: string },
+    limit: number,
+  ): Promise<readonly StoredBlob[]>
 
   /** Entries of a log, newest first. */
   log(name: LogName, query: { readonly before?: number; readonly limit: number }): Promise<readonly LogEntry[]>
@@ -441,7 +459,7 @@ export type Change =
       readonly do: 'put-part'
       readonly bucket: string
       readonly upload: string
-      readonly part: PartRow
+      readonly part: PartDraft
       readonly maxTotalBytes: number
       /** As for `put-object`. */
       readonly shares?: boolean
@@ -465,6 +483,32 @@ export type Change =
 
   /** Forgets unneeded blobs whose files are gone. Those that are needed, or not known, are left. */
   | { readonly do: 'drop-blobs'; readonly volume: string; readonly blobs: readonly string[] }
+
+  /**
+   * These blobs, of the same bytes, have become one file of so many bytes. Of those that nothing needs any more nothing is
+   * said. Refused `stale` unless all are named that shared a file with one of them before, `exists` when they are more
+   * than `SHARING_BLOBS_MAX`.
+   */
+  | {
+      readonly do: 'store-blobs'
+      readonly volume: string
+      readonly blobs: readonly string[]
+      readonly storedBytes: number
+    }
+  /**
+   * The blob, of the same bytes as its twin, has become the same file; who shared one with it before keeps that. Refused
+   * `missing` with scope 'blob' when one of them is not needed, `full` with scope 'blob' when as many as
+   * `SHARING_BLOBS_MAX` share that of the twin.
+   */
+  | { readonly do: 'share-blob'; readonly volume: string; readonly blob: string; readonly twin: string }
+  /** Keeps what was found out about a blob. Of one that is not known nothing is kept. */
+  | {
+      readonly do: 'note-blob'
+      readonly volume: string
+      readonly blob: string
+      readonly digest?: string
+      readonly tried?: Tried
+    }
 
   /** Adds an entry; the oldest beyond `keep` go. */
   | {

@@ -1,9 +1,9 @@
 /** What every engine for volumes must do. `proveVolumes` runs it against one. */
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { VolumesFailure } from './volumes.ts'
-import type { Volumes, VolumesReason } from './volumes.ts'
+import type { BlobReader, Volumes, VolumesReason } from './volumes.ts'
 
 export interface OpenedVolumes {
   readonly volumes: Volumes
@@ -31,9 +31,9 @@ export function proveVolumes(name: string, open: () => Promise<OpenedVolumes>): 
       await volumes.create(volume)
       return volume
     }
-    const stored = async (volume: string, bytes: Uint8Array, label: Uint8Array = LABEL) => {
+    const stored = async (volume: string, bytes: Uint8Array, label: Uint8Array = LABEL, how = {}) => {
       const blob = newBlob()
-      const writer = await volumes.write(volume, blob)
+      const writer = await volumes.write(volume, blob, how)
       await writer.write(bytes)
       await writer.commit(label)
       return blob
@@ -182,7 +182,171 @@ export function proveVolumes(name: string, open: () => Promise<OpenedVolumes>): 
       await assert.rejects(reader.read(2, 2), RangeError)
       await reader.close()
     })
+
+    const compressed = (volume: string, bytes: Uint8Array) => stored(volume, bytes, LABEL, { compress: true })
+    const storedBytesOf = async (volume: string, blob: string) => {
+      const reader = await volumes.open(volume, blob)
+      await reader.close()
+      return reader.storedBytes
+    }
+
+    for (const size of [0, 1, 4096, 20_000, 65_535, 65_536, 65_537, 131_072, 1_000_000]) {
+      void it(`${size} bytes of text that are compressed read as they were written, in any piece`, async () => {
+        const volume = await newVolume()
+        const bytes = textOf(size)
+        const reader = await volumes.open(volume, await compressed(volume, bytes))
+        assert.equal(reader.sizeBytes, size)
+        assert.ok(size < 10_000 ? reader.storedBytes === size : reader.storedBytes < size / 2)
+        assert.ok((await reader.read(0, size)).equals(bytes))
+        assert.deepEqual(Buffer.from(await reader.label()), LABEL)
+        await readAnywhere(reader, bytes)
+        await reader.close()
+      })
+    }
+
+    void it('what does not shrink is stored as it is, be it all or only the end', async () => {
+      const volume = await newVolume()
+      const noise = randomBytes(700_000)
+      for (const bytes of [noise, Buffer.concat([textOf(300_000), noise]), Buffer.concat([noise, textOf(300_000)])]) {
+        const reader = await volumes.open(volume, await compressed(volume, bytes))
+        assert.ok(reader.storedBytes <= reader.sizeBytes)
+        assert.ok((await reader.read(0, bytes.length)).equals(bytes))
+        await readAnywhere(reader, bytes)
+        await reader.close()
+      }
+      assert.equal(await storedBytesOf(volume, await compressed(volume, noise)), noise.length)
+    })
+
+    void it('pieces of any sizes make one compressed blob, and commit tells the bytes it is stored in', async () => {
+      const volume = await newVolume()
+      const seed = newSeed()
+      const below = randomBelow(seed)
+      const blob = newBlob()
+      const writer = await volumes.write(volume, blob, { compress: true })
+      const expected: Buffer[] = []
+      for (let piece = 0; piece < 40; piece++) {
+        // What the blob begins with decides whether it is compressed at all.
+        const bytes = piece > 0 && below(4) === 0 ? randomBytes(below(90_000)) : textOf(150_000 + below(150_000))
+        expected.push(Buffer.from(bytes))
+        await writer.write(bytes)
+        bytes.fill(0)
+      }
+      const told = await writer.commit(LABEL)
+      const reader = await volumes.open(volume, blob)
+      const whole = Buffer.concat(expected)
+      assert.equal(told, reader.storedBytes, seed)
+      assert.ok(told < whole.length, seed)
+      assert.ok((await reader.read(0, whole.length)).equals(whole), seed)
+      await readAnywhere(reader, whole)
+      await reader.close()
+    })
+
+    void it('a blob is compressed later, and who has it open reads on', async () => {
+      const volume = await newVolume()
+      const bytes = textOf(600_000)
+      const blob = await stored(volume, bytes)
+      const before = await volumes.open(volume, blob)
+      const told = await volumes.compress(volume, blob)
+      assert.ok(told < bytes.length / 2)
+      assert.equal(await volumes.compress(volume, blob), told)
+      assert.ok((await before.read(1000, 500_000)).equals(bytes.subarray(1000, 501_000)))
+      await before.close()
+      const after = await (await opened.reopen()).open(volume, blob)
+      assert.equal(after.storedBytes, told)
+      assert.ok((await after.read(0, bytes.length)).equals(bytes))
+      assert.deepEqual(Buffer.from(await after.label()), LABEL)
+      await after.close()
+      assert.deepEqual(await Array.fromAsync(volumes.blobs(volume)), [blob])
+    })
+
+    void it('compressing what does not shrink changes nothing', async () => {
+      const volume = await newVolume()
+      for (const bytes of [randomBytes(300_000), textOf(4000), Buffer.alloc(0)]) {
+        const blob = await stored(volume, bytes)
+        assert.equal(await volumes.compress(volume, blob), bytes.length)
+        assert.ok((await contents(volumes, volume, blob)).equals(bytes))
+      }
+      await refusedWith('missing', volumes.compress(volume, newBlob()))
+    })
+
+    void it('compressing and sharing end at once when they are told to, and have changed nothing', async () => {
+      const volume = await newVolume()
+      const bytes = textOf(2_000_000)
+      const [blob, twin] = [await stored(volume, bytes), await stored(volume, bytes)]
+      const enough = new Error('enough')
+      const stop = () => Promise.reject(enough)
+      for (const manner of [{ between: stop }, { beforePlacing: stop }]) {
+        await assert.rejects(volumes.compress(volume, blob, manner), enough)
+        await assert.rejects(volumes.share(volume, blob, twin, manner), enough)
+      }
+      assert.equal(await storedBytesOf(volume, blob), bytes.length)
+      assert.deepEqual(new Set(await Array.fromAsync(volumes.blobs(volume))), new Set([blob, twin]))
+    })
+
+    void it('twins share their place, and each lives as long as its own name', async () => {
+      const volume = await newVolume()
+      const bytes = textOf(400_000)
+      const twin = await compressed(volume, bytes)
+      const blobs = [await stored(volume, bytes), await stored(volume, bytes)]
+      for (const blob of blobs) {
+        assert.equal(await volumes.share(volume, blob, twin), 'shared')
+        assert.equal(await volumes.share(volume, blob, twin), 'shared')
+        assert.equal(await storedBytesOf(volume, blob), await storedBytesOf(volume, twin))
+      }
+      await volumes.unlink(volume, twin)
+      const again = await opened.reopen()
+      for (const blob of blobs) {
+        assert.ok((await contents(again, volume, blob)).equals(bytes))
+        await again.unlink(volume, blob)
+        await refusedWith('missing', again.open(volume, blob))
+      }
+    })
+
+    void it('blobs with other bytes are never shared', async () => {
+      const volume = await newVolume()
+      const bytes = textOf(300_000)
+      const other = Buffer.from(bytes)
+      other[299_999] = (other[299_999] ?? 0) ^ 1
+      const blob = await stored(volume, bytes)
+      for (const unlike of [other, bytes.subarray(1), Buffer.concat([bytes, bytes])]) {
+        assert.equal(await volumes.share(volume, blob, await compressed(volume, unlike)), 'different')
+      }
+      assert.ok((await contents(volumes, volume, blob)).equals(bytes))
+      await refusedWith('missing', volumes.share(volume, blob, newBlob()))
+    })
   })
+}
+
+/** Bytes that shrink. */
+export function textOf(sizeBytes: number): Buffer {
+  const words = Array.from({ length: 50 }, () => randomBytes(4).toString('hex'))
+  const text = Buffer.alloc(sizeBytes)
+  for (let at = 0, n = 0; at < sizeBytes; n++) at += text.write(`${words[(n * 7 + (n >> 3)) % 50] ?? ''} `, at)
+  return text
+}
+
+async function readAnywhere(reader: BlobReader, bytes: Buffer): Promise<void> {
+  const seed = newSeed()
+  const below = randomBelow(seed)
+  for (let n = 0; n < 30; n++) {
+    const start = below(bytes.length + 1)
+    const length = below(bytes.length - start + 1)
+    const read = await reader.read(start, length)
+    assert.ok(read.equals(bytes.subarray(start, start + length)), `${start}+${length} ${seed}`)
+  }
+}
+
+function newSeed(): string {
+  return `seed ${process.env['HOLDFAST_TEST_SEED'] ?? randomBytes(4).toString('hex')}`
+}
+
+function randomBelow(seed: string): (limit: number) => number {
+  let state = createHash('sha256').update(seed).digest().readUInt32BE(0)
+  return (limit) => {
+    // Of Steele and Vigna, "Computationally easy, spectrally good multipliers": enough to choose places.
+    state = (Math.imul(state, 0xadb4a92d) + 1) >>> 0
+    return Math.floor((state / 2 ** 32) * limit)
+  }
 }
 
 export function newBlob(): string {

@@ -1,6 +1,7 @@
 /**
- * Blobs of the volumes of one aggregate. A blob is an immutable file: written once under its final unique name, never
- * renamed, never changed, read any number of times, unlinked at last. Which blobs matter is the catalog's knowledge.
+ * Blobs of the volumes of one aggregate. The bytes of a blob are written once under its final unique name, never changed,
+ * read any number of times, unlinked at last. Only how they are stored may change: `compress` and `share` put another
+ * file with the same bytes in the place of the first, at once and for good. Which blobs matter is the catalog's knowledge.
  *
  *     <aggregate>/volumes/<volume-uuid>/objects/<2 hex>/<blob-id>
  */
@@ -30,21 +31,53 @@ export interface Volumes {
   /** The trees that are there, in no order. */
   list(): Promise<readonly string[]>
 
-  /** Begins a blob. Refused `exists` when the name was used, `missing` without the tree. Leaves nothing when it fails. */
-  write(volume: string, blob: string): Promise<BlobWriter>
+  /**
+   * Begins a blob. Refused `exists` when the name was used, `missing` without the tree. Leaves nothing when it fails.
+   * With `compress` it is stored in less than it is, where that can be.
+   */
+  write(volume: string, blob: string, how?: { readonly compress?: boolean }): Promise<BlobWriter>
 
   /** Opens a blob for reading. `missing` when it is not there. */
   open(volume: string, blob: string): Promise<BlobReader>
 
+  /**
+   * Stores a blob in less than it is, where that can be, and tells the bytes that it is stored in. Who has it open reads on.
+   * Durable on return; repeating it changes nothing; an interrupted call leaves the blob as it was or as it will be.
+   */
+  compress(volume: string, blob: string, manner?: Manner): Promise<number>
+
+  /**
+   * Stores a blob in the same place as its twin when both have the same bytes, so that the space of one is free. The label
+   * is the twin's then. Otherwise as `compress`.
+   */
+  share(volume: string, blob: string, twin: string, manner?: Manner): Promise<Sharing>
+
   /** Removes a blob. Removing what is not there is fine. */
   unlink(volume: string, blob: string): Promise<void>
 
-  /** All blobs of a volume, in no order, also those being written. */
+  /**
+   * All blobs of a volume, in no order, also those being written. What interrupted calls of `compress` and `share` left is
+   * removed on the way; the calls of other engines over the same storage may fail by it.
+   */
   blobs(volume: string): AsyncIterable<string>
 
   /** The space of the disk that the aggregate is on. */
   space(): Promise<DiskSpace>
 }
+
+/** How a long call goes about its work. A failure of either ends the call, which has then changed nothing. */
+export interface Manner {
+  /** Awaited again and again, with the bytes looked at since: the place to wait, so that others have their turn. */
+  readonly between?: (bytes: number) => Promise<void>
+  /**
+   * Awaited before another file takes the place of the blob's. Whoever unlinks blobs meanwhile is to be kept from it: the
+   * file would be there again, and nobody would know of it.
+   */
+  readonly beforePlacing?: () => Promise<void>
+}
+
+/** `unable`: the disk cannot have it so, or one file of it cannot stand for more blobs. */
+export type Sharing = 'shared' | 'different' | 'unable'
 
 export interface DiskSpace {
   /** The same for aggregates that lie on one file system, and so have the same bytes to give. */
@@ -59,9 +92,9 @@ export interface BlobWriter {
   write(chunk: Uint8Array): Promise<void>
   /**
    * Ends the blob: durable on return, with its name. The label (at most 32 KiB) is kept with the blob, apart from its
-   * bytes, so that a lost index can be rebuilt from the files.
+   * bytes, so that a lost index can be rebuilt from the files. Tells the bytes that it is stored in, label apart.
    */
-  commit(label: Uint8Array): Promise<void>
+  commit(label: Uint8Array): Promise<number>
   /** Gives up: nothing of it is left. Does nothing after `commit`. */
   abort(): Promise<void>
 }
@@ -69,6 +102,8 @@ export interface BlobWriter {
 export interface BlobReader {
   /** Bytes of the blob itself, without its label. */
   readonly sizeBytes: number
+  /** Those that it is stored in: fewer when it is compressed. */
+  readonly storedBytes: number
   label(): Promise<Uint8Array>
   /** Reads `length` bytes from `start`. Shorter only when the file is damaged, which is an error. */
   read(start: number, length: number): Promise<Buffer>

@@ -11,6 +11,7 @@ import { type Row, textAt, textOf } from '../model/value.ts'
 import { BUCKET_BYTES_MAX } from './protocols/s3/bucket-fields.ts'
 import { USERS } from './protocols/s3/services/users.ts'
 import { builtIns } from './storage/snapshot-policies/built-in.ts'
+import { addBuiltInEfficiency } from './storage/volume-efficiency-policies/built-in.ts'
 
 export interface FirstStart {
   readonly adminPassword: string
@@ -79,6 +80,7 @@ async function makeCluster(cluster: Cluster, wanted: FirstStart): Promise<Row> {
         ]
       : []
   await cluster.commit([...fresh, cluster.put('security/accounts', admin)])
+  await addBuiltInEfficiency(cluster)
   return self
 }
 

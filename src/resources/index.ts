@@ -33,8 +33,10 @@ import { quotaReports } from './storage/quota/reports.ts'
 import { quotaRules } from './storage/quota/rules.ts'
 import { snapshotPolicies } from './storage/snapshot-policies.ts'
 import { snapshotPolicySchedules } from './storage/snapshot-policies/schedules.ts'
+import { efficiencyRuns } from './storage/volumes/efficiency-runs.ts'
 import { volumeHistory } from './storage/volumes/metrics.ts'
 import { snapshots } from './storage/volumes/snapshots.ts'
+import { volumeEfficiencyPolicies } from './storage/volume-efficiency-policies.ts'
 import { volumes } from './storage/volumes.ts'
 import { events } from './support/ems/events.ts'
 import { serverBuckets } from './svm/svms/object-store/servers/buckets.ts'
@@ -64,9 +66,11 @@ export const behaviours: readonly Behaviour[] = [
   qtrees,
   quotaRules,
   quotaReports,
+  efficiencyRuns,
   aggregates,
   snapshotPolicies,
   snapshotPolicySchedules,
+  volumeEfficiencyPolicies,
   qosPolicies,
   interfaces,
   services,

@@ -367,6 +367,7 @@ export async function openBucket(
     objectBytesMax,
     versioning,
     settings,
+    ...(volume.storing === undefined ? {} : { storing: volume.storing }),
     ...(volume.growsToBytes === undefined ? {} : { growsToBytes: volume.growsToBytes }),
     ...(record.snapshot === undefined ? {} : { at: record.snapshot.at }),
   }

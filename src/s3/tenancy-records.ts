@@ -7,6 +7,7 @@ import type { VersioningState } from './config/versioning.ts'
 import { statementOfRow } from './policy/statement-rows.ts'
 import type { Statement } from './policy/statements.ts'
 import { objectBytesDefault } from './objects/limits.ts'
+import type { Storing } from './objects/storing.ts'
 import { field, list, number, text } from './record-values.ts'
 
 /** The types of the records that the object store reads. Any change to one of them makes it look again. */
@@ -73,6 +74,8 @@ export interface Volume {
   readonly sizeBytes: number
   /** The size up to which it grows by itself, if it does. */
   readonly growsToBytes: number | undefined
+  /** How new blobs are stored in less, if they are. */
+  readonly storing: Storing | undefined
   /** UUID of its QoS policy, '' without. */
   readonly qosPolicy: string
   /** Where its blobs are. */
@@ -135,9 +138,18 @@ export function readVolume(body: Fields): Volume {
     isOnline: body['state'] !== 'offline' && body['state'] !== 'restricted',
     isReadOnly: body['type'] === 'dp' || body['type'] === 'ls',
     sizeBytes: number(body['size']) ?? 0,
+    storing: readStoring(body),
     growsToBytes: text(body['autosize.mode']).startsWith('grow') ? number(body['autosize.maximum']) : undefined,
     qosPolicy: text(body['qos.policy.uuid']),
   }
+}
+
+function readStoring(body: Fields): Storing | undefined {
+  const [compression, dedupe] = [text(body['efficiency.compression']), text(body['efficiency.dedupe'])]
+  const isInline = (when: string) => when === 'inline' || when === 'both'
+  const keepDigest = isInline(dedupe) || dedupe === 'background'
+  const storing = { compress: isInline(compression), keepDigest, findTwin: isInline(dedupe) }
+  return storing.compress || storing.keepDigest ? storing : undefined
 }
 
 export function readGroup(body: Fields): Group {

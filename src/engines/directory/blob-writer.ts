@@ -4,6 +4,7 @@ import { VolumesFailure } from '../../ports/volumes.ts'
 import type { BlobWriter } from '../../ports/volumes.ts'
 import { volumesFailure } from './failures.ts'
 import { LABEL_BYTES_MAX, footer } from './footer.ts'
+import type { Packer } from './packing.ts'
 
 /** Less is kept and written together: a small blob takes one write, its label and footer included. */
 const GATHERED_BYTES = 64 * 1024
@@ -12,40 +13,62 @@ export class FileBlobWriter implements BlobWriter {
   readonly #path: string
   readonly #handle: FileHandle
   readonly #syncFolder: () => Promise<void>
+  readonly #packer: Packer | undefined
+  readonly #onlyPacked: boolean
+  #sizeBytes = 0
   #gathered: Uint8Array[] = []
   #gatheredBytes = 0
   #writtenBytes = 0
   #ended = false
 
-  constructor(path: string, handle: FileHandle, syncFolder: () => Promise<void>) {
+  /**
+   * With a packer, the blob is stored in less than it is where that can be; with `onlyPacked`, it is given up instead of
+   * committed where that cannot be.
+   */
+  constructor(
+    path: string,
+    handle: FileHandle,
+    syncFolder: () => Promise<void>,
+    { packer, onlyPacked = false }: { readonly packer?: Packer; readonly onlyPacked?: boolean } = {},
+  ) {
     this.#path = path
     this.#handle = handle
     this.#syncFolder = syncFolder
+    this.#packer = packer
+    this.#onlyPacked = onlyPacked
+  }
+
+  /** The bytes so far have shown that they are stored as they are. */
+  get isPlain(): boolean {
+    return this.#packer?.isPlain ?? true
   }
 
   async write(chunk: Uint8Array): Promise<void> {
     this.#mustBeOpen()
-    if (this.#gatheredBytes + chunk.length < GATHERED_BYTES) {
-      this.#gather(Uint8Array.from(chunk))
-      return
-    }
-    this.#gather(chunk)
-    await this.#orGiveUp(() => this.#flush())
+    this.#sizeBytes += chunk.length
+    await this.#orGiveUp(async () => {
+      for (const bytes of (await this.#packer?.add(chunk)) ?? [chunk]) await this.#append(bytes)
+    })
   }
 
-  async commit(label: Uint8Array): Promise<void> {
+  async commit(label: Uint8Array): Promise<number> {
     this.#mustBeOpen()
     if (label.length > LABEL_BYTES_MAX) throw new RangeError(`A label has at most ${LABEL_BYTES_MAX} bytes.`)
-    const end = footer(label, this.#writtenBytes + this.#gatheredBytes)
+    let storedBytes = this.#sizeBytes
     await this.#orGiveUp(async () => {
+      const { bytes = [], packed } = (await this.#packer?.end()) ?? {}
+      if (packed === undefined && this.#onlyPacked) return this.abort()
+      for (const last of bytes) this.#gather(last)
       this.#gather(label)
-      this.#gather(end)
+      this.#gather(footer(label, this.#sizeBytes, packed))
+      storedBytes = packed?.storedBytes ?? storedBytes
       await this.#flush()
       // The entry in the folder is there since the file was opened, so both can be made durable at the same time.
       await Promise.all([this.#handle.datasync(), this.#syncFolder()])
       this.#ended = true
       await this.#handle.close()
     })
+    return storedBytes
   }
 
   async abort(): Promise<void> {
@@ -55,6 +78,15 @@ export class FileBlobWriter implements BlobWriter {
     await this.#handle.close().catch(() => {})
     // What stays behind has no row in the catalog: it is found and removed as an orphan later.
     await unlink(this.#path).catch(() => {})
+  }
+
+  async #append(bytes: Uint8Array): Promise<void> {
+    if (this.#gatheredBytes + bytes.length < GATHERED_BYTES) {
+      this.#gather(Uint8Array.from(bytes))
+      return
+    }
+    this.#gather(bytes)
+    await this.#flush()
   }
 
   #mustBeOpen(): void {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync } from 'node:fs'
-import { mkdir, mkdtemp, open, rm, truncate, writeFile } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { mkdir, mkdtemp, open, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { newBlob, proveVolumes, refusedWith } from '../../ports/volumes.suite.ts'
+import { contents, newBlob, proveVolumes, refusedWith, textOf } from '../../ports/volumes.suite.ts'
 import { DirectoryVolumes } from './volumes.ts'
 
 proveVolumes('a directory', async () => {
@@ -73,6 +74,99 @@ void describe('volumes in a directory', () => {
       assert.equal(String(await reader.read(0, 3)), 'abc')
       await refusedWith('damaged', reader.label())
       await reader.close()
+    }))
+
+  async function storeCompressed(volumes: DirectoryVolumes, bytes: Buffer): Promise<string> {
+    const blob = newBlob()
+    const writer = await volumes.write('v1', blob, { compress: true })
+    await writer.write(bytes)
+    await writer.commit(Buffer.from('label'))
+    return blob
+  }
+
+  void it('a flipped bit of a compressed blob is damage, wherever it is', () =>
+    withVolume(async (volumes, aggregate) => {
+      // A chunk that is stored as it is lies between others.
+      const text = textOf(900_000)
+      const bytes = Buffer.concat([text, randomBytes(65_536 * 3), text])
+      const blob = await storeCompressed(volumes, bytes)
+      const file = await readFile(pathOf(aggregate, blob))
+      const label = 'label'.length
+      for (let flips = 0; flips < 60; flips++) {
+        const at = flips < 45 ? flips : Math.floor((file.length * (flips - 45)) / 15)
+        const place = flips < 45 ? file.length - 1 - at : at
+        if (place >= file.length - 40 - label && place < file.length - 40) continue
+        const changed = Buffer.from(file)
+        changed[place] = (changed[place] ?? 0) ^ (1 << (flips % 8))
+        await writeFile(pathOf(aggregate, blob), changed)
+        await refusedWith(
+          'damaged',
+          volumes.open('v1', blob).then(async (reader) => {
+            try {
+              await reader.read(0, reader.sizeBytes)
+              await reader.label()
+            } finally {
+              await reader.close()
+            }
+          }),
+        )
+      }
+      await writeFile(pathOf(aggregate, blob), file)
+      assert.ok((await contents(volumes, 'v1', blob)).equals(bytes))
+    }))
+
+  void it('a compressed file that was cut short is damaged', () =>
+    withVolume(async (volumes, aggregate) => {
+      const blob = await storeCompressed(volumes, textOf(300_000))
+      const { size } = statSync(pathOf(aggregate, blob))
+      for (const bytes of [size - 1, size - 40, size - 60, 100, 0]) {
+        await truncate(pathOf(aggregate, blob), bytes)
+        await refusedWith('damaged', volumes.open('v1', blob))
+      }
+    }))
+
+  void it('files of the release before compression are read', () =>
+    withVolume(async (volumes, aggregate) => {
+      const blob = newBlob()
+      await store(volumes, blob, 'to make the folder')
+      await writeFile(
+        pathOf(aggregate, blob),
+        Buffer.from('6162636c6162656c0000000500000000000000031d2ab092484f4c44424c4231', 'hex'),
+      )
+      const reader = await volumes.open('v1', blob)
+      assert.equal(String(await reader.read(0, reader.sizeBytes)), 'abc')
+      assert.equal(reader.storedBytes, 3)
+      assert.equal(String(await reader.label()), 'label')
+      await reader.close()
+    }))
+
+  void it('blobs that share their place are one file of the disk', () =>
+    withVolume(async (volumes, aggregate) => {
+      const [one, other] = [newBlob(), newBlob()]
+      await store(volumes, one, 'abc')
+      await store(volumes, other, 'abc')
+      assert.equal(await volumes.share('v1', one, other), 'shared')
+      assert.equal(statSync(pathOf(aggregate, one)).ino, statSync(pathOf(aggregate, other)).ino)
+      assert.equal(statSync(pathOf(aggregate, one)).nlink, 2)
+    }))
+
+  void it('what interrupted compressing left is gone after the next look at all blobs, what is under way stays', () =>
+    withVolume(async (volumes, aggregate) => {
+      const blob = newBlob()
+      const writer = await volumes.write('v1', blob)
+      await writer.write(textOf(3_000_000))
+      await writer.commit(Buffer.from('label'))
+      const left = `${pathOf(aggregate, blob)}.0123456789abcdef`
+      await writeFile(left, 'half of it')
+      let looks = 0
+      const between = async () => {
+        looks++
+        assert.deepEqual(await Array.fromAsync(volumes.blobs('v1')), [blob])
+        assert.ok(!existsSync(left))
+      }
+      await volumes.compress('v1', blob, { between })
+      assert.ok(looks > 1)
+      assert.deepEqual(readdirSync(join(aggregate, 'volumes/v1/objects', blob.slice(-2))), [blob])
     }))
 
   void it('names that are not of blobs or volumes never reach the file system', () =>

@@ -1,24 +1,31 @@
 /**
- * Volumes as folders of any file system. Nothing is renamed but a whole tree on its way out, nothing is ever changed in
- * place, and no ability beyond plain POSIX is needed.
+ * Volumes as folders of any file system. Nothing is ever changed in place, and no ability beyond plain POSIX is needed.
+ * Two things are renamed: a whole tree on its way out, and a file that takes the place of one with the same bytes.
  *
  *     <aggregate>/volumes/<volume-uuid>/objects/<last 2 hex>/<blob-id>
+ *     <aggregate>/volumes/<volume-uuid>/objects/<last 2 hex>/<blob-id>.<engine>   about to take the place of the blob
  *     <aggregate>/removing/<volume-uuid>.<n>
  *
  * Blobs are spread by the last digits of their names, because the first ones may be the time.
  */
+import { randomBytes } from 'node:crypto'
 import { mkdir, open, opendir, readdir, rename, rm, stat, statfs, unlink } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import type { BlobReader, BlobWriter, DiskSpace, Volumes, VolumesFailure } from '../../ports/volumes.ts'
+import { VolumesFailure } from '../../ports/volumes.ts'
+import type { BlobReader, BlobWriter, DiskSpace, Manner, Sharing, Volumes } from '../../ports/volumes.ts'
 import { openBlob } from './blob-reader.ts'
 import { FileBlobWriter } from './blob-writer.ts'
 import { claimFolder, insistOnClaim, releaseFolder } from './claim.ts'
 import { codeOf, volumesFailure } from './failures.ts'
 import { FanOut } from './fan-out.ts'
 import { FolderSync } from './folder-sync.ts'
+import { Packer } from './packing.ts'
+import { packFile, shareFile } from './replacing.ts'
 
 const BLOB = /^[0-9a-f]{32}$/
+/** A file that was about to take the place of a blob. */
+const REPLACEMENT = /^[0-9a-f]{32}\.[0-9a-f]{16}$/
 const VOLUME = /^[0-9a-zA-Z-]{1,64}$/
 const FOLDER = { recursive: true, mode: 0o700 } as const
 
@@ -27,6 +34,8 @@ export class DirectoryVolumes implements Volumes {
   readonly #owner: string | undefined
   readonly #sync = new FolderSync()
   readonly #fanOut = new FanOut(this.#sync)
+  /** Tells the files that this engine is about to put in the place of others from those that were left behind. */
+  readonly #mark = randomBytes(8).toString('hex')
   #cleaning = false
 
   /**
@@ -92,12 +101,13 @@ export class DirectoryVolumes implements Volumes {
     }
   }
 
-  async write(volume: string, blob: string): Promise<BlobWriter> {
+  async write(volume: string, blob: string, how?: { readonly compress?: boolean }): Promise<BlobWriter> {
     const path = this.#blob(volume, blob)
     const folder = dirname(path)
     try {
       const handle = await this.#openNew(this.#objects(volume), folder, path)
-      return new FileBlobWriter(path, handle, () => this.#sync.sync(folder))
+      const packing = how?.compress === true ? { packer: new Packer() } : {}
+      return new FileBlobWriter(path, handle, () => this.#sync.sync(folder), packing)
     } catch (failure) {
       throw await this.#explain(failure, `Blob ${path}`)
     }
@@ -109,6 +119,25 @@ export class DirectoryVolumes implements Volumes {
       return await openBlob(path)
     } catch (failure) {
       throw await this.#explain(failure, `Blob ${path}`)
+    }
+  }
+
+  async compress(volume: string, blob: string, manner?: Manner): Promise<number> {
+    const path = this.#blob(volume, blob)
+    try {
+      return await packFile(path, `${path}.${this.#mark}`, (folder) => this.#sync.sync(folder), manner)
+    } catch (failure) {
+      throw failure instanceof VolumesFailure ? await this.#explain(failure, `Blob ${path}`) : failure
+    }
+  }
+
+  async share(volume: string, blob: string, twin: string, manner?: Manner): Promise<Sharing> {
+    const path = this.#blob(volume, blob)
+    const twinPath = this.#blob(volume, twin)
+    try {
+      return await shareFile(path, twinPath, `${path}.${this.#mark}`, (folder) => this.#sync.sync(folder), manner)
+    } catch (failure) {
+      throw failure instanceof VolumesFailure ? await this.#explain(failure, `Blob ${path}`) : failure
     }
   }
 
@@ -132,7 +161,11 @@ export class DirectoryVolumes implements Volumes {
     }
     for (const folder of folders) {
       try {
-        for await (const entry of await opendir(join(tree, folder))) if (BLOB.test(entry.name)) yield entry.name
+        for await (const { name } of await opendir(join(tree, folder))) {
+          if (BLOB.test(name)) yield name
+          else if (REPLACEMENT.test(name) && !name.endsWith(this.#mark))
+            await unlink(join(tree, folder, name)).catch(noLoss)
+        }
       } catch (failure) {
         // The volume is being removed meanwhile.
         if (codeOf(failure) !== 'ENOENT') throw volumesFailure(failure, `Volume ${volume}`)
@@ -251,6 +284,9 @@ export class DirectoryVolumes implements Volumes {
     return join(this.#objects(volume), blob.slice(-2), blob)
   }
 }
+
+/** It is left for the next time. */
+function noLoss(): void {}
 
 async function namesIn(folder: string): Promise<string[]> {
   try {

@@ -1,5 +1,6 @@
+import { zstdCompressSync } from 'node:zlib'
 import { VolumesFailure } from '../../ports/volumes.ts'
-import type { BlobReader, BlobWriter, DiskSpace, Volumes, VolumesReason } from '../../ports/volumes.ts'
+import type { BlobReader, BlobWriter, DiskSpace, Manner, Sharing, Volumes, VolumesReason } from '../../ports/volumes.ts'
 import type { Clock } from '../../ports/system.ts'
 import type { SimulatedRandom } from './random.ts'
 
@@ -22,9 +23,16 @@ export interface SimulatedVolumesOptions {
   readonly disk?: string
 }
 
+/** What is not worth to be stored in less. */
+const SAVED_BYTES_MIN = 4096
+
+/** It may have several names. */
 interface StoredBlob {
   readonly chunks: Buffer[]
+  names: number
   sizeBytes: number
+  /** What it takes from the disk. */
+  storedBytes: number
   /** Missing until the blob is committed. */
   label?: Buffer
 }
@@ -103,17 +111,17 @@ export class SimulatedVolumes implements Volumes {
     return [...this.#trees.keys()]
   }
 
-  async write(volume: string, name: string): Promise<BlobWriter> {
+  async write(volume: string, name: string, how?: { readonly compress?: boolean }): Promise<BlobWriter> {
     await this.#delay()
     const tree = this.#tree(volume)
     if (tree.has(name)) throw new VolumesFailure('exists', `Blob ${name} is there already.`)
     this.#mayFail()
-    const blob: StoredBlob = { chunks: [], sizeBytes: 0 }
+    const blob: StoredBlob = { chunks: [], names: 1, sizeBytes: 0, storedBytes: 0 }
     tree.set(name, blob)
-    return this.#writer(tree, name, blob)
+    return this.#writer(tree, name, blob, how?.compress === true)
   }
 
-  #writer(tree: Map<string, StoredBlob>, name: string, blob: StoredBlob): BlobWriter {
+  #writer(tree: Map<string, StoredBlob>, name: string, blob: StoredBlob, isCompressed: boolean): BlobWriter {
     const life = this.#lives
     let ended = false
     const act = async (change: () => void) => {
@@ -135,13 +143,16 @@ export class SimulatedVolumes implements Volumes {
           if (this.#usedBytes + chunk.length > this.#capacityBytes) throw noSpace()
           blob.chunks.push(Buffer.from(chunk))
           blob.sizeBytes += chunk.length
-          this.#usedBytes += chunk.length
+          this.#store(blob, blob.storedBytes + chunk.length)
         }),
-      commit: (label) =>
-        act(() => {
+      commit: async (label) => {
+        await act(() => {
           blob.label = Buffer.from(label)
+          if (isCompressed) this.#store(blob, packedBytes(blob))
           ended = true
-        }),
+        })
+        return blob.storedBytes
+      },
       abort: async () => {
         if (ended) return
         ended = true
@@ -152,13 +163,12 @@ export class SimulatedVolumes implements Volumes {
 
   async open(volume: string, name: string): Promise<BlobReader> {
     await this.#delay()
-    const blob = this.#trees.get(volume)?.get(name)
-    if (blob === undefined) throw new VolumesFailure('missing', `Blob ${name} is not there.`)
+    const blob = this.#finished(volume, name)
     const { label } = blob
-    if (label === undefined) throw new VolumesFailure('damaged', `Blob ${name} was never finished.`)
     const bytes = Buffer.concat(blob.chunks)
     return {
       sizeBytes: bytes.length,
+      storedBytes: blob.storedBytes,
       label: async () => label,
       read: async (start, length) => {
         await this.#delay()
@@ -169,6 +179,43 @@ export class SimulatedVolumes implements Volumes {
       },
       close: async () => {},
     }
+  }
+
+  async compress(volume: string, name: string, { between, beforePlacing }: Manner = {}): Promise<number> {
+    await this.#delay()
+    const blob = this.#finished(volume, name)
+    await between?.(blob.sizeBytes)
+    this.#mayFail()
+    await beforePlacing?.()
+    const tree = this.#tree(volume)
+    const packed = packedBytes(blob)
+    if (packed >= blob.storedBytes || tree.get(name) !== blob) return blob.storedBytes
+    // The other names keep what they have.
+    const replacement = { ...blob, names: 1, storedBytes: packed }
+    this.#drop(tree, name)
+    tree.set(name, replacement)
+    this.#usedBytes += packed
+    return packed
+  }
+
+  async share(
+    volume: string,
+    name: string,
+    twinName: string,
+    { between, beforePlacing }: Manner = {},
+  ): Promise<Sharing> {
+    await this.#delay()
+    const [blob, twin] = [this.#finished(volume, name), this.#finished(volume, twinName)]
+    if (blob === twin) return 'shared'
+    await between?.(blob.sizeBytes)
+    this.#mayFail()
+    if (!Buffer.concat(blob.chunks).equals(Buffer.concat(twin.chunks))) return 'different'
+    await beforePlacing?.()
+    const tree = this.#tree(volume)
+    this.#drop(tree, name)
+    tree.set(name, twin)
+    twin.names++
+    return 'shared'
   }
 
   async unlink(volume: string, name: string): Promise<void> {
@@ -191,6 +238,18 @@ export class SimulatedVolumes implements Volumes {
     }
   }
 
+  #finished(volume: string, name: string): StoredBlob & { readonly label: Buffer } {
+    const blob = this.#trees.get(volume)?.get(name)
+    if (blob === undefined) throw new VolumesFailure('missing', `Blob ${name} is not there.`)
+    if (!isFinished(blob)) throw new VolumesFailure('damaged', `Blob ${name} was never finished.`)
+    return blob
+  }
+
+  #store(blob: StoredBlob, storedBytes: number): void {
+    this.#usedBytes += storedBytes - blob.storedBytes
+    blob.storedBytes = storedBytes
+  }
+
   #tree(volume: string): Map<string, StoredBlob> {
     const tree = this.#trees.get(volume)
     if (tree === undefined) throw new VolumesFailure('missing', `Volume ${volume} is not there.`)
@@ -198,7 +257,8 @@ export class SimulatedVolumes implements Volumes {
   }
 
   #drop(tree: Map<string, StoredBlob>, name: string): void {
-    this.#usedBytes -= tree.get(name)?.sizeBytes ?? 0
+    const blob = tree.get(name)
+    if (blob !== undefined && --blob.names === 0) this.#usedBytes -= blob.storedBytes
     tree.delete(name)
   }
 
@@ -216,6 +276,15 @@ export class SimulatedVolumes implements Volumes {
     const { delayMs = 0 } = this.#faults
     if (delayMs > 0) await this.#clock?.sleep(this.#random.below(delayMs + 1))
   }
+}
+
+function isFinished(blob: StoredBlob): blob is StoredBlob & { readonly label: Buffer } {
+  return blob.label !== undefined
+}
+
+function packedBytes({ chunks, sizeBytes }: StoredBlob): number {
+  const packed = zstdCompressSync(Buffer.concat(chunks)).length
+  return sizeBytes - packed < Math.max(SAVED_BYTES_MIN, sizeBytes / 8) ? sizeBytes : packed
 }
 
 function isWithin(place: string, other: string): boolean {

@@ -117,6 +117,12 @@ export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
         return uploads.abort(change)
       case 'drop-blobs':
         return blobs.drop(change)
+      case 'store-blobs':
+        return blobs.store(change)
+      case 'share-blob':
+        return blobs.share(change)
+      case 'note-blob':
+        return blobs.note(change)
       case 'append-log':
         return logs.append(change)
       case 'count':

@@ -6,36 +6,109 @@
  * so what is unneeded is unneeded by all of them, and has one row.
  */
 import type { DatabaseSync } from 'node:sqlite'
-import type { BlobRef, Change, Outcome } from '../../ports/catalog.ts'
+import { SHARING_BLOBS_MAX } from '../../ports/catalog.ts'
+import type { BlobDraft, BlobRef, Change, Outcome, Tried } from '../../ports/catalog.ts'
+import { blobSums } from './blob-sums.ts'
+import type { BlobColumns, BlobState } from './blob-sums.ts'
 import type { Ledger, VolumeSums } from './ledger.ts'
 import { refuse } from './refusal.ts'
 import { query } from './statements.ts'
+import { TRIED } from './stored-blobs.ts'
 
-interface BlobColumns {
-  readonly size: number
+type Of<Name extends Change['do']> = Extract<Change, { do: Name }>
+
+/** A blob with who needs it. */
+interface CountedBlob extends BlobColumns {
   readonly refs: number
   readonly live: number
   readonly inherited: number
 }
 
 export function blobChanges(db: DatabaseSync, ledger: Ledger) {
-  const find = query<BlobColumns>(db, 'SELECT size, refs, live, inherited FROM blobs WHERE volume = ? AND blob = ?')
+  const sums = blobSums(db, ledger)
+  const find = query<CountedBlob>(
+    db,
+    `SELECT blob, size, coalesce(stored, size) AS stored, grp AS "group", refs, live, inherited
+       FROM blobs WHERE volume = ? AND blob = ?`,
+  )
   const insert = ledger.write(
-    'INSERT INTO blobs (volume, blob, size, refs, live) VALUES (?, ?, ?, 1, 1) ON CONFLICT DO NOTHING',
+    `INSERT INTO blobs (volume, blob, size, refs, live, stored, digest, tried) VALUES (?, ?, ?, 1, 1, ?, ?, ?)
+       ON CONFLICT DO NOTHING`,
   )
   const count = ledger.write('UPDATE blobs SET refs = ?, live = ?, freed = ? WHERE volume = ? AND blob = ?')
   const inherit = ledger.write(
-    'INSERT INTO blobs (volume, blob, size, refs, live, inherited) VALUES (?, ?, ?, 1, 1, 1) ON CONFLICT DO NOTHING',
+    `INSERT INTO blobs (volume, blob, size, refs, live, stored, digest, tried, inherited)
+       SELECT ?, blob, size, 1, 1, stored, digest, tried, 1 FROM blobs WHERE volume = ? AND blob = ? ON CONFLICT DO NOTHING`,
   )
   const isElsewhere = blobElsewhere(db)
   const arrive = ledger.write('INSERT OR IGNORE INTO arrivals (volume, blob, size) VALUES (?, ?, ?)')
   const forget = ledger.write('DELETE FROM blobs WHERE volume = ? AND blob = ?')
+  const setPlace = ledger.write('UPDATE blobs SET stored = ?, grp = ? WHERE volume = ? AND blob = ?')
+  const noteDigest = ledger.write('UPDATE blobs SET digest = ? WHERE volume = ? AND blob = ?')
+  const noteTried = ledger.write('UPDATE blobs SET tried = tried | ? WHERE volume = ? AND blob = ?')
   const drop = ledger.write('DELETE FROM blobs WHERE volume = ? AND blob = ? AND refs = 0')
 
-  function found(volume: VolumeSums, blob: string): BlobColumns {
+  function found(volume: VolumeSums, blob: string): CountedBlob {
     const row = find.get(volume.id, blob)
     if (row === undefined) throw new Error(`The catalog has lost count of blob ${blob} of volume ${volume.uuid}.`)
     return row
+  }
+
+  /** So many rows more, or fewer, need the blob, and so many of them live. */
+  function recount(volume: VolumeSums, before: CountedBlob, more: { refs: number; live: number }): void {
+    const refs = before.refs + more.refs
+    const live = before.live + more.live
+    sums.move(volume, before, stateOf(before), stateOf({ refs, live }))
+    if (refs > 0) {
+      count(refs, live, null, volume.id, before.blob)
+      return
+    }
+    inheritLess(volume, before, 0)
+    if (isElsewhere(volume, before.blob)) forget(volume.id, before.blob)
+    else count(0, 0, ledger.nextSeq(), volume.id, before.blob)
+  }
+
+  /** A blob that a clone inherited is stored in another number of bytes. */
+  function inheritLess(volume: VolumeSums, { inherited, stored }: CountedBlob, now: number): void {
+    if (inherited === 0 || volume.inheritedBytes === null || stored === now) return
+    ledger.changeVolume(volume, { inheritedBytes: volume.inheritedBytes + now - stored })
+  }
+
+  function place(volume: VolumeSums, row: CountedBlob, stored: number, group: string | null): void {
+    setPlace(stored === row.size ? null : stored, group, volume.id, row.blob)
+    inheritLess(volume, row, stored)
+  }
+
+  function add(volume: VolumeSums, draft: BlobDraft): boolean {
+    const { blob, sizeBytes, storedBytes = sizeBytes, digest = null, tried, twin } = draft
+    const stored = storedBytes === sizeBytes ? null : storedBytes
+    if (insert(volume.id, blob, sizeBytes, stored, digest, triedBits(tried)) === 0) return false
+    const group = twin === undefined ? null : groupWith(volume, twin, sizeBytes, storedBytes)
+    if (group !== null) setPlace(stored, group, volume.id, blob)
+    if (volume.moving === 1) arrive(volume.id, blob, sizeBytes)
+    sums.move(volume, { blob, size: sizeBytes, stored: storedBytes, group }, undefined, 'live')
+    return true
+  }
+
+  /** The group of a blob that is stored so, made where it has none; none where it is not, or has enough already. */
+  function groupWith(volume: VolumeSums, twin: string, size: number, stored: number): string | null {
+    const row = find.get(volume.id, twin)
+    const state = row === undefined ? undefined : stateOf(row)
+    if (row === undefined || state === undefined || row.size !== size || row.stored !== stored) return null
+    if (row.group !== null) return sums.membersOf(volume, row.group) < SHARING_BLOBS_MAX ? row.group : null
+    regroup(volume, { ...row, state }, stored, twin)
+    return twin
+  }
+
+  function regroup(
+    volume: VolumeSums,
+    row: CountedBlob & { state: BlobState },
+    stored: number,
+    to: string | null,
+  ): void {
+    sums.move(volume, row, row.state, undefined)
+    place(volume, row, stored, to)
+    sums.move(volume, { ...row, stored, group: to }, undefined, row.state)
   }
 
   return {
@@ -45,81 +118,90 @@ export function blobChanges(db: DatabaseSync, ledger: Ledger) {
     },
 
     /** One live row more needs these. */
-    acquire(volume: VolumeSums, blobs: readonly BlobRef[]): void {
-      for (const { blob, sizeBytes } of blobs) {
-        if (insert(volume.id, blob, sizeBytes) === 1) {
-          ledger.changeVolume(volume, { usedBytes: volume.usedBytes + sizeBytes })
-          if (volume.moving === 1) arrive(volume.id, blob, sizeBytes)
-          continue
-        }
-        const { size, refs, live } = found(volume, blob)
-        if (refs === 0) refuse('missing', 'blob')
-        if (live === 0) ledger.changeVolume(volume, { snapshotBytes: volume.snapshotBytes - size })
-        count(refs + 1, live + 1, null, volume.id, blob)
+    acquire(volume: VolumeSums, blobs: readonly BlobDraft[]): void {
+      for (const draft of blobs) {
+        if (add(volume, draft)) continue
+        const row = found(volume, draft.blob)
+        if (row.refs === 0) refuse('missing', 'blob')
+        recount(volume, row, { refs: 1, live: 1 })
       }
     },
 
-    /** One live row more of a clone needs these, which its parent has. */
-    inherit(volume: VolumeSums, blobs: readonly BlobRef[]): void {
-      for (const { blob, sizeBytes } of blobs) {
-        if (inherit(volume.id, blob, sizeBytes) === 1) {
-          const { usedBytes, inheritedBytes } = volume
-          ledger.changeVolume(volume, {
-            usedBytes: usedBytes + sizeBytes,
-            inheritedBytes: (inheritedBytes ?? 0) + sizeBytes,
-          })
-          if (volume.moving === 1) arrive(volume.id, blob, sizeBytes)
+    /** One live row more of a clone needs these, which its parent has. What the parent shares is counted for each. */
+    inherit(volume: VolumeSums, parent: number, blobs: readonly BlobRef[]): void {
+      for (const { blob } of blobs) {
+        const isNew = inherit(volume.id, parent, blob) === 1
+        const row = found(volume, blob)
+        if (!isNew) {
+          recount(volume, row, { refs: 1, live: 1 })
           continue
         }
-        const { refs, live } = found(volume, blob)
-        count(refs + 1, live + 1, null, volume.id, blob)
+        sums.move(volume, row, undefined, 'live')
+        ledger.changeVolume(volume, { inheritedBytes: (volume.inheritedBytes ?? 0) + row.stored })
       }
     },
 
     /** A live row became history: it still needs its blobs. */
     bury(volume: VolumeSums, blobs: readonly BlobRef[]): void {
-      for (const { blob } of blobs) {
-        const { size, refs, live } = found(volume, blob)
-        if (live === 1) ledger.changeVolume(volume, { snapshotBytes: volume.snapshotBytes + size })
-        count(refs, live - 1, null, volume.id, blob)
-      }
+      for (const { blob } of blobs) recount(volume, found(volume, blob), { refs: 0, live: -1 })
     },
 
     /** A row of the history lives again. */
     revive(volume: VolumeSums, blobs: readonly BlobRef[]): void {
-      for (const { blob } of blobs) {
-        const { size, refs, live } = found(volume, blob)
-        if (live === 0) ledger.changeVolume(volume, { snapshotBytes: volume.snapshotBytes - size })
-        count(refs, live + 1, null, volume.id, blob)
-      }
+      for (const { blob } of blobs) recount(volume, found(volume, blob), { refs: 0, live: 1 })
     },
 
     /** A row is gone; `live` unless it was history. */
     release(volume: VolumeSums, blobs: readonly BlobRef[], row: 'live' | 'history'): void {
-      for (const { blob } of blobs) {
-        const before = found(volume, blob)
-        const refs = before.refs - 1
-        const live = row === 'live' ? before.live - 1 : before.live
-        const heldBefore = before.live === 0 ? before.size : 0
-        const heldAfter = live === 0 && refs > 0 ? before.size : 0
-        const snapshotBytes = volume.snapshotBytes + heldAfter - heldBefore
-        if (refs > 0) {
-          if (heldAfter !== heldBefore) ledger.changeVolume(volume, { snapshotBytes })
-          count(refs, live, null, volume.id, blob)
-          continue
-        }
-        ledger.changeVolume(volume, { usedBytes: volume.usedBytes - before.size, snapshotBytes })
-        if (before.inherited === 1 && volume.inheritedBytes !== null) {
-          ledger.changeVolume(volume, { inheritedBytes: volume.inheritedBytes - before.size })
-        }
-        if (isElsewhere(volume, blob)) forget(volume.id, blob)
-        else count(0, 0, ledger.nextSeq(), volume.id, blob)
-      }
+      for (const { blob } of blobs) recount(volume, found(volume, blob), { refs: -1, live: row === 'live' ? -1 : 0 })
     },
 
-    drop(change: Extract<Change, { do: 'drop-blobs' }>): Outcome {
+    drop(change: Of<'drop-blobs'>): Outcome {
       const volume = ledger.volume(change.volume)
       for (const blob of change.blobs) drop(volume.id, blob)
+      return {}
+    },
+
+    store({ volume: uuid, blobs, storedBytes }: Of<'store-blobs'>): Outcome {
+      const volume = ledger.volume(uuid)
+      if (blobs.length > SHARING_BLOBS_MAX) refuse('exists')
+      const needed = new Map<string, CountedBlob & { state: BlobState }>()
+      for (const blob of blobs) {
+        const row = find.get(volume.id, blob)
+        const state = row === undefined ? undefined : stateOf(row)
+        if (row !== undefined && state !== undefined) needed.set(blob, { ...row, state })
+      }
+      const rows = [...needed.values()]
+      for (const group of new Set(rows.map((row) => row.group))) {
+        const named = rows.filter((row) => row.group === group).length
+        if (group !== null && sums.membersOf(volume, group) !== named) refuse('stale')
+      }
+      // All leave before the first joins: the new group may have the name of an old one.
+      for (const row of rows) sums.move(volume, row, row.state, undefined)
+      const group = rows.length > 1 ? (rows[0]?.blob ?? null) : null
+      for (const row of rows) {
+        place(volume, row, storedBytes, group)
+        sums.move(volume, { ...row, stored: storedBytes, group }, undefined, row.state)
+      }
+      return {}
+    },
+
+    share({ volume: uuid, blob, twin }: Of<'share-blob'>): Outcome {
+      const volume = ledger.volume(uuid)
+      const [row, other] = [find.get(volume.id, blob), find.get(volume.id, twin)]
+      const state = row === undefined ? undefined : stateOf(row)
+      if (row === undefined || state === undefined) refuse('missing', 'blob')
+      if (other === undefined || stateOf(other) === undefined) refuse('missing', 'blob')
+      if (row.group !== null && row.group === other.group) return {}
+      const group = groupWith(volume, twin, row.size, other.stored) ?? refuse('full', 'blob')
+      regroup(volume, { ...row, state }, other.stored, group)
+      return {}
+    },
+
+    note({ volume: uuid, blob, digest, tried }: Of<'note-blob'>): Outcome {
+      const volume = ledger.volume(uuid)
+      if (digest !== undefined) noteDigest(digest, volume.id, blob)
+      if (tried !== undefined) noteTried(triedBits(tried), volume.id, blob)
       return {}
     },
   }
@@ -137,3 +219,12 @@ export function blobElsewhere(db: DatabaseSync) {
 }
 
 export type BlobChanges = ReturnType<typeof blobChanges>
+
+function stateOf({ refs, live }: { readonly refs: number; readonly live: number }): BlobState | undefined {
+  if (refs === 0) return undefined
+  return live > 0 ? 'live' : 'held'
+}
+
+function triedBits({ compression = false, dedupe = false }: Tried = {}): number {
+  return (compression ? TRIED.compression : 0) | (dedupe ? TRIED.dedupe : 0)
+}

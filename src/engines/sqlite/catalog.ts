@@ -19,6 +19,7 @@ import type {
   SampleBlock,
   SnapshotAt,
   SnapshotRow,
+  StoredBlob,
   StoredRecord,
   UntidyVolume,
   UploadPosition,
@@ -202,6 +203,26 @@ export class SqliteCatalog implements Catalog {
 
   async arrivals(volume: string, limit: number): Promise<readonly BlobRef[]> {
     return this.#read.arrivals(volume, limit)
+  }
+
+  async storedBlobs(
+    volume: string,
+    after: string,
+    limit: number,
+  ): Promise<{ readonly blobs: readonly StoredBlob[]; readonly next?: string }> {
+    return this.#read.storedBlobs(volume, after, limit)
+  }
+
+  async storedBlob(volume: string, blob: string): Promise<StoredBlob | undefined> {
+    return this.#read.storedBlob(volume, blob)
+  }
+
+  async twins(
+    volume: string,
+    of: { readonly digest: string; readonly sizeBytes: number; readonly group?: string },
+    limit: number,
+  ): Promise<readonly StoredBlob[]> {
+    return this.#read.twins(volume, of, limit)
   }
 
   async log(name: LogName, query: { readonly before?: number; readonly limit: number }): Promise<readonly LogEntry[]> {

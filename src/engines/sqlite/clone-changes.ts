@@ -90,7 +90,7 @@ export function cloneChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChange
       const { epoch: born } = bucket.volume
       const isNew = dead === null ? copyLive(bucket.id, born, from.id, key, seq) : copyDead(bucket.id, born, dead)
       if (isNew === 0) return
-      blobs.inherit(bucket.volume, readBlobs(names))
+      blobs.inherit(bucket.volume, from.volume, readBlobs(names))
       quotas.move(bucket.volume, [{ holder: ownedBy(owner), bytes: marker === 1 ? 0 : size, files: 1 - marker }])
     }
 

@@ -23,6 +23,8 @@ export interface VolumeSums {
   snapshotBytes: number
   /** Nothing: it has become the owner of what it had from its parent. */
   inheritedBytes: number | null
+  savedByCompressionBytes: number
+  savedByDedupeBytes: number
   epoch: number
   /** The epoch of the newest snapshot of all of it, or 0. */
   lastSnapshotEpoch: number
@@ -92,7 +94,8 @@ export class Ledger {
       db,
       `SELECT id, uuid, tree, size AS sizeBytes, reserve AS reserveBytes, used AS usedBytes,
          snapshot_bytes AS snapshotBytes, inherited AS inheritedBytes, epoch, last_snapshot_epoch AS lastSnapshotEpoch,
-         restoring, moves, moving, read_only AS readOnly FROM volumes WHERE uuid = ?`,
+         restoring, moves, moving, read_only AS readOnly, saved_by_compression AS savedByCompressionBytes,
+         saved_by_dedupe AS savedByDedupeBytes FROM volumes WHERE uuid = ?`,
     )
     this.#findBucket = query<BucketColumns>(
       db,
@@ -105,7 +108,8 @@ export class Ledger {
     this.#findState = query<{ revision: number; seq: number }>(db, 'SELECT revision, seq FROM state')
     this.#saveVolume = db.prepare(
       `UPDATE volumes SET size = ?, used = ?, snapshot_bytes = ?, epoch = ?, last_snapshot_epoch = ?, restoring = ?,
-         moves = ?, inherited = ?, reserve = ?, read_only = ?, changed = ? WHERE id = ?`,
+         moves = ?, inherited = ?, reserve = ?, read_only = ?, saved_by_compression = ?, saved_by_dedupe = ?,
+         changed = ? WHERE id = ?`,
     )
     this.#saveBucket = db.prepare(
       'UPDATE buckets SET size_limit = ?, used = ?, objects = ?, versions = ?, versioning = ? WHERE id = ?',
@@ -226,7 +230,8 @@ export class Ledger {
   flush(): void {
     for (const v of this.#changedVolumes) {
       const sums = [v.sizeBytes, v.usedBytes, v.snapshotBytes, v.epoch, v.lastSnapshotEpoch, v.restoring, v.moves]
-      this.#saveVolume.run(...sums, v.inheritedBytes, v.reserveBytes, v.readOnly, this.nextSeq(), v.id)
+      const more = [v.inheritedBytes, v.reserveBytes, v.readOnly, v.savedByCompressionBytes, v.savedByDedupeBytes]
+      this.#saveVolume.run(...sums, ...more, this.nextSeq(), v.id)
     }
     for (const b of this.#changedBuckets) {
       this.#saveBucket.run(b.limitBytes, b.usedBytes, b.objects, b.versions, b.versioning, b.id)

@@ -36,6 +36,7 @@ import { quotaReads } from './quota-reads.ts'
 import { sampleReads } from './samples.ts'
 import { snapshotSizes } from './snapshot-bytes.ts'
 import { query } from './statements.ts'
+import { storedBlobReads } from './stored-blobs.ts'
 import { viewer } from './views.ts'
 import type { ShownAt, View } from './views.ts'
 
@@ -43,7 +44,8 @@ type RecordColumns = Omit<StoredRecord, 'body'> & { readonly body: string }
 
 const RECORD = 'SELECT type, key, parent, revision, body FROM records'
 const VOLUME = `SELECT uuid, size AS sizeBytes, reserve AS reserveBytes, used AS usedBytes, snapshot_bytes AS snapshotBytes,
-  coalesce(inherited, 0) AS inheritedBytes, epoch, snapshots FROM volumes`
+    saved_by_compression AS savedByCompressionBytes, saved_by_dedupe AS savedByDedupeBytes,
+    coalesce(inherited, 0) AS inheritedBytes, epoch, snapshots FROM volumes`
 const BUCKET = `SELECT b.uuid, v.uuid AS volume, b.size_limit AS limitBytes, b.used AS usedBytes, b.objects,
     b.versions, b.versioning
   FROM buckets b JOIN volumes v ON v.id = b.volume WHERE b.closed = 0`
@@ -387,6 +389,7 @@ export function reader(db: DatabaseSync) {
     arrivals(uuid: string, limit: number): BlobRef[] {
       return arrivalsOf.all(uuid, limit).map(({ blob, sizeBytes }) => ({ blob, sizeBytes }))
     },
+    ...storedBlobReads(db),
 
     log(name: string, { before, limit }: { before?: number; limit: number }): LogEntry[] {
       return log
@@ -441,8 +444,17 @@ function storedRecord({ type, key, parent, revision, body }: RecordColumns): Sto
 }
 
 function volumeCounters(row: VolumeCounters): VolumeCounters {
-  const { sizeBytes, reserveBytes, usedBytes, snapshotBytes, inheritedBytes, epoch, snapshots } = row
-  return { sizeBytes, reserveBytes, usedBytes, snapshotBytes, inheritedBytes, epoch, snapshots }
+  return {
+    sizeBytes: row.sizeBytes,
+    reserveBytes: row.reserveBytes,
+    usedBytes: row.usedBytes,
+    snapshotBytes: row.snapshotBytes,
+    savedByCompressionBytes: row.savedByCompressionBytes,
+    savedByDedupeBytes: row.savedByDedupeBytes,
+    inheritedBytes: row.inheritedBytes,
+    epoch: row.epoch,
+    snapshots: row.snapshots,
+  }
 }
 
 function bucketCounters(row: BucketCounters & { readonly uuid: string }): BucketCounters {

@@ -12,7 +12,8 @@
  * - `object_history` holds rows that died while a snapshot saw them. Its index (volume, died, born) lets `reclaim` seek
  *   to exactly the rows that nothing sees any more; (bucket, key, …) serves reads at a snapshot.
  * - `blobs` counts references. `refs` are all rows, `live` those that are not history; so the bytes that only snapshots
- *   hold are those of blobs with live = 0.
+ *   hold are those of blobs with live = 0. Blobs that share a file make a group, which is counted in the same way: its
+ *   members are the needed blobs in it, and it lives while one of them does.
  * - `volumes` and `buckets` carry their sums. They change in the same transaction as the rows they count.
  * - `aggregates` has the sums of the volumes in each, and `volumes.snapshots` counts. Triggers keep both, so they follow
  *   whatever statement changes a row, in the same transaction.
@@ -101,6 +102,29 @@ UPDATE volumes SET tree = coalesce(uuid, '');
 CREATE INDEX volumes_by_tree ON volumes (tree);
 ALTER TABLE blobs ADD COLUMN inherited INTEGER NOT NULL DEFAULT 0;
 `
+
+const BLOB_GROUPS = `
+CREATE TABLE blob_groups (
+  volume INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  size INTEGER NOT NULL,
+  stored INTEGER NOT NULL,
+  members INTEGER NOT NULL, -- blobs of it that rows need
+  live INTEGER NOT NULL, -- of these, blobs that rows need that are not history
+  PRIMARY KEY (volume, name)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX blobs_by_digest ON blobs (volume, digest) WHERE digest IS NOT NULL;
+`
+
+/** How blobs are stored. */
+const ADD_STORED = `
+ALTER TABLE volumes ADD COLUMN saved_by_compression INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE volumes ADD COLUMN saved_by_dedupe INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE blobs ADD COLUMN stored INTEGER;
+ALTER TABLE blobs ADD COLUMN grp TEXT;
+ALTER TABLE blobs ADD COLUMN digest TEXT;
+ALTER TABLE blobs ADD COLUMN tried INTEGER NOT NULL DEFAULT 0;
+${BLOB_GROUPS}`
 
 /** The sums of a catalog from before them. Setting where volumes lie makes the trigger add them up. */
 const ADD_SUMS = `
@@ -230,6 +254,8 @@ CREATE TABLE volumes (
   last_snapshot_epoch INTEGER NOT NULL DEFAULT 0,
   restoring INTEGER NOT NULL DEFAULT 0, -- the epoch of the snapshot it is being taken back to
   moves INTEGER NOT NULL DEFAULT 0, -- how often that has moved rows
+  saved_by_compression INTEGER NOT NULL DEFAULT 0,
+  saved_by_dedupe INTEGER NOT NULL DEFAULT 0,
   read_only INTEGER NOT NULL DEFAULT 0, -- 1: only replication changes it
   moving INTEGER NOT NULL DEFAULT 0, -- 1: blobs that come to it are noted in arrivals
   inherited INTEGER DEFAULT 0, -- bytes of blobs that it has from its parent; null: not told apart any more
@@ -313,6 +339,10 @@ CREATE TABLE blobs (
   live INTEGER NOT NULL,
   freed INTEGER, -- when refs became 0, as a seq
   inherited INTEGER NOT NULL DEFAULT 0, -- 1: came with the clone, from its parent
+  stored INTEGER, -- null: as many bytes as its size
+  grp TEXT, -- the group it shares a file with; null: it has its own
+  digest TEXT, -- null: not known
+  tried INTEGER NOT NULL DEFAULT 0, -- 1: compression, 2: deduplication
   PRIMARY KEY (volume, blob)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX blobs_unneeded ON blobs (volume, freed) WHERE refs = 0;
@@ -389,12 +419,12 @@ CREATE TABLE counters (
   value REAL NOT NULL,
   PRIMARY KEY (tbl, row, name)
 ) STRICT, WITHOUT ROWID;
-${SUMS}${SAMPLES}${QUOTAS}${RESTORES}`
+${SUMS}${SAMPLES}${QUOTAS}${RESTORES}${BLOB_GROUPS}`
 
 /** What leads from a version to the next. */
 const STEPS: Readonly<Record<number, string>> = {
   4: SAMPLES,
-  5: `${SNAPSHOTS_OF_BUCKETS}${RESTORES}${ADD_TREES}${ADD_SUMS}${QUOTAS}${QUOTAS_COUNTED}${ARRIVALS}`,
+  5: `${SNAPSHOTS_OF_BUCKETS}${RESTORES}${ADD_TREES}${ADD_STORED}${ADD_SUMS}${QUOTAS}${QUOTAS_COUNTED}${ARRIVALS}`,
 }
 
 /** Opens the catalog for its one writer, and makes the tables when they are not there. */

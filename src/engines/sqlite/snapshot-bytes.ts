@@ -28,9 +28,13 @@ export function snapshotSizes(db: DatabaseSync): (volume: string) => Promise<Map
     `SELECT id, bucket, died, born, blobs FROM object_history
        WHERE volume = ? AND (died, born, id) < (?, ?, ?) ORDER BY died DESC, born DESC, id DESC LIMIT ?`,
   )
-  const blob = query<{ size: number; refs: number; live: number }>(
+  // What blobs in one file have together is that of their group.
+  const file = query<{ name: string; stored: number; live: number; isShared: number }>(
     db,
-    'SELECT size, refs, live FROM blobs WHERE volume = ? AND blob = ?',
+    `SELECT coalesce(g.name, b.blob) AS name, coalesce(g.stored, b.stored, b.size) AS stored,
+         coalesce(g.live, b.live) AS live, g.name IS NOT NULL OR b.refs > 1 AS isShared
+       FROM blobs b LEFT JOIN blob_groups g ON g.volume = b.volume AND g.name = b.grp
+       WHERE b.volume = ? AND b.blob = ?`,
   )
 
   return async (uuid) => {
@@ -48,11 +52,12 @@ export function snapshotSizes(db: DatabaseSync): (volume: string) => Promise<Map
       for (const row of rows) {
         const seenBy = later(lastBefore(ofVolume, row.died), lastBefore(ofBucket.get(row.bucket) ?? [], row.died))
         if (seenBy === undefined || seenBy.epoch < row.born) continue
-        for (const { blob: name } of readBlobs(row.blobs)) {
-          const counted = blob.get(volume.id, name)
+        for (const { blob } of readBlobs(row.blobs)) {
+          const counted = file.get(volume.id, blob)
           if (counted === undefined || counted.live > 0) continue
-          if (counted.refs === 1) add(seenBy, counted.size)
-          else shared.set(name, { seenBy: later(shared.get(name)?.seenBy, seenBy) ?? seenBy, size: counted.size })
+          const { name, stored, isShared } = counted
+          if (isShared === 0) add(seenBy, stored)
+          else shared.set(name, { seenBy: later(shared.get(name)?.seenBy, seenBy) ?? seenBy, size: stored })
         }
       }
       const last = rows.at(-1)

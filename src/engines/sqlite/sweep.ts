@@ -38,7 +38,10 @@ export function sweeper(db: DatabaseSync, ledger: Ledger): (limit: number) => nu
   const isElsewhere = blobElsewhere(db)
   const removeBlob = db.prepare('DELETE FROM blobs WHERE volume = ? AND blob = ?')
   const giveBlob = db.prepare(
-    'UPDATE blobs SET volume = ?, refs = 0, live = 0, freed = ?, inherited = 0 WHERE volume = ? AND blob = ?',
+    'UPDATE blobs SET volume = ?, refs = 0, live = 0, freed = ?, inherited = 0, grp = NULL WHERE volume = ? AND blob = ?',
+  )
+  const removeGroups = db.prepare(
+    'DELETE FROM blob_groups WHERE volume = ?1 AND name IN (SELECT name FROM blob_groups WHERE volume = ?1 LIMIT ?2)',
   )
   const removeVolume = db.prepare('DELETE FROM volumes WHERE id = ?')
 
@@ -76,6 +79,7 @@ export function sweeper(db: DatabaseSync, ledger: Ledger): (limit: number) => nu
       swept += Number(removeHistory.run(volume.id, limit - swept).changes)
       if (swept < limit) swept += sweepBuckets(volume.id, limit - swept)
       if (swept < limit) swept += sweepBlobs(volume, limit - swept)
+      if (swept < limit) swept += Number(removeGroups.run(volume.id, limit - swept).changes)
       if (swept < limit) removeVolume.run(volume.id)
     }
     return swept

@@ -11,7 +11,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { CatalogUnavailable } from '../../ports/catalog.ts'
 import type { Change } from '../../ports/catalog.ts'
-import { bytes, draft, listed, part, put } from '../../ports/catalog-fixtures.suite.ts'
+import { bytes, draft, listed, openBucket, part, put } from '../../ports/catalog-fixtures.suite.ts'
 import { openSqliteCatalog } from './catalog.ts'
 import { SCHEMA_VERSION } from './schema.ts'
 import { WriterServer } from './server.ts'
@@ -275,6 +275,24 @@ void describe('the writer process', () => {
       await writer.stop()
     }))
 
+  void it('a catalog from before blobs were stored in less keeps what it has, and counts on', () =>
+    inFolder(async ({ file }) => {
+      const before = openSqliteCatalog({ file, commit: 'in-process' })
+      await openBucket(before, 'b')
+      await before.commit([put('b', 'a', draft('a', 100)), put('b', 'c', draft('c', 100))])
+      await before.close()
+      const db = new DatabaseSync(file)
+      db.exec(`${TO_VERSION_5} PRAGMA user_version = 5`)
+      db.close()
+      const catalog = openSqliteCatalog({ file, commit: 'in-process' })
+      await catalog.commit([{ do: 'store-blobs', volume: 'b-v', blobs: ['a', 'c'], storedBytes: 40 }])
+      const counters = await catalog.volume('b-v')
+      assert.ok(counters)
+      const { usedBytes, savedByCompressionBytes, savedByDedupeBytes } = counters
+      assert.deepEqual([usedBytes, savedByCompressionBytes, savedByDedupeBytes], [40, 60, 100])
+      await catalog.close()
+    }))
+
   void it('a catalog from before the first release is refused, and left as it is', () =>
     inFolder(async ({ file, socket }) => {
       await openSqliteCatalog({ file, commit: 'in-process' }).close()
@@ -288,7 +306,11 @@ void describe('the writer process', () => {
 })
 
 /** Takes away what version 6 brought. */
-const TO_VERSION_5 = `DROP TRIGGER volumes_summed; DROP TRIGGER volumes_placed; DROP TRIGGER snapshots_taken; DROP TRIGGER snapshots_dropped;
+const TO_VERSION_5 = `DROP INDEX blobs_by_digest; DROP TABLE blob_groups;
+  ALTER TABLE blobs DROP COLUMN stored; ALTER TABLE blobs DROP COLUMN grp;
+  ALTER TABLE blobs DROP COLUMN digest; ALTER TABLE blobs DROP COLUMN tried;
+  ALTER TABLE volumes DROP COLUMN saved_by_compression; ALTER TABLE volumes DROP COLUMN saved_by_dedupe;
+  DROP TRIGGER volumes_summed; DROP TRIGGER volumes_placed; DROP TRIGGER snapshots_taken; DROP TRIGGER snapshots_dropped;
   DROP TABLE aggregates; DROP TABLE quotas; DROP TABLE restores; DROP TABLE arrivals; ALTER TABLE volumes DROP COLUMN moving; DROP INDEX snapshots_by_bucket;
   ALTER TABLE snapshots DROP COLUMN bucket; ALTER TABLE dropped_epochs DROP COLUMN bucket;
   ALTER TABLE dropped_epochs DROP COLUMN died; ALTER TABLE dropped_epochs DROP COLUMN born;

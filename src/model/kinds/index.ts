@@ -1,5 +1,5 @@
 export { address, isUuid, name, netmask, oneOf, secret, text, uuid } from './text.ts'
-export { bytes, count, flag, parseSize, printSize } from './number.ts'
+export { bytes, count, decimal, flag, parseSize, printSize } from './number.ts'
 export { duration, time } from './time.ts'
 export { each, group, list } from './list.ts'
 export { Misfit, type Kind } from './kind.ts'

@@ -34,6 +34,20 @@ export function count(limits: NumberLimits = {}): Kind {
   }
 }
 
+/** A number that need not be whole, such as a ratio. */
+export function decimal(): Kind {
+  const whole = count()
+  return {
+    ...whole,
+    name: 'decimal',
+    parse(value) {
+      if (typeof value !== 'number' || !Number.isFinite(value)) throw new Misfit(`${quoted(value)} is not a number.`)
+      return value
+    },
+    schema: { type: 'number' },
+  }
+}
+
 const UNITS: Readonly<Record<string, number>> = { k: 10, m: 20, g: 30, t: 40, p: 50 }
 
 /** A number of bytes: an integer, or a string with a 1024-based unit such as `1t`, `20MB`, `1.5 GiB`. Printed as integer. */

@@ -198,4 +198,9 @@ async function insistOnUnused(cluster: Cluster, key: string): Promise<void> {
       throw failures.inUse(message, undefined, 459758)
     }
   }
+  for (const policy of await cluster.rows('storage/volume-efficiency-policies')) {
+    if (policy['schedule.uuid'] !== key) continue
+    const message = `The efficiency policy "${textAt(policy, 'name')}" uses the schedule. Give it another one first.`
+    throw failures.inUse(message, undefined, 459758)
+  }
 }

@@ -1,8 +1,10 @@
+import { aggregateOf } from '../../core/aggregate-of.ts'
 import { define } from '../../core/behaviour.ts'
 import type { Derivation } from '../../core/behaviour.ts'
-import { bytes, count, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
+import { bytes, count, decimal, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { spaceOf } from './aggregate-space.ts'
+import { ratio } from './volumes/efficiency.ts'
 import { createAggregate, modifyAggregate, removeAggregate } from './aggregate-verbs.ts'
 
 const node: Derivation = {
@@ -17,6 +19,46 @@ const place: Derivation = {
   gives: ['block_storage.path'],
   from: (cluster, rows) => Promise.resolve(rows.map((row) => ({ 'block_storage.path': cluster.engineOf(row).place }))),
 }
+
+/** A snapshot is no copy here, so there is one figure with snapshots and without. */
+const EFFICIENCY = ['space.efficiency', 'space.efficiency_without_snapshots'] as const
+
+const efficiency: Derivation = {
+  gives: EFFICIENCY.flatMap((base) => [`${base}.logical_used`, `${base}.savings`, `${base}.ratio`]),
+  async from(cluster, rows, once) {
+    const counters = await once('counters', () => cluster.volumeSums.all())
+    const held = new Map<string, { whole: number; stored: number }>()
+    for (const volume of await cluster.rows('storage/volumes')) {
+      const counted = counters.get(textAt(volume, 'uuid'))
+      if (counted === undefined) continue
+      const sums = held.get(aggregateOf(volume)) ?? { whole: 0, stored: 0 }
+      sums.stored += counted.usedBytes
+      sums.whole += counted.usedBytes + counted.savedByCompressionBytes + counted.savedByDedupeBytes
+      held.set(aggregateOf(volume), sums)
+    }
+    return rows.map((row) => {
+      const { whole, stored } = held.get(textAt(row, 'uuid')) ?? { whole: 0, stored: 0 }
+      return Object.fromEntries(
+        EFFICIENCY.flatMap((base) => [
+          [`${base}.logical_used`, whole],
+          [`${base}.savings`, whole - stored],
+          [`${base}.ratio`, ratio(whole, stored)],
+        ]),
+      )
+    })
+  },
+}
+
+const efficiencyFields = Object.fromEntries(
+  EFFICIENCY.flatMap((base) => [
+    [
+      `${base}.logical_used`,
+      { doc: 'Bytes that its volumes hold, a shared body as often as it is there.', kind: bytes() },
+    ],
+    [`${base}.savings`, { doc: 'Of these, bytes that compression and deduplication save.', kind: bytes() }],
+    [`${base}.ratio`, { doc: 'Bytes held for each byte that this takes.', kind: decimal() }],
+  ]),
+)
 
 const space: Derivation = {
   gives: [
@@ -81,11 +123,12 @@ export const aggregates = define(
         kind: bytes(),
       },
       'space.total_provisioned_space': { doc: 'Sum of the sizes of its volumes.', kind: bytes() },
+      ...efficiencyFields,
       'volume-count': { doc: 'How many volumes it has.', kind: count(), since: '9.11.1' },
     },
   },
   {
-    derive: [node, place, space],
+    derive: [node, place, space, efficiency],
     create: createAggregate,
     modify: modifyAggregate,
     remove: removeAggregate,

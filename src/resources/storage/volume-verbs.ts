@@ -33,6 +33,9 @@ import { isClone } from './volumes/clone-fields.ts'
 import { chargedTo, reserveOf } from './volumes/reserve.ts'
 import { plannedMove } from './volumes/move.ts'
 import { forgetMoves, insistOnNoMove, movementOf, steerMove, wishOf } from './volumes/movement.ts'
+import { isEfficiencyOn, withEfficiency } from './volumes/efficiency.ts'
+import { askForRun, EFFICIENCY_NOTES } from './volumes/efficiency-notes.ts'
+import { EFFICIENCY_RUNS, notOn } from './volumes/efficiency-runs.ts'
 import { NOTES } from './volumes/owed-snapshots.ts'
 import {
   forgetChanges,
@@ -81,7 +84,7 @@ export const createVolume = job({
     const key = cluster.system.random.uuid()
     const whole = { ...(await usual(cluster, parent)), ...draft }
     const input = {
-      ...withAutosize(whole, draft, VOLUME_BYTES_MAX),
+      ...(await withEfficiency(cluster, withAutosize(whole, draft, VOLUME_BYTES_MAX), draft)),
       ...(parent === undefined ? {} : await cloneOf(cluster, draft, parent)),
       uuid: key,
       aggregates: [{ uuid: aggregate }],
@@ -162,6 +165,8 @@ export const modifyVolume = job({
     const wish = textAt(asked, 'movement.state')
     const planned = await plannedRestore(cluster, row, args)
     const split = plannedSplit(row, others)
+    const after = await withEfficiency(cluster, { ...row, ...draft }, draft)
+    if (draft['efficiency.scanner.state'] === 'active' && !isEfficiencyOn(after)) throw notOn()
     return {
       key,
       input: {
@@ -188,7 +193,8 @@ export const modifyVolume = job({
           if (record === undefined) throw failures.notFound('volume', 'uuid')
           const before = record.body as Row
           const given: Row = isRecord(change) ? change : {}
-          const after = withAutosize({ ...before, ...given }, given, VOLUME_BYTES_MAX)
+          const sized = withAutosize({ ...before, ...given }, given, VOLUME_BYTES_MAX)
+          const after = await withEfficiency(cluster, sized, given)
           const aggregate = aggregateOf(before)
           if (after['size'] !== before['size'] || after['guarantee.type'] !== before['guarantee.type']) {
             await insistOnSpace(cluster, aggregate, after)
@@ -201,6 +207,7 @@ export const modifyVolume = job({
             ...(await switchChanges(cluster, before, after)),
             cluster.event('volume.modified', { volume: after['name'] ?? '' }),
           ])
+          await askForRun(cluster, key, given)
         })
       },
     },
@@ -261,6 +268,7 @@ export const removeVolume = job({
             { do: 'remove-record', type: 'storage/volumes', key },
             ...forgetMoves(key),
             { do: 'remove-record', type: NOTES, key },
+            { do: 'remove-record', type: EFFICIENCY_NOTES, key },
             { do: 'remove-record', type: FULLNESS, key },
             { do: 'drop-counters', table: 'volume', row: key },
             cluster.event('volume.deleted', { volume: input['name'] ?? '' }),
@@ -298,7 +306,7 @@ async function removeTreeOf(cluster: Cluster, { input, memo }: Work): Promise<vo
 }
 
 /** What goes with its volume, beside its snapshots. */
-const WITHIN_VOLUMES = [QTREES, QUOTA_RULES, QUOTA_NOTES] as const
+const WITHIN_VOLUMES = [QTREES, QUOTA_RULES, QUOTA_NOTES, EFFICIENCY_RUNS] as const
 
 async function chooseAggregate(cluster: Cluster, draft: Row, parent: Row | undefined): Promise<string> {
   const given = draft['aggregates'] as readonly Row[] | undefined

@@ -8,6 +8,7 @@ import { reserveFields } from './volumes/reserve.ts'
 import { quotaFields, volumeQuota } from './volumes/quota.ts'
 import { moveVolume } from './volumes/move.ts'
 import { movement, movementFields } from './volumes/movement.ts'
+import { efficiencyFields, volumeEfficiency } from './volumes/efficiency.ts'
 import { volumeMetrics, volumeSpace } from './volume-readings.ts'
 
 export const volumes = define(
@@ -61,12 +62,13 @@ export const volumes = define(
       'qos.policy': { doc: 'Its ceilings of throughput.', ref: 'storage/qos/policies', set: 'always' },
       ...quotaFields,
       ...movementFields,
+      ...efficiencyFields,
       create_time: { doc: 'When it was made.', kind: time() },
       snapshot_count: { doc: 'How many snapshots it has.', kind: count(), since: '9.10.1' },
       is_object_store: { doc: 'Whether it is the root volume of an object store server.', kind: flag() },
       'space.size': { doc: 'The same as size.', kind: bytes() },
       'space.used': {
-        doc: 'Bytes that objects and open uploads hold, and snapshots beyond what is reserved for them.',
+        doc: 'Bytes that objects and open uploads are stored in, and snapshots beyond what is reserved for them.',
         kind: bytes(),
       },
       'space.available': { doc: 'Bytes that can still be written.', kind: bytes() },
@@ -78,7 +80,7 @@ export const volumes = define(
     },
   },
   {
-    derive: [...volumeSpace, ...cloneReadings, volumeQuota, movement, ...volumeMetrics],
+    derive: [...volumeSpace, ...cloneReadings, volumeQuota, movement, volumeEfficiency, ...volumeMetrics],
     create: createVolume,
     modify: modifyVolume,
     remove: removeVolume,

@@ -1,4 +1,4 @@
-import type { ObjectChecksum, ObjectRow, PartRow } from '../../ports/catalog.ts'
+import type { ObjectChecksum, ObjectRow, PartDraft, PartRow } from '../../ports/catalog.ts'
 import { CommitRefused } from '../../ports/catalog.ts'
 import { checksumAlgorithms } from '../checksums/algorithms.ts'
 import type { ByteRange } from '../ranges.ts'
@@ -40,7 +40,7 @@ export async function putPart(
     key: upload.key,
     part: { upload: upload.id, number },
   })
-  const part: PartRow = {
+  const part: PartDraft = {
     number,
     sizeBytes: outcome.sizeBytes,
     etag: outcome.md5.toString('hex'),

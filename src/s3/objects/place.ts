@@ -1,9 +1,9 @@
 import { copyBlob } from '../../core/copy-blob.ts'
 import type { TreePlace } from '../../core/tree-of.ts'
 import { Failure } from '../../model/failure.ts'
-import type { BlobRef } from '../../ports/catalog.ts'
+import type { BlobDraft, BlobRef } from '../../ports/catalog.ts'
 import { VolumesFailure } from '../../ports/volumes.ts'
-import type { BlobReader, BlobWriter, Volumes } from '../../ports/volumes.ts'
+import type { BlobReader, BlobWriter, Sharing, Volumes } from '../../ports/volumes.ts'
 import { s3Error } from '../errors.ts'
 import type { TreeUses } from './tree-uses.ts'
 
@@ -54,11 +54,11 @@ export class VolumePlace {
   }
 
   /** Begins a blob where the volume is now. The tree stays until `release`. */
-  async write(blob: string): Promise<BlobWriter> {
+  async write(blob: string, how?: { readonly compress?: boolean }): Promise<BlobWriter> {
     for (let looks = 1; ; looks += 1) {
       try {
         this.#writing ??= await this.#enter()
-        return await this.#writing.volumes.write(this.#writing.tree, blob)
+        return await this.#writing.volumes.write(this.#writing.tree, blob, how)
       } catch (failure) {
         const { tree } = this
         if (!mayBeElsewhere(failure) || looks === looksMax) throw failure
@@ -80,6 +80,13 @@ export class VolumePlace {
     }
   }
 
+  /** Gives a blob that this request wrote the file of a twin, where the two are the same. */
+  share(blob: string, twin: string): Promise<Sharing> {
+    const at = this.#writing
+    if (at === undefined) throw new Error('Only a blob that was written can share the file of another.')
+    return at.volumes.share(at.tree, blob, twin)
+  }
+
   /** Removes blobs that this request wrote. What cannot be removed is found later as an orphan. */
   async unlink(blobs: readonly BlobRef[]): Promise<void> {
     const at = this.#writing
@@ -91,19 +98,20 @@ export class VolumePlace {
    * The volume has been moved since these blobs were written: copies them to where it is now, under new names, as those
    * of copies in the making must not be taken for them.
    */
-  async follow(blobs: readonly BlobRef[], newName: () => string): Promise<readonly BlobRef[]> {
+  async follow(blobs: readonly BlobDraft[], newName: () => string): Promise<readonly BlobDraft[]> {
     const from = this.#writing
     if (from === undefined) throw new Error('Only blobs that were written can follow.')
     await this.#look()
     this.#writing = undefined
-    const copies: BlobRef[] = []
+    const copies: BlobDraft[] = []
     try {
       const to = await this.#enter()
       this.#writing = to
-      for (const { blob, sizeBytes } of blobs) {
+      for (const { blob, twin: _, ...draft } of blobs) {
         const copy = newName()
-        await copyBlob({ ...from, blob }, { ...to, blob: copy })
-        copies.push({ blob: copy, sizeBytes })
+        // A twin is where it was; a run finds it again.
+        const storedBytes = await copyBlob({ ...from, blob }, { ...to, blob: copy })
+        copies.push({ ...draft, blob: copy, storedBytes })
       }
       return copies
     } catch (failure) {

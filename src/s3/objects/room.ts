@@ -5,6 +5,7 @@ import type { S3Error } from '../errors.ts'
 import { full } from './failures.ts'
 import { requestBytesMaxOf } from './limits.ts'
 import type { ObjectStore, OpenBucket } from './store.ts'
+import { leastBytes } from './storing.ts'
 
 /**
  * Refuses a write before its body is asked for, where sizes and conditions tell already that it cannot succeed. This only
@@ -28,10 +29,11 @@ export async function refuseEarly(
   const bucketRoom = counters.limitBytes - counters.usedBytes
   const volumeBytes = Math.max(volume?.sizeBytes ?? 0, bucket.growsToBytes ?? 0)
   const volumeRoom = volume === undefined ? 0 : volumeBytes - chargedBytes(volume, volume.reserveBytes)
-  if (sizeBytes <= bucketRoom && sizeBytes <= volumeRoom) return
-  const growth = sizeBytes - (await write.replacedBytes())
-  if (growth > bucketRoom) throw full('bucket')
-  if (growth > volumeRoom) throw full('volume')
+  const storedBytes = leastBytes(bucket, sizeBytes)
+  if (sizeBytes <= bucketRoom && storedBytes <= volumeRoom) return
+  const replacedBytes = await write.replacedBytes()
+  if (sizeBytes - replacedBytes > bucketRoom) throw full('bucket')
+  if (storedBytes - replacedBytes > volumeRoom) throw full('volume')
 }
 
 export function tooLarge(sizeBytes: number, maxBytes: number): S3Error {

@@ -1,5 +1,5 @@
 import { CommitRefused } from '../../ports/catalog.ts'
-import type { BlobRef, Change, Outcome } from '../../ports/catalog.ts'
+import type { BlobDraft, Change, Outcome } from '../../ports/catalog.ts'
 import type { BlobWriter } from '../../ports/volumes.ts'
 import type { BodyOutcome, BodyPlan } from '../body.ts'
 import { checksumAlgorithms, hashDigest } from '../checksums/algorithms.ts'
@@ -9,6 +9,7 @@ import { blobLabel } from './labels.ts'
 import type { BlobLabel } from './labels.ts'
 import { commitGrowing } from './growth.ts'
 import type { ObjectStore, OpenBucket } from './store.ts'
+import { settled } from './storing.ts'
 
 /** Bytes on their way in. They count only when `pieces` has ended without an error. */
 export interface IncomingBody {
@@ -54,7 +55,7 @@ export function digested(pieces: AsyncIterable<Buffer>, sizeBytes: number, algor
 export interface StoredBody {
   readonly outcome: BodyOutcome
   /** Empty for a body of 0 bytes. */
-  readonly blobs: readonly BlobRef[]
+  readonly blobs: readonly BlobDraft[]
   readonly timeMs: number
 }
 
@@ -65,11 +66,12 @@ export interface StoredBody {
  * The next piece is received and digested while the last one is written.
  */
 export async function storeBody(
-  { system }: ObjectStore,
+  store: ObjectStore,
   bucket: OpenBucket,
   body: IncomingBody,
   about: Pick<BlobLabel, 'key' | 'part'>,
 ): Promise<StoredBody> {
+  const { system } = store
   const blob = newId(system)
   let writer: BlobWriter | undefined
   let writing: Promise<void> | undefined
@@ -77,7 +79,7 @@ export async function storeBody(
     for await (const piece of body.pieces) {
       if (piece.length === 0) continue
       await writing
-      writer ??= await bucket.place.write(blob)
+      writer ??= await bucket.place.write(blob, { compress: bucket.storing?.compress === true })
       writing = writer.write(piece)
       // A failure is met at the next `await`; until then it must not count as unhandled.
       writing.catch(() => {})
@@ -87,10 +89,10 @@ export async function storeBody(
     const timeMs = system.clock.now()
     if (writer === undefined) return { outcome, blobs: [], timeMs }
     const { sizeBytes, md5, checksum } = outcome
-    await writer.commit(
+    const storedBytes = await writer.commit(
       blobLabel({ bucket: bucket.uuid, sizeBytes, etag: md5.toString('hex'), checksum, timeMs, ...about }),
     )
-    return { outcome, blobs: [{ blob, sizeBytes }], timeMs }
+    return { outcome, blobs: [await settled(store, bucket, { blob, sizeBytes, storedBytes, md5 })], timeMs }
   } catch (failure) {
     await writing?.catch(() => {})
     await writer?.abort()
@@ -107,17 +109,17 @@ export async function storeBody(
 export async function commitNaming(
   store: ObjectStore,
   bucket: OpenBucket,
-  written: readonly BlobRef[],
+  written: readonly BlobDraft[],
   change: NamingChange,
 ): Promise<Outcome> {
   const { place } = bucket
-  const sizeBytes = written.reduce((sum, blob) => sum + blob.sizeBytes, 0)
+  const growthBytes = written.reduce((sum, { sizeBytes, storedBytes = sizeBytes }) => sum + storedBytes, 0)
   let blobs = written
   for (let follows = 0; ; follows += 1) {
     try {
       const named = blobs === written ? change : naming(change, blobs)
       const tree = blobs.length === 0 ? {} : { tree: place.tree }
-      return await commitGrowing(store, bucket, sizeBytes, { ...named, ...tree })
+      return await commitGrowing(store, bucket, growthBytes, { ...named, ...tree })
     } catch (failure) {
       const hasMoved = failure instanceof CommitRefused && failure.reason === 'moved' && follows < followsMax
       if (failure instanceof CommitRefused && !hasMoved) await place.unlink(blobs)
@@ -133,7 +135,7 @@ type NamingChange = Extract<Change, { readonly do: 'put-object' | 'put-part' }>
 /** Moves of one volume while one request commits. */
 const followsMax = 4
 
-function naming(change: NamingChange, blobs: readonly BlobRef[]): NamingChange {
+function naming(change: NamingChange, blobs: readonly BlobDraft[]): NamingChange {
   return change.do === 'put-object'
     ? { ...change, object: { ...change.object, blobs } }
     : { ...change, part: { ...change.part, blobs } }

@@ -6,6 +6,7 @@ import type { Grow } from './growth.ts'
 import type { Pins } from './pins.ts'
 import type { VolumePlace } from './place.ts'
 import type { TreeUses } from './tree-uses.ts'
+import type { Storing } from './storing.ts'
 
 /** What the functions of this folder work with. */
 export interface ObjectStore {
@@ -26,6 +27,7 @@ export interface OpenBucket {
   readonly place: VolumePlace
   /** The size up to which the volume grows by itself, if it does. */
   readonly growsToBytes?: number
+  readonly storing?: Storing
   readonly createdMs: number
   /** The most bytes an object in it may have, also when it comes in parts. */
   readonly objectBytesMax: number

@@ -1,6 +1,7 @@
 import { define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { describe } from '../../../core/jobs.ts'
+import { untilAvailable } from '../../../core/until-available.ts'
 import { Interrupted, job, type Work } from '../../../core/verb.ts'
 import { Failure } from '../../../model/failure.ts'
 import { count, oneOf, time, uuid } from '../../../model/kinds/index.ts'
@@ -17,10 +18,6 @@ export const LIFECYCLE_LOCK = 'lifecycle'
 
 /** The newest runs that stay on record. */
 export const RUNS_KEPT = 100
-/** While the catalog's writer is started again, a run waits and tries again; after so many times it fails. */
-const UNAVAILABLE_TRIES = 30
-const UNAVAILABLE_WAIT_MS = 1000
-
 export const lifecycleRuns = define(
   {
     path: '/protocols/s3/lifecycle-runs',
@@ -98,20 +95,6 @@ async function applyTo(cluster: Cluster, work: Work, bucket: string, bucketsLeft
   } catch (failure) {
     if (failure instanceof Interrupted || failure instanceof CatalogUnavailable) throw failure
     await untilAvailable(cluster, work, () => setAside(cluster, work, bucket, failure))
-  }
-}
-
-/** Repeats what the catalog's writer was not there for. Whether it was done is then not known, so it has to be repeatable. */
-async function untilAvailable(cluster: Cluster, work: Work, act: () => Promise<void>): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    try {
-      await act()
-      return
-    } catch (failure) {
-      if (!(failure instanceof CatalogUnavailable) || tries >= UNAVAILABLE_TRIES) throw failure
-      await cluster.system.clock.sleep(UNAVAILABLE_WAIT_MS, work.stopping)
-      if (work.stopping.aborted) throw new Interrupted()
-    }
   }
 }
 

@@ -5,7 +5,7 @@ import { removeTreesOf, treeChange } from '../../../core/removed-trees.ts'
 import { beforeOf, placesOf, type TreePlace, treeOf } from '../../../core/tree-of.ts'
 import { Interrupted, type Work } from '../../../core/verb.ts'
 import { type Row, textAt } from '../../../model/value.ts'
-import type { BlobRef } from '../../../ports/catalog.ts'
+import type { BlobRef, StoredBlob } from '../../../ports/catalog.ts'
 import { Copier, isLost } from './copier.ts'
 import { changeVolume, destinationOf, noteOf } from './move-record.ts'
 import { MOVE_ORDERS, noteMove } from './movement.ts'
@@ -26,6 +26,7 @@ const LEAVE_MS = 3_600_000
  */
 export async function settle(cluster: Cluster, work: Work): Promise<void> {
   await patiently(cluster, work, 'copy the last blobs', () => catchUp(cluster, work))
+  await patiently(cluster, work, 'share files again', () => shareAgain(cluster, work))
   await patiently(cluster, work, 'wait for writers', () => waitForWriters(cluster, work))
   await patiently(cluster, work, 'leave the old tree', () => leaveOld(cluster, work))
   // Where its disk does not let it, it is removed later.
@@ -47,6 +48,38 @@ async function catchUp(cluster: Cluster, work: Work): Promise<void> {
     }
     await cluster.catalog.commit([{ do: 'drop-arrivals', volume: work.key, blobs: arrivals.map(({ blob }) => blob) }])
   }
+}
+
+/**
+ * Blobs that shared a file were copied one by one, and count as one: they are made one again. Housekeeping unlinks nothing
+ * of a volume that has not left its old tree.
+ */
+async function shareAgain(cluster: Cluster, work: Work): Promise<void> {
+  const places = await switched(cluster, work)
+  if (places === undefined) return
+  const { tree, aggregate } = places.to
+  const volumes = await cluster.volumesOf(aggregate)
+  const first = new Map<string, string>()
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const page: { readonly blobs: readonly StoredBlob[]; readonly next?: string } = await cluster.catalog.storedBlobs(
+      work.key,
+      after,
+      PAGE,
+    )
+    for (const { blob, group } of page.blobs) {
+      work.stopping.throwIfAborted()
+      if (group === undefined) continue
+      const twin = first.get(group)
+      if (twin === undefined) first.set(group, blob)
+      // What its disk does not let be one file takes more of it than the volume says, until it is replaced.
+      else await volumes.share(tree, blob, twin).catch(unlessLost)
+    }
+    after = page.next
+  }
+}
+
+function unlessLost(failure: unknown): void {
+  if (!isLost(failure)) throw failure
 }
 
 /** What was lost before the move can neither be brought back by it, nor keep it from its end. */

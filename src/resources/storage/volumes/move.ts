@@ -139,19 +139,22 @@ async function begin(cluster: Cluster, work: Work): Promise<void> {
   const to = destinationOf(work.input)
   // No aggregate is deleted between the look and the tree.
   await cluster.locks.with([AGGREGATES_LOCK], async () => {
-    await changeVolume(cluster, work.key, async (volume) => {
-      if (nextOf(volume)?.tree === to.tree) return undefined
-      await insistOnDestination(cluster, volume, to.aggregate)
-      return [
-        { ...volume, $next: { ...to } },
-        [
-          { do: 'begin-move', volume: work.key },
-          noteMove(noteOf(work, 'queued')),
-          orderMove(work.key, work.input['$wish'] as MoveWish),
-          cluster.event('volume.move.started', { volume: work.input['name'] ?? '' }),
-        ],
-      ]
-    })
+    // Files take no new places from here on: they are copied as they are.
+    await cluster.locks.with([blobsLock(work.key)], () =>
+      changeVolume(cluster, work.key, async (volume) => {
+        if (nextOf(volume)?.tree === to.tree) return undefined
+        await insistOnDestination(cluster, volume, to.aggregate)
+        return [
+          { ...volume, $next: { ...to } },
+          [
+            { do: 'begin-move', volume: work.key },
+            noteMove(noteOf(work, 'queued')),
+            orderMove(work.key, work.input['$wish'] as MoveWish),
+            cluster.event('volume.move.started', { volume: work.input['name'] ?? '' }),
+          ],
+        ]
+      }),
+    )
     await explained(async () => (await cluster.volumesOf(to.aggregate)).create(to.tree))
   })
 }

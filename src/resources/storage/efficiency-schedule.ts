@@ -1,0 +1,148 @@
+/**
+ * Begins the runs that store what volumes hold in less: those that somebody asked for, and those that the volume's policy
+ * demands. It asks what is owed, like the schedules of snapshots (docs/decisions/0014): of all that was missed, one run.
+ * A policy that is new to a volume owes nothing from before.
+ */
+import { describe } from '../../core/jobs.ts'
+import { totalsOf } from '../../core/metrics/totals.ts'
+import { FIGURES } from '../../core/metrics/figures.ts'
+import type { Actions } from '../../core/perform.ts'
+import { doneUntil } from '../../core/schedule.ts'
+import { Failure } from '../../model/failure.ts'
+import { type Row, textAt } from '../../model/value.ts'
+import { SCHEDULES } from '../cluster/schedules.ts'
+import { addBuiltInEfficiency } from './volume-efficiency-policies/built-in.ts'
+import { EFFICIENCY_POLICIES } from './volume-efficiency-policies.ts'
+import { compressionOf, dedupeOf, isEfficiencyOn, isInBackground } from './volumes/efficiency.ts'
+import { changeNotes, EFFICIENCY_NOTES, efficiencyLock, type EfficiencyNotes } from './volumes/efficiency-notes.ts'
+import { EFFICIENCY_RUNS } from './volumes/efficiency-runs.ts'
+import { owedSince, ruleOf } from './volumes/owed-snapshots.ts'
+
+const LOOK_EVERY_MS = 1000
+/** What was written is added up less often: the counters of all volumes are read for it. */
+const WRITTEN_EVERY_MS = 60_000
+/** Runs that policies begin at the same time. Who asks for one is not kept waiting by these. */
+const RUNS_AT_ONCE = 2
+const WRITTEN = FIGURES.indexOf('bytes_written')
+
+export class EfficiencySchedule {
+  readonly #actions: Actions
+  readonly #stop = new AbortController()
+  #running: Promise<void> = Promise.resolve()
+  #written: ReadonlyMap<string, number> | undefined
+  #addedUpMs = 0
+
+  constructor(actions: Actions) {
+    this.#actions = actions
+  }
+
+  start(): void {
+    this.#running = this.#loop()
+  }
+
+  /** Runs that are on are jobs, and end as jobs do. */
+  async stop(): Promise<void> {
+    this.#stop.abort()
+    await this.#running
+  }
+
+  async #loop(): Promise<void> {
+    const { system, log } = this.#actions.cluster
+    while (!this.#stop.signal.aborted) {
+      try {
+        await this.look()
+      } catch (failure) {
+        const cause = failure instanceof Failure ? failure.message : describe(failure)
+        log.warn('Efficiency runs could not be begun. That is tried again.', { cause })
+      }
+      await system.clock.sleep(LOOK_EVERY_MS, this.#stop.signal)
+    }
+  }
+
+  /** Begins what is wanted or owed, and tells how many runs that were. */
+  async look(): Promise<number> {
+    const { cluster } = this.#actions
+    await addBuiltInEfficiency(cluster)
+    const notes = new Map((await cluster.rows(EFFICIENCY_NOTES)).map((row) => [textAt(row, 'volume'), row]))
+    const volumes = await cluster.rows('storage/volumes')
+    const isOn = (volume: string) => cluster.locks.isHeld(efficiencyLock(volume))
+    let active = volumes.filter((row) => isOn(textAt(row, 'uuid'))).length
+    let begun = 0
+    for (const row of volumes) {
+      const volume = textAt(row, 'uuid')
+      const noted = (notes.get(volume) ?? {}) as EfficiencyNotes
+      notes.delete(volume)
+      if (!isEfficiencyOn(row) || row['state'] !== 'online' || isOn(volume)) continue
+      if (noted.isWanted === true) {
+        await this.#begin(volume, { scan_old_data: noted.isOldWanted === true, qos_policy: 'best_effort' })
+      } else {
+        const policy = await this.#policyOf(row)
+        if (policy === undefined || active >= RUNS_AT_ONCE || !(await this.#isOwed(volume, policy, noted))) continue
+        await this.#begin(volume, {
+          qos_policy: policy['qos_policy'] ?? 'background',
+          duration: policy['duration'] ?? 0,
+        })
+      }
+      active++
+      begun++
+    }
+    for (const gone of notes.keys()) {
+      await cluster.catalog.commit([{ do: 'remove-record', type: EFFICIENCY_NOTES, key: gone }])
+    }
+    return begun
+  }
+
+  /** The policy that may begin runs of a volume; none where nothing is to be done in the background. */
+  async #policyOf(volume: Row): Promise<Row | undefined> {
+    if (!isInBackground(compressionOf(volume)) && !isInBackground(dedupeOf(volume))) return undefined
+    const uuid = textAt(volume, 'efficiency.policy.uuid')
+    const policy = uuid === '' ? undefined : await this.#actions.cluster.find(EFFICIENCY_POLICIES, uuid)
+    return policy?.['enabled'] === true ? policy : undefined
+  }
+
+  async #isOwed(volume: string, policy: Row, noted: EfficiencyNotes): Promise<boolean> {
+    const { cluster } = this.#actions
+    const nowMs = cluster.now()
+    if (noted.policy !== policy['uuid'] || noted.doneMs === undefined) {
+      const writtenBytes = (await this.#writtenBytes(nowMs)).get(volume) ?? 0
+      await changeNotes(cluster, volume, { policy: textAt(policy, 'uuid'), doneMs: nowMs, writtenBytes })
+      return false
+    }
+    if (policy['type'] === 'threshold') return this.#isOverThreshold(volume, policy, noted, nowMs)
+    const schedule = await cluster.find(SCHEDULES, textAt(policy, 'schedule.uuid'))
+    if (schedule === undefined) return false
+    return owedSince(ruleOf(schedule), doneUntil(noted.doneMs, nowMs), nowMs) !== undefined
+  }
+
+  async #isOverThreshold(volume: string, policy: Row, noted: EfficiencyNotes, nowMs: number): Promise<boolean> {
+    const { cluster } = this.#actions
+    const written = (await this.#writtenBytes(nowMs)).get(volume) ?? 0
+    const { usedBytes = 0 } = (await cluster.catalog.volume(volume)) ?? {}
+    const since = written - (noted.writtenBytes ?? 0)
+    const isOver = since > 0 && since >= (usedBytes / 100) * Number(policy['start_threshold_percent'] ?? 0)
+    if (isOver) await changeNotes(cluster, volume, { writtenBytes: written })
+    return isOver
+  }
+
+  async #writtenBytes(nowMs: number): Promise<ReadonlyMap<string, number>> {
+    if (this.#written !== undefined && Math.abs(nowMs - this.#addedUpMs) < WRITTEN_EVERY_MS) return this.#written
+    const written = new Map<string, number>()
+    for await (const [row, totals] of totalsOf(this.#actions.cluster.catalog, 'volume')) {
+      const volume = row.split(':')[0] ?? row
+      written.set(volume, (written.get(volume) ?? 0) + (totals[WRITTEN] ?? 0))
+    }
+    this.#written = written
+    this.#addedUpMs = nowMs
+    return written
+  }
+
+  async #begin(volume: string, draft: Row): Promise<void> {
+    await this.#actions.perform(this.#actions.cluster.behaviour(EFFICIENCY_RUNS), 'create', {
+      caller: { user: 'cluster', role: 'admin', from: 'efficiency schedule' },
+      draft,
+      path: { 'volume.uuid': volume },
+      args: {},
+      description: 'Store what the volume holds in less',
+    })
+  }
+}

@@ -1,0 +1,144 @@
+import { define } from '../../core/behaviour.ts'
+import type { Cluster } from '../../core/cluster.ts'
+import { inline } from '../../core/verb.ts'
+import { failures } from '../../model/failure.ts'
+import { count, flag, name, oneOf, text, uuid } from '../../model/kinds/index.ts'
+import { type Row, textAt } from '../../model/value.ts'
+import { SCHEDULES_LOCK } from '../cluster/schedules.ts'
+
+export const EFFICIENCY_POLICIES = 'storage/volume-efficiency-policies'
+
+export const volumeEfficiencyPolicies = define(
+  {
+    path: '/storage/volume-efficiency-policies',
+    noun: 'efficiency policy',
+    doc: 'When runs begin by themselves that store what volumes hold in less, and how gently they go about it.',
+    since: '9.8',
+    key: ['uuid'],
+    parent: 'svm.uuid',
+    nameWithin: 'svm.uuid',
+    isShared: true,
+    fields: {
+      uuid: { doc: 'The UUID of the policy.', kind: uuid() },
+      name: { doc: 'The name of the policy.', kind: name({ charactersMax: 32 }), set: 'create', required: true },
+      comment: { doc: 'What it is for.', kind: text({ charactersMax: 255 }), set: 'always' },
+      enabled: { doc: 'Whether it begins runs.', kind: flag(), set: 'always', default: true },
+      type: {
+        doc: '`scheduled`: at the times of its schedule. `threshold`: when so much was written since the last run.',
+        kind: oneOf('scheduled', 'threshold'),
+        set: 'always',
+        default: 'scheduled',
+      },
+      schedule: {
+        doc: 'The schedule of a scheduled policy. Without it, `daily`.',
+        ref: 'cluster/schedules',
+        set: 'always',
+      },
+      start_threshold_percent: {
+        doc: 'For a threshold policy: what has to be written since the last run, in percent of what the volume holds.',
+        kind: count({ max: 100 }),
+        set: 'always',
+      },
+      duration: {
+        doc: 'For a scheduled policy: the hours after which a run ends, done or not. 0: no limit.',
+        kind: count({ min: 0, max: 999 }),
+        set: 'always',
+      },
+      qos_policy: {
+        doc: '`background`: a run rests as long as it works. `best_effort`: it rests only to let others have their turn.',
+        kind: oneOf('background', 'best_effort'),
+        set: 'always',
+        default: 'best_effort',
+      },
+      svm: { doc: 'The SVM whose volumes it is for. Without it, it is for all.', ref: 'svm/svms', set: 'create' },
+    },
+  },
+  {
+    create: inline({
+      example: { name: 'efficiency_example', type: 'threshold', start_threshold_percent: 30 },
+      async plan(cluster, { draft }) {
+        const [policy, svm] = [textAt(draft, 'name'), textAt(draft, 'svm.uuid')]
+        if ((await cluster.keyOfName(EFFICIENCY_POLICIES, policy, svm)) !== undefined) {
+          throw failures.duplicate(`An efficiency policy named "${policy}"`, 'name')
+        }
+        const key = cluster.system.random.uuid()
+        return { key, input: await settled(cluster, { ...draft, uuid: key }, draft), locks: [SCHEDULES_LOCK] }
+      },
+      step: {
+        name: 'write record',
+        async run(cluster, { input }) {
+          // The schedule may have gone since the plan was made.
+          await insistOnSchedule(cluster, input)
+          await cluster.commit([cluster.put(EFFICIENCY_POLICIES, input, { expect: 'absent' })])
+        },
+      },
+    }),
+    modify: inline({
+      async plan(cluster, { row = {}, draft }) {
+        insistOnOwn(row)
+        await settled(cluster, { ...row, ...draft }, draft)
+        return { key: textAt(row, 'uuid'), input: { ...draft }, locks: [SCHEDULES_LOCK] }
+      },
+      step: {
+        name: 'write record',
+        async run(cluster, { key, input }) {
+          const record = await cluster.catalog.record(EFFICIENCY_POLICIES, key)
+          if (record === undefined) throw failures.notFound('efficiency policy')
+          const row = await settled(cluster, { ...(record.body as Row), ...input }, input)
+          await insistOnSchedule(cluster, row)
+          await cluster.commit([cluster.put(EFFICIENCY_POLICIES, row, { expect: record.revision })])
+        },
+      },
+    }),
+    remove: inline({
+      plan: (_cluster, { row }) => Promise.resolve({ key: textAt(row, 'uuid'), input: {}, locks: [SCHEDULES_LOCK] }),
+      step: {
+        name: 'remove record',
+        async run(cluster, { key }) {
+          insistOnOwn(await cluster.row(EFFICIENCY_POLICIES, key))
+          const user = (await cluster.rows('storage/volumes')).find((row) => row['efficiency.policy.uuid'] === key)
+          if (user !== undefined) {
+            const message = `The volume "${textAt(user, 'name')}" has this efficiency policy. Give it another one first.`
+            throw failures.inUse(message, undefined, 6881431)
+          }
+          await cluster.commit([{ do: 'remove-record', type: EFFICIENCY_POLICIES, key }])
+        },
+      },
+    }),
+  },
+)
+
+const THRESHOLD_PERCENT = 20
+
+/** What each type has, with what was not said; what the other type has is refused, and forgotten where the type changes. */
+async function settled(cluster: Cluster, row: Row, given: Row): Promise<Row> {
+  const isScheduled = row['type'] !== 'threshold'
+  const others = isScheduled ? ['start_threshold_percent'] : ['schedule.name', 'schedule.uuid', 'duration']
+  const wrong = others.find((path) => given[path] !== undefined && given[path] !== null)
+  if (wrong !== undefined) {
+    throw failures.invalid(wrong, `A ${isScheduled ? 'scheduled' : 'threshold'} policy has no "${wrong}".`)
+  }
+  const kept = Object.fromEntries(Object.entries(row).filter(([path]) => !others.includes(path)))
+  if (!isScheduled) {
+    const percent = row['start_threshold_percent'] ?? THRESHOLD_PERCENT
+    if (Number(percent) < 1) {
+      throw failures.invalid('start_threshold_percent', 'The threshold is at least 1 percent.', 6881362)
+    }
+    return { ...kept, start_threshold_percent: percent }
+  }
+  const schedule = row['schedule.uuid'] ?? (await cluster.keyOfName('cluster/schedules', 'daily')) ?? null
+  return { ...kept, 'schedule.uuid': schedule, duration: row['duration'] ?? 0 }
+}
+
+async function insistOnSchedule(cluster: Cluster, policy: Row): Promise<void> {
+  const schedule = policy['schedule.uuid']
+  if (typeof schedule !== 'string') return
+  if ((await cluster.find('cluster/schedules', schedule)) === undefined) {
+    throw failures.invalid('schedule.name', 'There is no such schedule.', 6881341)
+  }
+}
+
+function insistOnOwn(policy: Row): void {
+  if (policy['$isBuiltIn'] !== true) return
+  throw failures.inUse('The cluster comes with this efficiency policy; it cannot be changed or deleted.')
+}

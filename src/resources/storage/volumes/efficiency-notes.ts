@@ -1,0 +1,61 @@
+/**
+ * What is kept of the runs that store what a volume holds in less, apart from the volume's record, which others rely on
+ * not to change by itself. Several parts write it: who asks for a run or to stop one, the schedule, and the run. Each does
+ * so under a lock, so that none undoes what another has just noted.
+ */
+import type { Cluster } from '../../../core/cluster.ts'
+import type { Row } from '../../../model/value.ts'
+import type { Change, FieldValue } from '../../../ports/catalog.ts'
+
+/** The type of the notes; their key is that of the volume. */
+export const EFFICIENCY_NOTES = 'internal/efficiency'
+
+export interface EfficiencyNotes {
+  /** Somebody has asked for a run. */
+  readonly isWanted?: boolean
+  readonly isOldWanted?: boolean
+  /** Somebody has asked for the end of the run that is on. */
+  readonly mustStop?: boolean
+  /** The policy that is followed, and until when what it demands is done. */
+  readonly policy?: string
+  readonly doneMs?: number
+  /** The bytes that were ever written to the volume, as the counters had it when the last run began. */
+  readonly writtenBytes?: number
+  readonly progress?: string
+  readonly beginMs?: number
+  readonly endMs?: number
+  readonly sizeBytes?: number
+  readonly state?: 'success' | 'stopped' | 'failure'
+  readonly failure?: string
+}
+
+/** Held by the run that is on; another one waits. */
+export const efficiencyLock = (volume: string): string => `efficiency:${volume}`
+
+export async function readNotes(cluster: Cluster, volume: string): Promise<EfficiencyNotes> {
+  return (await cluster.find(EFFICIENCY_NOTES, volume)) ?? {}
+}
+
+/** Changes some notes, with whatever `commit` does beside it. `undefined` takes one away. */
+export async function changeNotes(
+  cluster: Cluster,
+  volume: string,
+  change: { readonly [Name in keyof EfficiencyNotes]: EfficiencyNotes[Name] | undefined },
+  commit: (change: Change) => Promise<unknown> = (one) => cluster.catalog.commit([one]),
+): Promise<void> {
+  await cluster.locks.with([`${EFFICIENCY_NOTES}:${volume}`], async () => {
+    const notes: Record<string, FieldValue | undefined> = { ...(await readNotes(cluster, volume)), ...change, volume }
+    const body = Object.fromEntries(Object.entries(notes).filter(([, value]) => value !== undefined)) as Row
+    await commit({ do: 'put-record', type: EFFICIENCY_NOTES, key: volume, body })
+  })
+}
+
+/** Does what a change of a volume says of runs: has one begun soon, or the one that is on stopped. */
+export async function askForRun(cluster: Cluster, volume: string, given: Row): Promise<void> {
+  const state = given['efficiency.scanner.state']
+  const isOldWanted = given['efficiency.scanner.scan_old_data'] === true
+  if (state === 'active') await changeNotes(cluster, volume, { isWanted: true, isOldWanted, mustStop: undefined })
+  if (state !== 'idle') return
+  const mustStop = cluster.locks.isHeld(efficiencyLock(volume)) ? true : undefined
+  await changeNotes(cluster, volume, { isWanted: undefined, isOldWanted: undefined, mustStop })
+}

@@ -1,0 +1,165 @@
+import { define } from '../../../core/behaviour.ts'
+import type { Cluster } from '../../../core/cluster.ts'
+import { describe } from '../../../core/jobs.ts'
+import { untilAvailable } from '../../../core/until-available.ts'
+import { Interrupted, job, type Work } from '../../../core/verb.ts'
+import { Failure, failures } from '../../../model/failure.ts'
+import { bytes, count, flag, oneOf, time, uuid } from '../../../model/kinds/index.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+import { CatalogUnavailable, CommitRefused, type Change } from '../../../ports/catalog.ts'
+import { isEfficiencyOn } from './efficiency.ts'
+import { changeNotes, efficiencyLock } from './efficiency-notes.ts'
+import { EfficiencyWalk, type WalkCounts } from './efficiency-walk.ts'
+
+export const EFFICIENCY_RUNS = 'storage/volumes/{volume.uuid}/efficiency-runs'
+
+/** The newest runs of a volume that stay on record. */
+export const EFFICIENCY_RUNS_KEPT = 10
+
+export const efficiencyRuns = define(
+  {
+    path: '/storage/volumes/{volume.uuid}/efficiency-runs',
+    noun: 'efficiency run',
+    doc: `Runs that compress what a volume holds and store the same once. The newest ${EFFICIENCY_RUNS_KEPT} are kept.`,
+    since: '9.9.1',
+    key: ['uuid'],
+    parent: 'volume.uuid',
+    nameWithin: false,
+    fields: {
+      uuid: { doc: 'The UUID of the run.', kind: uuid() },
+      volume: { doc: 'The volume it is about.', ref: 'storage/volumes' },
+      compression: {
+        doc: 'Whether it compresses. Without it, as the volume says.',
+        kind: flag(),
+        set: 'create',
+      },
+      dedupe: {
+        doc: 'Whether it stores the same once. Without it, as the volume says.',
+        kind: flag(),
+        set: 'create',
+      },
+      scan_old_data: {
+        doc: 'Whether it tries again what could not be stored in less before.',
+        kind: flag(),
+        set: 'create',
+        default: false,
+      },
+      qos_policy: {
+        doc: '`background`: it rests as long as it works. `best_effort`: only to let others have their turn.',
+        kind: oneOf('background', 'best_effort'),
+        set: 'create',
+        default: 'background',
+      },
+      duration: {
+        doc: 'The hours after which it ends, done or not. 0: no limit.',
+        kind: count({ min: 0, max: 999 }),
+        set: 'create',
+        default: 0,
+      },
+      start_time: { doc: 'When it began.', kind: time() },
+      end_time: { doc: 'When it ended.', kind: time() },
+      state: { doc: '`stopped`: before it had looked at everything.', kind: oneOf('success', 'stopped') },
+      examined: { doc: 'Stored bodies that it passed.', kind: count() },
+      examined_size: { doc: 'Their bytes.', kind: bytes() },
+      compressed: { doc: 'Of these, how many it compressed.', kind: count() },
+      shared: { doc: 'How many are now stored with another one of the same bytes.', kind: count() },
+      failed: { doc: 'How many could not be read or replaced; the log says why.', kind: count() },
+      saved: { doc: 'Bytes of the disk that it gave back.', kind: bytes() },
+    },
+  },
+  {
+    create: job({
+      example: { compression: true, dedupe: true },
+      async plan(cluster, { draft, path }) {
+        const volume = path['volume.uuid'] ?? ''
+        const row = await cluster.row('storage/volumes', volume)
+        if (row['state'] === 'offline') throw failures.inUse('The volume is offline.', undefined, 524479)
+        const isAsked = draft['compression'] === true || draft['dedupe'] === true
+        if (!isAsked && !isEfficiencyOn(row)) throw notOn()
+        const key = cluster.system.random.uuid()
+        const input = { ...draft, uuid: key, 'volume.uuid': volume, 'svm.uuid': row['svm.uuid'] ?? '' }
+        return { key, input, locks: [efficiencyLock(volume)] }
+      },
+      // What is stored in less stays so when a run fails; the next one goes on.
+      steps: [{ name: 'store in less', run: storeInLess }],
+    }),
+  },
+)
+
+export function notOn() {
+  return failures.inUse(
+    'Efficiency is not on in the volume. Set efficiency.compression or efficiency.dedupe first.',
+    'efficiency.state',
+    6881332,
+  )
+}
+
+async function storeInLess(cluster: Cluster, work: Work): Promise<void> {
+  const volume = textAt(work.input, 'volume.uuid')
+  if (work.memo['startMs'] === undefined) {
+    const startMs = cluster.now()
+    const begun = { isWanted: undefined, isOldWanted: undefined, mustStop: undefined, failure: undefined }
+    const fresh = { progress: undefined, beginMs: startMs, endMs: undefined, sizeBytes: undefined, state: undefined }
+    const doneMs = startMs
+    await untilAvailable(cluster, work, () =>
+      changeNotes(cluster, volume, { ...begun, ...fresh, doneMs }, (change) => work.commit([change], { startMs })),
+    )
+  }
+  const walk = new EfficiencyWalk(cluster, work, volume)
+  try {
+    const state = await walk.go()
+    await untilAvailable(cluster, work, () => close(cluster, work, volume, walk.counts, state))
+  } catch (failure) {
+    if (failure instanceof Interrupted || failure instanceof CatalogUnavailable) throw failure
+    const message = failure instanceof Error ? failure.message : String(failure)
+    cluster.log.error('What a volume holds could not be stored in less.', { volume, cause: describe(failure) })
+    const end = {
+      endMs: cluster.now(),
+      sizeBytes: walk.counts.examinedBytes,
+      state: 'failure',
+      failure: message,
+    } as const
+    const event = cluster.event('volume.efficiency.failed', { volume, message })
+    await changeNotes(cluster, volume, end, (change) => cluster.catalog.commit([change, event]))
+    throw new Failure('internal', 262145, `The run has ended early: ${message}`)
+  }
+}
+
+/** Writes the record of the run, and tells of it. Nothing of a volume that has gone. */
+async function close(
+  cluster: Cluster,
+  { key, input, memo }: Work,
+  volume: string,
+  counts: WalkCounts,
+  state: 'success' | 'stopped',
+): Promise<void> {
+  const record = await cluster.catalog.record('storage/volumes', volume)
+  if (record === undefined || (await cluster.find(EFFICIENCY_RUNS, key)) !== undefined) return
+  const { examined, examinedBytes, compressed, shared, failed, savedBytes } = counts
+  const endMs = cluster.now()
+  const told: Row = { examined, examined_size: examinedBytes, compressed, shared, failed, saved: savedBytes }
+  const row = { ...input, ...told, start_time: memo['startMs'] ?? endMs, end_time: endMs, state }
+  const end = { endMs, sizeBytes: examinedBytes, state, progress: undefined, mustStop: undefined }
+  const older = (await cluster.rows(EFFICIENCY_RUNS, volume)).toSorted(
+    (a, b) => Number(b['start_time']) - Number(a['start_time']),
+  )
+  const forgotten = older.slice(EFFICIENCY_RUNS_KEPT - 1).map((one): Change => {
+    return { do: 'remove-record', type: EFFICIENCY_RUNS, key: textAt(one, 'uuid') }
+  })
+  try {
+    await changeNotes(cluster, volume, end, (change) =>
+      cluster.catalog.commit([
+        // The notes and records of a volume go with it, and do not come back.
+        { do: 'check-record', type: 'storage/volumes', key: volume, expect: record.revision },
+        change,
+        cluster.put(EFFICIENCY_RUNS, row),
+        cluster.event('volume.efficiency.ended', { volume, run: key, state, ...told }),
+        ...forgotten,
+      ]),
+    )
+  } catch (failure) {
+    if (!(failure instanceof CommitRefused)) throw failure
+    // The volume was changed, or has gone.
+    await close(cluster, { key, input, memo } as Work, volume, counts, state)
+  }
+}

@@ -1,0 +1,208 @@
+/**
+ * Whether what a volume holds is compressed and stored once where it is the same: while it is written (`inline`), by runs
+ * beside clients (`background`), in both ways, or not at all. New volumes do neither, because writes cost more of the
+ * processor then; how much is what `bench/efficiency.ts` shows.
+ */
+import type { Cluster } from '../../../core/cluster.ts'
+import type { Derivation } from '../../../core/behaviour.ts'
+import { failures } from '../../../model/failure.ts'
+import { bytes, count, decimal, flag, oneOf, text, time } from '../../../model/kinds/index.ts'
+import type { FieldDeclaration } from '../../../model/resource.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+import type { VolumeCounters } from '../../../ports/catalog.ts'
+import { EFFICIENCY_POLICIES } from '../volume-efficiency-policies.ts'
+import { efficiencyLock, EFFICIENCY_NOTES, type EfficiencyNotes } from './efficiency-notes.ts'
+
+const WHEN = ['none', 'inline', 'background', 'both'] as const
+const saved = (doc: string, since = '9.11.1') => ({ doc, kind: bytes(), since })
+const percent = (doc: string) => ({ doc, kind: count(), since: '9.11.1' })
+
+export const efficiencyFields: Record<string, FieldDeclaration> = {
+  'efficiency.state': {
+    doc: 'Whether anything of it is on. `disabled` turns all of it off, `enabled` turns deduplication in the background on.',
+    kind: oneOf('enabled', 'disabled'),
+    set: 'always',
+    since: '9.9.1',
+  },
+  'efficiency.compression': {
+    doc: '`inline`: bodies are compressed before they are written. `background`: runs do it. `both`, or `none`.',
+    kind: oneOf(...WHEN),
+    set: 'always',
+    default: 'none',
+  },
+  'efficiency.dedupe': {
+    doc: 'The same of storing bodies once that are there already.',
+    kind: oneOf(...WHEN),
+    set: 'always',
+    default: 'none',
+  },
+  'efficiency.compaction': {
+    doc: 'Several small bodies in one block: not done.',
+    kind: oneOf('none'),
+    set: 'always',
+    default: 'none',
+  },
+  'efficiency.cross_volume_dedupe': {
+    doc: 'The same body of several volumes stored once: not done.',
+    kind: oneOf('none'),
+    set: 'always',
+    default: 'none',
+  },
+  'efficiency.storage_efficiency_mode': {
+    doc: 'How it is compressed. There is one way.',
+    kind: oneOf('default'),
+    set: 'always',
+    default: 'default',
+    since: '9.10.1',
+  },
+  'efficiency.policy': {
+    doc: 'When runs begin by themselves. `default` where something is to be done in the background and no other is named.',
+    ref: EFFICIENCY_POLICIES,
+    set: 'always',
+    since: '9.8',
+  },
+  'efficiency.scanner.state': {
+    doc: '`active` begins a run, `idle` stops the one that is on.',
+    kind: oneOf('active', 'idle'),
+    set: 'modify',
+    since: '9.9.1',
+  },
+  'efficiency.scanner.scan_old_data': {
+    doc: 'The run also tries again what could not be stored in less before.',
+    kind: flag(),
+    set: 'modify',
+    since: '9.9.1',
+  },
+  'efficiency.op_state': {
+    doc: 'Whether a run is on, or about to begin.',
+    kind: oneOf('idle', 'active', 'pending', 'disabled'),
+    since: '9.9.1',
+  },
+  'efficiency.progress': { doc: 'How far the run is.', kind: text(), since: '9.9.1' },
+  'efficiency.last_op_begin': { doc: 'When the last run began.', kind: time(), since: '9.9.1' },
+  'efficiency.last_op_end': { doc: 'When it ended.', kind: time(), since: '9.9.1' },
+  'efficiency.last_op_size': { doc: 'Bytes that it looked at.', kind: bytes(), since: '9.9.1' },
+  'efficiency.last_op_state': {
+    doc: 'How it ended.',
+    kind: oneOf('success', 'stopped', 'failure'),
+    since: '9.9.1',
+  },
+  'efficiency.last_op_err': { doc: 'Why it failed.', kind: text(), since: '9.9.1' },
+  'efficiency.schedule': { doc: 'The schedule of its policy, `-` without.', kind: text(), since: '9.8' },
+  'efficiency.type': { doc: 'Always `regular`.', kind: oneOf('regular'), since: '9.9.1' },
+  'efficiency.volume_path': { doc: 'The volume as tools name it for this.', kind: text(), since: '9.13.1' },
+  'efficiency.has_savings': { doc: 'Whether anything is saved.', kind: flag(), since: '9.11.1' },
+  'efficiency.ratio': { doc: 'Bytes of what it holds, for each byte that this takes.', kind: decimal() },
+  'efficiency.space_savings.compression': saved('Bytes that compression saves.'),
+  'efficiency.space_savings.compression_percent': percent('The same in percent of what would be used without.'),
+  'efficiency.space_savings.dedupe': saved('Bytes that storing the same once saves.'),
+  'efficiency.space_savings.dedupe_percent': percent('The same in percent of what would be used without.'),
+  'efficiency.space_savings.total': saved('Both together.'),
+  'efficiency.space_savings.total_percent': percent('The same in percent of what would be used without.'),
+}
+
+export function compressionOf(volume: Row): string {
+  return textAt(volume, 'efficiency.compression') || 'none'
+}
+
+export function dedupeOf(volume: Row): string {
+  return textAt(volume, 'efficiency.dedupe') || 'none'
+}
+
+export function isEfficiencyOn(volume: Row): boolean {
+  return compressionOf(volume) !== 'none' || dedupeOf(volume) !== 'none'
+}
+
+export function isInBackground(when: string): boolean {
+  return when === 'background' || when === 'both'
+}
+
+/** Completes a volume that is about to be written, of which `given` was named by the caller. */
+export async function withEfficiency(cluster: Cluster, volume: Row, given: Row): Promise<Row> {
+  const { 'efficiency.state': state, 'efficiency.scanner.state': _, ...rest } = volume
+  const { 'efficiency.scanner.scan_old_data': __, ...row } = rest
+  const complete: Record<string, Row[string]> = { ...row }
+  const named = ['efficiency.compression', 'efficiency.dedupe'].find((path) => (given[path] ?? 'none') !== 'none')
+  if (given['efficiency.state'] !== undefined && state === 'disabled') {
+    if (named !== undefined) {
+      throw failures.invalid(named, 'It cannot be turned on while efficiency.state is disabled.')
+    }
+    complete['efficiency.compression'] = 'none'
+    complete['efficiency.dedupe'] = 'none'
+  }
+  if (given['efficiency.state'] !== undefined && state === 'enabled' && !isEfficiencyOn(complete)) {
+    complete['efficiency.dedupe'] = 'background'
+  }
+  const isBackground = isInBackground(compressionOf(complete)) || isInBackground(dedupeOf(complete))
+  if (isBackground && typeof complete['efficiency.policy.uuid'] !== 'string') {
+    const policy = await cluster.keyOfName(EFFICIENCY_POLICIES, 'default')
+    if (policy !== undefined) complete['efficiency.policy.uuid'] = policy
+  }
+  return complete
+}
+
+/** What is read beside the record: how runs stand, and what is saved. */
+export const volumeEfficiency: Derivation = {
+  gives: Object.keys(efficiencyFields).filter((path) => path !== 'efficiency.policy'),
+  async from(cluster, rows, once) {
+    const counters = await once('counters', () => cluster.volumeSums.all())
+    const notes = new Map((await cluster.rows(EFFICIENCY_NOTES)).map((row) => [row['volume'], row as EfficiencyNotes]))
+    const policies = new Map((await cluster.rows(EFFICIENCY_POLICIES)).map((row) => [row['uuid'], row]))
+    const schedules = new Map((await cluster.rows('cluster/schedules')).map((row) => [row['uuid'], row['name'] ?? '-']))
+    return rows.map((row): Row => {
+      const uuid = textAt(row, 'uuid')
+      const policy = policies.get(row['efficiency.policy.uuid'] ?? '')
+      return {
+        'efficiency.state': isEfficiencyOn(row) ? 'enabled' : 'disabled',
+        'efficiency.compression': compressionOf(row),
+        'efficiency.dedupe': dedupeOf(row),
+        'efficiency.compaction': 'none',
+        'efficiency.cross_volume_dedupe': 'none',
+        'efficiency.storage_efficiency_mode': 'default',
+        'efficiency.type': 'regular',
+        'efficiency.volume_path': `/vol/${textAt(row, 'name')}`,
+        'efficiency.schedule': schedules.get(policy?.['schedule.uuid'] ?? '') ?? '-',
+        ...runFields(cluster, row, notes.get(uuid)),
+        ...savings('efficiency', counters.get(uuid)),
+      }
+    })
+  },
+}
+
+function runFields(cluster: Cluster, row: Row, notes: EfficiencyNotes | undefined): Row {
+  const isActive = cluster.locks.isHeld(efficiencyLock(textAt(row, 'uuid')))
+  let state = isEfficiencyOn(row) ? 'idle' : 'disabled'
+  if (notes?.isWanted === true) state = 'pending'
+  if (isActive) state = 'active'
+  return {
+    'efficiency.op_state': state,
+    'efficiency.scanner.state': isActive ? 'active' : 'idle',
+    'efficiency.progress': isActive ? (notes?.progress ?? 'Begins') : 'Idle',
+    ...(notes?.beginMs === undefined ? {} : { 'efficiency.last_op_begin': notes.beginMs }),
+    ...(notes?.endMs === undefined ? {} : { 'efficiency.last_op_end': notes.endMs }),
+    ...(notes?.sizeBytes === undefined ? {} : { 'efficiency.last_op_size': notes.sizeBytes }),
+    ...(notes?.state === undefined ? {} : { 'efficiency.last_op_state': notes.state }),
+    ...(notes?.failure === undefined ? {} : { 'efficiency.last_op_err': notes.failure }),
+  }
+}
+
+function savings(base: string, counters: VolumeCounters | undefined): Row {
+  const { usedBytes = 0, savedByCompressionBytes: compression = 0, savedByDedupeBytes: dedupe = 0 } = counters ?? {}
+  const wholeBytes = usedBytes + compression + dedupe
+  const ofAll = (part: number) => (wholeBytes === 0 ? 0 : Math.round((part / wholeBytes) * 100))
+  return {
+    [`${base}.has_savings`]: compression + dedupe > 0,
+    [`${base}.ratio`]: ratio(wholeBytes, usedBytes),
+    [`${base}.space_savings.compression`]: compression,
+    [`${base}.space_savings.compression_percent`]: ofAll(compression),
+    [`${base}.space_savings.dedupe`]: dedupe,
+    [`${base}.space_savings.dedupe_percent`]: ofAll(dedupe),
+    [`${base}.space_savings.total`]: compression + dedupe,
+    [`${base}.space_savings.total_percent`]: ofAll(compression + dedupe),
+  }
+}
+
+/** To two digits; 1 where there is nothing. */
+export function ratio(wholeBytes: number, usedBytes: number): number {
+  return usedBytes === 0 ? 1 : Math.round((wholeBytes / usedBytes) * 100) / 100
+}
