@@ -5,7 +5,7 @@
 import { describe, isActive, JOBS } from '../../../core/jobs.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import type { Actions } from '../../../core/perform.ts'
-import { job, type Work } from '../../../core/verb.ts'
+import { job, type Step, type Work } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { createVolume } from '../../storage/volume-verbs.ts'
@@ -51,13 +51,7 @@ export const createWithVolume = job({
     }
   },
   steps: [
-    ...createVolume.steps.map(({ name, run, undo }) => ({
-      name: `volume: ${name}`,
-      run: (cluster: Cluster, work: Work) => onVolume(work, (its) => run(cluster, its)),
-      ...(undo === undefined
-        ? {}
-        : { undo: (cluster: Cluster, work: Work) => onVolume(work, (its) => undo(cluster, its)) }),
-    })),
+    ...createVolume.steps.map(onVolumeStep),
     // A bucket that cannot be made leaves no volume behind.
     {
       name: 'keep volume',
@@ -77,6 +71,16 @@ const forgetVolume =
       { do: 'drop-counters', table: 'volume', row: key },
     ])
   }
+
+/** A step of making a volume, as one of making a bucket with it. */
+function onVolumeStep(step: Step): Step {
+  const forth: Step = {
+    name: `volume: ${step.name}`,
+    run: (cluster, work) => onVolume(work, (its) => step.run(cluster, its)),
+  }
+  if (step.undo === undefined) return forth
+  return { ...forth, undo: (cluster, work) => onVolume(work, async (its) => step.undo?.(cluster, its)) }
+}
 
 async function onVolume(work: Work, act: (work: Work) => Promise<void>): Promise<void> {
   const volume = work.input['$volume'] as Row | undefined
@@ -149,7 +153,7 @@ export class SpareVolumes {
     const uuid = textAt(volume, 'uuid')
     if ((await cluster.rows(BUCKETS, uuid)).length > 0) return false
     // The bucket is still to come, or the volume is going.
-    const busy = (await cluster.rows(JOBS)).filter(isActive).map((row) => row['$key'])
-    return !busy.includes(uuid) && !busy.includes(textAt(volume, MADE_FOR))
+    const busy = new Set((await cluster.rows(JOBS)).filter(isActive).map((row) => row['$key']))
+    return !busy.has(uuid) && !busy.has(textAt(volume, MADE_FOR))
   }
 }
