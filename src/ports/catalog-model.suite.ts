@@ -435,16 +435,10 @@ class Run {
     return blobsOf(this.#live).union(new Set(parts))
   }
 
-  #sum(blobs: Iterable<string>): number {
-    let sum = 0
-    for (const blob of blobs) sum += this.#sizes.get(blob) ?? 0
-    return sum
-  }
-
   async #check(): Promise<void> {
     await this.#checkBuckets()
     await this.#checkVolume()
-    await this.#clones.check((blobs) => this.#sum(blobs))
+    await this.#clones.check()
   }
 
   async #checkBuckets(): Promise<void> {

@@ -133,7 +133,7 @@ test('blobs follow a volume that moved under them, with new names, and leave not
   await writer.commit(Buffer.from('label'))
   t.state.where = moving
   const followed = await place.follow([{ blob: 'a', sizeBytes: 5 }], () => 'b')
-  assert.deepEqual(followed, [{ blob: 'b', sizeBytes: 5 }])
+  assert.deepEqual(followed, [{ blob: 'b', sizeBytes: 5, storedBytes: 5 }])
   assert.equal(place.tree, 'new')
   const copy = await t.aggr2.open('new', 'b')
   assert.deepEqual([(await copy.read(0, 5)).toString(), Buffer.from(await copy.label()).toString()], ['bytes', 'label'])
