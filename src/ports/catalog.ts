@@ -1,3 +1,4 @@
+import type { VolumeChange } from './catalog-volume-changes.ts'
 import type {
   AggregateCounters,
   BlobRef,
@@ -27,10 +28,8 @@ import type {
   VersionsQuery,
   VolumeCounters,
 } from './catalog-rows.ts'
-import type { VolumeChange } from './catalog-volume-changes.ts'
 
 export type * from './catalog-rows.ts'
-export type * from './catalog-volume-changes.ts'
 
 /**
  * The catalog: records of the model, the ordered object index, counters and logs. It is the only truth: a blob file
