@@ -75,7 +75,8 @@ export type VolumeChange =
   /**
    * Gives an empty bucket of a clone the rows that a bucket of the volume whose tree it shares has in a snapshot: at most
    * `limit` of them, from `after` on. They keep versions and order, and have no locks. Without `next` in the outcome all
-   * are there, and the sums with them. Repeating it from an earlier place changes nothing.
+   * are there, and the sums with them. Repeating it from an earlier place changes nothing. Refused `missing` with scope
+   * 'from' when that bucket is gone: it goes for good once no snapshot shows rows of it.
    */
   | {
       readonly do: 'clone-rows'
