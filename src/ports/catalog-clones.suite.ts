@@ -174,7 +174,7 @@ export function proveClones(catalog: () => Catalog): void {
       const rows = { do: 'clone-rows', bucket: 'c6x', from: 'c6', snapshot: 's', limit: 1 } as const
       await refused('missing', catalog().commit([rows]), { scope: 'blob' })
       await refused('missing', catalog().commit([{ ...rows, snapshot: 'none' }]), { scope: 'snapshot' })
-      await refused('missing', catalog().commit([{ ...rows, from: 'none' }]), { scope: 'bucket' })
+      await refused('missing', catalog().commit([{ ...rows, from: 'none' }]), { scope: 'from' })
     })
   })
 }

@@ -82,7 +82,7 @@ export function cloneChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChange
 
   return (change: Extract<Change, { do: 'clone-rows' }>): Outcome => {
     const bucket = ledger.bucket(change.bucket)
-    const from = source.get(change.from) ?? refuse('missing', 'bucket')
+    const from = source.get(change.from) ?? refuse('missing', 'from')
     const { epoch } = snapshot.get(from.volume, change.snapshot) ?? refuse('missing', 'snapshot')
     if (from.tree !== bucket.volume.tree) refuse('missing', 'blob')
 

@@ -1,9 +1,11 @@
 /** Whether the cluster is what the model says: at every step in samples and in all sums, from time to time in everything. */
 import assert from 'node:assert/strict'
 import type { SimulatedRandom } from '../../../src/engines/simulated/random.ts'
-import { textOf } from '../../../src/model/value.ts'
+import { treeOf } from '../../../src/core/tree-of.ts'
+import { textAt, textOf } from '../../../src/model/value.ts'
 import { listed, text, versionsListed } from '../../../src/ports/catalog-fixtures.suite.ts'
 import { S3Error } from '../../../src/s3/errors.ts'
+import { SNAPSHOTS } from '../../../src/resources/storage/volumes/snapshot-changes.ts'
 import { withObject } from '../../../src/s3/objects/read.ts'
 import type { OpenBucket } from '../../../src/s3/objects/store.ts'
 import { leftovers } from '../../support/leftovers.ts'
@@ -23,6 +25,7 @@ import {
   type Snapshot,
   type Volume,
 } from './model.ts'
+import { inheritedBytes } from './clones.ts'
 import { oneOf, volumePath } from './operation.ts'
 import type { World } from './world.ts'
 
@@ -30,6 +33,7 @@ const UPLOADS_MAX = 100
 
 /** All sums, and one bucket, one object and one snapshot. */
 export async function checkSample(world: World, model: Model, random: SimulatedRandom): Promise<void> {
+  await learnSnapshots(world, model)
   await checkSums(world, model)
   const place = oneOf(random, model.buckets())
   if (place === undefined) return
@@ -44,6 +48,7 @@ export async function checkSample(world: World, model: Model, random: SimulatedR
 export async function checkAll(world: World, model: Model): Promise<void> {
   await checkNames(world, model)
   await learnUploads(world, model)
+  await learnSnapshots(world, model)
   await checkSums(world, model)
   for (const { bucket, volume } of model.buckets()) {
     if (!volume.isOnline) continue
@@ -83,12 +88,13 @@ async function checkSums(world: World, model: Model): Promise<void> {
     const used = usedBytes(volume)
     const counters = await catalog.volume(await world.volumeUuid(volume.name))
     assert.ok(counters, volume.name)
-    const { sizeBytes, usedBytes: usedNow, snapshotBytes, snapshots } = counters
+    const { sizeBytes, usedBytes: usedNow, snapshotBytes, snapshots, inheritedBytes: inheritedNow } = counters
     assert.deepEqual(
-      { sizeBytes, usedBytes: usedNow, snapshotBytes, snapshots },
+      { sizeBytes, usedBytes: usedNow, inheritedBytes: inheritedNow, snapshotBytes, snapshots },
       {
         sizeBytes: volume.sizeBytes,
         usedBytes: used,
+        inheritedBytes: inheritedBytes(volume),
         snapshotBytes: used - sizeOf(liveBlobs(volume)),
         snapshots: volume.snapshots.length,
       },
@@ -116,15 +122,25 @@ async function checkSums(world: World, model: Model): Promise<void> {
 /** What the management interface shows of a volume, and what each snapshot holds alone. */
 async function checkVolume(world: World, volume: Volume): Promise<void> {
   const path = await volumePath(world, volume.name)
-  const { body } = await world.rest('GET', `${path}?fields=space.used,space.snapshot.used,snapshot_count,size,state`)
+  const fields = 'space.used,space.snapshot.used,snapshot_count,size,state,clone.parent_volume.name,aggregates.name'
+  const { body } = await world.rest('GET', `${path}?fields=${fields}`)
   const used = usedBytes(volume)
   assert.deepEqual(
-    { space: body['space'], count: body['snapshot_count'], size: body['size'], state: body['state'] },
+    {
+      space: body['space'],
+      count: body['snapshot_count'],
+      size: body['size'],
+      state: body['state'],
+      parent: body['clone']?.['parent_volume']?.['name'],
+      aggregate: (body['aggregates'] as unknown as readonly { readonly name: string }[])[0]?.name,
+    },
     {
       space: { used, snapshot: { used: used - sizeOf(liveBlobs(volume)) } },
       count: volume.snapshots.length,
       size: volume.sizeBytes,
       state: volume.isOnline ? 'online' : 'offline',
+      parent: volume.base?.parent,
+      aggregate: volume.aggregate,
     },
   )
   const shown = await world.rest('GET', `${path}/snapshots?fields=name,size&order_by=create_time`)
@@ -219,6 +235,20 @@ async function refusedWith(code: string, act: Promise<unknown>): Promise<void> {
   })
 }
 
+/** The names of snapshots that were taken for clones. */
+async function learnSnapshots(world: World, model: Model): Promise<void> {
+  for (const { name: volume, snapshots } of model.volumes.values()) {
+    if (snapshots.every(({ name }) => name !== undefined)) continue
+    const taken = await world.cluster.catalog.snapshots(await world.volumeUuid(volume))
+    for (const [at, snapshot] of snapshots.entries()) {
+      if (snapshot.name !== undefined) continue
+      const name = textAt(await world.cluster.find(SNAPSHOTS, taken[at]?.snapshot ?? ''), 'name')
+      assert.match(name, new RegExp(`^clone_${snapshot.owners[0]}\\.[-\\dT]{17}\\.0$`))
+      snapshot.name = name
+    }
+  }
+}
+
 /** The uploads that are open, and the id of the one whose answer was lost. */
 async function learnUploads(world: World, model: Model): Promise<void> {
   for (const { bucket } of model.buckets()) {
@@ -240,24 +270,37 @@ const byText = (a: string, b: string): number => (a < b ? -1 : 1)
 export async function checkDisks(world: World, model: Model): Promise<void> {
   for (const [place, disk] of world.disks) {
     const here = [...model.volumes.values()].filter(({ aggregate }) => place.endsWith(aggregate))
-    for (const volume of here) {
-      const files = await Array.fromAsync(disk.blobs(await world.volumeUuid(volume.name)))
-      assert.equal(files.length, allBlobs(volume).size, `files of ${volume.name}`)
+    let bytes = 0
+    for (const volumes of Map.groupBy(here, ({ tree }) => tree).values()) {
+      const names = volumes.map(({ name }) => name)
+      const trees = new Set(await Promise.all(names.map((name) => treeNamed(world, name))))
+      assert.equal(trees.size, 1, `trees of ${names.join()}`)
+      const blobs = volumes.map(allBlobs).reduce((all, more) => all.union(more))
+      for (const tree of trees) {
+        const files = await Array.fromAsync(disk.blobs(tree))
+        assert.equal(files.length, blobs.size, `files of ${names.join()}`)
+      }
+      bytes += sizeOf(blobs)
     }
     const { usedBytes: held } = await disk.space()
-    assert.equal(
-      held,
-      here.reduce((sum, volume) => sum + usedBytes(volume), 0),
-      `bytes on ${place}`,
-    )
+    assert.equal(held, bytes, `bytes on ${place}`)
   }
+}
+
+async function treeNamed(world: World, volume: string): Promise<string> {
+  return treeOf(await world.cluster.row('storage/volumes', await world.volumeUuid(volume)))
 }
 
 /** No file is there that the catalog does not know, be it because it is about to be unlinked. */
 export async function checkRubbish(world: World): Promise<void> {
+  const rows = await world.cluster.rows('storage/volumes')
   for (const [place, disk] of world.disks) {
-    for (const volume of await disk.list()) {
-      const files = await Array.fromAsync(disk.blobs(volume))
+    for (const tree of await disk.list()) {
+      const files = await Array.fromAsync(disk.blobs(tree))
+      const volume = textAt(
+        rows.find((row) => treeOf(row) === tree),
+        'uuid',
+      )
       const known = await world.cluster.catalog.knownBlobs(volume, files)
       const strangers = files.filter((file) => !known.has(file))
       assert.deepEqual(strangers, [], `files in ${place} that nothing knows`)

@@ -26,6 +26,8 @@ const STRUCK: Readonly<Record<Strike['does'], ReadonlySet<Sort>>> = {
 const WRITES: ReadonlySet<string> = new Set(['claim', 'release', 'create', 'remove', 'write', 'unlink', 'commit'])
 const READS: ReadonlySet<string> = new Set(['open', 'read'])
 
+const sortOfDisk = (name: string): Sort => (WRITES.has(name) ? 'write' : READS.has(name) ? 'read' : 'look')
+
 export class Life {
   readonly #end = Promise.withResolvers<'ended'>()
   readonly #never = new Promise<never>(() => {})
@@ -80,7 +82,7 @@ export class Life {
   }
 
   volumes(volumes: Volumes): Volumes {
-    return this.#wrap(volumes, (name) => (WRITES.has(name) ? 'write' : READS.has(name) ? 'read' : 'look'))
+    return this.#wrap(volumes, sortOfDisk)
   }
 
   #wrap<Port extends object>(port: Port, sortOf: (name: string) => Sort): Port {
@@ -89,7 +91,9 @@ export class Life {
         const member: unknown = Reflect.get(target, name, target)
         if (typeof member !== 'function') return member
         const act = (given: unknown[]): unknown => Reflect.apply(member, target, given)
-        if (name === 'blobs') return (...given: unknown[]) => this.#each(act(given) as AsyncIterable<unknown>)
+        // A disk has many: they come one by one.
+        if (name === 'blobs' && sortOf === sortOfDisk)
+          return (...given: unknown[]) => this.#each(act(given) as AsyncIterable<unknown>)
         return async (...given: unknown[]) => {
           const result = await this.#call(String(name), sortOf(String(name)), () => act(given))
           // A writer or a reader of a blob is a part of its port.

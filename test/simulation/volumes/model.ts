@@ -43,16 +43,39 @@ export interface Bucket {
   versioning: 'off' | 'enabled' | 'suspended'
   rows: Rows
   uploads: Upload[]
+  /** It goes with its volume, whatever it holds. */
+  readonly cameWithClone: boolean
 }
 
 export interface Snapshot {
-  name: string
+  /** Tells a snapshot from a later one of the same name. */
+  readonly identity: object
+  /** Missing while nobody has seen it: the clock names one that was taken for a clone. */
+  name: string | undefined
   readonly rows: ReadonlyMap<object, Rows>
+  /** What the buckets were. */
+  readonly buckets: readonly Bucket[]
+  /** The clones that began with it. */
+  owners: readonly string[]
+}
+
+/** What a clone began with. */
+export interface Base {
+  readonly parent: string
+  readonly snapshot: object
+  /** Taken for the clone alone: it goes when nobody needs it any more. */
+  readonly isTaken: boolean
 }
 
 export interface Volume {
   readonly name: string
-  readonly aggregate: string
+  aggregate: string
+  /** What its files lie in. A clone shares that of its parent. */
+  tree: object
+  /** Where it is a clone. */
+  base: Base | undefined
+  /** What it has from its parent, as long as that counts it as its own. */
+  inherited: ReadonlySet<Blob>
   sizeBytes: number
   isOnline: boolean
   /** A data volume of the server, in which buckets can be made. */
@@ -138,9 +161,12 @@ export function removeRow(bucket: Bucket, key: string, row: Row): void {
   else bucket.rows.set(key, left)
 }
 
-export function takeSnapshot(volume: Volume, name: string): void {
-  const rows = new Map([...volume.buckets.values()].map((bucket) => [bucket.identity, new Map(bucket.rows)]))
-  volume.snapshots.push({ name, rows })
+export function takeSnapshot(volume: Volume, name: string | undefined): Snapshot {
+  const buckets = [...volume.buckets.values()].map(cloneBucket)
+  const rows = new Map(buckets.map((bucket) => [bucket.identity, bucket.rows]))
+  const snapshot = { identity: {}, name, rows, buckets, owners: [] }
+  volume.snapshots.push(snapshot)
+  return snapshot
 }
 
 /** Nothing shows these snapshots any more. What only they showed stays until the housekeeping comes. */

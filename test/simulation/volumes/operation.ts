@@ -23,6 +23,8 @@ export interface Deed {
   mirror(model: Model, answer: Answer): void
   /** Where it is done by several requests: the model after each of them. What is broken off may have come to any. */
   readonly stages?: (model: Model) => Model[]
+  /** What else it may answer when a disk fails, where it says what that means. */
+  readonly failsWith?: RegExp
   /** Nobody asked for it: that it failed is no failure, and afterwards it is done once more. */
   readonly isHousekeeping?: boolean
 }

@@ -1,5 +1,6 @@
 /** Everything that a run does. A new operation is an entry in one of these lists. */
 import { buckets } from './operations/buckets.ts'
+import { clones } from './operations/clones.ts'
 import { cluster } from './operations/cluster.ts'
 import { objects } from './operations/objects.ts'
 import { snapshots } from './operations/snapshots.ts'
@@ -13,5 +14,6 @@ export const operations: readonly Operation[] = [
   ...buckets,
   ...snapshots,
   ...volumes,
+  ...clones,
   ...cluster,
 ]

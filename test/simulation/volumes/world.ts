@@ -5,7 +5,6 @@
  */
 import assert from 'node:assert/strict'
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { TreeUses } from '../../../src/s3/objects/tree-uses.ts'
@@ -35,6 +34,7 @@ import type { ObjectStore, OpenBucket } from '../../../src/s3/objects/store.ts'
 import { Tenancy } from '../../../src/s3/tenancy.ts'
 import type { Body } from '../../support/body.ts'
 import { QuickSecrets } from '../../support/cluster.ts'
+import { QUICK_DISK } from '../../support/quick-disk.ts'
 import { Life, type Strike } from './life.ts'
 
 /** What became of a request. A refusal is known by its S3 error, or by the status of the management interface. */
@@ -63,8 +63,6 @@ interface Parts {
   readonly face: RestFace
 }
 
-/** A disk in memory where there is one, because the catalog waits for its syncs. */
-const FOLDER = existsSync('/dev/shm') ? '/dev/shm' : tmpdir()
 /** The database, and its log: what a process that is killed leaves. */
 const FILES = ['', '-wal']
 const [ADMIN] = builtinRoles
@@ -78,7 +76,7 @@ export class World {
   svm = ''
   #nowMs = Date.UTC(2026, 0, 1)
   #lives = 0
-  readonly #folder = mkdtempSync(join(FOLDER, 'holdfast-model-'))
+  readonly #folder = mkdtempSync(join(QUICK_DISK, 'holdfast-model-'))
   #parts: Parts
 
   private constructor(random: SimulatedRandom) {

@@ -19,7 +19,7 @@ const TRIES_MAX = 1000
 const LOOK_EVERY_MS = 5000
 
 export const createWithVolume = job({
-  example: { name: 'bucket-example', 'svm.name': 'svm1', size: 1_073_741_824 },
+  example: { name: 'bucket-example', 'svm.name': 'svm1', aggregates: [{ name: 'aggr1' }], size: 1_073_741_824 },
   async plan(cluster, request) {
     const { aggregates, ...draft } = request.draft
     if (typeof draft['volume.uuid'] === 'string') {

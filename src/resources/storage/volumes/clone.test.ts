@@ -103,3 +103,27 @@ test('the snapshot that a clone began with goes with the clone when it was taken
   assert.deepEqual([again.status, again.body['error']?.['target']], [400, 'clone.split_initiated'])
   await cluster.close()
 })
+
+test('a snapshot is cloned that shows an empty bucket, which was deleted since', async () => {
+  const { cluster, change } = await begin()
+  const buckets = '/api/protocols/s3/buckets'
+  const made = await change(`${buckets}?return_timeout=15`, {
+    name: 'papers',
+    svm: { name: 'svm1' },
+    volume: { name: 'vol1' },
+    size: 1_073_741_824,
+  })
+  assert.ok(made.status < 300, JSON.stringify(made.body))
+  await cluster.call('POST', `${VOLUMES}/${await cluster.uuidOf(VOLUMES, 'vol1')}/snapshots`, { name: 'then' })
+  const place = `${buckets}/${await cluster.uuidOf('/api/svm/svms', 'svm1')}/${await cluster.uuidOf(buckets, 'papers')}`
+  assert.ok((await cluster.call('DELETE', `${place}?return_timeout=15`)).status < 300)
+  const clone = { is_flexclone: true, parent_volume: { name: 'vol1' }, parent_snapshot: { name: 'then' } }
+  const cloned = await change(`${VOLUMES}?return_timeout=15`, { name: 'clone1', svm: { name: 'svm1' }, clone })
+  assert.ok(cloned.status < 300, JSON.stringify(cloned.body))
+  const shown = await cluster.call('GET', `${buckets}?fields=name`)
+  assert.deepEqual(
+    recordsOf(shown.body).map((row) => row['name']),
+    ['papers-clone1'],
+  )
+  await cluster.close()
+})

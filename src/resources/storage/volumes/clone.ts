@@ -8,7 +8,7 @@ import { Interrupted, type Work } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { printSize } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
-import type { Change } from '../../../ports/catalog.ts'
+import { CommitRefused, type Change } from '../../../ports/catalog.ts'
 import { holdBase, isHeldByClone, releaseBase, TAKEN } from './clone-base.ts'
 import { type BucketPair, bucketRecords, CAME_WITH_CLONE, openBuckets } from './clone-buckets.ts'
 import { BASE, isClone, PARENT } from './clone-fields.ts'
@@ -99,23 +99,35 @@ export async function copyRows(cluster: Cluster, work: Work): Promise<void> {
     for (let batch = 1; ; batch++) {
       if (work.stopping.aborted) throw new Interrupted()
       const after = work.memo['after']
-      const [outcome] = await cluster.commit([
-        {
-          do: 'clone-rows',
-          bucket: pair.to,
-          from: pair.from,
-          snapshot: textAt(work.input, BASE),
-          limit: BATCH,
-          ...(typeof after === 'string' ? { after } : {}),
-        },
-      ])
-      work.memo['after'] = outcome?.next ?? null
-      if (outcome?.next === undefined) break
+      const next = await copyBatch(cluster, {
+        bucket: pair.to,
+        from: pair.from,
+        snapshot: textAt(work.input, BASE),
+        limit: BATCH,
+        ...(typeof after === 'string' ? { after } : {}),
+      })
+      work.memo['after'] = next ?? null
+      if (next === undefined) break
       if (batch % NOTED_BATCHES === 0) await work.progress(at / pairs.length, 'Rows are copied.')
       // Others get their turn between two batches.
       await cluster.system.clock.sleep(1)
     }
     work.memo['at'] = at + 1
+  }
+}
+
+/** Where the next batch begins, if there is one. */
+async function copyBatch(
+  cluster: Cluster,
+  batch: Omit<Extract<Change, { do: 'clone-rows' }>, 'do'>,
+): Promise<string | undefined> {
+  try {
+    const [outcome] = await cluster.catalog.commit([{ do: 'clone-rows', ...batch }])
+    return outcome?.next
+  } catch (failure) {
+    // A bucket that was deleted since, and that the snapshot shows without any rows.
+    if (failure instanceof CommitRefused && failure.reason === 'missing' && failure.scope === 'from') return undefined
+    throw failure
   }
 }
 

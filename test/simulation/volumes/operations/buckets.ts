@@ -33,7 +33,8 @@ const create: Operation = {
         }),
       mirror(model) {
         if (model.buckets().some(({ bucket }) => bucket.name === name)) refuse('409')
-        const bucket: Bucket = { identity: {}, name, limitBytes, versioning: 'off', rows: new Map(), uploads: [] }
+        const made = { identity: {}, rows: new Map(), uploads: [], cameWithClone: false }
+        const bucket: Bucket = { ...made, name, limitBytes, versioning: 'off' }
         model.volume(volume.name).buckets.set(name, bucket)
       },
     }

@@ -36,7 +36,9 @@ const remove: Operation = {
       act: async (world) => world.ask('DELETE', `${await volumePath(world, volume)}/snapshots/${name}`),
       mirror(model) {
         const of = model.volume(volume)
-        dropSnapshots(of, [find(of, name)])
+        const snapshot = find(of, name)
+        if (snapshot.owners.length > 0) refuse('409')
+        dropSnapshots(of, [snapshot])
       },
     }
   },
@@ -76,8 +78,10 @@ const goBack: Operation = {
         world.ask('PATCH', `${await volumePath(world, volume)}?restore_to.snapshot.name=${name}`, {}),
       mirror(model) {
         const of = model.volume(volume)
-        if (!of.isOnline) refuse('409')
-        restore(of, find(of, name))
+        const snapshot = find(of, name)
+        const newer = of.snapshots.slice(of.snapshots.indexOf(snapshot) + 1)
+        if (!of.isOnline || newer.some(({ owners }) => owners.length > 0)) refuse('409')
+        restore(of, snapshot)
       },
     }
   },
@@ -85,16 +89,16 @@ const goBack: Operation = {
 
 export const snapshots: readonly Operation[] = [take, remove, rename, goBack]
 
-function someSnapshot(
+export function someSnapshot(
   model: Model,
   random: SimulatedRandom,
 ): { readonly volume: string; readonly name: string } | undefined {
   const all = [...model.volumes.values()].flatMap((volume) =>
-    volume.snapshots.map(({ name }) => ({ volume: volume.name, name })),
+    volume.snapshots.flatMap(({ name }) => (name === undefined ? [] : [{ volume: volume.name, name }])),
   )
   return oneOf(random, all)
 }
 
-function find(volume: Volume, name: string): Snapshot {
+export function find(volume: Volume, name: string): Snapshot {
   return volume.snapshots.find((one) => one.name === name) ?? refuse('404')
 }

@@ -1,4 +1,5 @@
 /** Volumes: made, served, resized, taken offline and online, deleted. */
+import { hasClones, removeVolume } from '../clones.ts'
 import { usedBytes, type Model, type Volume } from '../model.ts'
 import { oneOf, refuse, VOLUMES, volumePath, type Operation } from '../operation.ts'
 import type { Answer, World } from '../world.ts'
@@ -6,7 +7,7 @@ import type { Answer, World } from '../world.ts'
 const NAMES = ['alpha', 'beta', 'gamma', 'delta']
 /** With so many there, further ones are rare. */
 const USUAL = 3
-const AGGREGATES = ['aggr1', 'aggr2']
+export const AGGREGATES = ['aggr1', 'aggr2']
 const SIZES = [2 ** 20, 2 ** 21, 2 ** 24, 2 ** 30]
 
 const create: Operation = {
@@ -30,8 +31,9 @@ const create: Operation = {
         }),
       mirror(model) {
         if (model.volumes.has(name)) refuse('409')
+        const place = { aggregate, tree: {}, base: undefined, inherited: new Set<never>() }
         const state = { isOnline: true, isServed: false, buckets: new Map(), snapshots: [], limbo: new Set<never>() }
-        model.volumes.set(name, { name, aggregate, sizeBytes, ...state })
+        model.volumes.set(name, { name, ...place, sizeBytes, ...state })
       },
     }
   },
@@ -121,17 +123,19 @@ function offlineFirst(volumes: readonly Volume[]): readonly Volume[] {
 
 const remove: Operation = {
   name: 'delete volume',
-  weight: 2,
+  weight: 3,
   choose(model, random) {
-    const volume = oneOf(random, [...model.volumes.values()])
+    const all = [...model.volumes.values()]
+    const volume = oneOf(random, random.chance(0.5) ? all.filter(({ base }) => base !== undefined) : all)
     if (volume === undefined || (volume.isServed && random.chance(0.9))) return undefined
     return {
       says: `delete volume ${volume.name}`,
       act: async (world) => world.ask('DELETE', `${await volumePath(world, volume.name)}?force=true`),
       mirror(model) {
-        const { isServed } = model.volume(volume.name)
-        if (isServed) refuse('409')
-        model.volumes.delete(volume.name)
+        const of = model.volume(volume.name)
+        const isUsed = of.isServed || [...of.buckets.values()].some(({ cameWithClone }) => !cameWithClone)
+        if (isUsed || hasClones(of)) refuse('409')
+        removeVolume(model, of)
       },
     }
   },
