@@ -21,6 +21,13 @@ export interface ModelRow {
 }
 /** The rows of each key, newest first. */
 export type Index = ReadonlyMap<string, readonly ModelRow[]>
+
+export interface Snapshot {
+  readonly uuid: string
+  readonly epoch: number
+  /** Of the buckets that it sees. */
+  readonly index: ReadonlyMap<number, Index>
+}
 export interface Held {
   readonly lock?: ObjectLock
   readonly legalHold?: boolean

@@ -13,6 +13,19 @@ export async function storedBlobsOf(catalog: Catalog, volume: string): Promise<S
   return all
 }
 
+/** How a step wants a new blob to be stored: in less, perhaps with one that is there. */
+export async function wayToStore(
+  catalog: Catalog,
+  volume: string,
+  { size, storedBytes: bytesMax, twin: which }: { size: number; storedBytes: number; twin: number | null },
+) {
+  const storedBytes = Math.min(size, bytesMax)
+  const known = await storedBlobsOf(catalog, volume)
+  const twin = which === null ? undefined : known[which % Math.max(1, known.length)]
+  const stored = { storedBytes, digest: `d${size}`, ...(twin === undefined ? {} : { twin: twin.blob }) }
+  return { storedBytes, twin, stored }
+}
+
 /** A twin counts with the new blob only when it was stored in the same way. */
 export async function checkTwin(
   catalog: Catalog,

@@ -20,10 +20,11 @@ import {
   type Index,
   type Held,
   type Draft,
+  type Snapshot,
 } from './catalog-model-rows.suite.ts'
 import { ModelClones } from './catalog-model-clones.suite.ts'
 import { checkView } from './catalog-model-views.suite.ts'
-import { checkTwin, Files, storedBlobsOf, storeSome } from './catalog-model-storage.suite.ts'
+import { checkTwin, Files, storedBlobsOf, storeSome, wayToStore } from './catalog-model-storage.suite.ts'
 import { BUCKETS, SEED, step, type Step } from './catalog-steps.suite.ts'
 
 let runs = 0
@@ -40,13 +41,6 @@ export function proveAgainstModel(catalog: () => Catalog, numRuns: number): void
       await fc.assert(property, { seed: SEED, numRuns })
     })
   })
-}
-
-interface Snapshot {
-  readonly uuid: string
-  readonly epoch: number
-  /** Of the buckets that it sees. */
-  readonly index: ReadonlyMap<number, Index>
 }
 
 class Run {
@@ -102,17 +96,14 @@ class Run {
     switch (step.do) {
       case 'put': {
         const blob = this.#newBlob(step.size)
-        const storedBytes = Math.min(step.size, step.storedBytes)
-        const known = await storedBlobsOf(this.#catalog, this.#name)
-        const twin = step.twin === null ? undefined : known[step.twin % Math.max(1, known.length)]
-        const stored = { storedBytes, digest: `d${step.size}`, ...(twin === undefined ? {} : { twin: twin.blob }) }
+        const { stored, ...way } = await wayToStore(this.#catalog, this.#name, step)
         const object = draft(blob, step.size, { tag: 'new' })
         await this.#put(step.bucket, step.key, {
           object: { ...object, blobs: [{ blob, sizeBytes: step.size, ...stored }] },
           held: step.held,
           nowMs: step.nowMs,
         })
-        await checkTwin(this.#catalog, this.#name, blob, { storedBytes, twin })
+        await checkTwin(this.#catalog, this.#name, blob, way)
         break
       }
       case 'store':
@@ -176,16 +167,16 @@ class Run {
       case 'snapshot': {
         const uuid = `${this.#name}:s${++this.#made}`
         const [outcome] = await commit(this.#take(uuid, step.of))
-        const seen = [...this.#live.entries()].filter(([n]) => step.of === null || n === step.of)
-        this.#snapshots.push({ uuid, epoch: outcome?.epoch ?? 0, index: new Map(seen) })
+        const index = new Map([...this.#live.entries()].filter(([n]) => step.of === null || n === step.of))
+        this.#snapshots.push({ uuid, epoch: outcome?.epoch ?? 0, index })
         break
       }
       case 'restore': {
         const snapshot = this.#snapshots[step.which]
         const model = snapshot?.index.get(step.bucket)?.get(step.key)?.at(-1)
         if (snapshot === undefined || model === undefined || model.isMarker) break
-        const at = { epoch: snapshot.epoch }
-        const row = await this.#catalog.object(this.#bucket(step.bucket), bytes(step.key), at, model.version)
+        const { epoch } = snapshot
+        const row = await this.#catalog.object(this.#bucket(step.bucket), bytes(step.key), { epoch }, model.version)
         assert.ok(row)
         await this.#put(step.bucket, step.key, { object: row, held: heldOf(row), nowMs: 0, shares: true })
         break
@@ -402,21 +393,22 @@ class Run {
   async #complete(n: number, last: number): Promise<void> {
     const chosen = [...(this.#parts[n] ?? [])].filter(([number]) => number <= last).toSorted(([a], [b]) => a - b)
     const parts = chosen.map(([number, { etag }]) => ({ number, etag }))
-    const bucket = this.#bucket(n)
-    const wrong = { do: 'complete-upload', bucket, upload: 'u', parts: [...parts, { number: 9, etag: 'x' }] } as const
-    await assert.rejects(this.#catalog.commit([{ ...wrong, object: draft('x', 0) }]), CommitRefused)
+    const names = { do: 'complete-upload', bucket: this.#bucket(n), upload: 'u' } as const
+    const wrong = { ...names, parts: [...parts, { number: 9, etag: 'x' }], object: draft('x', 0) }
+    await assert.rejects(this.#catalog.commit([wrong]), CommitRefused)
     const etag = `${this.#name}:${++this.#made}`
     const { version, replaced } = this.#place(n, 'a/a')
     const modifiedMs = ++this.#made
     const object = { ...draft(etag, 0, { tag: 'whole' }), version, modifiedMs }
-    const change = { do: 'complete-upload', bucket, upload: 'u', parts, object, nowMs: 15 } as const
-    const [outcome] = await this.#attempt(change, isHeld(replaced, { nowMs: 15 }) ? 'locked' : undefined)
+    const [outcome] = await this.#attempt(
+      { ...names, parts, object, nowMs: 15 },
+      isHeld(replaced, { nowMs: 15 }) ? 'locked' : undefined,
+    )
     if (outcome === undefined) return
     assert.deepEqual(outcome, { replaced: isObject(this.#rows(n, 'a/a')[0]), version })
     await this.#catalog.commit([this.#openUpload(n)])
     const size = chosen.reduce((sum, [, p]) => sum + p.size, 0)
-    const blobs = chosen.flatMap(([, p]) => p.blobs)
-    this.#add(n, 'a/a', { ...modelRow(object), size, blobs }, replaced)
+    this.#add(n, 'a/a', { ...modelRow(object), size, blobs: chosen.flatMap(([, p]) => p.blobs) }, replaced)
     this.#parts[n]?.clear()
   }
 
@@ -480,18 +472,15 @@ class Run {
       held.set(uuid, only)
       for (const file of only) seen.add(file)
     }
-    const expected = [...held].map(([uuid, only]) => [uuid, files.sum(only)])
-    assert.deepEqual(Object.fromEntries(await this.#catalog.snapshotBytes(this.#name)), Object.fromEntries(expected))
+    const expected = new Map([...held].map(([uuid, only]) => [uuid, files.sum(only)]))
+    assert.deepEqual(new Map(await this.#catalog.snapshotBytes(this.#name)), expected)
     assert.ok(counters.snapshotBytes >= files.sum(seen.difference(live)))
   }
 
   /** After everything was reclaimed, the blobs that are needed are exactly those that something shows. */
   async checkBlobs(): Promise<void> {
     await reclaimAll(this.#catalog, this.#name, 2)
-    const needed = this.#liveBlobs()
-    for (const { index } of this.#snapshots) {
-      for (const blob of blobsOf(index.values())) needed.add(blob)
-    }
+    const needed = this.#liveBlobs().union(blobsOf(this.#snapshots.flatMap(({ index }) => [...index.values()])))
     const stored = await storedBlobsOf(this.#catalog, this.#name)
     assert.deepEqual(new Set(stored.map(({ blob }) => blob)), needed)
     for (const { blob, sizeBytes } of stored) assert.equal(sizeBytes, this.#sizes.get(blob))
@@ -501,9 +490,8 @@ class Run {
     assert.equal(counters.snapshotBytes, files.sum(files.all.difference(files.of(this.#liveBlobs()))))
     // What the clones that were closed needed is swept along with other commits.
     for (let i = 0; i < 3; i++) await this.#catalog.commit([])
-    const own = await this.#catalog.unneededBlobs(this.#name, 1000)
-    const unneeded = new Set([...own, ...(await this.#clones.unneeded())])
-    assert.equal(unneeded.size, own.length + (await this.#clones.unneeded()).length)
-    assert.deepEqual(unneeded, new Set(this.#sizes.keys()).difference(needed.union(this.#clones.needed())))
+    const unneeded = [...(await this.#catalog.unneededBlobs(this.#name, 1000)), ...(await this.#clones.unneeded())]
+    assert.equal(new Set(unneeded).size, unneeded.length)
+    assert.deepEqual(new Set(unneeded), new Set(this.#sizes.keys()).difference(needed.union(this.#clones.needed())))
   }
 }

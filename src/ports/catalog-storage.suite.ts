@@ -53,7 +53,10 @@ export function proveStorage(catalog: () => Catalog): void {
     void it('a blob counts on its own when its twin is gone, or is stored otherwise by now', async () => {
       await openBucket(catalog(), 't3')
       await catalog().commit([put('t3', 'a', draft('a', 100))])
-      await catalog().commit([put('t3', 'b', stored('b', 100, { storedBytes: 30, twin: 'a' }))])
+      const looked = { twin: 'a', tried: { compression: true, dedupe: true } }
+      await catalog().commit([put('t3', 'b', stored('b', 100, { storedBytes: 30, ...looked }))])
+      // It has yet to find the one it can share with.
+      assert.deepEqual((await catalog().storedBlob('t3-v', 'b'))?.tried, { compression: true, dedupe: false })
       await catalog().commit([
         put('t3', 'c', stored('c', 90, { twin: 'a' })),
         put('t3', 'd', stored('d', 5, { twin: 'x' })),

@@ -82,9 +82,14 @@ export function blobChanges(db: DatabaseSync, ledger: Ledger) {
   function add(volume: VolumeSums, draft: BlobDraft): boolean {
     const { blob, sizeBytes, storedBytes = sizeBytes, digest = null, tried, twin } = draft
     const stored = storedBytes === sizeBytes ? null : storedBytes
-    if (insert(volume.id, blob, sizeBytes, stored, digest, triedBits(tried)) === 0) return false
+    // Whose twin turns out to be none any more has yet to find another.
+    const known = twin === undefined ? tried : { ...tried, dedupe: false }
+    if (insert(volume.id, blob, sizeBytes, stored, digest, triedBits(known)) === 0) return false
     const group = twin === undefined ? null : groupWith(volume, twin, sizeBytes, storedBytes)
-    if (group !== null) setPlace(stored, group, volume.id, blob)
+    if (group !== null) {
+      setPlace(stored, group, volume.id, blob)
+      noteTried(triedBits(tried), volume.id, blob)
+    }
     if (volume.moving === 1) arrive(volume.id, blob, sizeBytes)
     sums.move(volume, { blob, size: sizeBytes, stored: storedBytes, group }, undefined, 'live')
     return true

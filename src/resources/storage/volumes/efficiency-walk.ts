@@ -195,14 +195,19 @@ export class EfficiencyWalk {
     const volume = this.#volume
     const { catalog } = this.#cluster
     if (blob.tried.dedupe === true && !this.#triesAgain) return false
-    this.#tried.set(blob.blob, { ...this.#tried.get(blob.blob), dedupe: true })
     const { digest, sizeBytes } = blob
-    if (digest === undefined) return false
+    if (digest === undefined) {
+      this.#keepDedupeTried(blob)
+      return false
+    }
+    let isStale = false
     const found = await catalog.twins(volume, { digest, sizeBytes }, TWINS_LOOKED_AT + 1)
     for (const twin of found
       .filter((one) => one.isShared !== true && isBetter(one, blob))
       .toSorted((a, b) => a.storedBytes - b.storedBytes)) {
-      if (!(await this.#join(files, blob.blob, twin))) continue
+      const outcome = await this.#join(files, blob.blob, twin)
+      isStale ||= outcome === 'stale'
+      if (outcome !== 'shared') continue
       // Two that came at the same moment may each have others with them.
       for (const one of await this.#together(blob))
         if (one !== blob.blob) await unlessGone(this.#join(files, one, twin))
@@ -210,21 +215,27 @@ export class EfficiencyWalk {
       this.#count({ shared: shared + 1, savedBytes: savedBytes + blob.storedBytes })
       return true
     }
+    // A twin that was there a moment ago may have others.
+    if (!isStale) this.#keepDedupeTried(blob)
     return false
   }
 
-  /** Whether the blob has the file of its twin now, and the catalog says so. */
-  async #join(files: Files, blob: string, twin: StoredBlob): Promise<boolean> {
+  #keepDedupeTried({ blob }: StoredBlob): void {
+    this.#tried.set(blob, { ...this.#tried.get(blob), dedupe: true })
+  }
+
+  /** The blob has the file of its twin now and the catalog says so, or the twin is none, or is not there any more. */
+  async #join(files: Files, blob: string, twin: StoredBlob): Promise<'shared' | 'none' | 'stale'> {
     const volume = this.#volume
     const sharing = await this.#placing(blob, (manner) =>
       // The twin may have just gone. What is wrong with the blob itself shows when it is compressed.
       files.volumes.share(files.tree, blob, twin.blob, manner).catch(unlessUnreadable),
     )
     if (sharing === 'unable') this.#tellUnable()
-    if (sharing !== 'shared') return false
-    if (!(await this.#commit([{ do: 'share-blob', volume, blob, twin: twin.blob }]))) return false
+    if (sharing !== 'shared') return sharing === undefined ? 'stale' : 'none'
+    if (!(await this.#commit([{ do: 'share-blob', volume, blob, twin: twin.blob }]))) return 'stale'
     this.#tried.set(blob, { dedupe: true, compression: twin.tried.compression === true })
-    return true
+    return 'shared'
   }
 
   async #compress(files: Files, given: StoredBlob): Promise<void> {
