@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, it } from 'node:test'
 import { startProduct, type Product } from '../support/product.ts'
-import { describeUnless, reasonWithout, runnerFor, type Run } from './programs.ts'
+import { describeUnless, reasonWithoutTime, runnerFor, type Run } from './programs.ts'
 import { compareTree, isWhole, sha256OfFile, type TreeFile } from './tree.ts'
 
 const MIB = 2 ** 20
@@ -28,7 +28,7 @@ interface Deletion {
 }
 
 for (const program of [SYSTEM, ...(isWhole ? elsewhere() : [])]) {
-  const skip = reasonWithout(program)
+  const skip = reasonWithoutTime(program)
   describeUnless(skip, `aws (${skip === false ? versionOf(program) : program})`, { timeout: SUITE_MS }, () => {
     let product: Product
     let work: string

@@ -5,6 +5,7 @@ import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Product } from '../support/product.ts'
+import { isWhole } from './tree.ts'
 
 const execute = promisify(execFile)
 const OUTPUT_BYTES_MAX = 64 * 2 ** 20
@@ -33,6 +34,11 @@ export type Run = (
 export function reasonWithout(program: string, args: readonly string[] = ['--version']): string | false {
   const asked = spawnSync(program, args, { timeout: ASK_MS, killSignal: 'SIGKILL' })
   return asked.status === 0 ? false : `${program} is not installed`
+}
+
+/** The reason to skip tests of a program that take long, also where it is there: they are for `.ci/run`. */
+export function reasonWithoutTime(program: string, args?: readonly string[]): string | false {
+  return isWhole ? reasonWithout(program, args) : 'this takes long: .ci/run does it, or HOLDFAST_TEST_WHOLE=1'
 }
 
 /**

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, it } from 'node:test'
 import { startProduct, type Product } from '../support/product.ts'
-import { describeUnless, reasonWithout, runnerFor, type Run } from './programs.ts'
+import { describeUnless, reasonWithoutTime, runnerFor, type Run } from './programs.ts'
 import { compareTree, sha256OfFile, type TreeFile } from './tree.ts'
 
 const MIB = 2 ** 20
-const skip = reasonWithout('rclone', ['version'])
+const skip = reasonWithoutTime('rclone', ['version'])
 
 /** Paths and sizes: two levels, an empty file, and one that goes up in parts. */
 const sources: readonly (readonly [key: string, sizeBytes: number])[] = [

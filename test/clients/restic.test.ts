@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, it } from 'node:test'
 import { startProduct, type Product } from '../support/product.ts'
-import { describeUnless, reasonWithout, runnerFor, type Run } from './programs.ts'
+import { describeUnless, reasonWithoutTime, runnerFor, type Run } from './programs.ts'
 import { compareTree, isWhole, makeTree, type TreeFile } from './tree.ts'
 
 const MIB = 2 ** 20
-const skip = reasonWithout('restic', ['version'])
+const skip = reasonWithoutTime('restic', ['version'])
 
 interface Backup {
   readonly message_type: string

@@ -21,11 +21,11 @@ import { join } from 'node:path'
 import { after, before, it } from 'node:test'
 import { CreateBucketCommand, type S3Client } from '@aws-sdk/client-s3'
 import { startProduct, type Product } from '../support/product.ts'
-import { describeUnless, reasonWithout, runnerFor } from './programs.ts'
+import { describeUnless, reasonWithoutTime, runnerFor } from './programs.ts'
 import { listAll, sdkFor, sha256OfObject } from './sdk.ts'
 
 const MIB = 2 ** 20
-const skip = reasonWithout('s3fs') || reasonWithoutFuse()
+const skip = reasonWithoutTime('s3fs') || reasonWithoutFuse()
 const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
 describeUnless(skip, 'a bucket is mounted with s3fs', { timeout: 120_000 }, () => {
