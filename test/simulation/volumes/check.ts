@@ -30,6 +30,7 @@ import { oneOf, volumePath } from './operation.ts'
 import type { World } from './world.ts'
 
 const UPLOADS_MAX = 100
+const PARTS_ASKED = 100
 
 /** All sums, and one bucket, one object and one snapshot. */
 export async function checkSample(world: World, model: Model, random: SimulatedRandom): Promise<void> {
@@ -249,10 +250,12 @@ async function learnSnapshots(world: World, model: Model): Promise<void> {
   }
 }
 
-/** The uploads that are open, and the id of the one whose answer was lost. */
+/** The uploads that are open with their parts, and the id of the one whose answer was lost. */
 async function learnUploads(world: World, model: Model): Promise<void> {
+  const { catalog } = world.cluster
   for (const { bucket } of model.buckets()) {
-    const rows = await world.cluster.catalog.uploads(await world.bucketUuid(bucket.name), undefined, UPLOADS_MAX)
+    const uuid = await world.bucketUuid(bucket.name)
+    const rows = await catalog.uploads(uuid, undefined, UPLOADS_MAX)
     const known = new Set(bucket.uploads.map(({ told }) => told.id))
     const unknown = rows.filter(({ upload }) => !known.has(upload))
     for (const { told } of bucket.uploads) told.id ??= unknown.pop()?.upload
@@ -261,6 +264,13 @@ async function learnUploads(world: World, model: Model): Promise<void> {
       bucket.uploads.map(({ told, key }) => `${told.id} ${key}`).toSorted(byText),
       `uploads to ${bucket.name}`,
     )
+    for (const { told, key, parts } of bucket.uploads) {
+      const found = await catalog.parts(uuid, told.id ?? '', 0, PARTS_ASKED)
+      const etags = new Map(found.map(({ number, etag }) => [number, etag]))
+      // One of the same size may have come, with an answer that was lost.
+      const expected = new Map([...parts].map(([number, { etag }]) => [number, etag]))
+      assert.deepEqual(etags, expected, `parts of an upload to ${bucket.name}/${key}`)
+    }
   }
 }
 
