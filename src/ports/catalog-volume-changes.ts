@@ -87,6 +87,12 @@ export type VolumeChange =
       readonly limit: number
     }
   /**
+   * What a clone has from its parent counts as its own from here on. Needed before the parent may let go of what the clone
+   * began with, is closed, or moves: else nobody would count it. They go on sharing files.
+   * Repeating it changes nothing, nor does it where the volume is gone.
+   */
+  | { readonly do: 'count-as-own'; readonly volume: string }
+  /**
    * Moves a volume to another tree, whose files somebody else sees to. From `begin-move` on, blobs that come to the volume
    * are noted as its `arrivals`, so that who copies meets each blob in `blobs` or there. `move-volume` says where all its
    * blobs are from now on; no more are noted then. `drop-arrivals` forgets those that were copied, `end-move` all of them.

@@ -77,6 +77,8 @@ export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
         return restores.finish(change)
       case 'clone-rows':
         return cloneRows(change)
+      case 'count-as-own':
+        return volumes.countAsOwn(change)
       case 'begin-range-restore':
         return ranges.begin(change)
       case 'restore-range':

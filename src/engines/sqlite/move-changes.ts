@@ -14,10 +14,6 @@ export function moveChanges(db: DatabaseSync, ledger: Ledger) {
   const changeTree = ledger.write('UPDATE volumes SET tree = ?, moving = 0 WHERE id = ?')
   const removeArrival = ledger.write('DELETE FROM arrivals WHERE volume = ? AND blob = ?')
   const removeArrivals = ledger.write('DELETE FROM arrivals WHERE volume = ?')
-  const sharing = query<{ uuid: string }>(
-    db,
-    'SELECT uuid FROM volumes WHERE tree = ? AND id <> ? AND uuid IS NOT NULL ORDER BY id LIMIT 1',
-  )
   const anyArrival = query<{ blob: string }>(db, 'SELECT blob FROM arrivals WHERE volume = ? LIMIT 1')
 
   return {
@@ -28,13 +24,10 @@ export function moveChanges(db: DatabaseSync, ledger: Ledger) {
       return {}
     },
 
-    /** What a clone had from its parent is its own from here on: nobody else has these files. */
+    /** What a clone had from its parent is its own from here on: its files are copies. */
     move({ volume: uuid, tree }: Of<'move-volume'>): Outcome {
       const volume = ledger.volume(uuid)
       changeTree(tree, volume.id)
-      // The oldest that is left in the old tree owns what the two had.
-      const heir = sharing.get(volume.tree, volume.id)
-      if (heir !== undefined) ledger.changeVolume(ledger.volume(heir.uuid), { inheritedBytes: null })
       ledger.changeVolume(volume, { tree, moving: 0, inheritedBytes: null })
       return {}
     },

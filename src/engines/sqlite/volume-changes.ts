@@ -15,10 +15,6 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger, quotas: QuotaCha
   )
   const placeVolume = ledger.write('UPDATE volumes SET aggregate = ?, guaranteed = ? WHERE id = ?')
   const closeVolume = ledger.write("UPDATE volumes SET uuid = NULL, aggregate = '' WHERE id = ?")
-  const sharing = query<{ uuid: string }>(
-    db,
-    'SELECT uuid FROM volumes WHERE tree = ? AND id <> ? AND uuid IS NOT NULL ORDER BY id LIMIT 1',
-  )
   const hideBuckets = ledger.write('UPDATE buckets SET closed = 1 WHERE volume = ?')
   const bucketsOf = query<{ uuid: string }>(db, 'SELECT uuid FROM buckets WHERE volume = ? AND closed = 0')
   const removeSnapshots = ledger.write('DELETE FROM snapshots WHERE volume = ?')
@@ -69,6 +65,12 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger, quotas: QuotaCha
       return {}
     },
 
+    countAsOwn({ volume: uuid }: Of<'count-as-own'>): Outcome {
+      const volume = ledger.findVolume(uuid)
+      if (volume !== undefined && volume.inheritedBytes !== null) ledger.changeVolume(volume, { inheritedBytes: null })
+      return {}
+    },
+
     /** Takes its name from the volume, which makes it gone. Its rows and blobs may be many: the sweep takes them. */
     closeVolume({ volume: uuid, withBuckets }: Of<'close-volume'>): Outcome {
       const volume = ledger.findVolume(uuid)
@@ -78,9 +80,6 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger, quotas: QuotaCha
         const sums = ledger.findBucket(bucket)
         if (sums !== undefined) ledger.release(sums)
       }
-      // The oldest that it shared its tree with now owns what the two had.
-      const heir = sharing.get(volume.tree, volume.id)
-      if (heir !== undefined) ledger.changeVolume(ledger.volume(heir.uuid), { inheritedBytes: null })
       quotas.remove(volume)
       closeVolume(volume.id)
       hideBuckets(volume.id)

@@ -45,11 +45,12 @@ function freeName(model: Model, bucket: string, clone: string): string {
   }
 }
 
-/** It lets go of the snapshot that it began with. The files stay shared. */
+/** It lets go of the snapshot that it began with, and counts what it has. The files stay shared. */
 export function splitVolume(model: Model, clone: Volume): void {
   if (clone.base === undefined) return
   const { parent, snapshot, isTaken } = clone.base
   clone.base = undefined
+  clone.inherited = new Set()
   const of = model.volume(parent)
   for (const base of of.snapshots.filter(({ identity }) => identity === snapshot)) {
     base.owners = base.owners.filter((owner) => owner !== clone.name)
@@ -59,27 +60,15 @@ export function splitVolume(model: Model, clone: Volume): void {
 
 export function removeVolume(model: Model, volume: Volume): void {
   splitVolume(model, volume)
-  leaveTree(model, volume)
   model.volumes.delete(volume.name)
 }
 
-/** Its files are all its own from here on. */
+/** Its files are all its own from here on, and those in the old tree are its clones'. */
 export function moveVolume(model: Model, volume: Volume, aggregate: string): void {
-  leaveTree(model, volume)
+  for (const other of model.volumes.values()) if (other.base?.parent === volume.name) other.inherited = new Set()
   volume.aggregate = aggregate
   volume.tree = {}
   volume.inherited = new Set()
-}
-
-/** The oldest that is left counts what the two had. */
-function leaveTree(model: Model, volume: Volume): void {
-  const heir = sharing(model, volume).find((other) => other !== volume)
-  if (heir !== undefined) heir.inherited = new Set()
-}
-
-/** The volumes whose files lie with those of this one, and itself: oldest first. */
-export function sharing(model: Model, { tree }: Volume): Volume[] {
-  return [...model.volumes.values()].filter((other) => other.tree === tree)
 }
 
 export function inheritedBytes(volume: Volume): number {

@@ -32,6 +32,11 @@ export async function insistOnNoneBeingCloned(cluster: Cluster, volume: string):
   }
 }
 
+/** Those of a volume that have not been split. */
+export async function clonesOf(cluster: Cluster, volume: string): Promise<Row[]> {
+  return (await cluster.rows('storage/volumes')).filter((row) => textAt(row, PARENT) === volume)
+}
+
 /** Takes the snapshot for the clone, or holds on to the one that was chosen. Repeating it is fine. */
 export async function holdBase(cluster: Cluster, clone: Row): Promise<void> {
   const volume = textAt(clone, PARENT)

@@ -195,7 +195,7 @@ function hasLocks(bucket: Row): boolean {
   return mode !== 'no_lock' || bucket['$hasLocks'] === true
 }
 
-/** Makes a clone a volume of its own. Both go on needing the blobs that they share, each counted with each. */
+/** Makes a clone a volume of its own. Both go on needing the blobs that they share, and count them each for itself. */
 export async function splitClone(cluster: Cluster, { key, input }: Work): Promise<void> {
   if (input['$split'] !== true) return
   const record = await cluster.catalog.record(VOLUMES, key)
@@ -205,6 +205,7 @@ export async function splitClone(cluster: Cluster, { key, input }: Work): Promis
   const own = Object.entries(clone).filter(([path]) => !path.startsWith('clone.') && path !== TAKEN)
   await releaseBase(cluster, clone, [
     cluster.put(VOLUMES, Object.fromEntries(own), { expect: record.revision }),
+    { do: 'count-as-own', volume: key },
     cluster.event('volume.clone.split', { volume: textAt(clone, 'name') }),
   ])
 }

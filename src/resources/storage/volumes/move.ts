@@ -17,9 +17,10 @@ import { Interrupted, job, type Plan, type Work } from '../../../core/verb.ts'
 import { Failure, failures } from '../../../model/failure.ts'
 import { printSize } from '../../../model/kinds/index.ts'
 import { type Row, textAt, textOf } from '../../../model/value.ts'
+import type { Change } from '../../../ports/catalog.ts'
 import { VolumesFailure } from '../../../ports/volumes.ts'
 import { AGGREGATES_LOCK, availableIn, isGuaranteed, neededByMove, placed, spareIn } from '../aggregate-space.ts'
-import { insistOnNoneBeingCloned } from './clone-base.ts'
+import { clonesOf, insistOnNoneBeingCloned } from './clone-base.ts'
 import { Copier } from './copier.ts'
 import { changeVolume, destinationOf, noteOf } from './move-record.ts'
 import { settle } from './move-settle.ts'
@@ -241,9 +242,10 @@ async function commitSwitch(cluster: Cluster, work: Work): Promise<void> {
   const to = destinationOf(work.input)
   await changeVolume(cluster, work.key, async (volume) => {
     if (treeOf(volume) === to.tree) return undefined
-    const [orders, owed] = await Promise.all([
+    const [orders, owed, clones] = await Promise.all([
       cluster.catalog.record(MOVE_ORDERS, work.key),
       cluster.catalog.arrivals(work.key, OWED_COUNTED),
+      clonesOf(cluster, work.key),
     ])
     if (orders?.body['wish'] === 'aborted') throw aborted(work)
     await insistOnPromise(cluster, volume, to.aggregate)
@@ -254,6 +256,8 @@ async function commitSwitch(cluster: Cluster, work: Work): Promise<void> {
         // Whoever aborts it has been told that it is aborted.
         { do: 'check-record', type: MOVE_ORDERS, key: work.key, expect: orders?.revision ?? 'absent' },
         { do: 'move-volume', volume: work.key, tree: to.tree },
+        // The files that they had from it are left to them.
+        ...clones.map((clone): Change => ({ do: 'count-as-own', volume: textAt(clone, 'uuid') })),
         placed({ ...rest, aggregates: [{ uuid: to.aggregate }] }),
         noteMove({ ...noteOf(work, 'cutover'), owed: owed.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) }),
       ],
