@@ -7,6 +7,7 @@ import { describe } from '../../core/jobs.ts'
 import { totalsOf } from '../../core/metrics/totals.ts'
 import { FIGURES } from '../../core/metrics/figures.ts'
 import type { Actions } from '../../core/perform.ts'
+import { Rounds } from '../../core/rounds.ts'
 import { doneUntil } from '../../core/schedule.ts'
 import { Failure } from '../../model/failure.ts'
 import { type Row, textAt } from '../../model/value.ts'
@@ -27,36 +28,32 @@ const WRITTEN = FIGURES.indexOf('bytes_written')
 
 export class EfficiencySchedule {
   readonly #actions: Actions
-  readonly #stop = new AbortController()
-  #running: Promise<void> = Promise.resolve()
+  readonly #rounds: Rounds
   #written: ReadonlyMap<string, number> | undefined
   #addedUpMs = 0
 
   constructor(actions: Actions) {
     this.#actions = actions
+    const { system, log } = actions.cluster
+    this.#rounds = new Rounds(system.clock, {
+      act: async () => {
+        await this.look()
+      },
+      failed(failure) {
+        const cause = failure instanceof Failure ? failure.message : describe(failure)
+        log.warn('Efficiency runs could not be begun. That is tried again.', { cause })
+      },
+      restMs: () => LOOK_EVERY_MS,
+    })
   }
 
   start(): void {
-    this.#running = this.#loop()
+    this.#rounds.start()
   }
 
   /** Runs that are on are jobs, and end as jobs do. */
-  async stop(): Promise<void> {
-    this.#stop.abort()
-    await this.#running
-  }
-
-  async #loop(): Promise<void> {
-    const { system, log } = this.#actions.cluster
-    while (!this.#stop.signal.aborted) {
-      try {
-        await this.look()
-      } catch (failure) {
-        const cause = failure instanceof Failure ? failure.message : describe(failure)
-        log.warn('Efficiency runs could not be begun. That is tried again.', { cause })
-      }
-      await system.clock.sleep(LOOK_EVERY_MS, this.#stop.signal)
-    }
+  stop(): Promise<void> {
+    return this.#rounds.stop()
   }
 
   /** Begins what is wanted or owed, and tells how many runs that were. */

@@ -7,6 +7,7 @@
 import type { Cluster } from '../../core/cluster.ts'
 import type { EventName } from '../../core/events.ts'
 import { describe } from '../../core/jobs.ts'
+import { Rounds } from '../../core/rounds.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { CommitRefused, type Change, type QuotaRow } from '../../ports/catalog.ts'
 import { areQuotasOn, fieldsOfTarget } from './quota/limits.ts'
@@ -26,35 +27,26 @@ const NOTHING: Exceeded = { space: false, files: false }
 
 export class QuotaWatch {
   readonly #cluster: Cluster
-  readonly #stop = new AbortController()
-  #running: Promise<void> = Promise.resolve()
+  readonly #rounds: Rounds
   #told: Map<string, Exceeded> | undefined
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster
+    this.#rounds = new Rounds(cluster.system.clock, {
+      act: () => this.look(),
+      failed(failure) {
+        cluster.log.warn('Quotas were not looked at. It is tried again.', { cause: describe(failure) })
+      },
+      restMs: (tookMs) => Math.max(LOOK_EVERY_MS, tookMs * PAUSE_TIMES),
+    })
   }
 
   start(): void {
-    this.#running = this.#loop()
+    this.#rounds.start()
   }
 
-  async stop(): Promise<void> {
-    this.#stop.abort()
-    await this.#running
-  }
-
-  async #loop(): Promise<void> {
-    const { clock } = this.#cluster.system
-    while (!this.#stop.signal.aborted) {
-      const beganMs = clock.elapsed()
-      try {
-        await this.look()
-      } catch (failure) {
-        this.#cluster.log.warn('Quotas were not looked at. It is tried again.', { cause: describe(failure) })
-      }
-      const pauseMs = Math.max(LOOK_EVERY_MS, (clock.elapsed() - beganMs) * PAUSE_TIMES)
-      await clock.sleep(pauseMs, this.#stop.signal)
-    }
+  stop(): Promise<void> {
+    return this.#rounds.stop()
   }
 
   /** One look at all volumes whose quotas are on. */
@@ -68,7 +60,7 @@ export class QuotaWatch {
     )
     const seen = new Set<string>()
     for (const volume of await this.#cluster.rows('storage/volumes')) {
-      if (this.#stop.signal.aborted) return
+      if (this.#rounds.isStopping) return
       if (!areQuotasOn(volume)) continue
       for (const quota of await catalog.quotas(textAt(volume, 'uuid'))) {
         const key = `${textAt(volume, 'uuid')}/${quota.index}`

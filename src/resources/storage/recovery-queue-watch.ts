@@ -9,6 +9,7 @@ import { aggregateOf } from '../../core/aggregate-of.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { describe } from '../../core/jobs.ts'
 import { REMOVED_TREES } from '../../core/removed-trees.ts'
+import { Rounds } from '../../core/rounds.ts'
 import { doneUntil } from '../../core/schedule.ts'
 import { Failure } from '../../model/failure.ts'
 import { type Row, textAt } from '../../model/value.ts'
@@ -25,31 +26,25 @@ export const SPARE_BYTES_MAX = 64 * 2 ** 30
 
 export class RecoveryQueueWatch {
   readonly #cluster: Cluster
-  readonly #stop = new AbortController()
-  #running: Promise<void> = Promise.resolve()
+  readonly #rounds: Rounds
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster
+    this.#rounds = new Rounds(cluster.system.clock, {
+      act: () => this.look(),
+      failed(failure) {
+        cluster.log.warn('The recovery queue was not looked at. It is tried again.', { cause: describe(failure) })
+      },
+      restMs: () => LOOK_EVERY_MS,
+    })
   }
 
   start(): void {
-    this.#running = this.#loop()
+    this.#rounds.start()
   }
 
-  async stop(): Promise<void> {
-    this.#stop.abort()
-    await this.#running
-  }
-
-  async #loop(): Promise<void> {
-    while (!this.#stop.signal.aborted) {
-      try {
-        await this.look()
-      } catch (failure) {
-        this.#cluster.log.warn('The recovery queue was not looked at. It is tried again.', { cause: describe(failure) })
-      }
-      await this.#cluster.system.clock.sleep(LOOK_EVERY_MS, this.#stop.signal)
-    }
+  stop(): Promise<void> {
+    return this.#rounds.stop()
   }
 
   /** One look at all volumes of the queue. */
@@ -68,7 +63,7 @@ export class RecoveryQueueWatch {
 
   async #purge(row: Row, reason: PurgeReason): Promise<void> {
     const key = textAt(row, 'uuid')
-    if (this.#stop.signal.aborted) return
+    if (this.#rounds.isStopping) return
     try {
       await this.#cluster.locks.with([`volume:${key}`], () => purgeVolume(this.#cluster, key, reason))
     } catch (failure) {

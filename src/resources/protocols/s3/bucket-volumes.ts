@@ -5,6 +5,7 @@
 import { describe, isActive, JOBS } from '../../../core/jobs.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import type { Actions } from '../../../core/perform.ts'
+import { Rounds } from '../../../core/rounds.ts'
 import { job, type Step, type Work } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { type Row, textAt } from '../../../model/value.ts'
@@ -101,32 +102,28 @@ async function volumeName(cluster: Cluster, svm: string): Promise<string> {
 /** Deletes volumes whose bucket is gone. */
 export class SpareVolumes {
   readonly #actions: Actions
-  readonly #stop = new AbortController()
-  #running: Promise<void> = Promise.resolve()
+  readonly #rounds: Rounds
 
   constructor(actions: Actions) {
     this.#actions = actions
+    const { system, log } = actions.cluster
+    this.#rounds = new Rounds(system.clock, {
+      act: async () => {
+        await this.look()
+      },
+      failed(failure) {
+        log.warn('Volumes of deleted buckets were not all removed. It is tried again.', { cause: describe(failure) })
+      },
+      restMs: () => LOOK_EVERY_MS,
+    })
   }
 
   start(): void {
-    this.#running = this.#loop()
+    this.#rounds.start()
   }
 
-  async stop(): Promise<void> {
-    this.#stop.abort()
-    await this.#running
-  }
-
-  async #loop(): Promise<void> {
-    const { system, log } = this.#actions.cluster
-    while (!this.#stop.signal.aborted) {
-      try {
-        await this.look()
-      } catch (failure) {
-        log.warn('Volumes of deleted buckets were not all removed. It is tried again.', { cause: describe(failure) })
-      }
-      await system.clock.sleep(LOOK_EVERY_MS, this.#stop.signal)
-    }
+  stop(): Promise<void> {
+    return this.#rounds.stop()
   }
 
   /** Gives the number of volumes whose deletion was begun. */
