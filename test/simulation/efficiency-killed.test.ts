@@ -4,7 +4,6 @@
  * and what the catalog says of each file is so.
  */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +13,7 @@ import { Housekeeping } from '../../src/core/housekeeping.ts'
 import { SimulatedRandom } from '../../src/engines/simulated/random.ts'
 import { contents, textOf } from '../../src/ports/volumes.suite.ts'
 import { EFFICIENCY_RUNS } from '../../src/resources/storage/volumes/efficiency-runs.ts'
+import { runChild } from '../support/child.ts'
 import { efficiencyVolume } from '../support/efficiency.ts'
 import { openJobsCluster } from '../support/jobs-cluster.ts'
 import { seedOf } from '../support/seed.ts'
@@ -41,7 +41,11 @@ test(
       let deaths = 0
       for (let starts = 0; ; starts++) {
         assert.ok(starts < 200, 'the run comes to its end')
-        const ended = await runChild(folder, 6 + random.below(14), random.chance(0.5) ? 'before' : 'after')
+        const ended = await runChild(CHILD, [
+          folder,
+          String(6 + random.below(14)),
+          random.chance(0.5) ? 'before' : 'after',
+        ])
         if (ended === 0) break
         assert.equal(ended, 'SIGKILL')
         deaths++
@@ -68,15 +72,3 @@ test(
     }
   },
 )
-
-function runChild(folder: string, commits: number, when: string): Promise<number | NodeJS.Signals | null> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [CHILD, folder, String(commits), when], {
-      stdio: ['ignore', 'ignore', 'inherit'],
-      env: { ...process.env, NODE_NO_WARNINGS: '1', NODE_TEST_CONTEXT: undefined },
-      timeout: 60_000,
-    })
-    child.once('error', reject)
-    child.once('exit', (code, signal) => resolve(signal ?? code))
-  })
-}

@@ -9,7 +9,6 @@
  * name or lock is left over.
  */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -21,6 +20,7 @@ import { createBucket } from '../../src/resources/protocols/s3/bucket-verbs.ts'
 import { behaviours } from '../../src/resources/index.ts'
 import type { Verb } from '../../src/core/verb.ts'
 import { textAt } from '../../src/model/value.ts'
+import { runChild } from '../support/child.ts'
 import { type JobsCluster, openJobsCluster, performDraft, performExample, settled } from '../support/jobs-cluster.ts'
 import { leftovers, stateOf } from '../support/leftovers.ts'
 import { QUICK_DISK } from '../support/quick-disk.ts'
@@ -173,10 +173,10 @@ async function breakEverywhere(behaviour: Behaviour, verb: VerbName, { name: way
   await pooled(cases, async ({ name, failing, kills }) => {
     await inCopy(from, async (folder) => {
       for (const [at, killedAt] of kills.entries()) {
-        const ended = await runChild({ folder, type, verb, key, ...chosen, failing, killedAt, isResumption: at > 0 })
+        const ended = await runBroken({ folder, type, verb, key, ...chosen, failing, killedAt, isResumption: at > 0 })
         assert.equal(ended, 'SIGKILL', `${name}: the point ${killedAt} was not reached`)
       }
-      if (kills.length === 0) assert.equal(await runChild({ folder, type, verb, key, ...chosen, failing }), 0, name)
+      if (kills.length === 0) assert.equal(await runBroken({ folder, type, verb, key, ...chosen, failing }), 0, name)
       const open = openJobsCluster(folder)
       assert.equal(await open.jobs.resume(), kills.length === 0 ? 0 : 1, `${name}: jobs to take up`)
       await settled(open)
@@ -230,22 +230,9 @@ async function inCopy<Result>(from: string, act: (folder: string) => Promise<Res
   }
 }
 
-function runChild(breakage: Breakage): Promise<number | NodeJS.Signals | null> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [CHILD, JSON.stringify(breakage)], {
-      stdio: ['ignore', 'ignore', 'inherit'],
-      env: {
-        ...process.env,
-        NODE_NO_WARNINGS: '1',
-        NODE_TEST_CONTEXT: undefined,
-        // Starting takes most of a child's time. The first that ends unkilled leaves to the others what it compiled.
-        NODE_COMPILE_CACHE: join(root, 'compiled'),
-      },
-      timeout: 30_000,
-    })
-    child.once('error', reject)
-    child.once('exit', (code, signal) => resolve(signal ?? code))
-  })
+/** Starting takes most of a child's time. The first that ends unkilled leaves to the others what it compiled. */
+function runBroken(breakage: Breakage): Promise<number | NodeJS.Signals | null> {
+  return runChild(CHILD, [JSON.stringify(breakage)], { NODE_COMPILE_CACHE: join(root, 'compiled') })
 }
 
 async function pooled<Item>(items: readonly Item[], act: (item: Item) => Promise<void>): Promise<void> {

@@ -5,7 +5,6 @@
  * What is to go is worked out here by itself, row by row from the whole history of a key, and not page by page.
  */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,6 +14,7 @@ import { SimulatedRandom } from '../../src/engines/simulated/random.ts'
 import { firstStart } from '../../src/resources/first-start.ts'
 import { LIFECYCLE_RUNS } from '../../src/resources/protocols/s3/types.ts'
 import type { Change } from '../../src/ports/catalog.ts'
+import { runChild } from '../support/child.ts'
 import { openJobsCluster, type JobsCluster } from '../support/jobs-cluster.ts'
 import { allRows, DAY, giveBucket, hide, write } from '../support/lifecycle.ts'
 import { seedOf } from '../support/seed.ts'
@@ -51,7 +51,11 @@ test(
       let deaths = 0
       for (let starts = 0; ; starts++) {
         assert.ok(starts < 200, 'the run comes to its end')
-        const ended = await runChild(folder, 2 + random.below(8), random.chance(0.5) ? 'before' : 'after')
+        const ended = await runChild(CHILD, [
+          folder,
+          String(2 + random.below(8)),
+          random.chance(0.5) ? 'before' : 'after',
+        ])
         if (ended === 0) break
         assert.equal(ended, 'SIGKILL')
         deaths++
@@ -135,16 +139,4 @@ async function fill(open: JobsCluster, bucket: string, history: ReadonlyMap<stri
   }
   await open.cluster.catalog.commit(changes)
   return { left, expired, deleted }
-}
-
-function runChild(folder: string, commits: number, when: string): Promise<number | NodeJS.Signals | null> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [CHILD, folder, String(commits), when], {
-      stdio: ['ignore', 'ignore', 'inherit'],
-      env: { ...process.env, NODE_NO_WARNINGS: '1', NODE_TEST_CONTEXT: undefined },
-      timeout: 60_000,
-    })
-    child.once('error', reject)
-    child.once('exit', (code, signal) => resolve(signal ?? code))
-  })
 }

@@ -4,7 +4,6 @@
  * last, or what was asked for and not answered, and no file is anywhere that nobody needs.
  */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -15,6 +14,7 @@ import { placeOf } from '../../src/core/tree-of.ts'
 import { SimulatedRandom } from '../../src/engines/simulated/random.ts'
 import { textAt } from '../../src/model/value.ts'
 import { firstStart } from '../../src/resources/first-start.ts'
+import { runChild } from '../support/child.ts'
 import { openJobsCluster, performDraft, type JobsCluster } from '../support/jobs-cluster.ts'
 import { leftovers } from '../support/leftovers.ts'
 import { giveBucket } from '../support/lifecycle.ts'
@@ -56,7 +56,7 @@ test(
             seed: random.below(2 ** 31),
             startedMs: Date.now(),
           }
-          const ended = await runChild(order)
+          const ended = await runChild(CHILD, [JSON.stringify(order)])
           if (ended === 0) break
           assert.equal(ended, 'SIGKILL')
           deaths++
@@ -150,16 +150,4 @@ async function insistOnNoRubbish(open: JobsCluster, folder: string, volume: stri
   }
   assert.deepEqual(files.toSorted(), known.toSorted())
   assert.deepEqual(await cluster.catalog.arrivals(volume, 1), [])
-}
-
-function runChild(order: MoveOrder): Promise<number | NodeJS.Signals | null> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [CHILD, JSON.stringify(order)], {
-      stdio: ['ignore', 'ignore', 'inherit'],
-      env: { ...process.env, NODE_NO_WARNINGS: '1', NODE_TEST_CONTEXT: undefined },
-      timeout: 60_000,
-    })
-    child.once('error', reject)
-    child.once('exit', (code, signal) => resolve(signal ?? code))
-  })
 }
