@@ -9,7 +9,6 @@ import { Housekeeping } from '../src/core/housekeeping.ts'
 import { Jobs } from '../src/core/jobs.ts'
 import { Login } from '../src/core/login.ts'
 import { Sampling } from '../src/core/metrics/sampling.ts'
-import { QosLedger } from '../src/core/qos-ledger.ts'
 import { Actions } from '../src/core/perform.ts'
 import { openCertificate } from '../src/engines/certificate.ts'
 import { openSecrets } from '../src/engines/secrets.ts'
@@ -94,7 +93,7 @@ export async function start(settings: Settings): Promise<void> {
     },
     log,
     {
-      ledger: new QosLedger(cluster.system.clock),
+      clock: cluster.system.clock,
       grow: (volume, moreBytes) => setSize(cluster, volume, moreBytes),
       onLoss: () => {
         catalog.commit([cluster.event('cluster.worker.restarted', {})]).catch((failure: unknown) => {

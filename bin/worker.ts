@@ -1,14 +1,16 @@
 /** A data-plane process: reads the catalog directly, commits through the writer, shares the ports with its siblings. */
 import { Jobs } from '../src/core/jobs.ts'
 import { Actions } from '../src/core/perform.ts'
-import type { Limit } from '../src/core/qos-ledger.ts'
+import type { FloorSample } from '../src/core/qos/floors.ts'
+import type { Charged } from '../src/core/qos/ledger.ts'
+import type { Cost } from '../src/core/qos/limiters.ts'
 import type { Certificate } from '../src/engines/certificate.ts'
 import { openSecrets } from '../src/engines/secrets.ts'
 import { openSqliteCatalog } from '../src/engines/sqlite/catalog.ts'
 import { parseRelease, release } from '../src/model/release.ts'
 import { bucketActions } from '../src/resources/protocols/s3/bucket-actions.ts'
 import type { Grow } from '../src/s3/objects/growth.ts'
-import type { Charge } from '../src/s3/qos/pace.ts'
+import type { Shaper } from '../src/s3/qos/shaper.ts'
 import { startDataPlane } from '../src/s3/server.ts'
 import { openLog } from './log.ts'
 import { openCluster, places } from './parts.ts'
@@ -53,8 +55,8 @@ export interface WorkerLeaves {
 export interface WorkerCharge {
   readonly kind: 'charge'
   readonly id: number
-  readonly limits: readonly Limit[]
-  readonly cost: { readonly operations: number; readonly bytes: number }
+  readonly charged: Charged
+  readonly cost: Cost
   readonly waitMsMax: number
 }
 
@@ -62,6 +64,18 @@ export interface WorkerCharged {
   readonly kind: 'charged'
   readonly id: number
   readonly waitMs: number | undefined
+}
+
+/** What requests of objects with floors got done here. */
+export interface WorkerFloors {
+  readonly kind: 'floors'
+  readonly samples: readonly FloorSample[]
+}
+
+/** Whether requests without a ceiling are to be charged too, for the sake of floors. */
+export interface WorkerHoldBack {
+  readonly kind: 'hold-back'
+  readonly isOn: boolean
 }
 
 /** A write did not fit into a volume that grows by itself; answered with whether it may now. */
@@ -78,8 +92,14 @@ export interface WorkerGrown {
   readonly fits: boolean
 }
 
-export type WorkerReport = { readonly kind: 'ready' } | WorkerQuestion | WorkerLeaves | WorkerCharge | WorkerGrow
-type ParentMessage = WorkerQuestion | WorkerLeave | WorkerCharged | WorkerGrown
+export type WorkerReport =
+  | { readonly kind: 'ready' }
+  | WorkerQuestion
+  | WorkerLeaves
+  | WorkerCharge
+  | WorkerFloors
+  | WorkerGrow
+type ParentMessage = WorkerQuestion | WorkerLeave | WorkerCharged | WorkerHoldBack | WorkerGrown
 
 /** A little less than the parent waits. */
 const DRAIN_MS = 29_000
@@ -109,7 +129,7 @@ async function serve(order: WorkerOrder): Promise<void> {
     unseal: (sealed) => secrets.unseal(sealed),
     control: bucketActions(new Actions(cluster, new Jobs(cluster))),
     log,
-    charge: chargeParent(),
+    shaper: parentShaper(),
     grow: growByParent(),
     tls: order.certificate,
     listen: {
@@ -134,29 +154,35 @@ async function serve(order: WorkerOrder): Promise<void> {
       )
   })
   process.on('message', (asked: ParentMessage) => {
-    const { kind, id } = asked
+    const { kind } = asked
     const answer = (report: WorkerReport): void => void process.send?.(report)
-    if (kind === 'reading') answer({ kind, id, blobs: plane.stillReading(asked.blobs) })
-    if (kind === 'leave') answer({ kind: 'leaves', id, isUsed: plane.leaveTree(asked.volume, asked.tree) })
+    if (kind === 'reading') answer({ kind, id: asked.id, blobs: plane.stillReading(asked.blobs) })
+    if (kind === 'leave') answer({ kind: 'leaves', id: asked.id, isUsed: plane.leaveTree(asked.volume, asked.tree) })
   })
   process.send?.({ kind: 'ready' } satisfies WorkerReport)
 }
 
 /** The parent keeps the ledger. If it goes, so does this process, and nobody waits for the answers any more. */
-function chargeParent(): Charge {
+function parentShaper(): Shaper {
   const waiting = new Map<number, (waitMs: number | undefined) => void>()
   let last = 0
+  let isHoldingBack = false
   process.on('message', (answer: ParentMessage) => {
+    if (answer.kind === 'hold-back') isHoldingBack = answer.isOn
     if (answer.kind !== 'charged') return
     waiting.get(answer.id)?.(answer.waitMs)
     waiting.delete(answer.id)
   })
-  return (limits, cost, waitMsMax) =>
-    new Promise((resolve) => {
-      const id = ++last
-      waiting.set(id, resolve)
-      process.send?.({ kind: 'charge', id, limits, cost, waitMsMax } satisfies WorkerReport)
-    })
+  return {
+    charge: (charged, cost, waitMsMax) =>
+      new Promise((resolve) => {
+        const id = ++last
+        waiting.set(id, resolve)
+        process.send?.({ kind: 'charge', id, charged, cost, waitMsMax } satisfies WorkerReport)
+      }),
+    isHoldingBack: () => isHoldingBack,
+    report: (samples) => void process.send?.({ kind: 'floors', samples } satisfies WorkerReport),
+  }
 }
 
 /** The parent alone sets sizes, because it alone knows what aggregates have promised. */

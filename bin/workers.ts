@@ -1,19 +1,21 @@
 /** The data-plane processes: started together, and each replaced when it ends. */
 import { fork, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { QosLedger } from '../src/core/qos-ledger.ts'
+import { QosLedger } from '../src/core/qos/ledger.ts'
 import type { Log } from '../src/core/cluster.ts'
 import type {
   WorkerCharge,
   WorkerCharged,
   WorkerGrow,
   WorkerGrown,
+  WorkerHoldBack,
   WorkerLeave,
   WorkerLeaves,
   WorkerOrder,
   WorkerQuestion,
   WorkerReport,
 } from './worker.ts'
+import type { Clock } from '../src/ports/system.ts'
 import type { Grow } from '../src/s3/objects/growth.ts'
 
 const PROGRAM = fileURLToPath(new URL('worker.ts', import.meta.url))
@@ -39,8 +41,8 @@ export class Workers {
   readonly #ledger: QosLedger
   readonly #grow: Grow
 
-  constructor(order: WorkerOrder, log: Log, parts: { ledger: QosLedger; grow: Grow; onLoss: () => void }) {
-    this.#ledger = parts.ledger
+  constructor(order: WorkerOrder, log: Log, parts: { clock: Clock; grow: Grow; onLoss: () => void }) {
+    this.#ledger = new QosLedger(parts.clock, (isOn) => this.#holdBack(isOn))
     this.#grow = parts.grow
     this.#order = order
     this.#log = log
@@ -88,8 +90,12 @@ export class Workers {
     })
   }
 
-  #charge(child: ChildProcess, { id, limits, cost, waitMsMax }: WorkerCharge): void {
-    const waitMs = this.#ledger.charge(limits, cost, waitMsMax)
+  #holdBack(isOn: boolean): void {
+    for (const child of this.#children.values()) tellHoldBack(child, isOn)
+  }
+
+  #charge(child: ChildProcess, { id, charged, cost, waitMsMax }: WorkerCharge): void {
+    const waitMs = this.#ledger.charge(charged, cost, waitMsMax)
     if (child.connected) child.send({ kind: 'charged', id, waitMs } satisfies WorkerCharged, () => undefined)
   }
 
@@ -136,8 +142,12 @@ export class Workers {
     const ready = Promise.withResolvers<void>()
     const late = setTimeout(() => ready.reject(new Error('A data-plane process was not ready in time.')), READY_MS)
     child.on('message', (report: WorkerReport) => {
-      if (report.kind === 'ready') ready.resolve()
+      if (report.kind === 'ready') {
+        ready.resolve()
+        if (this.#ledger.isHoldingBack) tellHoldBack(child, true)
+      }
       if (report.kind === 'charge') this.#charge(child, report)
+      if (report.kind === 'floors') this.#ledger.report(child.pid ?? 0, report.samples)
       if (report.kind === 'grow') this.#answerGrow(child, report)
     })
     child.once('error', ready.reject)
@@ -155,4 +165,8 @@ export class Workers {
     })
     return ready.promise.finally(() => clearTimeout(late))
   }
+}
+
+function tellHoldBack(child: ChildProcess, isOn: boolean): void {
+  if (child.connected) child.send({ kind: 'hold-back', isOn } satisfies WorkerHoldBack, () => undefined)
 }

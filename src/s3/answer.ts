@@ -31,7 +31,8 @@ import type { Heard } from './request-facts.ts'
 import { requestContext } from './policy/context.ts'
 import type { RequestFacts } from './policy/context.ts'
 import { Pace } from './qos/pace.ts'
-import type { Charge } from './qos/pace.ts'
+import type { FloorMeter } from './qos/floor-meter.ts'
+import type { Shaper } from './qos/shaper.ts'
 import { actionOf, notImplemented, route } from './router.ts'
 import { readVolume, recordTypes } from './tenancy-records.ts'
 import type { Bucket, Server, User } from './tenancy-records.ts'
@@ -50,7 +51,8 @@ export interface Plane {
   readonly control: BucketControl
   readonly counters: Counters
   /** Charges what requests cost to ceilings that all processes share. */
-  readonly charge: Charge
+  readonly shaper: Shaper
+  readonly meter: FloorMeter
   readonly signingKeys: SigningKeys
   readonly log: Log
   readonly isDraining: () => boolean
@@ -97,6 +99,8 @@ export async function answer(
     )
   } catch (failure) {
     await sendError(plane, exchange, ids, about, failure)
+  } finally {
+    exchange.pace?.end()
   }
   plane.counters.count({
     svm: endpoint.svm,
@@ -188,11 +192,10 @@ async function insistOnWritable(view: TenancyView, { volume }: Bucket): Promise<
   if ((await view.volume(volume))?.isReadOnly === true) throw s3Error('AccessDenied', { message: readOnlyMessage })
 }
 
-/** From here on the request goes no faster than the ceilings of its bucket, volume and SVM allow. */
+/** From here on the request goes no faster than the ceilings of its bucket, volume and SVM allow, nor stands in the way of floors. */
 async function beginPace(plane: Plane, exchange: Exchange, view: TenancyView, record: Bucket): Promise<void> {
-  const limits = await view.limits(record)
-  if (limits.length === 0) return
-  exchange.pace = new Pace(limits, plane.charge, plane.system.clock)
+  const { shaper, meter } = plane
+  exchange.pace = new Pace(await view.charged(record), { shaper, meter, clock: plane.system.clock })
   await exchange.pace.begin()
 }
 

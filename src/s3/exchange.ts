@@ -21,7 +21,7 @@ export class Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   bytesReceived = 0
-  /** Set where a ceiling holds for the request. */
+  /** Set once the request is known to be about a bucket. */
   pace: Pace | undefined
   bytesSent = 0
   /** Set when the connection is to close, because the listener does. */
@@ -74,20 +74,20 @@ export class Exchange {
       this.response.writeContinue()
     }
     try {
-      this.#awaits = 'body'
+      this.#await('body')
       for await (const piece of this.request.iterator({ destroyOnReturn: false })) {
-        this.#awaits = undefined
+        this.#await(undefined)
         const bytes = piece as Buffer
         this.bytesReceived += bytes.length
         await this.pace?.bytes(bytes.length)
         yield bytes
-        this.#awaits = 'body'
+        this.#await('body')
       }
     } catch (failure) {
       if (this.#timedOut) throw s3Error('RequestTimeout')
       throw s3Error('IncompleteBody', { cause: failure })
     } finally {
-      this.#awaits = undefined
+      this.#await(undefined)
     }
   }
 
@@ -152,10 +152,15 @@ export class Exchange {
     if (!response.writableNeedDrain || response.destroyed) return
     const stop = new AbortController()
     const { signal } = stop
-    this.#awaits = 'reader'
+    this.#await('reader')
     await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })]).catch(() => {})
-    this.#awaits = undefined
+    this.#await(undefined)
     stop.abort()
+  }
+
+  #await(what: 'body' | 'reader' | undefined): void {
+    this.#awaits = what
+    this.pace?.waitsForClient(what !== undefined)
   }
 
   /** Has the silence measured anew: Node does it once, until bytes move again. */

@@ -3,7 +3,6 @@ import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node
 import { createServer as createSecureServer } from 'node:https'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { QosLedger } from '../core/qos-ledger.ts'
 import type { Catalog } from '../ports/catalog.ts'
 import type { System } from '../ports/system.ts'
 import type { Volumes } from '../ports/volumes.ts'
@@ -21,7 +20,9 @@ import type { Grow } from './objects/growth.ts'
 import { Pins } from './objects/pins.ts'
 import { TreeUses } from './objects/tree-uses.ts'
 import { Pipeline } from './pipeline.ts'
-import type { Charge } from './qos/pace.ts'
+import { FloorMeter } from './qos/floor-meter.ts'
+import { ownShaper } from './qos/shaper.ts'
+import type { Shaper } from './qos/shaper.ts'
 import { Tenancy } from './tenancy.ts'
 import { xmlErrorDocument } from './xml.ts'
 
@@ -48,7 +49,7 @@ export interface DataPlaneParts {
   readonly tls: { readonly key: string; readonly cert: string }
   readonly listen: ListenPolicy
   /** Without it, this process is the only one that serves. */
-  readonly charge?: Charge
+  readonly shaper?: Shaper
   /** Without it, volumes do not grow when a write was refused. */
   readonly grow?: Grow
   /** Shorter waits, for tests. */
@@ -78,6 +79,7 @@ export async function startDataPlane(parts: DataPlaneParts): Promise<DataPlane> 
   let isDraining = false
   const pins = new Pins()
   const trees = new TreeUses()
+  const shaper = parts.shaper ?? ownShaper(system.clock)
   const plane: Plane = {
     store: { catalog, system, pins, trees, grow: parts.grow ?? (() => Promise.resolve(false)) },
     system,
@@ -85,7 +87,8 @@ export async function startDataPlane(parts: DataPlaneParts): Promise<DataPlane> 
     volumesOf: parts.volumesOf,
     control: parts.control,
     counters: new Counters(catalog, system.clock),
-    charge: parts.charge ?? alone(system),
+    shaper,
+    meter: new FloorMeter(system.clock, (samples) => shaper.report(samples)),
     signingKeys: new SigningKeys(),
     log,
     isDraining: () => isDraining,
@@ -110,11 +113,6 @@ export async function startDataPlane(parts: DataPlaneParts): Promise<DataPlane> 
       return closed
     },
   }
-}
-
-function alone({ clock }: System): Charge {
-  const ledger = new QosLedger(clock)
-  return (limits, cost, waitMsMax) => Promise.resolve(ledger.charge(limits, cost, waitMsMax))
 }
 
 const usualWaits: Waits = { idleMs, headersMs: headersTimeoutMs }

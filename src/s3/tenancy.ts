@@ -1,11 +1,11 @@
-import type { Limit } from '../core/qos-ledger.ts'
+import type { Charged } from '../core/qos/ledger.ts'
 import type { Catalog, SnapshotRow } from '../ports/catalog.ts'
 import { BoundedMap } from './bounded-map.ts'
 import type { Lookup } from './policy/pattern.ts'
 import { combineDecisions, compilePolicy, conditionKeysOf, isPublicPolicy } from './policy/statements.ts'
 import type { Policy, Principal, Statement } from './policy/statements.ts'
 import { splitSnapshotName } from './keys.ts'
-import { limitOf, readQosPolicy } from './qos/limits.ts'
+import { floorOf, limitOf, readQosPolicy } from './qos/limits.ts'
 import type { QosAssignment } from './qos/limits.ts'
 import { text } from './record-values.ts'
 import {
@@ -58,6 +58,9 @@ export class Tenancy {
 
 const changesMax = 100
 const watchedTypes: ReadonlySet<string> = new Set(Object.values(recordTypes))
+
+/** Of a bucket that no QoS policy is about. */
+const unpoliced: Charged = { limits: [], floors: [] }
 
 /** Entries a view remembers of each sort. */
 const entriesMax = 10_000
@@ -164,11 +167,16 @@ export class TenancyView {
     })
   }
 
-  /** The ceilings that hold for requests to a bucket: those of the bucket, of its volume, and of its SVM. */
-  async limits(bucket: Bucket): Promise<readonly Limit[]> {
+  /** The ceilings and floors that hold for requests to a bucket: those of the bucket, of its volume, and of its SVM. */
+  async charged(bucket: Bucket): Promise<Charged> {
     const assignments = await this.#assignments.get(bucket.uuid, () => this.#assignmentsOf(bucket))
-    if (assignments.length === 0) return []
-    return (await Promise.all(assignments.map(limitOf))).filter((limit) => limit !== undefined)
+    if (assignments.length === 0) return unpoliced
+    const limits = await Promise.all(assignments.map(limitOf))
+    const floors = await Promise.all(assignments.map(floorOf))
+    return {
+      limits: limits.filter((limit) => limit !== undefined),
+      floors: floors.filter((floor) => floor !== undefined),
+    }
   }
 
   async #assignmentsOf(bucket: Bucket): Promise<readonly QosAssignment[]> {

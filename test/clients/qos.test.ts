@@ -11,7 +11,7 @@ const SECONDS = 2
 /** What may go through at once after a pause (`burstMs`), and how late a clock may be read. */
 const SLACK = 1.1
 
-describe('ceilings of throughput, over two worker processes', () => {
+describe('ceilings and floors of throughput, over two worker processes', () => {
   let product: Product
   let rest: RestClient
   let url: string
@@ -28,7 +28,7 @@ describe('ceilings of throughput, over two worker processes', () => {
     url = product.s3Http ?? ''
     const password = Buffer.from(`${product.user}:${product.password}`).toString('base64')
     rest = new RestClient(product.management, `Basic ${password}`)
-    for (const bucket of ['slow', 'free', 'narrow', 'shared-a', 'shared-b']) {
+    for (const bucket of ['slow', 'free', 'narrow', 'shared-a', 'shared-b', 'dear']) {
       assert.equal((await send({ url }, 'PUT', `/${bucket}`)).status, 200)
     }
   })
@@ -132,6 +132,66 @@ describe('ceilings of throughput, over two worker processes', () => {
     await ask('PATCH', await uuidOf('/api/storage/qos/policies', 'common'), { 'fixed.max_throughput_iops': 100_000 })
     const high = await run()
     assert.ok(high.all > low.all, `${high.all} after, ${low.all} before`)
+  })
+
+  it('a bucket with a floor gets more beside many others than without one', async (context) => {
+    const crowd = new Agent({ keepAlive: true, maxSockets: 40 })
+    const [alone] = agents
+    const over = new AbortController()
+    const flood = async (client: number): Promise<number> => {
+      let done = 0
+      for (; !over.signal.aborted; done += 1) await send({ url }, 'PUT', `/free/${client}`, { body: 'x', agent: crowd })
+      return done
+    }
+    const flooding = Promise.all(Array.from({ length: 40 }, (_, client) => flood(client)))
+    const perSecond = async (seconds: number): Promise<number> => {
+      const beganMs = performance.now()
+      let done = 0
+      for (; performance.now() - beganMs < seconds * 1000; done += 1) {
+        await send({ url }, 'PUT', '/dear/one', { body: 'x', agent: alone as Agent })
+      }
+      return (done * 1000) / (performance.now() - beganMs)
+    }
+    await perSecond(1)
+    const without = await perSecond(3)
+    const floor = Math.ceil(without * 2.5)
+    await ask('POST', '/api/storage/qos/policies', {
+      name: 'floor',
+      'svm.name': 'svm1',
+      'fixed.min_throughput': `${floor}IOPS`,
+    })
+    await limit('dear', 'floor')
+    await perSecond(3)
+    const withFloor = await perSecond(3)
+    over.abort()
+    const others = (await flooding).reduce((sum, done) => sum + done, 0)
+    crowd.destroy()
+    context.diagnostic(`${without.toFixed(0)}/s without, ${withFloor.toFixed(0)}/s with a floor of ${floor}/s`)
+    assert.ok(withFloor > without * 1.5, `${withFloor} with, ${without} without`)
+    assert.ok(others > 100, `${others} of all others`)
+  })
+
+  it('a policy says its floors and ceilings as numbers and as text', async () => {
+    const policy = { name: 'both', 'svm.name': 'svm1', 'fixed.max_throughput': '500IOPS,2GB/s' }
+    await ask('POST', '/api/storage/qos/policies', { ...policy, 'fixed.min_throughput_iops': 20 })
+    const target = await uuidOf('/api/storage/qos/policies', 'both')
+    const fixed = async () => (await rest.call('GET', target)).body?.['fixed'] as Record<string, unknown>
+    const first = {
+      capacity_shared: false,
+      max_throughput: '500IOPS,2048MB/s',
+      max_throughput_iops: 500,
+      max_throughput_mbps: 2048,
+      min_throughput: '20IOPS',
+      min_throughput_iops: 20,
+      min_throughput_mbps: 0,
+    }
+    assert.deepEqual(await fixed(), first)
+    await ask('PATCH', target, { 'fixed.min_throughput': '1MB/s' })
+    const second = { ...first, min_throughput: '1MB/s', min_throughput_iops: 0, min_throughput_mbps: 1 }
+    assert.deepEqual(await fixed(), second)
+    const above = await rest.call('PATCH', target, { 'fixed.min_throughput_iops': 501 })
+    assert.equal(above.status, 422, above.text)
+    assert.deepEqual(await fixed(), second)
   })
 
   it('a policy that is in use cannot be deleted', async () => {

@@ -1,5 +1,5 @@
-import type { Limit } from '../../core/qos-ledger.ts'
-import type { Fields } from '../../ports/catalog.ts'
+import type { Rate } from '../../core/qos/limiters.ts'
+import type { Fields, FieldValue } from '../../ports/catalog.ts'
 import { number, text } from '../record-values.ts'
 
 const tebibyte = 2 ** 40
@@ -19,18 +19,30 @@ export interface QosPolicy {
   readonly uuid: string
   /** All objects share one ceiling; otherwise each has its own. */
   readonly isShared: boolean
+  readonly ceiling: Throughput
+  readonly floor: Throughput
+  readonly adaptive?: AdaptivePolicy
+}
+
+/** Of an object in a second. Without a number, nothing is said of it. */
+export interface Throughput {
   readonly operationsPerSecond?: number
   readonly bytesPerSecond?: number
-  readonly adaptive?: AdaptivePolicy
 }
 
 export interface AdaptivePolicy {
   readonly peakPerTebibyte: number
-  readonly of: 'used_space' | 'allocated_space'
+  readonly peakOf: Space
+  /** 0: nothing is expected. */
+  readonly expectedPerTebibyte: number
+  readonly expectedOf: Space
+  /** Neither what is expected nor the peak is below. */
   readonly leastOperations: number
   /** Operations are counted in blocks of so many bytes, which limits throughput as well. Absent: of any size. */
   readonly blockBytes?: number
 }
+
+type Space = 'used_space' | 'allocated_space'
 
 export function readQosPolicy(body: Fields): QosPolicy {
   const uuid = text(body['uuid'])
@@ -40,42 +52,77 @@ export function readQosPolicy(body: Fields): QosPolicy {
     return {
       uuid,
       isShared: false,
+      ceiling: {},
+      floor: {},
       adaptive: {
         peakPerTebibyte,
-        of: body['adaptive.peak_iops_allocation'] === 'allocated_space' ? 'allocated_space' : 'used_space',
+        peakOf: space(body['adaptive.peak_iops_allocation']),
+        expectedPerTebibyte: number(body['adaptive.expected_iops']) ?? 0,
+        expectedOf: space(body['adaptive.expected_iops_allocation']),
         leastOperations: number(body['adaptive.absolute_min_iops']) ?? 0,
         ...(block === undefined ? {} : { blockBytes: Number(block) * 1024 }),
       },
     }
   }
-  // 0 says that there is no ceiling.
-  const operationsPerSecond = number(body['fixed.max_throughput_iops']) || undefined
-  const megabytes = number(body['fixed.max_throughput_mbps']) || undefined
   return {
     uuid,
     isShared: body['fixed.capacity_shared'] === true,
-    ...(operationsPerSecond === undefined ? {} : { operationsPerSecond }),
-    ...(megabytes === undefined ? {} : { bytesPerSecond: megabytes * mebibyte }),
+    ceiling: throughput(body['fixed.max_throughput_iops'], body['fixed.max_throughput_mbps']),
+    floor: throughput(body['fixed.min_throughput_iops'], body['fixed.min_throughput_mbps']),
   }
 }
 
-/** The ceiling that an assignment sets at this moment, if any. */
-export async function limitOf({ policy, object, sizeBytes, usedBytes }: QosAssignment): Promise<Limit | undefined> {
-  const key = policy.isShared ? policy.uuid : `${policy.uuid} ${object}`
-  const { adaptive, operationsPerSecond, bytesPerSecond } = policy
-  if (adaptive !== undefined) {
-    const space = adaptive.of === 'used_space' ? await usedBytes() : sizeBytes
-    const peak = Math.max(adaptive.leastOperations, (adaptive.peakPerTebibyte * space) / tebibyte, 1)
-    return {
-      key,
-      operationsPerSecond: peak,
-      ...(adaptive.blockBytes === undefined ? {} : { bytesPerSecond: peak * adaptive.blockBytes }),
-    }
-  }
-  if (operationsPerSecond === undefined && bytesPerSecond === undefined) return undefined
+/** 0 says that there is no such ceiling or floor. */
+function throughput(operations: FieldValue | undefined, mebibytes: FieldValue | undefined): Throughput {
+  const operationsPerSecond = number(operations) || undefined
+  const perSecond = number(mebibytes) || undefined
   return {
-    key,
     ...(operationsPerSecond === undefined ? {} : { operationsPerSecond }),
-    ...(bytesPerSecond === undefined ? {} : { bytesPerSecond }),
+    ...(perSecond === undefined ? {} : { bytesPerSecond: perSecond * mebibyte }),
   }
+}
+
+function space(value: FieldValue | undefined): Space {
+  return value === 'allocated_space' ? 'allocated_space' : 'used_space'
+}
+
+/** The ceiling that an assignment sets at this moment, if any. */
+export async function limitOf(assignment: QosAssignment): Promise<Rate | undefined> {
+  const { adaptive, ceiling } = assignment.policy
+  if (adaptive === undefined) return rate(assignment, ceiling)
+  const { peakPerTebibyte, peakOf } = adaptive
+  const operations = Math.max(await operationsOf(assignment, adaptive, peakPerTebibyte, peakOf), 1)
+  return rate(assignment, inBlocks(adaptive, operations))
+}
+
+/** The floor that an assignment sets at this moment, if any. */
+export async function floorOf(assignment: QosAssignment): Promise<Rate | undefined> {
+  const { adaptive, floor } = assignment.policy
+  if (adaptive === undefined) return rate(assignment, floor)
+  const { expectedPerTebibyte, expectedOf } = adaptive
+  if (expectedPerTebibyte === 0) return undefined
+  const operationsPerSecond = await operationsOf(assignment, adaptive, expectedPerTebibyte, expectedOf)
+  return rate(assignment, { operationsPerSecond })
+}
+
+async function operationsOf(
+  { sizeBytes, usedBytes }: QosAssignment,
+  { leastOperations }: AdaptivePolicy,
+  perTebibyte: number,
+  of: Space,
+): Promise<number> {
+  const bytes = of === 'used_space' ? await usedBytes() : sizeBytes
+  return Math.max(leastOperations, (perTebibyte * bytes) / tebibyte)
+}
+
+function inBlocks({ blockBytes }: AdaptivePolicy, operationsPerSecond: number): Throughput {
+  return {
+    operationsPerSecond,
+    ...(blockBytes === undefined ? {} : { bytesPerSecond: operationsPerSecond * blockBytes }),
+  }
+}
+
+function rate({ policy, object }: QosAssignment, amount: Throughput): Rate | undefined {
+  if (amount.operationsPerSecond === undefined && amount.bytesPerSecond === undefined) return undefined
+  return { key: policy.isShared ? policy.uuid : `${policy.uuid} ${object}`, ...amount }
 }

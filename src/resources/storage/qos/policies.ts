@@ -44,7 +44,7 @@ export const qosPolicies = define(
   {
     path: '/storage/qos/policies',
     noun: 'QoS policy',
-    doc: 'Ceilings of throughput for the volumes, buckets and SVMs that name them, over all processes together.',
+    doc: 'Ceilings and floors of throughput for the volumes, buckets and SVMs that name them, over all processes together.',
     key: ['uuid'],
     parent: 'svm.uuid',
     nameWithin: 'svm.uuid',
@@ -76,17 +76,22 @@ export const qosPolicies = define(
         set: 'always',
       },
       'fixed.min_throughput_iops': {
-        doc: 'Operations per second that are wanted at least. Kept, without effect: see docs/differences.md.',
+        doc: 'Operations per second at least: while it has more to do and gets less, others are held back. 0: no floor.',
         kind: count({ min: 0, max: 2 ** 31 - 1 }),
         set: 'always',
       },
       'fixed.min_throughput_mbps': {
-        doc: 'MiB per second that are wanted at least. Kept, without effect.',
+        doc: 'MiB per second at least. 0: no floor.',
         kind: count({ min: 0, max: 4_194_303 }),
         set: 'always',
       },
+      'fixed.min_throughput': {
+        doc: 'The same as text, as the ceiling.',
+        kind: text({ charactersMax: 64 }),
+        set: 'always',
+      },
       'adaptive.expected_iops': {
-        doc: 'Operations per second for each TiB that are expected. Kept, without effect.',
+        doc: 'Operations per second for each TiB at least. 0: no floor.',
         kind: count({ min: 0, max: 2 ** 31 - 1 }),
         set: 'always',
       },
@@ -163,46 +168,49 @@ function complete(row: Row): Row {
   return withThroughput({ 'fixed.capacity_shared': false, ...common })
 }
 
-/** The text and the numbers say the same. Where both are given anew, the text counts. */
 function withThroughput(row: Row): Row {
-  const { 'fixed.max_throughput': given, ...others } = row
-  const numbers: Row = { ...others }
-  if (typeof given === 'string' && given !== row['$throughput']) Object.assign(numbers, parseThroughput(given))
-  const least: Row = { 'fixed.max_throughput_iops': 0, 'fixed.max_throughput_mbps': 0, ...numbers }
-  const iops = Number(least['fixed.max_throughput_iops'])
-  const megabytes = Number(least['fixed.max_throughput_mbps'])
-  for (const [low, high] of [
-    ['fixed.min_throughput_iops', iops],
-    ['fixed.min_throughput_mbps', megabytes],
-  ] as const) {
-    if (high > 0 && Number(least[low] ?? 0) > high) {
-      throw failures.invalid(low, 'What is wanted at least is above the ceiling.', 8454260)
+  const both = inNumbersAndText(inNumbersAndText(row, 'max'), 'min')
+  for (const unit of ['iops', 'mbps']) {
+    const high = Number(both[`fixed.max_throughput_${unit}`])
+    if (high > 0 && Number(both[`fixed.min_throughput_${unit}`]) > high) {
+      throw failures.invalid(`fixed.min_throughput_${unit}`, 'What is wanted at least is above the ceiling.', 8454260)
     }
   }
-  const parts = [...(iops > 0 ? [`${iops}IOPS`] : []), ...(megabytes > 0 ? [`${megabytes}MB/s`] : [])]
-  const throughput = parts.length === 0 ? 'none' : parts.join(',')
-  return {
-    'fixed.min_throughput_iops': 0,
-    'fixed.min_throughput_mbps': 0,
-    ...least,
-    'fixed.max_throughput': throughput,
-    $throughput: throughput,
-  }
+  return both
 }
 
-function parseThroughput(given: string): Row {
-  if (/^(?:none|0|inf)$/i.test(given)) return { 'fixed.max_throughput_iops': 0, 'fixed.max_throughput_mbps': 0 }
+/** The text and the numbers say the same. Where both are given anew, the text counts. */
+function inNumbersAndText(row: Row, which: 'max' | 'min'): Row {
+  const field = `fixed.${which}_throughput`
+  const { [field]: given, ...others } = row
+  const isGivenAnew = typeof given === 'string' && given !== row[`$${which}_throughput`]
+  const numbers: Row = {
+    [`${field}_iops`]: 0,
+    [`${field}_mbps`]: 0,
+    ...others,
+    ...(isGivenAnew ? parseThroughput(field, given) : {}),
+  }
+  const iops = Number(numbers[`${field}_iops`])
+  const megabytes = Number(numbers[`${field}_mbps`])
+  const parts = [...(iops > 0 ? [`${iops}IOPS`] : []), ...(megabytes > 0 ? [`${megabytes}MB/s`] : [])]
+  const throughput = parts.length === 0 ? 'none' : parts.join(',')
+  return { ...numbers, [field]: throughput, [`$${which}_throughput`]: throughput }
+}
+
+function parseThroughput(field: string, given: string): Row {
+  const nothing = { [`${field}_iops`]: 0, [`${field}_mbps`]: 0 }
+  if (/^(?:none|0|inf)$/i.test(given)) return nothing
   const units = { MB: 1, GB: 1024, TB: 2 ** 20 } as const
-  const row: Record<string, number> = { 'fixed.max_throughput_iops': 0, 'fixed.max_throughput_mbps': 0 }
+  const row: Record<string, number> = nothing
   for (const part of given.split(',')) {
     const iops = /^\s*(\d{1,10})\s*iops\s*$/i.exec(part)
     const bytes = /^\s*(\d{1,7})\s*(MB|GB|TB)(?:\/s|ps)\s*$/i.exec(part)
-    if (iops !== null) row['fixed.max_throughput_iops'] = Number(iops[1])
+    if (iops !== null) row[`${field}_iops`] = Number(iops[1])
     else if (bytes !== null) {
       const unit = (bytes[2] ?? 'MB').toUpperCase() as keyof typeof units
-      row['fixed.max_throughput_mbps'] = Number(bytes[1]) * units[unit]
+      row[`${field}_mbps`] = Number(bytes[1]) * units[unit]
     } else {
-      throw failures.badValue('fixed.max_throughput', `"${part.slice(0, 40)}" is not such as 1000IOPS or 50MB/s.`)
+      throw failures.badValue(field, `"${part.slice(0, 40)}" is not such as 1000IOPS or 50MB/s.`)
     }
   }
   return row

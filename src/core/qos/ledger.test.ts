@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { burstMs, QosLedger } from './qos-ledger.ts'
-import type { Limit } from './qos-ledger.ts'
+import { QosLedger } from './ledger.ts'
+import { burstMs } from './limiters.ts'
+import type { Rate } from './limiters.ts'
 
 /** A clock that stands still until it is told otherwise. */
 function standing() {
@@ -12,11 +13,11 @@ function standing() {
 }
 
 /** Does as many operations as it may in so long, each as soon as it may. Gives their sizes' sum. */
-function run(limits: readonly Limit[], bytes: number, forMs: number): number {
+function run(limits: readonly Rate[], bytes: number, forMs: number): number {
   const { ledger, goOn, timeMs } = standing()
   let done = 0
   for (;;) {
-    goOn(ledger.charge(limits, { operations: 1, bytes }) ?? 0)
+    goOn(ledger.charge({ limits, floors: [] }, { operations: 1, bytes }) ?? 0)
     if (timeMs() >= forMs) return done
     done += 1
   }
@@ -51,7 +52,7 @@ test('who shares a ceiling gets the same part of it, whoever began', () => {
   while (timeMs() < 10_000) {
     for (const client of [0, 1, 2]) {
       if ((next[client] ?? 0) > timeMs()) continue
-      const waitMs = ledger.charge(limits, { operations: 0, bytes: 10_000 }) ?? 0
+      const waitMs = ledger.charge({ limits, floors: [] }, { operations: 0, bytes: 10_000 }) ?? 0
       sent[client] = (sent[client] ?? 0) + 10_000
       next[client] = timeMs() + waitMs
     }
@@ -67,21 +68,21 @@ test('a pause is made up for by no more than the burst', () => {
   const limits = [{ key: 'a', operationsPerSecond: 1000 }]
   goOn(60_000)
   let atOnce = 0
-  while (ledger.charge(limits, { operations: 1, bytes: 0 }, 0) !== undefined) atOnce += 1
+  while (ledger.charge({ limits, floors: [] }, { operations: 1, bytes: 0 }, 0) !== undefined) atOnce += 1
   assert.ok(atOnce <= burstMs + 1, String(atOnce))
 })
 
 test('what would wait too long is refused and costs nothing', () => {
   const { ledger } = standing()
   const limits = [{ key: 'a', operationsPerSecond: 1 }]
-  while (ledger.charge(limits, { operations: 1, bytes: 0 }, 3000) !== undefined);
-  const before = ledger.charge(limits, { operations: 1, bytes: 0 }, 1e9)
+  while (ledger.charge({ limits, floors: [] }, { operations: 1, bytes: 0 }, 3000) !== undefined);
+  const before = ledger.charge({ limits, floors: [] }, { operations: 1, bytes: 0 }, 1e9)
   assert.ok(before !== undefined && before > 3000 && before <= 4000, String(before))
 })
 
 test('a ceiling of nothing lets nothing through', () => {
   const { ledger } = standing()
   const limits = [{ key: 'a', bytesPerSecond: 0 }]
-  ledger.charge(limits, { operations: 0, bytes: 1 })
-  assert.equal(ledger.charge(limits, { operations: 0, bytes: 1 }, 60_000), undefined)
+  ledger.charge({ limits, floors: [] }, { operations: 0, bytes: 1 })
+  assert.equal(ledger.charge({ limits, floors: [] }, { operations: 0, bytes: 1 }, 60_000), undefined)
 })
