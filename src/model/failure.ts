@@ -58,7 +58,8 @@ export const failures = {
     new Failure('conflict', code, `${what} exists already (duplicate entry). Choose another ${target}.`, { target }),
   inUse: (message: string, target?: string, code = 8) => new Failure('conflict', code, message, { target }),
   readOnly: () => new Failure('conflict', 1638461, 'Only replication changes what the volume holds.'),
-  notFound: (what: string, target?: string) => new Failure('not-found', 4, `${what}: entry doesn't exist.`, { target }),
+  notFound: (what: string, target?: string, code = 4) =>
+    new Failure('not-found', code, `${what}: entry doesn't exist.`, { target }),
   noSuchPath: (path: string) => new Failure('not-found', 3, `API not found: ${cut(path)}.`),
   unsupported: (method: string, path: string) =>
     new Failure('unsupported', 3, `${method} is not supported on ${cut(path)}.`),

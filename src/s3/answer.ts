@@ -69,6 +69,8 @@ export interface Log {
 export interface Endpoint {
   readonly svm: string
   readonly servers: readonly string[]
+  /** UUID of the network interface. */
+  readonly interface: string
   readonly isClosing: boolean
 }
 
@@ -83,7 +85,15 @@ export async function answer(
   const startedMs = plane.system.clock.elapsed()
   const isClosing = (): boolean => endpoint.isClosing || plane.isDraining()
   const ids = requestIds(plane.system)
-  const about: About = { volume: undefined, counts: 'other', target: {}, mayList: undefined, cors: {} }
+  const about: About = {
+    volume: undefined,
+    counts: 'other',
+    operation: undefined,
+    failure: undefined,
+    target: {},
+    mayList: undefined,
+    cors: {},
+  }
   const exchange: Exchange = new Exchange(request, response, {
     ...options,
     clock: plane.system.clock,
@@ -104,11 +114,14 @@ export async function answer(
   }
   plane.counters.count({
     svm: endpoint.svm,
+    interface: endpoint.interface,
     volume: about.volume,
     kind: about.counts,
+    operation: about.operation,
+    failure: about.failure,
     microseconds: (plane.system.clock.elapsed() - startedMs) * 1000,
-    bytesRead: about.counts === 'read' ? exchange.bytesSent : 0,
-    bytesWritten: about.counts === 'write' ? exchange.bytesReceived : 0,
+    bytesSent: exchange.bytesSent,
+    bytesReceived: exchange.bytesReceived,
   })
 }
 
@@ -117,6 +130,9 @@ interface About {
   target: Target
   volume: string | undefined
   counts: OperationKind
+  /** Its name in the router. */
+  operation: string | undefined
+  failure: S3Error | undefined
   /** What an absent key is answered with: who may not list is not told what there is. */
   mayList: (() => Promise<boolean>) | undefined
   /** What lets a page of another origin see the answer, a failure too. */
@@ -164,6 +180,7 @@ async function perform(
   const handler = findHandler(operation.name)
   if (handler === undefined) throw notImplemented(operation)
   about.counts = handler.counts
+  about.operation = operation.name
 
   const server = servers.find(({ uuid }) => uuid === record?.server) ?? firstServer
   const origin = `${isSecure(request) ? 'https' : 'http'}://${host}`
@@ -422,6 +439,7 @@ async function sendError(
   failure: unknown,
 ): Promise<void> {
   const error = await hideAbsence(explainFailure(failure), about)
+  about.failure = error
   const requestId = ids['x-amz-request-id']
   if (error.status >= 500 && error.code !== 'NotImplemented') {
     const { method, url = '' } = exchange.request

@@ -1,15 +1,24 @@
+import { countedOperations } from '../core/counter-tables.ts'
+import type { CountedTable } from '../core/counter-tables.ts'
 import type { Catalog, Change } from '../ports/catalog.ts'
 import type { Clock } from '../ports/system.ts'
+import type { S3Error } from './errors.ts'
 
 /** One operation that ended, well or not. The names of the counters are those of `core/counter-tables.ts`. */
 export interface Counted {
   readonly svm: string
+  /** UUID of the network interface it came in by. */
+  readonly interface: string
   /** Absent for operations that are about no volume. */
   readonly volume: string | undefined
   readonly kind: 'read' | 'write' | 'other'
+  /** Its name in the router. Absent when it was refused before it had one. */
+  readonly operation: string | undefined
+  readonly failure: S3Error | undefined
   readonly microseconds: number
-  readonly bytesRead: number
-  readonly bytesWritten: number
+  /** Of bodies. */
+  readonly bytesSent: number
+  readonly bytesReceived: number
 }
 
 /** How often what was added up is written. */
@@ -23,7 +32,7 @@ export class Counters {
   readonly #catalog: Catalog
   readonly #stop = new AbortController()
   readonly #running: Promise<void>
-  #rows = new Map<string, { readonly table: string; readonly row: string; readonly add: Record<string, number> }>()
+  #rows = new Map<string, { readonly table: string; readonly row: string; readonly add: Sums }>()
 
   constructor(catalog: Catalog, clock: Clock) {
     this.#catalog = catalog
@@ -31,8 +40,13 @@ export class Counters {
   }
 
   count(counted: Counted): void {
-    this.#add('object_store_server', counted.svm, counted)
-    if (counted.volume !== undefined) this.#add('volume', counted.volume, counted)
+    const server = this.#sums('object_store_server', counted.svm)
+    countKind(server, counted)
+    countOperation(server, counted)
+    if (counted.volume !== undefined) countKind(this.#sums('volume', counted.volume), counted)
+    const through = this.#sums('lif', counted.interface)
+    increase(through, 'received_data', counted.bytesReceived)
+    increase(through, 'sent_data', counted.bytesSent)
   }
 
   /** Writes what is left. */
@@ -42,19 +56,11 @@ export class Counters {
     await this.#write()
   }
 
-  #add(table: string, row: string, { kind, microseconds, bytesRead, bytesWritten }: Counted): void {
+  #sums(table: CountedTable, row: string): Sums {
     const name = `${table} ${row}`
     let sums = this.#rows.get(name)
     if (sums === undefined) this.#rows.set(name, (sums = { table, row, add: {} }))
-    const { add } = sums
-    const increase = (counter: string, by: number): void => {
-      if (by > 0) add[counter] = (add[counter] ?? 0) + by
-    }
-    increase(`${kind}_ops`, 1)
-    increase(`${kind}_latency`, Math.round(microseconds))
-    increase('total_ops', 1)
-    increase('bytes_read', bytesRead)
-    increase('bytes_written', bytesWritten)
+    return sums.add
   }
 
   async #run(clock: Clock): Promise<void> {
@@ -67,8 +73,35 @@ export class Counters {
 
   async #write(): Promise<void> {
     if (this.#rows.size === 0) return
-    const changes = [...this.#rows.values()].map(({ table, row, add }): Change => ({ do: 'count', table, row, add }))
+    const counted = [...this.#rows.values()].filter(({ add }) => Object.keys(add).length > 0)
+    const changes = counted.map(({ table, row, add }): Change => ({ do: 'count', table, row, add }))
     this.#rows = new Map()
     await this.#catalog.commit(changes).catch(() => {})
   }
+}
+
+type Sums = Record<string, number>
+
+/** Errors that say who asked is not who they say. */
+const authenticationFailures: ReadonlySet<string> = new Set(['InvalidAccessKeyId', 'SignatureDoesNotMatch'])
+
+function countKind(sums: Sums, { kind, microseconds, bytesSent, bytesReceived }: Counted): void {
+  increase(sums, `${kind}_ops`, 1)
+  increase(sums, `${kind}_latency`, Math.round(microseconds))
+  increase(sums, 'total_ops', 1)
+  increase(sums, 'bytes_read', kind === 'read' ? bytesSent : 0)
+  increase(sums, 'bytes_written', kind === 'write' ? bytesReceived : 0)
+}
+
+function countOperation(sums: Sums, { operation, failure, microseconds }: Counted): void {
+  if (failure !== undefined && authenticationFailures.has(failure.code)) increase(sums, 'authentication_failures', 1)
+  const base = operation === undefined ? undefined : countedOperations[operation]
+  if (base === undefined) return
+  increase(sums, `${base}_total`, 1)
+  increase(sums, `${base}_latency`, Math.round(microseconds))
+  if (failure !== undefined && failure.status >= 400) increase(sums, `${base}_failed`, 1)
+}
+
+function increase(sums: Sums, counter: string, by: number): void {
+  if (by > 0) sums[counter] = (sums[counter] ?? 0) + by
 }

@@ -176,6 +176,9 @@ export class Listeners {
       get servers() {
         return listener.wanted.servers
       },
+      get interface() {
+        return listener.wanted.interface
+      },
       get isClosing() {
         return listener.isClosing
       },

@@ -241,7 +241,26 @@ test('operations are counted for the volume and for the SVM', async () => {
   assert.ok((row['write_ops'] ?? 0) > 0 && (row['write_latency'] ?? 0) > 0)
   const total = (row['read_ops'] ?? 0) + (row['write_ops'] ?? 0) + (row['other_ops'] ?? 0)
   assert.equal(row['total_ops'], total)
-  assert.ok(((await t.catalog.counters('object_store_server')).get(svm)?.['total_ops'] ?? 0) >= total)
+  const server = (await t.catalog.counters('object_store_server')).get(svm) ?? {}
+  assert.ok((server['total_ops'] ?? 0) >= total)
+  assert.ok((server['put_object_total'] ?? 0) > 0 && (server['put_object_latency'] ?? 0) > 0)
+  assert.ok((server['head_bucket_total'] ?? 0) > 0)
+  const [through] = [...(await t.catalog.counters('lif')).values()]
+  assert.ok((through?.['received_data'] ?? 0) >= 1000)
+})
+
+test('what fails is counted by its operation, and who is not who they say by itself', async () => {
+  const counted = async () => (await t.catalog.counters('object_store_server')).get(svm) ?? {}
+  const before = await counted()
+  await assert.rejects(t.s3.send(new GetObjectCommand({ Bucket, Key: 'nothing here' })))
+  const forger = t.client({ accessKeyId: keys.accessKeyId, secretAccessKey: 'not the right one' })
+  await assert.rejects(forger.send(new GetObjectCommand({ Bucket, Key: 'counted' })))
+  await wait(1200)
+  const now = await counted()
+  const growth = (name: string) => (now[name] ?? 0) - (before[name] ?? 0)
+  assert.equal(growth('get_object_failed'), 1)
+  assert.equal(growth('get_object_total'), 1)
+  assert.equal(growth('authentication_failures'), 1)
 })
 
 test('closing lets requests finish and refuses new ones', async () => {

@@ -3,7 +3,7 @@
  * sample. The last one is what `metric` of volumes and of the cluster shows; all go to the history.
  */
 import type { Catalog } from '../../ports/catalog.ts'
-import { counterTables } from '../counter-tables.ts'
+import { sampledTables } from '../counter-tables.ts'
 import { type Growth, type Measured, NO_GROWTH, sum } from './figures.ts'
 import { CLUSTER_ROW, History } from './history.ts'
 import { SAMPLE_SECONDS } from './intervals.ts'
@@ -42,7 +42,7 @@ export class Metrics {
     const totals = new Map<string, Growth>()
     const grown = new Map<string, Growth>()
     let whole = NO_GROWTH
-    for (const { name: table } of counterTables) {
+    for (const table of sampledTables) {
       for await (const [row, total] of totalsOf(this.#catalog, table)) {
         totals.set(row, total)
         const known = this.#totals.get(row)

@@ -1,6 +1,6 @@
 import { define } from '../../../core/behaviour.ts'
 import { counterTables } from '../../../core/counter-tables.ts'
-import { each, name, oneOf, text } from '../../../model/kinds/index.ts'
+import { each, group, name, oneOf, text } from '../../../model/kinds/index.ts'
 
 export const tables = define(
   {
@@ -23,7 +23,10 @@ export const tables = define(
             doc: 'How to read two samples.',
           },
           unit: { kind: text(), doc: 'Its unit.' },
-          denominator: { kind: text(), doc: 'The counter to divide by, for an average.' },
+          denominator: {
+            kind: group({ name: { kind: text(), doc: 'Its name.' } }),
+            doc: 'The counter to divide by, for an average.',
+          },
         }),
       },
     },
@@ -34,9 +37,12 @@ export const tables = define(
         counterTables.map((table) => ({
           name: table.name,
           description: table.description,
-          counter_schemas: table.counters.map(({ denominator, ...counter }) => ({
-            ...counter,
-            ...(denominator === undefined ? {} : { denominator }),
+          counter_schemas: table.counters.map(({ name: counter, description, type, unit, denominator }) => ({
+            name: counter,
+            description,
+            type,
+            unit,
+            ...(denominator === undefined ? {} : { denominator: { name: denominator } }),
           })),
         })),
       ),
