@@ -1,6 +1,6 @@
 /**
- * Snapshots of a volume with ten objects and of one with a million: both take as long, or the design is broken. The
- * million is written through the catalog's port, since through HTTP it would take longer than all the rest; they are
+ * Snapshots of a volume with a thousand objects and of one with a million, and pages and deletes of objects that snapshots
+ * see: in both they take as long, or the design is broken. The million is written through the catalog's port, since through HTTP it would take longer than all the rest; they are
  * objects of 0 bytes, so no row lacks its blob.
  */
 import { readdirSync } from 'node:fs'
@@ -11,14 +11,19 @@ import type { Bench } from './bench.ts'
 import type { Load } from './order.ts'
 
 const SAMPLES = 20
+const FEW = 1000
+/** Fewer than there are of the few. */
+const DELETES = 400
+const PAGES = 100
 const ROWS_A_COMMIT = 500
 const COMMITS_AT_ONCE = 8
 
 export async function measureSnapshots(bench: Bench): Promise<void> {
   const { snapshotObjects } = bench.settings
   bench.title('Snapshots, over HTTPS, their jobs waited for')
-  for (const objects of [10, snapshotObjects]) {
-    const volume = await makeVolume(bench, `bench_snapshots_${objects}`, objects)
+  for (const objects of [FEW, snapshotObjects]) {
+    const name = `bench_snapshots_${objects}`
+    const volume = await makeVolume(bench, name, objects)
     const path = `/api/storage/volumes/${volume}/snapshots`
     const of = {
       ...bench.management,
@@ -33,6 +38,22 @@ export async function measureSnapshots(bench: Bench): Promise<void> {
       body: { json: '{"name":"s{n}"}' },
     })
     bench.add(`snapshot create at ${objects} objects`, 1, new Map([['product', [made]]]))
+    const ofObjects = { ...bench.s3, numbers: of.numbers, clients: 1 } as const
+    const bucket = bucketOf(name)
+    const listed = await bench.run({
+      ...ofObjects,
+      method: 'GET',
+      target: `/${bucket}?list-type=2&max-keys=500`,
+      until: { requests: PAGES },
+    })
+    bench.add(`page of 500 of ${objects} objects`, 1, new Map([['product', [listed]]]))
+    const deleted = await bench.run({
+      ...ofObjects,
+      method: 'DELETE',
+      target: `/${bucket}/folder/{n}`,
+      until: { requests: DELETES },
+    })
+    bench.add(`DELETE of one of ${objects} objects, seen by ${SAMPLES} snapshots`, 1, new Map([['product', [deleted]]]))
     const gone = await bench.run({ ...of, method: 'DELETE', target: `${path}/s{n}?return_timeout=120` })
     bench.add(`snapshot delete at ${objects} objects`, 1, new Map([['product', [gone]]]))
   }
@@ -54,11 +75,13 @@ async function makeVolume(bench: Bench, name: string, objects: number): Promise<
   await bench.call('PATCH', `${servers}/${server}`, {
     data_volumes: [...volumes.map((volume) => ({ name: volume.name })), { name }],
   })
-  const bucket = name.replaceAll('_', '-')
+  const bucket = bucketOf(name)
   await bench.call('POST', `${servers}/${server}/buckets`, { name: bucket, volume: { name }, size: 2 ** 30 })
   await fill(bench, await bench.uuidOf(`${servers}/${server}/buckets`, bucket), objects)
   return bench.uuidOf('/api/storage/volumes', name)
 }
+
+const bucketOf = (volume: string) => volume.replaceAll('_', '-')
 
 async function fill(bench: Bench, bucket: string, objects: number): Promise<void> {
   const startMs = performance.now()
