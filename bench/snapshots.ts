@@ -8,56 +8,70 @@ import { join } from 'node:path'
 import { openSqliteCatalog } from '../src/engines/sqlite/catalog.ts'
 import type { Change } from '../src/ports/catalog.ts'
 import type { Bench } from './bench.ts'
-import type { Load } from './order.ts'
+import type { Load, Order } from './order.ts'
 
 const SAMPLES = 20
 const FEW = 1000
-/** Fewer than there are of the few. */
-const DELETES = 400
+/** In each round; of the few, enough stay for a page. */
+const DELETES = 100
 const PAGES = 100
 const ROWS_A_COMMIT = 500
 const COMMITS_AT_ONCE = 8
 
 export async function measureSnapshots(bench: Bench): Promise<void> {
-  const { snapshotObjects } = bench.settings
+  const { snapshotObjects, rounds } = bench.settings
   bench.title('Snapshots, over HTTPS, their jobs waited for')
-  for (const objects of [FEW, snapshotObjects]) {
-    const name = `bench_snapshots_${objects}`
-    const volume = await makeVolume(bench, name, objects)
-    const path = `/api/storage/volumes/${volume}/snapshots`
-    const of = {
-      ...bench.management,
-      numbers: { pick: 'next', from: 0 },
-      clients: 1,
-      until: { requests: SAMPLES },
-    } as const
-    const made = await bench.run({
-      ...of,
+  const sizes = [FEW, snapshotObjects]
+  const volumes: string[] = []
+  for (const objects of sizes) volumes.push(await makeVolume(bench, nameOf(objects), objects))
+  const whats = ['snapshot create', 'page of 500', `DELETE, seen by ${SAMPLES} snapshots`, 'snapshot delete']
+  const loads = sizes.map(() => whats.map((): Load[] => []))
+  // Turn by turn, so that what else the machine does meets both alike.
+  for (let round = 0; round < rounds; round++) {
+    for (const [at, objects] of sizes.entries()) {
+      const orders = ordersOf(bench, `/api/storage/volumes/${volumes[at]}/snapshots`, bucketOf(nameOf(objects)), round)
+      for (const [what, order] of orders.entries()) loads[at]?.[what]?.push(await bench.run(order))
+    }
+  }
+  for (const [what, name] of whats.entries()) {
+    for (const [at, objects] of sizes.entries()) {
+      bench.add(`${name}, at ${objects} objects`, 1, new Map([['product', loads[at]?.[what] ?? []]]))
+    }
+  }
+}
+
+/** What is measured in one round at one volume, in its order. */
+function ordersOf(bench: Bench, snapshots: string, bucket: string, round: number): readonly Order[] {
+  const numbers = { pick: 'next', from: 0 } as const
+  const ofSnapshots = { ...bench.management, numbers, clients: 1, until: { requests: SAMPLES } }
+  const ofObjects = { ...bench.s3, clients: 1 }
+  const target = `/${bucket}/folder/{n}`
+  return [
+    {
+      ...ofSnapshots,
       method: 'POST',
-      target: `${path}?return_timeout=120`,
+      target: `${snapshots}?return_timeout=120`,
       body: { json: '{"name":"s{n}"}' },
-    })
-    bench.add(`snapshot create at ${objects} objects`, 1, new Map([['product', [made]]]))
-    const ofObjects = { ...bench.s3, numbers: of.numbers, clients: 1 } as const
-    const bucket = bucketOf(name)
-    const listed = await bench.run({
+    },
+    {
       ...ofObjects,
+      numbers,
       method: 'GET',
       target: `/${bucket}?list-type=2&max-keys=500`,
       until: { requests: PAGES },
-    })
-    bench.add(`page of 500 of ${objects} objects`, 1, new Map([['product', [listed]]]))
-    const deleted = await bench.run({
+    },
+    {
       ...ofObjects,
+      numbers: { pick: 'next', from: round * DELETES },
       method: 'DELETE',
-      target: `/${bucket}/folder/{n}`,
+      target,
       until: { requests: DELETES },
-    })
-    bench.add(`DELETE of one of ${objects} objects, seen by ${SAMPLES} snapshots`, 1, new Map([['product', [deleted]]]))
-    const gone = await bench.run({ ...of, method: 'DELETE', target: `${path}/s{n}?return_timeout=120` })
-    bench.add(`snapshot delete at ${objects} objects`, 1, new Map([['product', [gone]]]))
-  }
+    },
+    { ...ofSnapshots, method: 'DELETE', target: `${snapshots}/s{n}?return_timeout=120` },
+  ]
 }
+
+const nameOf = (objects: number) => `bench_snapshots_${objects}`
 
 /** A volume with one bucket of so many objects. */
 async function makeVolume(bench: Bench, name: string, objects: number): Promise<string> {
