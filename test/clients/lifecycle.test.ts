@@ -56,7 +56,8 @@ async function setRules(client: S3Client, Bucket: string, ...Rules: LifecycleRul
   await client.send(new PutBucketLifecycleConfigurationCommand({ Bucket, LifecycleConfiguration: { Rules } }))
 }
 
-describe('lifecycle rules', () => {
+// Each has a product of its own, and waits for it most of the time.
+describe('lifecycle rules', { concurrency: 2 }, () => {
   it('a rule with a date that is past is followed within seconds, and seen by administrators', { timeout }, () =>
     onProduct({}, async (client, rest) => {
       await client.send(new CreateBucketCommand({ Bucket: 'dated' }))
