@@ -37,6 +37,11 @@ switch (command) {
 async function test(patterns: readonly string[]): Promise<number> {
   // Those of the whole product take longest: begun first, they do not end alone.
   const files = patterns.flatMap((pattern) => globSync(pattern).toSorted())
+  if (files.length === 0) {
+    // Without a file, Node would run every test that it finds.
+    process.stderr.write(`No test file matches ${patterns.join(' ')}.\n`)
+    return 2
+  }
   const runner = ['--test', `--test-concurrency=${FILES_AT_ONCE}`, `--test-timeout=${TEST_MS_MAX}`]
   return run(process.execPath, [...runner, ...files])
 }
