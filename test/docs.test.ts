@@ -17,6 +17,7 @@ const documents = [
   'README.md',
   'ARCHITECTURE.md',
   'CONTRIBUTING.md',
+  'bench/README.md',
   ...globSync('{docs,changes}/**/*.md', { cwd: root }),
 ]
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
