@@ -114,7 +114,8 @@ function wrongFor(field: Field): unknown[] {
     case 'each':
       return [
         ...always,
-        'x',
+        // Text is the name of an element, where elements have one.
+        ...(field.kind.members?.['name'] === undefined ? ['x'] : []),
         5,
         [[]],
         [null],

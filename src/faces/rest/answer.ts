@@ -11,7 +11,7 @@ import { inTurns } from '../../core/turns.ts'
 import type { Caller } from '../../core/verb.ts'
 import { mayDo, type Role } from '../../model/access.ts'
 import { Failure, failures } from '../../model/failure.ts'
-import { selectFields } from '../../model/query.ts'
+import { selectFields } from '../../model/fields.ts'
 import type { PathMatch } from '../../model/registry.ts'
 import type { Resource } from '../../model/resource.ts'
 import { isServed } from '../../model/release.ts'
@@ -72,7 +72,8 @@ function failed(face: RestFace, request: RestRequest, dialect: Dialect, cause: u
       cause: describe(cause),
     })
   }
-  const { target, retryAfterSeconds } = failure
+  const { target, retryAfterSeconds, givens } = failure
+  const hasArguments = givens.length > 0 && request.headers['x-dot-error-arguments']?.toLowerCase() === 'true'
   return {
     status: statusOf(failure.kind, dialect),
     headers: {
@@ -84,6 +85,8 @@ function failed(face: RestFace, request: RestRequest, dialect: Dialect, cause: u
         message: failure.message,
         code: dialect.errorCode(failure.code),
         ...(target === undefined ? {} : { target }),
+        // For clients that word messages themselves: what stands in this one, by its place.
+        ...(hasArguments ? { arguments: givens.map((message, at) => ({ code: String(at + 1), message })) } : {}),
       },
     },
   }

@@ -1,6 +1,7 @@
 /** The query arguments of a request: the general ones, those the verb declares, and filters on fields. */
 import { failures } from '../../model/failure.ts'
-import { parseFilter, parseOrder, selectFields, type Filter, type Order, type Place } from '../../model/query.ts'
+import { selectFields } from '../../model/fields.ts'
+import { parseFilter, parseOrder, type Filter, type Order, type Place } from '../../model/query.ts'
 import { isServed, type Release } from '../../model/release.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Dialect } from './dialects.ts'
@@ -54,8 +55,8 @@ export function readArguments(
   const args: Record<string, string> = {}
   for (const [name, expression] of given) {
     if (HARMLESS.has(name) || name === 'fields') continue
-    if (isCollection && PAGING.has(name)) continue
-    if (isCollection && name === 'limit' && !resource.fields.has('limit')) continue
+    // Tools send these with everything, be it a collection or one record.
+    if (PAGING.has(name) || (name === 'limit' && !resource.fields.has('limit'))) continue
     if (isCollection && Object.hasOwn(declared, name)) args[name] = expression
     else filters.push(parseFilter(resource, name, expression, release))
   }
@@ -64,7 +65,7 @@ export function readArguments(
   return {
     fields,
     filters,
-    orders: parseOrder(resource, given.get('order_by') ?? given.get('$orderBy') ?? '', release),
+    orders: parseOrder(resource, [...given.getAll('order_by'), ...given.getAll('$orderBy')].join(','), release),
     limit:
       limit === null
         ? dialect.pageByDefault
@@ -103,9 +104,10 @@ export function writeArguments(
   }
 }
 
-/** The fields that tell one from another: the key, and the name. */
+/** The fields that tell one from another: the key, the name, and what it belongs to where its path says so. */
 export function keyFields(resource: Resource, release: Release): string[] {
-  return ['uuid', ...resource.key, 'name'].filter((path, at, all) => {
+  const parents = resource.pathKeys.flatMap((key) => [key, key.replace(/uuid$/, 'name')])
+  return ['uuid', ...resource.key, 'name', ...parents].filter((path, at, all) => {
     const field = resource.fields.get(path)
     return field !== undefined && isServed(field.since, release) && all.indexOf(path) === at
   })
@@ -148,8 +150,9 @@ function integer(name: string, text: string, min: number, max: number): number {
 function booleanArgument(given: URLSearchParams, name: string, byDefault: boolean): boolean {
   const text = given.get(name)
   if (text === null) return byDefault
-  if (text !== 'true' && text !== 'false') throw failures.badArgument(name, 'it takes true or false.')
-  return text === 'true'
+  const word = text.toLowerCase()
+  if (word !== 'true' && word !== 'false') throw failures.badArgument(name, 'it takes true or false.')
+  return word === 'true'
 }
 
 function insistOnCount(given: URLSearchParams): void {
