@@ -22,6 +22,8 @@ export interface Call {
 
 export interface Performed {
   readonly key: string
+  /** What was asked for, complete with defaults and what it refers to. */
+  readonly draft: Row
   readonly job?: Row
   readonly reveal: Row
   /** Nothing had to be done. */
@@ -65,7 +67,7 @@ export class Actions {
 
   async #run(behaviour: Behaviour, name: VerbName, verb: Verb, call: Call): Promise<Performed> {
     const plan = await verb.plan(this.cluster, call)
-    const performed = { key: plan.key, reveal: plan.reveal ?? {}, wasDone: plan.isDone ?? false }
+    const performed = { key: plan.key, draft: call.draft, reveal: plan.reveal ?? {}, wasDone: plan.isDone ?? false }
     if (plan.isDone === true) return performed
     if (verb.isJob === true || plan.isLong === true) {
       const job = await this.jobs.submit(behaviour, plan.by ?? name, plan, call.description, call.caller)

@@ -12,15 +12,18 @@ import type { Caller } from '../../core/verb.ts'
 import { mayDo, type Role } from '../../model/access.ts'
 import { Failure, failures } from '../../model/failure.ts'
 import { selectFields } from '../../model/fields.ts'
+import { passes } from '../../model/query.ts'
 import type { PathMatch } from '../../model/registry.ts'
 import type { Resource } from '../../model/resource.ts'
 import { isServed } from '../../model/release.ts'
-import { flatten, nester } from '../../model/shape.ts'
+import { flatten } from '../../model/shape.ts'
 import { type Json, type Row, textAt } from '../../model/value.ts'
-import { encodePlace, keyFields, readArguments, writeArguments, type WriteArguments } from './arguments.ts'
+import { encodePlace, readArguments, writeArguments, type WriteArguments } from './arguments.ts'
 import { chooseDialect, statusOf, type Dialect } from './dialects.ts'
 import { parseJson } from './json.ts'
 import { collectionPath, jobPath, recordPath } from './links.ts'
+import { linksFor, printer, type Print } from './printer.ts'
+import { inScope, scopeFilters, svmScope, type SvmScope } from './svm-scope.ts'
 
 export interface RestRequest {
   readonly method: string
@@ -107,6 +110,7 @@ class Exchange {
   readonly #role: Role
   readonly #path: string
   readonly #query: URLSearchParams
+  #scope: SvmScope | undefined
   /** The verb was called, and has written its entry in the audit trail. */
   #isPerformed = false
 
@@ -161,6 +165,7 @@ class Exchange {
       const reply = failed(this.#face, this.#request, this.#dialect, failure)
       return { ...reply, headers: { ...reply.headers, allow: allowed.join(', ') } }
     }
+    this.#scope = await svmScope(this.#cluster, this.#request.headers)
     switch (method) {
       case 'OPTIONS':
         return { status: 200, headers: { allow: allowed.join(', ') }, body: {} }
@@ -197,9 +202,10 @@ class Exchange {
     const { resource } = behaviour
     const args = readArguments(resource, this.#query, this.#dialect, this.#cluster.release, false)
     const row = await readInstance(this.#cluster, behaviour, match.pathValues, match.instance, args.fields)
+    await this.#insistOnScope(behaviour, row)
     return {
       status: 200,
-      headers: {},
+      headers: this.#headers(),
       body: this.#printer(behaviour, args.fields, collectionPath(resource, match.pathValues))(row),
     }
   }
@@ -208,22 +214,26 @@ class Exchange {
     const { resource } = behaviour
     const { release } = this.#cluster
     const args = readArguments(resource, this.#query, this.#dialect, release, true, behaviour.readArgs)
-    const page = await readCollection(this.#cluster, behaviour, { path: match.pathValues, ...args })
+    const filters = [...scopeFilters(resource, this.#scope), ...args.filters]
+    const page = await readCollection(this.#cluster, behaviour, { path: match.pathValues, ...args, filters })
     const at = collectionPath(resource, match.pathValues)
-    const links: Record<string, Json> = this.#isHal ? { self: { href: this.#request.target } } : {}
+    const links: Record<string, Json> = this.#links === 'none' ? {} : { self: { href: this.#request.target } }
+    const headers = this.#headers()
     if (page.next !== undefined) {
       const next = new URLSearchParams(this.#query)
       next.delete('offset')
       next.set('start', encodePlace(page.next))
       if (!next.has('max_records') && !next.has('limit')) next.set('max_records', String(args.limit))
-      links['next'] = { href: `${this.#path}?${next.toString()}` }
+      const href = `${this.#path}?${next.toString()}`
+      links['next'] = { href }
+      headers['link'] = `<${href}>; rel="next"`
     }
     const print = this.#printer(behaviour, args.fields, at)
     const records: Json[] = []
     for await (const rows of inTurns(this.#cluster.system, page.rows)) records.push(...rows.map(print))
     return {
       status: 200,
-      headers: {},
+      headers,
       body: {
         ...(args.returnRecords ? { records } : {}),
         num_records: page.rows.length,
@@ -237,7 +247,8 @@ class Exchange {
     const args = writeArguments(resource, this.#query, this.#dialect, behaviour.create?.args ?? {})
     const body = this.#body()
     await insistOnParents(this.#cluster, behaviour, match.pathValues)
-    const draft = flatten(resource, this.#dialectDefaults(resource.rowsOf, body), 'create', this.#cluster.release)
+    const given = flatten(resource, this.#dialectDefaults(resource.rowsOf, body), 'create', this.#cluster.release)
+    const draft = inScope(resource, this.#scope, given, match.pathValues)
     const performed = await this.#perform(behaviour, 'create', this.#call({ draft, match, args }))
     return this.#written(behaviour, match, performed, args, 'create')
   }
@@ -248,6 +259,7 @@ class Exchange {
     const body = this.#body()
     const row = await findInstance(this.#cluster, behaviour, match.pathValues, match.instance)
     if (row === undefined) throw failures.notFound(resource.noun, resource.key[0])
+    await this.#insistOnScope(behaviour, row)
     const draft = verb === 'modify' ? flatten(resource, body, 'modify', this.#cluster.release) : {}
     if (verb === 'modify' && Object.keys(draft).length === 0 && Object.keys(args.args).length === 0) {
       throw failures.nothingToApply()
@@ -295,45 +307,51 @@ class Exchange {
           : await findInstance(this.#cluster, behaviour, match.pathValues, instanceOf(resource, performed.key))
     const path = collectionPath(resource, match.pathValues)
     const body: Record<string, Json> = {}
-    const headers: Record<string, string> = {}
+    const headers = this.#headers()
     if (job !== undefined) {
       const uuid = textAt(job, 'uuid')
       body['job'] = { uuid, _links: { self: { href: jobPath(uuid) } } }
       if (!isDone) headers['location'] = jobPath(uuid)
     }
+    // What is not made yet has its key already, and what was asked for.
+    const isPromised = verb === 'create' && job !== undefined
+    const shown = row ?? (isPromised ? { ...performed.draft, ...keyOf(resource, performed.key) } : undefined)
     // What is shown once is shown in any case: the answer is the only place that has it.
     const isShown = verb === 'create' && (args.returnRecords || resource.createMethod === 'PUT')
-    if (row !== undefined && (isShown || Object.keys(performed.reveal).length > 0)) {
+    if (shown !== undefined && (isShown || Object.keys(performed.reveal).length > 0)) {
       const fields = selectFields(resource, ['*'], this.#cluster.release)
       for (const revealed of Object.keys(performed.reveal)) fields.add(revealed)
-      const [derived = row] = await derive(this.#cluster, behaviour, [row], fields)
+      const [derived = shown] = row === undefined ? [] : await derive(this.#cluster, behaviour, [row], fields)
       const record = this.#printer(behaviour, fields, path)({ ...derived, ...performed.reveal })
       Object.assign(body, resource.createMethod === 'PUT' ? record : { num_records: 1, records: [record] })
     }
-    if (row !== undefined && verb === 'create' && (isDone || this.#dialect.location === 'resource')) {
-      headers['location'] = recordPath(resource, path, row)
-    } else if (verb === 'create' && !isDone && this.#dialect.location === 'resource' && resource.key.length === 1) {
-      headers['location'] = `${path}/${encodeURIComponent(performed.key)}`
+    if (shown !== undefined && verb === 'create' && (isDone || this.#dialect.location === 'resource')) {
+      headers['location'] = recordPath(resource, path, shown)
     }
     const created = verb === 'create' && !performed.wasDone ? 201 : 200
     return { status: isDone && !(job !== undefined && args.returnTimeoutSeconds === 0) ? created : 202, headers, body }
   }
 
-  /** Prints rows of a collection, with links where the client takes them. */
-  #printer(behaviour: Behaviour, fields: ReadonlySet<string>, collection: string): (row: Row) => Record<string, Json> {
-    const { resource } = behaviour
-    const print = nester(resource, fields)
-    const hasLinks =
-      this.#isHal &&
-      keyFields(resource, this.#cluster.release).some((path) => fields.has(path) || this.#dialect.keysAlways)
-    if (!hasLinks) return print
-    return (row) => Object.assign(print(row), { _links: { self: { href: recordPath(resource, collection, row) } } })
+  #printer(behaviour: Behaviour, fields: ReadonlySet<string>, collection: string): Print {
+    const printing = { fields, collection, links: this.#links, dialect: this.#dialect }
+    return printer(this.#cluster, behaviour.resource, printing)
   }
 
-  /** Links are given unless the client accepts only plain JSON. */
-  get #isHal(): boolean {
-    const accept = this.#request.headers['accept']
-    return accept === undefined || accept.includes('*/*') || accept.includes('hal')
+  get #links() {
+    return linksFor(this.#request.headers['accept'])
+  }
+
+  #headers(): Record<string, string> {
+    return this.#links === 'none' ? { 'content-type': 'application/json' } : {}
+  }
+
+  /** What belongs to another SVM than the one in whose name the call is, is not there. */
+  async #insistOnScope(behaviour: Behaviour, row: Row): Promise<void> {
+    const { resource } = behaviour
+    const filters = scopeFilters(resource, this.#scope)
+    if (filters.length === 0) return
+    const [derived = row] = await derive(this.#cluster, behaviour, [row], new Set(filters.map(({ path }) => path)))
+    if (!passes(derived, filters)) throw failures.notFound(resource.noun, resource.key[0])
   }
 
   #dialectDefaults(type: string, body: unknown): unknown {
@@ -356,6 +374,14 @@ class Exchange {
 /** The words of a path that lead to a record, by its key. */
 function instanceOf(resource: Resource, key: string): string[] {
   return resource.key.length === 1 ? [key] : key.split('/')
+}
+
+/** The fields of the key of a record. */
+function keyOf(resource: Resource, key: string): Row {
+  const { recordKey } = resource
+  if (recordKey.length === 1) return { [recordKey[0] ?? 'uuid']: key }
+  const parts = key.split('/')
+  return Object.fromEntries(recordKey.map((path, at) => [path, parts[at] ?? '']))
 }
 
 export function allowedMethods(behaviour: Behaviour, isInstance: boolean): string[] {
