@@ -26,6 +26,8 @@ export interface Page {
   readonly rows: readonly Row[]
   /** Where the next page begins, when there is one. */
   readonly next?: Place
+  /** The place of one of the rows. */
+  place(at: number): Place | undefined
 }
 
 /** The rows are those of one instant. What is derived of them is read some rows at a time. */
@@ -61,6 +63,7 @@ export async function readCollection(cluster: Cluster, behaviour: Behaviour, que
       query.fields,
     ),
     ...(from.length > limit && last !== undefined ? { next: last.place } : {}),
+    place: (at) => page[at]?.place,
   }
 }
 

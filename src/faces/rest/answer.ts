@@ -14,6 +14,7 @@ import { Exchange, type Asked } from './exchange.ts'
 import { failed } from './failed.ts'
 import { getCollection, getInstance } from './read.ts'
 import { svmScope } from './svm-scope.ts'
+import { changeMany } from './write-many.ts'
 import { changeOne, createOne } from './write-one.ts'
 
 export interface RestRequest {
@@ -135,9 +136,13 @@ function reply(exchange: Exchange): Promise<RestReply> {
     case 'PUT':
       return createOne(exchange, exchange.body())
     case 'PATCH':
-      return changeOne(exchange, 'modify', exchange.body())
+      return isInstance
+        ? changeOne(exchange, 'modify', exchange.body())
+        : changeMany(exchange, 'modify', exchange.body())
     default:
-      return changeOne(exchange, 'remove', exchange.body())
+      return isInstance
+        ? changeOne(exchange, 'remove', exchange.body())
+        : changeMany(exchange, 'remove', exchange.body())
   }
 }
 
@@ -145,7 +150,7 @@ export function allowedMethods(behaviour: Behaviour, isInstance: boolean): strin
   const { create, modify, remove, resource } = behaviour
   const methods = ['GET', 'HEAD', 'OPTIONS']
   if (!isInstance && create !== undefined) methods.push(resource.createMethod)
-  if (isInstance && modify !== undefined) methods.push('PATCH')
-  if (isInstance && remove !== undefined) methods.push('DELETE')
+  if (modify !== undefined) methods.push('PATCH')
+  if (remove !== undefined) methods.push('DELETE')
   return methods
 }

@@ -1,5 +1,5 @@
 /** The query arguments of a request: the general ones, those the verb declares, and filters on fields. */
-import { failures } from '../../model/failure.ts'
+import { Failure, failures } from '../../model/failure.ts'
 import { selectFields } from '../../model/fields.ts'
 import { parseFilter, parseOrder, type Filter, type Order, type Place } from '../../model/query.ts'
 import { isServed, type Release } from '../../model/release.ts'
@@ -101,6 +101,66 @@ export function writeArguments(
     args,
     returnRecords: booleanArgument(given, 'return_records', dialect.createShowsRecords),
     returnTimeoutSeconds: returnTimeout(given, dialect.returnTimeoutSeconds),
+  }
+}
+
+export interface ManyArguments extends WriteArguments {
+  readonly filters: readonly Filter[]
+  readonly orders: readonly Order[]
+  readonly limit: number
+  readonly after?: Place
+  /** Goes on with the others when one fails. */
+  readonly continueOnFailure: boolean
+  /** Each is done before the next is begun. */
+  readonly isSerial: boolean
+}
+
+/** How many one request changes when it does not say: those that remain follow by the link to the next page. */
+const CHANGED_BY_DEFAULT = 1000
+/** A write of many waits this long where it is not said otherwise, whoever asks. */
+const MANY_TIMEOUT_SECONDS = 15
+/** The code of a request that lacks what it needs. */
+const LACKS = 262212
+
+/** Of a write of all records that a query chooses. Fails where no field is in the query: nobody means all of them. */
+export function manyArguments(
+  resource: Resource,
+  given: URLSearchParams,
+  release: Release,
+  declared: Readonly<Record<string, string>>,
+): ManyArguments {
+  insistOnCount(given)
+  const filters: Filter[] = []
+  const args: Record<string, string> = {}
+  for (const [name, expression] of given) {
+    if (HARMLESS.has(name) || MANY.has(name)) continue
+    if (Object.hasOwn(declared, name)) args[name] = expression
+    else filters.push(parseFilter(resource, name, expression, release))
+  }
+  if (filters.length === 0) {
+    throw new Failure('malformed', LACKS, 'Say in the query which ones are meant: by one field at least.')
+  }
+  const limit = given.get('max_records')
+  const start = given.get('start')
+  return {
+    filters,
+    args,
+    orders: parseOrder(resource, given.getAll('order_by').join(','), release),
+    limit: limit === null ? CHANGED_BY_DEFAULT : integer('max_records', limit, 1, PAGE_MAX),
+    ...(start === null ? {} : { after: decodePlace(start) }),
+    returnRecords: booleanArgument(given, 'return_records', false),
+    returnTimeoutSeconds: returnTimeout(given, MANY_TIMEOUT_SECONDS),
+    ...together(given),
+  }
+}
+
+/** No offset: what it passes over changes with every record that goes. */
+const MANY = new Set(['continue_on_failure', 'serial_records', 'max_records', 'order_by', 'start'])
+
+function together(given: URLSearchParams) {
+  return {
+    continueOnFailure: booleanArgument(given, 'continue_on_failure', false),
+    isSerial: booleanArgument(given, 'serial_records', false),
   }
 }
 
