@@ -5,6 +5,7 @@ import type { Row } from '../model/value.ts'
 import { CommitRefused } from '../ports/catalog.ts'
 import { auditEntry } from './audit.ts'
 import type { Behaviour, VerbName } from './behaviour.ts'
+import { Bulk } from './bulk.ts'
 import type { Cluster } from './cluster.ts'
 import type { Jobs } from './jobs.ts'
 import { resolveReferences } from './references.ts'
@@ -33,10 +34,12 @@ export interface Performed {
 export class Actions {
   readonly cluster: Cluster
   readonly jobs: Jobs
+  readonly bulk: Bulk
 
   constructor(cluster: Cluster, jobs: Jobs) {
     this.cluster = cluster
     this.jobs = jobs
+    this.bulk = new Bulk(this)
   }
 
   async perform(behaviour: Behaviour, name: VerbName, call: Call): Promise<Performed> {

@@ -40,7 +40,7 @@ export function compileFilter(argument: string, kind: Kind, expression: string):
 const LACKS_VALUE = 262194
 
 /** A piece of an expression: what was quoted is literal. */
-interface Piece {
+export interface Piece {
   readonly text: string
   readonly isLiteral: boolean
 }
@@ -94,7 +94,7 @@ function holds(operator: string, order: number): boolean {
 }
 
 /** Greedy matching of the parts between stars: linear in the text for each part, no backtracking. */
-function compileWildcard(pieces: readonly Piece[]): (text: string) => boolean {
+export function compileWildcard(pieces: readonly Piece[]): (text: string) => boolean {
   const parts = ['']
   for (const piece of pieces) {
     const [head = '', ...tail] = piece.isLiteral ? [piece.text] : piece.text.split('*')

@@ -14,6 +14,7 @@ import { Exchange, type Asked } from './exchange.ts'
 import { failed } from './failed.ts'
 import { getCollection, getInstance } from './read.ts'
 import { svmScope } from './svm-scope.ts'
+import { listedRecords, writeListed } from './write-listed.ts'
 import { changeMany } from './write-many.ts'
 import { changeOne, createOne } from './write-one.ts'
 
@@ -134,16 +135,25 @@ function reply(exchange: Exchange): Promise<RestReply> {
       return isInstance ? getInstance(exchange) : getCollection(exchange)
     case 'POST':
     case 'PUT':
-      return createOne(exchange, exchange.body())
+      return write(exchange, 'create', isInstance)
     case 'PATCH':
-      return isInstance
-        ? changeOne(exchange, 'modify', exchange.body())
-        : changeMany(exchange, 'modify', exchange.body())
+      return write(exchange, 'modify', isInstance)
     default:
-      return isInstance
-        ? changeOne(exchange, 'remove', exchange.body())
-        : changeMany(exchange, 'remove', exchange.body())
+      return write(exchange, 'remove', isInstance)
   }
+}
+
+/** Of one record, of those that a body lists, or of those that a query chooses. */
+async function write(
+  exchange: Exchange,
+  verb: 'create' | 'modify' | 'remove',
+  isInstance: boolean,
+): Promise<RestReply> {
+  const body = exchange.body()
+  const records = isInstance ? undefined : listedRecords(exchange, body)
+  if (records !== undefined) return writeListed(exchange, verb, records)
+  if (verb === 'create') return createOne(exchange, body)
+  return isInstance ? changeOne(exchange, verb, body) : changeMany(exchange, verb, body)
 }
 
 export function allowedMethods(behaviour: Behaviour, isInstance: boolean): string[] {

@@ -4,6 +4,7 @@ import { selectFields } from '../../model/fields.ts'
 import { parseFilter, parseOrder, type Filter, type Order, type Place } from '../../model/query.ts'
 import { isServed, type Release } from '../../model/release.ts'
 import type { Resource } from '../../model/resource.ts'
+import { parseSearch, type Search } from '../../model/search.ts'
 import type { Dialect } from './dialects.ts'
 
 export const RETURN_TIMEOUT_SECONDS_MAX = 120
@@ -18,6 +19,7 @@ export interface ReadArguments {
   readonly offset: number
   readonly after?: Place
   readonly returnRecords: boolean
+  readonly search: Search | undefined
   readonly args: Readonly<Record<string, string>>
 }
 
@@ -56,6 +58,7 @@ export function readArguments(
   for (const [name, expression] of given) {
     if (HARMLESS.has(name) || name === 'fields') continue
     // Tools send these with everything, be it a collection or one record.
+    if (SEARCH.has(name) && isCollection && !resource.fields.has(name)) continue
     if (PAGING.has(name) || (name === 'limit' && !resource.fields.has('limit'))) continue
     if (isCollection && Object.hasOwn(declared, name)) args[name] = expression
     else filters.push(parseFilter(resource, name, expression, release))
@@ -73,8 +76,15 @@ export function readArguments(
     offset: integer('offset', given.get('offset') ?? '0', 0, Number.MAX_SAFE_INTEGER),
     ...(start === null ? {} : { after: decodePlace(start) }),
     returnRecords: booleanArgument(given, 'return_records', true),
+    search: isCollection && !resource.fields.has('query') ? searchOf(resource, given, release) : undefined,
     args,
   }
+}
+
+const SEARCH = new Set(['query', 'query_fields'])
+
+function searchOf(resource: Resource, given: URLSearchParams, release: Release): Search | undefined {
+  return parseSearch(resource, given.get('query'), given.getAll('query_fields'), release)
 }
 
 const PAGING = new Set(['max_records', 'offset', 'order_by', '$orderBy', 'start'])
@@ -104,11 +114,14 @@ export function writeArguments(
   }
 }
 
-export interface ManyArguments extends WriteArguments {
+export interface ManyArguments extends BulkArguments {
   readonly filters: readonly Filter[]
   readonly orders: readonly Order[]
   readonly limit: number
   readonly after?: Place
+}
+
+export interface BulkArguments extends WriteArguments {
   /** Goes on with the others when one fails. */
   readonly continueOnFailure: boolean
   /** Each is done before the next is begun. */
@@ -119,6 +132,7 @@ export interface ManyArguments extends WriteArguments {
 const CHANGED_BY_DEFAULT = 1000
 /** A write of many waits this long where it is not said otherwise, whoever asks. */
 const MANY_TIMEOUT_SECONDS = 15
+const TOGETHER = ['continue_on_failure', 'serial_records']
 /** The code of a request that lacks what it needs. */
 const LACKS = 262212
 
@@ -155,7 +169,18 @@ export function manyArguments(
 }
 
 /** No offset: what it passes over changes with every record that goes. */
-const MANY = new Set(['continue_on_failure', 'serial_records', 'max_records', 'order_by', 'start'])
+const MANY = new Set([...TOGETHER, 'max_records', 'order_by', 'start'])
+
+/** Of a write whose body lists the records. */
+export function bulkArguments(
+  resource: Resource,
+  given: URLSearchParams,
+  dialect: Dialect,
+  declared: Readonly<Record<string, string>>,
+): BulkArguments {
+  const own = new URLSearchParams([...given].filter(([name]) => !TOGETHER.includes(name)))
+  return { ...writeArguments(resource, own, dialect, declared), ...together(given) }
+}
 
 function together(given: URLSearchParams) {
   return {

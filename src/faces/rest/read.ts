@@ -6,6 +6,7 @@ import type { RestReply } from './answer.ts'
 import { encodePlace, readArguments } from './arguments.ts'
 import type { Exchange } from './exchange.ts'
 import { scopeFilters } from './svm-scope.ts'
+import { getResults } from './write-listed.ts'
 
 export async function getInstance(exchange: Exchange): Promise<RestReply> {
   const { cluster, behaviour, match, resource, asked } = exchange
@@ -17,6 +18,8 @@ export async function getInstance(exchange: Exchange): Promise<RestReply> {
 
 export async function getCollection(exchange: Exchange): Promise<RestReply> {
   const { cluster, behaviour, match, resource, asked } = exchange
+  const results = asked.query.get('job_results_uuid')
+  if (results !== null) return getResults(exchange, results)
   const args = readArguments(resource, asked.query, asked.dialect, cluster.release, true, behaviour.readArgs)
   const filters = [...scopeFilters(resource, exchange.scope), ...args.filters]
   const page = await readCollection(cluster, behaviour, { path: match.pathValues, ...args, filters })

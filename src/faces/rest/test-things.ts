@@ -17,7 +17,7 @@ import {
   time,
   uuid,
 } from '../../model/kinds/index.ts'
-import { startTestCluster, type TestCluster } from '../../../test/support/cluster.ts'
+import { startTestCluster, type TestCluster, type TestClusterOptions } from '../../../test/support/cluster.ts'
 
 export const THINGS = '/api/test/things'
 export const THING_TYPE = 'test/things'
@@ -69,6 +69,6 @@ export const things = define(
 
 export const NATIVE = { headers: { 'x-dot-client-app': 'grammar' } }
 
-export function startThings(options: { readonly release?: string } = {}): Promise<TestCluster> {
+export function startThings(options: TestClusterOptions = {}): Promise<TestCluster> {
   return startTestCluster({ extra: [things], ...options })
 }
