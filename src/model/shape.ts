@@ -42,7 +42,11 @@ function onlyMembers(printed: Json, members: readonly string[]): Json {
       .filter((member) => member.startsWith(`${name}.`))
       .map((member) => member.slice(name.length + 1))
     if (members.includes(name)) kept[name] = value
-    else if (within.length > 0) kept[name] = onlyMembers(value, within)
+    else if (within.length > 0) {
+      const inner = onlyMembers(value, within)
+      // An object of which nothing is left is not shown, as everywhere; an element of a list keeps its place.
+      if (!isRecord(inner) || Object.keys(inner).length > 0) kept[name] = inner
+    }
   }
   return kept
 }
