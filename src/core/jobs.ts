@@ -19,7 +19,7 @@ import { auditEntry } from './audit.ts'
 import type { Behaviour, VerbName } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
 import { explainFailure } from './explain.ts'
-import { Interrupted, type Caller, type Plan, type Step, type Work } from './verb.ts'
+import { Interrupted, type Caller, type Plan, type Step, type Verb, type Work } from './verb.ts'
 
 export const JOBS = 'cluster/jobs'
 
@@ -36,6 +36,9 @@ const UNAVAILABLE_WAIT_MS = 1000
 /** The same for the record of a new job: somebody waits for the answer. */
 const SUBMIT_TRIES = 3
 
+/** Verbs of many records of any resource. */
+export type OtherVerbName = `bulk ${'create' | 'modify' | 'remove'}`
+
 export interface JobHooks {
   /** Called at each point where a crash may strike: `<type> <verb>: <step>: before|after|undo-before|undo-after`. */
   reached?(point: string): Promise<void>
@@ -48,6 +51,8 @@ export class Jobs {
   readonly #hooks: JobHooks
   readonly #active = new Map<string, Promise<Row>>()
   readonly #stopping = new AbortController()
+  /** Verbs that are not those of a resource, by name. */
+  readonly #others = new Map<string, Verb>()
 
   constructor(cluster: Cluster, hooks: JobHooks = {}) {
     this.#cluster = cluster
@@ -58,8 +63,19 @@ export class Jobs {
     return this.#active.size
   }
 
+  /** Takes up jobs of a verb that any resource has. To be called before `resume`. */
+  offer(name: OtherVerbName, verb: Verb): void {
+    this.#others.set(name, verb)
+  }
+
   /** Writes the job and starts it. It is on disk when this returns. */
-  async submit(behaviour: Behaviour, verb: VerbName, plan: Plan, description: string, caller: Caller): Promise<Row> {
+  async submit(
+    behaviour: Behaviour,
+    verb: VerbName | OtherVerbName,
+    plan: Plan,
+    description: string,
+    caller: Caller,
+  ): Promise<Row> {
     if (this.#stopping.signal.aborted) throw failures.unavailable('The cluster is stopping.')
     if (this.#active.size >= ACTIVE_MAX) throw failures.tooMany('Too many jobs are active.', 5)
     const now = this.#cluster.now()
@@ -159,7 +175,7 @@ export class Jobs {
   async #steps(queued: Row): Promise<Row> {
     const cluster = this.#cluster
     const behaviour = cluster.behaviour(textAt(queued, '$type'))
-    const verb = behaviour[queued['$verb'] as VerbName]
+    const verb = this.#others.get(textAt(queued, '$verb')) ?? behaviour[queued['$verb'] as VerbName]
     if (verb === undefined) throw new Error(`${behaviour.resource.type} has no ${textAt(queued, '$verb')}.`)
     const { steps } = verb
     const pointOf = (step: Step) => `${behaviour.resource.type} ${textAt(queued, '$verb')}: ${step.name}`

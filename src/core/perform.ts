@@ -5,6 +5,7 @@ import type { Row } from '../model/value.ts'
 import { CommitRefused } from '../ports/catalog.ts'
 import { auditEntry } from './audit.ts'
 import type { Behaviour, VerbName } from './behaviour.ts'
+import { Bulk } from './bulk.ts'
 import type { Cluster } from './cluster.ts'
 import type { Jobs } from './jobs.ts'
 import { resolveReferences } from './references.ts'
@@ -22,6 +23,8 @@ export interface Call {
 
 export interface Performed {
   readonly key: string
+  /** What was asked for, complete with defaults and what it refers to. */
+  readonly draft: Row
   readonly job?: Row
   readonly reveal: Row
   /** Nothing had to be done. */
@@ -31,10 +34,12 @@ export interface Performed {
 export class Actions {
   readonly cluster: Cluster
   readonly jobs: Jobs
+  readonly bulk: Bulk
 
   constructor(cluster: Cluster, jobs: Jobs) {
     this.cluster = cluster
     this.jobs = jobs
+    this.bulk = new Bulk(this)
   }
 
   async perform(behaviour: Behaviour, name: VerbName, call: Call): Promise<Performed> {
@@ -65,7 +70,7 @@ export class Actions {
 
   async #run(behaviour: Behaviour, name: VerbName, verb: Verb, call: Call): Promise<Performed> {
     const plan = await verb.plan(this.cluster, call)
-    const performed = { key: plan.key, reveal: plan.reveal ?? {}, wasDone: plan.isDone ?? false }
+    const performed = { key: plan.key, draft: call.draft, reveal: plan.reveal ?? {}, wasDone: plan.isDone ?? false }
     if (plan.isDone === true) return performed
     if (verb.isJob === true || plan.isLong === true) {
       const job = await this.jobs.submit(behaviour, plan.by ?? name, plan, call.description, call.caller)

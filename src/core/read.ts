@@ -2,6 +2,7 @@
 import { failures } from '../model/failure.ts'
 import { passes, placeOf, placeOrder, type Filter, type Order, type Place } from '../model/query.ts'
 import { fieldAt, printedKey } from '../model/resource.ts'
+import type { Search } from '../model/search.ts'
 import type { Row, Value } from '../model/value.ts'
 import { onceEach, type Behaviour, type Derivation, type Once } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
@@ -20,12 +21,16 @@ export interface CollectionQuery {
   readonly args?: Readonly<Record<string, string>>
   /** Only rows that come after this place. */
   readonly after?: Place
+  /** Only rows that have what is looked for. */
+  readonly search?: Search | undefined
 }
 
 export interface Page {
   readonly rows: readonly Row[]
   /** Where the next page begins, when there is one. */
   readonly next?: Place
+  /** The place of one of the rows. */
+  place(at: number): Place | undefined
 }
 
 /** The rows are those of one instant. What is derived of them is read some rows at a time. */
@@ -33,7 +38,11 @@ export async function readCollection(cluster: Cluster, behaviour: Behaviour, que
   const { resource } = behaviour
   const { limit, offset, after } = query
   const orders = query.orders.length > 0 ? query.orders : resource.order
-  const needed = givers(behaviour, new Set([...query.filters, ...orders].map(({ path }) => path)))
+  const { search } = query
+  const needed = givers(
+    behaviour,
+    new Set([...[...query.filters, ...orders].map(({ path }) => path), ...(search?.paths ?? [])]),
+  )
   const isStored = ({ path }: Filter) => !derivationsOf(behaviour).some((derivation) => gives(derivation, path))
   const first = query.filters.filter(isStored)
   const then = query.filters.filter((filter) => !isStored(filter))
@@ -46,7 +55,7 @@ export async function readCollection(cluster: Cluster, behaviour: Behaviour, que
     const stored = slice.filter((row) => passes(row, first))
     const rows = await deriveSome(cluster, needed, stored, once)
     const placed = rows
-      .filter((row) => passes(row, then))
+      .filter((row) => passes(row, then) && (search === undefined || search.test(row)))
       .map((row): Placed => ({ row, place: placeOf(row, orders, key) }))
     found.add(after === undefined ? placed : placed.filter(({ place }) => compare(place, after) > 0))
   }
@@ -61,6 +70,7 @@ export async function readCollection(cluster: Cluster, behaviour: Behaviour, que
       query.fields,
     ),
     ...(from.length > limit && last !== undefined ? { next: last.place } : {}),
+    place: (at) => page[at]?.place,
   }
 }
 

@@ -26,6 +26,8 @@ export type FailureKind =
 
 export interface FailureDetail {
   readonly target?: string | undefined
+  /** What stands in the message from case to case, for clients that write their own. */
+  readonly givens?: readonly string[]
   readonly retryAfterSeconds?: number
   readonly cause?: unknown
 }
@@ -34,6 +36,7 @@ export class Failure extends Error {
   readonly kind: FailureKind
   readonly code: number
   readonly target: string | undefined
+  readonly givens: readonly string[]
   readonly retryAfterSeconds: number | undefined
 
   constructor(kind: FailureKind, code: number, message: string, detail: FailureDetail = {}) {
@@ -42,6 +45,7 @@ export class Failure extends Error {
     this.kind = kind
     this.code = code
     this.target = detail.target
+    this.givens = detail.givens ?? (detail.target === undefined ? [] : [detail.target])
     this.retryAfterSeconds = detail.retryAfterSeconds
   }
 }
@@ -60,20 +64,28 @@ export const failures = {
   readOnly: () => new Failure('conflict', 1638461, 'Only replication changes what the volume holds.'),
   notFound: (what: string, target?: string, code = 4) =>
     new Failure('not-found', code, `${what}: entry doesn't exist.`, { target }),
-  noSuchPath: (path: string) => new Failure('not-found', 3, `API not found: ${cut(path)}.`),
+  noSuchPath: (path: string) => new Failure('not-found', 3, `API not found: ${cut(path)}.`, { givens: [cut(path)] }),
   unsupported: (method: string, path: string) =>
-    new Failure('unsupported', 3, `${method} is not supported on ${cut(path)}.`),
+    new Failure('unsupported', 3, `${method} is not supported on ${cut(path)}.`, { givens: [method, cut(path)] }),
   denied: (method: string, path: string, role: string) =>
-    new Failure('denied', 6, `not authorized for that command: the role ${role} may not ${method} ${cut(path)}.`),
+    new Failure('denied', 6, `not authorized for that command: the role ${role} may not ${method} ${cut(path)}.`, {
+      givens: [role, method, cut(path)],
+    }),
   unauthenticated: () =>
     new Failure('unauthenticated', 6691623, 'User is not authorized. Send the credentials of a user, or an API key.'),
   malformedJson: (message: string) => new Failure('malformed', 262199, message),
   unexpected: (name: string) =>
     new Failure('malformed', 262179, `Unexpected argument "${cut(name)}".`, { target: cut(name) }),
-  badArgument: (name: string, message: string) =>
-    new Failure('malformed', 262185, `Invalid value for "${name}": ${message}`, { target: name }),
-  badValue: (field: string, message: string) =>
-    new Failure('invalid', 262197, `Invalid value for field "${field}": ${message}`, { target: field }),
+  badArgument: (name: string, message: string, code = 262185) =>
+    new Failure('malformed', code, `Invalid value for "${name}": ${message}`, {
+      target: name,
+      givens: [name, message],
+    }),
+  badValue: (field: string, message: string, code = 262197) =>
+    new Failure('invalid', code, `Invalid value for field "${field}": ${message}`, {
+      target: field,
+      givens: [field, message],
+    }),
   unknownField: (field: string) =>
     new Failure('invalid', 262179, `Unexpected argument "${cut(field)}".`, { target: cut(field) }),
   notSettable: (field: string, when: 'create' | 'modify') =>

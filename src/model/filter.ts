@@ -4,11 +4,12 @@
  *
  *     filter  := member { ("|" | ",") member }
  *     member  := [ "!" ] test
- *     test    := "null" | op value | value ".." value | pattern
+ *     test    := "null" | "-" | op value | value ".." value | pattern
  *     op      := "<" | ">" | "<=" | ">="
  *
  * Text in quotes or braces is literal. A value list matches when any member does; a list field matches when any of its
- * elements does. Negation and `null` look at the whole field: `!x` means that no element is x.
+ * elements does. Negation and `null` look at the whole field: `!x` means that no element is x. A dash is how command
+ * lines show what is not set, so it means that too: `statistics.timestamp=!"-"` (seen in Harvest's templates).
  */
 import { failures } from './failure.ts'
 import { Misfit, type Kind } from './kinds/index.ts'
@@ -30,13 +31,16 @@ export function compileFilter(argument: string, kind: Kind, expression: string):
     const tests = members.map((member) => compileMember(member, kind.element ?? kind))
     return (values) => tests.some((test) => test(values))
   } catch (misfit) {
-    if (misfit instanceof Misfit) throw failures.badArgument(argument, misfit.message)
+    if (misfit instanceof Misfit) throw failures.badArgument(argument, misfit.message, misfit.code)
     throw misfit
   }
 }
 
+/** The code of an expression that ends where its value should be. */
+const LACKS_VALUE = 262194
+
 /** A piece of an expression: what was quoted is literal. */
-interface Piece {
+export interface Piece {
   readonly text: string
   readonly isLiteral: boolean
 }
@@ -55,11 +59,12 @@ function compileMember(pieces: readonly Piece[], kind: Kind): Test {
   const isPlain = pieces.every((piece) => !piece.isLiteral)
   const whole = pieces.map((piece) => piece.text).join('')
   if (isPlain && whole === 'null') return (values) => values.length === 0
+  if (whole === '-') return (values) => values.length === 0 || values.includes('-')
   if (!first.isLiteral) {
     const operator = /^(<=|>=|<|>)/.exec(first.text)?.[1]
     if (operator !== undefined) {
       const rest = whole.slice(operator.length)
-      if (rest === '') throw new Misfit(`the operator "${operator}" lacks a value.`)
+      if (rest === '' && isPlain) throw new Misfit(`the operator "${operator}" lacks a value.`, LACKS_VALUE)
       const bound = kind.parseText(rest)
       return (values) => values.some((value) => holds(operator, kind.compare(value, bound)))
     }
@@ -89,7 +94,7 @@ function holds(operator: string, order: number): boolean {
 }
 
 /** Greedy matching of the parts between stars: linear in the text for each part, no backtracking. */
-function compileWildcard(pieces: readonly Piece[]): (text: string) => boolean {
+export function compileWildcard(pieces: readonly Piece[]): (text: string) => boolean {
   const parts = ['']
   for (const piece of pieces) {
     const [head = '', ...tail] = piece.isLiteral ? [piece.text] : piece.text.split('*')

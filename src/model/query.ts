@@ -12,95 +12,55 @@ export interface Filter {
   readonly test: Test
 }
 
-/** The paths that a `fields` expression selects: `name,space`, `*`, `**`, `space.*`, `!space.used`, `a.{b,c}`. */
-export function selectFields(
-  resource: Resource,
-  expressions: readonly string[],
-  served: Release,
-  isLenient = false,
-): Set<string> {
-  const selected = new Set<string>()
-  const excluded: string[] = []
-  for (const expression of expressions) {
-    for (const word of splitFields(expression)) {
-      if (word.startsWith('!')) excluded.push(...matching(word.slice(1)))
-      else for (const path of matching(word)) selected.add(path)
-    }
-  }
-  for (const path of excluded) selected.delete(path)
-  return selected
+/** The code of a filter on what may not be read. */
+const NOT_QUERYABLE = 262250
+/** The code of a field that nothing can be sorted by. */
+const NOT_ORDERABLE = 262268
 
-  function matching(word: string): string[] {
-    const fields = [...resource.fields.values()].filter(
-      (field) => isServed(field.since, served) && field.kind.isSecret !== true && !field.shownOnce,
-    )
-    if (word === '**') return fields.map((field) => field.path)
-    if (word === '*') return fields.filter((field) => !field.isExpensive).map((field) => field.path)
-    const base = word.endsWith('.*') ? word.slice(0, -2) : word
-    const within = fields.filter((field) => field.path === base || field.path.startsWith(`${base}.`))
-    if (within.length > 0) return within.map((field) => field.path)
-    const found = fieldAt(resource, base)
-    if (found?.member !== undefined && isServed(found.field.since, served)) return [base]
-    if (isLenient) return []
-    throw failures.badArgument('fields', `"${word.slice(0, 80)}" is not a field of ${resource.noun}.`)
-  }
-}
-
-function splitFields(expression: string): string[] {
-  const words: string[] = []
-  const open: string[] = []
-  let word = ''
-  const flush = () => {
-    const trimmed = word.trim()
-    if (trimmed !== '') words.push([...open, trimmed].join('.'))
-    word = ''
-  }
-  for (const character of expression) {
-    if (character === ',') flush()
-    else if (character === '{') {
-      open.push(word.trim().replace(/\.$/, ''))
-      word = ''
-      if (open.length > 16) throw failures.badArgument('fields', 'braces are nested too deeply.')
-    } else if (character === '}') {
-      flush()
-      if (open.pop() === undefined) throw failures.badArgument('fields', 'a closing brace has no opening one.')
-    } else word += character
-  }
-  flush()
-  if (open.length > 0) throw failures.badArgument('fields', 'an opening brace is not closed.')
-  return words
-}
-
+/** A filter on an object is one on its name. */
 export function parseFilter(resource: Resource, name: string, expression: string, served: Release): Filter {
-  const path = fieldAt(resource, name) === undefined ? `${name}.name` : name
+  const path = namePath(resource, name)
   const found = fieldAt(resource, path)
   if (found === undefined || !isServed(found.field.since, served)) throw failures.unexpected(name)
   if (found.kind.isSecret === true || found.field.shownOnce) {
-    throw failures.badArgument(name, 'it is secret and cannot be filtered by.')
+    throw failures.badArgument(name, 'it is secret and cannot be filtered by.', NOT_QUERYABLE)
   }
   return { path, test: compileFilter(name, found.kind, expression) }
+}
+
+/** The path that a name means: of what has a name and is no plain value, that name. */
+function namePath(resource: Resource, name: string): string {
+  const found = fieldAt(resource, name)
+  return found === undefined || found.kind.members?.['name'] !== undefined ? `${name}.name` : name
 }
 
 const ORDERS_MAX = 16
 
 /** `space.used desc,name`: a plus or a blank stands between name and direction. */
 export function parseOrder(resource: Resource, expression: string, served: Release): Order[] {
+  const refuse = (message: string) => failures.badArgument('order_by', message, NOT_ORDERABLE)
   const orders = expression
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')
     .map((part) => {
-      const [path = '', direction = 'asc', ...rest] = part.split(/\s+/)
+      const [given = '', direction = 'asc', ...rest] = part.split(/\s+/)
+      const path = namePath(resource, given)
       const found = fieldAt(resource, path)
       if (found === undefined || !isServed(found.field.since, served)) {
-        throw failures.badArgument('order_by', `"${path.slice(0, 80)}" is not a field of ${resource.noun}.`)
+        throw refuse(`"${given.slice(0, 80)}" is not a field of ${resource.noun}.`)
       }
-      if (found.kind.isSecret === true || rest.length > 0 || (direction !== 'asc' && direction !== 'desc')) {
-        throw failures.badArgument('order_by', `"${part.slice(0, 80)}" is not a field with asc or desc.`)
+      const { isSecret, element, members } = found.kind
+      if (isSecret === true || found.field.shownOnce || element !== undefined || members !== undefined) {
+        throw refuse(`nothing can be sorted by "${given.slice(0, 80)}".`)
       }
-      return { path, isDescending: direction === 'desc' }
+      const word = direction.toLowerCase()
+      if (rest.length > 0 || (word !== 'asc' && word !== 'desc')) {
+        throw refuse(`"${part.slice(0, 80)}" is not a field with asc or desc.`)
+      }
+      return { path, isDescending: word === 'desc' }
     })
-  if (orders.length > ORDERS_MAX) throw failures.badArgument('order_by', `it names more than ${ORDERS_MAX} fields.`)
+  if (orders.length > ORDERS_MAX) throw refuse(`it names more than ${ORDERS_MAX} fields.`)
   return orders
 }
 

@@ -42,7 +42,11 @@ function onlyMembers(printed: Json, members: readonly string[]): Json {
       .filter((member) => member.startsWith(`${name}.`))
       .map((member) => member.slice(name.length + 1))
     if (members.includes(name)) kept[name] = value
-    else if (within.length > 0) kept[name] = onlyMembers(value, within)
+    else if (within.length > 0) {
+      const inner = onlyMembers(value, within)
+      // An object of which nothing is left is not shown, as everywhere; an element of a list keeps its place.
+      if (!isRecord(inner) || Object.keys(inner).length > 0) kept[name] = inner
+    }
   }
   return kept
 }
@@ -123,18 +127,19 @@ export function flatten(
       draft[field.path] = null
       return
     }
-    const given =
-      field.reference?.part === 'list' && Array.isArray(value)
-        ? value.map((one: unknown) => (typeof one === 'string' ? { name: one } : one))
-        : value
     try {
-      draft[field.path] = field.kind.parse(given)
+      if (Array.isArray(value) && !LISTS.has(field.kind.name)) throw new Misfit('it takes one value.', NO_ARRAY)
+      draft[field.path] = field.kind.parse(value)
     } catch (misfit) {
-      if (misfit instanceof Misfit) throw failures.badValue(field.path, misfit.message)
+      if (misfit instanceof Misfit) throw failures.badValue(field.path, misfit.message, misfit.code)
       throw misfit
     }
   }
 }
+
+/** The kinds that take arrays, and the code of one that is given to another. */
+const LISTS: ReadonlySet<string> = new Set(['list', 'each'])
+const NO_ARRAY = 262255
 
 /** Free text and lists can be emptied; a size, a name or a state always has a value. */
 function mayBeEmpty(field: Field): boolean {

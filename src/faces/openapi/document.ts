@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document, derived from the declarations: nothing in it is written by hand twice. */
 import type { Behaviour } from '../../core/behaviour.ts'
+import { BULK_RECORDS_MAX } from '../../core/bulk.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import type { Verb } from '../../core/verb.ts'
 import { isServed, printRelease, type Release } from '../../model/release.ts'
@@ -29,7 +30,7 @@ export function openApi(cluster: Cluster): Document {
       title: 'Holdfast management interface',
       version: printRelease(release),
       description:
-        'Derived from the declarations of the resources. Filters: any field of a record is a query argument too.',
+        'Derived from the declarations of the resources. Any field of a record is a query argument too, as a filter: `size=>1g`, `name=vol*|db*`, `state=!online`, `comment=null`.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/api' }],
@@ -90,11 +91,29 @@ function pathsOf(behaviour: Behaviour, path: string): Record<string, Document> {
     },
   })
 
+  const changeMany = (verb: Verb, method: 'modify' | 'remove'): Document => ({
+    ...common,
+    operationId: idOf(`${method}_many`),
+    summary: `${method === 'modify' ? 'Change' : 'Delete'} those that the query chooses, or that the body lists`,
+    parameters: [...WRITE_QUERY, ...MANY_QUERY, ...ownQuery(verb.args)],
+    requestBody: {
+      required: method === 'modify',
+      content: {
+        'application/json': { schema: manyBody(method === 'modify' ? `${name}_modify` : undefined) },
+      },
+    },
+    responses: {
+      200: answer('Done.', changed(record)),
+      202: answer('Accepted: poll the jobs.', changed(record)),
+      default: FAILED,
+    },
+  })
+
   if (resource.isSingleton) {
     return {
       [path]: {
         parameters: parents,
-        get: read(record, resource.doc, 'get', [FIELDS]),
+        get: read(record, resource.doc, 'get', [FIELDS, LENIENT]),
         ...(behaviour.modify === undefined ? {} : { patch: write(behaviour.modify, 'modify') }),
       },
     }
@@ -102,14 +121,16 @@ function pathsOf(behaviour: Behaviour, path: string): Record<string, Document> {
   return {
     [path]: {
       parameters: parents,
-      get: read(page(record), resource.doc, 'list', [FIELDS, ...PAGE_QUERY, ...ownQuery(behaviour.readArgs)]),
+      get: read(page(record), resource.doc, 'list', [FIELDS, LENIENT, ...PAGE_QUERY, ...ownQuery(behaviour.readArgs)]),
       ...(behaviour.create === undefined
         ? {}
         : { [resource.createMethod.toLowerCase()]: write(behaviour.create, 'create') }),
+      ...(behaviour.modify === undefined ? {} : { patch: changeMany(behaviour.modify, 'modify') }),
+      ...(behaviour.remove === undefined ? {} : { delete: changeMany(behaviour.remove, 'remove') }),
     },
     [`${path}/${resource.key.map((key) => `{${key}}`).join('/')}`]: {
       parameters: parameters([...resource.pathKeys, ...resource.key]),
-      get: read(record, `One ${resource.noun}.`, 'get', [FIELDS]),
+      get: read(record, `One ${resource.noun}.`, 'get', [FIELDS, LENIENT]),
       ...(behaviour.modify === undefined ? {} : { patch: write(behaviour.modify, 'modify') }),
       ...(behaviour.remove === undefined ? {} : { delete: write(behaviour.remove, 'remove') }),
     },
@@ -194,6 +215,27 @@ function page(record: Json): Document {
   }
 }
 
+/** What is said of those that a query chooses; or records, each with its key. */
+function manyBody(modify: string | undefined): Document {
+  const listed: Document = {
+    type: 'object',
+    properties: { records: { type: 'array', maxItems: BULK_RECORDS_MAX, items: { type: 'object' } } },
+  }
+  return modify === undefined ? listed : { anyOf: [{ $ref: `#/components/schemas/${modify}` }, listed] }
+}
+
+function changed(record: Json): Document {
+  return {
+    type: 'object',
+    properties: {
+      num_records: { type: 'integer' },
+      jobs: { type: 'array', items: { type: 'object', properties: { uuid: { type: 'string', format: 'uuid' } } } },
+      records: { type: 'array', items: record },
+      job: { type: 'object', properties: { uuid: { type: 'string', format: 'uuid' } } },
+    },
+  }
+}
+
 const FAILED: Json = { $ref: '#/components/responses/error' }
 
 const ERROR: Json = {
@@ -206,6 +248,11 @@ const ERROR: Json = {
         message: { type: 'string', description: 'What went wrong, for people.' },
         code: { type: ['integer', 'string'], description: 'A stable number; as text for clients that need it so.' },
         target: { type: 'string', description: 'The field or object concerned.' },
+        arguments: {
+          type: 'array',
+          description: 'What stands in the message from case to case, where X-Dot-Error-Arguments is true.',
+          items: { type: 'object', properties: { code: { type: 'string' }, message: { type: 'string' } } },
+        },
       },
     },
   },
@@ -221,12 +268,29 @@ const FIELDS = queryArgument(
   'The fields to show, with dots, separated by commas; `*` for all that are cheap, `**` for all.',
 )
 
+const LENIENT = queryArgument('ignore_unknown_fields', 'true: names in `fields` that nothing has are passed over.', {
+  type: 'boolean',
+})
+
 const PAGE_QUERY: readonly Json[] = [
   queryArgument('max_records', 'Records of a page.', { type: 'integer', minimum: 1, maximum: 10_000 }),
   queryArgument('limit', 'The same as max_records.', { type: 'integer', minimum: 1, maximum: 10_000 }),
   queryArgument('offset', 'Records to pass over.', { type: 'integer', minimum: 0 }),
   queryArgument('order_by', 'Fields to sort by, each with ` desc` where wanted.'),
   queryArgument('return_records', 'false: only count.', { type: 'boolean' }),
+  queryArgument(
+    'query',
+    'Words to look for in the fields of `query_fields`: a blank is "and", `|` is "or", `*` any text.',
+  ),
+  queryArgument('query_fields', 'The fields that `query` looks into, or `*`.'),
+  queryArgument('job_results_uuid', 'The job of a write of many records: shows what became of each.'),
+]
+
+const MANY_QUERY: readonly Json[] = [
+  queryArgument('continue_on_failure', 'true: goes on with the others when one fails.', { type: 'boolean' }),
+  queryArgument('serial_records', 'true: each is done before the next is begun.', { type: 'boolean' }),
+  queryArgument('max_records', 'Records to change at once.', { type: 'integer', minimum: 1, maximum: 10_000 }),
+  queryArgument('order_by', 'The order in which they are changed.'),
 ]
 
 const WRITE_QUERY: readonly Json[] = [

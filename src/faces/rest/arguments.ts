@@ -1,8 +1,10 @@
 /** The query arguments of a request: the general ones, those the verb declares, and filters on fields. */
-import { failures } from '../../model/failure.ts'
-import { parseFilter, parseOrder, selectFields, type Filter, type Order, type Place } from '../../model/query.ts'
+import { Failure, failures } from '../../model/failure.ts'
+import { selectFields } from '../../model/fields.ts'
+import { parseFilter, parseOrder, type Filter, type Order, type Place } from '../../model/query.ts'
 import { isServed, type Release } from '../../model/release.ts'
 import type { Resource } from '../../model/resource.ts'
+import { parseSearch, type Search } from '../../model/search.ts'
 import type { Dialect } from './dialects.ts'
 
 export const RETURN_TIMEOUT_SECONDS_MAX = 120
@@ -17,6 +19,7 @@ export interface ReadArguments {
   readonly offset: number
   readonly after?: Place
   readonly returnRecords: boolean
+  readonly search: Search | undefined
   readonly args: Readonly<Record<string, string>>
 }
 
@@ -54,8 +57,9 @@ export function readArguments(
   const args: Record<string, string> = {}
   for (const [name, expression] of given) {
     if (HARMLESS.has(name) || name === 'fields') continue
-    if (isCollection && PAGING.has(name)) continue
-    if (isCollection && name === 'limit' && !resource.fields.has('limit')) continue
+    // Tools send these with everything, be it a collection or one record.
+    if (SEARCH.has(name) && isCollection && !resource.fields.has(name)) continue
+    if (PAGING.has(name) || (name === 'limit' && !resource.fields.has('limit'))) continue
     if (isCollection && Object.hasOwn(declared, name)) args[name] = expression
     else filters.push(parseFilter(resource, name, expression, release))
   }
@@ -64,7 +68,7 @@ export function readArguments(
   return {
     fields,
     filters,
-    orders: parseOrder(resource, given.get('order_by') ?? given.get('$orderBy') ?? '', release),
+    orders: parseOrder(resource, [...given.getAll('order_by'), ...given.getAll('$orderBy')].join(','), release),
     limit:
       limit === null
         ? dialect.pageByDefault
@@ -72,8 +76,15 @@ export function readArguments(
     offset: integer('offset', given.get('offset') ?? '0', 0, Number.MAX_SAFE_INTEGER),
     ...(start === null ? {} : { after: decodePlace(start) }),
     returnRecords: booleanArgument(given, 'return_records', true),
+    search: isCollection && !resource.fields.has('query') ? searchOf(resource, given, release) : undefined,
     args,
   }
+}
+
+const SEARCH = new Set(['query', 'query_fields'])
+
+function searchOf(resource: Resource, given: URLSearchParams, release: Release): Search | undefined {
+  return parseSearch(resource, given.get('query'), given.getAll('query_fields'), release)
 }
 
 const PAGING = new Set(['max_records', 'offset', 'order_by', '$orderBy', 'start'])
@@ -103,9 +114,85 @@ export function writeArguments(
   }
 }
 
-/** The fields that tell one from another: the key, and the name. */
+export interface ManyArguments extends BulkArguments {
+  readonly filters: readonly Filter[]
+  readonly orders: readonly Order[]
+  readonly limit: number
+  readonly after?: Place
+}
+
+export interface BulkArguments extends WriteArguments {
+  /** Goes on with the others when one fails. */
+  readonly continueOnFailure: boolean
+  /** Each is done before the next is begun. */
+  readonly isSerial: boolean
+}
+
+/** How many one request changes when it does not say: those that remain follow by the link to the next page. */
+const CHANGED_BY_DEFAULT = 1000
+/** A write of many waits this long where it is not said otherwise, whoever asks. */
+const MANY_TIMEOUT_SECONDS = 15
+const TOGETHER = ['continue_on_failure', 'serial_records']
+/** The code of a request that lacks what it needs. */
+const LACKS = 262212
+
+/** Of a write of all records that a query chooses. Fails where no field is in the query: nobody means all of them. */
+export function manyArguments(
+  resource: Resource,
+  given: URLSearchParams,
+  release: Release,
+  declared: Readonly<Record<string, string>>,
+): ManyArguments {
+  insistOnCount(given)
+  const filters: Filter[] = []
+  const args: Record<string, string> = {}
+  for (const [name, expression] of given) {
+    if (HARMLESS.has(name) || MANY.has(name)) continue
+    if (Object.hasOwn(declared, name)) args[name] = expression
+    else filters.push(parseFilter(resource, name, expression, release))
+  }
+  if (filters.length === 0) {
+    throw new Failure('malformed', LACKS, 'Say in the query which ones are meant: by one field at least.')
+  }
+  const limit = given.get('max_records')
+  const start = given.get('start')
+  return {
+    filters,
+    args,
+    orders: parseOrder(resource, given.getAll('order_by').join(','), release),
+    limit: limit === null ? CHANGED_BY_DEFAULT : integer('max_records', limit, 1, PAGE_MAX),
+    ...(start === null ? {} : { after: decodePlace(start) }),
+    returnRecords: booleanArgument(given, 'return_records', false),
+    returnTimeoutSeconds: returnTimeout(given, MANY_TIMEOUT_SECONDS),
+    ...together(given),
+  }
+}
+
+/** No offset: what it passes over changes with every record that goes. */
+const MANY = new Set([...TOGETHER, 'max_records', 'order_by', 'start'])
+
+/** Of a write whose body lists the records. */
+export function bulkArguments(
+  resource: Resource,
+  given: URLSearchParams,
+  dialect: Dialect,
+  declared: Readonly<Record<string, string>>,
+): BulkArguments {
+  const own = new URLSearchParams([...given].filter(([name]) => !TOGETHER.includes(name)))
+  return { ...writeArguments(resource, own, dialect, declared), ...together(given) }
+}
+
+function together(given: URLSearchParams) {
+  return {
+    continueOnFailure: booleanArgument(given, 'continue_on_failure', false),
+    isSerial: booleanArgument(given, 'serial_records', false),
+  }
+}
+
+/** The fields that tell one from another: the key, the name, and what it belongs to where its path says so. */
 export function keyFields(resource: Resource, release: Release): string[] {
-  return ['uuid', ...resource.key, 'name'].filter((path, at, all) => {
+  const parents = resource.pathKeys.flatMap((key) => [key, key.replace(/uuid$/, 'name')])
+  return ['uuid', ...resource.key, 'name', ...parents].filter((path, at, all) => {
     const field = resource.fields.get(path)
     return field !== undefined && isServed(field.since, release) && all.indexOf(path) === at
   })
@@ -148,8 +235,9 @@ function integer(name: string, text: string, min: number, max: number): number {
 function booleanArgument(given: URLSearchParams, name: string, byDefault: boolean): boolean {
   const text = given.get(name)
   if (text === null) return byDefault
-  if (text !== 'true' && text !== 'false') throw failures.badArgument(name, 'it takes true or false.')
-  return text === 'true'
+  const word = text.toLowerCase()
+  if (word !== 'true' && word !== 'false') throw failures.badArgument(name, 'it takes true or false.')
+  return word === 'true'
 }
 
 function insistOnCount(given: URLSearchParams): void {

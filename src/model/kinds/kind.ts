@@ -30,11 +30,14 @@ export interface Member {
 
 export type JsonSchema = Readonly<Record<string, Json>>
 
-/** A value does not fit its kind. */
+/** A value does not fit its kind. A code says which of the usual ones, where it is another than of a wrong value. */
 export class Misfit extends Error {
-  constructor(message: string) {
+  readonly code: number | undefined
+
+  constructor(message: string, code?: number) {
     super(message)
     this.name = 'Misfit'
+    this.code = code
   }
 }
 

@@ -7,6 +7,7 @@ import {
   address,
   bytes,
   count,
+  decimal,
   duration,
   each,
   flag,
@@ -280,17 +281,53 @@ test('a list of records takes what is declared, and nothing with a name of Objec
   takes(kind, [
     [[{ name: 'a', size: '1k' }], [{ name: 'a', size: 1024 }]],
     [{ name: 'a', id: 5 }, [{ name: 'a' }]],
+    [
+      ['a', { name: 'b', _links: {} }],
+      [{ name: 'a' }, { name: 'b' }],
+    ],
   ])
   refuses(kind, [
     [{}],
     [{ name: 'a', other: 1 }],
-    ['a'],
+    [5],
     [null],
     [[{ name: 'a' }]],
     [{ name: 'a', toString: 1 }],
     [{ name: 'a', constructor: 1 }],
   ])
   refuses(kind, [[JSON.parse('{"name":"a","__proto__":{"size":1}}')]])
+})
+
+test('inside an element of a list, dotted names and nested ones mean the same', () => {
+  const schedule = group({ name: { kind: name(), doc: 'x' }, uuid: { kind: uuid(), doc: 'x' } })
+  const kind = each({ count: { kind: count(), doc: 'x' }, schedule: { kind: schedule, doc: 'x' } })
+  const id = '11111111-2222-4333-8444-555555555555'
+  takes(kind, [
+    [[{ count: '2', schedule: 'daily' }], [{ count: 2, schedule: { name: 'daily' } }]],
+    [[{ count: 2, 'schedule.name': 'daily' }], [{ count: 2, schedule: { name: 'daily' } }]],
+    [[{ 'schedule.name': 'daily', 'schedule.uuid': id }], [{ schedule: { name: 'daily', uuid: id } }]],
+    [[{ 'schedule.name': 'daily', schedule: { uuid: id } }], [{ schedule: { name: 'daily', uuid: id } }]],
+  ])
+  refuses(kind, [
+    [{ 'schedule.name': 'daily', schedule: { name: 'daily' } }],
+    [{ 'schedule.name': 'daily', schedule: 'daily' }],
+    [{ '__proto__.name': 'daily' }],
+    [{ 'schedule.__proto__': {} }],
+    [{ 'count.x': 1 }],
+  ])
+})
+
+test('what automation tools write for a value is taken for it', () => {
+  takes(flag(), [
+    ['True', true],
+    ['FALSE', false],
+  ])
+  takes(decimal(), [
+    ['1.5', 1.5],
+    ['-2', -2],
+  ])
+  refuses(decimal(), ['', 'x', '1e9', 'NaN', '.'])
+  takes(time(), [['2026-01-01T02:00:00 02:00', Date.parse('2026-01-01T00:00:00Z')]])
 })
 
 test('no kind takes a value that it cannot print, whatever the value is', (test) => {

@@ -72,10 +72,18 @@ function schemaOf(members: Readonly<Record<string, Member>>): JsonSchema {
   }
 }
 
-function parseMembers(given: unknown, members: Readonly<Record<string, Member>>): Value {
-  if (!isRecord(given)) throw new Misfit(`${quoted(given)} is not an object.`)
+/**
+ * Of what has a name, the name alone will do: `schedule: "daily"`. Dotted names mean what they mean in a body:
+ * `{ "schedule.name": "daily" }`.
+ */
+function parseMembers(whole: unknown, members: Readonly<Record<string, Member>>): Value {
+  const named = typeof whole === 'string' && Object.hasOwn(members, 'name') ? { name: whole } : whole
+  if (!isRecord(named)) throw new Misfit(`${quoted(named)} is not an object.`)
+  const given = undotted(named)
   for (const name of Object.keys(given)) {
-    if (!Object.hasOwn(members, name)) throw new Misfit(`It has an unknown property ${quoted(name)}.`)
+    if (name !== '_links' && !Object.hasOwn(members, name)) {
+      throw new Misfit(`It has an unknown property ${quoted(name)}.`)
+    }
   }
   const parsed: Record<string, Value> = {}
   for (const [name, member] of Object.entries(members)) {
@@ -84,6 +92,22 @@ function parseMembers(given: unknown, members: Readonly<Record<string, Member>>)
     else if (member.required === true) throw new Misfit(`Its property "${name}" is required.`)
   }
   return parsed
+}
+
+function undotted(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if (!Object.keys(given).some((name) => name.includes('.'))) return given
+  // Without a prototype, so that no name means more than it says.
+  const nested = Object.create(null) as Record<string, unknown>
+  for (const [name, value] of Object.entries(given)) {
+    const dot = name.indexOf('.')
+    const [base, inner] = dot < 0 ? [name, value] : [name.slice(0, dot), { [name.slice(dot + 1)]: value }]
+    const before = nested[base]
+    if (before === undefined) nested[base] = inner
+    else if (isRecord(before) && isRecord(inner) && !Object.keys(inner).some((each) => Object.hasOwn(before, each))) {
+      nested[base] = { ...before, ...inner }
+    } else throw new Misfit(`Its property ${quoted(name)} was given twice.`)
+  }
+  return nested
 }
 
 function printMembers(value: Value, members: Readonly<Record<string, Member>>): Json {

@@ -41,8 +41,9 @@ export function decimal(): Kind {
     ...whole,
     name: 'decimal',
     parse(value) {
-      if (typeof value !== 'number' || !Number.isFinite(value)) throw new Misfit(`${quoted(value)} is not a number.`)
-      return value
+      const given = typeof value === 'string' && /^-?\d{1,16}(\.\d{1,16})?$/.test(value) ? Number(value) : value
+      if (typeof given !== 'number' || !Number.isFinite(given)) throw new Misfit(`${quoted(value)} is not a number.`)
+      return given
     },
     schema: { type: 'number' },
   }
@@ -100,10 +101,12 @@ export function printSize(size: number): string {
   return `${value >= 10 || Number.isInteger(value) ? Math.round(value) : value.toFixed(1)} ${units[unit] ?? ''}`
 }
 
+/** True or false, or that as text in any case: Python writes `True` where it puts one into an address. */
 export function flag(): Kind {
   const parse = (value: unknown): boolean => {
-    if (value === true || value === 'true') return true
-    if (value === false || value === 'false') return false
+    const word = typeof value === 'string' ? value.toLowerCase() : value
+    if (word === true || word === 'true') return true
+    if (word === false || word === 'false') return false
     throw new Misfit(`${quoted(value)} is neither true nor false.`)
   }
   return {

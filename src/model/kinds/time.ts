@@ -2,6 +2,8 @@ import { compareNumbers, Misfit, quoted, type Kind } from './kind.ts'
 
 /** What a `Date` can hold. */
 const TIME_MS_MAX = 8.64e15
+/** A plus that is not escaped in an address arrives as a blank: `2026-01-01T00:00:00 02:00`. */
+const LOST_PLUS = /(T[\d:.]+) (\d{2}:?\d{2})$/
 
 /** A moment, kept as milliseconds; printed as ISO 8601 in UTC. Filters may use ISO 8601 or seconds since 1970. */
 export function time(): Kind {
@@ -10,7 +12,7 @@ export function time(): Kind {
       typeof value === 'number' || (typeof value === 'string' && /^\d{1,12}$/.test(value))
         ? Number(value) * 1000
         : typeof value === 'string' && /^\d{4}-\d{2}-\d{2}/.test(value)
-          ? Date.parse(value)
+          ? Date.parse(value.replace(LOST_PLUS, '$1+$2'))
           : Number.NaN
     if (!(Math.abs(ms) <= TIME_MS_MAX)) throw new Misfit(`${quoted(value)} is not a date and time (ISO 8601).`)
     return ms

@@ -60,11 +60,10 @@ export function copiesKind(): Kind {
 
 /** A schedule by its name alone, or by name or uuid in an object. */
 function scheduleKind(): Kind {
-  const kind = group({
+  return group({
     name: { kind: text({ charactersMax: 256 }), doc: 'The name of the schedule.' },
     uuid: { kind: uuid(), doc: 'The UUID of the schedule.' },
   })
-  return { ...kind, parse: (value) => kind.parse(typeof value === 'string' ? { name: value } : value) }
 }
 
 /** The copies of a policy's record. */

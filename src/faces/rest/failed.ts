@@ -1,0 +1,42 @@
+/** The answer to a request that failed, whatever the cause. */
+import { explainFailure } from '../../core/explain.ts'
+import { describe } from '../../core/jobs.ts'
+import type { Failure } from '../../model/failure.ts'
+import type { Json } from '../../model/value.ts'
+import type { RestFace, RestReply, RestRequest } from './answer.ts'
+import { statusOf, type Dialect } from './dialects.ts'
+
+export function failed(face: RestFace, request: RestRequest, dialect: Dialect, cause: unknown): RestReply {
+  const failure = explainFailure(cause)
+  if (failure.kind === 'internal') {
+    face.actions.cluster.log.error('A request failed.', {
+      method: request.method,
+      path: request.target.split('?', 1)[0] ?? '',
+      cause: describe(cause),
+    })
+  }
+  const { retryAfterSeconds } = failure
+  return {
+    status: statusOf(failure.kind, dialect),
+    headers: {
+      ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+      ...(failure.kind === 'unauthenticated' ? { 'www-authenticate': 'Basic realm="cluster", charset="UTF-8"' } : {}),
+    },
+    body: { error: printFailure(failure, dialect, request.headers) },
+  }
+}
+
+export function printFailure(
+  { message, code, target, givens }: Failure,
+  dialect: Dialect,
+  headers: RestRequest['headers'],
+): Record<string, Json> {
+  // For clients that word messages themselves: what stands in this one, by its place.
+  const hasArguments = givens.length > 0 && headers['x-dot-error-arguments']?.toLowerCase() === 'true'
+  return {
+    message,
+    code: dialect.errorCode(code),
+    ...(target === undefined ? {} : { target }),
+    ...(hasArguments ? { arguments: givens.map((given, at) => ({ code: String(at + 1), message: given })) } : {}),
+  }
+}

@@ -1,0 +1,54 @@
+/** GET of one record, and of a page of a collection. */
+import { readCollection, readInstance } from '../../core/read.ts'
+import { inTurns } from '../../core/turns.ts'
+import type { Json } from '../../model/value.ts'
+import type { RestReply } from './answer.ts'
+import { encodePlace, readArguments } from './arguments.ts'
+import type { Exchange } from './exchange.ts'
+import { scopeFilters } from './svm-scope.ts'
+import { getResults } from './write-listed.ts'
+
+export async function getInstance(exchange: Exchange): Promise<RestReply> {
+  const { cluster, behaviour, match, resource, asked } = exchange
+  const args = readArguments(resource, asked.query, asked.dialect, cluster.release, false)
+  const row = await readInstance(cluster, behaviour, match.pathValues, match.instance, args.fields)
+  await exchange.insistOnScope(row)
+  return { status: 200, headers: exchange.headers(), body: exchange.printer(args.fields)(row) }
+}
+
+export async function getCollection(exchange: Exchange): Promise<RestReply> {
+  const { cluster, behaviour, match, resource, asked } = exchange
+  const results = asked.query.get('job_results_uuid')
+  if (results !== null) return getResults(exchange, results)
+  const args = readArguments(resource, asked.query, asked.dialect, cluster.release, true, behaviour.readArgs)
+  const filters = [...scopeFilters(resource, exchange.scope), ...args.filters]
+  const page = await readCollection(cluster, behaviour, { path: match.pathValues, ...args, filters })
+  const links: Record<string, Json> = exchange.links === 'none' ? {} : { self: { href: asked.request.target } }
+  const headers = exchange.headers()
+  if (page.next !== undefined) {
+    const href = nextHref(exchange, encodePlace(page.next), args.limit)
+    links['next'] = { href }
+    headers['link'] = `<${href}>; rel="next"`
+  }
+  const print = exchange.printer(args.fields)
+  const records: Json[] = []
+  for await (const rows of inTurns(cluster.system, page.rows)) records.push(...rows.map(print))
+  return {
+    status: 200,
+    headers,
+    body: {
+      ...(args.returnRecords ? { records } : {}),
+      num_records: page.rows.length,
+      ...(Object.keys(links).length === 0 ? {} : { _links: links }),
+    },
+  }
+}
+
+/** The same request from a place on. */
+export function nextHref({ asked }: Exchange, start: string, limit: number): string {
+  const next = new URLSearchParams(asked.query)
+  next.delete('offset')
+  next.set('start', start)
+  if (!next.has('max_records') && !next.has('limit')) next.set('max_records', String(limit))
+  return `${asked.path}?${next.toString()}`
+}

@@ -1,0 +1,112 @@
+/** POST, PUT, PATCH and DELETE of one record. */
+import type { VerbName } from '../../core/behaviour.ts'
+import { failureOf, isActive } from '../../core/jobs.ts'
+import type { Performed } from '../../core/perform.ts'
+import { derive, findInstance, insistOnParents } from '../../core/read.ts'
+import { failures } from '../../model/failure.ts'
+import { selectFields } from '../../model/fields.ts'
+import type { Resource } from '../../model/resource.ts'
+import { flatten } from '../../model/shape.ts'
+import { type Json, type Row, textAt } from '../../model/value.ts'
+import type { RestReply } from './answer.ts'
+import { writeArguments, type WriteArguments } from './arguments.ts'
+import type { Exchange } from './exchange.ts'
+import { jobPath, recordPath } from './links.ts'
+import { inScope } from './svm-scope.ts'
+
+export async function createOne(exchange: Exchange, body: unknown): Promise<RestReply> {
+  const { cluster, behaviour, match, resource, asked } = exchange
+  const args = writeArguments(resource, asked.query, asked.dialect, behaviour.create?.args ?? {})
+  await insistOnParents(cluster, behaviour, match.pathValues)
+  const draft = newDraft(exchange, body)
+  return written(exchange, await exchange.perform('create', { draft, args: args.args }), args, 'create')
+}
+
+export async function changeOne(exchange: Exchange, verb: 'modify' | 'remove', body: unknown): Promise<RestReply> {
+  const { cluster, behaviour, match, resource, asked } = exchange
+  const args = writeArguments(resource, asked.query, asked.dialect, behaviour[verb]?.args ?? {})
+  const row = await findInstance(cluster, behaviour, match.pathValues, match.instance)
+  if (row === undefined) throw failures.notFound(resource.noun, resource.key[0])
+  await exchange.insistOnScope(row)
+  const draft = verb === 'modify' ? changes(exchange, body, args.args) : {}
+  return written(exchange, await exchange.perform(verb, { draft, row, args: args.args }), args, verb)
+}
+
+/** A new record as a body asks for it. */
+export function newDraft(exchange: Exchange, body: unknown): Row {
+  const { resource, cluster, scope, match, asked } = exchange
+  const isSizeless = resource.rowsOf === 'protocols/s3/buckets' && isObject(body) && !('size' in body)
+  const given = isSizeless ? { ...body, size: asked.dialect.bucketSizeBytes } : body
+  return inScope(resource, scope, flatten(resource, given, 'create', cluster.release), match.pathValues)
+}
+
+/** What a body asks to be changed. Fails where that is nothing, unless arguments ask for something. */
+export function changes(exchange: Exchange, body: unknown, args: Readonly<Record<string, string>>): Row {
+  const draft = flatten(exchange.resource, body, 'modify', exchange.cluster.release)
+  if (Object.keys(draft).length === 0 && Object.keys(args).length === 0) throw failures.nothingToApply()
+  return draft
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+async function written(
+  exchange: Exchange,
+  performed: Performed,
+  args: WriteArguments,
+  verb: VerbName,
+): Promise<RestReply> {
+  const { cluster, behaviour, match, resource, asked } = exchange
+  const { dialect } = asked
+  const { job } = performed
+  const ended =
+    job === undefined
+      ? undefined
+      : await asked.face.actions.jobs.wait(textAt(job, 'uuid'), args.returnTimeoutSeconds * 1000)
+  if (ended?.['state'] === 'failure') throw failureOf(ended)
+  const isDone = ended === undefined || !isActive(ended)
+  const row =
+    verb === 'remove'
+      ? undefined
+      : behaviour.rows === undefined
+        ? await cluster.find(resource.rowsOf, performed.key)
+        : await findInstance(cluster, behaviour, match.pathValues, instanceOf(resource, performed.key))
+  const body: Record<string, Json> = {}
+  const headers = exchange.headers()
+  if (job !== undefined) {
+    const uuid = textAt(job, 'uuid')
+    body['job'] = { uuid, _links: { self: { href: jobPath(uuid) } } }
+    if (!isDone) headers['location'] = jobPath(uuid)
+  }
+  // What is not made yet has its key already, and what was asked for.
+  const isPromised = verb === 'create' && job !== undefined
+  const shown = row ?? (isPromised ? { ...performed.draft, ...keyOf(resource, performed.key) } : undefined)
+  // What is shown once is shown in any case: the answer is the only place that has it.
+  const isShown = verb === 'create' && (args.returnRecords || resource.createMethod === 'PUT')
+  if (shown !== undefined && (isShown || Object.keys(performed.reveal).length > 0)) {
+    const fields = selectFields(resource, ['*'], cluster.release)
+    for (const revealed of Object.keys(performed.reveal)) fields.add(revealed)
+    const [derived = shown] = row === undefined ? [] : await derive(cluster, behaviour, [row], fields)
+    const record = exchange.printer(fields)({ ...derived, ...performed.reveal })
+    Object.assign(body, resource.createMethod === 'PUT' ? record : { num_records: 1, records: [record] })
+  }
+  if (shown !== undefined && verb === 'create' && (isDone || dialect.location === 'resource')) {
+    headers['location'] = recordPath(resource, exchange.collection, shown)
+  }
+  const created = verb === 'create' && !performed.wasDone ? 201 : 200
+  return { status: isDone && !(job !== undefined && args.returnTimeoutSeconds === 0) ? created : 202, headers, body }
+}
+
+/** The words of a path that lead to a record, by its key. */
+function instanceOf(resource: Resource, key: string): string[] {
+  return resource.key.length === 1 ? [key] : key.split('/')
+}
+
+/** The fields of the key of a record. */
+export function keyOf(resource: Resource, key: string): Row {
+  const { recordKey } = resource
+  if (recordKey.length === 1) return { [recordKey[0] ?? 'uuid']: key }
+  const parts = key.split('/')
+  return Object.fromEntries(recordKey.map((path, at) => [path, parts[at] ?? '']))
+}
