@@ -54,11 +54,12 @@ export function readArguments(
   const args: Record<string, string> = {}
   for (const [name, expression] of given) {
     if (HARMLESS.has(name) || name === 'fields') continue
-    if (isCollection && PAGING.has(name)) continue
-    if (isCollection && name === 'limit' && !resource.fields.has('limit')) continue
+    // Tools send these with everything, be it a collection or one record.
+    if (PAGING.has(name) || (name === 'limit' && !resource.fields.has('limit'))) continue
     if (isCollection && Object.hasOwn(declared, name)) args[name] = expression
     else filters.push(parseFilter(resource, name, expression, release))
   }
+  if (dialect.showsFiltered) for (const { path } of filters) fields.add(path)
   const limit = given.get('max_records') ?? (resource.fields.has('limit') ? null : given.get('limit'))
   const start = given.get('start')
   return {
