@@ -32,6 +32,8 @@ export interface FieldDeclaration {
   readonly isExpensive?: boolean
   /** Shown in the answer of the request that made it, never again. */
   readonly shownOnce?: boolean
+  /** `null` in a change takes it back to what it is where nobody says anything. */
+  readonly isClearable?: boolean
 }
 
 export interface Field {
@@ -44,6 +46,7 @@ export interface Field {
   readonly since: string | undefined
   readonly isExpensive: boolean
   readonly shownOnce: boolean
+  readonly isClearable: boolean
   /** Where this is the name or the uuid of another record: its type, and the path without the last word. */
   readonly reference:
     | { readonly type: string; readonly base: string; readonly part: 'name' | 'uuid' | 'list' }
@@ -138,6 +141,7 @@ function expand(path: string, declared: FieldDeclaration): Field[] {
     since: declared.since,
     isExpensive: declared.isExpensive ?? false,
     shownOnce: declared.shownOnce ?? false,
+    isClearable: declared.isClearable ?? false,
   } as const
   if (declared.ref !== undefined) {
     const { ref } = declared

@@ -141,8 +141,9 @@ export function flatten(
 const LISTS: ReadonlySet<string> = new Set(['list', 'each'])
 const NO_ARRAY = 262255
 
-/** Free text and lists can be emptied; a size, a name or a state always has a value. */
+/** Free text and lists can be emptied; a size, a name or a state always has a value, unless it says otherwise. */
 function mayBeEmpty(field: Field): boolean {
+  if (field.isClearable) return true
   return !field.isRequired && field.default === undefined && ['text', 'list', 'each'].includes(field.kind.name)
 }
 

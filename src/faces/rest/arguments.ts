@@ -63,6 +63,7 @@ export function readArguments(
     if (isCollection && Object.hasOwn(declared, name)) args[name] = expression
     else filters.push(parseFilter(resource, name, expression, release))
   }
+  if (dialect.showsFiltered) for (const { path } of filters) fields.add(path)
   const limit = given.get('max_records') ?? (resource.fields.has('limit') ? null : given.get('limit'))
   const start = given.get('start')
   return {

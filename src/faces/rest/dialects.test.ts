@@ -54,3 +54,13 @@ test('the link to the next page is there for every client', async () => {
   }
   await cluster.close()
 })
+
+test('tools are shown what they filter by, beside what they ask for', async () => {
+  const cluster = await startTestCluster()
+  const path = '/api/storage/volumes?name=vol1&svm.name=svm1&fields=size'
+  const [tool] = recordsOf((await cluster.call('GET', path, undefined, { headers: { 'x-dot-client-app': 'a' } })).body)
+  assert.deepEqual(tool?.['svm'], { name: 'svm1' })
+  const [plain] = recordsOf((await cluster.call('GET', path)).body)
+  assert.deepEqual(Object.keys(plain ?? {}), ['size'])
+  await cluster.close()
+})

@@ -12,6 +12,8 @@ export interface Dialect {
   readonly keysAlways: boolean
   /** What a collection shows when no `fields` are asked for: every field that is not expensive, or the keys alone. */
   readonly fieldsByDefault: 'standard' | 'keys'
+  /** What a filter names is shown beside what is asked for. */
+  readonly showsFiltered: boolean
   readonly pageByDefault: number
   /** How long a write waits for its job when `return_timeout` is not given. */
   readonly returnTimeoutSeconds: number
@@ -32,6 +34,7 @@ export const dialects: Readonly<Record<'spec' | 'native', Dialect>> = {
     errorCode: (code) => code,
     keysAlways: false,
     fieldsByDefault: 'standard',
+    showsFiltered: false,
     pageByDefault: 50,
     returnTimeoutSeconds: 15,
     createShowsRecords: true,
@@ -44,6 +47,7 @@ export const dialects: Readonly<Record<'spec' | 'native', Dialect>> = {
     errorCode: String,
     keysAlways: true,
     fieldsByDefault: 'keys',
+    showsFiltered: true,
     pageByDefault: 10_000,
     returnTimeoutSeconds: 0,
     createShowsRecords: false,

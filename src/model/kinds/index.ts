@@ -2,4 +2,5 @@ export { address, isUuid, name, netmask, oneOf, secret, text, uuid } from './tex
 export { bytes, count, decimal, flag, parseSize, printSize } from './number.ts'
 export { duration, time } from './time.ts'
 export { each, group, list } from './list.ts'
+export { only } from './only.ts'
 export { Misfit, type Kind } from './kind.ts'

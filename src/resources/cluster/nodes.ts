@@ -1,5 +1,5 @@
 import { define } from '../../core/behaviour.ts'
-import { name, oneOf, text, uuid } from '../../model/kinds/index.ts'
+import { name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
 import { versionFields, versionOf } from '../cluster.ts'
 
 export const nodes = define(
@@ -14,6 +14,7 @@ export const nodes = define(
       state: { doc: 'Whether it serves.', kind: oneOf('up', 'down') },
       membership: { doc: 'Whether it belongs to the cluster.', kind: oneOf('member', 'available') },
       model: { doc: 'What kind of machine it is.', kind: text() },
+      date: { doc: 'What its clock says.', kind: time() },
       ...versionFields,
     },
   },
@@ -22,6 +23,10 @@ export const nodes = define(
       {
         gives: Object.keys(versionFields),
         from: (cluster, rows) => Promise.resolve(rows.map(() => versionOf(cluster))),
+      },
+      {
+        gives: ['date'],
+        from: (cluster, rows) => Promise.resolve(rows.map(() => ({ date: cluster.now() }))),
       },
     ],
   },

@@ -8,7 +8,7 @@ import { isActive, JOBS } from '../../core/jobs.ts'
 import { placesOf } from '../../core/tree-of.ts'
 import { job, type Work } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
-import { type Row, textAt } from '../../model/value.ts'
+import { type Row, textAt, textOf } from '../../model/value.ts'
 import { VolumesFailure } from '../../ports/volumes.ts'
 import { AGGREGATES_LOCK } from './aggregate-space.ts'
 import { RECOVERY_QUEUE } from './volumes/recovery-queue.ts'
@@ -16,19 +16,23 @@ import { RECOVERY_QUEUE } from './volumes/recovery-queue.ts'
 const AGGREGATES = 'storage/aggregates'
 const CLAIMS_LOCK = 'aggregate-folders'
 const PATH = 'block_storage.path'
+const NODE = 'node.name'
 
 export const createAggregate = job({
   example: { name: 'aggr_example', 'block_storage.path': '/srv/aggr_example' },
   async plan(cluster, { draft }) {
     const name = textAt(draft, 'name')
     await insistOnName(cluster, name, undefined)
+    await insistOnNode(cluster, textAt(draft, NODE))
+    const { [PATH]: path, [NODE]: _node, ...others } = draft
     const key = cluster.system.random.uuid()
     const input = {
+      ...others,
       uuid: key,
       name,
       state: 'online',
       create_time: cluster.now(),
-      $folder: folderOf(textAt(draft, PATH)),
+      $folder: folderOf(textOf(path) || (await besideOldest(cluster, key))),
       $claimed: true,
     }
     return { key, input, locks: [CLAIMS_LOCK] }
@@ -64,7 +68,9 @@ export const modifyAggregate = job({
         const changed: Row = { ...(record.body as Row), ...(input['$change'] as Row) }
         await cluster.commit([
           cluster.put(AGGREGATES, changed, { expect: record.revision }),
-          cluster.event('aggregate.renamed', { aggregate: changed['name'] ?? '' }),
+          ...(changed['name'] === (record.body as Row)['name']
+            ? []
+            : [cluster.event('aggregate.renamed', { aggregate: changed['name'] ?? '' })]),
         ])
       },
     },
@@ -114,6 +120,19 @@ async function claim(cluster: Cluster, { key, input }: Work): Promise<void> {
 
 async function release(cluster: Cluster, { key, input }: Work): Promise<void> {
   await cluster.engineOf(input).release(key)
+}
+
+/** Where an aggregate lies that names no folder: in the one that the folder of the oldest aggregate lies in. */
+async function besideOldest(cluster: Cluster, key: string): Promise<string> {
+  const byAge = (await cluster.rows(AGGREGATES)).toSorted((a, b) => Number(a['create_time']) - Number(b['create_time']))
+  const place = byAge.map((row) => cluster.engineOf(row).place).find((one) => one.lastIndexOf('/') > 0)
+  if (place === undefined) throw failures.missing(PATH)
+  return `${place.slice(0, place.lastIndexOf('/'))}/aggregate-${key}`
+}
+
+async function insistOnNode(cluster: Cluster, name: string): Promise<void> {
+  if (name === '' || (await cluster.rows('cluster/nodes')).some((node) => node['name'] === name)) return
+  throw failures.invalid(NODE, `There is no node "${name}".`)
 }
 
 /** As it is kept: without what means nothing in it. */

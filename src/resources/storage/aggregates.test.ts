@@ -130,3 +130,37 @@ test('an SVM that is kept to some aggregates has its volumes in these alone', as
   assert.equal((await cluster.call('DELETE', aggregate)).status, 409)
   await cluster.close()
 })
+
+test('an aggregate that names no folder lies beside the oldest, and keeps of how many disks it was to be', async () => {
+  const cluster = await startTestCluster()
+  await create(cluster, 'older', '/disk2/holdfast')
+  const disks = { block_storage: { primary: { disk_count: 5 } } }
+  assert.equal((await cluster.call('POST', AGGREGATES, { name: 'aggr2', node: 'node1', ...disks })).status, 201)
+  const path = `${AGGREGATES}/${await cluster.uuidOf(AGGREGATES, 'aggr2')}`
+  const { body } = await cluster.call('GET', `${path}?fields=block_storage,node`)
+  assert.deepEqual([body['node']?.['name'], body['block_storage']?.['primary']], ['node1', { disk_count: 5 }])
+  assert.equal(body['block_storage']?.['path'], `/disk2/aggregate-${path.split('/').at(-1)}`)
+  assert.equal((await cluster.call('PATCH', path, { 'block_storage.primary.disk_count': 6 })).status, 200)
+  const after = await cluster.call('GET', `${path}?fields=name,block_storage.primary`)
+  assert.deepEqual([after.body['name'], after.body['block_storage']?.['primary']?.['disk_count']], ['aggr2', 6])
+  await cluster.close()
+})
+
+test('what an aggregate does not do for its volumes is refused by name', async () => {
+  const cluster = await startTestCluster()
+  for (const [field, value] of [
+    ['block_storage.primary.raid_type', 'raid_dp'],
+    ['block_storage.mirror.enabled', true],
+    ['data_encryption.software_encryption_enabled', true],
+    ['snaplock_type', 'compliance'],
+    ['node.name', 'node9'],
+  ] as const) {
+    const refused = await cluster.call('POST', AGGREGATES, {
+      name: 'aggr2',
+      'block_storage.path': '/disk2/a',
+      [field]: value,
+    })
+    assert.deepEqual([refused.status, refused.body['error']?.['target']], [422, field])
+  }
+  await cluster.close()
+})

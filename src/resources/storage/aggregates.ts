@@ -1,7 +1,8 @@
 import { aggregateOf } from '../../core/aggregate-of.ts'
 import { define } from '../../core/behaviour.ts'
 import type { Derivation } from '../../core/behaviour.ts'
-import { bytes, count, decimal, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
+import { bytes, count, decimal, flag, name, oneOf, only, text, time, uuid } from '../../model/kinds/index.ts'
+import type { FieldDeclaration } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { spaceOf } from './aggregate-space.ts'
 import { ratio } from './volumes/efficiency.ts'
@@ -90,6 +91,46 @@ const space: Derivation = {
     ),
 }
 
+/** What tools say of the disks of an aggregate. They are the machine's, so there is little that can be said. */
+const diskFields: Record<string, FieldDeclaration> = {
+  'block_storage.primary.disk_count': {
+    doc: 'Of how many disks it is to be. Kept: disks are those of the machine.',
+    kind: count({ min: 1, max: 10_000 }),
+    set: 'always',
+  },
+  'block_storage.primary.raid_type': {
+    doc: 'How it is to survive the loss of a disk. It does not: have the machine take care of that.',
+    kind: only(
+      'raid0',
+      oneOf('raid0', 'raid4', 'raid_dp', 'raid_tec'),
+      'disks are not mirrored here. Have the machine do that, below the folder.',
+    ),
+    set: 'create',
+  },
+  'block_storage.mirror.enabled': {
+    doc: 'Whether it is mirrored. It is not.',
+    kind: only(false, flag(), 'aggregates are not mirrored. Have the machine do that, below the folder.'),
+    set: 'always',
+    default: false,
+  },
+  'data_encryption.software_encryption_enabled': {
+    doc: 'Whether its volumes are encrypted. They are not: encrypt the disk.',
+    kind: only(false, flag(), 'volumes are not encrypted. Encrypt the disk that the folder lies on.'),
+    set: 'always',
+    default: false,
+  },
+  snaplock_type: {
+    doc: 'Whether files in it are locked. They are not: lock objects.',
+    kind: only(
+      'non_snaplock',
+      oneOf('non_snaplock', 'compliance', 'enterprise'),
+      'files are not locked. Lock the objects of a bucket instead, with its retention.',
+    ),
+    set: 'create',
+    default: 'non_snaplock',
+  },
+}
+
 export const aggregates = define(
   {
     path: '/storage/aggregates',
@@ -104,13 +145,13 @@ export const aggregates = define(
         kind: oneOf('online', 'offline'),
       },
       'block_storage.path': {
-        doc: 'The folder of the machine that it is: an absolute path. It is made when it is not there, and must be empty.',
+        doc: 'The folder of the machine that it is: an absolute path. It is made when it is not there, and must be empty. Without it, a new one beside that of the oldest aggregate.',
         kind: text({ pattern: /^\//, patternDoc: 'a path that begins with "/"' }),
         set: 'create',
-        required: true,
       },
+      ...diskFields,
       create_time: { doc: 'When it was made.', kind: time() },
-      'node.name': { doc: 'The node that serves it.', kind: text() },
+      'node.name': { doc: 'The node that serves it.', kind: text(), set: 'create' },
       'space.block_storage.size': { doc: 'Bytes of the disk that volumes may use.', kind: bytes() },
       'space.block_storage.used': {
         doc: 'Bytes that are used on the disk, or promised to volumes with a guarantee.',

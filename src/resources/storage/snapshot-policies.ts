@@ -97,9 +97,11 @@ export const snapshotPolicies = define(
           const user = [
             ...(await cluster.rows('storage/volumes')),
             ...(await cluster.rows('protocols/s3/buckets')),
+            ...(await cluster.rows('svm/svms')),
           ].find((one) => one['snapshot_policy.uuid'] === key)
           if (user !== undefined) {
-            const noun = user['volume.uuid'] === undefined ? 'volume' : 'bucket'
+            const noun =
+              user['svm.uuid'] === undefined ? 'SVM' : user['volume.uuid'] === undefined ? 'volume' : 'bucket'
             const message = `The ${noun} "${textAt(user, 'name')}" has this snapshot policy. Give it another one first.`
             throw failures.inUse(message, undefined, 1638415)
           }

@@ -5,7 +5,9 @@
 import type { Cluster } from '../../core/cluster.ts'
 import { Interrupted, type Work } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
-import { type Row, textAt } from '../../model/value.ts'
+import { text } from '../../model/kinds/index.ts'
+import type { FieldDeclaration } from '../../model/resource.ts'
+import { type Row, textAt, textOf } from '../../model/value.ts'
 import type { Change, SnapshotRow } from '../../ports/catalog.ts'
 import { readSettings } from '../../s3/bucket-settings.ts'
 import { BUCKET_SNAPSHOTS } from '../protocols/s3/bucket-snapshots.ts'
@@ -24,6 +26,25 @@ export const restoreArgs = {
   'restore_to.path':
     'Only this goes back, and newer snapshots stay: "/<bucket>", "/<bucket>/<prefix>/" or "/<bucket>/<key>".',
 } as const
+
+/** The same as fields of the body, as some tools send them. None of them is kept. */
+export const restoreFields: Record<string, FieldDeclaration> = Object.fromEntries(
+  Object.entries(restoreArgs).map(([path, doc]) => [path, { doc, kind: text(), set: 'modify' }]),
+)
+
+/** What a request asks to go back to, be it in its query or in its body; and what else it changes. */
+export function restoreOf(
+  args: Readonly<Record<string, string>>,
+  draft: Row,
+): { readonly args: Readonly<Record<string, string>>; readonly draft: Row } {
+  const isAsked = ([path]: readonly [string, unknown]) => path in restoreArgs
+  const entries = Object.entries(draft)
+  const asked = entries.filter(isAsked).map(([path, value]) => [path, textOf(value)])
+  return {
+    args: { ...(Object.fromEntries(asked) as Record<string, string>), ...args },
+    draft: Object.fromEntries(entries.filter((entry) => !isAsked(entry))),
+  }
+}
 
 /** What the job needs to know: the snapshot, and the part where it is not all. */
 export interface PlannedRestore {

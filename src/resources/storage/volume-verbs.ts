@@ -10,7 +10,7 @@ import { CommitRefused, type Change } from '../../ports/catalog.ts'
 import { QTREES } from './qtree-verbs.ts'
 import { quotaLock, QUOTA_RULES, switchChanges } from './quota/limits.ts'
 import { QUOTA_NOTES } from './quota-watch.ts'
-import { plannedRestore, restore, restoreArgs, undoRestore } from './volume-restore.ts'
+import { plannedRestore, restore, restoreArgs, restoreOf, undoRestore } from './volume-restore.ts'
 import { AGGREGATES_LOCK, availableIn, ownedBytes, placed, queuedBytes } from './aggregate-space.ts'
 import { FULLNESS } from './volume-watch.ts'
 import { withAutosize } from './volumes/autosize.ts'
@@ -31,6 +31,7 @@ import { releaseBase } from './volumes/clone-base.ts'
 import { isNameTaken } from './volumes/clone-buckets.ts'
 import { isClone } from './volumes/clone-fields.ts'
 import { chargedTo, reserveOf } from './volumes/reserve.ts'
+import { insistOnPath, usualNas, withPath } from './volumes/nas.ts'
 import { plannedMove } from './volumes/move.ts'
 import { forgetMoves, insistOnNoMove, movementOf, steerMove, wishOf } from './volumes/movement.ts'
 import { isEfficiencyOn, withEfficiency } from './volumes/efficiency.ts'
@@ -45,6 +46,7 @@ import {
   TREES_LOCK,
 } from './volumes/recovery-queue.ts'
 import { isReadOnly } from './volumes/types.ts'
+import { insistOnRoom } from '../svm/svm-fields.ts'
 
 const MB = 2 ** 20
 export const VOLUME_BYTES_MIN = MB
@@ -79,10 +81,12 @@ export const createVolume = job({
     const lock = `volume-name:${svm}/${name}`
     if (cluster.locks.isHeld(lock))
       throw failures.duplicate(`A volume named "${name}", still being made,`, 'name', 13107405)
+    const owner = await cluster.find('svm/svms', svm)
+    await insistOnRoom(cluster, owner)
     const parent = await parentOf(cluster, draft)
     const aggregate = await chooseAggregate(cluster, draft, parent)
     const key = cluster.system.random.uuid()
-    const whole = { ...(await usual(cluster, parent)), ...draft }
+    const whole = withPath({ ...(await usual(cluster, parent, owner)), ...draft })
     const input = {
       ...(await withEfficiency(cluster, withAutosize(whole, draft, VOLUME_BYTES_MAX), draft)),
       ...(parent === undefined ? {} : await cloneOf(cluster, draft, parent)),
@@ -135,8 +139,10 @@ async function writeRecord(cluster: Cluster, work: Work): Promise<void> {
   // Between the look at the space and the commit nobody else may promise it away.
   await cluster.locks.with([AGGREGATES_LOCK], async () => {
     await insistOnSpace(cluster, aggregateOf(input), input)
+    await insistOnPath(cluster, input)
     const svm = await cluster.catalog.record('svm/svms', textAt(input, 'svm.uuid'))
     if (svm === undefined) throw failures.notFound('SVM', 'svm.uuid')
+    await insistOnRoom(cluster, svm.body)
     await cluster.commit([
       { do: 'check-record', type: svm.type, key: svm.key, expect: svm.revision },
       cluster.put('storage/volumes', input, { expect: 'absent' }),
@@ -151,11 +157,16 @@ async function writeRecord(cluster: Cluster, work: Work): Promise<void> {
 }
 
 export const modifyVolume = job({
-  args: { ...restoreArgs, validate_only: 'Only tells whether the volume can be moved, and moves nothing.' },
+  args: {
+    ...restoreArgs,
+    validate_only: 'Only tells whether the volume can be moved, and moves nothing.',
+    sizing_method: 'Taken for tools that send it with a size, and changes nothing: a volume has no constituents.',
+  },
   example: { size: '96m', comment: 'grown' },
   moreExamples: { split: { body: { 'clone.split_initiated': true }, of: 'clone' } },
-  async plan(cluster, { row = {}, draft, args }) {
+  async plan(cluster, { row = {}, draft: given, args: givenArgs }) {
     const key = textAt(row, 'uuid')
+    const { args, draft } = restoreOf(givenArgs, given)
     const move = await plannedMove(cluster, row, draft, args)
     if (move !== undefined) return move
     const { asked, others } = movementOf(draft)
@@ -163,6 +174,7 @@ export const modifyVolume = job({
       throw failures.missing('movement.destination_aggregate')
     }
     const wish = textAt(asked, 'movement.state')
+    await insistOnPath(cluster, { ...row, ...draft })
     const planned = await plannedRestore(cluster, row, args)
     const split = plannedSplit(row, others)
     const after = await withEfficiency(cluster, { ...row, ...draft }, draft)
@@ -193,13 +205,14 @@ export const modifyVolume = job({
           if (record === undefined) throw failures.notFound('volume', 'uuid')
           const before = record.body as Row
           const given: Row = isRecord(change) ? change : {}
-          const sized = withAutosize({ ...before, ...given }, given, VOLUME_BYTES_MAX)
+          const sized = withAutosize(withPath({ ...before, ...given }), given, VOLUME_BYTES_MAX)
           const after = await withEfficiency(cluster, sized, given)
           const aggregate = aggregateOf(before)
           if (after['size'] !== before['size'] || after['guarantee.type'] !== before['guarantee.type']) {
             await insistOnSpace(cluster, aggregate, after)
           }
           await insistOnName(cluster, after)
+          await insistOnPath(cluster, after)
           await commitSize(cluster, key, after, [
             { do: 'resize-volume', volume: key, sizeBytes: Number(after['size']), reserveBytes: reserveOf(after) },
             placed(after),
@@ -292,9 +305,10 @@ const BUCKETS = 'protocols/s3/buckets'
 const GB = 2 ** 30
 
 /** What a volume is where nothing is said of it: as its parent, if it has one. */
-async function usual(cluster: Cluster, parent: Row | undefined): Promise<Row> {
-  const policy = await cluster.keyOfName('storage/snapshot-policies', 'default')
+async function usual(cluster: Cluster, parent: Row | undefined, svm: Row | undefined): Promise<Row> {
+  const policy = svm?.['snapshot_policy.uuid'] ?? (await cluster.keyOfName('storage/snapshot-policies', 'default'))
   return {
+    ...usualNas(parent),
     size: parent?.['size'] ?? GB,
     'guarantee.type': parent?.['guarantee.type'] ?? 'volume',
     'snapshot_policy.uuid': parent === undefined ? (policy ?? null) : (parent['snapshot_policy.uuid'] ?? null),

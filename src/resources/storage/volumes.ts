@@ -6,10 +6,13 @@ import { autosizeFields } from './volumes/autosize.ts'
 import { cloneFields, cloneReadings } from './volumes/clone-fields.ts'
 import { reserveFields } from './volumes/reserve.ts'
 import { quotaFields, volumeQuota } from './volumes/quota.ts'
+import { keptFields, keptReadings } from './volumes/kept.ts'
+import { nasFields } from './volumes/nas.ts'
 import { moveVolume } from './volumes/move.ts'
 import { movement, movementFields } from './volumes/movement.ts'
 import { efficiencyFields, volumeEfficiency } from './volumes/efficiency.ts'
 import { volumeMetrics, volumeSpace } from './volume-readings.ts'
+import { restoreFields } from './volume-restore.ts'
 
 export const volumes = define(
   {
@@ -60,6 +63,8 @@ export const volumes = define(
         set: 'always',
       },
       'qos.policy': { doc: 'Its ceilings of throughput.', ref: 'storage/qos/policies', set: 'always' },
+      ...nasFields,
+      ...keptFields,
       ...quotaFields,
       ...movementFields,
       ...efficiencyFields,
@@ -76,11 +81,20 @@ export const volumes = define(
       ...reserveFields,
       'space.footprint': { doc: 'Bytes it takes from its aggregate, its guarantee included.', kind: bytes() },
       ...cloneFields,
+      ...restoreFields,
       ...operationFields,
     },
   },
   {
-    derive: [...volumeSpace, ...cloneReadings, volumeQuota, movement, volumeEfficiency, ...volumeMetrics],
+    derive: [
+      ...volumeSpace,
+      ...cloneReadings,
+      ...keptReadings,
+      volumeQuota,
+      movement,
+      volumeEfficiency,
+      ...volumeMetrics,
+    ],
     create: createVolume,
     modify: modifyVolume,
     remove: removeVolume,

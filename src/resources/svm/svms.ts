@@ -12,6 +12,7 @@ import {
   RETENTION_HOURS,
   RETENTION_HOURS_MAX,
 } from '../storage/volumes/recovery-queue.ts'
+import { serviceFields, UNLIMITED, usualPolicy } from './svm-fields.ts'
 
 /** SVMs of a cluster; the documented limit of the field for data SVMs is 1,000 for each cluster of many nodes. */
 const SVMS_MAX = 1000
@@ -50,6 +51,25 @@ export const svms = define(
         set: 'modify',
         since: '9.9.1',
       },
+      snapshot_policy: {
+        doc: 'The policy of volumes that are made without one. Without it, `default`.',
+        ref: 'storage/snapshot-policies',
+        set: 'always',
+      },
+      max_volumes: {
+        doc: 'How many volumes it may have: a number, or `unlimited`.',
+        kind: text({ pattern: /^(?:unlimited|\d{1,5})$/, patternDoc: 'a number, or "unlimited"' }),
+        set: 'always',
+        default: UNLIMITED,
+        since: '9.9.1',
+      },
+      'ipspace.name': {
+        doc: 'The IPspace of its network interfaces. There is one.',
+        kind: oneOf('Default'),
+        set: 'create',
+        default: 'Default',
+      },
+      ...serviceFields,
       aggregates: {
         doc: 'Aggregates its volumes may be made in. Empty: any.',
         refs: 'storage/aggregates',
@@ -86,7 +106,13 @@ export const svms = define(
           throw failures.invalid(undefined, `The cluster has ${SVMS_MAX} SVMs, which is the limit.`)
         }
         const key = cluster.system.random.uuid()
-        const input = { ...draft, uuid: key, state: 'running', create_time: cluster.now() }
+        const input = {
+          ...(await usualPolicy(cluster)),
+          ...draft,
+          uuid: key,
+          state: 'running',
+          create_time: cluster.now(),
+        }
         return { key, input, locks: [`svm-name:${svmName}`] }
       },
       steps: [

@@ -1,16 +1,14 @@
-"""Runs the checks of this folder against the endpoint of the environment. One line of JSON on stdout for each:
+"""Runs the checks of the modules that are named against the addresses of the environment. One line of JSON for each:
 
     {"checks": 30}                                    before the first
     {"name": "...", "seconds": 0.2, "failure": null}  after each; the failure is a traceback
 """
 
+import importlib
 import json
 import sys
 import time
 import unittest
-
-import configuration
-import objects
 
 
 class Lines(unittest.TestResult):
@@ -40,7 +38,8 @@ def say(**line):
     print(json.dumps(line), flush=True)
 
 
-suite = unittest.TestSuite(unittest.defaultTestLoader.loadTestsFromModule(module) for module in (objects, configuration))
+modules = [importlib.import_module(name) for name in sys.argv[1:]]
+suite = unittest.TestSuite(unittest.defaultTestLoader.loadTestsFromModule(module) for module in modules)
 say(checks=suite.countTestCases())
 suite.run(Lines())
 sys.exit(0)

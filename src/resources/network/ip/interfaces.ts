@@ -2,7 +2,9 @@ import { define } from '../../../core/behaviour.ts'
 import { plainVerbs } from '../../../core/plain.ts'
 import { failures } from '../../../model/failure.ts'
 import { address, flag, list, name, netmask, oneOf, text, uuid } from '../../../model/kinds/index.ts'
-import { textAt } from '../../../model/value.ts'
+import { textAt, textOf } from '../../../model/value.ts'
+
+const HOME = 'location.home_node.name'
 
 export const interfaces = define(
   {
@@ -28,9 +30,19 @@ export const interfaces = define(
       enabled: { doc: 'Whether it is to serve.', kind: flag(), set: 'always', default: true },
       state: { doc: 'Whether it serves.', kind: oneOf('up', 'down') },
       scope: { doc: 'Whether it belongs to an SVM or to the cluster.', kind: oneOf('svm', 'cluster') },
+      'service_policy.name': {
+        doc: 'The name of the policy that says what is served at it. Kept: it serves what its SVM has.',
+        kind: name({ charactersMax: 256 }),
+        set: 'always',
+        default: 'default-data-files',
+      },
       services: { doc: 'What is served at it.', kind: list(text()) },
       'location.node.name': { doc: 'The node that has it now.' },
-      'location.home_node.name': { doc: 'The node it belongs to.' },
+      'location.home_node.name': {
+        doc: 'The node it belongs to.',
+        kind: text({ charactersMax: 255 }),
+        set: 'always',
+      },
       'location.is_home': { doc: 'Whether it is where it belongs.', kind: flag() },
     },
   },
@@ -57,7 +69,11 @@ export const interfaces = define(
           (other) => other['ip.address'] === row['ip.address'] && other['svm.uuid'] !== row['svm.uuid'],
         )
         if (clash !== undefined) throw failures.duplicate('An interface with that address', 'ip.address', 1376963)
-        return { ...row, scope: 'svm', services: ['data_core', 'data_s3_server'] }
+        const { [HOME]: home = '', ...kept } = row
+        if (home !== '' && !(await cluster.rows('cluster/nodes')).some((node) => node['name'] === home)) {
+          throw failures.invalid(HOME, `There is no node "${textOf(home)}".`)
+        }
+        return { ...kept, scope: 'svm', services: ['data_core', 'data_s3_server'] }
       },
     }),
   },

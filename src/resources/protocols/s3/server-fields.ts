@@ -44,6 +44,7 @@ export function serverFields(options: { readonly rootIsRequired: boolean }): Rec
       set: 'always',
       default: 'default',
     },
+    'certificate.name': { doc: 'The certificate that it shows. It shows that of the cluster.', kind: text() },
     object_size_max: {
       doc: 'The most bytes an object may have, up to 5 TiB. What is larger than 5 GiB has to be uploaded in parts.',
       kind: bytes({ min: 1, max: OBJECT_BYTES_MAX }),

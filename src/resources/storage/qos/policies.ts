@@ -94,6 +94,7 @@ export const qosPolicies = define(
         doc: 'Operations per second for each TiB at least. 0: no floor.',
         kind: count({ min: 0, max: 2 ** 31 - 1 }),
         set: 'always',
+        isClearable: true,
       },
       'adaptive.peak_iops': {
         doc: 'The most operations per second for each TiB.',
@@ -104,23 +105,27 @@ export const qosPolicies = define(
         doc: 'The ceiling is never below this, however small the object.',
         kind: count({ min: 0, max: 2 ** 31 - 1 }),
         set: 'always',
+        isClearable: true,
       },
       'adaptive.expected_iops_allocation': {
         doc: 'Which TiB are meant.',
         kind: oneOf('used_space', 'allocated_space'),
         set: 'always',
+        isClearable: true,
         since: '9.10.1',
       },
       'adaptive.peak_iops_allocation': {
         doc: 'Which TiB are meant.',
         kind: oneOf('used_space', 'allocated_space'),
         set: 'always',
+        isClearable: true,
         since: '9.10.1',
       },
       'adaptive.block_size': {
         doc: 'The size of one operation; with it the ceiling is one of bytes as well.',
         kind: oneOf('any', '4k', '8k', '16k', '32k', '64k', '128k'),
         set: 'always',
+        isClearable: true,
         since: '9.10.1',
       },
     },
@@ -147,7 +152,7 @@ function complete(row: Row): Row {
   if (isAdaptive && isFixed) {
     throw failures.invalid('adaptive', 'A QoS policy is either fixed or adaptive.', 8454277)
   }
-  const common: Row = { ...row, scope: 'svm', policy_class: 'user_defined' }
+  const common: Row = { ...(Object.fromEntries(given) as Row), scope: 'svm', policy_class: 'user_defined' }
   if (isAdaptive) {
     const peak = row['adaptive.peak_iops']
     const expected = row['adaptive.expected_iops'] ?? 0

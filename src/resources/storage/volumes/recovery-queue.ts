@@ -51,7 +51,8 @@ export function queueChanges(cluster: Cluster, volume: Row, hours: number, withi
     deletion_request_time: cluster.now(),
     retention_hours: hours,
     $tree: treeOf(volume),
-    $volume: volume,
+    // It comes back mounted nowhere: meanwhile another may be there.
+    $volume: { ...volume, 'nas.path': null },
     $within: within.map(({ type, body }) => ({ type, body: body as Row })),
   }
   return [

@@ -44,7 +44,7 @@ export const snapshots = define(
         since: '9.9.1',
       },
       volume: { doc: 'The volume it is of.', ref: 'storage/volumes' },
-      svm: { doc: 'The SVM of the volume.', ref: 'svm/svms' },
+      svm: { doc: 'The SVM of the volume.', ref: 'svm/svms', set: 'create' },
     },
   },
   {
@@ -63,6 +63,10 @@ export const snapshots = define(
       async plan(cluster, { draft, path }) {
         const volume = path['volume.uuid'] ?? ''
         const row = await cluster.row('storage/volumes', volume)
+        const svm = draft['svm.uuid']
+        if (typeof svm === 'string' && svm !== row['svm.uuid']) {
+          throw failures.invalid('svm.name', 'The volume is of another SVM.', 2621706)
+        }
         insistOnReadWrite(row, 1638461)
         if (row['state'] === 'offline') throw failures.inUse('The volume is offline.', undefined, 524479)
         await insistOnName(cluster, textAt(draft, 'name'), volume)

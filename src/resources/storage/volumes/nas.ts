@@ -1,0 +1,68 @@
+/** How a volume is to be seen by clients of files: kept until there is file access, and where qtrees have their paths. */
+import type { Cluster } from '../../../core/cluster.ts'
+import { failures } from '../../../model/failure.ts'
+import { count, oneOf, text } from '../../../model/kinds/index.ts'
+import type { FieldDeclaration } from '../../../model/resource.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+
+const PATH = 'nas.path'
+const ID_MAX = 2 ** 32 - 1
+/** What clients of the interface know a bad path by. */
+const BAD_PATH = 918252
+
+export const nasFields: Record<string, FieldDeclaration> = {
+  [PATH]: {
+    doc: 'Where in its SVM it is mounted, as "/projects". Empty: nowhere.',
+    kind: text({
+      charactersMax: 255,
+      pattern: /^(?:(?:\/(?!\.{1,2}(?:\/|$))[^/]+)+)?$/,
+      patternDoc: 'a path that begins with "/" and ends without one, or nothing',
+    }),
+    set: 'always',
+  },
+  'nas.security_style': {
+    doc: 'Whose permissions decide. Kept for file access.',
+    kind: oneOf('unix', 'ntfs', 'mixed', 'unified'),
+    set: 'always',
+  },
+  'nas.unix_permissions': {
+    doc: 'Permissions of its top folder, as the digits of an octal number: 755. Kept for file access.',
+    kind: count({ min: 0, max: 7777 }),
+    set: 'always',
+  },
+  'nas.uid': { doc: 'Who owns its top folder.', kind: count({ min: 0, max: ID_MAX }), set: 'always' },
+  'nas.gid': { doc: 'The group of its top folder.', kind: count({ min: 0, max: ID_MAX }), set: 'always' },
+  'nas.export_policy.name': {
+    doc: 'The name of the export policy that says who may mount it. Kept for file access.',
+    kind: text({ charactersMin: 1, charactersMax: 256 }),
+    set: 'always',
+  },
+}
+
+const USUAL: Row = {
+  'nas.security_style': 'unix',
+  'nas.unix_permissions': 755,
+  'nas.uid': 0,
+  'nas.gid': 0,
+  'nas.export_policy.name': 'default',
+}
+
+/** What a volume has of this where nothing is said: as its parent, if it has one. No two are in the same place. */
+export function usualNas(parent: Row | undefined): Row {
+  return Object.fromEntries(Object.entries(USUAL).map(([path, value]) => [path, parent?.[path] ?? value]))
+}
+
+/** A volume that is mounted nowhere has no path. */
+export function withPath(volume: Row): Row {
+  return volume[PATH] === '' ? { ...volume, [PATH]: null } : volume
+}
+
+/** To be called with a lock held under which no other volume gets a path. */
+export async function insistOnPath(cluster: Cluster, volume: Row): Promise<void> {
+  const path = textAt(volume, PATH)
+  if (path === '') return
+  const others = await cluster.rows('storage/volumes', textAt(volume, 'svm.uuid'))
+  const holder = others.find((other) => other[PATH] === path && other['uuid'] !== volume['uuid'])
+  if (holder === undefined) return
+  throw failures.invalid(PATH, `Volume "${textAt(holder, 'name')}" is mounted at "${path}" already.`, BAD_PATH)
+}

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { asText } from '../../../test/support/body.ts'
+import { startTestCluster } from '../../../test/support/cluster.ts'
+
+const SVMS = '/api/svm/svms'
+const VOLUMES = '/api/storage/volumes'
+
+test('an SVM says what it allows, and says it again as it was set', async () => {
+  const cluster = await startTestCluster()
+  await cluster.call('POST', SVMS, { name: 's', ipspace: 'Default', nfs: { allowed: false }, iscsi: { allowed: true } })
+  const path = `${SVMS}/${await cluster.uuidOf(SVMS, 's')}`
+  const { body } = await cluster.call('GET', `${path}?fields=ipspace,nfs,cifs,iscsi,fcp,nvme,max_volumes`)
+  const allowed = (['nfs', 'cifs', 'iscsi', 'fcp', 'nvme'] as const).map((protocol) => body[protocol]?.['allowed'])
+  assert.deepEqual(allowed, [false, true, true, false, false])
+  assert.deepEqual([body['ipspace']?.['name'], body['max_volumes']], ['Default', 'unlimited'])
+  assert.equal((await cluster.call('PATCH', path, { nfs: { allowed: true }, max_volumes: 7 })).status, 200)
+  assert.equal((await cluster.call('GET', `${path}?fields=max_volumes`)).body['max_volumes'], '7')
+  await cluster.close()
+})
+
+test('an SVM has no more volumes than it may have', async () => {
+  const cluster = await startTestCluster()
+  await cluster.call('POST', SVMS, { name: 's', max_volumes: '1' })
+  const make = (name: string) =>
+    cluster.call('POST', VOLUMES, { name, svm: 's', size: '20m', 'guarantee.type': 'none' })
+  assert.equal((await make('v')).status, 201)
+  assert.equal((await make('w')).status, 409)
+  const path = `${SVMS}/${await cluster.uuidOf(SVMS, 's')}`
+  await cluster.call('PATCH', path, { max_volumes: 'unlimited' })
+  assert.equal((await make('w')).status, 201)
+  await cluster.close()
+})
+
+test('volumes made without a snapshot policy have that of their SVM, which stays as long as it is named', async () => {
+  const cluster = await startTestCluster()
+  const POLICIES = '/api/storage/snapshot-policies'
+  await cluster.call('POST', POLICIES, { name: 'often', copies: [{ schedule: { name: 'hourly' }, count: 3 }] })
+  await cluster.call('POST', SVMS, { name: 's', snapshot_policy: 'often' })
+  await cluster.call('POST', VOLUMES, { name: 'v', svm: 's', size: '20m', 'guarantee.type': 'none' })
+  const volume = `${VOLUMES}/${await cluster.uuidOf(VOLUMES, 'v')}`
+  const read = await cluster.call('GET', `${volume}?fields=snapshot_policy`)
+  assert.equal(read.body['snapshot_policy']?.['name'], 'often')
+  await cluster.call('PATCH', volume, { 'snapshot_policy.name': 'none' })
+  const policy = `${POLICIES}/${await cluster.uuidOf(POLICIES, 'often')}`
+  const refused = await cluster.call('DELETE', policy)
+  assert.match(asText(refused.body['error']?.['message']), /The SVM "s" has this snapshot policy/)
+  const svm = `${SVMS}/${await cluster.uuidOf(SVMS, 's')}`
+  await cluster.call('PATCH', svm, { 'snapshot_policy.name': 'default' })
+  assert.equal((await cluster.call('DELETE', policy)).status, 200)
+  await cluster.close()
+})
