@@ -10,6 +10,8 @@ import { schedules } from './cluster/schedules.ts'
 import { tables } from './cluster/counter/tables.ts'
 import { cluster } from './cluster.ts'
 import { interfaces } from './network/ip/interfaces.ts'
+import { exportPolicies } from './protocols/nfs/export-policies.ts'
+import { exportRules } from './protocols/nfs/export-policies/rules.ts'
 import { buckets } from './protocols/s3/buckets.ts'
 import { lifecycleRuns } from './protocols/s3/lifecycle-runs.ts'
 import { bucketRules } from './protocols/s3/services/buckets/rules.ts'
@@ -73,6 +75,8 @@ export const behaviours: readonly Behaviour[] = [
   volumeEfficiencyPolicies,
   qosPolicies,
   interfaces,
+  exportPolicies,
+  exportRules,
   services,
   serviceHistory,
   buckets,

@@ -32,6 +32,7 @@ import { isNameTaken } from './volumes/clone-buckets.ts'
 import { isClone } from './volumes/clone-fields.ts'
 import { chargedTo, reserveOf } from './volumes/reserve.ts'
 import { plannedMove } from './volumes/move.ts'
+import { inheritedNas, withNas } from './volumes/nas-fields.ts'
 import { forgetMoves, insistOnNoMove, movementOf, steerMove, wishOf } from './volumes/movement.ts'
 import { isEfficiencyOn, withEfficiency } from './volumes/efficiency.ts'
 import { askForRun, EFFICIENCY_NOTES } from './volumes/efficiency-notes.ts'
@@ -70,9 +71,10 @@ export const createVolume = job({
       },
     },
   },
-  async plan(cluster, { draft }) {
-    const name = textAt(draft, 'name')
-    const svm = textAt(draft, 'svm.uuid')
+  async plan(cluster, { draft: given }) {
+    const name = textAt(given, 'name')
+    const svm = textAt(given, 'svm.uuid')
+    const draft = await withNas(cluster, given, given)
     if ((await cluster.keyOfName('storage/volumes', name, svm)) !== undefined) {
       throw failures.duplicate(`A volume named "${name}"`, 'name', 917526)
     }
@@ -154,8 +156,9 @@ export const modifyVolume = job({
   args: { ...restoreArgs, validate_only: 'Only tells whether the volume can be moved, and moves nothing.' },
   example: { size: '96m', comment: 'grown' },
   moreExamples: { split: { body: { 'clone.split_initiated': true }, of: 'clone' } },
-  async plan(cluster, { row = {}, draft, args }) {
+  async plan(cluster, { row = {}, draft: given, args }) {
     const key = textAt(row, 'uuid')
+    const draft = await withNas(cluster, row, given)
     const move = await plannedMove(cluster, row, draft, args)
     if (move !== undefined) return move
     const { asked, others } = movementOf(draft)
@@ -295,6 +298,7 @@ const GB = 2 ** 30
 async function usual(cluster: Cluster, parent: Row | undefined): Promise<Row> {
   const policy = await cluster.keyOfName('storage/snapshot-policies', 'default')
   return {
+    ...inheritedNas(parent),
     size: parent?.['size'] ?? GB,
     'guarantee.type': parent?.['guarantee.type'] ?? 'volume',
     'snapshot_policy.uuid': parent === undefined ? (policy ?? null) : (parent['snapshot_policy.uuid'] ?? null),

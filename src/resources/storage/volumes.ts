@@ -8,6 +8,7 @@ import { reserveFields } from './volumes/reserve.ts'
 import { quotaFields, volumeQuota } from './volumes/quota.ts'
 import { moveVolume } from './volumes/move.ts'
 import { movement, movementFields } from './volumes/movement.ts'
+import { nasFields, nasReadings } from './volumes/nas-fields.ts'
 import { efficiencyFields, volumeEfficiency } from './volumes/efficiency.ts'
 import { volumeMetrics, volumeSpace } from './volume-readings.ts'
 
@@ -63,6 +64,7 @@ export const volumes = define(
       ...quotaFields,
       ...movementFields,
       ...efficiencyFields,
+      ...nasFields,
       create_time: { doc: 'When it was made.', kind: time() },
       snapshot_count: { doc: 'How many snapshots it has.', kind: count(), since: '9.10.1' },
       is_object_store: { doc: 'Whether it is the root volume of an object store server.', kind: flag() },
@@ -80,7 +82,15 @@ export const volumes = define(
     },
   },
   {
-    derive: [...volumeSpace, ...cloneReadings, volumeQuota, movement, volumeEfficiency, ...volumeMetrics],
+    derive: [
+      ...volumeSpace,
+      ...cloneReadings,
+      volumeQuota,
+      movement,
+      volumeEfficiency,
+      ...nasReadings,
+      ...volumeMetrics,
+    ],
     create: createVolume,
     modify: modifyVolume,
     remove: removeVolume,

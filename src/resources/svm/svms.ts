@@ -5,6 +5,7 @@ import { job } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { bytes, count, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
 import { textAt, textOf } from '../../model/value.ts'
+import { defaultExportPolicy, EXPORT_POLICIES, EXPORT_POLICIES_LOCK } from '../protocols/nfs/export-policies.ts'
 import {
   insistOnNothingKept,
   purgeVolume,
@@ -94,10 +95,13 @@ export const svms = define(
           name: 'write record',
           async run(cluster, { key, input }) {
             if ((await cluster.find('svm/svms', key)) !== undefined) return
-            await cluster.commit([
-              cluster.put('svm/svms', input, { expect: 'absent' }),
-              cluster.event('svm.created', { svm: input['name'] ?? '' }),
-            ])
+            await cluster.locks.with([EXPORT_POLICIES_LOCK], async () => {
+              await cluster.commit([
+                cluster.put('svm/svms', input, { expect: 'absent' }),
+                await defaultExportPolicy(cluster, key),
+                cluster.event('svm.created', { svm: input['name'] ?? '' }),
+              ])
+            })
           },
         },
       ],
@@ -158,6 +162,7 @@ const HELD = [
 
 /** What goes with its SVM. */
 const OWNED = [
+  EXPORT_POLICIES,
   'cluster/schedules',
   'storage/snapshot-policies',
   'network/ip/interfaces',
