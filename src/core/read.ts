@@ -1,7 +1,7 @@
 /** Reading a resource: rows from records or computed, what is derived, filters, order and pages. */
 import { failures } from '../model/failure.ts'
 import { passes, placeOf, placeOrder, type Filter, type Order, type Place } from '../model/query.ts'
-import { fieldAt, printedKey } from '../model/resource.ts'
+import { fieldAt, printedKey, type Resource } from '../model/resource.ts'
 import type { Row, Value } from '../model/value.ts'
 import { onceEach, type Behaviour, type Derivation, type Once } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
@@ -43,7 +43,7 @@ export async function readCollection(cluster: Cluster, behaviour: Behaviour, que
   const found = new FirstOf<Placed>(offset + limit + 1, (a, b) => compare(a.place, b.place))
   const once = onceEach()
   for await (const slice of inTurns(cluster.system, await rowsOf(cluster, behaviour, query.path, query.args))) {
-    const stored = slice.filter((row) => passes(row, first))
+    const stored = slice.filter((row) => isWithin(resource, row, query.path) && passes(row, first))
     const rows = await deriveSome(cluster, needed, stored, once)
     const placed = rows
       .filter((row) => passes(row, then))
@@ -62,6 +62,11 @@ export async function readCollection(cluster: Cluster, behaviour: Behaviour, que
     ),
     ...(from.length > limit && last !== undefined ? { next: last.place } : {}),
   }
+}
+
+/** Whether a row has the keys of a path that are its own, too. */
+function isWithin(resource: Resource, row: Row, path: Readonly<Record<string, string>>): boolean {
+  return resource.key.every((key) => path[key] === undefined || printedKey(resource, key, row) === path[key])
 }
 
 interface Placed {

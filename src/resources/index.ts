@@ -10,8 +10,12 @@ import { schedules } from './cluster/schedules.ts'
 import { tables } from './cluster/counter/tables.ts'
 import { cluster } from './cluster.ts'
 import { interfaces } from './network/ip/interfaces.ts'
+import { cifsServices } from './protocols/cifs/services.ts'
+import { cifsShares } from './protocols/cifs/shares.ts'
+import { shareAcls } from './protocols/cifs/shares/acls.ts'
 import { exportPolicies } from './protocols/nfs/export-policies.ts'
 import { exportRules } from './protocols/nfs/export-policies/rules.ts'
+import { nfsServices } from './protocols/nfs/services.ts'
 import { buckets } from './protocols/s3/buckets.ts'
 import { lifecycleRuns } from './protocols/s3/lifecycle-runs.ts'
 import { bucketRules } from './protocols/s3/services/buckets/rules.ts'
@@ -77,6 +81,10 @@ export const behaviours: readonly Behaviour[] = [
   interfaces,
   exportPolicies,
   exportRules,
+  nfsServices,
+  cifsServices,
+  cifsShares,
+  shareAcls,
   services,
   serviceHistory,
   buckets,

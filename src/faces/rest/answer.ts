@@ -152,7 +152,10 @@ class Exchange {
       throw failures.noSuchPath(this.#path)
     }
     const isInstance = match.resource.isSingleton || match.instance.length > 0
-    const allowed = allowedMethods(behaviour, isInstance)
+    const allowed = allowedMethods(behaviour, isInstance).filter(
+      // What is made has its keys in the body.
+      (each) => match.isNarrowed !== true || each !== match.resource.createMethod,
+    )
     if (!allowed.includes(method)) {
       const failure = failures.unsupported(method, this.#path)
       const reply = failed(this.#face, this.#request, this.#dialect, failure)

@@ -7,6 +7,7 @@ import { failures } from '../../model/failure.ts'
 import { printSize } from '../../model/kinds/index.ts'
 import { isRecord, type Row, textAt } from '../../model/value.ts'
 import { CommitRefused, type Change } from '../../ports/catalog.ts'
+import { withExportPolicy } from '../protocols/nfs/named-export-policy.ts'
 import { QTREES } from './qtree-verbs.ts'
 import { quotaLock, QUOTA_RULES, switchChanges } from './quota/limits.ts'
 import { QUOTA_NOTES } from './quota-watch.ts'
@@ -32,7 +33,6 @@ import { isNameTaken } from './volumes/clone-buckets.ts'
 import { isClone } from './volumes/clone-fields.ts'
 import { chargedTo, reserveOf } from './volumes/reserve.ts'
 import { plannedMove } from './volumes/move.ts'
-import { inheritedNas, withNas } from './volumes/nas-fields.ts'
 import { forgetMoves, insistOnNoMove, movementOf, steerMove, wishOf } from './volumes/movement.ts'
 import { isEfficiencyOn, withEfficiency } from './volumes/efficiency.ts'
 import { askForRun, EFFICIENCY_NOTES } from './volumes/efficiency-notes.ts'
@@ -48,6 +48,7 @@ import {
 import { isReadOnly } from './volumes/types.ts'
 
 const MB = 2 ** 20
+const EXPORT_POLICY = 'nas.export_policy'
 export const VOLUME_BYTES_MIN = MB
 export const VOLUME_BYTES_MAX = 300 * 2 ** 40
 
@@ -74,7 +75,7 @@ export const createVolume = job({
   async plan(cluster, { draft: given }) {
     const name = textAt(given, 'name')
     const svm = textAt(given, 'svm.uuid')
-    const draft = await withNas(cluster, given, given)
+    const draft = await withExportPolicy(cluster, given, EXPORT_POLICY, svm)
     if ((await cluster.keyOfName('storage/volumes', name, svm)) !== undefined) {
       throw failures.duplicate(`A volume named "${name}"`, 'name', 917526)
     }
@@ -158,7 +159,7 @@ export const modifyVolume = job({
   moreExamples: { split: { body: { 'clone.split_initiated': true }, of: 'clone' } },
   async plan(cluster, { row = {}, draft: given, args }) {
     const key = textAt(row, 'uuid')
-    const draft = await withNas(cluster, row, given)
+    const draft = await withExportPolicy(cluster, given, EXPORT_POLICY, textAt(row, 'svm.uuid'))
     const move = await plannedMove(cluster, row, draft, args)
     if (move !== undefined) return move
     const { asked, others } = movementOf(draft)
@@ -298,7 +299,7 @@ const GB = 2 ** 30
 async function usual(cluster: Cluster, parent: Row | undefined): Promise<Row> {
   const policy = await cluster.keyOfName('storage/snapshot-policies', 'default')
   return {
-    ...inheritedNas(parent),
+    [`${EXPORT_POLICY}.id`]: parent?.[`${EXPORT_POLICY}.id`] ?? null,
     size: parent?.['size'] ?? GB,
     'guarantee.type': parent?.['guarantee.type'] ?? 'volume',
     'snapshot_policy.uuid': parent === undefined ? (policy ?? null) : (parent['snapshot_policy.uuid'] ?? null),

@@ -1,6 +1,7 @@
 import { define } from '../../core/behaviour.ts'
 import { bytes, count, flag, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
 import { operationFields } from '../metric-readings.ts'
+import { exportPolicyFields, exportPolicyReading } from '../protocols/nfs/named-export-policy.ts'
 import { createVolume, modifyVolume, removeVolume, VOLUME_BYTES_MAX, VOLUME_BYTES_MIN } from './volume-verbs.ts'
 import { autosizeFields } from './volumes/autosize.ts'
 import { cloneFields, cloneReadings } from './volumes/clone-fields.ts'
@@ -8,7 +9,6 @@ import { reserveFields } from './volumes/reserve.ts'
 import { quotaFields, volumeQuota } from './volumes/quota.ts'
 import { moveVolume } from './volumes/move.ts'
 import { movement, movementFields } from './volumes/movement.ts'
-import { nasFields, nasReadings } from './volumes/nas-fields.ts'
 import { efficiencyFields, volumeEfficiency } from './volumes/efficiency.ts'
 import { volumeMetrics, volumeSpace } from './volume-readings.ts'
 
@@ -64,7 +64,7 @@ export const volumes = define(
       ...quotaFields,
       ...movementFields,
       ...efficiencyFields,
-      ...nasFields,
+      ...exportPolicyFields('nas.export_policy', 'Who may mount it. Without one, the policy `default` of its SVM.'),
       create_time: { doc: 'When it was made.', kind: time() },
       snapshot_count: { doc: 'How many snapshots it has.', kind: count(), since: '9.10.1' },
       is_object_store: { doc: 'Whether it is the root volume of an object store server.', kind: flag() },
@@ -88,7 +88,7 @@ export const volumes = define(
       volumeQuota,
       movement,
       volumeEfficiency,
-      ...nasReadings,
+      exportPolicyReading('nas.export_policy'),
       ...volumeMetrics,
     ],
     create: createVolume,

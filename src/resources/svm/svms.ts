@@ -6,6 +6,9 @@ import { failures } from '../../model/failure.ts'
 import { bytes, count, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
 import { textAt, textOf } from '../../model/value.ts'
 import { defaultExportPolicy, EXPORT_POLICIES, EXPORT_POLICIES_LOCK } from '../protocols/nfs/export-policies.ts'
+import { CIFS_SERVICES } from '../protocols/cifs/services.ts'
+import { CIFS_SHARES } from '../protocols/cifs/shares.ts'
+import { NFS_SERVICES } from '../protocols/nfs/services.ts'
 import {
   insistOnNothingKept,
   purgeVolume,
@@ -163,6 +166,9 @@ const HELD = [
 /** What goes with its SVM. */
 const OWNED = [
   EXPORT_POLICIES,
+  NFS_SERVICES,
+  CIFS_SHARES,
+  CIFS_SERVICES,
   'cluster/schedules',
   'storage/snapshot-policies',
   'network/ip/interfaces',
