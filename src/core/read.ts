@@ -125,6 +125,18 @@ export async function findInstance(
   return byKey ?? (alsoBy === undefined ? undefined : rows.find((row) => row[alsoBy] === instance[0]))
 }
 
+/** Whether a row passes filters, also those on what is derived of it. */
+export async function hasAll(
+  cluster: Cluster,
+  behaviour: Behaviour,
+  row: Row,
+  filters: readonly Filter[],
+): Promise<boolean> {
+  if (filters.length === 0) return true
+  const [derived = row] = await derive(cluster, behaviour, [row], new Set(filters.map(({ path }) => path)))
+  return passes(derived, filters)
+}
+
 export async function insistOnParents(
   cluster: Cluster,
   behaviour: Behaviour,

@@ -6,7 +6,7 @@ import type { Behaviour, VerbName } from '../../core/behaviour.ts'
 import { explainFailure } from '../../core/explain.ts'
 import { describe, failureOf, isActive } from '../../core/jobs.ts'
 import type { Actions, Performed } from '../../core/perform.ts'
-import { derive, findInstance, insistOnParents, readCollection, readInstance } from '../../core/read.ts'
+import { derive, findInstance, hasAll, insistOnParents, readCollection, readInstance } from '../../core/read.ts'
 import { inTurns } from '../../core/turns.ts'
 import type { Caller } from '../../core/verb.ts'
 import { mayDo, type Role } from '../../model/access.ts'
@@ -17,7 +17,15 @@ import type { Resource } from '../../model/resource.ts'
 import { isServed } from '../../model/release.ts'
 import { flatten, nester } from '../../model/shape.ts'
 import { type Json, type Row, textAt } from '../../model/value.ts'
-import { encodePlace, keyFields, readArguments, writeArguments, type WriteArguments } from './arguments.ts'
+import { commandBody, commandQuery, isCommandLine } from './command-line.ts'
+import {
+  changeArguments,
+  encodePlace,
+  keyFields,
+  readArguments,
+  writeArguments,
+  type WriteArguments,
+} from './arguments.ts'
 import { chooseDialect, statusOf, type Dialect } from './dialects.ts'
 import { parseJson } from './json.ts'
 import { collectionPath, jobPath, recordPath } from './links.ts'
@@ -103,7 +111,7 @@ class Exchange {
   readonly #caller: Caller
   readonly #role: Role
   readonly #path: string
-  readonly #query: URLSearchParams
+  #query: URLSearchParams
   /** The verb was called, and has written its entry in the audit trail. */
   #isPerformed = false
 
@@ -160,6 +168,9 @@ class Exchange {
       const failure = failures.unsupported(method, this.#path)
       const reply = failed(this.#face, this.#request, this.#dialect, failure)
       return { ...reply, headers: { ...reply.headers, allow: allowed.join(', ') } }
+    }
+    if (isCommandLine(match.resource)) {
+      this.#query = commandQuery(this.#query, method === 'DELETE' && !isInstance ? this.#body() : {})
     }
     switch (method) {
       case 'OPTIONS':
@@ -237,18 +248,22 @@ class Exchange {
     const args = writeArguments(resource, this.#query, this.#dialect, behaviour.create?.args ?? {})
     const body = this.#body()
     await insistOnParents(this.#cluster, behaviour, match.pathValues)
-    const draft = flatten(resource, this.#dialectDefaults(resource.rowsOf, body), 'create', this.#cluster.release)
+    const draft = flatten(resource, this.#spelled(resource, body), 'create', this.#cluster.release)
     const performed = await this.#perform(behaviour, 'create', this.#call({ draft, match, args }))
     return this.#written(behaviour, match, performed, args, 'create')
   }
 
   async #change(behaviour: Behaviour, match: PathMatch, verb: 'modify' | 'remove'): Promise<RestReply> {
     const { resource } = behaviour
-    const args = writeArguments(resource, this.#query, this.#dialect, behaviour[verb]?.args ?? {})
+    const { release } = this.#cluster
+    const args = changeArguments(resource, this.#query, this.#dialect, release, behaviour[verb]?.args ?? {})
     const body = this.#body()
     const row = await findInstance(this.#cluster, behaviour, match.pathValues, match.instance)
-    if (row === undefined) throw failures.notFound(resource.noun, resource.key[0])
-    const draft = verb === 'modify' ? flatten(resource, body, 'modify', this.#cluster.release) : {}
+    if (row === undefined || !(await hasAll(this.#cluster, behaviour, row, args.filters))) {
+      throw failures.notFound(resource.noun, resource.key[0])
+    }
+    const draft =
+      verb === 'modify' ? flatten(resource, this.#spelled(resource, body), 'modify', this.#cluster.release) : {}
     if (verb === 'modify' && Object.keys(draft).length === 0 && Object.keys(args.args).length === 0) {
       throw failures.nothingToApply()
     }
@@ -336,8 +351,9 @@ class Exchange {
     return accept === undefined || accept.includes('*/*') || accept.includes('hal')
   }
 
-  #dialectDefaults(type: string, body: unknown): unknown {
-    const isBucket = type === 'protocols/s3/buckets'
+  #spelled(resource: Resource, body: unknown): unknown {
+    if (isCommandLine(resource)) return commandBody(body)
+    const isBucket = this.#request.method !== 'PATCH' && resource.rowsOf === 'protocols/s3/buckets'
     if (!isBucket || typeof body !== 'object' || body === null || Array.isArray(body) || 'size' in body) return body
     return { ...body, size: this.#dialect.bucketSizeBytes }
   }

@@ -8,6 +8,7 @@ import { textAt, textOf } from '../../model/value.ts'
 import { defaultExportPolicy, EXPORT_POLICIES, EXPORT_POLICIES_LOCK } from '../protocols/nfs/export-policies.ts'
 import { CIFS_SERVICES } from '../protocols/cifs/services.ts'
 import { CIFS_SHARES } from '../protocols/cifs/shares.ts'
+import { FPOLICY_TYPES } from '../protocols/fpolicy.ts'
 import { NFS_SERVICES } from '../protocols/nfs/services.ts'
 import {
   insistOnNothingKept,
@@ -165,6 +166,7 @@ const HELD = [
 
 /** What goes with its SVM. */
 const OWNED = [
+  ...FPOLICY_TYPES,
   EXPORT_POLICIES,
   NFS_SERVICES,
   CIFS_SHARES,
