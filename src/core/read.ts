@@ -1,7 +1,7 @@
 /** Reading a resource: rows from records or computed, what is derived, filters, order and pages. */
 import { failures } from '../model/failure.ts'
 import { passes, placeOf, placeOrder, type Filter, type Order, type Place } from '../model/query.ts'
-import { fieldAt, printedKey } from '../model/resource.ts'
+import { fieldAt, printedKey, type Resource } from '../model/resource.ts'
 import type { Search } from '../model/search.ts'
 import type { Row, Value } from '../model/value.ts'
 import { onceEach, type Behaviour, type Derivation, type Once } from './behaviour.ts'
@@ -52,7 +52,7 @@ export async function readCollection(cluster: Cluster, behaviour: Behaviour, que
   const found = new FirstOf<Placed>(offset + limit + 1, (a, b) => compare(a.place, b.place))
   const once = onceEach()
   for await (const slice of inTurns(cluster.system, await rowsOf(cluster, behaviour, query.path, query.args))) {
-    const stored = slice.filter((row) => passes(row, first))
+    const stored = slice.filter((row) => isWithin(resource, row, query.path) && passes(row, first))
     const rows = await deriveSome(cluster, needed, stored, once)
     const placed = rows
       .filter((row) => passes(row, then) && (search === undefined || search.test(row)))
@@ -72,6 +72,11 @@ export async function readCollection(cluster: Cluster, behaviour: Behaviour, que
     ...(from.length > limit && last !== undefined ? { next: last.place } : {}),
     place: (at) => page[at]?.place,
   }
+}
+
+/** Whether a row has the keys of a path that are its own, too. */
+function isWithin(resource: Resource, row: Row, path: Readonly<Record<string, string>>): boolean {
+  return resource.key.every((key) => path[key] === undefined || printedKey(resource, key, row) === path[key])
 }
 
 interface Placed {
@@ -128,6 +133,18 @@ export async function findInstance(
   const byKey = rows.find((row) => resource.key.every((key) => printedKey(resource, key, row) === known[key]))
   const { alsoBy } = resource
   return byKey ?? (alsoBy === undefined ? undefined : rows.find((row) => row[alsoBy] === instance[0]))
+}
+
+/** Whether a row passes filters, also those on what is derived of it. */
+export async function hasAll(
+  cluster: Cluster,
+  behaviour: Behaviour,
+  row: Row,
+  filters: readonly Filter[],
+): Promise<boolean> {
+  if (filters.length === 0) return true
+  const [derived = row] = await derive(cluster, behaviour, [row], new Set(filters.map(({ path }) => path)))
+  return passes(derived, filters)
 }
 
 export async function insistOnParents(

@@ -71,13 +71,16 @@ test('a path with literal words is found before one with parameters', () => {
   assert.equal(all.match([]), undefined)
 })
 
-test('a path is a collection or one record, never more or fewer words', () => {
-  const all = registry([declared('/a/b', ['owner', 'name'], ['/alias'])])
+test('a path is a collection, one record, or with some of its keys those that have them; never more words', () => {
+  const all = registry([declared('/a/b', ['owner', 'name'], ['/alias']), declared('/a/b/{owner}/parts', ['name'])])
   assert.deepEqual(all.match(['a', 'b'])?.instance, [])
-  assert.equal(all.match(['a', 'b', 'x']), undefined)
   assert.deepEqual(all.match(['a', 'b', 'x', 'y'])?.instance, ['x', 'y'])
   assert.deepEqual(all.match(['alias', 'x', 'y'])?.instance, ['x', 'y'])
-  assert.equal(all.match(['a', 'b', 'x', 'y', 'z']), undefined)
+  assert.equal(all.match(['a', 'b', 'x', 'y', 'z', 'z']), undefined)
+  const narrowed = all.match(['alias', 'x'])
+  assert.deepEqual([narrowed?.pathValues, narrowed?.instance, narrowed?.isNarrowed], [{ owner: 'x' }, [], true])
+  assert.deepEqual(all.match(['a', 'b', 'x', 'parts'])?.resource.path, '/a/b')
+  assert.deepEqual(all.match(['a', 'b', 'x', 'parts', 'y'])?.pathValues, { owner: 'x' })
 })
 
 test('two resources with one path, and an unknown type, are mistakes that show at once', () => {

@@ -3,10 +3,12 @@ import type { Resource } from './resource.ts'
 
 export interface PathMatch {
   readonly resource: Resource
-  /** Values of the keys in the path, by dotted name. */
+  /** Values of the keys in the path, by dotted name; also of those that narrow a collection. */
   readonly pathValues: Readonly<Record<string, string>>
   /** The last words of the path, which address one record; none for the collection or a singleton. */
   readonly instance: readonly string[]
+  /** The path has the first keys of its records and not all: the collection of those that have them. */
+  readonly isNarrowed?: true
 }
 
 export interface Registry {
@@ -40,9 +42,25 @@ export function registry(resources: readonly Resource[]): Registry {
         const pathValues = fit(words, segments)
         if (pathValues !== undefined) return { resource, pathValues, instance: segments.slice(words.length) }
       }
-      return undefined
+      return narrowed(sorted, segments)
     },
   }
+}
+
+/** `/protocols/cifs/shares/<uuid of the SVM>`: tools delete a share so, with its name in the query. */
+function narrowed(
+  patterns: readonly { readonly words: readonly string[]; readonly resource: Resource }[],
+  segments: readonly string[],
+): PathMatch | undefined {
+  for (const { words, resource } of patterns) {
+    const given = segments.slice(words.length)
+    if (given.length === 0 || given.length >= resource.key.length) continue
+    const pathValues = fit(words, segments)
+    if (pathValues === undefined) continue
+    for (const [at, value] of given.entries()) pathValues[resource.key[at] ?? ''] = value
+    return { resource, pathValues, instance: [], isNarrowed: true }
+  }
+  return undefined
 }
 
 function parameters(words: readonly string[]): number {

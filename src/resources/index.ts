@@ -10,6 +10,16 @@ import { schedules } from './cluster/schedules.ts'
 import { tables } from './cluster/counter/tables.ts'
 import { cluster } from './cluster.ts'
 import { interfaces } from './network/ip/interfaces.ts'
+import { cifsServices } from './protocols/cifs/services.ts'
+import { cifsShares } from './protocols/cifs/shares.ts'
+import { shareAcls } from './protocols/cifs/shares/acls.ts'
+import { fpolicyEngines } from './protocols/fpolicy/engines.ts'
+import { fpolicyEvents } from './protocols/fpolicy/events.ts'
+import { fpolicyPolicies } from './protocols/fpolicy/policies.ts'
+import { fpolicy } from './protocols/fpolicy.ts'
+import { exportPolicies } from './protocols/nfs/export-policies.ts'
+import { exportRules } from './protocols/nfs/export-policies/rules.ts'
+import { nfsServices } from './protocols/nfs/services.ts'
 import { buckets } from './protocols/s3/buckets.ts'
 import { lifecycleRuns } from './protocols/s3/lifecycle-runs.ts'
 import { bucketRules } from './protocols/s3/services/buckets/rules.ts'
@@ -23,6 +33,10 @@ import { services } from './protocols/s3/services.ts'
 import { recoveryQueue } from './private/cli/volume/recovery-queue.ts'
 import { purgeOfQueue } from './private/cli/volume/recovery-queue/purge.ts'
 import { recoveryFromQueue } from './private/cli/volume/recovery-queue/recover.ts'
+import { fpolicyEventCommand } from './private/cli/vserver/fpolicy/policy/event.ts'
+import { fpolicyEngineCommand } from './private/cli/vserver/fpolicy/policy/external-engine.ts'
+import { fpolicyScopeCommand } from './private/cli/vserver/fpolicy/policy/scope.ts'
+import { fpolicyPolicyCommand } from './private/cli/vserver/fpolicy/policy.ts'
 import { accounts } from './security/accounts.ts'
 import { auditMessages } from './security/audit/messages.ts'
 import { keys } from './security/authentication/keys.ts'
@@ -73,6 +87,21 @@ export const behaviours: readonly Behaviour[] = [
   volumeEfficiencyPolicies,
   qosPolicies,
   interfaces,
+  exportPolicies,
+  exportRules,
+  nfsServices,
+  cifsServices,
+  cifsShares,
+  shareAcls,
+  fpolicy,
+  fpolicyEvents,
+  fpolicyEngines,
+  fpolicyPolicies,
+  // Before policies, of which none is called so.
+  fpolicyEventCommand,
+  fpolicyEngineCommand,
+  fpolicyScopeCommand,
+  fpolicyPolicyCommand,
   services,
   serviceHistory,
   buckets,

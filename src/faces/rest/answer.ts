@@ -9,6 +9,7 @@ import { mayDo, type Role } from '../../model/access.ts'
 import { Failure, failures } from '../../model/failure.ts'
 import { isServed } from '../../model/release.ts'
 import type { Json } from '../../model/value.ts'
+import { commandQuery, isCommandLine } from './command-line.ts'
 import { chooseDialect } from './dialects.ts'
 import { Exchange, type Asked } from './exchange.ts'
 import { failed } from './failed.ts'
@@ -98,12 +99,18 @@ async function route(asked: Asked): Promise<Exchange | RestReply> {
     throw failures.noSuchPath(path)
   }
   const isInstance = match.resource.isSingleton || match.instance.length > 0
-  const allowed = allowedMethods(behaviour, isInstance)
+  const allowed = allowedMethods(behaviour, isInstance).filter(
+    // What is made has its keys in the body.
+    (each) => match.isNarrowed !== true || each !== match.resource.createMethod,
+  )
   if (!allowed.includes(request.method)) {
     const refused = failed(face, request, asked.dialect, failures.unsupported(request.method, path))
     return { ...refused, headers: { ...refused.headers, allow: allowed.join(', ') } }
   }
-  return new Exchange(asked, behaviour, match, await svmScope(cluster, request.headers))
+  const exchange = new Exchange(asked, behaviour, match, await svmScope(cluster, request.headers))
+  if (!isCommandLine(match.resource)) return exchange
+  const named = request.method === 'DELETE' && !isInstance ? exchange.body() : {}
+  return exchange.asking(commandQuery(query, named))
 }
 
 /** Doubled and trailing slashes are forgiven, as clients send them; encoded ones are data. */

@@ -190,6 +190,24 @@ function together(given: URLSearchParams) {
   }
 }
 
+/** Of a change of one record. Fields in the query are conditions: what does not have them is not there. */
+export function changeArguments(
+  resource: Resource,
+  given: URLSearchParams,
+  dialect: Dialect,
+  release: Release,
+  declared: Readonly<Record<string, string>>,
+): WriteArguments & { readonly filters: readonly Filter[] } {
+  const own = new URLSearchParams()
+  const filters: Filter[] = []
+  for (const [name, value] of given) {
+    if (HARMLESS.has(name) || Object.hasOwn(declared, name)) own.append(name, value)
+    else filters.push(parseFilter(resource, name, value, release))
+  }
+  insistOnCount(given)
+  return { ...writeArguments(resource, own, dialect, declared), filters }
+}
+
 /** The fields that tell one from another: the key, the name, and what it belongs to where its path says so. */
 export function keyFields(resource: Resource, release: Release): string[] {
   const parents = resource.pathKeys.flatMap((key) => [key, key.replace(/uuid$/, 'name')])

@@ -1,15 +1,16 @@
 /** One request that was let in: who asks, for which resource, in whose name, and how it is to be answered. */
 import type { Behaviour, VerbName } from '../../core/behaviour.ts'
 import type { Call, Performed } from '../../core/perform.ts'
-import { derive } from '../../core/read.ts'
+import { hasAll } from '../../core/read.ts'
 import type { Caller } from '../../core/verb.ts'
 import type { Role } from '../../model/access.ts'
 import { failures } from '../../model/failure.ts'
-import { passes } from '../../model/query.ts'
+import type { Filter } from '../../model/query.ts'
 import type { PathMatch } from '../../model/registry.ts'
 import { printedKey, type Resource } from '../../model/resource.ts'
 import type { Row } from '../../model/value.ts'
 import type { RestFace, RestRequest } from './answer.ts'
+import { commandBody, isCommandLine } from './command-line.ts'
 import type { Dialect } from './dialects.ts'
 import { parseJson } from './json.ts'
 import { collectionPath } from './links.ts'
@@ -41,6 +42,11 @@ export class Exchange {
     this.behaviour = behaviour
     this.match = match
     this.scope = scope
+  }
+
+  /** The same with another query. */
+  asking(query: URLSearchParams): Exchange {
+    return new Exchange({ ...this.asked, query }, this.behaviour, this.match, this.scope)
   }
 
   get cluster() {
@@ -76,7 +82,8 @@ export class Exchange {
       throw failures.malformedJson('The body is missing. Send a JSON object.')
     }
     // Whatever the content type says: curl's -d says it is a form, and the field's own examples leave it so.
-    return parseJson(body)
+    const given = parseJson(body)
+    return isCommandLine(this.resource) ? commandBody(given) : given
   }
 
   perform(verb: VerbName, call: Pick<Call, 'draft' | 'args'> & { readonly row?: Row }): Promise<Performed> {
@@ -102,12 +109,11 @@ export class Exchange {
     return this.resource.key.map((key) => printedKey(this.resource, key, row))
   }
 
-  /** What belongs to another SVM than the one in whose name the call is, is not there. */
-  async insistOnScope(row: Row): Promise<void> {
-    const filters = scopeFilters(this.resource, this.scope)
-    if (filters.length === 0) return
-    const paths = new Set(filters.map(({ path }) => path))
-    const [derived = row] = await derive(this.cluster, this.behaviour, [row], paths)
-    if (!passes(derived, filters)) throw failures.notFound(this.resource.noun, this.resource.key[0])
+  /** What belongs to another SVM than the one in whose name the call is, or is not as the query says, is not there. */
+  async insistOn(row: Row, conditions: readonly Filter[] = []): Promise<void> {
+    const filters = [...scopeFilters(this.resource, this.scope), ...conditions]
+    if (!(await hasAll(this.cluster, this.behaviour, row, filters))) {
+      throw failures.notFound(this.resource.noun, this.resource.key[0])
+    }
   }
 }

@@ -12,7 +12,7 @@ export async function getInstance(exchange: Exchange): Promise<RestReply> {
   const { cluster, behaviour, match, resource, asked } = exchange
   const args = readArguments(resource, asked.query, asked.dialect, cluster.release, false)
   const row = await readInstance(cluster, behaviour, match.pathValues, match.instance, args.fields)
-  await exchange.insistOnScope(row)
+  await exchange.insistOn(row)
   return { status: 200, headers: exchange.headers(), body: exchange.printer(args.fields)(row) }
 }
 

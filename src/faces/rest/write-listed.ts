@@ -41,7 +41,7 @@ export async function writeListed(exchange: Exchange, verb: BulkVerb, given: rea
     description: `${request.method} ${asked.path}`,
     continueOnFailure: args.continueOnFailure,
     isSerial: args.isSerial,
-    insistOn: (row) => exchange.insistOnScope(row),
+    insistOn: (row) => exchange.insistOn(row),
   })
   const uuid = textAt(job, 'uuid')
   const ended = await face.actions.jobs.wait(uuid, args.returnTimeoutSeconds * 1000)

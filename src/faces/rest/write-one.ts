@@ -9,7 +9,7 @@ import type { Resource } from '../../model/resource.ts'
 import { flatten } from '../../model/shape.ts'
 import { type Json, type Row, textAt } from '../../model/value.ts'
 import type { RestReply } from './answer.ts'
-import { writeArguments, type WriteArguments } from './arguments.ts'
+import { changeArguments, writeArguments, type WriteArguments } from './arguments.ts'
 import type { Exchange } from './exchange.ts'
 import { jobPath, recordPath } from './links.ts'
 import { inScope } from './svm-scope.ts'
@@ -24,10 +24,10 @@ export async function createOne(exchange: Exchange, body: unknown): Promise<Rest
 
 export async function changeOne(exchange: Exchange, verb: 'modify' | 'remove', body: unknown): Promise<RestReply> {
   const { cluster, behaviour, match, resource, asked } = exchange
-  const args = writeArguments(resource, asked.query, asked.dialect, behaviour[verb]?.args ?? {})
+  const args = changeArguments(resource, asked.query, asked.dialect, cluster.release, behaviour[verb]?.args ?? {})
   const row = await findInstance(cluster, behaviour, match.pathValues, match.instance)
   if (row === undefined) throw failures.notFound(resource.noun, resource.key[0])
-  await exchange.insistOnScope(row)
+  await exchange.insistOn(row, args.filters)
   const draft = verb === 'modify' ? changes(exchange, body, args.args) : {}
   return written(exchange, await exchange.perform(verb, { draft, row, args: args.args }), args, verb)
 }

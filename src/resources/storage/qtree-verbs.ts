@@ -2,12 +2,14 @@ import type { Cluster } from '../../core/cluster.ts'
 import { inline } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { type Row, textAt } from '../../model/value.ts'
+import { withExportPolicy } from '../protocols/nfs/named-export-policy.ts'
 import { limitChanges, quotaLock, QUOTA_RULES } from './quota/limits.ts'
 
 export const QTREES = 'storage/qtrees'
 /** Ids are 1..4994; 0 is the default qtree, which is always there. */
 export const QTREE_ID_MAX = 4994
 const USER_ID_MAX = 2 ** 32 - 1
+const EXPORT_POLICY = 'export_policy'
 
 /** All qtrees of a volume, by their records. The default one has a record only when it was changed. */
 export function qtreesOf(volume: Row, records: readonly Row[]): Row[] {
@@ -27,7 +29,6 @@ const codes = {
   name: 5242953,
   rename: 5242958,
   owner: 5242967,
-  export: 1703954,
 } as const
 
 export const createQtree = inline({
@@ -42,7 +43,7 @@ export const createQtree = inline({
     await volumeOf(cluster, draft)
     await insistOnName(cluster, draft)
     const key = `${volume}/${freeId(await cluster.rows(QTREES, volume))}`
-    return { key, input: { ...draft } }
+    return { key, input: await withExportPolicy(cluster, draft, EXPORT_POLICY, textAt(draft, 'svm.uuid')) }
   },
   step: {
     name: 'write record',
@@ -70,7 +71,8 @@ export const modifyQtree = inline({
         throw failures.invalid('qos_policy', 'The default qtree has the QoS policy of its volume. Set it there.')
       }
     } else if (draft['name'] !== undefined && draft['name'] !== row['name']) await insistOnName(cluster, changed)
-    return { key: `${volume}/${textAt(row, 'id')}`, input: { ...draft } }
+    const input = await withExportPolicy(cluster, draft, EXPORT_POLICY, textAt(row, 'svm.uuid'))
+    return { key: `${volume}/${textAt(row, 'id')}`, input }
   },
   step: {
     name: 'write record',
@@ -135,11 +137,6 @@ async function insistOnName(cluster: Cluster, row: Row): Promise<void> {
 }
 
 function checkFields(draft: Row): void {
-  for (const field of ['export_policy.name', 'export_policy.id'] as const) {
-    if (draft[field] !== undefined && draft[field] !== null) {
-      throw failures.invalid(field, `There is no export policy "${textAt(draft, field)}".`, codes.export)
-    }
-  }
   if (/[89]/.test(textAt(draft, 'unix_permissions'))) {
     throw failures.badValue('unix_permissions', 'it takes the digits of an octal number, such as 755.')
   }

@@ -116,7 +116,7 @@ test('a qtree that cannot be is refused with the reason', async () => {
     [{ name: 'x'.repeat(65) }, [422, 262197, 'name']],
     [{ volume: 'v9' }, [422, 917525, 'volume.name']],
     [{ volume: undefined }, [422, 262212, 'volume.name']],
-    [{ export_policy: 'default' }, [422, 1703954, 'export_policy.name']],
+    [{ export_policy: 'nothing' }, [422, 1703954, 'export_policy.name']],
     [{ export_policy: { id: 7 } }, [422, 1703954, 'export_policy.id']],
     [{ unix_permissions: 789 }, [422, 262197, 'unix_permissions']],
     [{ user: { id: '4294967296' } }, [422, 5242967, 'user.id']],

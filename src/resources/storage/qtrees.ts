@@ -1,6 +1,7 @@
 import { define, type Derivation } from '../../core/behaviour.ts'
 import { count, oneOf, text } from '../../model/kinds/index.ts'
 import { type Row, textAt } from '../../model/value.ts'
+import { exportPolicyFields, exportPolicyReading } from '../protocols/nfs/named-export-policy.ts'
 import { createQtree, modifyQtree, QTREE_ID_MAX, QTREES, qtreesOf, removeQtree } from './qtree-verbs.ts'
 
 /** Where clients see a qtree: under the path of its volume, where that has one. */
@@ -16,6 +17,11 @@ const paths: Derivation = {
     return derived
   },
 }
+
+const exportPolicies = exportPolicyReading('export_policy', async (cluster, row) => {
+  const volume = await cluster.find('storage/volumes', textAt(row, 'volume.uuid'))
+  return volume?.['nas.export_policy.id']
+})
 
 export const qtrees = define(
   {
@@ -69,12 +75,7 @@ export const qtrees = define(
         since: '9.9.1',
       },
       'group.id': { doc: 'The same, by number.', kind: text({ charactersMax: 10 }), set: 'always', since: '9.9.1' },
-      'export_policy.name': {
-        doc: 'Who may mount it. There are no export policies yet, so none can be named.',
-        kind: text({ charactersMax: 256 }),
-        set: 'always',
-      },
-      'export_policy.id': { doc: 'The same, by number.', kind: count({ min: 0 }), set: 'always' },
+      ...exportPolicyFields('export_policy', 'Who may mount it. Without one, that of its volume.'),
       qos_policy: {
         doc: 'Its ceilings of throughput. Kept for file access; not of a default qtree.',
         ref: 'storage/qos/policies',
@@ -94,7 +95,7 @@ export const qtrees = define(
       )
       return volumes.flatMap((volume) => qtreesOf(volume, records.get(textAt(volume, 'uuid')) ?? []))
     },
-    derive: [paths],
+    derive: [paths, exportPolicies],
     create: createQtree,
     modify: modifyQtree,
     remove: removeQtree,

@@ -7,6 +7,7 @@ import { failures } from '../../model/failure.ts'
 import { printSize } from '../../model/kinds/index.ts'
 import { isRecord, type Row, textAt } from '../../model/value.ts'
 import { CommitRefused, type Change } from '../../ports/catalog.ts'
+import { withExportPolicy } from '../protocols/nfs/named-export-policy.ts'
 import { QTREES } from './qtree-verbs.ts'
 import { quotaLock, QUOTA_RULES, switchChanges } from './quota/limits.ts'
 import { QUOTA_NOTES } from './quota-watch.ts'
@@ -49,6 +50,7 @@ import { isReadOnly } from './volumes/types.ts'
 import { insistOnRoom } from '../svm/svm-fields.ts'
 
 const MB = 2 ** 20
+const EXPORT_POLICY = 'nas.export_policy'
 export const VOLUME_BYTES_MIN = MB
 export const VOLUME_BYTES_MAX = 300 * 2 ** 40
 
@@ -72,9 +74,10 @@ export const createVolume = job({
       },
     },
   },
-  async plan(cluster, { draft }) {
-    const name = textAt(draft, 'name')
-    const svm = textAt(draft, 'svm.uuid')
+  async plan(cluster, { draft: given }) {
+    const name = textAt(given, 'name')
+    const svm = textAt(given, 'svm.uuid')
+    const draft = await withExportPolicy(cluster, given, EXPORT_POLICY, svm)
     if ((await cluster.keyOfName('storage/volumes', name, svm)) !== undefined) {
       throw failures.duplicate(`A volume named "${name}"`, 'name', 917526)
     }
@@ -164,9 +167,10 @@ export const modifyVolume = job({
   },
   example: { size: '96m', comment: 'grown' },
   moreExamples: { split: { body: { 'clone.split_initiated': true }, of: 'clone' } },
-  async plan(cluster, { row = {}, draft: given, args: givenArgs }) {
+  async plan(cluster, { row = {}, draft: asGiven, args: givenArgs }) {
     const key = textAt(row, 'uuid')
-    const { args, draft } = restoreOf(givenArgs, given)
+    const { args, draft: given } = restoreOf(givenArgs, asGiven)
+    const draft = await withExportPolicy(cluster, given, EXPORT_POLICY, textAt(row, 'svm.uuid'))
     const move = await plannedMove(cluster, row, draft, args)
     if (move !== undefined) return move
     const { asked, others } = movementOf(draft)
@@ -309,6 +313,7 @@ async function usual(cluster: Cluster, parent: Row | undefined, svm: Row | undef
   const policy = svm?.['snapshot_policy.uuid'] ?? (await cluster.keyOfName('storage/snapshot-policies', 'default'))
   return {
     ...usualNas(parent),
+    [`${EXPORT_POLICY}.id`]: parent?.[`${EXPORT_POLICY}.id`] ?? null,
     size: parent?.['size'] ?? GB,
     'guarantee.type': parent?.['guarantee.type'] ?? 'volume',
     'snapshot_policy.uuid': parent === undefined ? (policy ?? null) : (parent['snapshot_policy.uuid'] ?? null),

@@ -1,6 +1,7 @@
 import { define } from '../../core/behaviour.ts'
 import { bytes, count, flag, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
 import { operationFields } from '../metric-readings.ts'
+import { exportPolicyFields, exportPolicyReading } from '../protocols/nfs/named-export-policy.ts'
 import { createVolume, modifyVolume, removeVolume, VOLUME_BYTES_MAX, VOLUME_BYTES_MIN } from './volume-verbs.ts'
 import { autosizeFields } from './volumes/autosize.ts'
 import { cloneFields, cloneReadings } from './volumes/clone-fields.ts'
@@ -68,6 +69,7 @@ export const volumes = define(
       ...quotaFields,
       ...movementFields,
       ...efficiencyFields,
+      ...exportPolicyFields('nas.export_policy', 'Who may mount it. Without one, the policy `default` of its SVM.'),
       create_time: { doc: 'When it was made.', kind: time() },
       snapshot_count: { doc: 'How many snapshots it has.', kind: count(), since: '9.10.1' },
       is_object_store: { doc: 'Whether it is the root volume of an object store server.', kind: flag() },
@@ -93,6 +95,7 @@ export const volumes = define(
       volumeQuota,
       movement,
       volumeEfficiency,
+      exportPolicyReading('nas.export_policy'),
       ...volumeMetrics,
     ],
     create: createVolume,

@@ -5,6 +5,11 @@ import { job } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { bytes, count, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
 import { textAt, textOf } from '../../model/value.ts'
+import { defaultExportPolicy, EXPORT_POLICIES, EXPORT_POLICIES_LOCK } from '../protocols/nfs/export-policies.ts'
+import { CIFS_SERVICES } from '../protocols/cifs/services.ts'
+import { CIFS_SHARES } from '../protocols/cifs/shares.ts'
+import { FPOLICY_TYPES } from '../protocols/fpolicy.ts'
+import { NFS_SERVICES } from '../protocols/nfs/services.ts'
 import {
   insistOnNothingKept,
   purgeVolume,
@@ -120,10 +125,13 @@ export const svms = define(
           name: 'write record',
           async run(cluster, { key, input }) {
             if ((await cluster.find('svm/svms', key)) !== undefined) return
-            await cluster.commit([
-              cluster.put('svm/svms', input, { expect: 'absent' }),
-              cluster.event('svm.created', { svm: input['name'] ?? '' }),
-            ])
+            await cluster.locks.with([EXPORT_POLICIES_LOCK], async () => {
+              await cluster.commit([
+                cluster.put('svm/svms', input, { expect: 'absent' }),
+                await defaultExportPolicy(cluster, key),
+                cluster.event('svm.created', { svm: input['name'] ?? '' }),
+              ])
+            })
           },
         },
       ],
@@ -184,6 +192,11 @@ const HELD = [
 
 /** What goes with its SVM. */
 const OWNED = [
+  ...FPOLICY_TYPES,
+  EXPORT_POLICIES,
+  NFS_SERVICES,
+  CIFS_SHARES,
+  CIFS_SERVICES,
   'cluster/schedules',
   'storage/snapshot-policies',
   'network/ip/interfaces',

@@ -32,11 +32,6 @@ export const nasFields: Record<string, FieldDeclaration> = {
   },
   'nas.uid': { doc: 'Who owns its top folder.', kind: count({ min: 0, max: ID_MAX }), set: 'always' },
   'nas.gid': { doc: 'The group of its top folder.', kind: count({ min: 0, max: ID_MAX }), set: 'always' },
-  'nas.export_policy.name': {
-    doc: 'The name of the export policy that says who may mount it. Kept for file access.',
-    kind: text({ charactersMin: 1, charactersMax: 256 }),
-    set: 'always',
-  },
 }
 
 const USUAL: Row = {
@@ -44,7 +39,6 @@ const USUAL: Row = {
   'nas.unix_permissions': 755,
   'nas.uid': 0,
   'nas.gid': 0,
-  'nas.export_policy.name': 'default',
 }
 
 /** What a volume has of this where nothing is said: as its parent, if it has one. No two are in the same place. */

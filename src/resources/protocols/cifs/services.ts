@@ -1,0 +1,161 @@
+import { define } from '../../../core/behaviour.ts'
+import type { Cluster } from '../../../core/cluster.ts'
+import { plainVerbs } from '../../../core/plain.ts'
+import { failures } from '../../../model/failure.ts'
+import { address, list, secret, text } from '../../../model/kinds/index.ts'
+import type { FieldDeclaration } from '../../../model/resource.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+import { choice, number, on } from '../setting.ts'
+
+export const CIFS_SERVICES = 'protocols/cifs/services'
+const SHARES = 'protocols/cifs/shares'
+const NETBIOS_CHARACTERS_MAX = 15
+
+/** What clients of the interface know this failure by. */
+const EXISTS = 655446
+
+const netbiosName = () =>
+  text({
+    charactersMin: 1,
+    charactersMax: NETBIOS_CHARACTERS_MAX,
+    pattern: /^[A-Za-z0-9!#$%&'()@^_{}~-]+$/,
+    patternDoc: 'a NetBIOS name',
+  })
+
+const force: Readonly<Record<string, string>> = {
+  force:
+    '`true`: a machine account of that name is taken over. There is no domain, so it only lets a running server be renamed.',
+}
+
+const security: Readonly<Record<string, FieldDeclaration>> = {
+  'security.smb_signing': on('Clients must sign what they send.', false),
+  'security.smb_encryption': on('Clients must encrypt what they send.', false),
+  'security.kdc_encryption': on('Kerberos uses AES.', false),
+  'security.restrict_anonymous': choice('What strangers may see.', ['no_enumeration', 'no_restriction', 'no_access']),
+  'security.lm_compatibility_level': choice(
+    'How clients may log in without Kerberos.',
+    ['lm_ntlm_ntlmv2_krb', 'ntlm_ntlmv2_krb', 'ntlmv2_krb', 'krb'],
+    '9.8',
+  ),
+  'security.encrypt_dc_connection': on('Talk with domain controllers is encrypted.', false, '9.8'),
+  'security.aes_netlogon_enabled': on('Logins at domain controllers use AES.', false, '9.10.1'),
+  'security.ldap_referral_enabled': on('Referrals of LDAP servers are followed.', false, '9.10.1'),
+  'security.session_security': choice('How talk with LDAP servers is protected.', ['none', 'sign', 'seal'], '9.10.1'),
+  'security.try_ldap_channel_binding': on('Logins at LDAP servers are bound to their channel.', true, '9.10.1'),
+  'security.use_ldaps': on('LDAP over TLS.', false, '9.10.1'),
+  'security.use_start_tls': on('LDAP that turns to TLS.', false, '9.10.1'),
+}
+
+const plain = plainVerbs(CIFS_SERVICES, {
+  example: { name: 'CIFS1', 'svm.name': 'svm1', 'ad_domain.fqdn': 'example.com' },
+  childTypes: [SHARES],
+  check(_cluster, row) {
+    if (row['security.use_ldaps'] === true && row['security.use_start_tls'] === true) {
+      throw failures.invalid('security.use_start_tls', 'Either use_ldaps or use_start_tls, not both.')
+    }
+    // It is needed to join a domain, and nowhere after that.
+    const { 'ad_domain.password': _, ...kept } = row
+    return kept
+  },
+})
+
+export const cifsServices = define(
+  {
+    path: `/${CIFS_SERVICES}`,
+    noun: 'CIFS server',
+    doc: 'The CIFS server of an SVM. It is a record: it joins no domain, and no files are served yet.',
+    key: ['svm.uuid'],
+    recordKey: ['svm.uuid'],
+    parent: 'svm.uuid',
+    nameWithin: 'svm.uuid',
+    fields: {
+      svm: { doc: 'The SVM whose server it is.', ref: 'svm/svms', set: 'create', required: true },
+      name: { doc: 'The NetBIOS name of the server.', kind: netbiosName(), set: 'always', required: true },
+      enabled: on('Whether it is to serve clients.', true),
+      comment: { doc: 'What it is for.', kind: text({ charactersMax: 256 }), set: 'always' },
+      default_unix_user: {
+        doc: 'Who somebody is of whom UNIX knows nothing.',
+        kind: text({ charactersMax: 256 }),
+        set: 'always',
+      },
+      workgroup: {
+        doc: 'Its workgroup, where it is in no domain.',
+        kind: text({ charactersMax: NETBIOS_CHARACTERS_MAX }),
+        set: 'always',
+        since: '9.15.1',
+      },
+      'ad_domain.fqdn': { doc: 'The domain it is to be in.', kind: text({ charactersMax: 254 }), set: 'always' },
+      'ad_domain.organizational_unit': {
+        doc: 'Where in the domain.',
+        kind: text({ charactersMax: 1024 }),
+        set: 'always',
+      },
+      'ad_domain.user': { doc: 'Who may join the domain.', kind: text({ charactersMax: 256 }), set: 'always' },
+      'ad_domain.password': {
+        doc: 'The password of that user. It is not kept.',
+        kind: secret({ charactersMax: 256 }),
+        set: 'always',
+      },
+      'netbios.enabled': on('Whether it is found by its NetBIOS name.', false),
+      'netbios.aliases': {
+        doc: 'Other names of the server.',
+        kind: list(netbiosName(), { elementsMax: 200 }),
+        set: 'always',
+      },
+      'netbios.wins_servers': { doc: 'WINS servers.', kind: list(address(), { elementsMax: 20 }), set: 'always' },
+      ...security,
+      'options.smb_credits': number('Requests of a client at once.', 128, 2, 8192, '9.10.1'),
+      'options.multichannel': on('A session may have several connections.', true, '9.10.1'),
+      'options.large_mtu': on('Requests of more than 64 KiB.', true, '9.10.1'),
+      'options.copy_offload': on('Clients may have files copied here.', true, '9.10.1'),
+    },
+  },
+  {
+    create: {
+      ...plain.create,
+      args: force,
+      async plan(cluster, request) {
+        if ((await cluster.find(CIFS_SERVICES, textAt(request.draft, 'svm.uuid'))) !== undefined) {
+          throw failures.duplicate('A CIFS server of the SVM', 'svm.uuid', EXISTS)
+        }
+        return plain.create.plan(cluster, request)
+      },
+    },
+    modify: {
+      ...plain.modify,
+      args: force,
+      plan(cluster, request) {
+        const { row = {}, draft, args } = request
+        const isRenamed = draft['name'] !== undefined && draft['name'] !== row['name']
+        if (isRenamed && row['enabled'] === true && draft['enabled'] !== false && !isForced(args)) {
+          throw failures.inUse('A running CIFS server keeps its name. Stop it first, or use force.', 'name')
+        }
+        return plain.modify.plan(cluster, request)
+      },
+    },
+    remove: {
+      ...plain.remove,
+      args: force,
+      plan(cluster, request) {
+        isForced(request.args)
+        return plain.remove.plan(cluster, request)
+      },
+    },
+  },
+)
+
+function isForced(args: Readonly<Record<string, string>>): boolean {
+  const { force: given = 'false' } = args
+  const word = given.toLowerCase()
+  if (word !== 'true' && word !== 'false') throw failures.badArgument('force', 'it is neither true nor false.')
+  return word === 'true'
+}
+
+/** Refuses what an SVM without a CIFS server cannot have. */
+export async function insistOnCifs(cluster: Cluster, row: Row): Promise<void> {
+  if ((await cluster.find(CIFS_SERVICES, textAt(row, 'svm.uuid'))) === undefined) {
+    throw failures.invalid('svm.uuid', 'The SVM has no CIFS server. Make one first.', NO_SERVER)
+  }
+}
+
+const NO_SERVER = 655449

@@ -1,0 +1,120 @@
+import { define } from '../../../core/behaviour.ts'
+import { plainVerbs } from '../../../core/plain.ts'
+import { failures } from '../../../model/failure.ts'
+import { count, text } from '../../../model/kinds/index.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+import { choice, on } from '../setting.ts'
+import { insistOnCifs } from './services.ts'
+import { aclsKind, EVERYONE, settledAcls } from './shares/acl-list.ts'
+
+export const CIFS_SHARES = 'protocols/cifs/shares'
+
+/** Shares of an SVM. */
+const SHARES_MAX = 10_000
+
+const plain = plainVerbs(CIFS_SHARES, {
+  example: { name: 'share_example', 'svm.name': 'svm1', path: '/vol1' },
+  // Clients of SMB do not tell A from a.
+  unique: (row) => ({ [`${CIFS_SHARES}:folded`]: `${textAt(row, 'svm.uuid')}/${textAt(row, 'name').toLowerCase()}` }),
+  async check(cluster, row) {
+    await insistOnCifs(cluster, row)
+    const relative = /%[wdu]|^[^/]/i
+    if (row['home_directory'] !== true && relative.test(textAt(row, 'path'))) {
+      throw failures.invalid(
+        'path',
+        'The path of a share begins with "/"; that of home directories alone may not.',
+        BAD_PATH,
+      )
+    }
+    return { ...row, acls: settledAcls((row['acls'] ?? [EVERYONE]) as readonly Row[]) }
+  },
+})
+
+const BAD_PATH = 655577
+
+export const cifsShares = define(
+  {
+    path: `/${CIFS_SHARES}`,
+    noun: 'CIFS share',
+    doc: 'Shares of CIFS servers, with who may do what through them. They are records: no files are served yet.',
+    key: ['svm.uuid', 'name'],
+    recordKey: ['svm.uuid', 'name'],
+    parent: 'svm.uuid',
+    nameWithin: 'svm.uuid',
+    fields: {
+      svm: { doc: 'The SVM whose share it is.', ref: 'svm/svms', set: 'create', required: true },
+      name: {
+        doc: 'The name of the share, unique within its SVM whatever the case of its letters.',
+        kind: text({
+          charactersMin: 1,
+          charactersMax: 80,
+          pattern: /^[^"/\\[\]:|<>+=;,*?]+$/,
+          patternDoc: 'anything without " / \\ [ ] : | < > + = ; , * ?',
+        }),
+        set: 'create',
+        required: true,
+      },
+      path: {
+        doc: 'What is shared: a path in the tree of the SVM.',
+        kind: text({ charactersMin: 1, charactersMax: 256 }),
+        set: 'always',
+        required: true,
+      },
+      comment: { doc: 'What clients read about it.', kind: text({ charactersMax: 256 }), set: 'always' },
+      acls: { doc: 'Who may do what through it. Without it, everyone everything.', kind: aclsKind(), set: 'always' },
+      unix_symlink: choice('What becomes of symbolic links.', ['local', 'widelink', 'disable']),
+      access_based_enumeration: on('Folders show only what may be read.', false),
+      change_notify: on('Clients may ask to be told of changes.', true),
+      encryption: on('Clients must encrypt what they send.', false),
+      home_directory: on('Its path depends on who asks.', false),
+      oplocks: on('Clients may hold files.', true),
+      no_strict_security: on('Links may lead out of the share.', false, '9.9.1'),
+      continuously_available: on('Files stay open when the cluster restarts.', false, '9.10.1'),
+      show_snapshot: on('The folder of snapshots is shown.', true, '9.10.1'),
+      namespace_caching: on('Clients may keep lists of folders.', false, '9.10.1'),
+      allow_unencrypted_access: on('Clients that cannot encrypt may come too.', false, '9.11.1'),
+      offline_files: choice('What clients may keep.', ['manual', 'none', 'documents', 'programs'], '9.10.1'),
+      vscan_profile: choice(
+        'When files are looked at for viruses.',
+        ['standard', 'no_scan', 'strict', 'writes_only'],
+        '9.10.1',
+      ),
+      dir_umask: {
+        doc: 'Permissions that new folders do not get, as octal digits.',
+        kind: octal(),
+        set: 'always',
+        since: '9.10.1',
+      },
+      file_umask: {
+        doc: 'Permissions that new files do not get, as octal digits.',
+        kind: octal(),
+        set: 'always',
+        since: '9.10.1',
+      },
+      force_group_for_create: {
+        doc: 'The group of all that is made through it.',
+        kind: text({ charactersMax: 256 }),
+        set: 'always',
+        since: '9.10.1',
+      },
+      browsable: on('Whether it is in the list of shares.', true, '9.13.1'),
+      show_previous_versions: on('Snapshots are shown as previous versions.', true, '9.13.1'),
+    },
+  },
+  {
+    ...plain,
+    create: {
+      ...plain.create,
+      async plan(cluster, request) {
+        if ((await cluster.rows(CIFS_SHARES, textAt(request.draft, 'svm.uuid'))).length >= SHARES_MAX) {
+          throw failures.invalid(undefined, `The SVM has ${SHARES_MAX} shares, which is the limit.`)
+        }
+        return plain.create.plan(cluster, request)
+      },
+    },
+  },
+)
+
+function octal() {
+  return count({ min: 0, max: 777 })
+}

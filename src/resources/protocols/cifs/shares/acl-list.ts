@@ -1,0 +1,59 @@
+/** Who may do what through a share: one entry for each user or group. */
+import { failures } from '../../../../model/failure.ts'
+import { each, oneOf, text } from '../../../../model/kinds/index.ts'
+import type { FieldDeclaration } from '../../../../model/resource.ts'
+import type { Row } from '../../../../model/value.ts'
+
+/** Entries of one share. */
+const ACLS_MAX = 1024
+
+export const aclFields = {
+  user_or_group: {
+    doc: 'Who: a user or group, with its domain before a backslash where it has one.',
+    kind: text({ charactersMin: 1, charactersMax: 256, pattern: /^[^/]+$/, patternDoc: 'anything without "/"' }),
+    set: 'create',
+    required: true,
+  },
+  type: {
+    doc: 'Who knows them.',
+    kind: oneOf('windows', 'unix_user', 'unix_group'),
+    set: 'create',
+    default: 'windows',
+  },
+  permission: {
+    doc: 'What they may do.',
+    kind: oneOf('no_access', 'read', 'change', 'full_control'),
+    set: 'always',
+    required: true,
+  },
+} as const satisfies Readonly<Record<string, FieldDeclaration>>
+
+export const EVERYONE: Row = { user_or_group: 'Everyone', type: 'windows', permission: 'full_control' }
+
+export const aclsKind = () =>
+  each(
+    Object.fromEntries(
+      Object.entries(aclFields).map(([name, { kind, doc, ...rest }]) => [
+        name,
+        { kind, doc, required: 'required' in rest },
+      ]),
+    ),
+    { elementsMax: ACLS_MAX },
+  )
+
+export function settledAcls(given: readonly Row[]): readonly Row[] {
+  const acls = given.map((acl): Row => ({ type: 'windows', ...acl }))
+  for (const [at, acl] of acls.entries()) {
+    if (acls.findIndex((other) => isSameWho(other, acl)) !== at) {
+      throw failures.duplicate(`An entry for ${JSON.stringify(acl['user_or_group']).slice(0, 80)}`, 'user_or_group')
+    }
+  }
+  return acls
+}
+
+/** Windows does not tell A from a. */
+export function isSameWho(a: Row, b: Row): boolean {
+  const [left, right] = [a, b].map(({ user_or_group: who = '' }) => JSON.stringify(who))
+  if (a['type'] !== b['type']) return false
+  return a['type'] === 'windows' ? left?.toLowerCase() === right?.toLowerCase() : left === right
+}

@@ -1,0 +1,129 @@
+import { define } from '../../../core/behaviour.ts'
+import type { Cluster } from '../../../core/cluster.ts'
+import { plainVerbs } from '../../../core/plain.ts'
+import { failures } from '../../../model/failure.ts'
+import { flag, oneOf } from '../../../model/kinds/index.ts'
+import type { FieldDeclaration } from '../../../model/resource.ts'
+import { type Row, textAt, type Value } from '../../../model/value.ts'
+import { fpolicyName, insistOnFree, policiesOf, POLICIES_LOCK } from './names.ts'
+import { filterProtocols, filterOperations, operationProtocols, PROTOCOLS } from './watchable.ts'
+
+export const FPOLICY_EVENTS = 'protocols/fpolicy/{svm.uuid}/events'
+
+/** What clients of the interface know these failures by. */
+const codes = { operation: 9764929, filterOfNone: 9764930, lacks: 9764946, used: 9764947, filter: 9764955 } as const
+
+/** Releases that brought what is younger than the rest. */
+const SINCE: Readonly<Record<string, string>> = { access: '9.13.1' }
+
+const plain = plainVerbs(FPOLICY_EVENTS, {
+  example: { name: 'event_example', protocol: 'cifs', file_operations: { open: true, rename: true } },
+  check(_cluster, row) {
+    checkCombination(row)
+    return row
+  },
+})
+
+export const fpolicyEvents = define(
+  {
+    path: `/${FPOLICY_EVENTS}`,
+    noun: 'FPolicy event',
+    doc: 'What FPolicy is to watch: operations on files over one protocol. They are records: no files are served yet.',
+    key: ['name'],
+    recordKey: ['svm.uuid', 'name'],
+    parent: 'svm.uuid',
+    nameWithin: 'svm.uuid',
+    fields: {
+      svm: { doc: 'The SVM it belongs to.', ref: 'svm/svms', set: 'create', required: true },
+      name: { doc: 'The name of the event.', kind: fpolicyName(), set: 'create', required: true },
+      protocol: { doc: 'The protocol by which files are used.', kind: oneOf(...PROTOCOLS), set: 'always' },
+      volume_monitoring: {
+        doc: 'Whether mounts of volumes are told too.',
+        kind: flag(),
+        set: 'always',
+        default: false,
+      },
+      monitor_fileop_failure: {
+        doc: 'Whether operations that were refused are told too.',
+        kind: flag(),
+        set: 'always',
+        default: false,
+        since: '9.13.1',
+      },
+      ...flags('file_operations', Object.keys(operationProtocols)),
+      ...flags('filters', Object.keys(filterProtocols)),
+    },
+  },
+  {
+    ...plain,
+    remove: {
+      ...plain.remove,
+      alone: () => [POLICIES_LOCK],
+      async plan(cluster, request) {
+        await insistOnUnused(cluster, request.row ?? {})
+        return plain.remove.plan(cluster, request)
+      },
+    },
+    create: insistOnFree(plain.create, FPOLICY_EVENTS),
+  },
+)
+
+function flags(base: string, names: readonly string[]): Record<string, FieldDeclaration> {
+  return Object.fromEntries(
+    names.map((name) => [
+      `${base}.${name}`,
+      {
+        doc: `${base === 'filters' ? 'Only' : 'Watch'} ${name.replaceAll('_', ' ')}.`,
+        kind: flag(),
+        set: 'always',
+        ...(SINCE[name] === undefined ? {} : { since: SINCE[name] }),
+      } satisfies FieldDeclaration,
+    ]),
+  )
+}
+
+/** The names that are switched on under a base, in the order of their declaration. */
+export function switchedOn(row: Row, base: 'file_operations' | 'filters'): string[] {
+  const all = base === 'filters' ? filterProtocols : operationProtocols
+  return Object.keys(all).filter((name) => row[`${base}.${name}`] === true)
+}
+
+/** Fields that switch on these names under a base, and off all others. */
+export function switches(base: 'file_operations' | 'filters', wanted: readonly string[]): Record<string, Value> {
+  const all = base === 'filters' ? filterProtocols : operationProtocols
+  return Object.fromEntries(Object.keys(all).map((name) => [`${base}.${name}`, wanted.includes(name) ? true : null]))
+}
+
+/** Not every protocol has every operation, and not every filter says something about it. */
+function checkCombination(row: Row): void {
+  const protocol = textAt(row, 'protocol')
+  const [operations, filters] = [switchedOn(row, 'file_operations'), switchedOn(row, 'filters')]
+  if (protocol === '') {
+    if (operations.length + filters.length === 0) return
+    throw failures.invalid('protocol', 'Operations and filters need a protocol.', codes.lacks)
+  }
+  if (operations.length === 0) {
+    throw failures.invalid('file_operations', 'A protocol needs one operation at least.', codes.lacks)
+  }
+  for (const name of operations) {
+    if (operationProtocols[name]?.includes(protocol) === true) continue
+    throw failures.invalid(`file_operations.${name}`, `${protocol} has no such operation to watch.`, codes.operation)
+  }
+  for (const name of filters) {
+    if (filterProtocols[name]?.includes(protocol) !== true) {
+      throw failures.invalid(`filters.${name}`, `There is no such filter of ${protocol}.`, codes.filter)
+    }
+    const about = filterOperations[name]
+    if (about !== undefined && !about.some((operation) => operations.includes(operation))) {
+      throw failures.invalid(`filters.${name}`, 'It is about none of the operations.', codes.filterOfNone)
+    }
+  }
+}
+
+async function insistOnUnused(cluster: Cluster, event: Row): Promise<void> {
+  const user = (await policiesOf(cluster, textAt(event, 'svm.uuid'))).find((policy) =>
+    ((policy['events'] ?? []) as readonly Row[]).some(({ name }) => name === event['name']),
+  )
+  if (user === undefined) return
+  throw failures.inUse(`The FPolicy policy "${textAt(user, 'name')}" has the event.`, 'name', codes.used)
+}

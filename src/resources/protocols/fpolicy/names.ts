@@ -1,0 +1,46 @@
+/** What events, engines and policies of FPolicy have in common. */
+import type { Cluster } from '../../../core/cluster.ts'
+import type { Verb } from '../../../core/verb.ts'
+import { failures } from '../../../model/failure.ts'
+import { text, type Kind } from '../../../model/kinds/index.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+
+export const FPOLICY_POLICIES = 'protocols/fpolicy/{svm.uuid}/policies'
+/** Held while a policy takes up an event or an engine, is enabled or goes, and while one of those goes. */
+export const POLICIES_LOCK = 'fpolicy-policies'
+/** The engine that is part of the cluster, and looks at the extensions of files. */
+export const NATIVE_ENGINE = 'native'
+
+/** Of one kind in one SVM. */
+const EACH_MAX = 256
+
+export function fpolicyName(): Kind {
+  return text({
+    charactersMin: 1,
+    charactersMax: 256,
+    pattern: /^[A-Za-z0-9_.-]+$/,
+    patternDoc: 'letters, digits and "_", "-" and "."',
+  })
+}
+
+export function policiesOf(cluster: Cluster, svm: string): Promise<Row[]> {
+  return cluster.rows(FPOLICY_POLICIES, svm)
+}
+
+/** A create that refuses a taken name as tools know it, and more than an SVM may have. */
+export function insistOnFree(create: Verb, type: string): Verb {
+  return {
+    ...create,
+    async plan(cluster, request) {
+      const svm = textAt(request.draft, 'svm.uuid')
+      const { noun } = cluster.registry.resource(type)
+      if ((await cluster.find(type, `${svm}/${textAt(request.draft, 'name')}`)) !== undefined) {
+        throw failures.duplicate(`An ${noun} of that name`, 'name')
+      }
+      if ((await cluster.rows(type, svm)).length >= EACH_MAX) {
+        throw failures.invalid(undefined, `The SVM has ${EACH_MAX} of these, which is the limit.`)
+      }
+      return create.plan(cluster, request)
+    },
+  }
+}

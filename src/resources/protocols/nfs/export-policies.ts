@@ -1,0 +1,145 @@
+import { define } from '../../../core/behaviour.ts'
+import type { Cluster } from '../../../core/cluster.ts'
+import { inline } from '../../../core/verb.ts'
+import { failures } from '../../../model/failure.ts'
+import { count, text } from '../../../model/kinds/index.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+import type { Change } from '../../../ports/catalog.ts'
+import { rulesKind, rulesOf, settledRules } from './export-policies/rule-list.ts'
+
+export const EXPORT_POLICIES = 'protocols/nfs/export-policies'
+/** Held while an id is chosen, and while somebody takes a policy up or it goes. */
+export const EXPORT_POLICIES_LOCK = 'export-policies'
+/** The policy that each SVM has from the start. */
+export const DEFAULT_POLICY = 'default'
+
+/** Export policies of a cluster. */
+const POLICIES_MAX = 10_000
+
+/** What clients of the interface know these failures by. */
+const codes = { inUse: 1703945, isDefault: 1703947, name: 1703953 } as const
+
+export const exportPolicies = define(
+  {
+    path: `/${EXPORT_POLICIES}`,
+    noun: 'export policy',
+    doc: 'Who may mount volumes and qtrees over NFS, and how. Each SVM has one named default, which has no rules at first.',
+    key: ['id'],
+    recordKey: ['id'],
+    parent: 'svm.uuid',
+    nameWithin: 'svm.uuid',
+    fields: {
+      id: { doc: 'The number of the policy, unique in the cluster.', kind: count() },
+      name: {
+        doc: 'The name of the policy, unique within its SVM.',
+        kind: text({
+          charactersMin: 1,
+          charactersMax: 256,
+          pattern: /^[A-Za-z0-9_][A-Za-z0-9_.:-]*$/,
+          patternDoc: 'letters, digits and "_.:-", beginning with a letter, a digit or "_"',
+        }),
+        set: 'always',
+        required: true,
+      },
+      svm: { doc: 'The SVM it belongs to.', ref: 'svm/svms', set: 'create', required: true },
+      rules: { doc: 'Its rules, in order. The first whose clients fit decides.', kind: rulesKind(), set: 'always' },
+    },
+  },
+  {
+    create: inline({
+      example: {
+        name: 'policy_example',
+        'svm.name': 'svm1',
+        rules: [{ clients: [{ match: '192.0.2.0/24' }], ro_rule: ['sys'], rw_rule: ['sys'] }],
+      },
+      alone: () => [EXPORT_POLICIES_LOCK],
+      async plan(cluster, { draft }) {
+        await insistOnName(cluster, draft)
+        const all = await cluster.rows(EXPORT_POLICIES)
+        if (all.length >= POLICIES_MAX) {
+          throw failures.invalid(undefined, `The cluster has ${POLICIES_MAX} export policies, which is the limit.`)
+        }
+        const row = settled({ ...draft, id: nextId(cluster, all) })
+        return { key: textAt(row, 'id'), input: row }
+      },
+      step: {
+        name: 'write record',
+        async run(cluster, { input }) {
+          await cluster.commit([cluster.put(EXPORT_POLICIES, input, { expect: 'absent' })])
+        },
+      },
+    }),
+    modify: inline({
+      alone: () => [EXPORT_POLICIES_LOCK],
+      async plan(cluster, { row = {}, draft }) {
+        settled({ ...row, ...draft })
+        if (draft['name'] !== undefined && draft['name'] !== row['name'])
+          await insistOnName(cluster, { ...row, ...draft })
+        return { key: textAt(row, 'id'), input: { ...draft } }
+      },
+      step: {
+        name: 'write record',
+        run: (cluster, { key, input }) => changeExportPolicy(cluster, key, () => input),
+      },
+    }),
+    remove: inline({
+      alone: () => [EXPORT_POLICIES_LOCK],
+      async plan(cluster, { row = {} }) {
+        if (row['name'] === DEFAULT_POLICY) {
+          throw failures.inUse('The default export policy goes with its SVM.', 'name', codes.isDefault)
+        }
+        await insistOnUnused(cluster, row)
+        return { key: textAt(row, 'id'), input: {} }
+      },
+      step: {
+        name: 'remove record',
+        async run(cluster, { key }) {
+          await cluster.commit([{ do: 'remove-record', type: EXPORT_POLICIES, key }])
+        },
+      },
+    }),
+  },
+)
+
+/** Changes a policy as it is now, in one commit. To be called with `EXPORT_POLICIES_LOCK` held. */
+export async function changeExportPolicy(cluster: Cluster, key: string, change: (policy: Row) => Row): Promise<void> {
+  const record = await cluster.catalog.record(EXPORT_POLICIES, key)
+  if (record === undefined) throw failures.notFound('export policy', 'id')
+  const before = record.body as Row
+  const row = settled({ ...before, ...change(before) })
+  await cluster.commit([cluster.put(EXPORT_POLICIES, row, { expect: record.revision })])
+}
+
+/** The change that gives a new SVM its default policy. To be called with `EXPORT_POLICIES_LOCK` held. */
+export async function defaultExportPolicy(cluster: Cluster, svm: string): Promise<Change> {
+  const id = nextId(cluster, await cluster.rows(EXPORT_POLICIES))
+  return cluster.put(EXPORT_POLICIES, { id, name: DEFAULT_POLICY, 'svm.uuid': svm, rules: [] }, { expect: 'absent' })
+}
+
+/** Larger than any before, also than those that were deleted: what still has the number of one finds no other. */
+function nextId(cluster: Cluster, policies: readonly Row[]): number {
+  return policies.reduce((least, { id }) => Math.max(least, Number(id) + 1), cluster.now())
+}
+
+function settled(row: Row): Row {
+  return { ...row, rules: settledRules(rulesOf(row)) }
+}
+
+async function insistOnName(cluster: Cluster, row: Row): Promise<void> {
+  const policy = textAt(row, 'name')
+  if ((await cluster.keyOfName(EXPORT_POLICIES, policy, textAt(row, 'svm.uuid'))) !== undefined) {
+    throw failures.duplicate(`An export policy named "${policy}"`, 'name', codes.name)
+  }
+}
+
+async function insistOnUnused(cluster: Cluster, policy: Row): Promise<void> {
+  for (const [type, noun, path] of [
+    ['storage/volumes', 'volume', 'nas.export_policy.id'],
+    ['storage/qtrees', 'qtree', 'export_policy.id'],
+  ] as const) {
+    const user = (await cluster.rows(type)).find((row) => row[path] === policy['id'])
+    if (user === undefined) continue
+    const message = `The ${noun} "${textAt(user, 'name')}" has this export policy. Give it another one first.`
+    throw failures.inUse(message, undefined, codes.inUse)
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * The rules of an export policy, in the order of their index. The first whose clients fit decides. Indexes may have
+ * gaps: a rule that comes to a taken index moves that one up, and those after it up to the next gap.
+ */
+import { failures } from '../../../../model/failure.ts'
+import { count, each, flag, list, oneOf, text } from '../../../../model/kinds/index.ts'
+import type { FieldDeclaration } from '../../../../model/resource.ts'
+import type { Row, Value } from '../../../../model/value.ts'
+import { CLIENT_CHARACTERS_MAX, checkClients } from './client-match.ts'
+
+/** Rules of one policy, and clients of one rule. */
+const RULES_MAX = 1024
+const CLIENTS_MAX = 1024
+const INDEX_MAX = 2 ** 31 - 1
+
+const DUPLICATE_RULE = 1704070
+
+const flavors = () => list(oneOf('any', 'none', 'never', 'krb5', 'krb5i', 'krb5p', 'ntlm', 'sys'), { elementsMax: 8 })
+
+/** What a rule has beside its index. */
+export const ruleFields = {
+  clients: {
+    doc: 'Whom it is for: hosts, addresses, networks, domains and netgroups.',
+    kind: each(
+      {
+        match: {
+          kind: text({ charactersMin: 1, charactersMax: CLIENT_CHARACTERS_MAX }),
+          doc: 'One of them.',
+          required: true,
+        },
+      },
+      { elementsMax: CLIENTS_MAX },
+    ),
+    set: 'always',
+    required: true,
+  },
+  protocols: {
+    doc: 'The protocols it is for.',
+    kind: list(oneOf('any', 'nfs', 'nfs3', 'nfs4', 'cifs', 'flexcache', 's3'), { elementsMax: 8 }),
+    set: 'always',
+    default: ['any'],
+  },
+  ro_rule: { doc: 'How clients that read must have logged in.', kind: flavors(), set: 'always', required: true },
+  rw_rule: { doc: 'How clients that write must have logged in.', kind: flavors(), set: 'always', required: true },
+  superuser: {
+    doc: 'How root must have logged in to stay root.',
+    kind: flavors(),
+    set: 'always',
+    default: ['none'],
+  },
+  anonymous_user: {
+    doc: 'The user that strangers become, by name or number.',
+    kind: text({ charactersMin: 1, charactersMax: 256 }),
+    set: 'always',
+    default: '65534',
+  },
+  ntfs_unix_security: {
+    doc: 'What becomes of a change of UNIX permissions where those of NTFS decide.',
+    kind: oneOf('fail', 'ignore'),
+    set: 'always',
+    default: 'fail',
+    since: '9.9.1',
+  },
+  chown_mode: {
+    doc: 'Whether owners may give their files away, or root alone.',
+    kind: oneOf('restricted', 'unrestricted'),
+    set: 'always',
+    default: 'restricted',
+    since: '9.9.1',
+  },
+  allow_suid: { doc: 'Whether set-user-id works.', kind: flag(), set: 'always', default: true, since: '9.9.1' },
+  allow_device_creation: {
+    doc: 'Whether device files may be made.',
+    kind: flag(),
+    set: 'always',
+    default: true,
+    since: '9.9.1',
+  },
+} as const satisfies Readonly<Record<string, FieldDeclaration>>
+
+export const indexKind = () => count({ min: 1, max: INDEX_MAX })
+
+/** The rules as a field of their policy. */
+export const rulesKind = () =>
+  each(
+    {
+      index: { kind: indexKind(), doc: 'Its place among the rules.' },
+      ...Object.fromEntries(
+        Object.entries(ruleFields).map(([name, field]) => [
+          name,
+          { kind: field.kind, doc: field.doc, required: 'required' in field },
+        ]),
+      ),
+    },
+    { elementsMax: RULES_MAX },
+  )
+
+export function rulesOf(policy: Row | undefined): readonly Row[] {
+  return (policy?.['rules'] ?? []) as readonly Row[]
+}
+
+/** A whole list as it was given: complete, checked, in order. Those without an index come after the one before. */
+export function settledRules(given: readonly Row[]): readonly Row[] {
+  let rules: readonly Row[] = []
+  for (const rule of given) rules = withRule(rules, rule).rules
+  return rules
+}
+
+/** Adds a rule at its index, or behind the others. */
+export function withRule(rules: readonly Row[], draft: Row): { rules: readonly Row[]; index: number } {
+  if (rules.length >= RULES_MAX) {
+    throw failures.invalid(undefined, `The export policy has ${RULES_MAX} rules, which is the limit.`)
+  }
+  const index = typeof draft['index'] === 'number' ? draft['index'] : Number(rules.at(-1)?.['index'] ?? 0) + 1
+  const rule = settledRule({ ...draft, index })
+  if (rules.some((other) => isSame(other, rule))) {
+    throw failures.duplicate('A rule like this', 'clients', DUPLICATE_RULE)
+  }
+  return { rules: placed(rules, rule), index }
+}
+
+/** Changes the rule at an index, and may bring it to another. */
+export function changedRule(rules: readonly Row[], index: number, draft: Row, newIndex: number): readonly Row[] {
+  const before = rules.find((rule) => rule['index'] === index)
+  if (before === undefined) throw failures.notFound('rule of the export policy', 'index')
+  const others = rules.filter((rule) => rule !== before)
+  const rule = settledRule({ ...before, ...draft, index: newIndex })
+  if (others.some((other) => isSame(other, rule))) {
+    throw failures.duplicate('A rule like this', 'clients', DUPLICATE_RULE)
+  }
+  return placed(others, rule)
+}
+
+function placed(rules: readonly Row[], rule: Row): readonly Row[] {
+  const list: Row[] = []
+  let next = Number(rule['index'])
+  for (const other of rules) {
+    const index = Number(other['index'])
+    if (index === next) list.push({ ...other, index: ++next })
+    else list.push(other)
+  }
+  return [...list, rule].toSorted((a, b) => Number(a['index']) - Number(b['index']))
+}
+
+function settledRule(rule: Row): Row {
+  const complete: Record<string, Value> = { ...rule }
+  for (const [name, field] of Object.entries(ruleFields)) {
+    const given = complete[name]
+    if (given === undefined && 'default' in field) complete[name] = field.default
+    if (Array.isArray(given) && given.length === 0) throw failures.badValue(name, 'it needs one element at least.')
+  }
+  checkClients((complete['clients'] as readonly { match: string }[]).map(({ match }) => match))
+  return complete
+}
+
+function isSame(a: Row, b: Row): boolean {
+  return Object.keys(ruleFields).every((name) => JSON.stringify(a[name]) === JSON.stringify(b[name]))
+}

@@ -1,0 +1,45 @@
+import { define } from '../../../core/behaviour.ts'
+import { plainVerbs } from '../../../core/plain.ts'
+import { failures } from '../../../model/failure.ts'
+import { textAt } from '../../../model/value.ts'
+import { serviceFields } from './services/fields.ts'
+
+export const NFS_SERVICES = 'protocols/nfs/services'
+
+/** What clients of the interface know these failures by. */
+const codes = { exists: 3276916, noProtocol: 3276994 } as const
+
+const plain = plainVerbs(NFS_SERVICES, {
+  example: { 'svm.name': 'svm1', protocol: { v3_enabled: true, v40_enabled: false } },
+  check(_cluster, row) {
+    if (row['transport.tcp_enabled'] === false && row['transport.udp_enabled'] === false && row['enabled'] === true) {
+      throw failures.invalid('transport', 'An enabled NFS service needs TCP or UDP.', codes.noProtocol)
+    }
+    return { ...row, state: row['enabled'] === true ? 'online' : 'offline' }
+  },
+})
+
+export const nfsServices = define(
+  {
+    path: `/${NFS_SERVICES}`,
+    noun: 'NFS service',
+    doc: 'The NFS service of an SVM. It is a record: no files are served yet.',
+    key: ['svm.uuid'],
+    recordKey: ['svm.uuid'],
+    parent: 'svm.uuid',
+    nameWithin: false,
+    fields: serviceFields,
+  },
+  {
+    ...plain,
+    create: {
+      ...plain.create,
+      async plan(cluster, request) {
+        if ((await cluster.find(NFS_SERVICES, textAt(request.draft, 'svm.uuid'))) !== undefined) {
+          throw failures.duplicate('An NFS service of the SVM', 'svm.uuid', codes.exists)
+        }
+        return plain.create.plan(cluster, request)
+      },
+    },
+  },
+)

@@ -1,0 +1,27 @@
+/** Settings of services that are declared by the dozen: each is a line. */
+import { count, flag, oneOf, text } from '../../model/kinds/index.ts'
+import type { FieldDeclaration } from '../../model/resource.ts'
+
+/** Yes or no. */
+export function on(doc: string, byDefault: boolean, since?: string): FieldDeclaration {
+  return { doc, kind: flag(), set: 'always', default: byDefault, ...from(since) }
+}
+
+export function number(doc: string, byDefault: number, min: number, max: number, since?: string): FieldDeclaration {
+  return { doc, kind: count({ min, max }), set: 'always', default: byDefault, ...from(since) }
+}
+
+/** One of some words; the first is that of what says nothing. */
+export function choice(doc: string, words: readonly [string, ...string[]], since?: string): FieldDeclaration {
+  return { doc, kind: oneOf(...words), set: 'always', default: words[0], ...from(since) }
+}
+
+/** Text of one character at least. */
+export function word(doc: string, byDefault: string, since?: string): FieldDeclaration {
+  const kind = text({ charactersMin: 1, charactersMax: 255 })
+  return { doc, kind, set: 'always', default: byDefault, ...from(since) }
+}
+
+function from(since: string | undefined): { since?: string } {
+  return since === undefined ? {} : { since }
+}
