@@ -23,6 +23,8 @@ import { services } from './protocols/s3/services.ts'
 import { recoveryQueue } from './private/cli/volume/recovery-queue.ts'
 import { purgeOfQueue } from './private/cli/volume/recovery-queue/purge.ts'
 import { recoveryFromQueue } from './private/cli/volume/recovery-queue/recover.ts'
+import { resourceTags } from './resource-tags.ts'
+import { taggedResources } from './resource-tags/resources.ts'
 import { accounts } from './security/accounts.ts'
 import { auditMessages } from './security/audit/messages.ts'
 import { keys } from './security/authentication/keys.ts'
@@ -87,4 +89,6 @@ export const behaviours: readonly Behaviour[] = [
   keys,
   auditMessages,
   events,
+  resourceTags,
+  taggedResources,
 ]
