@@ -23,10 +23,14 @@ export interface CollectionQuery {
   readonly after?: Place
   /** Only rows that have what is looked for. */
   readonly search?: Search | undefined
+  /** Only counts, all of them, be there a limit or not. */
+  readonly isCount?: boolean
 }
 
 export interface Page {
   readonly rows: readonly Row[]
+  /** How many rows the page has, or all of them where that is asked for. */
+  readonly count: number
   /** Where the next page begins, when there is one. */
   readonly next?: Place
   /** The place of one of the rows. */
@@ -51,12 +55,14 @@ export async function readCollection(cluster: Cluster, behaviour: Behaviour, que
   // One more than the page has tells whether there is another.
   const found = new FirstOf<Placed>(offset + limit + 1, (a, b) => compare(a.place, b.place))
   const once = onceEach()
+  let count = 0
   for await (const slice of inTurns(cluster.system, await rowsOf(cluster, behaviour, query.path, query.args))) {
     const stored = slice.filter((row) => isWithin(resource, row, query.path) && passes(row, first))
     const rows = await deriveSome(cluster, needed, stored, once)
-    const placed = rows
-      .filter((row) => passes(row, then) && (search === undefined || search.test(row)))
-      .map((row): Placed => ({ row, place: placeOf(row, orders, key) }))
+    const passing = rows.filter((row) => passes(row, then) && (search === undefined || search.test(row)))
+    count += passing.length
+    if (query.isCount === true) continue
+    const placed = passing.map((row): Placed => ({ row, place: placeOf(row, orders, key) }))
     found.add(after === undefined ? placed : placed.filter(({ place }) => compare(place, after) > 0))
   }
   const from = found.items().slice(offset)
@@ -69,6 +75,7 @@ export async function readCollection(cluster: Cluster, behaviour: Behaviour, que
       page.map(({ row }) => row),
       query.fields,
     ),
+    count: query.isCount === true ? Math.max(0, count - offset) : page.length,
     ...(from.length > limit && last !== undefined ? { next: last.place } : {}),
     place: (at) => page[at]?.place,
   }

@@ -7,6 +7,7 @@ import { count, name, oneOf, text, uuid } from '../model/kinds/index.ts'
 import { printRelease } from '../model/release.ts'
 import { type Row, textAt } from '../model/value.ts'
 import type { Change } from '../ports/catalog.ts'
+import { tagFields } from './tags.ts'
 import { lastSample, operationFields, totalsOfAll } from './metric-readings.ts'
 
 export const versionFields = {
@@ -40,6 +41,7 @@ export const cluster = define(
       location: { doc: 'Where the cluster is.', kind: text({ charactersMax: 255 }), set: 'modify' },
       ...versionFields,
       ...operationFields,
+      ...tagFields,
       wire_dialect: {
         doc: 'How answers are spelled: `spec` to the letter of the specification, `native` as shipping tools expect, `auto` by the client.',
         kind: oneOf('auto', 'spec', 'native'),

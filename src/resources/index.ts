@@ -37,6 +37,8 @@ import { fpolicyEventCommand } from './private/cli/vserver/fpolicy/policy/event.
 import { fpolicyEngineCommand } from './private/cli/vserver/fpolicy/policy/external-engine.ts'
 import { fpolicyScopeCommand } from './private/cli/vserver/fpolicy/policy/scope.ts'
 import { fpolicyPolicyCommand } from './private/cli/vserver/fpolicy/policy.ts'
+import { resourceTags } from './resource-tags.ts'
+import { taggedResources } from './resource-tags/resources.ts'
 import { accounts } from './security/accounts.ts'
 import { auditMessages } from './security/audit/messages.ts'
 import { keys } from './security/authentication/keys.ts'
@@ -116,4 +118,6 @@ export const behaviours: readonly Behaviour[] = [
   keys,
   auditMessages,
   events,
+  resourceTags,
+  taggedResources,
 ]

@@ -19,6 +19,8 @@ export interface ReadArguments {
   readonly offset: number
   readonly after?: Place
   readonly returnRecords: boolean
+  /** No records, and no pages: only how many there are. */
+  readonly isCount: boolean
   readonly search: Search | undefined
   readonly args: Readonly<Record<string, string>>
 }
@@ -66,6 +68,7 @@ export function readArguments(
   if (dialect.showsFiltered) for (const { path } of filters) fields.add(path)
   const limit = given.get('max_records') ?? (resource.fields.has('limit') ? null : given.get('limit'))
   const start = given.get('start')
+  const returnRecords = booleanArgument(given, 'return_records', true)
   return {
     fields,
     filters,
@@ -76,7 +79,8 @@ export function readArguments(
         : integer(given.has('max_records') ? 'max_records' : 'limit', limit, 1, PAGE_MAX),
     offset: integer('offset', given.get('offset') ?? '0', 0, Number.MAX_SAFE_INTEGER),
     ...(start === null ? {} : { after: decodePlace(start) }),
-    returnRecords: booleanArgument(given, 'return_records', true),
+    returnRecords,
+    isCount: !returnRecords && limit === null && start === null,
     search: isCollection && !resource.fields.has('query') ? searchOf(resource, given, release) : undefined,
     args,
   }

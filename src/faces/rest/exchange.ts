@@ -13,7 +13,7 @@ import type { RestFace, RestRequest } from './answer.ts'
 import { commandBody, isCommandLine } from './command-line.ts'
 import type { Dialect } from './dialects.ts'
 import { parseJson } from './json.ts'
-import { collectionPath } from './links.ts'
+import { collectionPath } from '../../model/paths.ts'
 import { linksFor, printer, type Links, type Print } from './printer.ts'
 import { scopeFilters, type SvmScope } from './svm-scope.ts'
 

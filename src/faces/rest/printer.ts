@@ -6,7 +6,7 @@ import { nester } from '../../model/shape.ts'
 import { isRecord, type Json, type Row } from '../../model/value.ts'
 import { keyFields } from './arguments.ts'
 import type { Dialect } from './dialects.ts'
-import { collectionPath, recordPath } from './links.ts'
+import { collectionPath, recordPath } from '../../model/paths.ts'
 
 /** Which links go with records: none, their own, or those of what they refer to as well. */
 export type Links = 'none' | 'own' | 'all'

@@ -38,7 +38,7 @@ export async function getCollection(exchange: Exchange): Promise<RestReply> {
     headers,
     body: {
       ...(args.returnRecords ? { records } : {}),
-      num_records: page.rows.length,
+      num_records: page.count,
       ...(Object.keys(links).length === 0 ? {} : { _links: links }),
     },
   }

@@ -222,3 +222,18 @@ test('a search that cannot be understood is refused', async () => {
   assert.deepEqual(await refused('query=+&query_fields=*'), ['262272', 'query'])
   assert.equal((await cluster.call('DELETE', `${THINGS}?query=o&query_fields=name`, undefined, NATIVE)).status, 400)
 })
+
+test('without records a collection is counted as a whole; with max_records, one page of it', async () => {
+  for (const headers of [NATIVE.headers, {}]) {
+    const count = async (query: string) => {
+      const { body } = await cluster.call('GET', `${THINGS}?return_records=false${query}`, undefined, { headers })
+      assert.equal(body['records'], undefined)
+      return [body['num_records'], body['_links']?.['next'] !== undefined]
+    }
+    assert.deepEqual(await count(''), [3, false])
+    assert.deepEqual(await count('&name=t*'), [2, false])
+    assert.deepEqual(await count('&offset=1'), [2, false])
+    assert.deepEqual(await count('&offset=5'), [0, false])
+    assert.deepEqual(await count('&max_records=2'), [2, true])
+  }
+})

@@ -126,20 +126,22 @@ const nameOf = (thing: Thing) => valuesOf(thing, ['name'])[0] ?? ''
 
 /**
  * Of a thing, what the fields ask for. A leaf is shown when some word takes it and no exclusion takes it away; where there
- * are exclusions alone, they take away from `*`. Objects of which nothing is left are not shown; elements of lists are.
+ * are exclusions alone, they take away from `*`. What a filter names is shown in any case. Objects of which nothing is left are not shown; elements of lists are.
  */
 export function projected(
   thing: Thing,
   asked: readonly AskedField[],
   expensive: readonly string[],
+  filtered: readonly string[],
 ): Record<string, Shown> {
   const includes = asked.filter(({ isExcluded }) => !isExcluded).map(({ path }) => path)
   const excludes = asked.filter(({ isExcluded }) => isExcluded).map(({ path }) => path)
   const takes = (word: string, leaf: string) =>
     word === '**' || (word === '*' && !expensive.includes(leaf)) || word === leaf || leaf.startsWith(`${word}.`)
   const isShown = (leaf: string) =>
-    (includes.length === 0 ? ['*'] : includes).some((word) => takes(word, leaf)) &&
-    !excludes.some((word) => takes(word, leaf))
+    filtered.some((word) => takes(word, leaf)) ||
+    ((includes.length === 0 ? ['*'] : includes).some((word) => takes(word, leaf)) &&
+      !excludes.some((word) => takes(word, leaf)))
   return (projectedAt(thing, '', isShown) ?? {}) as Record<string, Shown>
 }
 

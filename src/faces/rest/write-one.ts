@@ -11,7 +11,8 @@ import { type Json, type Row, textAt } from '../../model/value.ts'
 import type { RestReply } from './answer.ts'
 import { changeArguments, writeArguments, type WriteArguments } from './arguments.ts'
 import type { Exchange } from './exchange.ts'
-import { jobPath, recordPath } from './links.ts'
+import { jobPath } from './links.ts'
+import { recordPath } from '../../model/paths.ts'
 import { inScope } from './svm-scope.ts'
 
 export async function createOne(exchange: Exchange, body: unknown): Promise<RestReply> {

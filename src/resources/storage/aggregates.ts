@@ -4,6 +4,7 @@ import type { Derivation } from '../../core/behaviour.ts'
 import { bytes, count, decimal, flag, name, oneOf, only, text, time, uuid } from '../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
+import { tagFields } from '../tags.ts'
 import { spaceOf } from './aggregate-space.ts'
 import { ratio } from './volumes/efficiency.ts'
 import { createAggregate, modifyAggregate, removeAggregate } from './aggregate-verbs.ts'
@@ -166,6 +167,7 @@ export const aggregates = define(
       'space.total_provisioned_space': { doc: 'Sum of the sizes of its volumes.', kind: bytes() },
       ...efficiencyFields,
       'volume-count': { doc: 'How many volumes it has.', kind: count(), since: '9.11.1' },
+      ...tagFields,
     },
   },
   {

@@ -2,6 +2,7 @@ import { define, type Derivation } from '../../core/behaviour.ts'
 import { count, oneOf, text } from '../../model/kinds/index.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { exportPolicyFields, exportPolicyReading } from '../protocols/nfs/named-export-policy.ts'
+import { tagFields } from '../tags.ts'
 import { createQtree, modifyQtree, QTREE_ID_MAX, QTREES, qtreesOf, removeQtree } from './qtree-verbs.ts'
 
 /** Where clients see a qtree: under the path of its volume, where that has one. */
@@ -84,6 +85,7 @@ export const qtrees = define(
       },
       path: { doc: 'Where clients see it, once its volume has a path.', kind: text() },
       'nas.path': { doc: 'The same.', kind: text(), since: '9.9.1' },
+      ...tagFields,
     },
   },
   {

@@ -1,5 +1,6 @@
 import { aggregateOf } from '../../core/aggregate-of.ts'
 import type { Cluster } from '../../core/cluster.ts'
+import { flagArgument } from '../../core/flag-argument.ts'
 import { removeOwedTree, removeTree } from '../../core/removed-trees.ts'
 import { treeOf } from '../../core/tree-of.ts'
 import { job, type Work } from '../../core/verb.ts'
@@ -239,12 +240,11 @@ export const removeVolume = job({
   exampleArgs: [{}, { force: 'true' }],
   async plan(cluster, { row, args }) {
     const key = textAt(row, 'uuid')
-    const { force = 'false' } = args
-    if (force !== 'true' && force !== 'false') throw failures.badArgument('force', 'it is neither true nor false.')
+    const isForced = flagArgument(args, 'force')
     await insistOnUnused(cluster, key)
     if (row !== undefined) insistOnNoMove(row)
     await insistOnNothingKept(cluster, key)
-    const hours = force === 'true' ? 0 : retentionHours(await cluster.find('svm/svms', textAt(row, 'svm.uuid')))
+    const hours = isForced ? 0 : retentionHours(await cluster.find('svm/svms', textAt(row, 'svm.uuid')))
     return {
       key,
       input: {

@@ -2,6 +2,7 @@ import { define } from '../../core/behaviour.ts'
 import { bytes, count, flag, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
 import { operationFields } from '../metric-readings.ts'
 import { exportPolicyFields, exportPolicyReading } from '../protocols/nfs/named-export-policy.ts'
+import { tagFields } from '../tags.ts'
 import { createVolume, modifyVolume, removeVolume, VOLUME_BYTES_MAX, VOLUME_BYTES_MIN } from './volume-verbs.ts'
 import { autosizeFields } from './volumes/autosize.ts'
 import { cloneFields, cloneReadings } from './volumes/clone-fields.ts'
@@ -85,6 +86,7 @@ export const volumes = define(
       ...cloneFields,
       ...restoreFields,
       ...operationFields,
+      ...tagFields,
     },
   },
   {

@@ -11,6 +11,7 @@
  */
 import { aggregateOf } from '../../../core/aggregate-of.ts'
 import type { Cluster } from '../../../core/cluster.ts'
+import { flagArgument } from '../../../core/flag-argument.ts'
 import { blobsLock } from '../../../core/housekeeping.ts'
 import { nextOf, placeOf, treeOf } from '../../../core/tree-of.ts'
 import { Interrupted, job, type Plan, type Work } from '../../../core/verb.ts'
@@ -63,9 +64,10 @@ export async function plannedMove(
 ): Promise<Plan | undefined> {
   const { asked, others } = movementOf(draft)
   const aggregate = asked[`${DESTINATION}.uuid`]
-  const { validate_only: validateOnly, ...otherArgs } = args
+  const isTrial = flagArgument(args, 'validate_only')
+  const { validate_only: _, ...otherArgs } = args
   if (typeof aggregate !== 'string') {
-    if (validateOnly === 'true') throw failures.badArgument('validate_only', 'it is for moves to another aggregate.')
+    if (isTrial) throw failures.badArgument('validate_only', 'it is for moves to another aggregate.')
     return undefined
   }
   if (Object.keys(others).length > 0 || Object.keys(otherArgs).length > 0) {
@@ -90,7 +92,7 @@ export async function plannedMove(
     // Not that of the volume: a move may take hours, and nothing else is to wait for it.
     locks: [`volume-move:${key}`],
     by: 'move',
-    isDone: validateOnly === 'true',
+    isDone: isTrial,
   }
 }
 

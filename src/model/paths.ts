@@ -1,0 +1,14 @@
+/** The paths of the interface that lead to records. */
+import { printedKey, type Resource } from './resource.ts'
+import type { Row } from './value.ts'
+
+/** The path of a record within the given collection path. */
+export function recordPath(resource: Resource, collection: string, row: Row): string {
+  if (resource.isSingleton) return collection
+  return `${collection}/${resource.key.map((key) => encodeURIComponent(printedKey(resource, key, row))).join('/')}`
+}
+
+/** The collection's path, with the keys of its parents filled in. */
+export function collectionPath(resource: Resource, keys: Readonly<Record<string, string>>): string {
+  return `/api${resource.path.replaceAll(/\{([^}]+)\}/g, (_, key: string) => encodeURIComponent(keys[key] ?? ''))}`
+}

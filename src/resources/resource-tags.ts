@@ -1,0 +1,54 @@
+import { define } from '../core/behaviour.ts'
+import type { Cluster } from '../core/cluster.ts'
+import { count, text } from '../model/kinds/index.ts'
+import { collectionPath, recordPath } from '../model/paths.ts'
+import { type Row, textAt, textOf } from '../model/value.ts'
+import { TAGS } from './tags.ts'
+
+export const resourceTags = define(
+  {
+    path: '/resource-tags',
+    noun: 'tag',
+    doc: 'The tags that things have, of whatever type.',
+    since: '9.13.1',
+    key: ['value'],
+    recordKey: ['value'],
+    nameWithin: false,
+    fields: {
+      value: { doc: 'The tag: its key and its value.', kind: text() },
+      num_resources: { doc: 'How many things have it.', kind: count() },
+    },
+  },
+  {
+    async rows(cluster) {
+      const counts = new Map<string, number>()
+      for (const { tags } of await tagged(cluster)) for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1)
+      return [...counts].map(([value, num_resources]): Row => ({ value, num_resources }))
+    },
+  },
+)
+
+export interface Tagged {
+  readonly href: string
+  readonly label: string
+  readonly tags: readonly string[]
+}
+
+/** Everything that has tags. */
+export async function tagged(cluster: Cluster): Promise<Tagged[]> {
+  const found: Tagged[] = []
+  for (const { resource } of cluster.behaviours.values()) {
+    if (!resource.fields.has(TAGS) || resource.rowsOf !== resource.type) continue
+    for (const row of await cluster.rows(resource.rowsOf)) {
+      const tags = row[TAGS]
+      if (!Array.isArray(tags) || tags.length === 0) continue
+      const keys = Object.fromEntries(resource.pathKeys.map((key) => [key, textAt(row, key)]))
+      found.push({
+        href: recordPath(resource, collectionPath(resource, keys), row),
+        label: textAt(row, 'name'),
+        tags: tags.map((tag) => textOf(tag)),
+      })
+    }
+  }
+  return found
+}

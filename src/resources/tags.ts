@@ -1,0 +1,29 @@
+/** Tags: words that administrators give to things of all types, such as `team:storage`, to find them again. */
+import { list, Misfit, text, type Kind } from '../model/kinds/index.ts'
+import type { Value } from '../model/value.ts'
+
+export const TAGS = '_tags'
+/** Tags of one thing at most, and the code that clients know of one more. */
+export const TAGS_MAX = 50
+const TOO_MANY = 263149
+
+const each = list(
+  text({
+    charactersMax: 256,
+    pattern: /^[^:\s][^:]*:[^:]+$/,
+    patternDoc: 'a key and a value with ":" between them, such as "team:storage"',
+  }),
+)
+
+const kind: Kind = {
+  ...each,
+  parse(value): Value {
+    const tags = [...new Set(each.parse(value) as readonly string[])]
+    if (tags.length > TAGS_MAX) throw new Misfit(`It has more than ${TAGS_MAX} tags.`, TOO_MANY)
+    return tags
+  },
+}
+
+export const tagFields = {
+  [TAGS]: { doc: 'Its tags, each a key and a value: `team:storage`.', kind, set: 'always', since: '9.13.1' },
+} as const
