@@ -69,8 +69,8 @@ export const failures = {
   malformedJson: (message: string) => new Failure('malformed', 262199, message),
   unexpected: (name: string) =>
     new Failure('malformed', 262179, `Unexpected argument "${cut(name)}".`, { target: cut(name) }),
-  badArgument: (name: string, message: string, code = 262185) =>
-    new Failure('malformed', code, `Invalid value for "${name}": ${message}`, { target: name }),
+  badArgument: (name: string, message: string) =>
+    new Failure('malformed', 262185, `Invalid value for "${name}": ${message}`, { target: name }),
   badValue: (field: string, message: string) =>
     new Failure('invalid', 262197, `Invalid value for field "${field}": ${message}`, { target: field }),
   unknownField: (field: string) =>

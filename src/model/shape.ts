@@ -136,7 +136,7 @@ export function flatten(
   }
 }
 
-/** Free text and lists can be emptied; a size, a name or a state always has a value, unless it says otherwise. */
+/** Free text and lists can be emptied; a size, a name or a state always has a value. */
 function mayBeEmpty(field: Field): boolean {
   if (field.isClearable) return true
   return !field.isRequired && field.default === undefined && ['text', 'list', 'each'].includes(field.kind.name)

@@ -7,7 +7,7 @@
  *
  * What lies within other things, as snapshots do, is asked for within each of them. Changes name records by query.
  */
-import { failures } from '../../model/failure.ts'
+import { Failure, failures } from '../../model/failure.ts'
 import { fieldAt } from '../../model/resource.ts'
 import { isRecord, type Json } from '../../model/value.ts'
 import type { Behaviour } from '../../core/behaviour.ts'
@@ -164,7 +164,7 @@ class Asked {
     const names = this.#query.getAll('fields').flatMap((list) => list.split(','))
     const asked = names.map((name) => name.trim()).filter((name) => name !== '')
     if (asked.some((name) => name.includes('*'))) {
-      throw failures.badArgument('fields', '"*" is not taken here. Name the fields.', 262220)
+      throw new Failure('malformed', 262220, '"*" is not taken here. Name the fields.', { target: 'fields' })
     }
     const { names: known, resource } = this.#command
     // Of what there is one of, nothing else would say what it is.

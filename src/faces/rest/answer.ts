@@ -17,8 +17,7 @@ import type { Resource } from '../../model/resource.ts'
 import { isServed } from '../../model/release.ts'
 import { flatten, nester } from '../../model/shape.ts'
 import { type Json, type Row, textAt } from '../../model/value.ts'
-import { answerCommand, type Ask } from '../cli/answer-command.ts'
-import { commandAt } from '../cli/route-command.ts'
+import { answerAsCommand } from '../cli/route-command.ts'
 import { encodePlace, keyFields, readArguments, writeArguments, type WriteArguments } from './arguments.ts'
 import { chooseDialect, statusOf, type Dialect } from './dialects.ts'
 import { parseJson } from './json.ts'
@@ -59,23 +58,12 @@ export async function answer(face: RestFace, request: RestRequest): Promise<Rest
       request.headers['x-dot-client-app'],
       request.headers['user-agent'],
     )
-    const command = await answerAsCommand(face, request, role)
+    const command = await answerAsCommand(face, request, role, answer)
     if (command !== undefined) return command
     return await new Exchange(face, request, dialect, caller, role).replyAudited()
   } catch (cause) {
     return failed(face, request, dialect, cause)
   }
-}
-
-/** A command of the shell becomes requests of this interface, which are let in one by one. */
-async function answerAsCommand(face: RestFace, request: RestRequest, role: Role): Promise<RestReply | undefined> {
-  const path = pathOf(request)
-  const command = commandAt(face.actions.cluster, path)
-  if (command === undefined) return undefined
-  if (!mayDo(role, path, request.method)) throw failures.denied(request.method, path, role.name)
-  const ask: Ask = (method, target, body) =>
-    answer(face, { ...request, method, target, body: body === undefined ? '' : JSON.stringify(body) })
-  return answerCommand(ask, command, face.actions.cluster.behaviour(command.resource.type), request)
 }
 
 function failed(face: RestFace, request: RestRequest, dialect: Dialect, cause: unknown): RestReply {

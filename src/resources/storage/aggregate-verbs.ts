@@ -66,11 +66,10 @@ export const modifyAggregate = job({
         const record = await cluster.catalog.record(AGGREGATES, key)
         if (record === undefined) throw failures.notFound('aggregate', 'uuid')
         const changed: Row = { ...(record.body as Row), ...(input['$change'] as Row) }
+        const isRenamed = changed['name'] !== record.body['name']
         await cluster.commit([
           cluster.put(AGGREGATES, changed, { expect: record.revision }),
-          ...(changed['name'] === (record.body as Row)['name']
-            ? []
-            : [cluster.event('aggregate.renamed', { aggregate: changed['name'] ?? '' })]),
+          ...(isRenamed ? [cluster.event('aggregate.renamed', { aggregate: changed['name'] ?? '' })] : []),
         ])
       },
     },
