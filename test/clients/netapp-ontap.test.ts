@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { startProduct } from '../support/product.ts'
-import { runnerFor } from './programs.ts'
+import { reasonWithoutTime, runnerFor } from './programs.ts'
 import { askPython, PYTHON_MS, pythonWith, runChecks } from './python-checks.ts'
 
 const environment = pythonWith('netapp-ontap')
@@ -13,7 +13,8 @@ const version = askPython(
   'import importlib.metadata, netapp_ontap; print(importlib.metadata.version("netapp-ontap"))',
   environment,
 )
-const skip = version === undefined ? 'netapp-ontap is not installed for python3 (.ci/clients does it)' : false
+const missing = version === undefined ? 'netapp-ontap is not installed for python3 (.ci/clients does it)' : false
+const skip = reasonWithoutTime('python3') || missing
 
 test(`netapp-ontap (${version ?? 'none'})`, { skip, timeout: PYTHON_MS + 20_000 }, async (context) => {
   const home = await mkdtemp(join(tmpdir(), 'holdfast-netapp-ontap-'))

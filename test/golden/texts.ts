@@ -2,7 +2,10 @@
 import type { VerbName } from '../../src/core/behaviour.ts'
 import { events } from '../../src/core/events.ts'
 import { allowedMethods } from '../../src/faces/rest/answer.ts'
+import { commandTree } from '../../src/faces/cli/tree.ts'
 import { builtinRoles, mayDo } from '../../src/model/access.ts'
+import { registry } from '../../src/model/registry.ts'
+import { release } from '../../src/model/release.ts'
 import { behaviours } from '../../src/resources/index.ts'
 import { findHandler } from '../../src/s3/operations/index.ts'
 import { operations } from '../../src/s3/router.ts'
@@ -18,9 +21,20 @@ export function goldenTexts(): Readonly<Record<string, string>> {
     endpoints: lines(endpoints().map(({ method, path, since }) => [method, path, since])),
     'job-steps': lines(jobSteps()),
     access: lines(access()),
+    commands: lines(commands()),
     events: lines(Object.entries(events).map(([name, { severity, text }]) => [name, severity, text])),
     's3-operations': lines(s3Operations()),
   }
+}
+
+/** Each command, the resource that it is a spelling of, and the names that its records always have. */
+function commands(): string[][] {
+  const tree = commandTree(registry(behaviours.map(({ resource }) => resource)), release('9.16.1'))
+  return [...tree].map(([command, { resource, names }]) => [
+    command,
+    resource.path,
+    names.keys.map(([name]) => name).join(' '),
+  ])
 }
 
 function endpoints(): Endpoint[] {

@@ -9,6 +9,7 @@ import { mayDo, type Role } from '../../model/access.ts'
 import { Failure, failures } from '../../model/failure.ts'
 import { isServed } from '../../model/release.ts'
 import type { Json } from '../../model/value.ts'
+import { answerAsCommand } from '../cli/route-command.ts'
 import { commandQuery, isCommandLine } from './command-line.ts'
 import { chooseDialect } from './dialects.ts'
 import { Exchange, type Asked } from './exchange.ts'
@@ -51,6 +52,8 @@ export async function answer(face: RestFace, request: RestRequest): Promise<Rest
   try {
     const { caller, role } = await face.authenticate(headers['authorization'], request.from)
     dialect = chooseDialect(await face.wireDialect(), headers['x-dot-client-app'], headers['user-agent'])
+    const command = await answerAsCommand(face, request, role, answer)
+    if (command !== undefined) return command
     const mark = request.target.indexOf('?')
     const path = mark < 0 ? request.target : request.target.slice(0, mark)
     const query = new URLSearchParams(mark < 0 ? '' : request.target.slice(mark + 1))

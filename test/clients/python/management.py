@@ -6,6 +6,7 @@ import uuid
 
 from netapp_ontap import HostConnection, NetAppRestError, config
 from netapp_ontap.resources import (
+    CLI,
     Aggregate,
     Cluster,
     IpInterface,
@@ -35,7 +36,7 @@ def connection(password=None):
         username=os.environ["ADMIN"],
         password=password or os.environ["ADMIN_PASSWORD"],
         verify=False,
-        poll_interval=1,
+        poll_interval=0.2,
         poll_timeout=60,
     )
 
@@ -202,6 +203,19 @@ class Management(unittest.TestCase):
         self.assertEqual(qos.fixed.max_throughput_iops, 100)
         for made in (qos, policy, schedule):
             made.delete()
+
+    def test_commands(self):
+        """commands show, make, change and delete"""
+        name = fresh("cli")
+        CLI().execute("volume create", body={"vserver": "svm1", "volume": name, "size": "20MB", "space-guarantee": "none"})
+        CLI().execute("volume modify", vserver="svm1", volume=name, body={"comment": "by a command"})
+        shown = CLI().execute("volume show", volume=name, fields="comment,size").http_response.json()
+        self.assertEqual(
+            shown["records"],
+            [{"vserver": "svm1", "volume": name, "comment": "by a command", "size": 20 * MIB}],
+        )
+        CLI().execute("volume delete", vserver="svm1", volume=name)
+        self.assertEqual(Volume.count_collection(name=name), 0)
 
     def test_object_store(self):
         """a bucket, a user with keys, a policy and a group of the object store are made, changed and deleted"""

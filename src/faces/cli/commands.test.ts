@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { asText, recordsOf } from '../../../test/support/body.ts'
+import { startTestCluster, type TestCluster } from '../../../test/support/cluster.ts'
+import { fieldAt, resource } from '../../model/resource.ts'
+import { text, uuid } from '../../model/kinds/index.ts'
+import { release } from '../../model/release.ts'
+import { commandTree } from './tree.ts'
+import { spellings } from './spelling.ts'
+
+const CLI = '/api/private/cli'
+const SMALL = { size: '20m', 'space-guarantee': 'none' }
+
+const show = async (cluster: TestCluster, command: string) =>
+  recordsOf((await cluster.call('GET', `${CLI}/${command}`)).body)
+
+test('every field that the command line spells otherwise is one of the model, and every resource has a command', async () => {
+  const cluster = await startTestCluster()
+  const { registry } = cluster.cluster
+  for (const { command, type, names } of spellings) {
+    for (const [name, path] of Object.entries(names ?? {})) {
+      assert.ok(fieldAt(registry.resource(type), path) !== undefined, `${command}: ${name} is ${path}`)
+    }
+  }
+  const tree = commandTree(registry, cluster.cluster.release)
+  const shown = new Set([...tree.values()].map(({ resource: { type } }) => type))
+  for (const { type } of registry.resources) assert.ok(shown.has(type) || type.startsWith('private/'), type)
+  await cluster.close()
+})
+
+test('a resource has its command, with names that follow from its fields', () => {
+  const made = resource({
+    path: '/cluster/ntp/servers/{svm.uuid}/old-policies',
+    noun: 'policy',
+    doc: '',
+    key: ['uuid'],
+    fields: {
+      uuid: { doc: '', kind: uuid() },
+      name: { doc: '', kind: text() },
+      'space.used': { doc: '', kind: text() },
+      svm: { doc: '', ref: 'svm/svms' },
+      snapshot_policy: { doc: '', ref: 'storage/snapshot-policies' },
+      aggregates: { doc: '', refs: 'storage/aggregates' },
+    },
+  })
+  const registry = { resources: [made], resource: () => made, match: () => undefined }
+  const command = commandTree(registry, release('9.16.1')).get('cluster ntp server old-policy')
+  const paths = ['old-policy', 'space-used', 'space_used', 'vserver', 'snapshot-policy', 'aggregate', 'uuid', 'none']
+  assert.deepEqual(
+    paths.map((name) => command?.names.pathOf(name)),
+    ['name', 'space.used', 'space.used', 'svm.name', 'snapshot_policy.name', 'aggregates.name', 'uuid', undefined],
+  )
+  assert.deepEqual(command?.names.keys, [
+    ['vserver', 'svm.name'],
+    ['old_policy', 'name'],
+  ])
+})
+
+test('a command shows what it is asked for and what it is about, with names in place of references', async () => {
+  const cluster = await startTestCluster()
+  const [volume] = await show(cluster, 'volume?fields=size,state,aggregate,snapshot-policy,percent-used&volume=vol1')
+  assert.deepEqual(Object.keys(volume ?? {}), [
+    'vserver',
+    'volume',
+    'size',
+    'state',
+    'aggregate',
+    'snapshot_policy',
+    'percent_used',
+  ])
+  assert.deepEqual([volume?.['vserver'], volume?.['volume'], volume?.['aggregate']], ['svm1', 'vol1', 'aggr1'])
+  assert.deepEqual(await show(cluster, 'vserver?state=running'), [{ vserver: 'svm1' }])
+  assert.deepEqual((await show(cluster, 'storage/volume?fields=space-size&volume=vol1')).length, 1)
+  assert.match(asText((await show(cluster, 'version'))[0]?.['version']), /Release 9\./)
+  assert.deepEqual(await show(cluster, 'volume?volume=none*'), [])
+  await cluster.close()
+})
+
+test('a command makes, changes and deletes what its query names', async () => {
+  const cluster = await startTestCluster()
+  for (const volume of ['cli1', 'cli2', 'cli3']) {
+    const body = { vserver: 'svm1', volume, aggregate: 'aggr1', ...SMALL, 'snapshot-policy': 'none' }
+    assert.equal((await cluster.call('POST', `${CLI}/volume`, body)).status, 201)
+  }
+  const some = `${CLI}/volume?vserver=svm1&volume=cli1|cli2`
+  const changed = await cluster.call('PATCH', some, { comment: 'changed by a command', 'junction-path': '' })
+  assert.deepEqual([changed.status, changed.body['num_records']], [200, 2])
+  const read = await show(cluster, 'volume?fields=comment&volume=cli*&order_by=volume%20desc')
+  assert.deepEqual(
+    read.map(({ volume, comment }) => [volume, comment]),
+    [
+      ['cli3', undefined],
+      ['cli2', 'changed by a command'],
+      ['cli1', 'changed by a command'],
+    ],
+  )
+  assert.equal((await cluster.call('DELETE', some)).status, 200)
+  assert.equal((await show(cluster, 'volume?volume=cli*')).length, 1)
+  const gone = await cluster.call('DELETE', some)
+  assert.deepEqual([gone.status, gone.body['error']?.['code']], [404, 4])
+  await cluster.close()
+})
+
+test('what lies within something else is found within each, and made within the one that is named', async () => {
+  const cluster = await startTestCluster()
+  for (const volume of ['vol1', 'svm1_s3_root']) {
+    const body = { vserver: 'svm1', volume, snapshot: `of_${volume}`, comment: 'by a command' }
+    assert.equal((await cluster.call('POST', `${CLI}/volume/snapshot`, body)).status, 201)
+  }
+  const all = await show(cluster, 'volume/snapshot?fields=comment')
+  assert.deepEqual(all.map(({ snapshot }) => asText(snapshot)).toSorted(), ['of_svm1_s3_root', 'of_vol1'])
+  assert.deepEqual(await show(cluster, 'snapshot?vserver=svm1&volume=vol1'), [
+    { vserver: 'svm1', volume: 'vol1', snapshot: 'of_vol1' },
+  ])
+  const nowhere = await cluster.call('POST', `${CLI}/volume/snapshot`, { snapshot: 'of_none' })
+  assert.deepEqual([nowhere.status, nowhere.body['error']?.['target']], [422, 'volume'])
+  assert.equal((await cluster.call('DELETE', `${CLI}/snapshot?volume=vol1&snapshot=of_vol1`)).status, 200)
+  assert.equal((await show(cluster, 'snapshot')).length, 1)
+  await cluster.close()
+})
+
+test('pages of a command follow one another', async () => {
+  const cluster = await startTestCluster()
+  const seen: string[] = []
+  let path = `${CLI}/volume?fields=size&max_records=1`
+  while (path !== '') {
+    const { body } = await cluster.call('GET', path)
+    seen.push(...recordsOf(body).map(({ volume }) => asText(volume)))
+    const next = body['_links']?.['next']?.['href']
+    path = next === undefined ? '' : asText(next)
+    assert.ok(path === '' || path.startsWith(`${CLI}/volume?`))
+  }
+  assert.deepEqual(seen.toSorted(), ['svm1_s3_root', 'vol1'])
+  await cluster.close()
+})
+
+test('what a command does not know is refused by its name, and without credentials nothing is said', async () => {
+  const cluster = await startTestCluster()
+  for (const [method, path, status, code] of [
+    ['GET', 'volume?fields=*', 400, 262220],
+    ['GET', 'volume?fields=colour', 400, 262179],
+    ['GET', 'volume?colour=red', 400, 262179],
+    ['GET', 'colour', 404, 3],
+    ['PATCH', 'volume', 400, 262185],
+    ['DELETE', 'volume', 400, 262185],
+    ['DELETE', 'version', 405, 3],
+  ] as const) {
+    const body = method === 'PATCH' ? { comment: 'all of them' } : undefined
+    const refused = await cluster.call(method, `${CLI}/${path}`, body)
+    assert.deepEqual([refused.status, refused.body['error']?.['code']], [status, code], `${method} ${path}`)
+  }
+  const stranger = await cluster.call('GET', `${CLI}/volume`, undefined, { headers: { authorization: undefined } })
+  assert.equal(stranger.status, 401)
+  const { headers } = await cluster.call('OPTIONS', `${CLI}/volume`)
+  assert.equal(headers['allow'], 'GET, HEAD, OPTIONS, POST, PATCH, DELETE')
+  await cluster.close()
+})
+
+test('who may not see something by its path does not see it by its command', async () => {
+  const cluster = await startTestCluster()
+  await cluster.call('POST', '/api/security/accounts', {
+    name: 'watcher',
+    role: 'readonly',
+    password: 'look but no touch',
+  })
+  const headers = { authorization: `Basic ${Buffer.from('watcher:look but no touch').toString('base64')}` }
+  assert.equal((await cluster.call('GET', `${CLI}/volume`, undefined, { headers })).status, 200)
+  assert.equal((await cluster.call('GET', `${CLI}/security/login`, undefined, { headers })).status, 403)
+  const refused = await cluster.call('PATCH', `${CLI}/volume?volume=vol1`, { comment: 'x' }, { headers })
+  assert.equal(refused.status, 403)
+  await cluster.close()
+})

@@ -1,0 +1,43 @@
+/** Finds the command that a request is one of, and has it answered. */
+import type { Cluster } from '../../core/cluster.ts'
+import { mayDo, type Role } from '../../model/access.ts'
+import { failures } from '../../model/failure.ts'
+import type { Registry } from '../../model/registry.ts'
+import { isServed } from '../../model/release.ts'
+import type { RestFace, RestReply, RestRequest } from '../rest/answer.ts'
+import { answerCommand } from './answer-command.ts'
+import { commandTree, type Command, type CommandTree } from './tree.ts'
+
+/**
+ * The answer to a command of the shell; nothing where the request is none. It becomes requests of the REST interface,
+ * which are let in one by one.
+ */
+export async function answerAsCommand(
+  face: RestFace,
+  request: RestRequest,
+  role: Role,
+  answer: (face: RestFace, request: RestRequest) => Promise<RestReply>,
+): Promise<RestReply | undefined> {
+  const { cluster } = face.actions
+  const path = request.target.split('?', 1)[0] ?? ''
+  const command = commandAt(cluster, path)
+  if (command === undefined) return undefined
+  if (!mayDo(role, path, request.method)) throw failures.denied(request.method, path, role.name)
+  const ask = (method: string, target: string, body?: unknown) =>
+    answer(face, { ...request, method, target, body: body === undefined ? '' : JSON.stringify(body) })
+  return answerCommand(ask, command, cluster.behaviour(command.resource.type), request)
+}
+
+const trees = new WeakMap<Registry, CommandTree>()
+
+/** Nothing where the path is no command, or a resource of its own. */
+function commandAt(cluster: Cluster, path: string): Command | undefined {
+  const [api, ...words] = path.split('/').filter((word) => word !== '')
+  if (api !== 'api' || words[0] !== 'private' || words[1] !== 'cli') return undefined
+  const { registry } = cluster
+  if (registry.match(words) !== undefined) return undefined
+  const tree = trees.get(registry) ?? commandTree(registry, cluster.release)
+  trees.set(registry, tree)
+  const command = tree.get(words.slice(2).join(' '))
+  return command !== undefined && isServed(command.resource.since, cluster.release) ? command : undefined
+}
