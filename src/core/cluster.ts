@@ -9,6 +9,7 @@ import type { System } from '../ports/system.ts'
 import type { Volumes } from '../ports/volumes.ts'
 import type { Behaviour } from './behaviour.ts'
 import type { EventName } from './events.ts'
+import { Faults } from './faults.ts'
 import { Locks } from './locks.ts'
 import { Metrics } from './metrics/metrics.ts'
 import { Mirror } from './mirror.ts'
@@ -65,6 +66,7 @@ export class Cluster {
   readonly lifecycleDayMs: number
   readonly leaveTree: LeaveTree
   readonly locks = new Locks()
+  readonly faults: Faults
   readonly metrics: Metrics
   readonly volumeSums: VolumeSums
   readonly #volumesOf: (aggregate: Row) => Volumes
@@ -81,6 +83,7 @@ export class Cluster {
     this.lifecycleDayMs = parts.lifecycleDayMs ?? 86_400_000
     this.leaveTree = parts.leaveTree ?? (() => Promise.resolve(false))
     this.metrics = new Metrics(parts.catalog)
+    this.faults = new Faults(parts.system)
     this.volumeSums = new VolumeSums(parts.catalog, parts.system)
     this.#volumesOf = parts.volumesOf
     this.#mirror = new Mirror(parts.catalog, parts.system)
@@ -209,6 +212,11 @@ export class Cluster {
 
 export const EVENTS_KEPT = 100_000
 export const AUDIT_KEPT = 100_000
+
+/** Set in a record that was made for another one, and comes with it: the other's key. A volume for a bucket has it. */
+export const MADE_FOR = '$madeFor'
+/** Set in a record that every cluster comes with. */
+export const BUILT_IN = '$isBuiltIn'
 
 export function recordKey(resource: Resource, row: Row): string {
   return resource.recordKey.map((path) => textOf(row[path] ?? '')).join('/')

@@ -32,6 +32,8 @@ export interface FieldDeclaration {
   readonly isExpensive?: boolean
   /** Shown in the answer of the request that made it, never again. */
   readonly shownOnce?: boolean
+  /** Setting it has something done once; what it shows later is no setting, so exports leave it out. */
+  readonly isOrder?: boolean
 }
 
 export interface Field {
@@ -44,6 +46,7 @@ export interface Field {
   readonly since: string | undefined
   readonly isExpensive: boolean
   readonly shownOnce: boolean
+  readonly isOrder: boolean
   /** Where this is the name or the uuid of another record: its type, and the path without the last word. */
   readonly reference:
     | { readonly type: string; readonly base: string; readonly part: 'name' | 'uuid' | 'list' }
@@ -73,6 +76,8 @@ export interface ResourceDeclaration {
   readonly nameWithin?: string | false
   /** A record where the field of `nameWithin` is not set belongs to all: its name leads to it from anywhere. */
   readonly isShared?: boolean
+  /** Its records are what clients stored, or of a moment, and no configuration: exports leave them out. */
+  readonly isContent?: boolean
   /** The method that makes one. */
   readonly createMethod?: 'POST' | 'PUT'
   /** The order of a collection that is asked for in none. Without it, by name and key. */
@@ -95,6 +100,7 @@ export interface Resource {
   readonly parent: string | undefined
   readonly nameWithin: string | false | undefined
   readonly isShared: boolean
+  readonly isContent: boolean
   readonly createMethod: 'POST' | 'PUT'
   readonly order: readonly Order[]
   readonly isSingleton: boolean
@@ -122,6 +128,7 @@ export function resource(declared: ResourceDeclaration): Resource {
     parent: declared.parent,
     nameWithin: declared.nameWithin,
     isShared: declared.isShared ?? false,
+    isContent: declared.isContent ?? false,
     createMethod: declared.createMethod ?? 'POST',
     order: declared.order ?? [],
     isSingleton: declared.key.length === 0,
@@ -138,6 +145,7 @@ function expand(path: string, declared: FieldDeclaration): Field[] {
     since: declared.since,
     isExpensive: declared.isExpensive ?? false,
     shownOnce: declared.shownOnce ?? false,
+    isOrder: declared.isOrder ?? false,
   } as const
   if (declared.ref !== undefined) {
     const { ref } = declared

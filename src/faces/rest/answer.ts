@@ -57,6 +57,9 @@ export async function answer(face: RestFace, request: RestRequest): Promise<Rest
       request.headers['x-dot-client-app'],
       request.headers['user-agent'],
     )
+    const { faults } = face.actions.cluster
+    const fault = faults.isOn ? await faults.onRequest(request.method, request.target) : undefined
+    if (fault !== undefined) return await faulty(face, request, dialect, caller, fault)
     return await new Exchange(face, request, dialect, caller, role).replyAudited()
   } catch (cause) {
     return failed(face, request, dialect, cause)
@@ -89,7 +92,34 @@ function failed(face: RestFace, request: RestRequest, dialect: Dialect, cause: u
   }
 }
 
-function pathOf(request: RestRequest): string {
+/** The answer that a fault on demand gives. A write that it hits is in the audit trail. */
+async function faulty(
+  face: RestFace,
+  { method, target }: RestRequest,
+  dialect: Dialect,
+  caller: Caller,
+  fault: Row,
+): Promise<RestReply> {
+  const { message = '', retry_after = null } = fault
+  if (WRITES.has(method)) {
+    await face.actions.audit(
+      caller,
+      `${method} ${pathOf({ target })}`,
+      'error',
+      `fault on demand: ${textAt(fault, 'message')}`,
+    )
+  }
+  return {
+    status: Number(fault['status']),
+    headers: {
+      ...(retry_after === null ? {} : { 'retry-after': textAt(fault, 'retry_after') }),
+      'x-holdfast-fault': textAt(fault, 'uuid'),
+    },
+    body: { error: { message, code: dialect.errorCode(Number(fault['code'])) } },
+  }
+}
+
+function pathOf(request: Pick<RestRequest, 'target'>): string {
   return request.target.split('?', 1)[0] ?? ''
 }
 

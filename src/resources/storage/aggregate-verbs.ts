@@ -6,7 +6,7 @@ import { aggregateOf } from '../../core/aggregate-of.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { isActive, JOBS } from '../../core/jobs.ts'
 import { placesOf } from '../../core/tree-of.ts'
-import { job, type Work } from '../../core/verb.ts'
+import { job, uuidOfNew, type Work } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { VolumesFailure } from '../../ports/volumes.ts'
@@ -22,7 +22,7 @@ export const createAggregate = job({
   async plan(cluster, { draft }) {
     const name = textAt(draft, 'name')
     await insistOnName(cluster, name, undefined)
-    const key = cluster.system.random.uuid()
+    const key = uuidOfNew(cluster, draft)
     const input = {
       uuid: key,
       name,

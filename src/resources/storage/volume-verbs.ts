@@ -2,7 +2,7 @@ import { aggregateOf } from '../../core/aggregate-of.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { removeOwedTree, removeTree } from '../../core/removed-trees.ts'
 import { treeOf } from '../../core/tree-of.ts'
-import { job, type Work } from '../../core/verb.ts'
+import { job, uuidOfNew, type Work } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { printSize } from '../../model/kinds/index.ts'
 import { isRecord, type Row, textAt } from '../../model/value.ts'
@@ -81,7 +81,7 @@ export const createVolume = job({
       throw failures.duplicate(`A volume named "${name}", still being made,`, 'name', 13107405)
     const parent = await parentOf(cluster, draft)
     const aggregate = await chooseAggregate(cluster, draft, parent)
-    const key = cluster.system.random.uuid()
+    const key = uuidOfNew(cluster, draft)
     const whole = { ...(await usual(cluster, parent)), ...draft }
     const input = {
       ...(await withEfficiency(cluster, withAutosize(whole, draft, VOLUME_BYTES_MAX), draft)),

@@ -17,6 +17,7 @@ export const aggregatesField: Record<string, FieldDeclaration> = {
     doc: 'The aggregate in which a volume is made for it. Without it, the one with most space.',
     refs: 'storage/aggregates',
     set: 'create',
+    isOrder: true,
   },
 }
 
