@@ -1,5 +1,6 @@
 /** The command `holdfast`: each of its commands has a line here. */
 import { SeedError } from '../src/core/seed/document.ts'
+import { replayCommand } from './replay.ts'
 import { exportCommand } from './seed.ts'
 import { start } from './start.ts'
 import { readSettings, SettingsError, USAGE } from './settings.ts'
@@ -9,6 +10,7 @@ try {
   if (command === 'help' || flags.includes('--help')) process.stdout.write(USAGE)
   else if (command === 'start') await start(readSettings(process.env, flags, process.cwd()))
   else if (command === 'export') await exportCommand(process.env, flags, process.cwd())
+  else if (command === 'replay') process.exitCode = await replayCommand(process.env, flags, process.cwd())
   else throw new SettingsError(`There is no command "${command}".`)
 } catch (failure) {
   if (!(failure instanceof SettingsError || failure instanceof SeedError)) throw failure

@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const [command = 'start', ...rest] = process.argv.slice(2)
 /** Commands of the product; all others are those of its developers. */
-const isProduct = ['start', 'export', 'help'].includes(command)
+const isProduct = ['start', 'export', 'replay', 'help'].includes(command)
 const needsTools = !isProduct
 
 install()

@@ -25,6 +25,8 @@ export interface Settings {
   readonly seed: string | undefined
   /** All state is in a folder that goes when the cluster stops. */
   readonly isEphemeral: boolean
+  /** A file that gets a line for each request of the management interface. */
+  readonly trace: string | undefined
   /** How long a day is to lifecycle rules that are applied. For tests. */
   readonly lifecycleDayMs: number
 }
@@ -41,9 +43,12 @@ const LIFECYCLE_DAY = 'HOLDFAST_LIFECYCLE_DAY_SECONDS'
 
 export const USAGE = `Usage: holdfast start [flags]
        holdfast export [--data FOLDER] [--to FILE] [--with-secrets]
+       holdfast replay TRACE --to https://HOST:PORT [--user NAME] [--insecure]
 
 start   starts a cluster and stays until it is told to stop.
 export  writes the configuration of a data folder as a seed file, to the terminal without --to. The cluster may run.
+replay  sends the requests of a trace to a cluster, with the password in HOLDFAST_ADMIN_PASSWORD, and tells which are
+        answered with another status. --insecure takes any certificate.
 
 Each flag of start is an environment variable too.
 
@@ -56,6 +61,7 @@ Each flag of start is an environment variable too.
   --bare                    HOLDFAST_BARE=1          no first SVM, volumes, server or user
   --seed FILE               HOLDFAST_SEED            YAML with what the cluster is to have; what is there is not made again
   --ephemeral               HOLDFAST_EPHEMERAL=1     all state is in a temporary folder that is gone at the end
+  --trace FILE              HOLDFAST_TRACE           management requests and answers, without secrets; at most twice 64 MiB
   --workers N               HOLDFAST_WORKERS         data-plane processes (one for each core)
   --log LEVEL               HOLDFAST_LOG             ${logLevels.join(', ')} (info)
 
@@ -77,6 +83,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   '--log': 'HOLDFAST_LOG',
   '--seed': 'HOLDFAST_SEED',
   '--ephemeral': 'HOLDFAST_EPHEMERAL',
+  '--trace': 'HOLDFAST_TRACE',
 }
 
 /** Flags that mean yes when no value follows. */
@@ -115,6 +122,7 @@ export function readSettings(environment: NodeJS.ProcessEnv, flags: readonly str
     log,
     seed: given['HOLDFAST_SEED'] ? resolve(folder, given['HOLDFAST_SEED']) : undefined,
     isEphemeral,
+    trace: given['HOLDFAST_TRACE'] ? resolve(folder, given['HOLDFAST_TRACE']) : undefined,
     lifecycleDayMs: 1000 * readCount(LIFECYCLE_DAY, given[LIFECYCLE_DAY], DAY_SECONDS, DAY_SECONDS),
   }
 }

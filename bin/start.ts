@@ -35,6 +35,7 @@ import { openCluster, places } from './parts.ts'
 import { canBindLowPorts, settlePort } from './ports.ts'
 import { readSeedFile, tellSeeded } from './seed.ts'
 import { printAddress, SettingsError, type Settings } from './settings.ts'
+import { openTrace } from './trace.ts'
 import { keepWriter } from './writer.ts'
 import { Workers } from './workers.ts'
 import { textAt, textOf } from '../src/model/value.ts'
@@ -50,6 +51,7 @@ export async function start(given: Settings): Promise<void> {
   const settings = given.isEphemeral ? { ...given, data: makeEphemeralFolder() } : given
   const log = openLog(settings.log, 'cluster')
   const stopped = stopSignal(log)
+  const traceFile = given.trace === undefined ? undefined : openTrace(given.trace, log)
   enterFolder(settings.data)
 
   // A name that only this start's processes know: one that an earlier start left behind cannot commit any more.
@@ -123,6 +125,7 @@ export async function start(given: Settings): Promise<void> {
       {
         actions,
         authenticate: (authorization, from) => login.authenticate(authorization, from),
+        ...(traceFile === undefined ? {} : { trace: traceFile.trace }),
         wireDialect: async () => textOf((await cluster.rows('cluster'))[0]?.['wire_dialect'] ?? 'auto'),
       },
       {
@@ -199,6 +202,7 @@ export async function start(given: Settings): Promise<void> {
     quotaWatch.stop(),
     sampling.stop(),
   ])
+  await traceFile?.close()
   await markRun(catalog, true)
   await catalog.close()
   await writer.stop()

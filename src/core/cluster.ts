@@ -1,8 +1,8 @@
 /** What verbs and derivations are given: the catalog, the volumes of each aggregate, time, chance and one another. */
 import { Failure, failures } from '../model/failure.ts'
-import type { Registry } from '../model/registry.ts'
+import { registry, type Registry } from '../model/registry.ts'
 import type { Release } from '../model/release.ts'
-import type { Resource } from '../model/resource.ts'
+import { type Resource, resourceAt } from '../model/resource.ts'
 import { type Row, type Value, textOf } from '../model/value.ts'
 import { CommitRefused, type Catalog, type Change, type Fields, type Outcome } from '../ports/catalog.ts'
 import type { System } from '../ports/system.ts'
@@ -18,7 +18,6 @@ import { VolumeSums } from './volume-sums.ts'
 export interface ClusterParts {
   readonly catalog: Catalog
   readonly system: System
-  readonly registry: Registry
   readonly behaviours: ReadonlyMap<string, Behaviour>
   readonly release: Release
   /** The engine that holds the blobs of an aggregate, by the aggregate's record. */
@@ -75,9 +74,14 @@ export class Cluster {
   constructor(parts: ClusterParts) {
     this.catalog = parts.catalog
     this.system = parts.system
-    this.registry = parts.registry
-    this.behaviours = parts.behaviours
     this.release = parts.release
+    this.behaviours = new Map(
+      [...parts.behaviours].map(([type, behaviour]) => [
+        type,
+        { ...behaviour, resource: resourceAt(behaviour.resource, parts.release) },
+      ]),
+    )
+    this.registry = registry([...this.behaviours.values()].map(({ resource }) => resource))
     this.log = parts.log
     this.secrets = parts.secrets
     this.lifecycleDayMs = parts.lifecycleDayMs ?? 86_400_000

@@ -6,8 +6,10 @@
  * and becomes two: `svm.uuid`, which is stored, and `svm.name`, which is looked up when it is read, so that a rename
  * shows everywhere at once.
  */
+import { kindAt } from './kinds/at-release.ts'
 import { each, name, text, uuid } from './kinds/index.ts'
 import type { Kind } from './kinds/index.ts'
+import type { Release } from './release.ts'
 import { type Row, textOf, type Value } from './value.ts'
 
 export interface Order {
@@ -135,6 +137,18 @@ export function resource(declared: ResourceDeclaration): Resource {
     pathKeys: [...declared.path.matchAll(/\{([^}]+)\}/g)].map((match) => match[1] ?? ''),
     fields,
   }
+}
+
+/**
+ * The resource as a release has it: what kinds its fields are of. The fields themselves are all there, as records may
+ * hold them; requests are asked about their `since`.
+ */
+export function resourceAt(resource: Resource, served: Release): Resource {
+  const fields = [...resource.fields].map(([path, field]): [string, Field] => [
+    path,
+    { ...field, kind: kindAt(field.kind, served) },
+  ])
+  return { ...resource, fields: new Map(fields) }
 }
 
 function expand(path: string, declared: FieldDeclaration): Field[] {

@@ -59,6 +59,7 @@ export function run(args: readonly string[], environment: Readonly<Record<string
 
 export interface Started extends Run {
   readonly rest: RestClient
+  readonly management: string
   /** The folder with its state. */
   readonly folder: string
   readonly s3Http: string
@@ -83,6 +84,7 @@ export async function startWith(
   const login = Buffer.from(`admin:${environment['HOLDFAST_ADMIN_PASSWORD'] ?? SMALL['HOLDFAST_ADMIN_PASSWORD']}`)
   return {
     ...begun,
+    management: said('Management'),
     rest: new RestClient(said('Management'), `Basic ${login.toString('base64')}`),
     folder: said('Data'),
     s3Http: said('S3 without TLS'),

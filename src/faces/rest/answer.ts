@@ -20,6 +20,7 @@ import { type Json, type Row, textAt } from '../../model/value.ts'
 import { encodePlace, keyFields, readArguments, writeArguments, type WriteArguments } from './arguments.ts'
 import { chooseDialect, statusOf, type Dialect } from './dialects.ts'
 import { parseJson } from './json.ts'
+import { traceEntry, type Trace } from './trace.ts'
 import { collectionPath, jobPath, recordPath } from './links.ts'
 
 export interface RestRequest {
@@ -46,9 +47,21 @@ export interface RestFace {
   readonly authenticate: Authenticate
   /** The cluster option `wire_dialect`. */
   readonly wireDialect: () => Promise<string>
+  /** Is told of each request and its answer. Without it, nothing is recorded. */
+  readonly trace?: Trace
 }
 
 export async function answer(face: RestFace, request: RestRequest): Promise<RestReply> {
+  const { trace } = face
+  if (trace === undefined) return answerOf(face, request)
+  const { registry, system } = face.actions.cluster
+  const [timeMs, begun] = [system.clock.now(), system.clock.elapsed()]
+  const reply = await answerOf(face, request)
+  trace(traceEntry(registry, request, reply, { timeMs, tookMs: system.clock.elapsed() - begun }))
+  return reply
+}
+
+async function answerOf(face: RestFace, request: RestRequest): Promise<RestReply> {
   let dialect = chooseDialect('auto', request.headers['x-dot-client-app'], request.headers['user-agent'])
   try {
     const { caller, role } = await face.authenticate(request.headers['authorization'], request.from)

@@ -12,7 +12,7 @@ describe('faults on demand', () => {
     test = await startTestCluster()
   })
   afterEach(async () => {
-    for (const { uuid } of recordsOf((await test.call('GET', `${FAULTS}?fields=uuid`)).body)) {
+    for (const { uuid } of recordsOf((await test.call('GET', `${FAULTS}?fields=uuid&max_records=1000`)).body)) {
       await test.call('DELETE', `${FAULTS}/${asText(uuid)}`)
     }
   })
