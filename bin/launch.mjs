@@ -12,15 +12,13 @@ import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const [command = 'start', ...rest] = process.argv.slice(2)
-const needsTools = command !== 'start'
+/** Commands of the product; all others are those of its developers. */
+const isProduct = ['start', 'export', 'replay', 'help'].includes(command)
+const needsTools = !isProduct
 
 install()
 const node = join(root, 'node_modules', '.bin', 'node')
-run(
-  command === 'start'
-    ? [join(root, 'bin', 'holdfast.ts'), 'start', ...rest]
-    : [join(root, 'bin', 'dev.ts'), command, ...rest],
-)
+run(isProduct ? [join(root, 'bin', 'holdfast.ts'), command, ...rest] : [join(root, 'bin', 'dev.ts'), command, ...rest])
 
 function install() {
   const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))

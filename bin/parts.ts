@@ -2,7 +2,6 @@
 import { Cluster, type LeaveTree, type Log, type Secrets } from '../src/core/cluster.ts'
 import { DirectoryVolumes } from '../src/engines/directory/volumes.ts'
 import { realSystem } from '../src/engines/system.ts'
-import { registry } from '../src/model/registry.ts'
 import type { Release } from '../src/model/release.ts'
 import { type Row, textAt } from '../src/model/value.ts'
 import type { Catalog } from '../src/ports/catalog.ts'
@@ -20,7 +19,6 @@ export function openCluster(parts: {
   return new Cluster({
     ...parts,
     system: realSystem,
-    registry: registry(behaviours.map(({ resource }) => resource)),
     behaviours: new Map(behaviours.map((behaviour) => [behaviour.resource.type, behaviour])),
     volumesOf: enginesByFolder(),
   })

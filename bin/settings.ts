@@ -21,6 +21,12 @@ export interface Settings {
   readonly isBare: boolean
   readonly workers: number
   readonly log: LogLevel
+  /** A file with what the cluster is to have. */
+  readonly seed: string | undefined
+  /** All state is in a folder that goes when the cluster stops. */
+  readonly isEphemeral: boolean
+  /** A file that gets a line for each request of the management interface. */
+  readonly trace: string | undefined
   /** How long a day is to lifecycle rules that are applied. For tests. */
   readonly lifecycleDayMs: number
 }
@@ -36,8 +42,15 @@ const DAY_SECONDS = 86_400
 const LIFECYCLE_DAY = 'HOLDFAST_LIFECYCLE_DAY_SECONDS'
 
 export const USAGE = `Usage: holdfast start [flags]
+       holdfast export [--data FOLDER] [--to FILE] [--with-secrets]
+       holdfast replay TRACE --to https://HOST:PORT [--user NAME] [--insecure]
 
-Each flag is an environment variable too.
+start   starts a cluster and stays until it is told to stop.
+export  writes the configuration of a data folder as a seed file, to the terminal without --to. The cluster may run.
+replay  sends the requests of a trace to a cluster, with the password in HOLDFAST_ADMIN_PASSWORD, and tells which are
+        answered with another status. --insecure takes any certificate.
+
+Each flag of start is an environment variable too.
 
   --data FOLDER             HOLDFAST_DATA            all state (./data)
   --management HOST:PORT    HOLDFAST_MANAGEMENT      HTTPS management interface (127.0.0.1:8443)
@@ -45,7 +58,10 @@ Each flag is an environment variable too.
   --s3-http HOST:PORT       HOLDFAST_S3_HTTP         the same, HTTP (127.0.0.1:9080); empty: off
   --admin-password TEXT     HOLDFAST_ADMIN_PASSWORD  set at the first start; generated without it
   --release RELEASE         HOLDFAST_RELEASE         ${releases[0]} to ${releases.at(-1)} (${releases.at(-1)})
-  --bare 1                  HOLDFAST_BARE            no first SVM, volumes, server or user
+  --bare                    HOLDFAST_BARE=1          no first SVM, volumes, server or user
+  --seed FILE               HOLDFAST_SEED            YAML with what the cluster is to have; what is there is not made again
+  --ephemeral               HOLDFAST_EPHEMERAL=1     all state is in a temporary folder that is gone at the end
+  --trace FILE              HOLDFAST_TRACE           management requests and answers, without secrets; at most twice 64 MiB
   --workers N               HOLDFAST_WORKERS         data-plane processes (one for each core)
   --log LEVEL               HOLDFAST_LOG             ${logLevels.join(', ')} (info)
 
@@ -65,7 +81,13 @@ const FLAGS: Readonly<Record<string, string>> = {
   '--bare': 'HOLDFAST_BARE',
   '--workers': 'HOLDFAST_WORKERS',
   '--log': 'HOLDFAST_LOG',
+  '--seed': 'HOLDFAST_SEED',
+  '--ephemeral': 'HOLDFAST_EPHEMERAL',
+  '--trace': 'HOLDFAST_TRACE',
 }
+
+/** Flags that mean yes when no value follows. */
+const SWITCHES: ReadonlySet<string> = new Set(['--bare', '--ephemeral'])
 
 export function readSettings(environment: NodeJS.ProcessEnv, flags: readonly string[], folder: string): Settings {
   const given: Record<string, string | undefined> = { ...environment, ...readFlags(flags) }
@@ -82,8 +104,12 @@ export function readSettings(environment: NodeJS.ProcessEnv, flags: readonly str
   if (release === undefined) throw new SettingsError(`HOLDFAST_RELEASE takes one of ${releases.join(', ')}.`)
   const log = logLevels.find((level) => level === (given['HOLDFAST_LOG'] || 'info'))
   if (log === undefined) throw new SettingsError(`HOLDFAST_LOG takes one of ${logLevels.join(', ')}.`)
+  const isEphemeral = readBoolean('HOLDFAST_EPHEMERAL', given['HOLDFAST_EPHEMERAL'])
+  if (isEphemeral && given['HOLDFAST_DATA']) {
+    throw new SettingsError('An ephemeral cluster has a folder of its own. Leave HOLDFAST_DATA out.')
+  }
   return {
-    data: resolve(folder, given['HOLDFAST_DATA'] || 'data'),
+    data: isEphemeral ? '' : resolve(folder, given['HOLDFAST_DATA'] || 'data'),
     management: readAddress('HOLDFAST_MANAGEMENT', given['HOLDFAST_MANAGEMENT'] || '127.0.0.1:8443'),
     s3: optionalAddress('HOLDFAST_S3', given['HOLDFAST_S3'] ?? '127.0.0.1:9443'),
     s3Http: optionalAddress('HOLDFAST_S3_HTTP', given['HOLDFAST_S3_HTTP'] ?? '127.0.0.1:9080'),
@@ -94,6 +120,9 @@ export function readSettings(environment: NodeJS.ProcessEnv, flags: readonly str
     isBare: readBoolean('HOLDFAST_BARE', given['HOLDFAST_BARE']),
     workers: readCount('HOLDFAST_WORKERS', given['HOLDFAST_WORKERS'], availableParallelism(), WORKERS_MAX),
     log,
+    seed: given['HOLDFAST_SEED'] ? resolve(folder, given['HOLDFAST_SEED']) : undefined,
+    isEphemeral,
+    trace: given['HOLDFAST_TRACE'] ? resolve(folder, given['HOLDFAST_TRACE']) : undefined,
     lifecycleDayMs: 1000 * readCount(LIFECYCLE_DAY, given[LIFECYCLE_DAY], DAY_SECONDS, DAY_SECONDS),
   }
 }
@@ -104,7 +133,8 @@ function readFlags(flags: readonly string[]): Record<string, string> {
     const [flag = '', joined] = (flags[at] ?? '').split(/=(.*)/s, 2)
     const variable = FLAGS[flag]
     if (variable === undefined) throw new SettingsError(`There is no flag "${flag}".`)
-    const value = joined ?? flags[++at]
+    const isBareSwitch = SWITCHES.has(flag) && !/^(?:[01]|true|false)$/.test(flags[at + 1] ?? '')
+    const value = joined ?? (isBareSwitch ? '1' : flags[++at])
     if (value === undefined) throw new SettingsError(`The flag ${flag} needs a value.`)
     given[variable] = value
   }

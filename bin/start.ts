@@ -10,6 +10,7 @@ import { Jobs } from '../src/core/jobs.ts'
 import { Login } from '../src/core/login.ts'
 import { Sampling } from '../src/core/metrics/sampling.ts'
 import { Actions } from '../src/core/perform.ts'
+import { seed, type Seeded } from '../src/core/seed/apply.ts'
 import { openCertificate } from '../src/engines/certificate.ts'
 import { openSecrets } from '../src/engines/secrets.ts'
 import { openSqliteCatalog } from '../src/engines/sqlite/catalog.ts'
@@ -27,23 +28,29 @@ import { VolumeWatch } from '../src/resources/storage/volume-watch.ts'
 import { setSize } from '../src/resources/storage/volumes/set-size.ts'
 import type { Catalog } from '../src/ports/catalog.ts'
 import { announce } from './announce.ts'
+import { makeEphemeralFolder } from './ephemeral.ts'
 import { openLog } from './log.ts'
 import { openCluster, places } from './parts.ts'
 import { canBindLowPorts, settlePort } from './ports.ts'
+import { readSeedFile, tellSeeded } from './seed.ts'
 import { printAddress, SettingsError, type Settings } from './settings.ts'
+import { openTrace } from './trace.ts'
 import { keepWriter } from './writer.ts'
 import { Workers } from './workers.ts'
-import { textOf } from '../src/model/value.ts'
+import { textAt, textOf } from '../src/model/value.ts'
 
 /** How long requests in progress may take to end when the cluster stops. */
 const DRAIN_MS = 30_000
 /** npm and a terminal may both pass on the same Ctrl-C: signals so close together are one. */
 const SAME_SIGNAL_MS = 1000
 
-export async function start(settings: Settings): Promise<void> {
+export async function start(given: Settings): Promise<void> {
   const begunMs = Date.now()
+  const seedFile = given.seed === undefined ? undefined : readSeedFile(given.seed)
+  const settings = given.isEphemeral ? { ...given, data: makeEphemeralFolder() } : given
   const log = openLog(settings.log, 'cluster')
   const stopped = stopSignal(log)
+  const traceFile = given.trace === undefined ? undefined : openTrace(given.trace, log)
   enterFolder(settings.data)
 
   // A name that only this start's processes know: one that an earlier start left behind cannot commit any more.
@@ -67,16 +74,25 @@ export async function start(settings: Settings): Promise<void> {
   const adminPassword = settings.adminPassword ?? randomBytes(12).toString('base64url')
   const s3 = await settlePort(settings.s3)
   const s3Http = await settlePort(settings.s3Http)
+  let seeded: Seeded | undefined
+  const addSeed = async () => {
+    if (seedFile !== undefined) seeded = await seed(actions, seedFile)
+  }
   const credentials = isFirst
-    ? await firstStart(actions, {
-        adminPassword,
-        accessKey: settings.accessKey,
-        secretKey: settings.secretKey,
-        isBare: settings.isBare,
-        aggregateFolder: places.aggregate,
-        dataAddress: (s3 ?? s3Http)?.host ?? '127.0.0.1',
-      })
+    ? await firstStart(
+        actions,
+        {
+          adminPassword,
+          accessKey: settings.accessKey,
+          secretKey: settings.secretKey,
+          isBare: settings.isBare,
+          aggregateFolder: places.aggregate,
+          dataAddress: (s3 ?? s3Http)?.host ?? '127.0.0.1',
+        },
+        addSeed,
+      )
     : undefined
+  if (!isFirst) await addSeed()
 
   let isReady = false
   const login = new Login(cluster)
@@ -108,6 +124,7 @@ export async function start(settings: Settings): Promise<void> {
       {
         actions,
         authenticate: (authorization, from) => login.authenticate(authorization, from),
+        ...(traceFile === undefined ? {} : { trace: traceFile.trace }),
         wireDialect: async () => textOf((await cluster.rows('cluster'))[0]?.['wire_dialect'] ?? 'auto'),
       },
       {
@@ -164,7 +181,7 @@ export async function start(settings: Settings): Promise<void> {
         secretKey: credentials?.secretKey,
       },
       process.stdout.isTTY,
-    ),
+    ) + (seeded === undefined ? '' : tellSeeded(seeded)),
   )
 
   await stopped
@@ -184,6 +201,7 @@ export async function start(settings: Settings): Promise<void> {
     quotaWatch.stop(),
     sampling.stop(),
   ])
+  await traceFile?.close()
   await markRun(catalog, true)
   await catalog.close()
   await writer.stop()
@@ -232,10 +250,16 @@ async function markRun(catalog: Catalog, isClean: boolean): Promise<boolean> {
 
 const RUN = ['internal/run', 'last'] as const
 
+/** That of the first start; in a cluster without it, the first by name of an SVM that serves objects. */
 async function firstInterface(cluster: ReturnType<typeof openCluster>): Promise<string | null> {
   const svm = await cluster.keyOfName('svm/svms', 'svm1')
   const uuid = svm === undefined ? undefined : await cluster.keyOfName('network/ip/interfaces', 'svm1_data1', svm)
-  return uuid ?? null
+  if (uuid !== undefined) return uuid
+  const serving = new Set((await cluster.rows('protocols/s3/services')).map((server) => server['svm.uuid']))
+  const candidates = (await cluster.rows('network/ip/interfaces'))
+    .filter((one) => serving.has(one['svm.uuid']))
+    .toSorted((a, b) => (textAt(a, 'name') < textAt(b, 'name') ? -1 : 1))
+  return candidates[0] === undefined ? null : textAt(candidates[0], 'uuid')
 }
 
 async function writeWhole(file: string, text: string): Promise<void> {

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { codeBlocks, consoles, shape, type Step } from './support/documents.ts'
 import { startProduct, type Product } from './support/product.ts'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -154,41 +155,8 @@ describe('commands of the documents', () => {
   }
 })
 
-interface Step {
-  readonly command: string
-  readonly output: string
-}
-
-/** The `console` blocks of a document: lines after `$ ` are commands, the others what they print. */
-function consoles(text: string): Step[][] {
-  return codeBlocks(text, 'console').map((block) =>
-    block
-      .split(/^\$ /m)
-      .slice(1)
-      .map((part) => {
-        const [command = '', ...output] = part.split('\n')
-        return { command, output: output.join('\n') }
-      }),
-  )
-}
-
 function withoutCode(text: string): string {
   return text.replaceAll(/^```[\s\S]*?^```$/gm, '')
-}
-
-function codeBlocks(text: string, language: string): string[] {
-  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, code = '']) => code)
-}
-
-/** Lines without what differs from run to run. */
-function shape(output: string): string[] {
-  return output
-    .replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<uuid>')
-    .replaceAll(/\d{4}-\d\d-\d\dT[\d:]+Z/g, '<time>')
-    .replaceAll(/\d+\.\d s\)/g, '<seconds>)')
-    .split('\n')
-    .map((line) => line.trimEnd())
-    .filter((line) => line !== '')
 }
 
 /** Runs a start in a data folder of its own, at the ports of the document where these are free, until it is ready. */

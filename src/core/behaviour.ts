@@ -25,6 +25,13 @@ export function onceEach(): Once {
   }
 }
 
+export interface SecretField {
+  /** What it is, for an export that is to hold secrets. A field without this cannot be exported. */
+  readonly read?: (cluster: Cluster, row: Row) => string
+  /** Whether it is what is given. */
+  readonly isSame?: (cluster: Cluster, row: Row, given: string) => Promise<boolean>
+}
+
 export interface Acts {
   /**
    * Rows of a computed resource; without it, rows are records. `path` holds the keys of the path, those of the record too
@@ -38,6 +45,8 @@ export interface Acts {
   /** Query arguments of reads that `rows` takes, with what they mean. */
   readonly readArgs?: Readonly<Record<string, string>>
   readonly derive?: readonly Derivation[]
+  /** Fields that are kept so that reads do not show them, and those that are of use only with them. */
+  readonly secrets?: Readonly<Record<string, SecretField>>
   readonly create?: Verb
   readonly modify?: Verb
   readonly remove?: Verb

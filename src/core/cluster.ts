@@ -1,14 +1,15 @@
 /** What verbs and derivations are given: the catalog, the volumes of each aggregate, time, chance and one another. */
 import { Failure, failures } from '../model/failure.ts'
-import type { Registry } from '../model/registry.ts'
+import { registry, type Registry } from '../model/registry.ts'
 import type { Release } from '../model/release.ts'
-import type { Resource } from '../model/resource.ts'
+import { type Resource, resourceAt } from '../model/resource.ts'
 import { type Row, type Value, textOf } from '../model/value.ts'
 import { CommitRefused, type Catalog, type Change, type Fields, type Outcome } from '../ports/catalog.ts'
 import type { System } from '../ports/system.ts'
 import type { Volumes } from '../ports/volumes.ts'
 import type { Behaviour } from './behaviour.ts'
 import type { EventName } from './events.ts'
+import { Faults } from './faults.ts'
 import { Locks } from './locks.ts'
 import { Metrics } from './metrics/metrics.ts'
 import { Mirror } from './mirror.ts'
@@ -17,7 +18,6 @@ import { VolumeSums } from './volume-sums.ts'
 export interface ClusterParts {
   readonly catalog: Catalog
   readonly system: System
-  readonly registry: Registry
   readonly behaviours: ReadonlyMap<string, Behaviour>
   readonly release: Release
   /** The engine that holds the blobs of an aggregate, by the aggregate's record. */
@@ -65,6 +65,7 @@ export class Cluster {
   readonly lifecycleDayMs: number
   readonly leaveTree: LeaveTree
   readonly locks = new Locks()
+  readonly faults: Faults
   readonly metrics: Metrics
   readonly volumeSums: VolumeSums
   readonly #volumesOf: (aggregate: Row) => Volumes
@@ -73,14 +74,20 @@ export class Cluster {
   constructor(parts: ClusterParts) {
     this.catalog = parts.catalog
     this.system = parts.system
-    this.registry = parts.registry
-    this.behaviours = parts.behaviours
     this.release = parts.release
+    this.behaviours = new Map(
+      [...parts.behaviours].map(([type, behaviour]) => [
+        type,
+        { ...behaviour, resource: resourceAt(behaviour.resource, parts.release) },
+      ]),
+    )
+    this.registry = registry([...this.behaviours.values()].map(({ resource }) => resource))
     this.log = parts.log
     this.secrets = parts.secrets
     this.lifecycleDayMs = parts.lifecycleDayMs ?? 86_400_000
     this.leaveTree = parts.leaveTree ?? (() => Promise.resolve(false))
     this.metrics = new Metrics(parts.catalog)
+    this.faults = new Faults(parts.system)
     this.volumeSums = new VolumeSums(parts.catalog, parts.system)
     this.#volumesOf = parts.volumesOf
     this.#mirror = new Mirror(parts.catalog, parts.system)
@@ -209,6 +216,11 @@ export class Cluster {
 
 export const EVENTS_KEPT = 100_000
 export const AUDIT_KEPT = 100_000
+
+/** Set in a record that was made for another one, and comes with it: the other's key. A volume for a bucket has it. */
+export const MADE_FOR = '$madeFor'
+/** Set in a record that every cluster comes with. */
+export const BUILT_IN = '$isBuiltIn'
 
 export function recordKey(resource: Resource, row: Row): string {
   return resource.recordKey.map((path) => textOf(row[path] ?? '')).join('/')

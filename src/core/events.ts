@@ -4,6 +4,8 @@ export const events = {
   'cluster.job.failed': { severity: 'error', text: 'A job failed; its record says why.' },
   'cluster.job.resumed': { severity: 'notice', text: 'A job was resumed after an interruption.' },
   'cluster.worker.restarted': { severity: 'error', text: 'A data-plane process ended and was replaced.' },
+  'cluster.fault.begun': { severity: 'notice', text: 'A fault on demand was begun: what it hits fails on purpose.' },
+  'cluster.fault.ended': { severity: 'notice', text: 'A fault on demand was ended.' },
   'aggregate.created': { severity: 'notice', text: 'An aggregate was created.' },
   'aggregate.renamed': { severity: 'notice', text: 'An aggregate was renamed.' },
   'aggregate.deleted': { severity: 'notice', text: 'An aggregate was deleted. Its folder is free again.' },

@@ -216,6 +216,7 @@ export class Jobs {
           })
           await this.#hooks.reached?.(`${pointOf(step)}: before`)
           await this.#hooks.beforeStep?.(pointOf(step))
+          if (at === 0 && cluster.faults.isOn) await this.#faulty(queued)
           await this.#insist(() => step.run(cluster, work))
           await this.#hooks.reached?.(`${pointOf(step)}: after`)
         }
@@ -265,6 +266,11 @@ export class Jobs {
       ],
     )
     return job
+  }
+
+  async #faulty(job: Row): Promise<void> {
+    await this.#cluster.faults.onJob(textAt(job, 'description'), this.#stopping.signal)
+    if (this.#stopping.signal.aborted) throw new Interrupted()
   }
 
   /** Repeats what failed because the catalog could not be reached, until it can be or the cluster stops. */

@@ -3,7 +3,7 @@ import { failures } from '../model/failure.ts'
 import type { Row } from '../model/value.ts'
 import { recordKey, type Cluster } from './cluster.ts'
 import type { Acts } from './behaviour.ts'
-import { inline, type Verb } from './verb.ts'
+import { inline, uuidOfNew, type Verb } from './verb.ts'
 
 export interface PlainOptions {
   /** Looks at a new or changed row before it is written; may complete it or refuse it. */
@@ -27,8 +27,8 @@ export function plainCreate(type: string, options: PlainOptions = {}): Verb {
     ...(options.example === undefined ? {} : { example: options.example }),
     async plan(cluster, request) {
       const resource = cluster.registry.resource(type)
-      const fresh = resource.fields.has('uuid') ? { uuid: cluster.system.random.uuid() } : {}
-      const draft: Row = { ...fresh, ...request.draft }
+      const fresh = resource.fields.has('uuid') ? { uuid: uuidOfNew(cluster, request.draft) } : {}
+      const draft: Row = { ...request.draft, ...fresh }
       const row = options.check === undefined ? draft : await options.check(cluster, draft)
       const key = recordKey(resource, row)
       if ((await cluster.find(type, key)) !== undefined) {

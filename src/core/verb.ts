@@ -28,6 +28,12 @@ export interface VerbRequest {
   readonly args: Readonly<Record<string, string>>
 }
 
+/** The UUID of a record that is about to be made: the one that a seed file says, or a new one. */
+export function uuidOfNew(cluster: Cluster, draft: Row): string {
+  const wished = draft['uuid']
+  return typeof wished === 'string' ? wished : cluster.system.random.uuid()
+}
+
 export interface Plan {
   /** The key of the record that the verb is about. */
   readonly key: string

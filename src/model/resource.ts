@@ -6,8 +6,10 @@
  * and becomes two: `svm.uuid`, which is stored, and `svm.name`, which is looked up when it is read, so that a rename
  * shows everywhere at once.
  */
+import { kindAt } from './kinds/at-release.ts'
 import { each, name, text, uuid } from './kinds/index.ts'
 import type { Kind } from './kinds/index.ts'
+import type { Release } from './release.ts'
 import { type Row, textOf, type Value } from './value.ts'
 
 export interface Order {
@@ -34,6 +36,8 @@ export interface FieldDeclaration {
   readonly shownOnce?: boolean
   /** `null` in a change takes it back to what it is where nobody says anything. */
   readonly isClearable?: boolean
+  /** Setting it has something done once; what it shows later is no setting, so exports leave it out. */
+  readonly isOrder?: boolean
 }
 
 export interface Field {
@@ -47,6 +51,7 @@ export interface Field {
   readonly isExpensive: boolean
   readonly shownOnce: boolean
   readonly isClearable: boolean
+  readonly isOrder: boolean
   /** Where this is the name or the uuid of another record: its type, and the path without the last word. */
   readonly reference:
     | { readonly type: string; readonly base: string; readonly part: 'name' | 'uuid' | 'list' }
@@ -76,6 +81,8 @@ export interface ResourceDeclaration {
   readonly nameWithin?: string | false
   /** A record where the field of `nameWithin` is not set belongs to all: its name leads to it from anywhere. */
   readonly isShared?: boolean
+  /** Its records are what clients stored, or of a moment, and no configuration: exports leave them out. */
+  readonly isContent?: boolean
   /** The method that makes one. */
   readonly createMethod?: 'POST' | 'PUT'
   /** The order of a collection that is asked for in none. Without it, by name and key. */
@@ -98,6 +105,7 @@ export interface Resource {
   readonly parent: string | undefined
   readonly nameWithin: string | false | undefined
   readonly isShared: boolean
+  readonly isContent: boolean
   readonly createMethod: 'POST' | 'PUT'
   readonly order: readonly Order[]
   readonly isSingleton: boolean
@@ -125,12 +133,25 @@ export function resource(declared: ResourceDeclaration): Resource {
     parent: declared.parent,
     nameWithin: declared.nameWithin,
     isShared: declared.isShared ?? false,
+    isContent: declared.isContent ?? false,
     createMethod: declared.createMethod ?? 'POST',
     order: declared.order ?? [],
     isSingleton: declared.key.length === 0,
     pathKeys: [...declared.path.matchAll(/\{([^}]+)\}/g)].map((match) => match[1] ?? ''),
     fields,
   }
+}
+
+/**
+ * The resource as a release has it: what kinds its fields are of. The fields themselves are all there, as records may
+ * hold them; requests are asked about their `since`.
+ */
+export function resourceAt(resource: Resource, served: Release): Resource {
+  const fields = [...resource.fields].map(([path, field]): [string, Field] => [
+    path,
+    { ...field, kind: kindAt(field.kind, served) },
+  ])
+  return { ...resource, fields: new Map(fields) }
 }
 
 function expand(path: string, declared: FieldDeclaration): Field[] {
@@ -142,6 +163,7 @@ function expand(path: string, declared: FieldDeclaration): Field[] {
     isExpensive: declared.isExpensive ?? false,
     shownOnce: declared.shownOnce ?? false,
     isClearable: declared.isClearable ?? false,
+    isOrder: declared.isOrder ?? false,
   } as const
   if (declared.ref !== undefined) {
     const { ref } = declared

@@ -36,12 +36,21 @@ export async function isFirstStart(cluster: Cluster): Promise<boolean> {
   return (await cluster.rows('cluster'))[0]?.['$started'] !== true
 }
 
-/** Makes what a new cluster begins with. Gives the keys of the first user, unless bare. */
-export async function firstStart(actions: Actions, wanted: FirstStart): Promise<FirstCredentials | undefined> {
+/**
+ * Makes what a new cluster begins with, and what `seed` adds to it: when that fails, the next start is the first again.
+ * Gives the keys of the first user, unless bare.
+ */
+export async function firstStart(
+  actions: Actions,
+  wanted: FirstStart,
+  seed: () => Promise<void> = () => Promise.resolve(),
+): Promise<FirstCredentials | undefined> {
   const { cluster } = actions
   const self = await makeCluster(cluster, wanted)
   const credentials = wanted.isBare ? undefined : await makeFirstSvm(actions, wanted)
-  await cluster.commit([cluster.put('cluster', { ...self, $started: true })])
+  await seed()
+  const seeded = (await cluster.rows('cluster'))[0] ?? self
+  await cluster.commit([cluster.put('cluster', { ...seeded, $started: true })])
   return credentials
 }
 
@@ -50,7 +59,7 @@ async function makeCluster(cluster: Cluster, wanted: FirstStart): Promise<Row> {
   const uuid = () => cluster.system.random.uuid()
   const self: Row = known ?? { uuid: uuid(), name: 'holdfast', wire_dialect: 'auto', location: '', contact: '' }
   const admin: Row = {
-    'owner.name': 'holdfast',
+    'owner.name': self['name'] ?? '',
     name: 'admin',
     'role.name': 'admin',
     locked: false,
@@ -75,6 +84,7 @@ async function makeCluster(cluster: Cluster, wanted: FirstStart): Promise<Row> {
             state: 'online',
             create_time: now,
             $folder: wanted.aggregateFolder,
+            $isBuiltIn: true,
           }),
           ...builtIns(cluster),
         ]

@@ -30,6 +30,7 @@ import { serviceHistory } from './protocols/s3/services/metrics.ts'
 import { policies } from './protocols/s3/services/policies.ts'
 import { users } from './protocols/s3/services/users.ts'
 import { services } from './protocols/s3/services.ts'
+import { faults } from './private/faults.ts'
 import { recoveryQueue } from './private/cli/volume/recovery-queue.ts'
 import { purgeOfQueue } from './private/cli/volume/recovery-queue/purge.ts'
 import { recoveryFromQueue } from './private/cli/volume/recovery-queue/recover.ts'
@@ -120,4 +121,5 @@ export const behaviours: readonly Behaviour[] = [
   events,
   resourceTags,
   taggedResources,
+  faults,
 ]

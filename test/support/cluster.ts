@@ -10,7 +10,6 @@ import { SimulatedVolumes } from '../../src/engines/simulated/volumes.ts'
 import { realSystem } from '../../src/engines/system.ts'
 import { openSqliteCatalog } from '../../src/engines/sqlite/catalog.ts'
 import { answer, type RestFace } from '../../src/faces/rest/answer.ts'
-import { registry } from '../../src/model/registry.ts'
 import { release } from '../../src/model/release.ts'
 import { textAt, textOf, type Row } from '../../src/model/value.ts'
 import type { Catalog } from '../../src/ports/catalog.ts'
@@ -120,7 +119,6 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
       random: { bytes: (count) => randomBytes(count), uuid: () => randomUUID() },
       turn: options.turn ?? realSystem.turn,
     },
-    registry: registry(behaviours.map(({ resource }) => resource)),
     behaviours: new Map(behaviours.map((behaviour) => [behaviour.resource.type, behaviour])),
     release: release(options.release ?? '9.16.1'),
     volumesOf: simulatedByFolder(volumes),

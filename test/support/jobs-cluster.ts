@@ -7,7 +7,6 @@ import { Actions, type Performed } from '../../src/core/perform.ts'
 import { DirectoryVolumes } from '../../src/engines/directory/volumes.ts'
 import { openSqliteCatalog } from '../../src/engines/sqlite/catalog.ts'
 import { realSystem } from '../../src/engines/system.ts'
-import { registry } from '../../src/model/registry.ts'
 import { release } from '../../src/model/release.ts'
 import { flatten } from '../../src/model/shape.ts'
 import { type Row, textAt } from '../../src/model/value.ts'
@@ -35,7 +34,6 @@ export function openJobsCluster(
     ...parts,
     catalog,
     system: realSystem,
-    registry: registry(behaviours.map(({ resource }) => resource)),
     behaviours: new Map(behaviours.map((behaviour) => [behaviour.resource.type, behaviour])),
     release: release('9.16.1'),
     volumesOf(aggregate) {

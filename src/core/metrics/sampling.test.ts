@@ -12,12 +12,11 @@ const MINUTE = 60_000
 async function bed() {
   const { cluster } = await startTestCluster({ isBare: true })
   const clock = new SimulatedClock(Date.UTC(2026, 0, 1, 12, 0, 4))
-  const { catalog, system, registry, behaviours, release, log, secrets } = cluster
+  const { catalog, system, behaviours, release, log, secrets } = cluster
   const start = () =>
     new Cluster({
       catalog,
       system: { ...system, clock },
-      registry,
       behaviours,
       release,
       log,

@@ -29,7 +29,7 @@ import type {
   VersionsQuery,
   VolumeCounters,
 } from '../../ports/catalog.ts'
-import { LocalCommitter, SocketCommitter } from './committer.ts'
+import { LocalCommitter, NoCommitter, SocketCommitter } from './committer.ts'
 import type { Committer } from './committer.ts'
 import { WriterLock } from './lock.ts'
 import { reader } from './reader.ts'
@@ -40,12 +40,16 @@ import { Writer } from './writer.ts'
 export interface SqliteCatalogOptions {
   /** The database file, or ':memory:' with a writer in this process. */
   readonly file: string
-  /** Who writes: this process, or the writer process that listens on a socket. */
-  readonly commit: 'in-process' | { readonly socket: string }
+  /** Who writes: this process, the writer process that listens on a socket, or nobody. */
+  readonly commit: 'in-process' | { readonly socket: string } | 'never'
 }
 
 /** Opens a catalog. With a socket, the writer process must have been started before: it makes the tables. */
 export function openSqliteCatalog({ file, commit }: SqliteCatalogOptions): SqliteCatalog {
+  if (commit === 'never') {
+    const db = openForReading(file)
+    return new SqliteCatalog(db, new NoCommitter(), () => db.close())
+  }
   if (commit !== 'in-process') {
     const db = openForReading(file)
     return new SqliteCatalog(db, new SocketCommitter(commit.socket), () => db.close())

@@ -13,6 +13,17 @@ export interface Committer {
   close(): Promise<void>
 }
 
+/** For programs that only read. */
+export class NoCommitter implements Committer {
+  commit(): Promise<readonly Outcome[]> {
+    return Promise.reject(new CatalogUnavailable('The catalog is open for reading alone.'))
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve()
+  }
+}
+
 export class LocalCommitter implements Committer {
   readonly #turns: Turns
   #closed = false

@@ -19,6 +19,8 @@ import { svmScope } from './svm-scope.ts'
 import { listedRecords, writeListed } from './write-listed.ts'
 import { changeMany } from './write-many.ts'
 import { changeOne, createOne } from './write-one.ts'
+import { faultOf } from './faulty.ts'
+import { traceEntry, type Trace } from './trace.ts'
 
 export interface RestRequest {
   readonly method: string
@@ -44,15 +46,29 @@ export interface RestFace {
   readonly authenticate: Authenticate
   /** The cluster option `wire_dialect`. */
   readonly wireDialect: () => Promise<string>
+  /** Is told of each request and its answer. Without it, nothing is recorded. */
+  readonly trace?: Trace
 }
 
 export async function answer(face: RestFace, request: RestRequest): Promise<RestReply> {
+  const { trace } = face
+  if (trace === undefined) return answerOf(face, request)
+  const { registry, system } = face.actions.cluster
+  const [timeMs, begun] = [system.clock.now(), system.clock.elapsed()]
+  const reply = await answerOf(face, request)
+  trace(traceEntry(registry, request, reply, { timeMs, tookMs: system.clock.elapsed() - begun }))
+  return reply
+}
+
+async function answerOf(face: RestFace, request: RestRequest): Promise<RestReply> {
   const { headers } = request
   let dialect = chooseDialect('auto', headers['x-dot-client-app'], headers['user-agent'])
   try {
     const { caller, role } = await face.authenticate(headers['authorization'], request.from)
     dialect = chooseDialect(await face.wireDialect(), headers['x-dot-client-app'], headers['user-agent'])
-    const command = await answerAsCommand(face, request, role, answer)
+    const fault = await faultOf(face, request, dialect, caller)
+    if (fault !== undefined) return fault
+    const command = await answerAsCommand(face, request, role, answerOf)
     if (command !== undefined) return command
     const mark = request.target.indexOf('?')
     const path = mark < 0 ? request.target : request.target.slice(0, mark)

@@ -26,6 +26,8 @@ export interface Member {
   readonly doc: string
   readonly required?: boolean
   readonly readOnly?: boolean
+  /** The release that introduced it, where that is later than the field. */
+  readonly since?: string
 }
 
 export type JsonSchema = Readonly<Record<string, Json>>

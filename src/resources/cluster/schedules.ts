@@ -2,7 +2,7 @@ import { define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { nextTime, type Cron } from '../../core/cron.ts'
 import type { Schedule } from '../../core/schedule.ts'
-import { inline } from '../../core/verb.ts'
+import { inline, uuidOfNew } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { count, duration, list, name, oneOf, uuid } from '../../model/kinds/index.ts'
 import { type Row, textAt, type Value } from '../../model/value.ts'
@@ -81,7 +81,7 @@ export const schedules = define(
       async plan(cluster, { draft }) {
         const { 'cluster.name': owner, ...given } = draft
         await insistOnOwner(cluster, owner)
-        const row = settled({ ...given, uuid: cluster.system.random.uuid(), $changed: cluster.now() })
+        const row = settled({ ...given, uuid: uuidOfNew(cluster, draft), $changed: cluster.now() })
         const holder = await cluster.keyOfName(SCHEDULES, textAt(row, 'name'), textAt(row, 'svm.uuid'))
         if (holder !== undefined) {
           const isOther = (await cluster.find(SCHEDULES, holder))?.['type'] !== row['type']

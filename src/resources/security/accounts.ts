@@ -36,6 +36,11 @@ export const accounts = define(
     },
   },
   {
+    secrets: {
+      password: {
+        isSame: (cluster, row, given) => cluster.secrets.checkPassword(given, textAt(row, '$password')),
+      },
+    },
     create: inline({
       async plan(cluster, { draft }) {
         const clusterName = await nameOfCluster(cluster)

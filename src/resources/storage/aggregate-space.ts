@@ -59,7 +59,7 @@ export async function availableIn(cluster: Cluster, aggregate: string): Promise<
 /** The same, below 0 where more is promised than there is: because others fill the disk, or volumes have grown. */
 export async function spareIn(cluster: Cluster, aggregate: string): Promise<number> {
   const disk = await diskOf(cluster, aggregate)
-  if (disk === undefined) return 0
+  if (disk === undefined || cluster.faults.isFull(aggregate)) return 0
   let availableBytes = disk.availableBytes
   const aggregates = await aggregatesOn(cluster, disk.disk)
   for (const other of aggregates) availableBytes -= (await cluster.catalog.aggregate(other)).promisedBytes

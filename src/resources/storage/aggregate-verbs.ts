@@ -6,7 +6,7 @@ import { aggregateOf } from '../../core/aggregate-of.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { isActive, JOBS } from '../../core/jobs.ts'
 import { placesOf } from '../../core/tree-of.ts'
-import { job, type Work } from '../../core/verb.ts'
+import { job, uuidOfNew, type Work } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { type Row, textAt, textOf } from '../../model/value.ts'
 import { VolumesFailure } from '../../ports/volumes.ts'
@@ -25,7 +25,7 @@ export const createAggregate = job({
     await insistOnName(cluster, name, undefined)
     await insistOnNode(cluster, textAt(draft, NODE))
     const { [PATH]: path, [NODE]: _node, ...others } = draft
-    const key = cluster.system.random.uuid()
+    const key = uuidOfNew(cluster, draft)
     const input = {
       ...others,
       uuid: key,

@@ -1,6 +1,6 @@
 import { define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
-import { inline } from '../../core/verb.ts'
+import { inline, uuidOfNew } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { flag, name, oneOf, text, uuid } from '../../model/kinds/index.ts'
 import { type Row, textAt, type Value } from '../../model/value.ts'
@@ -59,7 +59,7 @@ export const snapshotPolicies = define(
         if ((await cluster.keyOfName(SNAPSHOT_POLICIES, policy, svm)) !== undefined) {
           throw failures.duplicate(`A snapshot policy named "${policy}"`, 'name', 1638527)
         }
-        const key = cluster.system.random.uuid()
+        const key = uuidOfNew(cluster, draft)
         return { key, input: await settled(cluster, { ...draft, uuid: key }), locks: [SCHEDULES_LOCK] }
       },
       step: {

@@ -1,6 +1,6 @@
 import { define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
-import { inline } from '../../core/verb.ts'
+import { inline, uuidOfNew } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { count, flag, name, oneOf, text, uuid } from '../../model/kinds/index.ts'
 import { type Row, textAt } from '../../model/value.ts'
@@ -61,7 +61,7 @@ export const volumeEfficiencyPolicies = define(
         if ((await cluster.keyOfName(EFFICIENCY_POLICIES, policy, svm)) !== undefined) {
           throw failures.duplicate(`An efficiency policy named "${policy}"`, 'name')
         }
-        const key = cluster.system.random.uuid()
+        const key = uuidOfNew(cluster, draft)
         return { key, input: await settled(cluster, { ...draft, uuid: key }, draft), locks: [SCHEDULES_LOCK] }
       },
       step: {

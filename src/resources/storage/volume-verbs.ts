@@ -3,7 +3,7 @@ import type { Cluster } from '../../core/cluster.ts'
 import { flagArgument } from '../../core/flag-argument.ts'
 import { removeOwedTree, removeTree } from '../../core/removed-trees.ts'
 import { treeOf } from '../../core/tree-of.ts'
-import { job, type Work } from '../../core/verb.ts'
+import { job, uuidOfNew, type Work } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { printSize } from '../../model/kinds/index.ts'
 import { isRecord, type Row, textAt } from '../../model/value.ts'
@@ -89,7 +89,7 @@ export const createVolume = job({
     await insistOnRoom(cluster, owner)
     const parent = await parentOf(cluster, draft)
     const aggregate = await chooseAggregate(cluster, draft, parent)
-    const key = cluster.system.random.uuid()
+    const key = uuidOfNew(cluster, draft)
     const whole = withPath({ ...(await usual(cluster, parent, owner)), ...draft })
     const input = {
       ...(await withEfficiency(cluster, withAutosize(whole, draft, VOLUME_BYTES_MAX), draft)),

@@ -1,7 +1,7 @@
 import { define, type Derivation } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { plainModify } from '../../core/plain.ts'
-import { job } from '../../core/verb.ts'
+import { job, uuidOfNew } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { bytes, count, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
 import { textAt, textOf } from '../../model/value.ts'
@@ -110,7 +110,7 @@ export const svms = define(
         if ((await cluster.rows('svm/svms')).length >= SVMS_MAX) {
           throw failures.invalid(undefined, `The cluster has ${SVMS_MAX} SVMs, which is the limit.`)
         }
-        const key = cluster.system.random.uuid()
+        const key = uuidOfNew(cluster, draft)
         const input = {
           ...(await usualPolicy(cluster)),
           ...draft,

@@ -19,7 +19,6 @@ import { SimulatedVolumes } from '../../../src/engines/simulated/volumes.ts'
 import { openSqliteCatalog } from '../../../src/engines/sqlite/catalog.ts'
 import { answer, type RestFace } from '../../../src/faces/rest/answer.ts'
 import { builtinRoles } from '../../../src/model/access.ts'
-import { registry } from '../../../src/model/registry.ts'
 import { release } from '../../../src/model/release.ts'
 import { type Row, textAt } from '../../../src/model/value.ts'
 import type { Catalog } from '../../../src/ports/catalog.ts'
@@ -228,7 +227,6 @@ export class World {
     const cluster = new Cluster({
       catalog: life.catalog(catalog),
       system,
-      registry: registry(behaviours.map(({ resource }) => resource)),
       behaviours: new Map(behaviours.map((behaviour) => [behaviour.resource.type, behaviour])),
       release: release('9.16.1'),
       volumesOf,

@@ -17,6 +17,7 @@ export const aggregatesField: Record<string, FieldDeclaration> = {
     doc: 'The aggregate in which a volume is made for it. Without it, the one with most space.',
     refs: 'storage/aggregates',
     set: 'create',
+    isOrder: true,
   },
 }
 
@@ -59,7 +60,7 @@ export function bucketFields(options: { readonly volumeIsRequired: boolean }): R
       since: '9.11.1',
     },
     comment: { doc: 'Whatever helps to tell it apart.', kind: text({ charactersMax: 256 }), set: 'always' },
-    type: { doc: 'A bucket of objects.', kind: oneOf('s3'), set: 'create', default: 's3' },
+    type: { doc: 'A bucket of objects.', kind: oneOf('s3'), set: 'create', default: 's3', since: '9.12.1' },
     nas_path: { doc: 'Where the files of a NAS bucket lie. There are none.', kind: text(), since: '9.12.1' },
     qos_policy: { doc: 'Its ceilings of throughput.', ref: 'storage/qos/policies', set: 'always', since: '9.8' },
     snapshot_policy: {

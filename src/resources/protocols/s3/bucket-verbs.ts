@@ -1,6 +1,6 @@
 import type { Derivation } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
-import { inline, type Plan } from '../../../core/verb.ts'
+import { inline, type Plan, uuidOfNew } from '../../../core/verb.ts'
 import { Failure, failures } from '../../../model/failure.ts'
 import { printSize } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
@@ -64,9 +64,6 @@ export const createBucket = inline({
   },
 })
 
-/** Set in a volume that was made for a bucket: the bucket's uuid. */
-export const MADE_FOR = '$madeFor'
-
 /** Plans a bucket in a data volume of its server, or in one that is being made for it. */
 export async function planBucket(
   cluster: Cluster,
@@ -89,7 +86,7 @@ export async function planBucket(
   await checkPolicy(cluster, draft)
   await checkSnapshotPolicy(cluster, draft)
   const volume = own?.volume ?? (await placeBucket(cluster, server, draft['volume.uuid']))
-  const key = own?.key ?? cluster.system.random.uuid()
+  const key = own?.key ?? uuidOfNew(cluster, draft)
   const input = settleBucket(undefined, draft, {
     ...draft,
     uuid: key,

@@ -3,15 +3,15 @@
  * the bucket is gone, whoever deleted it, the volume goes too.
  */
 import { describe, isActive, JOBS } from '../../../core/jobs.ts'
-import type { Cluster } from '../../../core/cluster.ts'
+import { MADE_FOR, type Cluster } from '../../../core/cluster.ts'
 import type { Actions } from '../../../core/perform.ts'
 import { Rounds } from '../../../core/rounds.ts'
-import { job, type Step, type Work } from '../../../core/verb.ts'
+import { job, type Step, uuidOfNew, type Work } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { createVolume } from '../../storage/volume-verbs.ts'
 import { BUCKET_BYTES_MAX } from './bucket-fields.ts'
-import { createBucket, MADE_FOR, planBucket } from './bucket-verbs.ts'
+import { createBucket, planBucket } from './bucket-verbs.ts'
 import { BUCKETS } from './types.ts'
 
 const VOLUMES = 'storage/volumes'
@@ -29,7 +29,7 @@ export const createWithVolume = job({
       }
       return planBucket(cluster, draft)
     }
-    const key = cluster.system.random.uuid()
+    const key = uuidOfNew(cluster, draft)
     const volumeDraft: Row = {
       name: await volumeName(cluster, textAt(draft, 'svm.uuid')),
       'svm.uuid': textAt(draft, 'svm.uuid'),

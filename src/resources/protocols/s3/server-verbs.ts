@@ -1,5 +1,5 @@
 import type { Cluster } from '../../../core/cluster.ts'
-import { inline } from '../../../core/verb.ts'
+import { inline, uuidOfNew } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { isServed, printRelease } from '../../../model/release.ts'
 import { type Row, textAt, type Value } from '../../../model/value.ts'
@@ -31,7 +31,7 @@ export const createServer = inline({
         92405853,
       )
     }
-    const key = cluster.system.random.uuid()
+    const key = uuidOfNew(cluster, draft)
     const row: Row = { data_volumes: [], ...draft, uuid: key }
     await checkVolumes(cluster, row)
     return { key, input: row, locks: [`svm:${svm}`, `servers:${svm}`] }

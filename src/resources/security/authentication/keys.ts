@@ -1,5 +1,5 @@
 import { define } from '../../../core/behaviour.ts'
-import { inline } from '../../../core/verb.ts'
+import { inline, uuidOfNew } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
 import { nameOfCluster, roleNames } from '../accounts.ts'
@@ -41,7 +41,7 @@ export const keys = define(
         if ((await cluster.rows(TYPE)).length >= KEYS_MAX) {
           throw failures.invalid(undefined, `The cluster has ${KEYS_MAX} API keys, which is the limit.`)
         }
-        const key = cluster.system.random.uuid()
+        const key = uuidOfNew(cluster, draft)
         const user = textAt(draft, 'user.name')
         const token = makeToken(key, user, cluster.system.random.bytes(32))
         const input = {

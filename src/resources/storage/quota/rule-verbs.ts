@@ -1,5 +1,5 @@
 import type { Cluster } from '../../../core/cluster.ts'
-import { inline } from '../../../core/verb.ts'
+import { inline, uuidOfNew } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { QTREES, volumeOf } from '../qtree-verbs.ts'
@@ -40,7 +40,7 @@ export const createRule = inline({
     checkTarget(draft)
     const row = withLimits({ ...draft, ...(await qtreeOf(cluster, draft)) })
     await insistOnPlace(cluster, row)
-    const key = cluster.system.random.uuid()
+    const key = uuidOfNew(cluster, draft)
     return { key, input: { ...row, uuid: key } }
   },
   step: {

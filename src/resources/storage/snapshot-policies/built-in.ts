@@ -33,7 +33,14 @@ export function builtIns(cluster: Cluster, known: readonly Row[] = []): Change[]
   const uuid = () => cluster.system.random.uuid()
   const schedules = new Map(Object.keys(SCHEDULES_BUILT_IN).map((name) => [name, uuid()]))
   const made = [...schedules].map(([name, key]) =>
-    cluster.put(SCHEDULES, { uuid: key, name, type: 'cron', $changed: cluster.now(), ...SCHEDULES_BUILT_IN[name] }),
+    cluster.put(SCHEDULES, {
+      uuid: key,
+      name,
+      type: 'cron',
+      $changed: cluster.now(),
+      $isBuiltIn: true,
+      ...SCHEDULES_BUILT_IN[name],
+    }),
   )
   const policies = Object.entries(POLICIES_BUILT_IN).map(([name, { comment, counts }]) => {
     const copies = Object.entries(counts).map(([schedule, count]) => copyOf(schedule, schedules.get(schedule), count))

@@ -46,6 +46,7 @@ export const copyFields = {
   },
   retention_period: {
     doc: 'For how long its snapshots are locked, in volumes that lock snapshots: ISO 8601, or `infinite`.',
+    since: '9.12.1',
     kind: text({
       charactersMax: 32,
       pattern: /^(?:infinite|P(?:\d{1,6}[YMWD]|T\d{1,6}[HMS])|)$/,
@@ -62,7 +63,7 @@ export function copiesKind(): Kind {
 function scheduleKind(): Kind {
   return group({
     name: { kind: text({ charactersMax: 256 }), doc: 'The name of the schedule.' },
-    uuid: { kind: uuid(), doc: 'The UUID of the schedule.' },
+    uuid: { kind: uuid(), doc: 'The UUID of the schedule.', since: '9.14.1' },
   })
 }
 

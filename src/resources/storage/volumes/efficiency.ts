@@ -65,12 +65,14 @@ export const efficiencyFields: Record<string, FieldDeclaration> = {
     doc: '`active` begins a run, `idle` stops the one that is on.',
     kind: oneOf('active', 'idle'),
     set: 'modify',
+    isOrder: true,
     since: '9.9.1',
   },
   'efficiency.scanner.scan_old_data': {
     doc: 'The run also tries again what could not be stored in less before.',
     kind: flag(),
     set: 'modify',
+    isOrder: true,
     since: '9.9.1',
   },
   'efficiency.op_state': {

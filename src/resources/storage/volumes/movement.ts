@@ -42,12 +42,14 @@ export const movementFields: Readonly<Record<string, FieldDeclaration>> = {
     doc: 'The aggregate it is moved to, or was moved to last. Setting it moves the volume; clients notice nothing.',
     ref: 'storage/aggregates',
     set: 'modify',
+    isOrder: true,
     isExpensive: true,
   },
   'movement.state': {
     doc: 'What the last move is at. While it is under way: `aborted` gives it up, `paused` halts it, `replicating` goes on, `cutover_wait` has it wait before the switch, `cutover` lets it switch.',
     kind: oneOf(...MOVE_WISHES, 'queued', 'cutover_pending', 'success', 'failed'),
     set: 'modify',
+    isOrder: true,
     isExpensive: true,
   },
   'movement.percent_complete': {
@@ -60,12 +62,14 @@ export const movementFields: Readonly<Record<string, FieldDeclaration>> = {
     doc: 'How many seconds clients may have to wait when it switches. They do not, so it changes nothing.',
     kind: count({ min: WINDOW_SECONDS_MIN, max: WINDOW_SECONDS_MAX }),
     set: 'modify',
+    isOrder: true,
     isExpensive: true,
   },
   'movement.tiering_policy': {
     doc: 'What goes to a colder tier at the destination. There are none.',
     kind: oneOf('none'),
     set: 'modify',
+    isOrder: true,
     isExpensive: true,
   },
 }

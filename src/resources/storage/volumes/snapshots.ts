@@ -1,6 +1,6 @@
 import { define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
-import { job } from '../../../core/verb.ts'
+import { job, uuidOfNew } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { bytes, list, name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
 import { type Row, textAt, textOf } from '../../../model/value.ts'
@@ -12,6 +12,7 @@ export const snapshots = define(
     path: '/storage/volumes/{volume.uuid}/snapshots',
     noun: 'snapshot',
     doc: 'Snapshots of a volume: what it held at an instant, object data and metadata alike.',
+    isContent: true,
     key: ['uuid'],
     alsoBy: 'name',
     parent: 'volume.uuid',
@@ -73,7 +74,7 @@ export const snapshots = define(
         if ((await cluster.catalog.snapshots(volume)).length >= SNAPSHOTS_MAX) {
           throw failures.invalid(undefined, `The volume has ${SNAPSHOTS_MAX} snapshots, which is the limit.`, 525062)
         }
-        const key = cluster.system.random.uuid()
+        const key = uuidOfNew(cluster, draft)
         const input = {
           ...draft,
           uuid: key,

@@ -51,6 +51,11 @@ export const users = define(
     },
   },
   {
+    secrets: {
+      // A pair: one without the other is refused.
+      access_key: { read: (_cluster, row) => textAt(row, 'access_key') },
+      secret_key: { read: (cluster, row) => cluster.secrets.unseal(textAt(row, '$secret')) },
+    },
     create: inline({
       example: { name: 'user_example', comment: 'made to show how' },
       async plan(cluster, { draft }) {

@@ -1,5 +1,5 @@
 import { define } from '../../../../../core/behaviour.ts'
-import { job } from '../../../../../core/verb.ts'
+import { job, uuidOfNew } from '../../../../../core/verb.ts'
 import { failures } from '../../../../../model/failure.ts'
 import { name, time, uuid } from '../../../../../model/kinds/index.ts'
 import { textAt } from '../../../../../model/value.ts'
@@ -19,6 +19,7 @@ export const bucketSnapshots = define(
     noun: 'bucket snapshot',
     doc: 'Snapshots of one bucket: what it held at an instant. Clients see one as the bucket `<bucket>-s3snap-<name>`.',
     since: '9.16.1',
+    isContent: true,
     key: ['uuid'],
     parent: 's3_bucket.uuid',
     nameWithin: 's3_bucket.uuid',
@@ -63,7 +64,7 @@ export const bucketSnapshots = define(
         if ((await cluster.catalog.bucketSnapshots(volume, of)).length >= BUCKET_SNAPSHOTS_MAX) {
           throw failures.invalid(undefined, `The bucket has ${BUCKET_SNAPSHOTS_MAX} snapshots, which is the limit.`)
         }
-        const key = cluster.system.random.uuid()
+        const key = uuidOfNew(cluster, draft)
         const input = {
           uuid: key,
           name: wanted,

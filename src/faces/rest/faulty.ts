@@ -1,0 +1,31 @@
+import type { Caller } from '../../core/verb.ts'
+import { type Row, textAt } from '../../model/value.ts'
+import type { RestFace, RestReply, RestRequest } from './answer.ts'
+import type { Dialect } from './dialects.ts'
+
+const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
+
+/** The answer that a fault on demand gives; nothing where none hits. A write that one hits is in the audit trail. */
+export async function faultOf(
+  face: RestFace,
+  { method, target }: RestRequest,
+  dialect: Dialect,
+  caller: Caller,
+): Promise<RestReply | undefined> {
+  const { faults } = face.actions.cluster
+  const fault: Row | undefined = faults.isOn ? await faults.onRequest(method, target) : undefined
+  if (fault === undefined) return undefined
+  const { message = '', retry_after = null } = fault
+  if (WRITES.has(method)) {
+    const [path = ''] = target.split('?', 1)
+    await face.actions.audit(caller, `${method} ${path}`, 'error', `fault on demand: ${textAt(fault, 'message')}`)
+  }
+  return {
+    status: Number(fault['status']),
+    headers: {
+      ...(retry_after === null ? {} : { 'retry-after': textAt(fault, 'retry_after') }),
+      'x-holdfast-fault': textAt(fault, 'uuid'),
+    },
+    body: { error: { message, code: dialect.errorCode(Number(fault['code'])) } },
+  }
+}

@@ -1,0 +1,96 @@
+/** The product as somebody starts it: with flags, and what it prints. For tests of the command line. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { RestClient } from './rest-client.ts'
+
+const PROGRAM = fileURLToPath(new URL('../../bin/holdfast.ts', import.meta.url))
+/** Machines that test are busy. */
+const READY_MS = 90_000
+
+/** Any free ports, and no more than a test needs. */
+export const SMALL: Readonly<Record<string, string>> = {
+  HOLDFAST_MANAGEMENT: '127.0.0.1:0',
+  HOLDFAST_S3: '',
+  HOLDFAST_S3_HTTP: '127.0.0.1:0',
+  HOLDFAST_WORKERS: '1',
+  HOLDFAST_LOG: 'warn',
+  HOLDFAST_ADMIN_PASSWORD: 'a password for tests',
+}
+
+export interface Run {
+  readonly pid: number
+  /** What it has printed so far, on both streams. */
+  readonly said: () => string
+  readonly ended: Promise<number | NodeJS.Signals | null>
+  kill(signal: NodeJS.Signals): void
+}
+
+const running = new Set<Run>()
+
+/** Kills what is still running: after each test, so that one that fails leaves nothing. */
+export async function killAll(): Promise<void> {
+  const left = [...running]
+  for (const one of left) one.kill('SIGKILL')
+  await Promise.all(left.map(({ ended }) => ended))
+}
+
+/** Runs a command of the product. It is killed with the test process. */
+export function run(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Run {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env['PATH'], NODE_NO_WARNINGS: '1', ...environment },
+  })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece: Buffer) => (said += piece.toString()))
+  const kill = (signal: NodeJS.Signals) => void child.kill(signal)
+  const killed = () => kill('SIGKILL')
+  process.on('exit', killed)
+  // Not 'close': processes that it leaves for a moment have its streams open.
+  const ended = once(child, 'exit').then(([code, signal]) => {
+    process.off('exit', killed)
+    running.delete(begun)
+    return (signal ?? code) as number | NodeJS.Signals | null
+  })
+  const begun: Run = { pid: child.pid ?? 0, said: () => said, ended, kill }
+  running.add(begun)
+  return begun
+}
+
+export interface Started extends Run {
+  readonly rest: RestClient
+  readonly management: string
+  /** The folder with its state. */
+  readonly folder: string
+  readonly s3Http: string
+}
+
+/** Starts a cluster and waits until it is ready. */
+export async function startWith(
+  flags: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Started> {
+  const begun = run(['start', ...flags], { ...SMALL, ...environment })
+  const isOver = await Promise.race([
+    begun.ended.then(() => 'ended'),
+    new Promise<string>((resolve) => setTimeout(() => resolve('late'), READY_MS).unref()),
+    waitFor(() => begun.said().includes('/docs/api')).then(() => ''),
+  ])
+  if (isOver !== '') {
+    begun.kill('SIGKILL')
+    throw new Error(`The cluster ${isOver} before it was ready:\n${begun.said()}`)
+  }
+  const said = (label: string) => new RegExp(`^  ${label} +(\\S+)$`, 'm').exec(begun.said())?.[1] ?? ''
+  const login = Buffer.from(`admin:${environment['HOLDFAST_ADMIN_PASSWORD'] ?? SMALL['HOLDFAST_ADMIN_PASSWORD']}`)
+  return {
+    ...begun,
+    management: said('Management'),
+    rest: new RestClient(said('Management'), `Basic ${login.toString('base64')}`),
+    folder: said('Data'),
+    s3Http: said('S3 without TLS'),
+  }
+}
+
+async function waitFor(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20).unref())
+}
