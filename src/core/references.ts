@@ -21,6 +21,8 @@ export async function resolveReferences(
     if (reference.part === 'name') {
       const name = resolved[field.path]
       const uuidPath = `${reference.base}.uuid`
+      // Nothing is referred to any more.
+      if (name === null && resolved[uuidPath] === undefined) resolved[uuidPath] = null
       if (typeof name !== 'string') continue
       if (name === '' && !field.isRequired) {
         resolved[uuidPath] = null

@@ -91,7 +91,7 @@ export function flatten(
       const field = fieldOf(path)
       if (field !== undefined) take(field, value)
       else if (isRecord(value) && isPrefix(resource, path, served)) walk(value, path)
-      else if (typeof value === 'string' && fieldOf(`${path}.name`) !== undefined) {
+      else if ((typeof value === 'string' || value === null) && fieldOf(`${path}.name`) !== undefined) {
         take(fieldOf(`${path}.name`) as Field, value)
       } else if (name === '_links') continue
       else if (!takeMembers(path, value)) throw failures.unknownField(path)

@@ -106,7 +106,8 @@ export function writeArguments(
     if (HARMLESS.has(name)) continue
     if (!Object.hasOwn(declared, name)) {
       if (resource.fields.has(name)) {
-        throw failures.badArgument(name, 'a write of one object takes its fields in the body, not in the query.')
+        const message = 'a write of one object takes its fields in the body, not in the query.'
+        throw failures.badArgument(name, message, NO_FILTER)
       }
       throw failures.unexpected(name)
     }
@@ -138,7 +139,9 @@ const CHANGED_BY_DEFAULT = 1000
 /** A write of many waits this long where it is not said otherwise, whoever asks. */
 const MANY_TIMEOUT_SECONDS = 15
 const TOGETHER = ['continue_on_failure', 'serial_records']
-/** The code of a request that lacks what it needs. */
+/** The codes of an argument without its value, of a field where nothing is chosen by it, and of a query without any. */
+const NO_VALUE = 262177
+const NO_FILTER = 262211
 const LACKS = 262212
 
 /** Of a write of all records that a query chooses. Fails where no field is in the query: nobody means all of them. */
@@ -248,6 +251,7 @@ function returnTimeout(given: URLSearchParams, byDefault: number): number {
 }
 
 function integer(name: string, text: string, min: number, max: number): number {
+  if (text === '') throw failures.badArgument(name, 'it lacks a value.', NO_VALUE)
   const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
   if (!Number.isSafeInteger(value) || value < min || value > max) {
     throw failures.badArgument(name, `it takes an integer in ${min}..${max}.`)

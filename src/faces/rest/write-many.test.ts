@@ -138,6 +138,15 @@ test('the first failure ends it and is the answer, beside what was done; or it g
   assert.ok(m2)
 })
 
+test('more jobs than run at once are done all the same', async () => {
+  const records = Array.from({ length: 130 }, (_, at) => ({ name: `r${at}`, 'svm.name': 'svm1', size: '1m' }))
+  const made = await call('POST', `${VOLUMES}?return_timeout=120`, { records })
+  assert.equal(made.status, 201, JSON.stringify(made.body))
+  const { status, body } = await call('DELETE', `${VOLUMES}?name=r*&force=true&return_timeout=120`)
+  assert.deepEqual([status, body['num_records'], asList(body['jobs']).length], [200, 130, 130])
+  assert.equal((await call('GET', `${VOLUMES}?name=r*&return_records=false`)).body['num_records'], 0)
+})
+
 test('in the name of an SVM only what is its own is changed', async () => {
   assert.equal((await call('POST', '/api/svm/svms?return_timeout=30', { name: 'other' })).status, 201)
   await makeVolumes(['n1'])

@@ -11,7 +11,7 @@ import { findInstance, insistOnParents, readCollection, type Page } from '../../
 import type { Failure } from '../../model/failure.ts'
 import { type Json, type Row, textAt } from '../../model/value.ts'
 import type { RestReply } from './answer.ts'
-import { encodePlace, keyFields, manyArguments, type ManyArguments } from './arguments.ts'
+import { encodePlace, keyFields, manyArguments, RETURN_TIMEOUT_SECONDS_MAX, type ManyArguments } from './arguments.ts'
 import type { Exchange } from './exchange.ts'
 import { failed, printFailure } from './failed.ts'
 import { jobPath } from './links.ts'
@@ -36,6 +36,9 @@ export async function changeMany(exchange: Exchange, verb: 'modify' | 'remove', 
   const done = await changeEach(exchange, verb, draft, page, args)
   return answerOf(exchange, page, args, done, keys)
 }
+
+/** So many jobs of one request run at once; the next waits, whatever the timeout, so that others find room. */
+const JOBS_AT_ONCE_MAX = 100
 
 interface Done {
   /** How many rows of the page were looked at. */
@@ -68,6 +71,7 @@ async function changeEach(
     if (ended['state'] === 'failure') problems.push(failureOf(ended))
     else if (isActive(ended)) active++
   }
+  const running: string[] = []
   for (const row of page.rows) {
     if (!goesOn() || (args.isSerial && active > 0)) break
     seen++
@@ -80,6 +84,9 @@ async function changeEach(
       if (job === undefined) continue
       jobs.push(textAt(job, 'uuid'))
       if (args.isSerial) await settle(textAt(job, 'uuid'))
+      else if (running.push(textAt(job, 'uuid')) >= JOBS_AT_ONCE_MAX) {
+        await all.wait(running.shift() ?? '', RETURN_TIMEOUT_SECONDS_MAX * 1000)
+      }
     } catch (cause) {
       problems.push(explainFailure(cause))
     }

@@ -126,3 +126,15 @@ test('an SVM that is not there, or two at once, are refused', async () => {
     assert.deepEqual([status, body['error']?.['code']], [400, code])
   }
 })
+
+test('a reference is let go of by null, by null as its name, and by no name', async () => {
+  for (const none of [{ owner: null }, { 'owner.name': null }, { owner: { name: null } }, { owner: '' }]) {
+    const body = { name: 'owned', owner: 'svm1' }
+    const { headers } = await cluster.call('POST', THINGS, body, NATIVE)
+    const path = headers['location'] ?? ''
+    const reply = await cluster.call('PATCH', path, none, NATIVE)
+    assert.equal(reply.status, 200, JSON.stringify(reply.body))
+    const shown = await cluster.call('GET', `${path}?fields=owner`, undefined, NATIVE)
+    assert.equal(shown.body['owner'], undefined, JSON.stringify(none))
+  }
+})
