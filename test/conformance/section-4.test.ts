@@ -302,12 +302,13 @@ test('4.4 the API browser is at both stated paths, with the OpenAPI document', a
   assert.ok(Object.keys(document['paths'] ?? {}).length > 20)
 })
 
-test('the native dialect: keys in every record, only those by default, 202 at once, Location of the object', async () => {
+test('the native dialect: keys and what is filtered by in every record, only those by default, 202 at once, Location of the object', async () => {
   const { body } = await api.get(`${VOLUMES}?${mine}`, NATIVE)
-  assert.deepEqual(namesOf(recordsOf(body)[0]), ['name', 'uuid'])
+  assert.deepEqual(namesOf(recordsOf(body)[0]), ['name', 'svm', 'uuid'])
   assert.deepEqual(namesOf(recordsOf((await api.get(`${VOLUMES}?${mine}&fields=size`, NATIVE)).body)[0]), [
     'name',
     'size',
+    'svm',
     'uuid',
   ])
   const reply = await api.call(
