@@ -9,6 +9,26 @@ import { ntpServers } from './cluster/ntp/servers.ts'
 import { schedules } from './cluster/schedules.ts'
 import { tables } from './cluster/counter/tables.ts'
 import { cluster } from './cluster.ts'
+import { licenses } from './cluster/licensing/licenses.ts'
+import { ntpKeys } from './cluster/ntp/keys.ts'
+import { dns } from './name-services/dns.ts'
+import { broadcastDomains } from './network/ethernet/broadcast-domains.ts'
+import { ports } from './network/ethernet/ports.ts'
+import { routes } from './network/ip/routes.ts'
+import { subnets } from './network/ip/subnets.ts'
+import { ipspaces } from './network/ipspaces.ts'
+import { portsTakenOut } from './private/cli/network/port/broadcast-domain/remove-ports.ts'
+import { loginMessages } from './security/login/messages.ts'
+import { disks } from './storage/disks.ts'
+import { autosupport } from './support/autosupport.ts'
+import { ems } from './support/ems.ts'
+import { emsDestinations } from './support/ems/destinations.ts'
+import { emsFilters } from './support/ems/filters.ts'
+import { emsRules } from './support/ems/filters/rules.ts'
+import { emsMessages } from './support/ems/messages.ts'
+import { snmp } from './support/snmp.ts'
+import { snmpTraphosts } from './support/snmp/traphosts.ts'
+import { snmpUsers } from './support/snmp/users.ts'
 import { interfaces } from './network/ip/interfaces.ts'
 import { buckets } from './protocols/s3/buckets.ts'
 import { lifecycleRuns } from './protocols/s3/lifecycle-runs.ts'
@@ -49,6 +69,8 @@ export const behaviours: readonly Behaviour[] = [
   clusterHistory,
   nodes,
   ntpServers,
+  ntpKeys,
+  licenses,
   schedules,
   jobs,
   tables,
@@ -68,11 +90,19 @@ export const behaviours: readonly Behaviour[] = [
   quotaReports,
   efficiencyRuns,
   aggregates,
+  disks,
   snapshotPolicies,
   snapshotPolicySchedules,
   volumeEfficiencyPolicies,
   qosPolicies,
+  ipspaces,
+  broadcastDomains,
+  ports,
+  portsTakenOut,
+  subnets,
+  routes,
   interfaces,
+  dns,
   services,
   serviceHistory,
   buckets,
@@ -86,5 +116,15 @@ export const behaviours: readonly Behaviour[] = [
   accounts,
   keys,
   auditMessages,
+  loginMessages,
   events,
+  emsMessages,
+  ems,
+  emsFilters,
+  emsRules,
+  emsDestinations,
+  snmp,
+  snmpUsers,
+  snmpTraphosts,
+  autosupport,
 ]

@@ -14,6 +14,7 @@ import { registry } from '../../src/model/registry.ts'
 import { release } from '../../src/model/release.ts'
 import { textAt, textOf, type Row } from '../../src/model/value.ts'
 import type { Catalog } from '../../src/ports/catalog.ts'
+import type { Machine, MachinePort } from '../../src/ports/machine.ts'
 import type { Clock } from '../../src/ports/system.ts'
 import { firstStart } from '../../src/resources/first-start.ts'
 import { behaviours as allBehaviours } from '../../src/resources/index.ts'
@@ -32,6 +33,8 @@ export interface TestClusterOptions {
   readonly extra?: readonly Behaviour[]
   readonly catalog?: Catalog
   readonly secrets?: Secrets
+  /** Without it, one with a loopback and two ports. */
+  readonly machine?: Machine
   /** What happens between two pieces of something long. */
   readonly turn?: () => Promise<void>
   /** The catalog has been started before. */
@@ -123,6 +126,7 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
     registry: registry(behaviours.map(({ resource }) => resource)),
     behaviours: new Map(behaviours.map((behaviour) => [behaviour.resource.type, behaviour])),
     release: release(options.release ?? '9.16.1'),
+    machine: options.machine ?? { ports: () => Promise.resolve(TEST_PORTS) },
     volumesOf: simulatedByFolder(volumes),
     log: logInto(logged),
     secrets: options.secrets ?? new QuickSecrets(),
@@ -140,6 +144,20 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
   }
   return test
 }
+
+const port = (name: string, address: string): MachinePort => ({
+  name,
+  isUp: true,
+  isLoopback: name === 'lo',
+  mtuBytes: 1500,
+  addresses: [address],
+})
+
+export const TEST_PORTS: readonly MachinePort[] = [
+  port('eth0', '192.0.2.7'),
+  port('eth1', '198.51.100.7'),
+  port('lo', '127.0.0.1'),
+]
 
 export function basic(user: string, password: string): string {
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`

@@ -1,0 +1,60 @@
+import { define } from '../../core/behaviour.ts'
+import { singletonActs } from '../../core/singleton.ts'
+import { failures } from '../../model/failure.ts'
+import { flag, text } from '../../model/kinds/index.ts'
+
+export const snmp = define(
+  {
+    path: '/support/snmp',
+    noun: 'SNMP settings',
+    doc: 'Whether the cluster may be watched by SNMP. Kept; the protocol is not served, and traps are not sent yet.',
+    since: '9.8',
+    key: [],
+    recordKey: [],
+    nameWithin: false,
+    fields: {
+      enabled: { doc: 'Whether requests are to be answered.', kind: flag(), set: 'modify', default: true },
+      auth_traps_enabled: {
+        doc: 'Whether a trap is to tell of requests without a community that is known.',
+        kind: flag(),
+        set: 'modify',
+        default: false,
+        since: '9.10.1',
+      },
+      traps_enabled: {
+        doc: 'Whether events are to become traps.',
+        kind: flag(),
+        set: 'modify',
+        default: true,
+        since: '9.10.1',
+      },
+      contact: {
+        doc: 'Whom to ask.',
+        kind: text({ charactersMax: 255 }),
+        set: 'modify',
+        default: '',
+        since: '9.10.1',
+      },
+      location: {
+        doc: 'Where the cluster is.',
+        kind: text({ charactersMax: 255 }),
+        set: 'modify',
+        default: '',
+        since: '9.10.1',
+      },
+      trigger_test_trap: {
+        doc: 'Sends a trap to see whether it arrives. Refused: none is sent yet.',
+        kind: flag(),
+        set: 'modify',
+        since: '9.10.1',
+      },
+    },
+  },
+  singletonActs('support/snmp', {
+    check(_cluster, row) {
+      const { trigger_test_trap: isTest, ...rest } = row
+      if (isTest === true) throw failures.invalid('trigger_test_trap', 'Traps are not sent yet, so none can be tried.')
+      return rest
+    },
+  }),
+)
