@@ -84,7 +84,7 @@ export class Cluster {
     this.secrets = parts.secrets
     this.lifecycleDayMs = parts.lifecycleDayMs ?? 86_400_000
     this.leaveTree = parts.leaveTree ?? (() => Promise.resolve(false))
-    this.machine = parts.machine ?? { ports: () => Promise.resolve([]) }
+    this.machine = parts.machine ?? NO_MACHINE
     this.metrics = new Metrics(parts.catalog)
     this.volumeSums = new VolumeSums(parts.catalog, parts.system)
     this.#volumesOf = parts.volumesOf
@@ -211,6 +211,8 @@ export class Cluster {
     }
   }
 }
+
+const NO_MACHINE: Machine = { ports: () => Promise.resolve([]), processors: () => ({ busyMs: 0, wholeMs: 0 }) }
 
 export const EVENTS_KEPT = 100_000
 export const AUDIT_KEPT = 100_000

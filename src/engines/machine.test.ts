@@ -86,3 +86,8 @@ test('a machine that does not show its interfaces in files has those with addres
     [['en0', true]],
   )
 })
+
+test('the processors of the machine are busy for a part of the time that they have', () => {
+  const { busyMs, wholeMs } = thisMachine().processors()
+  assert.ok(busyMs > 0 && busyMs < wholeMs)
+})

@@ -1,5 +1,5 @@
 /**
- * The network interfaces of this machine. Node tells those with addresses; Linux tells the rest in files, one folder for
+ * The network interfaces of this machine, and its processors. Node tells those with addresses; Linux tells the rest in files, one folder for
  * each interface:
  *
  *     /sys/class/net/eth0      mtu 1500, operstate up, speed 10000, device -> the hardware
@@ -9,7 +9,7 @@
  * Elsewhere there are only those with addresses, and their speed and MTU are not known.
  */
 import { readdir, readFile } from 'node:fs/promises'
-import { networkInterfaces } from 'node:os'
+import { cpus, networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { type Machine, type MachineLag, type MachinePort, PORTS_MAX } from '../ports/machine.ts'
 
@@ -29,6 +29,15 @@ export function thisMachine(folder = '/sys/class/net', addressed: () => Addresse
         if (port !== undefined) ports.push(port)
       }
       return ports
+    },
+    processors() {
+      let [busyMs, wholeMs] = [0, 0]
+      for (const { times } of cpus()) {
+        const busy = times.user + times.nice + times.sys + times.irq
+        busyMs += busy
+        wholeMs += busy + times.idle
+      }
+      return { busyMs, wholeMs }
     },
   }
 }

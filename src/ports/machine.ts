@@ -2,6 +2,14 @@
 export interface Machine {
   /** Its network interfaces that are hardware, stand for several others or for a VLAN, or have an address. By name. */
   ports(): Promise<readonly MachinePort[]>
+  /** What its processors did since it was started, all of them together. */
+  processors(): ProcessorTime
+}
+
+export interface ProcessorTime {
+  readonly busyMs: number
+  /** Busy or not. */
+  readonly wholeMs: number
 }
 
 export interface MachinePort {

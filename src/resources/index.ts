@@ -5,6 +5,7 @@ import { clusterHistory } from './cluster/metrics.ts'
 import { counterRows } from './cluster/counter/tables/rows.ts'
 import { jobs } from './cluster/jobs.ts'
 import { nodes } from './cluster/nodes.ts'
+import { nodeHistory } from './cluster/nodes/metrics.ts'
 import { ntpServers } from './cluster/ntp/servers.ts'
 import { schedules } from './cluster/schedules.ts'
 import { tables } from './cluster/counter/tables.ts'
@@ -22,6 +23,7 @@ import { loginMessages } from './security/login/messages.ts'
 import { disks } from './storage/disks.ts'
 import { autosupport } from './support/autosupport.ts'
 import { ems } from './support/ems.ts'
+import { applicationLogs } from './support/ems/application-logs.ts'
 import { emsDestinations } from './support/ems/destinations.ts'
 import { emsFilters } from './support/ems/filters.ts'
 import { emsRules } from './support/ems/filters/rules.ts'
@@ -68,6 +70,7 @@ export const behaviours: readonly Behaviour[] = [
   clusterVersion,
   clusterHistory,
   nodes,
+  nodeHistory,
   ntpServers,
   ntpKeys,
   licenses,
@@ -123,6 +126,7 @@ export const behaviours: readonly Behaviour[] = [
   emsFilters,
   emsRules,
   emsDestinations,
+  applicationLogs,
   snmp,
   snmpUsers,
   snmpTraphosts,

@@ -126,7 +126,7 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
     registry: registry(behaviours.map(({ resource }) => resource)),
     behaviours: new Map(behaviours.map((behaviour) => [behaviour.resource.type, behaviour])),
     release: release(options.release ?? '9.16.1'),
-    machine: options.machine ?? { ports: () => Promise.resolve(TEST_PORTS) },
+    machine: options.machine ?? testMachine(TEST_PORTS),
     volumesOf: simulatedByFolder(volumes),
     log: logInto(logged),
     secrets: options.secrets ?? new QuickSecrets(),
@@ -158,6 +158,14 @@ export const TEST_PORTS: readonly MachinePort[] = [
   port('eth1', '198.51.100.7'),
   port('lo', '127.0.0.1'),
 ]
+
+/** A machine whose processors are busy half of the time. */
+export function testMachine(ports: readonly MachinePort[]): Machine {
+  return {
+    ports: () => Promise.resolve(ports),
+    processors: () => ({ busyMs: Math.round(performance.now()), wholeMs: Math.round(2 * performance.now()) }),
+  }
+}
 
 export function basic(user: string, password: string): string {
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`

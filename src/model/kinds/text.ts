@@ -81,6 +81,8 @@ export function oneOf(...words: readonly string[]): Kind {
       if (found === undefined) throw new Misfit(`${quoted(value)} is none of ${words.join(', ')}.`)
       return found
     },
+    // Tools list several with a blank after the comma (seen in na_ontap_license 22.7).
+    parseText: (given) => given.trim(),
     schema: { type: 'string', enum: [...words] },
   }
 }

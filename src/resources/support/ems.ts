@@ -29,13 +29,11 @@ export const ems = define(
         kind: text({ charactersMax: 255 }),
         set: 'modify',
         default: '',
-        since: '9.13.1',
       },
       mail_server_password: {
         doc: 'The password of that user. It is never shown.',
         kind: secret({ charactersMax: 255 }),
         set: 'modify',
-        since: '9.13.1',
       },
       proxy_url: { doc: 'The proxy by which web servers are reached.', kind: webAddress(), set: 'modify' },
       proxy_user: { doc: 'The user at the proxy.', kind: text({ charactersMax: 255 }), set: 'modify' },

@@ -164,6 +164,7 @@ const OWNED = [
   'network/ip/routes',
   'name-services/dns',
   'security/login/messages',
+  'support/snmp/users',
   'protocols/s3/services/{svm.uuid}/users',
   'protocols/s3/services/{svm.uuid}/policies',
   'protocols/s3/services/{svm.uuid}/groups',

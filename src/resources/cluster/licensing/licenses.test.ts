@@ -21,6 +21,8 @@ test('what the product has needs no license; what it has not is told as unlicens
   const stateOf = async (name: string) => (await cluster.call('GET', `${LICENSES}/${name}`)).body['state']
   assert.deepEqual([await stateOf('s3'), await stateOf('volume_encryption')], ['compliant', 'unlicensed'])
   assert.equal((await cluster.call('GET', `${LICENSES}/nothing`)).status, 404)
+  const { body } = await cluster.call('GET', `${LICENSES}?state=compliant,%20unlicensed&fields=name,state,licenses`)
+  assert.deepEqual(new Set(recordsOf(body).map((row) => row['state'])), new Set(['compliant', 'unlicensed']))
   await cluster.close()
 })
 

@@ -107,7 +107,11 @@ export const licenses = define(
         const files = (await cluster.rows(LICENSES)).filter(
           (file) => packagesOf(file).includes(name) && (serial === '*' || file['$serialNumber'] === serial),
         )
-        if (files.length === 0) throw failures.notFound(`A license of "${name}"`, 'name')
+        if (files.length === 0) {
+          // Without double quotes: tools look for "doesn't exist" where it would be escaped beside them (seen in
+          // na_ontap_license 22.7).
+          throw failures.notFound(`A license of ${name} with that serial number`, 'name')
+        }
         return { key: name, input: { keys: files.map(keyOf) }, locks: [LICENSES] }
       },
       step: {

@@ -5,7 +5,7 @@ import { inline } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { count, name, uuid } from '../../../model/kinds/index.ts'
 import { textAt } from '../../../model/value.ts'
-import { BROADCAST_DOMAINS, DEFAULT, MTU_BYTES, NETWORK_LOCK, SUBNETS } from '../names.ts'
+import { BROADCAST_DOMAINS, DEFAULT, IPSPACES, MTU_BYTES, NETWORK_LOCK, SUBNETS } from '../names.ts'
 import { DOMAIN, portRows } from './port-rows.ts'
 import { qualifiedPorts } from './ports.ts'
 
@@ -61,15 +61,20 @@ export const broadcastDomains = define(
         },
       },
     ],
-    create: plainCreate(BROADCAST_DOMAINS, {
-      example: { name: 'lab', mtu: 9000 },
-      async check(cluster, row) {
-        if ((await cluster.rows(BROADCAST_DOMAINS)).length >= DOMAINS_MAX) {
-          throw failures.invalid(undefined, `The cluster has ${DOMAINS_MAX} broadcast domains, which is the limit.`)
-        }
-        return row
-      },
-    }),
+    create: {
+      ...plainCreate(BROADCAST_DOMAINS, {
+        example: { name: 'lab', mtu: 9000 },
+        async check(cluster, row) {
+          // It may have gone before the lock was given.
+          await cluster.row(IPSPACES, textAt(row, 'ipspace.uuid'))
+          if ((await cluster.rows(BROADCAST_DOMAINS)).length >= DOMAINS_MAX) {
+            throw failures.invalid(undefined, `The cluster has ${DOMAINS_MAX} broadcast domains, which is the limit.`)
+          }
+          return row
+        },
+      }),
+      alone: () => [NETWORK_LOCK],
+    },
     modify: inline({
       plan: (_cluster, { row, draft }) =>
         Promise.resolve({ key: textAt(row, 'uuid'), input: { ...draft }, locks: [NETWORK_LOCK] }),

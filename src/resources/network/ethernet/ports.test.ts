@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asText, type Body, recordsOf } from '../../../../test/support/body.ts'
-import { startTestCluster, TEST_PORTS, type TestCluster } from '../../../../test/support/cluster.ts'
+import { startTestCluster, TEST_PORTS, type TestCluster, testMachine } from '../../../../test/support/cluster.ts'
 import type { MachinePort } from '../../../ports/machine.ts'
 
 const PORTS = '/api/network/ethernet/ports'
@@ -42,7 +42,10 @@ test('the ports of the machine are there from the start, in the broadcast domain
 
 test('a port keeps its UUID and its settings when it comes back, and is not seen meanwhile', async () => {
   let now: readonly MachinePort[] = TEST_PORTS
-  const cluster = await startTestCluster({ isBare: true, machine: { ports: () => Promise.resolve(now) } })
+  const cluster = await startTestCluster({
+    isBare: true,
+    machine: { ...testMachine([]), ports: () => Promise.resolve(now) },
+  })
   const path = `${PORTS}/${await cluster.uuidOf(PORTS, 'eth1')}`
   assert.equal((await cluster.call('PATCH', path, { enabled: false })).status, 200)
   now = TEST_PORTS.filter(({ name }) => name !== 'eth1')
@@ -66,7 +69,7 @@ test('what the machine tells of VLANs and of several ports in one is shown', asy
     },
     { name: 'a0a.20', isUp: false, isLoopback: false, mtuBytes: 1500, addresses: [], vlan: { base: 'a0a', tag: 20 } },
   ]
-  const cluster = await startTestCluster({ isBare: true, machine: { ports: () => Promise.resolve(ports) } })
+  const cluster = await startTestCluster({ isBare: true, machine: testMachine(ports) })
   const [lag, vlan] = await all(cluster, PORTS)
   assert.deepEqual(
     [lag?.['type'], lag?.['mtu'], lag?.['speed'], lag?.['lag']?.['mode']],

@@ -59,7 +59,7 @@ test('a route whose router is of another family, or whose destination is half sa
   await cluster.close()
 })
 
-test('routes, DNS and login messages of an SVM go with it', async () => {
+test('routes, DNS, login messages and SNMP communities of an SVM go with it', async () => {
   const cluster = await startTestCluster()
   await cluster.call('POST', '/api/svm/svms', { name: 'guest' })
   const svm = await cluster.uuidOf('/api/svm/svms', 'guest')
@@ -70,8 +70,10 @@ test('routes, DNS and login messages of an SVM go with it', async () => {
     servers: ['192.0.2.53'],
   })
   await cluster.call('PATCH', `/api/security/login/messages/${svm}`, { banner: 'hello' })
+  const community = { name: 'public', authentication_method: 'community', owner: { name: 'guest' } }
+  assert.equal((await cluster.call('POST', '/api/support/snmp/users', community)).status, 201)
   assert.equal((await cluster.call('DELETE', `/api/svm/svms/${svm}`)).status, 200)
-  for (const type of ['network/ip/routes', 'name-services/dns', 'security/login/messages']) {
+  for (const type of ['network/ip/routes', 'name-services/dns', 'security/login/messages', 'support/snmp/users']) {
     assert.deepEqual(await cluster.cluster.rows(type), [], type)
   }
   await cluster.close()

@@ -4,7 +4,7 @@ import { familyOf, isWithin } from '../../../model/addresses.ts'
 import { failures } from '../../../model/failure.ts'
 import { address, count, each, group, netmask, oneOf, text, uuid } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
-import { DEFAULT, INTERFACES, IPSPACES, ROUTES } from '../names.ts'
+import { DEFAULT, INTERFACES, IPSPACES, NETWORK_LOCK, ROUTES } from '../names.ts'
 
 const METRIC = 20
 const ROUTES_MAX = 4096
@@ -58,6 +58,8 @@ const options: PlainOptions = {
     }
     const svm = textAt(row, 'svm.uuid')
     const space = textAt(row, 'ipspace.uuid') || ((await cluster.keyOfName(IPSPACES, DEFAULT)) ?? '')
+    // It may have gone before the lock was given.
+    await cluster.row(IPSPACES, space)
     return {
       ...row,
       'ipspace.uuid': space,
@@ -117,5 +119,9 @@ export const routes = define(
       },
     },
   },
-  { derive: [reaching], create: plainCreate(ROUTES, options), remove: plainRemove(ROUTES, options) },
+  {
+    derive: [reaching],
+    create: { ...plainCreate(ROUTES, options), alone: () => [NETWORK_LOCK] },
+    remove: plainRemove(ROUTES, options),
+  },
 )

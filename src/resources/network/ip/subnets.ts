@@ -5,7 +5,7 @@ import { familyOf, isWithin } from '../../../model/addresses.ts'
 import { failures } from '../../../model/failure.ts'
 import { address, count, each, flag, name, netmask, oneOf, uuid } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
-import { BROADCAST_DOMAINS, DEFAULT, INTERFACES, SUBNETS } from '../names.ts'
+import { BROADCAST_DOMAINS, DEFAULT, INTERFACES, NETWORK_LOCK, SUBNETS } from '../names.ts'
 import { type AddressRange, addressesIn, freeRanges, isIn, settleRanges } from './ranges.ts'
 
 /** Ranges that one subnet has. */
@@ -102,16 +102,19 @@ export const subnets = define(
       },
       use,
     ],
-    create: plainCreate(SUBNETS, {
-      example: {
-        name: 'office',
-        broadcast_domain: { name: DEFAULT },
-        subnet: { address: '192.0.2.0', netmask: '24' },
-        gateway: '192.0.2.1',
-        ip_ranges: [{ start: '192.0.2.10', end: '192.0.2.99' }],
-      },
-      check: (cluster, row) => settled(cluster, row, { isStrict: row['fail_if_lifs_conflict'] !== false }),
-    }),
+    create: {
+      ...plainCreate(SUBNETS, {
+        example: {
+          name: 'office',
+          broadcast_domain: { name: DEFAULT },
+          subnet: { address: '192.0.2.0', netmask: '24' },
+          gateway: '192.0.2.1',
+          ip_ranges: [{ start: '192.0.2.10', end: '192.0.2.99' }],
+        },
+        check: (cluster, row) => settled(cluster, row, { isStrict: row['fail_if_lifs_conflict'] !== false }),
+      }),
+      alone: () => [NETWORK_LOCK],
+    },
     modify: plainModify(SUBNETS, {
       // Interfaces that were given addresses of it since do not stand in the way of other changes.
       check: (cluster, row) => settled(cluster, row, { isStrict: row['fail_if_lifs_conflict'] === true }),
@@ -122,6 +125,11 @@ export const subnets = define(
 
 /** Ranges in order and without overlap, all within the network. */
 async function settled(cluster: Cluster, row: Row, { isStrict }: { readonly isStrict: boolean }): Promise<Row> {
+  // It may have gone before the lock was given.
+  const domain = await cluster.row(BROADCAST_DOMAINS, textAt(row, 'broadcast_domain.uuid'))
+  if (domain['ipspace.uuid'] !== row['ipspace.uuid']) {
+    throw failures.badValue('ipspace.name', 'the broadcast domain is in another IPspace. Name that.')
+  }
   const [network, prefix] = [textAt(row, 'subnet.address'), Number(textAt(row, 'subnet.netmask'))]
   if (familyOf(network) === 'ipv4' && prefix > 32) {
     throw failures.badValue('subnet.netmask', 'an IPv4 network has a prefix of 32 bits at most.')

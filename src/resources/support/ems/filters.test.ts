@@ -198,3 +198,23 @@ test('every event that the cluster can log is in the catalogue', async () => {
   assert.ok(recordsOf(body).some((row) => asText(row['name']) === 'volume.space.full'))
   await cluster.close()
 })
+
+test('what an application logs is an event with its particulars', async () => {
+  const cluster = await bare()
+  const body = {
+    computer_name: 'host1',
+    event_source: 'backup',
+    event_id: 7,
+    event_description: 'It failed.',
+    severity: 'error',
+  }
+  const path = `${EMS}/application-logs`
+  assert.equal((await cluster.call('POST', `${path}?return_records=true`, body, TOOL)).status, 201)
+  const [event] = recordsOf((await cluster.call('GET', `${EMS}/events?message.name=app.log.err&fields=**`)).body)
+  assert.equal(event?.['message']?.['severity'], 'error')
+  const { severity: _severity, ...said } = body
+  const parameters = Object.entries(said).map(([name, value]) => ({ name, value: String(value) }))
+  assert.deepEqual(event['parameters'], parameters)
+  assert.equal((await cluster.call('POST', path, { ...body, severity: 'debug' })).status, 422)
+  await cluster.close()
+})

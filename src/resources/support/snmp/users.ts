@@ -40,6 +40,7 @@ export const snmpUsers = define(
     doc: 'Communities of versions 1 and 2c, and users of version 3, who may watch the cluster.',
     key: ['engine_id', 'name'],
     recordKey: ['engine_id', 'name'],
+    parent: 'owner.uuid',
     nameWithin: false,
     fields: {
       engine_id: {

@@ -45,7 +45,6 @@ export const emsRules = define(
         doc: 'Which events fit, by their parameters.',
         kind: parameterCriteria,
         set: 'always',
-        since: '9.13.1',
       },
     },
   },
