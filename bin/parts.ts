@@ -1,6 +1,7 @@
 /** Joins the parts that the management process and the data-plane processes have in common. */
 import { Cluster, type LeaveTree, type Log, type Secrets } from '../src/core/cluster.ts'
 import { DirectoryVolumes } from '../src/engines/directory/volumes.ts'
+import { thisMachine } from '../src/engines/machine.ts'
 import { realSystem } from '../src/engines/system.ts'
 import type { Release } from '../src/model/release.ts'
 import { type Row, textAt } from '../src/model/value.ts'
@@ -19,6 +20,7 @@ export function openCluster(parts: {
   return new Cluster({
     ...parts,
     system: realSystem,
+    machine: thisMachine(),
     behaviours: new Map(behaviours.map((behaviour) => [behaviour.resource.type, behaviour])),
     volumesOf: enginesByFolder(),
   })

@@ -17,7 +17,7 @@ import { openSqliteCatalog } from '../src/engines/sqlite/catalog.ts'
 import { startWriter } from '../src/engines/sqlite/start-writer.ts'
 import { serveManagement } from '../src/faces/rest/server.ts'
 import { printRelease } from '../src/model/release.ts'
-import { firstStart, isFirstStart } from '../src/resources/first-start.ts'
+import { addBuiltIns, firstStart, isFirstStart } from '../src/resources/first-start.ts'
 import { SpareVolumes } from '../src/resources/protocols/s3/bucket-volumes.ts'
 import { EfficiencySchedule } from '../src/resources/storage/efficiency-schedule.ts'
 import { LifecycleSchedule } from '../src/resources/protocols/s3/lifecycle-schedule.ts'
@@ -92,6 +92,7 @@ export async function start(given: Settings): Promise<void> {
         addSeed,
       )
     : undefined
+  if (!isFirst) await addBuiltIns(cluster)
   if (!isFirst) await addSeed()
 
   let isReady = false

@@ -5,6 +5,7 @@ import type { Release } from '../model/release.ts'
 import { type Resource, resourceAt } from '../model/resource.ts'
 import { type Row, type Value, textOf } from '../model/value.ts'
 import { CommitRefused, type Catalog, type Change, type Fields, type Outcome } from '../ports/catalog.ts'
+import type { Machine } from '../ports/machine.ts'
 import type { System } from '../ports/system.ts'
 import type { Volumes } from '../ports/volumes.ts'
 import type { Behaviour } from './behaviour.ts'
@@ -26,6 +27,8 @@ export interface ClusterParts {
   readonly secrets: Secrets
   /** Without it, there is no data plane. */
   readonly leaveTree?: LeaveTree
+  /** Without it, the node has no ports. */
+  readonly machine?: Machine
   /** How long a day of lifecycle rules is. Tests make it shorter; without it, a day. */
   readonly lifecycleDayMs?: number
 }
@@ -64,6 +67,7 @@ export class Cluster {
   readonly secrets: Secrets
   readonly lifecycleDayMs: number
   readonly leaveTree: LeaveTree
+  readonly machine: Machine
   readonly locks = new Locks()
   readonly faults: Faults
   readonly metrics: Metrics
@@ -86,6 +90,7 @@ export class Cluster {
     this.secrets = parts.secrets
     this.lifecycleDayMs = parts.lifecycleDayMs ?? 86_400_000
     this.leaveTree = parts.leaveTree ?? (() => Promise.resolve(false))
+    this.machine = parts.machine ?? NO_MACHINE
     this.metrics = new Metrics(parts.catalog)
     this.faults = new Faults(parts.system)
     this.volumeSums = new VolumeSums(parts.catalog, parts.system)
@@ -213,6 +218,8 @@ export class Cluster {
     }
   }
 }
+
+const NO_MACHINE: Machine = { ports: () => Promise.resolve([]), processors: () => ({ busyMs: 0, wholeMs: 0 }) }
 
 export const EVENTS_KEPT = 100_000
 export const AUDIT_KEPT = 100_000

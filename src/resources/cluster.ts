@@ -8,6 +8,7 @@ import { printRelease } from '../model/release.ts'
 import { type Row, textAt } from '../model/value.ts'
 import type { Change } from '../ports/catalog.ts'
 import { tagFields } from './tags.ts'
+import { clusterDns, clusterDnsChanges, dnsDomains, dnsServers } from './name-services/dns.ts'
 import { lastSample, operationFields, totalsOfAll } from './metric-readings.ts'
 
 export const versionFields = {
@@ -39,6 +40,12 @@ export const cluster = define(
       uuid: { doc: 'The UUID of the cluster, made at the first start.', kind: uuid() },
       contact: { doc: 'Whom to ask about the cluster.', kind: text({ charactersMax: 255 }), set: 'modify' },
       location: { doc: 'Where the cluster is.', kind: text({ charactersMax: 255 }), set: 'modify' },
+      dns_domains: {
+        doc: 'Domains that the cluster tries a name in that has none. Kept at `/name-services/dns`.',
+        kind: dnsDomains,
+        set: 'modify',
+      },
+      name_servers: { doc: 'The addresses of the DNS servers that the cluster asks.', kind: dnsServers, set: 'modify' },
       ...versionFields,
       ...operationFields,
       ...tagFields,
@@ -55,6 +62,10 @@ export const cluster = define(
         gives: Object.keys(versionFields),
         from: (cluster, rows) => Promise.resolve(rows.map(() => versionOf(cluster))),
       },
+      {
+        gives: ['dns_domains', 'name_servers'],
+        from: (cluster, rows) => Promise.all(rows.map((row) => clusterDns(cluster, textAt(row, 'uuid')))),
+      },
       lastSample(() => CLUSTER_ROW),
       totalsOfAll('object_store_server'),
     ],
@@ -66,8 +77,10 @@ export const cluster = define(
         async run(cluster, { key, input }) {
           const record = await cluster.catalog.record('cluster', key)
           if (record === undefined) throw failures.notFound('cluster')
-          const after: Row = { ...(record.body as Row), ...input }
+          const { dns_domains: _domains, name_servers: _servers, ...own } = input
+          const after: Row = { ...(record.body as Row), ...own }
           await cluster.commit([
+            ...(await clusterDnsChanges(cluster, key, input)),
             ...(await renameOwner(cluster, textAt(record.body, 'name'), textAt(after, 'name'))),
             cluster.put('cluster', after, { expect: record.revision }),
           ])

@@ -8,10 +8,12 @@ import type { Cluster } from '../core/cluster.ts'
 import { failureOf } from '../core/jobs.ts'
 import type { Actions } from '../core/perform.ts'
 import { type Row, textAt, textOf } from '../model/value.ts'
+import { addBuiltInNetwork } from './network/built-in.ts'
 import { BUCKET_BYTES_MAX } from './protocols/s3/bucket-fields.ts'
 import { USERS } from './protocols/s3/services/users.ts'
 import { builtIns } from './storage/snapshot-policies/built-in.ts'
 import { addBuiltInEfficiency } from './storage/volume-efficiency-policies/built-in.ts'
+import { addBuiltInEvents } from './support/ems/filters.ts'
 
 export interface FirstStart {
   readonly adminPassword: string
@@ -91,7 +93,14 @@ async function makeCluster(cluster: Cluster, wanted: FirstStart): Promise<Row> {
       : []
   await cluster.commit([...fresh, cluster.put('security/accounts', admin)])
   await addBuiltInEfficiency(cluster)
+  await addBuiltIns(cluster)
   return self
+}
+
+/** What a new cluster comes with beside; and one from before there was any of it. */
+export async function addBuiltIns(cluster: Cluster): Promise<void> {
+  await addBuiltInNetwork(cluster)
+  await addBuiltInEvents(cluster)
 }
 
 async function makeFirstSvm(actions: Actions, wanted: FirstStart): Promise<FirstCredentials> {

@@ -5,10 +5,32 @@ import { clusterHistory } from './cluster/metrics.ts'
 import { counterRows } from './cluster/counter/tables/rows.ts'
 import { jobs } from './cluster/jobs.ts'
 import { nodes } from './cluster/nodes.ts'
+import { nodeHistory } from './cluster/nodes/metrics.ts'
 import { ntpServers } from './cluster/ntp/servers.ts'
 import { schedules } from './cluster/schedules.ts'
 import { tables } from './cluster/counter/tables.ts'
 import { cluster } from './cluster.ts'
+import { licenses } from './cluster/licensing/licenses.ts'
+import { ntpKeys } from './cluster/ntp/keys.ts'
+import { dns } from './name-services/dns.ts'
+import { broadcastDomains } from './network/ethernet/broadcast-domains.ts'
+import { ports } from './network/ethernet/ports.ts'
+import { routes } from './network/ip/routes.ts'
+import { subnets } from './network/ip/subnets.ts'
+import { ipspaces } from './network/ipspaces.ts'
+import { portsTakenOut } from './private/cli/network/port/broadcast-domain/remove-ports.ts'
+import { loginMessages } from './security/login/messages.ts'
+import { disks } from './storage/disks.ts'
+import { autosupport } from './support/autosupport.ts'
+import { ems } from './support/ems.ts'
+import { applicationLogs } from './support/ems/application-logs.ts'
+import { emsDestinations } from './support/ems/destinations.ts'
+import { emsFilters } from './support/ems/filters.ts'
+import { emsRules } from './support/ems/filters/rules.ts'
+import { emsMessages } from './support/ems/messages.ts'
+import { snmp } from './support/snmp.ts'
+import { snmpTraphosts } from './support/snmp/traphosts.ts'
+import { snmpUsers } from './support/snmp/users.ts'
 import { interfaces } from './network/ip/interfaces.ts'
 import { cifsServices } from './protocols/cifs/services.ts'
 import { cifsShares } from './protocols/cifs/shares.ts'
@@ -65,7 +87,10 @@ export const behaviours: readonly Behaviour[] = [
   clusterVersion,
   clusterHistory,
   nodes,
+  nodeHistory,
   ntpServers,
+  ntpKeys,
+  licenses,
   schedules,
   jobs,
   tables,
@@ -85,10 +110,17 @@ export const behaviours: readonly Behaviour[] = [
   quotaReports,
   efficiencyRuns,
   aggregates,
+  disks,
   snapshotPolicies,
   snapshotPolicySchedules,
   volumeEfficiencyPolicies,
   qosPolicies,
+  ipspaces,
+  broadcastDomains,
+  ports,
+  portsTakenOut,
+  subnets,
+  routes,
   interfaces,
   exportPolicies,
   exportRules,
@@ -105,6 +137,7 @@ export const behaviours: readonly Behaviour[] = [
   fpolicyEngineCommand,
   fpolicyScopeCommand,
   fpolicyPolicyCommand,
+  dns,
   services,
   serviceHistory,
   buckets,
@@ -118,8 +151,19 @@ export const behaviours: readonly Behaviour[] = [
   accounts,
   keys,
   auditMessages,
+  loginMessages,
   events,
   resourceTags,
   taggedResources,
   faults,
+  emsMessages,
+  ems,
+  emsFilters,
+  emsRules,
+  emsDestinations,
+  applicationLogs,
+  snmp,
+  snmpUsers,
+  snmpTraphosts,
+  autosupport,
 ]

@@ -14,6 +14,17 @@ type Fields = Readonly<Record<string, FieldDeclaration>>
 export function sampleFields(base: '' | 'metric.' = ''): Fields {
   const isExpensive = base !== ''
   return {
+    ...intervalFields(base),
+    ...figures(`${base}iops`, 'Operations per second', isExpensive),
+    ...figures(`${base}latency`, 'Microseconds for one operation', isExpensive),
+    ...figures(`${base}throughput`, 'Bytes per second', isExpensive),
+  }
+}
+
+/** When a sample was taken, and what it is worth. */
+export function intervalFields(base: '' | 'metric.' = ''): Fields {
+  const isExpensive = base !== ''
+  return {
     [`${base}timestamp`]: { doc: 'When the interval ended.', kind: time(), isExpensive },
     [`${base}duration`]: { doc: 'The length of the interval.', kind: duration(), isExpensive },
     [`${base}status`]: {
@@ -21,9 +32,6 @@ export function sampleFields(base: '' | 'metric.' = ''): Fields {
       kind: oneOf(...STATUSES),
       isExpensive,
     },
-    ...figures(`${base}iops`, 'Operations per second', isExpensive),
-    ...figures(`${base}latency`, 'Microseconds for one operation', isExpensive),
-    ...figures(`${base}throughput`, 'Bytes per second', isExpensive),
   }
 }
 
@@ -48,7 +56,7 @@ function figures(base: string, doc: string, isExpensive: boolean): Fields {
 }
 
 /** `metric`, of the row of samples that a record has. */
-export function lastSample(samplesOf: (record: Row) => string): Derivation {
+export function lastSample(samplesOf: (record: Row) => string, figures = figuresOf): Derivation {
   return {
     gives: ['metric'],
     from: (cluster, records) =>
@@ -56,7 +64,7 @@ export function lastSample(samplesOf: (record: Row) => string): Derivation {
         records.map((record) => {
           const last = cluster.metrics.last(samplesOf(record))
           const none = { timeMs: cluster.now(), coveredMs: 0, growth: NO_GROWTH }
-          return inMetric(figuresOf(last ?? none, SAMPLE_SECONDS))
+          return inMetric(figures(last ?? none, SAMPLE_SECONDS))
         }),
       ),
   }

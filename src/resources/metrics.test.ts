@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { asText, recordsOf } from '../../test/support/body.ts'
+import { asNumber, asText, recordsOf } from '../../test/support/body.ts'
 import { startTestCluster, type TestCluster } from '../../test/support/cluster.ts'
+import { growthOf } from '../core/metrics/figures.ts'
 
 const STEP = 15_000
 
@@ -153,5 +154,28 @@ test('metric of a volume is its last sample', async () => {
     latency: { read: 0, write: 2000, other: 0, total: 2000 },
     throughput: { read: 0, write: 16_384, other: 0, total: 16_384 },
   })
+  await cluster.close()
+})
+
+test('a node tells how busy its processors were, now and in the past', async () => {
+  const cluster = await startTestCluster({ isBare: true })
+  const uuid = await cluster.uuidOf('/api/cluster/nodes', 'node1')
+  const { metrics } = cluster.cluster
+  const startMs = Math.ceil((cluster.clock.now() + 1) / STEP) * STEP
+  const busy = (ms: number) => new Map([[uuid, growthOf({ processor_busy: ms / 4, processor_whole: ms })]])
+  for (const at of [0, 1, 2]) await metrics.sample(startMs + at * STEP, busy(1000 + at * STEP))
+  cluster.clock.aheadMs = startMs + 2 * STEP + 100 - Date.now()
+  const { records } = await list(cluster, `/api/cluster/nodes/${uuid}/metrics`)
+  assert.deepEqual(
+    records.map((row) => [row['processor_utilization'], row['duration'], row['status'], row['node']?.['name']]),
+    [
+      [25, 'PT15S', 'ok', 'node1'],
+      [25, 'PT15S', 'ok', 'node1'],
+    ],
+  )
+  const { body } = await get(cluster, `/api/cluster/nodes/${uuid}?fields=metric,statistics`)
+  assert.equal(body['metric']?.['processor_utilization'], 25)
+  const { processor_utilization_raw: raw, processor_utilization_base: base } = body['statistics'] ?? {}
+  assert.ok(asNumber(raw) > 0 && asNumber(raw) < asNumber(base))
   await cluster.close()
 })

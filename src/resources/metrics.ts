@@ -12,9 +12,12 @@ import { sampleFields } from './metric-readings.ts'
 interface Of extends Pick<ResourceDeclaration, 'path' | 'doc' | 'since'> {
   /** What the samples are of, as a reference in the path: `volume`, to `storage/volumes`. None for the cluster. */
   readonly of?: { readonly field: string; readonly ref: string; readonly doc: string }
+  /** What a sample says, and how it is made. Without them, the figures of operations. */
+  readonly fields?: ResourceDeclaration['fields']
+  readonly figures?: typeof figuresOf
 }
 
-export function defineMetrics({ path, doc, since, of }: Of): Behaviour {
+export function defineMetrics({ path, doc, since, of, fields = sampleFields(), figures = figuresOf }: Of): Behaviour {
   const uuidField = of === undefined ? undefined : `${of.field}.uuid`
   return define(
     {
@@ -26,7 +29,7 @@ export function defineMetrics({ path, doc, since, of }: Of): Behaviour {
       nameWithin: false,
       order: [{ path: 'timestamp', isDescending: true }],
       fields: {
-        ...sampleFields(),
+        ...fields,
         ...(of === undefined ? {} : { [of.field]: { doc: of.doc, ref: of.ref } }),
       },
     },
@@ -43,7 +46,7 @@ export function defineMetrics({ path, doc, since, of }: Of): Behaviour {
         for (const interval of keys['timestamp'] === undefined ? [intervalOf(args['interval'])] : INTERVALS) {
           const measured = await cluster.metrics.history.read(uuid ?? CLUSTER_ROW, interval, cluster.now())
           for (const one of measured) {
-            if (one.timeMs > madeMs) rows.push({ ...common, ...figuresOf(one, interval.step) })
+            if (one.timeMs > madeMs) rows.push({ ...common, ...figures(one, interval.step) })
           }
         }
         return rows

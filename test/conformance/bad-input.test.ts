@@ -42,6 +42,11 @@ const policy = await api.call('POST', '/api/storage/snapshot-policies?return_rec
   copies: [{ count: 2, schedule: { name: 'hourly' } }],
 })
 
+await api.call('POST', '/api/support/ems/filters', {
+  name: 'f1',
+  rules: [{ type: 'include', message_criteria: { name_pattern: 'volume.*' } }],
+})
+
 const NOBODY = '00000000-0000-4000-8000-000000000000'
 /** Keys of paths, by the name that the path gives them. */
 const KEYS: Readonly<Record<string, string>> = {
@@ -50,6 +55,7 @@ const KEYS: Readonly<Record<string, string>> = {
   'volume.uuid': one.data.uuid,
   's3_bucket.uuid': bucket.uuid,
   'counter_table.name': 'volume',
+  name: 'f1',
   'snapshot_policy.uuid': asText(recordsOf(policy.body)[0]?.['uuid']),
 }
 

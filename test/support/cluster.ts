@@ -13,6 +13,7 @@ import { answer, type RestFace } from '../../src/faces/rest/answer.ts'
 import { release } from '../../src/model/release.ts'
 import { textAt, textOf, type Row } from '../../src/model/value.ts'
 import type { Catalog } from '../../src/ports/catalog.ts'
+import type { Machine, MachinePort } from '../../src/ports/machine.ts'
 import type { Clock } from '../../src/ports/system.ts'
 import { firstStart } from '../../src/resources/first-start.ts'
 import { behaviours as allBehaviours } from '../../src/resources/index.ts'
@@ -31,6 +32,8 @@ export interface TestClusterOptions {
   readonly extra?: readonly Behaviour[]
   readonly catalog?: Catalog
   readonly secrets?: Secrets
+  /** Without it, one with a loopback and two ports. */
+  readonly machine?: Machine
   /** What happens between two pieces of something long. */
   readonly turn?: () => Promise<void>
   /** The catalog has been started before. */
@@ -121,6 +124,7 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
     },
     behaviours: new Map(behaviours.map((behaviour) => [behaviour.resource.type, behaviour])),
     release: release(options.release ?? '9.16.1'),
+    machine: options.machine ?? testMachine(TEST_PORTS),
     volumesOf: simulatedByFolder(volumes),
     log: logInto(logged),
     secrets: options.secrets ?? new QuickSecrets(),
@@ -137,6 +141,28 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
     })
   }
   return test
+}
+
+const port = (name: string, address: string): MachinePort => ({
+  name,
+  isUp: true,
+  isLoopback: name === 'lo',
+  mtuBytes: 1500,
+  addresses: [address],
+})
+
+export const TEST_PORTS: readonly MachinePort[] = [
+  port('eth0', '192.0.2.7'),
+  port('eth1', '198.51.100.7'),
+  port('lo', '127.0.0.1'),
+]
+
+/** A machine whose processors are busy half of the time. */
+export function testMachine(ports: readonly MachinePort[]): Machine {
+  return {
+    ports: () => Promise.resolve(ports),
+    processors: () => ({ busyMs: Math.round(performance.now()), wholeMs: Math.round(2 * performance.now()) }),
+  }
 }
 
 export function basic(user: string, password: string): string {

@@ -11,6 +11,9 @@ export const FIGURES = [
   'other_latency',
   'bytes_read',
   'bytes_written',
+  // Of a node: milliseconds of its processors.
+  'processor_busy',
+  'processor_whole',
 ] as const
 
 /** By how much each of `FIGURES` grew. */
@@ -57,6 +60,17 @@ export function figuresOf({ timeMs, coveredMs, growth }: Measured, stepSeconds: 
     ...named(IOPS, operations.map(rate)),
     ...named(LATENCY, microseconds.map(average)),
     ...named(THROUGHPUT, bytes.map(rate)),
+  }
+}
+
+/** What a sample of a node says: how much of the time of its processors was used, in percent. */
+export function processorFiguresOf({ timeMs, coveredMs, growth }: Measured, stepSeconds: number): Row {
+  const [busy = 0, whole = 0] = [growth[FIGURES.indexOf('processor_busy')], growth[FIGURES.indexOf('processor_whole')]]
+  return {
+    timestamp: timeMs,
+    duration: stepSeconds,
+    status: statusOf(coveredMs / 1000 / stepSeconds),
+    processor_utilization: whole <= 0 ? 0 : Math.min(100, Math.round((busy / whole) * 100)),
   }
 }
 

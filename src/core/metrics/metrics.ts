@@ -31,9 +31,10 @@ export class Metrics {
 
   /**
    * Reads the counters; to be called soon after each multiple of `SAMPLE_SECONDS`. The first look only tells from where
-   * to count, and so does one after a long gap, or when the clock was set back.
+   * to count, and so does one after a long gap, or when the clock was set back. Beside the counters of the catalog there
+   * are `others`, by row.
    */
-  async sample(nowMs: number): Promise<void> {
+  async sample(nowMs: number, others: ReadonlyMap<string, Growth> = new Map()): Promise<void> {
     const before = this.#lookedMs
     const coveredMs = before === undefined ? 0 : nowMs - before
     const timeMs = Math.floor(nowMs / (SAMPLE_SECONDS * 1000)) * SAMPLE_SECONDS * 1000
@@ -41,18 +42,23 @@ export class Metrics {
     const kept = isKnown ? await this.history.begin(timeMs) : undefined
     const totals = new Map<string, Growth>()
     const grown = new Map<string, Growth>()
+    const take = (row: string, total: Growth): Growth => {
+      totals.set(row, total)
+      const known = this.#totals.get(row)
+      const growth = total.map((value, at) => Math.max(0, value - (known?.[at] ?? 0)))
+      if (growth.every((value) => value === 0)) return NO_GROWTH
+      grown.set(row, growth)
+      kept?.put(row, growth)
+      return growth
+    }
     let whole = NO_GROWTH
     for (const table of sampledTables) {
       for await (const [row, total] of totalsOf(this.#catalog, table)) {
-        totals.set(row, total)
-        const known = this.#totals.get(row)
-        const growth = total.map((value, at) => Math.max(0, value - (known?.[at] ?? 0)))
-        if (growth.every((value) => value === 0)) continue
-        grown.set(row, growth)
-        kept?.put(row, growth)
+        const growth = take(row, total)
         if (table === WHOLE) whole = sum(whole, growth)
       }
     }
+    for (const [row, total] of others) take(row, total)
     grown.set(CLUSTER_ROW, whole)
     this.#totals = totals
     this.#lookedMs = nowMs

@@ -1,7 +1,9 @@
 /** Takes samples as long as the cluster runs, each at a multiple of `SAMPLE_SECONDS`. */
+import { textAt } from '../../model/value.ts'
 import type { Cluster } from '../cluster.ts'
 import { describe } from '../jobs.ts'
 import { Rounds } from '../rounds.ts'
+import { type Growth, growthOf } from './figures.ts'
 import { SAMPLE_SECONDS } from './intervals.ts'
 
 /** Timers may fire a little early, and a sample is for the multiple before it. */
@@ -34,8 +36,15 @@ export class Sampling {
   async round(): Promise<void> {
     const { metrics } = this.#cluster
     const nowMs = this.#cluster.now()
-    await metrics.sample(nowMs)
+    await metrics.sample(nowMs, await this.#nodes())
     await metrics.history.keep(nowMs)
+  }
+
+  /** What the processors of the nodes did, by the node's UUID. */
+  async #nodes(): Promise<ReadonlyMap<string, Growth>> {
+    const { busyMs, wholeMs } = this.#cluster.machine.processors()
+    const growth = growthOf({ processor_busy: busyMs, processor_whole: wholeMs })
+    return new Map((await this.#cluster.rows('cluster/nodes')).map((node) => [textAt(node, 'uuid'), growth]))
   }
 
   #warn(failure: unknown): void {

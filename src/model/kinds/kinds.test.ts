@@ -15,6 +15,7 @@ import {
   list,
   Misfit,
   name,
+  netmask,
   oneOf,
   parseSize,
   printSize,
@@ -357,4 +358,18 @@ test('no kind takes a value that it cannot print, whatever the value is', (test)
     }),
     { seed: seedOf(test), numRuns: 2000 },
   )
+})
+
+test('a mask is the length of a prefix or dotted; only where it is allowed it may be of no length', () => {
+  takes(netmask(), [
+    ['255.255.240.0', '20'],
+    ['255.255.255.255', '32'],
+    [24, '24'],
+    ['64', '64'],
+  ])
+  refuses(netmask(), ['0', '0.0.0.0', '255.0.255.0', '129', '-1', '', 'x', null])
+  takes(netmask({ min: 0 }), [
+    ['0', '0'],
+    ['0.0.0.0', '0'],
+  ])
 })

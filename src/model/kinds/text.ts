@@ -81,6 +81,8 @@ export function oneOf(...words: readonly string[]): Kind {
       if (found === undefined) throw new Misfit(`${quoted(value)} is none of ${words.join(', ')}.`)
       return found
     },
+    // Tools list several with a blank after the comma (seen in na_ontap_license 22.7).
+    parseText: (given) => given.trim(),
     schema: { type: 'string', enum: [...words] },
   }
 }
@@ -142,25 +144,26 @@ function textSchema(limits: TextLimits, charactersMax: number, charactersMin: nu
 
 const MASK_OCTETS = /^(?:(?:255|254|252|248|240|224|192|128|0)\.){3}(?:255|254|252|248|240|224|192|128|0)$/
 
-/** A network mask: the length of the prefix, 1 to 128, or dotted. Kept and shown as the length. */
-export function netmask(): Kind {
+/** A network mask: the length of the prefix, 1 or `min` to 128, or dotted. Kept and shown as the length. */
+export function netmask({ min = 1 }: { readonly min?: 0 | 1 } = {}): Kind {
   return {
     ...text(),
     name: 'netmask',
     parse(value) {
       const given = String(value)
-      const length = MASK_OCTETS.test(given) ? prefixLength(given) : /^\d{1,3}$/.test(given) ? Number(given) : 0
-      if (length < 1 || length > 128) throw new Misfit(`${quoted(value)} is neither a prefix length nor a dotted mask.`)
+      const length = MASK_OCTETS.test(given) ? prefixLength(given) : /^\d{1,3}$/.test(given) ? Number(given) : -1
+      if (length < min || length > 128)
+        throw new Misfit(`${quoted(value)} is neither a prefix length nor a dotted mask.`)
       return String(length)
     },
   }
 }
 
-/** The number of leading ones; 0 when ones follow a zero. */
+/** The number of leading ones; -1 when ones follow a zero. */
 function prefixLength(dotted: string): number {
   const bits = dotted
     .split('.')
     .map((octet) => Number(octet).toString(2).padStart(8, '0'))
     .join('')
-  return /^1*0*$/.test(bits) ? bits.indexOf('0') + (bits.includes('0') ? 0 : 33) : 0
+  return /^1*0*$/.test(bits) ? bits.replaceAll('0', '').length : -1
 }

@@ -1,6 +1,9 @@
 import { define } from '../../core/behaviour.ts'
-import { name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
+import { processorFiguresOf } from '../../core/metrics/figures.ts'
+import { count, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
+import { textAt } from '../../model/value.ts'
 import { versionFields, versionOf } from '../cluster.ts'
+import { intervalFields, lastSample } from '../metric-readings.ts'
 
 export const nodes = define(
   {
@@ -16,6 +19,24 @@ export const nodes = define(
       model: { doc: 'What kind of machine it is.', kind: text() },
       date: { doc: 'What its clock says.', kind: time() },
       ...versionFields,
+      ...intervalFields('metric.'),
+      'metric.processor_utilization': {
+        doc: 'How much of the time of its processors was used in the last sample, in percent.',
+        kind: count(),
+        isExpensive: true,
+      },
+      'statistics.timestamp': { doc: 'When the totals were read.', kind: time(), isExpensive: true },
+      'statistics.status': { doc: 'Whether the totals are whole.', kind: oneOf('ok'), isExpensive: true },
+      'statistics.processor_utilization_raw': {
+        doc: 'Milliseconds that its processors were busy so far.',
+        kind: count(),
+        isExpensive: true,
+      },
+      'statistics.processor_utilization_base': {
+        doc: 'Milliseconds that its processors had so far.',
+        kind: count(),
+        isExpensive: true,
+      },
     },
   },
   {
@@ -27,6 +48,20 @@ export const nodes = define(
       {
         gives: ['date'],
         from: (cluster, rows) => Promise.resolve(rows.map(() => ({ date: cluster.now() }))),
+      },
+      lastSample((node) => textAt(node, 'uuid'), processorFiguresOf),
+      {
+        gives: ['statistics'],
+        from: (cluster, rows) => {
+          const { busyMs, wholeMs } = cluster.machine.processors()
+          const statistics = {
+            'statistics.timestamp': cluster.now(),
+            'statistics.status': 'ok',
+            'statistics.processor_utilization_raw': busyMs,
+            'statistics.processor_utilization_base': wholeMs,
+          }
+          return Promise.resolve(rows.map(() => statistics))
+        },
       },
     ],
   },

@@ -1,6 +1,7 @@
 import { define } from '../../../core/behaviour.ts'
 import { plainVerbs } from '../../../core/plain.ts'
-import { flag, oneOf, text } from '../../../model/kinds/index.ts'
+import { count, flag, oneOf, text } from '../../../model/kinds/index.ts'
+import { insistOnKey } from './keys.ts'
 
 export const ntpServers = define(
   {
@@ -34,7 +35,12 @@ export const ntpServers = define(
         set: 'always',
         default: false,
       },
+      'key.id': {
+        doc: 'The key that they are signed with.',
+        kind: count({ min: 1, max: 65_535 }),
+        set: 'always',
+      },
     },
   },
-  plainVerbs('cluster/ntp/servers', { example: { server: 'time.example.com' } }),
+  plainVerbs('cluster/ntp/servers', { example: { server: 'time.example.com' }, check: insistOnKey }),
 )

@@ -1,0 +1,39 @@
+/** What there is one of in a cluster, from the start: settings that have the defaults of their fields until they are set. */
+import type { Row, Value } from '../model/value.ts'
+import type { Acts } from './behaviour.ts'
+import type { Cluster } from './cluster.ts'
+import { sealSecrets } from './sealed.ts'
+import { inline } from './verb.ts'
+
+export interface SingletonOptions {
+  /** Looks at the changed settings before they are written; may complete them or refuse them. */
+  readonly check?: (cluster: Cluster, row: Row) => Promise<Row> | Row
+}
+
+export function singletonActs(type: string, options: SingletonOptions = {}): Required<Pick<Acts, 'rows' | 'modify'>> {
+  return {
+    rows: async (cluster) => [await settingsOf(cluster, type)],
+    modify: inline({
+      async plan(cluster, { row, draft }) {
+        await options.check?.(cluster, { ...row, ...draft })
+        return { key: '', input: sealSecrets(cluster, type, draft), locks: [type] }
+      },
+      step: {
+        name: 'write record',
+        async run(cluster, { input }) {
+          const changed: Row = { ...(await settingsOf(cluster, type)), ...input }
+          const row = options.check === undefined ? changed : await options.check(cluster, changed)
+          await cluster.commit([cluster.put(type, row)])
+        },
+      },
+    }),
+  }
+}
+
+export async function settingsOf(cluster: Cluster, type: string): Promise<Row> {
+  const defaults: Record<string, Value> = {}
+  for (const field of cluster.registry.resource(type).fields.values()) {
+    if (field.default !== undefined) defaults[field.path] = field.default
+  }
+  return { ...defaults, ...(await cluster.find(type, '')) }
+}

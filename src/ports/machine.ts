@@ -1,0 +1,39 @@
+/** What the machine that the node runs on has, beside its disks. It may change at any time. */
+export interface Machine {
+  /** Its network interfaces that are hardware, stand for several others or for a VLAN, or have an address. By name. */
+  ports(): Promise<readonly MachinePort[]>
+  /** What its processors did since it was started, all of them together. */
+  processors(): ProcessorTime
+}
+
+export interface ProcessorTime {
+  readonly busyMs: number
+  /** Busy or not. */
+  readonly wholeMs: number
+}
+
+export interface MachinePort {
+  readonly name: string
+  readonly isUp: boolean
+  readonly isLoopback: boolean
+  readonly mtuBytes: number
+  readonly macAddress?: string
+  /** Of a link that is up, where it has one speed. */
+  readonly megabitsPerSecond?: number
+  readonly addresses: readonly string[]
+  readonly vlan?: { readonly base: string; readonly tag: number }
+  readonly lag?: MachineLag
+}
+
+/** Several interfaces that act as one. */
+export interface MachineLag {
+  /** `singlemode`: one carries, the others stand by. `multimode_lacp`: all carry, as agreed with the switch. */
+  readonly mode: 'singlemode' | 'multimode' | 'multimode_lacp'
+  /** By what a frame chooses the one that carries it. */
+  readonly distribution: 'port' | 'ip' | 'mac' | 'sequential'
+  readonly members: readonly string[]
+  readonly active: readonly string[]
+}
+
+/** Network interfaces that are looked at; a machine with thousands of them has them for containers. */
+export const PORTS_MAX = 512

@@ -1,0 +1,182 @@
+import { define } from '../../../core/behaviour.ts'
+import type { Cluster } from '../../../core/cluster.ts'
+import { inline } from '../../../core/verb.ts'
+import { failures } from '../../../model/failure.ts'
+import { each, flag, group, list, oneOf, text, time } from '../../../model/kinds/index.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+import { type LicenseFile, readLicenseFile } from './license-files.ts'
+
+const LICENSES = 'cluster/licensing/licenses'
+
+const FILES_MAX = 256
+const KEY_CHARACTERS_MAX = 16 * 1024
+
+/** What the product has itself: nobody needs a license for it. */
+const OWN: Readonly<Record<string, string>> = {
+  s3: 'Object store',
+  flexclone: 'Clones of volumes',
+  snaprestore: 'Going back to snapshots',
+}
+/** What else tools ask about: functions of shipping systems that are sold apart. */
+const OTHERS = [
+  'nfs',
+  'cifs',
+  'iscsi',
+  'fcp',
+  'nvme_of',
+  'snapmirror',
+  'snapmirror_sync',
+  's3_snapmirror',
+  'snaplock',
+  'snapmanagersuite',
+  'snapprotectapp',
+  'snapvault',
+  'fabricpool',
+  'volume_encryption',
+  'tpm',
+  'mt_ek_mgmt',
+  'anti_ransomware',
+]
+
+const state = oneOf('compliant', 'noncompliant', 'unlicensed', 'unknown')
+
+export const licenses = define(
+  {
+    path: '/cluster/licensing/licenses',
+    noun: 'license',
+    doc: 'Packages of functions, and the licenses of the vendor that were installed. None is needed, and none makes a function that is not there.',
+    key: ['name'],
+    recordKey: ['$serialNumber', '$product'],
+    nameWithin: false,
+    order: [{ path: 'name', isDescending: false }],
+    fields: {
+      name: { doc: 'The name of the package.', kind: text() },
+      description: { doc: 'What it is.', kind: text(), since: '9.11.1' },
+      scope: { doc: 'What a license of it is for.', kind: oneOf('not_available', 'site', 'cluster', 'node') },
+      state: {
+        doc: '`compliant`: part of the product, or a license of it is installed. `unlicensed`: neither.',
+        kind: state,
+      },
+      keys: {
+        doc: 'Contents of license files to install. They are not shown.',
+        kind: list(text({ charactersMin: 1, charactersMax: KEY_CHARACTERS_MAX }), { elementsMax: 16 }),
+        set: 'create',
+        required: true,
+      },
+      licenses: {
+        doc: 'The licenses that were installed.',
+        kind: each({
+          owner: { kind: text(), doc: 'The cluster that has it.' },
+          serial_number: { kind: text(), doc: 'Its serial number.' },
+          installed_license: { kind: text(), doc: 'The product that was bought.' },
+          host_id: { kind: text(), doc: 'The host that it is for.' },
+          active: { kind: flag(), doc: 'Whether it has not expired.' },
+          evaluation: { kind: flag(), doc: 'Whether it is for trying only.' },
+          expiry_time: { kind: time(), doc: 'When it expires.' },
+          compliance: {
+            kind: group({ state: { kind: state, doc: 'Whether it is kept to.' } }),
+            doc: 'The same in a word.',
+          },
+        }),
+      },
+    },
+  },
+  {
+    rows: licenseRows,
+    create: inline({
+      async plan(cluster, { draft }) {
+        const files = (draft['keys'] as readonly string[]).map(readLicenseFile)
+        if (files.length === 0) throw failures.badValue('keys', 'it needs at least one.')
+        if ((await cluster.rows(LICENSES)).length + files.length > FILES_MAX) {
+          throw failures.invalid('keys', `The cluster has ${FILES_MAX} licenses, which is the limit.`)
+        }
+        return { key: files[0]?.packages[0] ?? '', input: { files: files.map(asRow) }, locks: [LICENSES] }
+      },
+      step: {
+        name: 'write records',
+        async run(cluster, { input }) {
+          await cluster.commit((input['files'] as unknown as readonly Row[]).map((row) => cluster.put(LICENSES, row)))
+        },
+      },
+    }),
+    remove: inline({
+      args: { serial_number: 'Only the license with this serial number; `*` or nothing: all of the package.' },
+      async plan(cluster, { row, args }) {
+        const name = textAt(row, 'name')
+        const serial = args['serial_number'] ?? '*'
+        const files = (await cluster.rows(LICENSES)).filter(
+          (file) => packagesOf(file).includes(name) && (serial === '*' || file['$serialNumber'] === serial),
+        )
+        if (files.length === 0) {
+          // Without double quotes: tools look for "doesn't exist" where it would be escaped beside them (seen in
+          // na_ontap_license 22.7).
+          throw failures.notFound(`A license of ${name} with that serial number`, 'name')
+        }
+        return { key: name, input: { keys: files.map(keyOf) }, locks: [LICENSES] }
+      },
+      step: {
+        name: 'remove records',
+        async run(cluster, { input }) {
+          const known = new Set((await cluster.rows(LICENSES)).map(keyOf))
+          const keys = (input['keys'] as readonly string[]).filter((key) => known.has(key))
+          await cluster.commit(keys.map((key) => ({ do: 'remove-record', type: LICENSES, key }) as const))
+        },
+      },
+    }),
+  },
+)
+
+function asRow(file: LicenseFile): Row {
+  return {
+    $serialNumber: file.serialNumber,
+    $product: file.product,
+    $packages: file.packages,
+    $hostId: file.hostId,
+    $scope: file.scope,
+    $isEvaluation: file.isEvaluation,
+    $endMs: file.endMs ?? null,
+  }
+}
+
+function keyOf(file: Row): string {
+  return `${textAt(file, '$serialNumber')}/${textAt(file, '$product')}`
+}
+
+function packagesOf(file: Row): readonly string[] {
+  return file['$packages'] as readonly string[]
+}
+
+async function licenseRows(cluster: Cluster): Promise<Row[]> {
+  const [self = {}] = await cluster.rows('cluster')
+  const files = await cluster.rows(LICENSES)
+  const names = new Set([...Object.keys(OWN), ...OTHERS, ...files.flatMap(packagesOf)])
+  const now = cluster.now()
+  return [...names].map((name): Row => {
+    const installed = files.filter((file) => packagesOf(file).includes(name))
+    const isCompliant = OWN[name] !== undefined || installed.some((file) => isActive(file, now))
+    return {
+      name,
+      description: OWN[name] ?? name,
+      scope: textAt(installed[0], '$scope') || 'cluster',
+      state: isCompliant ? 'compliant' : installed.length > 0 ? 'noncompliant' : 'unlicensed',
+      licenses: installed.length === 0 ? null : installed.map((file) => shown(file, self, now)),
+    }
+  })
+}
+
+function shown(file: Row, self: Row, now: number): Row {
+  return {
+    owner: textAt(self, 'name'),
+    serial_number: textAt(file, '$serialNumber'),
+    installed_license: textAt(file, '$product'),
+    host_id: textAt(file, '$hostId') || null,
+    active: isActive(file, now),
+    evaluation: file['$isEvaluation'] === true,
+    expiry_time: file['$endMs'] ?? null,
+    compliance: { state: isActive(file, now) ? 'compliant' : 'noncompliant' },
+  }
+}
+
+function isActive(file: Row, now: number): boolean {
+  return file['$endMs'] === undefined || Number(file['$endMs']) > now
+}

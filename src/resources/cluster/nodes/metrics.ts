@@ -1,0 +1,15 @@
+import { processorFiguresOf } from '../../../core/metrics/figures.ts'
+import { count } from '../../../model/kinds/index.ts'
+import { intervalFields } from '../../metric-readings.ts'
+import { defineMetrics } from '../../metrics.ts'
+
+export const nodeHistory = defineMetrics({
+  path: '/cluster/nodes/{node.uuid}/metrics',
+  doc: 'How busy the processors of a node were, for up to a year.',
+  of: { field: 'node', ref: 'cluster/nodes', doc: 'The node.' },
+  fields: {
+    ...intervalFields(),
+    processor_utilization: { doc: 'How much of their time was used, in percent.', kind: count() },
+  },
+  figures: processorFiguresOf,
+})

@@ -1,0 +1,136 @@
+import { define } from '../../../core/behaviour.ts'
+import type { Cluster } from '../../../core/cluster.ts'
+import { inline } from '../../../core/verb.ts'
+import { failures } from '../../../model/failure.ts'
+import { count, each, flag, group, oneOf, text, uuid } from '../../../model/kinds/index.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+import type { Change } from '../../../ports/catalog.ts'
+import { BROADCAST_DOMAINS, DEFAULT, IPSPACES, NETWORK_LOCK, PORTS } from '../names.ts'
+import { DOMAIN, portRows } from './port-rows.ts'
+
+export const qualifiedPorts = each({
+  name: { kind: text(), doc: 'The name of the port.' },
+  uuid: { kind: uuid(), doc: 'Its UUID.' },
+  node: { kind: group({ name: { kind: text(), doc: 'The name of the node.' } }), doc: 'The node that has it.' },
+})
+
+export const ports = define(
+  {
+    path: '/network/ethernet/ports',
+    noun: 'port',
+    doc: 'The network interfaces of the machine. They are made, joined and given addresses there; here they are seen.',
+    key: ['uuid'],
+    nameWithin: false,
+    order: [
+      { path: 'node.name', isDescending: false },
+      { path: 'name', isDescending: false },
+    ],
+    fields: {
+      uuid: { doc: 'The UUID of the port. It stays the same as long as its name does.', kind: uuid() },
+      name: { doc: 'The name that the machine gives it.', kind: text() },
+      'node.name': { doc: 'The node that has it.', kind: text() },
+      'node.uuid': { doc: 'The UUID of that node.', kind: uuid() },
+      type: { doc: 'Whether it stands for several ports, or for a VLAN.', kind: oneOf('vlan', 'physical', 'lag') },
+      state: { doc: 'Whether the machine says that it is up.', kind: oneOf('up', 'down') },
+      enabled: { doc: 'Whether it is to be used. A record.', kind: flag(), set: 'modify' },
+      mtu: { doc: 'Bytes that a frame of it may carry.', kind: count() },
+      speed: { doc: 'Its speed in megabits per second, where there is one.', kind: count() },
+      mac_address: { doc: 'Its hardware address.', kind: text() },
+      'broadcast_domain.name': { doc: 'The broadcast domain that it is in.', kind: text(), set: 'modify' },
+      [DOMAIN]: { doc: 'The UUID of that broadcast domain.', kind: uuid(), set: 'modify' },
+      'broadcast_domain.ipspace.name': { doc: 'The IPspace of that.', kind: text(), set: 'modify' },
+      'broadcast_domain.ipspace.uuid': { doc: 'The UUID of that IPspace.', kind: uuid() },
+      'vlan.tag': { doc: 'For a VLAN: its tag.', kind: count({ min: 1, max: 4094 }) },
+      'vlan.base_port.name': { doc: 'For a VLAN: the port that carries it.', kind: text() },
+      'vlan.base_port.uuid': { doc: 'The UUID of that port.', kind: uuid() },
+      'vlan.base_port.node.name': { doc: 'The node of that port.', kind: text() },
+      'lag.mode': {
+        doc: 'For several ports in one: who of them carries.',
+        kind: oneOf('multimode_lacp', 'multimode', 'singlemode'),
+      },
+      'lag.distribution_policy': {
+        doc: 'By what a frame chooses its port.',
+        kind: oneOf('port', 'ip', 'mac', 'sequential'),
+      },
+      'lag.member_ports': { doc: 'The ports that it stands for.', kind: qualifiedPorts },
+      'lag.active_ports': { doc: 'Those of them that carry now.', kind: qualifiedPorts },
+    },
+  },
+  {
+    rows: (cluster) => portRows(cluster),
+    derive: [
+      {
+        gives: ['broadcast_domain.name', 'broadcast_domain.ipspace.name'],
+        async from(cluster, rows) {
+          const names = new Map(
+            [...(await cluster.rows(BROADCAST_DOMAINS)), ...(await cluster.rows(IPSPACES))].map((row) => [
+              row['uuid'],
+              row['name'] ?? null,
+            ]),
+          )
+          return rows.map((row) => ({
+            'broadcast_domain.name': names.get(row[DOMAIN] ?? '') ?? null,
+            'broadcast_domain.ipspace.name': names.get(row['broadcast_domain.ipspace.uuid'] ?? '') ?? null,
+          }))
+        },
+      },
+    ],
+    modify: inline({
+      async plan(cluster, { row, draft }) {
+        const { enabled } = draft
+        const domain = await chosenDomain(cluster, draft)
+        const input: Row = {
+          ...(enabled === undefined ? {} : { enabled }),
+          ...(domain === undefined ? {} : { [DOMAIN]: domain }),
+        }
+        return { key: textAt(row, 'uuid'), input, locks: [NETWORK_LOCK] }
+      },
+      step: {
+        name: 'write record',
+        async run(cluster, { key, input }) {
+          const domain = textAt(input, DOMAIN)
+          // It may have gone since the plan was made.
+          if (domain !== '') await cluster.row(BROADCAST_DOMAINS, domain)
+          await cluster.commit([await portChange(cluster, key, input)])
+        },
+      },
+    }),
+  },
+)
+
+/** The change that sets something of a port. To be made and committed with `NETWORK_LOCK` held. */
+export async function portChange(cluster: Cluster, key: string, settings: Row): Promise<Change> {
+  return cluster.put(PORTS, { uuid: key, ...(await cluster.find(PORTS, key)), ...settings })
+}
+
+/** The broadcast domain that a change names. Without an IPspace, it is one of the IPspace that comes with the cluster. */
+async function chosenDomain(cluster: Cluster, draft: Row): Promise<string | undefined> {
+  const given = draft[DOMAIN]
+  const domainName = draft['broadcast_domain.name']
+  const space = draft['broadcast_domain.ipspace.name']
+  if (typeof given === 'string') {
+    const found = await cluster.find(BROADCAST_DOMAINS, given)
+    if (found === undefined) throw failures.invalid(DOMAIN, `There is no broadcast domain "${given}".`, 262185)
+    if (typeof domainName === 'string' && domainName !== found['name']) {
+      throw failures.invalid('broadcast_domain.name', 'The name and the UUID are those of different broadcast domains.')
+    }
+    return given
+  }
+  if (typeof domainName !== 'string') {
+    if (space === undefined) return undefined
+    throw failures.missing('broadcast_domain.name')
+  }
+  return domainNamed(cluster, domainName, typeof space === 'string' ? space : DEFAULT)
+}
+
+/** The UUID of a broadcast domain by its name and that of its IPspace. */
+export async function domainNamed(cluster: Cluster, domain: string, ipspace: string): Promise<string> {
+  const within = await cluster.keyOfName(IPSPACES, ipspace)
+  if (within === undefined) {
+    throw failures.invalid('broadcast_domain.ipspace.name', `There is no IPspace "${ipspace.slice(0, 80)}".`, 262185)
+  }
+  const found = await cluster.keyOfName(BROADCAST_DOMAINS, domain, within)
+  if (found !== undefined) return found
+  const message = `There is no broadcast domain "${domain.slice(0, 80)}" in the IPspace "${ipspace}".`
+  throw failures.invalid('broadcast_domain.name', message, 262185)
+}

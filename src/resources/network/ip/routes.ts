@@ -1,0 +1,127 @@
+import { define, type Derivation } from '../../../core/behaviour.ts'
+import { plainCreate, plainRemove, type PlainOptions } from '../../../core/plain.ts'
+import { familyOf, isWithin } from '../../../model/addresses.ts'
+import { failures } from '../../../model/failure.ts'
+import { address, count, each, group, netmask, oneOf, text, uuid } from '../../../model/kinds/index.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+import { DEFAULT, INTERFACES, IPSPACES, NETWORK_LOCK, ROUTES } from '../names.ts'
+
+const METRIC = 20
+const ROUTES_MAX = 4096
+
+const family = oneOf('ipv4', 'ipv6')
+
+/** The network interfaces that reach the gateway without a router. */
+const reaching: Derivation = {
+  gives: ['interfaces'],
+  async from(cluster, rows) {
+    const interfaces = await cluster.rows(INTERFACES)
+    return rows.map((row): Row => {
+      const found = interfaces.filter(
+        (one) =>
+          one['svm.uuid'] === row['svm.uuid'] &&
+          isWithin(textAt(row, 'gateway'), textAt(one, 'ip.address'), Number(one['ip.netmask'] ?? 0)),
+      )
+      if (found.length === 0) return {}
+      return {
+        interfaces: found.map((one) => ({
+          name: one['name'] ?? '',
+          uuid: one['uuid'] ?? '',
+          ip: { address: one['ip.address'] ?? '' },
+        })),
+      }
+    })
+  },
+}
+
+const options: PlainOptions = {
+  example: { destination: { address: '198.51.100.0', netmask: '24' }, gateway: '127.0.0.254' },
+  async check(cluster, row) {
+    const gateway = textAt(row, 'gateway')
+    const anywhere = familyOf(gateway) === 'ipv4' ? '0.0.0.0' : '::'
+    const destination = textAt(row, 'destination.address') || anywhere
+    const of = familyOf(destination)
+    const prefix = row['destination.netmask'] ?? (destination === anywhere ? '0' : undefined)
+    if (prefix === undefined) throw failures.missing('destination.netmask')
+    const given = textAt(row, 'destination.family')
+    if (given !== '' && given !== of) {
+      throw failures.invalid('destination.family', `${destination} is not of the family ${given}.`, 1967080)
+    }
+    if (familyOf(gateway) !== of) {
+      throw failures.badValue('gateway', `${gateway} is not of the family of ${destination}, which is ${of}.`)
+    }
+    if (of === 'ipv4' && Number(prefix) > 32) {
+      throw failures.badValue('destination.netmask', 'an IPv4 network has a prefix of 32 bits at most.')
+    }
+    if ((await cluster.rows(ROUTES)).length >= ROUTES_MAX) {
+      throw failures.invalid(undefined, `The cluster has ${ROUTES_MAX} routes, which is the limit.`)
+    }
+    const svm = textAt(row, 'svm.uuid')
+    const space = textAt(row, 'ipspace.uuid') || ((await cluster.keyOfName(IPSPACES, DEFAULT)) ?? '')
+    // It may have gone before the lock was given.
+    await cluster.row(IPSPACES, space)
+    return {
+      ...row,
+      'ipspace.uuid': space,
+      'destination.address': destination,
+      'destination.netmask': prefix,
+      'destination.family': of,
+      scope: svm === '' ? 'cluster' : 'svm',
+    }
+  },
+  unique: (row) => ({
+    gateway: ['svm.uuid', 'ipspace.uuid', 'destination.address', 'destination.netmask', 'gateway']
+      .map((path) => textAt(row, path))
+      .join('/'),
+  }),
+}
+
+export const routes = define(
+  {
+    path: '/network/ip/routes',
+    noun: 'route',
+    doc: 'By which router other networks are reached. A record: the machine routes as it was told itself.',
+    key: ['uuid'],
+    parent: 'svm.uuid',
+    nameWithin: false,
+    fields: {
+      uuid: { doc: 'The UUID of the route.', kind: uuid() },
+      svm: { doc: 'The SVM whose route it is. Without it, that of the cluster.', ref: 'svm/svms', set: 'create' },
+      scope: { doc: 'Whether it belongs to an SVM or to the cluster.', kind: oneOf('svm', 'cluster') },
+      ipspace: { doc: 'The IPspace it is in.', ref: IPSPACES, set: 'create' },
+      'destination.address': {
+        doc: 'An address of the network that it leads to. Without it, anywhere.',
+        kind: address(),
+        set: 'create',
+      },
+      'destination.netmask': {
+        doc: 'The length of the prefix of that network, or a dotted mask. 0: it leads anywhere.',
+        kind: netmask({ min: 0 }),
+        set: 'create',
+      },
+      'destination.family': { doc: 'The family of that address.', kind: family, set: 'create' },
+      gateway: { doc: 'The router.', kind: address(), set: 'create', required: true },
+      metric: {
+        doc: 'Of two routes to one network, the one with less is taken.',
+        kind: count({ min: 0, max: 4_294_967_295 }),
+        set: 'create',
+        default: METRIC,
+        since: '9.11.1',
+      },
+      interfaces: {
+        doc: 'The network interfaces that can send by it.',
+        kind: each({
+          name: { kind: text(), doc: 'The name of the interface.' },
+          uuid: { kind: uuid(), doc: 'Its UUID.' },
+          ip: { kind: group({ address: { kind: address(), doc: 'Its address.' } }), doc: 'Where it is.' },
+        }),
+        since: '9.9.1',
+      },
+    },
+  },
+  {
+    derive: [reaching],
+    create: { ...plainCreate(ROUTES, options), alone: () => [NETWORK_LOCK] },
+    remove: plainRemove(ROUTES, options),
+  },
+)

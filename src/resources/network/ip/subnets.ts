@@ -1,0 +1,175 @@
+import { define, type Derivation } from '../../../core/behaviour.ts'
+import type { Cluster } from '../../../core/cluster.ts'
+import { plainCreate, plainModify, plainRemove } from '../../../core/plain.ts'
+import { familyOf, isWithin } from '../../../model/addresses.ts'
+import { failures } from '../../../model/failure.ts'
+import { address, count, each, flag, name, netmask, oneOf, uuid } from '../../../model/kinds/index.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+import { BROADCAST_DOMAINS, DEFAULT, INTERFACES, NETWORK_LOCK, SUBNETS } from '../names.ts'
+import { type AddressRange, addressesIn, freeRanges, isIn, settleRanges } from './ranges.ts'
+
+/** Ranges that one subnet has. */
+const RANGES_MAX = 256
+const SUBNETS_MAX = 4096
+
+const family = oneOf('ipv4', 'ipv6')
+const rangeKind = each(
+  {
+    start: { kind: address(), doc: 'The first address.', required: true },
+    end: { kind: address(), doc: 'The last address.', required: true },
+    family: { kind: family, doc: 'The family of both.' },
+  },
+  { elementsMax: RANGES_MAX },
+)
+
+const COUNTS = ['available_ip_ranges', 'available_count', 'used_count', 'total_count'] as const
+
+/** Which addresses of the ranges network interfaces have. */
+const use: Derivation = {
+  gives: COUNTS,
+  async from(cluster, rows) {
+    const taken = (await cluster.rows(INTERFACES)).map((row) => textAt(row, 'ip.address'))
+    return rows.map((row): Row => {
+      const ranges = rangesOf(row)
+      const used = [...new Set(taken)].filter((one) => ranges.some((range) => isIn(one, range)))
+      const total = ranges.reduce((sum, range) => sum + addressesIn(range), 0n)
+      const shown = (number: bigint) =>
+        Number(number > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : number)
+      return {
+        available_ip_ranges: freeRanges(ranges, used),
+        used_count: used.length,
+        available_count: shown(total - BigInt(used.length)),
+        total_count: shown(total),
+      }
+    })
+  },
+}
+
+export const subnets = define(
+  {
+    path: '/network/ip/subnets',
+    noun: 'subnet',
+    doc: 'Networks of a broadcast domain, with the addresses in them that may be given to network interfaces.',
+    since: '9.11.1',
+    key: ['uuid'],
+    parent: 'broadcast_domain.uuid',
+    nameWithin: 'ipspace.uuid',
+    fields: {
+      uuid: { doc: 'The UUID of the subnet.', kind: uuid() },
+      name: {
+        doc: 'The name of the subnet.',
+        kind: name({
+          pattern: /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/,
+          patternDoc: 'letters, digits, "_", "-" and ".", not beginning with "-" or "."',
+        }),
+        set: 'always',
+        required: true,
+      },
+      ipspace: { doc: 'The IPspace it is in.', ref: 'network/ipspaces', set: 'create', default: DEFAULT },
+      broadcast_domain: {
+        doc: 'The broadcast domain that it lies in.',
+        ref: BROADCAST_DOMAINS,
+        set: 'create',
+        required: true,
+      },
+      'subnet.address': { doc: 'An address of the network.', kind: address(), set: 'always', required: true },
+      'subnet.netmask': {
+        doc: 'The length of the network prefix, or a dotted mask.',
+        kind: netmask(),
+        set: 'always',
+        required: true,
+      },
+      'subnet.family': { doc: 'The family of its addresses.', kind: family },
+      gateway: { doc: 'The router that leads out of it.', kind: address(), set: 'always' },
+      ip_ranges: { doc: 'Addresses that may be given to interfaces.', kind: rangeKind, set: 'always' },
+      fail_if_lifs_conflict: {
+        doc: 'Whether a range is refused when a network interface has an address of it already.',
+        kind: flag(),
+        set: 'always',
+      },
+      available_ip_ranges: { doc: 'Those of them that no interface has.', kind: rangeKind },
+      available_count: { doc: 'How many addresses no interface has.', kind: count() },
+      used_count: { doc: 'How many of its addresses interfaces have.', kind: count() },
+      total_count: { doc: 'How many addresses the ranges have.', kind: count() },
+    },
+  },
+  {
+    derive: [
+      {
+        gives: ['subnet.family'],
+        from: (_cluster, rows) =>
+          Promise.resolve(rows.map((row) => ({ 'subnet.family': familyOf(textAt(row, 'subnet.address')) }))),
+      },
+      use,
+    ],
+    create: {
+      ...plainCreate(SUBNETS, {
+        example: {
+          name: 'office',
+          broadcast_domain: { name: DEFAULT },
+          subnet: { address: '192.0.2.0', netmask: '24' },
+          gateway: '192.0.2.1',
+          ip_ranges: [{ start: '192.0.2.10', end: '192.0.2.99' }],
+        },
+        check: (cluster, row) => settled(cluster, row, { isStrict: row['fail_if_lifs_conflict'] !== false }),
+      }),
+      alone: () => [NETWORK_LOCK],
+    },
+    modify: plainModify(SUBNETS, {
+      // Interfaces that were given addresses of it since do not stand in the way of other changes.
+      check: (cluster, row) => settled(cluster, row, { isStrict: row['fail_if_lifs_conflict'] === true }),
+    }),
+    remove: plainRemove(SUBNETS),
+  },
+)
+
+/** Ranges in order and without overlap, all within the network. */
+async function settled(cluster: Cluster, row: Row, { isStrict }: { readonly isStrict: boolean }): Promise<Row> {
+  // It may have gone before the lock was given.
+  const domain = await cluster.row(BROADCAST_DOMAINS, textAt(row, 'broadcast_domain.uuid'))
+  if (domain['ipspace.uuid'] !== row['ipspace.uuid']) {
+    throw failures.badValue('ipspace.name', 'the broadcast domain is in another IPspace. Name that.')
+  }
+  const [network, prefix] = [textAt(row, 'subnet.address'), Number(textAt(row, 'subnet.netmask'))]
+  if (familyOf(network) === 'ipv4' && prefix > 32) {
+    throw failures.badValue('subnet.netmask', 'an IPv4 network has a prefix of 32 bits at most.')
+  }
+  const gateway = textAt(row, 'gateway')
+  if (gateway !== '' && !isWithin(gateway, network, prefix)) {
+    throw failures.badValue('gateway', `${gateway} is not in the network ${network}/${prefix}.`)
+  }
+  const { fail_if_lifs_conflict: _asked, ...rest } = row
+  const ranges = settleRanges(rangesOf(row), network, prefix)
+  const others = (await cluster.rows(SUBNETS)).filter((other) => other['uuid'] !== row['uuid'])
+  if (others.length >= SUBNETS_MAX) {
+    throw failures.invalid(undefined, `The cluster has ${SUBNETS_MAX} subnets, which is the limit.`)
+  }
+  const clash = others.find(
+    (other) =>
+      other['ipspace.uuid'] === row['ipspace.uuid'] &&
+      (isWithin(network, textAt(other, 'subnet.address'), Number(textAt(other, 'subnet.netmask'))) ||
+        isWithin(textAt(other, 'subnet.address'), network, prefix)),
+  )
+  if (clash !== undefined) {
+    throw failures.invalid(
+      'subnet.address',
+      `The subnet "${textAt(clash, 'name')}" overlaps with ${network}/${prefix}.`,
+    )
+  }
+  if (isStrict) await insistOnFree(cluster, ranges)
+  return { ...rest, ip_ranges: ranges }
+}
+
+async function insistOnFree(cluster: Cluster, ranges: readonly AddressRange[]): Promise<void> {
+  for (const row of await cluster.rows(INTERFACES)) {
+    const taken = textAt(row, 'ip.address')
+    if (!ranges.some((range) => isIn(taken, range))) continue
+    const message = `The network interface "${textAt(row, 'name')}" has the address ${taken}. Send fail_if_lifs_conflict=false to have it so.`
+    throw failures.invalid('ip_ranges', message)
+  }
+}
+
+function rangesOf(row: Row): readonly AddressRange[] {
+  const ranges = row['ip_ranges']
+  return Array.isArray(ranges) ? ranges : []
+}

@@ -1,0 +1,139 @@
+/**
+ * Rules of an event filter. They are asked one after the other; the first that fits an event decides. Behind those that
+ * were given comes one that leaves out everything: it is shown, not kept, and nobody can change it.
+ */
+import { failures } from '../../../model/failure.ts'
+import { count, each, group, oneOf, text } from '../../../model/kinds/index.ts'
+import type { Row } from '../../../model/value.ts'
+
+/** Rules of one filter, and the names that one of them has at most, as the documentation of the interface has them. */
+export const RULES_MAX = 128
+const PARAMETERS_MAX = 16
+const ANY = '*'
+
+const SEVERITIES = ['emergency', 'alert', 'error', 'notice', 'informational', 'debug']
+const TRAP_TYPES = ['standard', 'built_in', 'severity_based']
+
+const pattern = (doc: string) => ({
+  kind: text({
+    charactersMin: 1,
+    charactersMax: 127,
+    pattern: /^\S+$/,
+    patternDoc: 'a name without spaces; * is any text',
+  }),
+  doc,
+})
+const severities = text({ charactersMin: 1, charactersMax: 127 })
+
+export const messageCriteria = {
+  name_pattern: pattern('The names of events; `*` stands for any text.'),
+  severities: { kind: severities, doc: `One or more of ${SEVERITIES.join(', ')}, with commas between, or \`*\`.` },
+  snmp_trap_types: { kind: severities, doc: `One or more of ${TRAP_TYPES.join(', ')}, with commas between, or \`*\`.` },
+} as const
+
+export const parameterCriteria = each(
+  { name_pattern: pattern('The name of a parameter of the event.'), value_pattern: pattern('Its value.') },
+  { elementsMax: PARAMETERS_MAX },
+)
+
+export const ruleType = oneOf('include', 'exclude')
+
+export const rulesKind = each(
+  {
+    index: { kind: count({ min: 1, max: RULES_MAX + 1 }), doc: 'Its place, from 1 on.' },
+    type: { kind: ruleType, doc: 'Whether events that fit are let through or left out.', required: true },
+    message_criteria: { kind: group(messageCriteria), doc: 'Which events fit, by what they are.' },
+    parameter_criteria: { kind: parameterCriteria, doc: 'Which events fit, by their parameters.' },
+  },
+  { elementsMax: RULES_MAX },
+)
+
+export type Rule = {
+  readonly index: number
+  readonly type: 'include' | 'exclude'
+  readonly message_criteria: {
+    readonly name_pattern: string
+    readonly severities: string
+    readonly snmp_trap_types: string
+  }
+  readonly parameter_criteria: readonly { readonly name_pattern: string; readonly value_pattern: string }[]
+}
+
+export type GivenRule = {
+  readonly index?: number
+  readonly type: 'include' | 'exclude'
+  readonly message_criteria?: Partial<Rule['message_criteria']>
+  readonly parameter_criteria?: readonly { readonly name_pattern?: string; readonly value_pattern?: string }[]
+}
+
+/** The rules in their order, each with the place it has in it. Two that want the same place stay as they were given. */
+export function settleRules(given: readonly GivenRule[]): Rule[] {
+  const ordered = given.map((rule, at) => ({ rule, place: rule.index ?? at + 1 })).toSorted((a, b) => a.place - b.place)
+  return ordered.map(({ rule, place }, at) => {
+    if (place !== at + 1) {
+      throw failures.invalid(
+        'rules.index',
+        `The rules have the places 1 to ${given.length}; there is none at ${at + 1}.`,
+        983095,
+      )
+    }
+    return settleRule(rule, place)
+  })
+}
+
+export function settleRule(given: GivenRule, index: number): Rule {
+  const criteria = given.message_criteria ?? {}
+  const parameters = given.parameter_criteria ?? []
+  if (Object.keys(criteria).length === 0 && parameters.length === 0) {
+    throw failures.invalid(
+      'rules.message_criteria',
+      'A rule needs a name_pattern, severities, trap types or parameters.',
+      983126,
+    )
+  }
+  return {
+    index,
+    type: given.type,
+    message_criteria: {
+      name_pattern: criteria.name_pattern ?? ANY,
+      severities: words('severities', criteria.severities, SEVERITIES, 983128),
+      snmp_trap_types: words('snmp_trap_types', criteria.snmp_trap_types, TRAP_TYPES, 983146),
+    },
+    parameter_criteria: (parameters.length === 0 ? [{}] : parameters).map(
+      (one: { readonly name_pattern?: string; readonly value_pattern?: string }) => ({
+        name_pattern: one.name_pattern ?? ANY,
+        value_pattern: one.value_pattern ?? ANY,
+      }),
+    ),
+  }
+}
+
+/** Words with commas between: spelled as known, in the order given. */
+function words(member: string, given: string | undefined, known: readonly string[], code: number): string {
+  if (given === undefined || given.trim() === ANY) return ANY
+  const named = given.split(/[,|]/).map((word) => word.trim().toLowerCase().replaceAll('-', '_'))
+  const odd = named.find((word) => !known.includes(word))
+  if (odd === undefined) return named.join(',')
+  throw failures.invalid(
+    `rules.message_criteria.${member}`,
+    `"${odd.slice(0, 80)}" is none of ${known.join(', ')}. Put commas between several.`,
+    code,
+  )
+}
+
+/** The rules of a filter as they are shown: with the one that leaves out everything else. */
+export function shownRules(row: Row): readonly Rule[] {
+  const kept = keptRules(row)
+  return [...kept, { ...LAST, index: kept.length + 1 }]
+}
+
+export function keptRules(row: Row): readonly Rule[] {
+  const rules = row['rules']
+  return Array.isArray(rules) ? rules : []
+}
+
+const LAST: Omit<Rule, 'index'> = {
+  type: 'exclude',
+  message_criteria: { name_pattern: ANY, severities: ANY, snmp_trap_types: ANY },
+  parameter_criteria: [{ name_pattern: ANY, value_pattern: ANY }],
+}

@@ -1,0 +1,159 @@
+import { define, type Derivation } from '../../../core/behaviour.ts'
+import type { Cluster } from '../../../core/cluster.ts'
+import { inline } from '../../../core/verb.ts'
+import { failures } from '../../../model/failure.ts'
+import { flag, name } from '../../../model/kinds/index.ts'
+import { isRecord, type Row, textAt, type Value } from '../../../model/value.ts'
+import { type GivenRule, type Rule, rulesKind, settleRules, shownRules } from './filter-rules.ts'
+
+export const EMS_FILTERS = 'support/ems/filters'
+export const EMS_DESTINATIONS = 'support/ems/destinations'
+/** Held from a look at filters and destinations until the commit that rests on it. */
+export const EMS_LOCK = 'ems'
+
+const FILTERS_MAX = 50
+
+export const emsName = () =>
+  name({
+    charactersMin: 2,
+    charactersMax: 64,
+    pattern: /^[A-Za-z0-9_][A-Za-z0-9_-]*[A-Za-z0-9_]$/,
+    patternDoc: 'letters, digits, "_" and "-", not beginning or ending with "-"',
+  })
+
+const systemDefined: Derivation = {
+  gives: ['system_defined'],
+  from: (_cluster, rows) => Promise.resolve(rows.map((row) => ({ system_defined: row['$isBuiltIn'] === true }))),
+}
+
+export const emsFilters = define(
+  {
+    path: '/support/ems/filters',
+    noun: 'event filter',
+    doc: 'Which events are let through to a destination: the first rule that fits an event decides.',
+    key: ['name'],
+    recordKey: ['name'],
+    nameWithin: false,
+    fields: {
+      name: { doc: 'The name of the filter.', kind: emsName(), set: 'create', required: true },
+      system_defined: { doc: 'Whether the cluster comes with it.', kind: flag(), since: '9.10.1' },
+      rules: {
+        doc: 'Its rules, in their order. The last one leaves out everything; it is always there.',
+        kind: rulesKind,
+        set: 'always',
+      },
+    },
+  },
+  {
+    derive: [
+      systemDefined,
+      {
+        gives: ['rules'],
+        from: (_cluster, rows) => Promise.resolve(rows.map((row) => ({ rules: shownRules(row) }))),
+      },
+    ],
+    create: inline({
+      example: {
+        name: 'full-volumes',
+        rules: [{ type: 'include', message_criteria: { name_pattern: 'volume.space.*', severities: 'alert,error' } }],
+      },
+      async plan(cluster, { draft }) {
+        const key = textAt(draft, 'name')
+        const filters = await cluster.rows(EMS_FILTERS)
+        if (filters.some((filter) => filter['name'] === key)) {
+          throw failures.duplicate(`An event filter named "${key}"`, 'name')
+        }
+        if (filters.filter((filter) => filter['$isBuiltIn'] !== true).length >= FILTERS_MAX) {
+          throw failures.invalid(undefined, `The cluster has ${FILTERS_MAX} event filters, which is the limit.`, 983114)
+        }
+        return { key, input: withRules(draft), locks: [EMS_LOCK] }
+      },
+      step: {
+        name: 'write record',
+        async run(cluster, { input }) {
+          await cluster.commit([cluster.put(EMS_FILTERS, input, { expect: 'absent' })])
+        },
+      },
+    }),
+    modify: inline({
+      plan(_cluster, { row = {}, draft }) {
+        insistOnOwn(row)
+        return Promise.resolve({ key: textAt(row, 'name'), input: withRules(draft), locks: [EMS_LOCK] })
+      },
+      step: {
+        name: 'write record',
+        async run(cluster, { key, input }) {
+          await cluster.commit([cluster.put(EMS_FILTERS, { ...(await cluster.row(EMS_FILTERS, key)), ...input })])
+        },
+      },
+    }),
+    remove: inline({
+      plan(_cluster, { row = {} }) {
+        insistOnOwn(row)
+        return Promise.resolve({ key: textAt(row, 'name'), input: {}, locks: [EMS_LOCK] })
+      },
+      step: {
+        name: 'remove record',
+        async run(cluster, { key }) {
+          const user = (await cluster.rows(EMS_DESTINATIONS)).find((row) => filterNames(row).includes(key))
+          if (user !== undefined) {
+            const message = `The destination "${textAt(user, 'name')}" has this filter. Take it away there first.`
+            throw failures.inUse(message, undefined, 983124)
+          }
+          await cluster.commit([{ do: 'remove-record', type: EMS_FILTERS, key }])
+        },
+      },
+    }),
+  },
+)
+
+/** The names of the filters of a destination. */
+export function filterNames(destination: Row): readonly string[] {
+  const filters = destination['filters']
+  return Array.isArray(filters)
+    ? filters.flatMap((one: Value) => (isRecord(one) ? [textAt(one as Row, 'name')] : []))
+    : []
+}
+
+export function insistOnOwn(filter: Row): void {
+  if (filter['$isBuiltIn'] !== true) return
+  throw failures.inUse('The cluster comes with this event filter; it stays as it is.', undefined, 983113)
+}
+
+function withRules(row: Row): Row {
+  const given = row['rules']
+  if (given === undefined) return row
+  const rules = settleRules((given ?? []) as unknown as readonly GivenRule[])
+  return { ...row, rules }
+}
+
+const include = (index: number, criteria: Partial<Rule['message_criteria']>): GivenRule => ({
+  index,
+  type: 'include',
+  message_criteria: criteria,
+})
+
+const BUILT_IN: Readonly<Record<string, readonly GivenRule[]>> = {
+  'default-trap-events': [
+    include(1, { severities: 'emergency,alert' }),
+    include(2, { snmp_trap_types: 'standard,built_in' }),
+  ],
+  'important-events': [include(1, { severities: 'emergency,alert' }), include(2, { severities: 'error' })],
+  'no-info-debug-events': [include(1, { severities: 'emergency,alert,error,notice' })],
+}
+
+/** Makes the filters, and the destination of traps, that a cluster comes with: those that are not there. */
+export async function addBuiltInEvents(cluster: Cluster): Promise<void> {
+  const known = new Set((await cluster.rows(EMS_FILTERS)).map((row) => row['name']))
+  const missing = Object.entries(BUILT_IN).filter(([key]) => !known.has(key))
+  const traps: Row = { name: 'snmp-traphost', type: 'snmp', destination: '', $isBuiltIn: true }
+  const hasTraps = (await cluster.find(EMS_DESTINATIONS, 'snmp-traphost')) !== undefined
+  if (missing.length === 0 && hasTraps) return
+  await cluster.commit([
+    ...missing.map(([key, rules]) => {
+      const row = { name: key, rules: settleRules(rules), $isBuiltIn: true }
+      return cluster.put(EMS_FILTERS, row, { expect: 'absent' })
+    }),
+    ...(hasTraps ? [] : [cluster.put(EMS_DESTINATIONS, { ...traps, filters: [{ name: 'default-trap-events' }] })]),
+  ])
+}

@@ -1,0 +1,161 @@
+import { define } from '../../../../core/behaviour.ts'
+import type { Cluster } from '../../../../core/cluster.ts'
+import { inline } from '../../../../core/verb.ts'
+import { failures } from '../../../../model/failure.ts'
+import { count, text } from '../../../../model/kinds/index.ts'
+import { type Row, textAt, type Value } from '../../../../model/value.ts'
+import { EMS_FILTERS, EMS_LOCK, insistOnOwn } from '../filters.ts'
+import {
+  type GivenRule,
+  keptRules,
+  messageCriteria,
+  parameterCriteria,
+  RULES_MAX,
+  ruleType,
+  settleRule,
+  shownRules,
+} from '../filter-rules.ts'
+
+/** The rules of a filter one by one. Where one comes or goes, those behind it get other places. */
+export const emsRules = define(
+  {
+    path: '/support/ems/filters/{name}/rules',
+    noun: 'rule of an event filter',
+    doc: 'One rule of an event filter. A new one goes to the end, or to its place among the others.',
+    key: ['index'],
+    nameWithin: false,
+    order: [{ path: 'index', isDescending: false }],
+    fields: {
+      name: { doc: 'The name of the filter.', kind: text(), set: 'create' },
+      index: {
+        doc: 'Its place, from 1 on. Of a new rule: where it is put.',
+        kind: count({ min: 1, max: RULES_MAX + 1 }),
+        set: 'create',
+      },
+      type: {
+        doc: 'Whether events that fit are let through or left out.',
+        kind: ruleType,
+        set: 'always',
+        required: true,
+      },
+      'message_criteria.name_pattern': { ...messageCriteria.name_pattern, set: 'always' },
+      'message_criteria.severities': { ...messageCriteria.severities, set: 'always' },
+      'message_criteria.snmp_trap_types': { ...messageCriteria.snmp_trap_types, set: 'always' },
+      parameter_criteria: {
+        doc: 'Which events fit, by their parameters.',
+        kind: parameterCriteria,
+        set: 'always',
+      },
+    },
+  },
+  {
+    async rows(cluster, path) {
+      const filter = textAt(path, 'name')
+      return shownRules(await cluster.row(EMS_FILTERS, filter)).map((rule): Row => ({
+        name: filter,
+        index: rule.index,
+        type: rule.type,
+        'message_criteria.name_pattern': rule.message_criteria.name_pattern,
+        'message_criteria.severities': rule.message_criteria.severities,
+        'message_criteria.snmp_trap_types': rule.message_criteria.snmp_trap_types,
+        parameter_criteria: rule.parameter_criteria,
+      }))
+    },
+    create: inline({
+      example: { type: 'exclude', message_criteria: { name_pattern: 'snapshot.*' } },
+      async plan(cluster, { draft, path }) {
+        const filter = textAt(path, 'name')
+        const rules = await ownRules(cluster, filter)
+        const index = Number(draft['index'] ?? rules.length + 1)
+        if (index > rules.length + 1) {
+          throw failures.invalid(
+            'index',
+            `The filter has ${rules.length} rules; the next one is ${rules.length + 1}.`,
+            983095,
+          )
+        }
+        return { key: String(index), input: { filter, draft: settled(draft, index) }, locks: [EMS_LOCK] }
+      },
+      step: {
+        name: 'write record',
+        async run(cluster, { key, input }) {
+          await change(cluster, input, (rules) => rules.toSpliced(Number(key) - 1, 0, ruleIn(input)))
+        },
+      },
+    }),
+    modify: inline({
+      async plan(cluster, { row = {}, draft, path }) {
+        const filter = textAt(path, 'name')
+        const index = await placeOf(cluster, filter, row)
+        const input = { filter, draft: settled({ ...row, ...draft }, index) }
+        return { key: String(index), input, locks: [EMS_LOCK] }
+      },
+      step: {
+        name: 'write record',
+        async run(cluster, { key, input }) {
+          await change(cluster, input, (rules) => rules.with(Number(key) - 1, ruleIn(input)))
+        },
+      },
+    }),
+    remove: inline({
+      async plan(cluster, { row = {}, path }) {
+        const filter = textAt(path, 'name')
+        return { key: String(await placeOf(cluster, filter, row)), input: { filter }, locks: [EMS_LOCK] }
+      },
+      step: {
+        name: 'write record',
+        async run(cluster, { key, input }) {
+          await change(cluster, input, (rules) => rules.toSpliced(Number(key) - 1, 1))
+        },
+      },
+    }),
+  },
+)
+
+async function ownRules(cluster: Cluster, filter: string): Promise<readonly GivenRule[]> {
+  const row = await cluster.row(EMS_FILTERS, filter)
+  insistOnOwn(row)
+  return keptRules(row)
+}
+
+async function placeOf(cluster: Cluster, filter: string, rule: Row): Promise<number> {
+  const index = Number(rule['index'])
+  if (index <= (await ownRules(cluster, filter)).length) return index
+  throw failures.inUse('The last rule leaves out everything else; it stays as it is.', 'index', 983110)
+}
+
+/** A rule as a filter keeps it, from the fields of this resource. */
+function settled(row: Row, index: number): Value {
+  const criteria = Object.fromEntries(
+    ['name_pattern', 'severities', 'snmp_trap_types'].flatMap((member) => {
+      const value = row[`message_criteria.${member}`]
+      return typeof value === 'string' ? [[member, value]] : []
+    }),
+  )
+  const given = {
+    type: textAt(row, 'type'),
+    message_criteria: criteria,
+    ...(row['parameter_criteria'] === undefined ? {} : { parameter_criteria: row['parameter_criteria'] }),
+  }
+  return settleRule(given as unknown as GivenRule, index)
+}
+
+function ruleIn(input: Row): GivenRule {
+  return input['draft'] as unknown as GivenRule
+}
+
+/** Changes the rules as they are now, and numbers them anew. */
+async function change(
+  cluster: Cluster,
+  input: Row,
+  make: (rules: readonly GivenRule[]) => readonly GivenRule[],
+): Promise<void> {
+  const filter = textAt(input, 'filter')
+  const row = await cluster.row(EMS_FILTERS, filter)
+  const rules = make(keptRules(row))
+  if (rules.length > RULES_MAX) {
+    throw failures.invalid(undefined, `The filter has ${RULES_MAX} rules, which is the limit.`, 983115)
+  }
+  const numbered = rules.map((rule, at) => settleRule(rule, at + 1))
+  await cluster.commit([cluster.put(EMS_FILTERS, { ...row, rules: numbered })])
+}

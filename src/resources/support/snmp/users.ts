@@ -1,0 +1,176 @@
+import { define, type Derivation } from '../../../core/behaviour.ts'
+import { namedUuid } from '../../../core/named-uuid.ts'
+import { plainCreate, plainModify } from '../../../core/plain.ts'
+import { sealSecrets } from '../../../core/sealed.ts'
+import { inline } from '../../../core/verb.ts'
+import type { Cluster } from '../../../core/cluster.ts'
+import { failures } from '../../../model/failure.ts'
+import { address, oneOf, secret, text, uuid } from '../../../model/kinds/index.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+
+export const SNMP_USERS = 'support/snmp/users'
+export const SNMP_TRAPHOSTS = 'support/snmp/traphosts'
+export const SNMP_LOCK = 'snmp'
+
+const USERS_MAX = 1024
+const PASSWORD = { charactersMin: 8, charactersMax: 255 } as const
+
+const owner: Derivation = {
+  gives: ['owner.name', 'owner.uuid', 'scope'],
+  async from(cluster, rows) {
+    const [self = {}] = await cluster.rows('cluster')
+    return Promise.all(
+      rows.map(async (row): Promise<Row> => {
+        const svm = textAt(row, 'owner.uuid')
+        const of = svm === '' || svm === self['uuid'] ? self : ((await cluster.find('svm/svms', svm)) ?? {})
+        return {
+          'owner.name': of['name'] ?? null,
+          'owner.uuid': of['uuid'] ?? null,
+          scope: of === self ? 'cluster' : 'svm',
+        }
+      }),
+    )
+  },
+}
+
+export const snmpUsers = define(
+  {
+    path: '/support/snmp/users',
+    noun: 'SNMP user',
+    doc: 'Communities of versions 1 and 2c, and users of version 3, who may watch the cluster.',
+    key: ['engine_id', 'name'],
+    recordKey: ['engine_id', 'name'],
+    parent: 'owner.uuid',
+    nameWithin: false,
+    fields: {
+      engine_id: {
+        doc: 'The SNMP engine that the user is known at: hexadecimal digits. Without it, that of the cluster.',
+        kind: text({
+          charactersMin: 10,
+          charactersMax: 64,
+          pattern: /^(?:[0-9A-Fa-f]{2})+$/,
+          patternDoc: 'an even number of hexadecimal digits',
+        }),
+        set: 'create',
+      },
+      name: {
+        doc: 'The name of the user or community.',
+        kind: text({
+          charactersMin: 1,
+          charactersMax: 32,
+          pattern: /^[^\s/:]+$/,
+          patternDoc: 'text without spaces, "/" and ":"',
+        }),
+        set: 'create',
+        required: true,
+      },
+      authentication_method: {
+        doc: '`community`: versions 1 and 2c. `usm`: version 3. `both`: all of them.',
+        kind: oneOf('community', 'usm', 'both'),
+        set: 'create',
+        required: true,
+      },
+      'owner.name': { doc: 'The SVM, or the cluster, that it may watch.', kind: text(), set: 'create' },
+      'owner.uuid': { doc: 'The UUID of that.', kind: uuid(), set: 'create' },
+      scope: { doc: 'Whether it may watch an SVM or the cluster.', kind: oneOf('svm', 'cluster') },
+      comment: { doc: 'Whose it is.', kind: text({ charactersMax: 128 }), set: 'always' },
+      switch_address: { doc: 'The switch that it is for, of a user elsewhere.', kind: address(), set: 'create' },
+      'snmpv3.authentication_protocol': {
+        doc: 'How a user of version 3 proves who it is.',
+        kind: oneOf('none', 'md5', 'sha', 'sha2_256'),
+        set: 'create',
+      },
+      'snmpv3.authentication_password': {
+        doc: 'The password of the proof. It is never shown.',
+        kind: secret(PASSWORD),
+        set: 'create',
+      },
+      'snmpv3.privacy_protocol': {
+        doc: 'How what a user of version 3 says is hidden.',
+        kind: oneOf('none', 'des', 'aes128'),
+        set: 'create',
+      },
+      'snmpv3.privacy_password': {
+        doc: 'The password of that. It is never shown.',
+        kind: secret(PASSWORD),
+        set: 'create',
+      },
+    },
+  },
+  {
+    derive: [owner],
+    create: plainCreate(SNMP_USERS, {
+      example: { name: 'watchers', authentication_method: 'community' },
+      async check(cluster, row) {
+        if ((await cluster.rows(SNMP_USERS)).length >= USERS_MAX) {
+          throw failures.invalid(undefined, `The cluster has ${USERS_MAX} SNMP users, which is the limit.`)
+        }
+        const { 'owner.name': _name, ...rest } = await owned(cluster, row)
+        const engine = textAt(row, 'engine_id').toLowerCase() || engineOf(cluster)
+        return sealSecrets(cluster, SNMP_USERS, { ...withVersion3(rest), engine_id: engine })
+      },
+    }),
+    modify: plainModify(SNMP_USERS),
+    remove: inline({
+      plan(_cluster, { row }) {
+        const [engine, name] = [textAt(row, 'engine_id'), textAt(row, 'name')]
+        return Promise.resolve({ key: `${engine}/${name}`, input: { name }, locks: [SNMP_LOCK] })
+      },
+      step: {
+        name: 'remove record',
+        async run(cluster, { key, input }) {
+          const host = (await cluster.rows(SNMP_TRAPHOSTS)).find((row) => row['user.name'] === input['name'])
+          if (host !== undefined) {
+            throw failures.inUse(`The trap host "${textAt(host, 'host')}" is told as this user. Delete that first.`)
+          }
+          await cluster.commit([{ do: 'remove-record', type: SNMP_USERS, key }])
+        },
+      },
+    }),
+  },
+)
+
+/** The engine of the cluster, as RFC 3411 has it: the enterprise, a 5 for what comes next, and octets of its own. */
+function engineOf(cluster: Cluster): string {
+  return `8000031505${namedUuid(cluster, 'SNMP engine').replaceAll('-', '')}`
+}
+
+/** The SVM that an owner names; without one it is the cluster. */
+async function owned(cluster: Cluster, row: Row): Promise<Row> {
+  const [self = {}] = await cluster.rows('cluster')
+  const { 'owner.uuid': given, ...rest } = row
+  const name = textAt(row, 'owner.name')
+  const uuid =
+    given === undefined && name !== '' ? await cluster.keyOfName('svm/svms', name) : textAt(row, 'owner.uuid')
+  if (given === self['uuid'] || (given === undefined && (name === '' || name === self['name']))) return rest
+  const svm = await cluster.find('svm/svms', uuid ?? '')
+  if (svm === undefined || (name !== '' && svm['name'] !== name)) {
+    throw failures.invalid('owner', 'The owner is neither an SVM nor the cluster.', 2621475)
+  }
+  return { ...rest, 'owner.uuid': uuid ?? '' }
+}
+
+/** A community has nothing of version 3; a user has the protocols that it names, each with its password. */
+function withVersion3(row: Row): Row {
+  const method = textAt(row, 'authentication_method')
+  const given = Object.keys(row).find((path) => path.startsWith('snmpv3.'))
+  if (method === 'community') {
+    if (given !== undefined) throw failures.invalid(given, `A community takes no "${given}".`)
+    return row
+  }
+  const proof = textAt(row, 'snmpv3.authentication_protocol') || 'none'
+  const privacy = textAt(row, 'snmpv3.privacy_protocol') || 'none'
+  for (const [protocol, path] of [
+    [proof, 'snmpv3.authentication_password'],
+    [privacy, 'snmpv3.privacy_password'],
+  ] as const) {
+    if (protocol !== 'none' && row[path] === undefined) throw failures.missing(path)
+    if (protocol === 'none' && row[path] !== undefined) {
+      throw failures.invalid(path, `Without a protocol there is no "${path}".`)
+    }
+  }
+  if (proof === 'none' && privacy !== 'none') {
+    throw failures.invalid('snmpv3.privacy_protocol', 'What is hidden needs a proof of who says it.')
+  }
+  return { ...row, 'snmpv3.authentication_protocol': proof, 'snmpv3.privacy_protocol': privacy }
+}
