@@ -10,6 +10,7 @@ import type { Actions } from '../core/perform.ts'
 import { type Row, textAt, textOf } from '../model/value.ts'
 import { BUCKET_BYTES_MAX } from './protocols/s3/bucket-fields.ts'
 import { USERS } from './protocols/s3/services/users.ts'
+import { firstAccount } from './security/accounts.ts'
 import { builtIns } from './storage/snapshot-policies/built-in.ts'
 import { addBuiltInEfficiency } from './storage/volume-efficiency-policies/built-in.ts'
 
@@ -49,14 +50,7 @@ async function makeCluster(cluster: Cluster, wanted: FirstStart): Promise<Row> {
   const [known] = await cluster.rows('cluster')
   const uuid = () => cluster.system.random.uuid()
   const self: Row = known ?? { uuid: uuid(), name: 'holdfast', wire_dialect: 'auto', location: '', contact: '' }
-  const admin: Row = {
-    'owner.name': 'holdfast',
-    name: 'admin',
-    'role.name': 'admin',
-    locked: false,
-    scope: 'cluster',
-    $password: await cluster.secrets.hashPassword(wanted.adminPassword),
-  }
+  const admin = await firstAccount(cluster, textAt(self, 'uuid'), wanted.adminPassword)
   const now = cluster.now()
   const fresh =
     known === undefined

@@ -38,6 +38,8 @@ import { fpolicyEngineCommand } from './private/cli/vserver/fpolicy/policy/exter
 import { fpolicyScopeCommand } from './private/cli/vserver/fpolicy/policy/scope.ts'
 import { fpolicyPolicyCommand } from './private/cli/vserver/fpolicy/policy.ts'
 import { accounts } from './security/accounts.ts'
+import { rolePrivileges } from './security/roles/privileges.ts'
+import { roles } from './security/roles.ts'
 import { auditMessages } from './security/audit/messages.ts'
 import { keys } from './security/authentication/keys.ts'
 import { aggregates } from './storage/aggregates.ts'
@@ -113,6 +115,8 @@ export const behaviours: readonly Behaviour[] = [
   policies,
   groups,
   accounts,
+  roles,
+  rolePrivileges,
   keys,
   auditMessages,
   events,

@@ -98,6 +98,12 @@ export class TestCluster {
     return asText(found['uuid'])
   }
 
+  /** The path of an account of the cluster. */
+  async account(name: string): Promise<string> {
+    const { body } = await this.call('GET', '/api/cluster?fields=uuid')
+    return `/api/security/accounts/${asText(body['uuid'])}/${name}`
+  }
+
   async close(): Promise<void> {
     await this.jobs.drain(5000)
     await this.cluster.catalog.close()

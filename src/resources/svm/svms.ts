@@ -9,6 +9,8 @@ import { defaultExportPolicy, EXPORT_POLICIES, EXPORT_POLICIES_LOCK } from '../p
 import { CIFS_SERVICES } from '../protocols/cifs/services.ts'
 import { CIFS_SHARES } from '../protocols/cifs/shares.ts'
 import { FPOLICY_TYPES } from '../protocols/fpolicy.ts'
+import { ACCOUNTS } from '../security/accounts.ts'
+import { ROLES } from '../security/roles/known-roles.ts'
 import { NFS_SERVICES } from '../protocols/nfs/services.ts'
 import {
   insistOnNothingKept,
@@ -166,6 +168,8 @@ const HELD = [
 
 /** What goes with its SVM. */
 const OWNED = [
+  ACCOUNTS,
+  ROLES,
   ...FPOLICY_TYPES,
   EXPORT_POLICIES,
   NFS_SERVICES,
