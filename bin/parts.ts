@@ -1,5 +1,6 @@
 /** Joins the parts that the management process and the data-plane processes have in common. */
 import { Cluster, type LeaveTree, type Log, type Secrets } from '../src/core/cluster.ts'
+import { realCertificates } from '../src/engines/certificates.ts'
 import { DirectoryVolumes } from '../src/engines/directory/volumes.ts'
 import { realSystem } from '../src/engines/system.ts'
 import { registry } from '../src/model/registry.ts'
@@ -20,6 +21,7 @@ export function openCluster(parts: {
   return new Cluster({
     ...parts,
     system: realSystem,
+    certificates: realCertificates,
     registry: registry(behaviours.map(({ resource }) => resource)),
     behaviours: new Map(behaviours.map((behaviour) => [behaviour.resource.type, behaviour])),
     volumesOf: enginesByFolder(),

@@ -5,6 +5,7 @@ import type { Release } from '../model/release.ts'
 import type { Resource } from '../model/resource.ts'
 import { type Row, type Value, textOf } from '../model/value.ts'
 import { CommitRefused, type Catalog, type Change, type Fields, type Outcome } from '../ports/catalog.ts'
+import type { Certificates } from '../ports/certificates.ts'
 import type { System } from '../ports/system.ts'
 import type { Volumes } from '../ports/volumes.ts'
 import type { Behaviour } from './behaviour.ts'
@@ -24,6 +25,8 @@ export interface ClusterParts {
   readonly volumesOf: (aggregate: Row) => Volumes
   readonly log: Log
   readonly secrets: Secrets
+  /** Without it, certificates are neither made nor read. */
+  readonly certificates?: Certificates
   /** Without it, there is no data plane. */
   readonly leaveTree?: LeaveTree
   /** How long a day of lifecycle rules is. Tests make it shorter; without it, a day. */
@@ -62,6 +65,7 @@ export class Cluster {
   readonly release: Release
   readonly log: Log
   readonly secrets: Secrets
+  readonly certificates: Certificates
   readonly lifecycleDayMs: number
   readonly leaveTree: LeaveTree
   readonly locks = new Locks()
@@ -78,6 +82,7 @@ export class Cluster {
     this.release = parts.release
     this.log = parts.log
     this.secrets = parts.secrets
+    this.certificates = parts.certificates ?? noCertificates
     this.lifecycleDayMs = parts.lifecycleDayMs ?? 86_400_000
     this.leaveTree = parts.leaveTree ?? (() => Promise.resolve(false))
     this.metrics = new Metrics(parts.catalog)
@@ -205,6 +210,13 @@ export class Cluster {
         )
     }
   }
+}
+
+const noCertificates: Certificates = {
+  makeSelfSigned: () => Promise.reject(failures.unavailable('Certificates cannot be made here.')),
+  makeSigningRequest: () => Promise.reject(failures.unavailable('Certificates cannot be asked for here.')),
+  read: () => undefined,
+  isKeyOf: () => undefined,
 }
 
 export const EVENTS_KEPT = 100_000

@@ -38,6 +38,8 @@ import { fpolicyEngineCommand } from './private/cli/vserver/fpolicy/policy/exter
 import { fpolicyScopeCommand } from './private/cli/vserver/fpolicy/policy/scope.ts'
 import { fpolicyPolicyCommand } from './private/cli/vserver/fpolicy/policy.ts'
 import { accounts } from './security/accounts.ts'
+import { certificateSigningRequests } from './security/certificate-signing-request.ts'
+import { certificates } from './security/certificates.ts'
 import { rolePrivileges } from './security/roles/privileges.ts'
 import { roles } from './security/roles.ts'
 import { auditMessages } from './security/audit/messages.ts'
@@ -117,6 +119,8 @@ export const behaviours: readonly Behaviour[] = [
   accounts,
   roles,
   rolePrivileges,
+  certificates,
+  certificateSigningRequests,
   keys,
   auditMessages,
   events,

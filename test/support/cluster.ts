@@ -5,6 +5,7 @@ import { Cluster, type Log, type Secrets } from '../../src/core/cluster.ts'
 import { Jobs, type JobHooks } from '../../src/core/jobs.ts'
 import { Login } from '../../src/core/login.ts'
 import { Actions } from '../../src/core/perform.ts'
+import { realCertificates } from '../../src/engines/certificates.ts'
 import { SimulatedRandom } from '../../src/engines/simulated/random.ts'
 import { SimulatedVolumes } from '../../src/engines/simulated/volumes.ts'
 import { realSystem } from '../../src/engines/system.ts'
@@ -131,6 +132,7 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
     release: release(options.release ?? '9.16.1'),
     volumesOf: simulatedByFolder(volumes),
     log: logInto(logged),
+    certificates: realCertificates,
     secrets: options.secrets ?? new QuickSecrets(),
   })
   const test = new TestCluster({ cluster, volumes, clock, logged }, options.hooks ?? {})

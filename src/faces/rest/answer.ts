@@ -325,6 +325,11 @@ class Exchange {
       const record = this.#printer(behaviour, fields, path)({ ...derived, ...performed.reveal })
       Object.assign(body, resource.createMethod === 'PUT' ? record : { num_records: 1, records: [record] })
     }
+    // What leaves no record behind has its answer alone.
+    const revealed = new Set(Object.keys(performed.reveal))
+    if (row === undefined && revealed.size > 0) {
+      Object.assign(body, { num_records: 1, records: [nester(resource, revealed)(performed.reveal)] })
+    }
     if (row !== undefined && verb === 'create' && (isDone || this.#dialect.location === 'resource')) {
       headers['location'] = recordPath(resource, path, row)
     } else if (verb === 'create' && !isDone && this.#dialect.location === 'resource' && resource.key.length === 1) {

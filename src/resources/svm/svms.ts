@@ -10,6 +10,7 @@ import { CIFS_SERVICES } from '../protocols/cifs/services.ts'
 import { CIFS_SHARES } from '../protocols/cifs/shares.ts'
 import { FPOLICY_TYPES } from '../protocols/fpolicy.ts'
 import { ACCOUNTS } from '../security/accounts.ts'
+import { CERTIFICATES } from '../security/certificates.ts'
 import { ROLES } from '../security/roles/known-roles.ts'
 import { NFS_SERVICES } from '../protocols/nfs/services.ts'
 import {
@@ -170,6 +171,7 @@ const HELD = [
 const OWNED = [
   ACCOUNTS,
   ROLES,
+  CERTIFICATES,
   ...FPOLICY_TYPES,
   EXPORT_POLICIES,
   NFS_SERVICES,
