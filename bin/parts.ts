@@ -1,5 +1,6 @@
 /** Joins the parts that the management process and the data-plane processes have in common. */
 import { Cluster, type LeaveTree, type Log, type Secrets } from '../src/core/cluster.ts'
+import { realCertificates } from '../src/engines/certificates.ts'
 import { DirectoryVolumes } from '../src/engines/directory/volumes.ts'
 import { thisMachine } from '../src/engines/machine.ts'
 import { realSystem } from '../src/engines/system.ts'
@@ -21,6 +22,7 @@ export function openCluster(parts: {
     ...parts,
     system: realSystem,
     machine: thisMachine(),
+    certificates: realCertificates,
     behaviours: new Map(behaviours.map((behaviour) => [behaviour.resource.type, behaviour])),
     volumesOf: enginesByFolder(),
   })

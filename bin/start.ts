@@ -18,6 +18,7 @@ import { startWriter } from '../src/engines/sqlite/start-writer.ts'
 import { serveManagement } from '../src/faces/rest/server.ts'
 import { printRelease } from '../src/model/release.ts'
 import { addBuiltIns, firstStart, isFirstStart } from '../src/resources/first-start.ts'
+import { adoptAccounts } from '../src/resources/security/accounts.ts'
 import { SpareVolumes } from '../src/resources/protocols/s3/bucket-volumes.ts'
 import { EfficiencySchedule } from '../src/resources/storage/efficiency-schedule.ts'
 import { LifecycleSchedule } from '../src/resources/protocols/s3/lifecycle-schedule.ts'
@@ -70,6 +71,7 @@ export async function start(given: Settings): Promise<void> {
   const actions = new Actions(cluster, jobs)
   await jobs.resume()
 
+  await adoptAccounts(cluster)
   const isFirst = await isFirstStart(cluster)
   const adminPassword = settings.adminPassword ?? randomBytes(12).toString('base64url')
   const s3 = await settlePort(settings.s3)

@@ -5,6 +5,7 @@ import type { Release } from '../model/release.ts'
 import { type Resource, resourceAt } from '../model/resource.ts'
 import { type Row, type Value, textOf } from '../model/value.ts'
 import { CommitRefused, type Catalog, type Change, type Fields, type Outcome } from '../ports/catalog.ts'
+import type { Certificates } from '../ports/certificates.ts'
 import type { Machine } from '../ports/machine.ts'
 import type { System } from '../ports/system.ts'
 import type { Volumes } from '../ports/volumes.ts'
@@ -25,6 +26,8 @@ export interface ClusterParts {
   readonly volumesOf: (aggregate: Row) => Volumes
   readonly log: Log
   readonly secrets: Secrets
+  /** Without it, certificates are neither made nor read. */
+  readonly certificates?: Certificates
   /** Without it, there is no data plane. */
   readonly leaveTree?: LeaveTree
   /** Without it, the node has no ports. */
@@ -65,6 +68,7 @@ export class Cluster {
   readonly release: Release
   readonly log: Log
   readonly secrets: Secrets
+  readonly certificates: Certificates
   readonly lifecycleDayMs: number
   readonly leaveTree: LeaveTree
   readonly machine: Machine
@@ -88,6 +92,7 @@ export class Cluster {
     this.registry = registry([...this.behaviours.values()].map(({ resource }) => resource))
     this.log = parts.log
     this.secrets = parts.secrets
+    this.certificates = parts.certificates ?? noCertificates
     this.lifecycleDayMs = parts.lifecycleDayMs ?? 86_400_000
     this.leaveTree = parts.leaveTree ?? (() => Promise.resolve(false))
     this.machine = parts.machine ?? NO_MACHINE
@@ -220,6 +225,13 @@ export class Cluster {
 }
 
 const NO_MACHINE: Machine = { ports: () => Promise.resolve([]), processors: () => ({ busyMs: 0, wholeMs: 0 }) }
+
+const noCertificates: Certificates = {
+  makeSelfSigned: () => Promise.reject(failures.unavailable('Certificates cannot be made here.')),
+  makeSigningRequest: () => Promise.reject(failures.unavailable('Certificates cannot be asked for here.')),
+  read: () => undefined,
+  isKeyOf: () => undefined,
+}
 
 export const EVENTS_KEPT = 100_000
 export const AUDIT_KEPT = 100_000

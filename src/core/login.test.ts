@@ -29,7 +29,7 @@ test('right credentials are checked once and then remembered, until the password
   const before = secrets.checks
   assert.equal(await status(cluster, basic('a1', 'first password')), 200)
   assert.equal(secrets.checks, before)
-  await cluster.call('PATCH', '/api/security/accounts/holdfast/a1', { password: 'second password' })
+  await cluster.call('PATCH', await cluster.account('a1'), { password: 'second password' })
   assert.equal(await status(cluster, basic('a1', 'first password')), 401)
   assert.equal(await status(cluster, basic('a1', 'second password')), 200)
   await cluster.close()
@@ -39,11 +39,11 @@ test('a locked account and a deleted one are shut out at once, remembered or not
   const { cluster } = await start()
   await cluster.call('POST', '/api/security/accounts', { name: 'a1', password: 'first password' })
   assert.equal(await status(cluster, basic('a1', 'first password')), 200)
-  await cluster.call('PATCH', '/api/security/accounts/holdfast/a1', { locked: true })
+  await cluster.call('PATCH', await cluster.account('a1'), { locked: true })
   assert.equal(await status(cluster, basic('a1', 'first password')), 401)
-  await cluster.call('PATCH', '/api/security/accounts/holdfast/a1', { locked: false })
+  await cluster.call('PATCH', await cluster.account('a1'), { locked: false })
   assert.equal(await status(cluster, basic('a1', 'first password')), 200)
-  await cluster.call('DELETE', '/api/security/accounts/holdfast/a1')
+  await cluster.call('DELETE', await cluster.account('a1'))
   assert.equal(await status(cluster, basic('a1', 'first password')), 401)
   await cluster.close()
 })
@@ -57,17 +57,17 @@ test('a locked account cannot use its keys either', async () => {
   })
   const key = `Bearer ${asText(made.body['records']?.[0]?.['key'])}`
   assert.equal(await status(cluster, key), 200)
-  await cluster.call('PATCH', '/api/security/accounts/holdfast/a1', { locked: true })
+  await cluster.call('PATCH', await cluster.account('a1'), { locked: true })
   assert.equal(await status(cluster, key), 401)
   await cluster.close()
 })
 
 test('the last admin who can log in cannot be deleted, locked or given another role', async () => {
   const { cluster } = await start()
-  assert.equal((await cluster.call('DELETE', '/api/security/accounts/holdfast/admin')).status, 409)
-  assert.equal((await cluster.call('PATCH', '/api/security/accounts/holdfast/admin', { locked: true })).status, 409)
+  assert.equal((await cluster.call('DELETE', await cluster.account('admin'))).status, 409)
+  assert.equal((await cluster.call('PATCH', await cluster.account('admin'), { locked: true })).status, 409)
   assert.equal(
-    (await cluster.call('PATCH', '/api/security/accounts/holdfast/admin', { role: { name: 'readonly' } })).status,
+    (await cluster.call('PATCH', await cluster.account('admin'), { role: { name: 'readonly' } })).status,
     409,
   )
   assert.equal(await status(cluster, ADMIN), 200)
@@ -77,7 +77,7 @@ test('the last admin who can log in cannot be deleted, locked or given another r
     role: { name: 'admin' },
   })
   assert.equal(
-    (await cluster.call('PATCH', '/api/security/accounts/holdfast/admin', { role: { name: 'readonly' } })).status,
+    (await cluster.call('PATCH', await cluster.account('admin'), { role: { name: 'readonly' } })).status,
     200,
   )
   await cluster.close()

@@ -2,7 +2,7 @@
  * Who calls: HTTP Basic with an account's password, or an API key as bearer token. Nothing in the time of an answer
  * tells whether a user exists: an unknown user costs a password check like a known one.
  */
-import { builtinRoles, type Role } from '../model/access.ts'
+import { builtinRoles, roleOf, type Role } from '../model/access.ts'
 import { failures } from '../model/failure.ts'
 import { type Row, textOf } from '../model/value.ts'
 import type { Cluster } from './cluster.ts'
@@ -17,6 +17,14 @@ const ADDRESSES_MAX = 10_000
 const HEADER_CHARACTERS_MAX = 8192
 /** Password checks at once; each takes a core for some 50 ms. */
 const CHECKS_MAX = 64
+
+/** Whether the account logs in to this interface with its password. */
+export function mayUseHttp(account: Row | undefined): boolean {
+  return ((account?.['applications'] ?? []) as readonly Row[]).some(
+    (each) =>
+      each['application'] === 'http' && (each['authentication_methods'] as readonly unknown[]).includes('password'),
+  )
+}
 
 export class Login {
   readonly #cluster: Cluster
@@ -50,7 +58,7 @@ export class Login {
           ? await this.#byKey(credentials)
           : undefined
     if (row === undefined) return undefined
-    const role = builtinRoles.find(({ name }) => name === row['role.name'])
+    const role = await this.#roleOf(row)
     const user = textOf(row['name'] ?? row['user.name'])
     return role === undefined ? undefined : (from) => ({ caller: { user, role: role.name, from }, role })
   }
@@ -61,12 +69,13 @@ export class Login {
     if (colon < 0) return undefined
     const { secrets } = this.#cluster
     const [user, password] = [decoded.slice(0, colon), decoded.slice(colon + 1)]
-    const owner = textOf((await this.#cluster.rows('cluster'))[0]?.['name'] ?? '')
-    const account = await this.#cluster.find('security/accounts', `${owner}/${user}`)
+    const [self] = await this.#cluster.rows('cluster')
+    const account = await this.#cluster.find('security/accounts', `${textOf(self?.['uuid'])}/${user}`)
     const hash = account?.['$password']
+    const isShutOut = account?.['locked'] === true || !mayUseHttp(account)
     const digest = secrets.digest(credentials)
     if (typeof hash === 'string' && this.#remembered.get(digest) === hash) {
-      return account?.['locked'] === true ? undefined : account
+      return isShutOut ? undefined : account
     }
     // Credentials that were right before pass even while somebody else at the address is guessing.
     this.#turnAwayGuessers(address)
@@ -75,7 +84,7 @@ export class Login {
     try {
       this.#decoy ??= secrets.hashPassword('no account has this password')
       const isRight = await secrets.checkPassword(password, typeof hash === 'string' ? hash : await this.#decoy)
-      if (!isRight || typeof hash !== 'string' || account?.['locked'] === true) return undefined
+      if (!isRight || typeof hash !== 'string' || isShutOut) return undefined
       if (this.#remembered.size >= REMEMBERED_MAX) this.#remembered.delete(this.#remembered.keys().next().value ?? '')
       this.#remembered.set(digest, hash)
       return account
@@ -89,9 +98,25 @@ export class Login {
     const row = await this.#cluster.find('security/authentication/keys', uuidOfToken(token) ?? '')
     const expected = typeof row?.['$digest'] === 'string' ? row['$digest'] : secrets.digest('')
     if (row === undefined || !secrets.isEqual(secrets.digest(token), expected)) return undefined
-    const user = `${textOf(row['user.owner.name'])}/${textOf(row['user.name'])}`
-    const account = await this.#cluster.find('security/accounts', user)
+    const owner = await this.#ownerNamed(textOf(row['user.owner.name']))
+    const account = await this.#cluster.find('security/accounts', `${owner}/${textOf(row['user.name'])}`)
     return account?.['locked'] === true ? undefined : row
+  }
+
+  async #ownerNamed(name: string): Promise<string> {
+    const [self] = await this.#cluster.rows('cluster')
+    if (self?.['name'] === name) return textOf(self['uuid'])
+    return (await this.#cluster.keyOfName('svm/svms', name)) ?? ''
+  }
+
+  /** One of those that every cluster has, or one that was made. */
+  async #roleOf(row: Row): Promise<Role | undefined> {
+    const name = textOf(row['role.name'])
+    const builtIn = builtinRoles.find((role) => role.name === name)
+    const owner = row['owner.uuid']
+    if (builtIn !== undefined || owner === undefined) return builtIn
+    const made = await this.#cluster.find('security/roles', `${textOf(owner)}/${name}`)
+    return made === undefined ? undefined : roleOf(name, made['privileges'])
   }
 
   #turnAwayGuessers(from: string): void {

@@ -1,5 +1,9 @@
-/** Who may do what: a role is a list of path prefixes with an access; the longest prefix that fits decides. */
-export type Access = 'all' | 'readonly' | 'none'
+/**
+ * Who may do what: a role is a list of paths with an access; the longest path that fits decides. A path stands for all
+ * below it, and `*` in it for any one word: `/api/svm/svms/*`.
+ */
+export const ACCESSES = ['all', 'readonly', 'none', 'read_create', 'read_modify', 'read_create_modify'] as const
+export type Access = (typeof ACCESSES)[number]
 
 export interface Privilege {
   readonly path: string
@@ -25,10 +29,44 @@ export const builtinRoles: readonly Role[] = [
   { name: 'none', privileges: [{ path: '/api', access: 'none' }] },
 ]
 
+/** The roles that every SVM has. */
+export const builtinSvmRoles: readonly Role[] = [
+  { name: 'vsadmin', privileges: [{ path: '/api', access: 'all' }] },
+  { name: 'vsadmin-readonly', privileges: [{ path: '/api', access: 'readonly' }] },
+]
+
+/** A role that was made, by what its record says. Commands of the command line are kept there, and grant nothing here. */
+export function roleOf(name: string, privileges: unknown): Role {
+  const all = (privileges ?? []) as readonly Privilege[]
+  return { name, privileges: all.filter(({ path }) => path.startsWith('/')) }
+}
+
 export function mayDo(role: Role, path: string, method: string): boolean {
+  const words = path.split('/')
   const fitting = role.privileges
-    .filter((privilege) => path === privilege.path || path.startsWith(`${privilege.path}/`))
-    .toSorted((a, b) => b.path.length - a.path.length)[0]
-  if (fitting === undefined || fitting.access === 'none') return false
-  return fitting.access === 'all' || method === 'GET' || method === 'HEAD' || method === 'OPTIONS'
+    .filter((privilege) => fits(privilege.path.split('/'), words))
+    .toSorted((a, b) => specificity(b.path) - specificity(a.path) || b.path.length - a.path.length)[0]
+  return fitting !== undefined && METHODS[fitting.access].includes(method)
+}
+
+const READ = ['GET', 'HEAD', 'OPTIONS']
+const CREATE = ['POST', 'PUT']
+
+const METHODS: Readonly<Record<Access, readonly string[]>> = {
+  none: [],
+  readonly: READ,
+  read_create: [...READ, ...CREATE],
+  read_modify: [...READ, 'PATCH'],
+  read_create_modify: [...READ, ...CREATE, 'PATCH'],
+  all: [...READ, ...CREATE, 'PATCH', 'DELETE'],
+}
+
+function fits(pattern: readonly string[], words: readonly string[]): boolean {
+  return pattern.length <= words.length && pattern.every((word, at) => word === '*' || word === words[at])
+}
+
+/** How many words it has; of as many, the one with fewer `*`. */
+function specificity(path: string): number {
+  const words = path.split('/')
+  return words.length - words.filter((word) => word === '*').length / (words.length + 1)
 }

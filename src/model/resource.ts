@@ -69,6 +69,8 @@ export interface ResourceDeclaration {
   readonly since?: string
   /** The fields that address one in its path, after the path's own keys. None for a singleton. */
   readonly key: readonly string[]
+  /** Fields that are shown beside the key where no fields are asked for and only keys are shown. */
+  readonly shownUnasked?: readonly string[]
   /** A field that addresses one as well as its key does. */
   readonly alsoBy?: string
   /** The type of the records, where they are those of another resource (a second path to the same rows). */
@@ -99,6 +101,7 @@ export interface Resource {
   readonly doc: string
   readonly since: string | undefined
   readonly key: readonly string[]
+  readonly shownUnasked: readonly string[]
   readonly alsoBy: string | undefined
   readonly rowsOf: string
   readonly recordKey: readonly string[]
@@ -127,6 +130,7 @@ export function resource(declared: ResourceDeclaration): Resource {
     doc: declared.doc,
     since: declared.since,
     key: declared.key,
+    shownUnasked: declared.shownUnasked ?? [],
     alsoBy: declared.alsoBy,
     rowsOf: declared.rowsOf ?? declared.path.slice(1),
     recordKey: declared.recordKey ?? ['uuid'],

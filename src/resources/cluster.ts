@@ -90,20 +90,11 @@ export const cluster = define(
   },
 )
 
-/** Accounts and API keys are kept under the name of the cluster: they follow it, so that a rename shuts nobody out. */
+/** API keys are kept under the name of the cluster: they follow it, so that a rename shuts nobody out. */
 async function renameOwner(cluster: Cluster, from: string, to: string): Promise<Change[]> {
   if (from === to) return []
-  const accounts = await cluster.catalog.records('security/accounts')
   const keys = await cluster.rows('security/authentication/keys')
-  return [
-    ...accounts
-      .filter(({ body }) => body['owner.name'] === from)
-      .flatMap(({ type, key, body }): Change[] => [
-        { do: 'remove-record', type, key },
-        cluster.put(type, { ...body, 'owner.name': to }),
-      ]),
-    ...keys
-      .filter((key) => key['user.owner.name'] === from)
-      .map((key) => cluster.put('security/authentication/keys', { ...key, 'user.owner.name': to })),
-  ]
+  return keys
+    .filter((key) => key['user.owner.name'] === from)
+    .map((key) => cluster.put('security/authentication/keys', { ...key, 'user.owner.name': to }))
 }

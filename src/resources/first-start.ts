@@ -11,6 +11,7 @@ import { type Row, textAt, textOf } from '../model/value.ts'
 import { addBuiltInNetwork } from './network/built-in.ts'
 import { BUCKET_BYTES_MAX } from './protocols/s3/bucket-fields.ts'
 import { USERS } from './protocols/s3/services/users.ts'
+import { firstAccount } from './security/accounts.ts'
 import { builtIns } from './storage/snapshot-policies/built-in.ts'
 import { addBuiltInEfficiency } from './storage/volume-efficiency-policies/built-in.ts'
 import { addBuiltInEvents } from './support/ems/filters.ts'
@@ -60,14 +61,7 @@ async function makeCluster(cluster: Cluster, wanted: FirstStart): Promise<Row> {
   const [known] = await cluster.rows('cluster')
   const uuid = () => cluster.system.random.uuid()
   const self: Row = known ?? { uuid: uuid(), name: 'holdfast', wire_dialect: 'auto', location: '', contact: '' }
-  const admin: Row = {
-    'owner.name': self['name'] ?? '',
-    name: 'admin',
-    'role.name': 'admin',
-    locked: false,
-    scope: 'cluster',
-    $password: await cluster.secrets.hashPassword(wanted.adminPassword),
-  }
+  const admin = await firstAccount(cluster, textAt(self, 'uuid'), wanted.adminPassword)
   const now = cluster.now()
   const fresh =
     known === undefined

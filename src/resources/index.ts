@@ -63,6 +63,10 @@ import { fpolicyPolicyCommand } from './private/cli/vserver/fpolicy/policy.ts'
 import { resourceTags } from './resource-tags.ts'
 import { taggedResources } from './resource-tags/resources.ts'
 import { accounts } from './security/accounts.ts'
+import { certificateSigningRequests } from './security/certificate-signing-request.ts'
+import { certificates } from './security/certificates.ts'
+import { rolePrivileges } from './security/roles/privileges.ts'
+import { roles } from './security/roles.ts'
 import { auditMessages } from './security/audit/messages.ts'
 import { keys } from './security/authentication/keys.ts'
 import { aggregates } from './storage/aggregates.ts'
@@ -149,6 +153,10 @@ export const behaviours: readonly Behaviour[] = [
   policies,
   groups,
   accounts,
+  roles,
+  rolePrivileges,
+  certificates,
+  certificateSigningRequests,
   keys,
   auditMessages,
   loginMessages,

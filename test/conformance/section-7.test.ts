@@ -66,7 +66,8 @@ test('7 status 403: the role lacks the privilege', async () => {
   assert.equal((await watcher.get('/api/storage/volumes')).status, 200)
   isError(await watcher.call('POST', '/api/svm/svms', { name: 'x' }), 403)
   isError(await watcher.call('DELETE', svm.path), 403)
-  assert.equal((await api.call('DELETE', `/api/security/accounts/holdfast/${name}`)).status, 200)
+  const owner = asText((await api.get('/api/cluster?fields=uuid')).body['uuid'])
+  assert.equal((await api.call('DELETE', `/api/security/accounts/${owner}/${name}`)).status, 200)
   watcher.close()
 })
 

@@ -5,6 +5,7 @@ import { Cluster, type Log, type Secrets } from '../../src/core/cluster.ts'
 import { Jobs, type JobHooks } from '../../src/core/jobs.ts'
 import { Login } from '../../src/core/login.ts'
 import { Actions } from '../../src/core/perform.ts'
+import { realCertificates } from '../../src/engines/certificates.ts'
 import { SimulatedRandom } from '../../src/engines/simulated/random.ts'
 import { SimulatedVolumes } from '../../src/engines/simulated/volumes.ts'
 import { realSystem } from '../../src/engines/system.ts'
@@ -100,6 +101,12 @@ export class TestCluster {
     return asText(found['uuid'])
   }
 
+  /** The path of an account of the cluster. */
+  async account(name: string): Promise<string> {
+    const { body } = await this.call('GET', '/api/cluster?fields=uuid')
+    return `/api/security/accounts/${asText(body['uuid'])}/${name}`
+  }
+
   async close(): Promise<void> {
     await this.jobs.drain(5000)
     await this.cluster.catalog.close()
@@ -127,6 +134,7 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
     machine: options.machine ?? testMachine(TEST_PORTS),
     volumesOf: simulatedByFolder(volumes),
     log: logInto(logged),
+    certificates: realCertificates,
     secrets: options.secrets ?? new QuickSecrets(),
   })
   const test = new TestCluster({ cluster, volumes, clock, logged }, options.hooks ?? {})

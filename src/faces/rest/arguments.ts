@@ -51,7 +51,7 @@ export function readArguments(
     expressions.length > 0
       ? selectFields(resource, expressions, release, isLenient)
       : isCollection && dialect.fieldsByDefault === 'keys'
-        ? new Set(identity)
+        ? new Set([...identity, ...resource.shownUnasked])
         : selectFields(resource, ['*'], release)
   if (dialect.keysAlways) for (const path of identity) fields.add(path)
 

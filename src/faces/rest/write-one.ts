@@ -6,7 +6,7 @@ import { derive, findInstance, insistOnParents } from '../../core/read.ts'
 import { failures } from '../../model/failure.ts'
 import { selectFields } from '../../model/fields.ts'
 import type { Resource } from '../../model/resource.ts'
-import { flatten } from '../../model/shape.ts'
+import { flatten, nester } from '../../model/shape.ts'
 import { type Json, type Row, textAt } from '../../model/value.ts'
 import type { RestReply } from './answer.ts'
 import { changeArguments, writeArguments, type WriteArguments } from './arguments.ts'
@@ -91,6 +91,11 @@ async function written(
     const [derived = shown] = row === undefined ? [] : await derive(cluster, behaviour, [row], fields)
     const record = exchange.printer(fields)({ ...derived, ...performed.reveal })
     Object.assign(body, resource.createMethod === 'PUT' ? record : { num_records: 1, records: [record] })
+  }
+  // What leaves no record behind has its answer alone.
+  const revealed = new Set(Object.keys(performed.reveal))
+  if (shown === undefined && revealed.size > 0) {
+    Object.assign(body, { num_records: 1, records: [nester(resource, revealed)(performed.reveal)] })
   }
   if (shown !== undefined && verb === 'create' && (isDone || dialect.location === 'resource')) {
     headers['location'] = recordPath(resource, exchange.collection, shown)

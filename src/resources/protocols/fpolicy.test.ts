@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { recordsOf, type Body } from '../../../test/support/body.ts'
+import { asList, recordsOf, type Body } from '../../../test/support/body.ts'
 import { startTestCluster, type TestCluster } from '../../../test/support/cluster.ts'
 
 const CLI = '/api/private/cli/vserver/fpolicy/policy'
@@ -146,13 +146,13 @@ test('an SVM with anything of FPolicy is shown with all of it, and loses all of 
   await made({ cluster, base }, 'engines', ENGINE)
   await made({ cluster, base }, 'policies', { name: 'p1', events: [{ name: 'ev1' }], engine: { name: 'e1' } })
   const [row] = recordsOf((await cluster.call('GET', '/api//protocols/fpolicy?svm.name=svm1&fields=policies,svm')).body)
-  const [policy] = row?.['policies'] as unknown as Body[]
+  const [policy] = asList(row?.['policies'])
   assert.deepEqual(
     [row?.['svm']?.['name'], policy?.['name'], policy?.['enabled'], policy?.['engine'], policy?.['events']],
     ['svm1', 'p1', false, { name: 'e1' }, [{ name: 'ev1' }]],
   )
   const { body } = await cluster.call('GET', `${base}?fields=events,engines.name`)
-  const [event] = body['events'] as unknown as Body[]
+  const [event] = asList(body['events'])
   assert.deepEqual(
     [event?.['name'], event?.['file_operations'], body['engines']],
     ['ev1', { open: true }, [{ name: 'e1' }]],

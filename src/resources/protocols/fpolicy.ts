@@ -45,10 +45,10 @@ export const fpolicy = define(
           rows.set(svm, row)
         }
       }
-      return [...rows].map(([svm, parts]) => ({
-        'svm.uuid': svm,
-        ...Object.fromEntries(Object.entries(parts).map(([part, records]) => [part, records.map(partOf)])),
-      }))
+      return [...rows].map(([svm, parts]) => {
+        const shown = Object.entries(parts).map(([part, records]) => [part, records.map(partOf)])
+        return Object.fromEntries([['svm.uuid', svm], ...shown]) as Row
+      })
     },
     remove: inline({
       alone: () => [POLICIES_LOCK],

@@ -1,38 +1,62 @@
 import { define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
+import { mayUseHttp } from '../../core/login.ts'
 import { inline } from '../../core/verb.ts'
 import { builtinRoles } from '../../model/access.ts'
 import { failures } from '../../model/failure.ts'
-import { flag, name, oneOf, secret, text } from '../../model/kinds/index.ts'
-import { type Row, textAt, textOf } from '../../model/value.ts'
+import { flag, name, secret, text } from '../../model/kinds/index.ts'
+import { type Row, textAt } from '../../model/value.ts'
+import { applicationsKind, settledApplications, USUAL_APPLICATIONS, usesPassword } from './accounts/applications.ts'
+import { clusterOwner, ownerFields, ownerNamed, ownerNames, type Owner } from './owners.ts'
+import { ACCOUNTS_LOCK, insistOnRole } from './roles/known-roles.ts'
 
-const TYPE = 'security/accounts'
+export const ACCOUNTS = 'security/accounts'
 
 const PASSWORD_CHARACTERS_MIN = 8
+/** A shorter name is in too many words to be kept out of passwords. */
+const NAME_IN_PASSWORD_CHARACTERS_MIN = 3
+/** Of the cluster and of all SVMs. */
+const ACCOUNTS_MAX = 10_000
+
+/** What clients of the interface know these failures by. */
+const codes = {
+  passwordHasName: 7_077_918,
+  samePassword: 7_077_925,
+  lockWithoutPassword: 7_077_929,
+  noPassword: 7_078_900,
+} as const
 
 export const roleNames = builtinRoles.map((role) => role.name)
 
 export const accounts = define(
   {
-    path: '/security/accounts',
+    path: `/${ACCOUNTS}`,
     noun: 'account',
-    doc: 'Who may log in to the management interface, and with which role.',
-    key: ['owner.name', 'name'],
-    recordKey: ['owner.name', 'name'],
-    nameWithin: 'owner.name',
+    doc: 'Who may log in, by which applications, and with which role.',
+    key: ['owner.uuid', 'name'],
+    recordKey: ['owner.uuid', 'name'],
+    parent: 'owner.uuid',
+    nameWithin: 'owner.uuid',
     fields: {
       name: { doc: 'The name of the user.', kind: name({ charactersMax: 64 }), set: 'create', required: true },
-      'owner.name': { doc: 'The cluster the account is of.', kind: text(), set: 'create' },
-      'role.name': { doc: 'What the user may do.', kind: oneOf(...roleNames), set: 'always', default: 'admin' },
+      ...ownerFields,
+      'role.name': {
+        doc: 'What the user may do: the name of a role of the same owner. Without it, everything.',
+        kind: text({ charactersMin: 1, charactersMax: 128 }),
+        set: 'always',
+      },
+      applications: {
+        doc: 'By which applications the user logs in. Without it, this interface with the password.',
+        kind: applicationsKind(),
+        set: 'always',
+      },
       password: {
         doc: 'The password. It is never shown.',
         kind: secret({ charactersMin: PASSWORD_CHARACTERS_MIN, charactersMax: 128 }),
         set: 'always',
-        required: true,
       },
       comment: { doc: 'Whose account it is.', kind: text({ charactersMax: 128 }), set: 'always' },
       locked: { doc: 'Whether logins are refused.', kind: flag(), set: 'always', default: false },
-      scope: { doc: 'What it reaches.', kind: oneOf('cluster', 'svm') },
     },
   },
   {
@@ -41,60 +65,69 @@ export const accounts = define(
         isSame: (cluster, row, given) => cluster.secrets.checkPassword(given, textAt(row, '$password')),
       },
     },
+    derive: [ownerNames],
     create: inline({
+      example: { name: 'account_example', password: 'a password to show', 'role.name': 'readonly' },
       async plan(cluster, { draft }) {
-        const clusterName = await nameOfCluster(cluster)
-        const owner = textOf(draft['owner.name'] ?? clusterName)
-        if (owner !== clusterName)
-          throw failures.badValue('owner.name', 'accounts are of the cluster; SVM accounts come later.')
-        const key = `${owner}/${textAt(draft, 'name')}`
-        if ((await cluster.find(TYPE, key)) !== undefined) throw failures.duplicate('An account of that name', 'name')
-        const row = await hashed(cluster, { ...draft, 'owner.name': owner, scope: 'cluster' })
-        return { key, input: row, locks: [`account:${key}`] }
+        const owner = await ownerNamed(cluster, draft['owner.name'])
+        const key = `${owner.uuid}/${textAt(draft, 'name')}`
+        if ((await cluster.find(ACCOUNTS, key)) !== undefined) {
+          throw failures.duplicate('An account of that name', 'name')
+        }
+        if ((await cluster.rows(ACCOUNTS)).length >= ACCOUNTS_MAX) {
+          throw failures.invalid(undefined, `The cluster has ${ACCOUNTS_MAX} accounts, which is the limit.`)
+        }
+        const { 'owner.name': _, ...given } = draft
+        const usualRole = owner.scope === 'cluster' ? 'admin' : 'vsadmin'
+        const whole = { 'role.name': usualRole, ...given, 'owner.uuid': owner.uuid, scope: owner.scope }
+        const row = await settled(cluster, whole, owner)
+        return { key, input: row, locks: [ACCOUNTS_LOCK] }
       },
       step: {
         name: 'write record',
         async run(cluster, { input }) {
-          await cluster.commit([cluster.put(TYPE, input, { expect: 'absent' })])
+          // The role may have gone since the plan was made.
+          await insistOnRole(cluster, ownerOf(input), textAt(input, 'role.name'))
+          await cluster.commit([cluster.put(ACCOUNTS, input, { expect: 'absent' })])
         },
       },
     }),
     modify: inline({
-      async plan(cluster, { row, draft }) {
-        const key = `${textAt(row, 'owner.name')}/${textAt(row, 'name')}`
-        return { key, input: await hashed(cluster, draft), locks: ['accounts'] }
+      async plan(cluster, { row = {}, draft }) {
+        const input = await withHash(cluster, row, draft)
+        await settled(cluster, { ...row, ...input }, ownerOf(row))
+        return { key: keyOf(row), input, locks: [ACCOUNTS_LOCK] }
       },
       step: {
         name: 'write record',
         async run(cluster, { key, input }) {
-          const record = await cluster.catalog.record(TYPE, key)
+          const record = await cluster.catalog.record(ACCOUNTS, key)
           if (record === undefined) throw failures.notFound('account')
           const before = record.body as Row
-          const after: Row = { ...before, ...input }
+          const after = await settled(cluster, { ...before, ...input }, ownerOf(before))
           if (isActiveAdmin(before) && !isActiveAdmin(after)) await insistOnAnotherAdmin(cluster, key)
-          await cluster.commit([cluster.put(TYPE, after, { expect: record.revision })])
+          await cluster.commit([cluster.put(ACCOUNTS, after, { expect: record.revision })])
         },
       },
     }),
     remove: inline({
-      plan(_cluster, { row, caller }) {
-        const key = `${textAt(row, 'owner.name')}/${textAt(row, 'name')}`
-        if (row?.['name'] === caller.user) throw failures.inUse('An account cannot delete itself.', 'name')
-        return Promise.resolve({ key, input: {}, locks: ['accounts'] })
+      plan(_cluster, { row = {}, caller }) {
+        if (row['scope'] === 'cluster' && row['name'] === caller.user) {
+          throw failures.inUse('An account cannot delete itself.', 'name')
+        }
+        return Promise.resolve({ key: keyOf(row), input: {}, locks: [ACCOUNTS_LOCK] })
       },
       step: {
         name: 'remove record',
         async run(cluster, { key }) {
-          await insistOnAnotherAdmin(cluster, key)
-          const keys = (await cluster.rows('security/authentication/keys')).filter(
-            (row) => `${textAt(row, 'user.owner.name')}/${textAt(row, 'user.name')}` === key,
-          )
+          const account = await cluster.find(ACCOUNTS, key)
+          if (account === undefined) return
+          if (isActiveAdmin(account)) await insistOnAnotherAdmin(cluster, key)
           await cluster.commit([
-            ...keys.map(
-              (row) =>
-                ({ do: 'remove-record', type: 'security/authentication/keys', key: textAt(row, 'uuid') }) as const,
+            ...(await keysOf(cluster, account)).map(
+              (uuid) => ({ do: 'remove-record', type: 'security/authentication/keys', key: uuid }) as const,
             ),
-            { do: 'remove-record', type: TYPE, key },
+            { do: 'remove-record', type: ACCOUNTS, key },
           ])
         },
       },
@@ -102,25 +135,96 @@ export const accounts = define(
   },
 )
 
-export async function nameOfCluster(cluster: Cluster): Promise<string> {
-  return textOf((await cluster.rows('cluster'))[0]?.['name'] ?? '')
+/** The first account of a new cluster. */
+export async function firstAccount(cluster: Cluster, clusterUuid: string, password: string): Promise<Row> {
+  return {
+    'owner.uuid': clusterUuid,
+    name: 'admin',
+    'role.name': 'admin',
+    applications: USUAL_APPLICATIONS,
+    locked: false,
+    scope: 'cluster',
+    $password: await cluster.secrets.hashPassword(password),
+  }
+}
+
+/** Accounts of earlier releases are kept under the name of the cluster. At each start, before anybody logs in. */
+export async function adoptAccounts(cluster: Cluster): Promise<void> {
+  const { uuid } = await clusterOwner(cluster)
+  const old = (await cluster.catalog.records(ACCOUNTS)).filter(({ body }) => body['owner.uuid'] === undefined)
+  if (uuid === '' || old.length === 0) return
+  await cluster.commit(
+    old.flatMap(({ type, key, body }) => {
+      const { 'owner.name': _, ...kept } = body
+      const account = { applications: USUAL_APPLICATIONS, ...kept, 'owner.uuid': uuid }
+      return [{ do: 'remove-record', type, key } as const, cluster.put(type, account)]
+    }),
+  )
+}
+
+function keyOf(account: Row): string {
+  return `${textAt(account, 'owner.uuid')}/${textAt(account, 'name')}`
+}
+
+function ownerOf(account: Row): Owner {
+  return { uuid: textAt(account, 'owner.uuid'), name: '', scope: account['scope'] === 'svm' ? 'svm' : 'cluster' }
+}
+
+/** Whole and checked; the password as its hash: the field itself is never stored. */
+async function settled(cluster: Cluster, row: Row, owner: Owner): Promise<Row> {
+  await insistOnRole(cluster, owner, textAt(row, 'role.name'))
+  const applications = settledApplications(row['applications'])
+  const hashed = await withHash(cluster, row, row)
+  const hasPassword = typeof hashed['$password'] === 'string'
+  if (!hasPassword && usesPassword(applications)) {
+    throw failures.invalid('password', 'Field "password" is required: the account logs in with one.', codes.noPassword)
+  }
+  if (!hasPassword && row['locked'] === true) {
+    throw failures.invalid('locked', 'An account without a password cannot be locked.', codes.lockWithoutPassword)
+  }
+  return { ...hashed, applications }
+}
+
+async function withHash(cluster: Cluster, account: Row, given: Row): Promise<Row> {
+  const { password, ...rest } = given
+  if (typeof password !== 'string') return rest
+  const user = textAt(account, 'name')
+  if (user.length >= NAME_IN_PASSWORD_CHARACTERS_MIN && password.toLowerCase().includes(user.toLowerCase())) {
+    throw failures.invalid('password', 'The password must not contain the name of the user.', codes.passwordHasName)
+  }
+  const before = account['$password']
+  if (typeof before === 'string' && (await cluster.secrets.checkPassword(password, before))) {
+    // Tools tell by the beginning of these words that the password is as they want it (netapp.ontap 22.7).
+    throw failures.invalid('password', 'New password must be different than the old password.', codes.samePassword)
+  }
+  return { ...rest, $password: await cluster.secrets.hashPassword(password) }
 }
 
 async function insistOnAnotherAdmin(cluster: Cluster, key: string): Promise<void> {
-  const admins = (await cluster.rows(TYPE)).filter(
-    (row) => isActiveAdmin(row) && `${textAt(row, 'owner.name')}/${textAt(row, 'name')}` !== key,
-  )
+  const admins = (await cluster.rows(ACCOUNTS)).filter((row) => isActiveAdmin(row) && keyOf(row) !== key)
   if (admins.length === 0) {
     throw failures.inUse('It is the last account with the role admin that can log in. Make another one first.', 'name')
   }
 }
 
 function isActiveAdmin(account: Row): boolean {
-  return account['role.name'] === 'admin' && account['locked'] !== true
+  return (
+    account['scope'] === 'cluster' &&
+    account['role.name'] === 'admin' &&
+    account['locked'] !== true &&
+    typeof account['$password'] === 'string' &&
+    mayUseHttp(account)
+  )
 }
 
-/** The password as its hash; the field itself is never stored. */
-async function hashed(cluster: Cluster, row: Row): Promise<Row> {
-  const { password, ...rest } = row
-  return typeof password === 'string' ? { ...rest, $password: await cluster.secrets.hashPassword(password) } : rest
+/** The API keys that log the account in. */
+async function keysOf(cluster: Cluster, account: Row): Promise<string[]> {
+  const user = textAt(account, 'name')
+  const found: string[] = []
+  for (const row of await cluster.rows('security/authentication/keys')) {
+    if (row['user.name'] !== user) continue
+    const owner = await ownerNamed(cluster, row['user.owner.name']).catch(() => undefined)
+    if (owner?.uuid === account['owner.uuid']) found.push(textAt(row, 'uuid'))
+  }
+  return found
 }

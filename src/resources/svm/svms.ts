@@ -9,6 +9,9 @@ import { defaultExportPolicy, EXPORT_POLICIES, EXPORT_POLICIES_LOCK } from '../p
 import { CIFS_SERVICES } from '../protocols/cifs/services.ts'
 import { CIFS_SHARES } from '../protocols/cifs/shares.ts'
 import { FPOLICY_TYPES } from '../protocols/fpolicy.ts'
+import { ACCOUNTS } from '../security/accounts.ts'
+import { CERTIFICATES } from '../security/certificates.ts'
+import { ROLES } from '../security/roles/known-roles.ts'
 import { NFS_SERVICES } from '../protocols/nfs/services.ts'
 import {
   insistOnNothingKept,
@@ -192,6 +195,9 @@ const HELD = [
 
 /** What goes with its SVM. */
 const OWNED = [
+  ACCOUNTS,
+  ROLES,
+  CERTIFICATES,
   ...FPOLICY_TYPES,
   EXPORT_POLICIES,
   NFS_SERVICES,

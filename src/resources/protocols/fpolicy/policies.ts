@@ -126,13 +126,10 @@ const STATE: ReadonlySet<string> = new Set(['enabled', 'priority'])
 
 async function checkPolicy(cluster: Cluster, row: Row): Promise<void> {
   const svm = textAt(row, 'svm.uuid')
-  for (const { name = '' } of (row['events'] ?? []) as readonly Row[]) {
-    if ((await cluster.find(FPOLICY_EVENTS, `${svm}/${String(name as string)}`)) === undefined) {
-      throw failures.invalid(
-        'events',
-        `The SVM has no FPolicy event "${String(name as string).slice(0, 80)}".`,
-        codes.event,
-      )
+  for (const event of (row['events'] ?? []) as readonly Row[]) {
+    const name = textAt(event, 'name')
+    if ((await cluster.find(FPOLICY_EVENTS, `${svm}/${name}`)) === undefined) {
+      throw failures.invalid('events', `The SVM has no FPolicy event "${name.slice(0, 80)}".`, codes.event)
     }
   }
   const engine = textAt(row, 'engine.name') || NATIVE_ENGINE

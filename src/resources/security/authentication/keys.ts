@@ -2,7 +2,8 @@ import { define } from '../../../core/behaviour.ts'
 import { inline, uuidOfNew } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
-import { nameOfCluster, roleNames } from '../accounts.ts'
+import { roleNames } from '../accounts.ts'
+import { clusterOwner } from '../owners.ts'
 import { plainRemove } from '../../../core/plain.ts'
 import { makeToken } from '../../../core/token.ts'
 import { textAt, textOf } from '../../../model/value.ts'
@@ -34,9 +35,9 @@ export const keys = define(
   {
     create: inline({
       async plan(cluster, { draft }) {
-        const owner = textOf(draft['user.owner.name'] ?? (await nameOfCluster(cluster)))
-        const isKnown =
-          owner === (await nameOfCluster(cluster)) || (await cluster.keyOfName('svm/svms', owner)) !== undefined
+        const self = await clusterOwner(cluster)
+        const owner = textOf(draft['user.owner.name'] ?? self.name)
+        const isKnown = owner === self.name || (await cluster.keyOfName('svm/svms', owner)) !== undefined
         if (!isKnown) throw failures.badValue('user.owner.name', `there is no cluster or SVM "${owner}".`)
         if ((await cluster.rows(TYPE)).length >= KEYS_MAX) {
           throw failures.invalid(undefined, `The cluster has ${KEYS_MAX} API keys, which is the limit.`)

@@ -45,8 +45,11 @@ function changing(example: Row, change: (request: VerbRequest, acls: readonly Ro
     async plan(cluster, request) {
       const share = await shareAt(cluster, request.path)
       const acls = settledAcls(change(request, aclsOf(share)))
-      const { user_or_group: who, type } = { ...request.row, ...request.draft }
-      return { key: `${String(who as string)}/${String(type as string)}`, input: { share: keyOf(request.path), acls } }
+      const who = { ...request.row, ...request.draft }
+      return {
+        key: `${textAt(who, 'user_or_group')}/${textAt(who, 'type')}`,
+        input: { share: keyOf(request.path), acls },
+      }
     },
     step: {
       name: 'write record',

@@ -36,11 +36,10 @@ export function rowsBy(spelling: Spelling): NonNullable<Acts['rows']> {
     const svms = new Map((await cluster.rows('svm/svms')).map((svm) => [svm['uuid'], svm['name'] ?? null]))
     return (await cluster.rows(spelling.type))
       .filter((row) => spelling.isShown?.(row) ?? true)
-      .map((row) => ({
-        ...spelling.show(row),
-        vserver: svms.get(row['svm.uuid'] ?? null) ?? null,
-        [spelling.name]: row['name'] ?? null,
-      }))
+      .map((row) => {
+        const named = { vserver: svms.get(row['svm.uuid'] ?? null) ?? null, [spelling.name]: row['name'] ?? null }
+        return Object.assign(named, spelling.show(row))
+      })
   }
 }
 

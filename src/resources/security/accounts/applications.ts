@@ -1,0 +1,66 @@
+/** By which ways an account may log in, and how it shows who it is there. */
+import { failures } from '../../../model/failure.ts'
+import { each, list, oneOf, type Kind } from '../../../model/kinds/index.ts'
+import type { Row, Value } from '../../../model/value.ts'
+
+const APPLICATIONS_MAX = 16
+
+/** Tools call it `service-processor` too, as the command line does. */
+function application(): Kind {
+  const kind = oneOf('http', 'ssh', 'console', 'ontapi', 'service_processor', 'amqp', 'rsh', 'telnet')
+  return { ...kind, parse: (value) => kind.parse(value === 'service-processor' ? 'service_processor' : value) }
+}
+
+export const applicationsKind = () =>
+  each(
+    {
+      application: {
+        kind: application(),
+        doc: '`http` is this interface. Logins by others are not there yet.',
+        required: true,
+      },
+      authentication_methods: {
+        kind: list(oneOf('password', 'publickey', 'domain', 'nsswitch', 'certificate', 'saml'), { elementsMax: 8 }),
+        doc: 'How it shows who it is.',
+        required: true,
+      },
+      second_authentication_method: {
+        kind: oneOf('none', 'password', 'publickey', 'nsswitch', 'domain', 'totp'),
+        doc: 'How it does so once more, with ssh.',
+      },
+    },
+    { elementsMax: APPLICATIONS_MAX },
+  )
+
+/** Those of an account that says nothing: this interface, with its password. */
+export const USUAL_APPLICATIONS: readonly Row[] = [
+  { application: 'http', authentication_methods: ['password'], second_authentication_method: 'none' },
+]
+
+/** Whole, each application once. */
+export function settledApplications(given: Value | undefined): readonly Row[] {
+  const applications = ((given ?? USUAL_APPLICATIONS) as readonly Row[]).map((each): Row =>
+    Object.assign({ second_authentication_method: 'none' }, each),
+  )
+  if (applications.length === 0) throw failures.badValue('applications', 'it needs one application at least.')
+  for (const [at, each] of applications.entries()) {
+    if (applications.findIndex((other) => other['application'] === each['application']) !== at) {
+      throw failures.badValue('applications', 'an application is given twice. Put its methods into one entry.')
+    }
+    if ((each['authentication_methods'] as readonly Value[]).length === 0) {
+      throw failures.badValue('applications', 'an application needs one authentication method at least.')
+    }
+    if (each['second_authentication_method'] !== 'none' && each['application'] !== 'ssh') {
+      throw failures.badValue('applications', 'only ssh has a second authentication method.')
+    }
+  }
+  return applications
+}
+
+export function usesPassword(applications: readonly Row[]): boolean {
+  return applications.some((each) => hasPassword(each) || each['second_authentication_method'] === 'password')
+}
+
+function hasPassword(application: Row): boolean {
+  return (application['authentication_methods'] as readonly Value[]).includes('password')
+}

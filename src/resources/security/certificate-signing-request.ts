@@ -1,0 +1,93 @@
+import { define } from '../../core/behaviour.ts'
+import { inline } from '../../core/verb.ts'
+import { failures } from '../../model/failure.ts'
+import { count, oneOf, text } from '../../model/kinds/index.ts'
+import { textAt } from '../../model/value.ts'
+import { SUBJECT_PARTS } from '../../ports/certificates.ts'
+import { alternativeFields, alternativesOf, HASHES } from './certificates/asked.ts'
+
+/** What clients of the interface know these failures by. */
+const codes = { subject: 3_735_713, strength: 3_735_741 } as const
+
+/** Bits of security, and the length of the key that has them (NIST SP 800-57, part 1, table 2). */
+const STRENGTHS = { rsa: { 112: 2048, 128: 3072 }, ec: { 112: 256, 128: 256, 192: 384 } } as const
+
+export const certificateSigningRequests = define(
+  {
+    path: '/security/certificate-signing-request',
+    noun: 'certificate signing request',
+    doc: 'Makes a pair of keys, and the request that an authority signs. Nothing of it is kept: the answer alone has the key.',
+    since: '9.8',
+    key: ['csr'],
+    recordKey: ['csr'],
+    nameWithin: false,
+    fields: {
+      subject_name: {
+        doc: 'Whom it is for, as parts with commas between them: C=US,O=Example,CN=server.example.com.',
+        kind: text({ charactersMin: 1, charactersMax: 1024 }),
+        set: 'create',
+      },
+      algorithm: { doc: 'The kind of the keys.', kind: oneOf('rsa', 'ec'), set: 'create', default: 'rsa' },
+      hash_function: { doc: 'What it is signed with.', kind: oneOf(...HASHES), set: 'create', default: HASHES[0] },
+      security_strength: {
+        doc: 'Bits of security of the keys: 112 or 128, for ec also 192.',
+        kind: count({ min: 112, max: 192 }),
+        set: 'create',
+        default: 112,
+      },
+      ...alternativeFields(),
+      csr: { doc: 'The request, in PEM.', kind: text(), shownOnce: true },
+      generated_private_key: { doc: 'The private key, in PEM.', kind: text(), shownOnce: true },
+    },
+  },
+  {
+    rows: () => Promise.resolve([]),
+    create: inline({
+      example: { subject_name: 'C=US,O=Example,CN=server.example.com' },
+      async plan(cluster, { draft }) {
+        const algorithm = draft['algorithm'] === 'ec' ? 'ec' : 'rsa'
+        const strengths: Readonly<Record<number, number>> = STRENGTHS[algorithm]
+        const bits = strengths[Number(draft['security_strength'])]
+        if (bits === undefined) {
+          const message = `Keys of ${algorithm} have one of ${Object.keys(strengths).join(', ')}.`
+          throw failures.invalid('security_strength', message, codes.strength)
+        }
+        const { request, privateKey } = await cluster.certificates.makeSigningRequest({
+          subject: subjectOf(textAt(draft, 'subject_name')),
+          algorithm,
+          keyBits: bits,
+          hash: textAt(draft, 'hash_function'),
+          alternatives: alternativesOf(draft),
+        })
+        return { key: '', input: {}, isDone: true, reveal: { csr: request, generated_private_key: privateKey } }
+      },
+      step: { name: 'nothing', run: () => Promise.resolve() },
+    }),
+  },
+)
+
+/** `C=US,O=Example\, Inc.,CN=a`: a comma that belongs to a value has a backslash before it. */
+function subjectOf(given: string): [string, string][] {
+  if (given === '') return []
+  return given
+    .split(/(?<!\\),/)
+    .map((part) => part.trim().replaceAll('\\,', ','))
+    .map((part) => {
+      const equals = part.indexOf('=')
+      const name = SUBJECT_PARTS.find(
+        (known) => known.toLowerCase() === part.slice(0, Math.max(0, equals)).trim().toLowerCase(),
+      )
+      const value = part.slice(equals + 1).trim()
+      if (name === undefined || value === '') {
+        const message = `"${part.slice(0, 80)}" is not one of ${SUBJECT_PARTS.join(', ')} with a value.`
+        throw failures.invalid('subject_name', message, codes.subject)
+      }
+      if (name === 'C' && !/^[A-Za-z]{2}$/.test(value)) {
+        throw failures.invalid('subject_name', 'C is a country in two letters.', codes.subject)
+      }
+      if (name === 'emailAddress' && !/^[\x21-\x7e]+$/.test(value)) {
+        throw failures.invalid('subject_name', 'emailAddress has printable characters.', codes.subject)
+      }
+      return [name, value]
+    })
+}

@@ -1,0 +1,146 @@
+import { define } from '../../core/behaviour.ts'
+import type { Cluster } from '../../core/cluster.ts'
+import { plainRemove } from '../../core/plain.ts'
+import { inline } from '../../core/verb.ts'
+import { failures } from '../../model/failure.ts'
+import { list, name, oneOf, secret, text, uuid } from '../../model/kinds/index.ts'
+import { type Row, textAt } from '../../model/value.ts'
+import {
+  alternativeFields,
+  alternativesOf,
+  HASHES,
+  KEY_BITS,
+  keyBits,
+  PEM_CHARACTERS_MAX,
+} from './certificates/asked.ts'
+import { expiry, expiryMs } from './certificates/expiry.ts'
+import { installed } from './certificates/install.ts'
+
+export const CERTIFICATES = 'security/certificates'
+
+/** Of the cluster and of all SVMs. */
+const CERTIFICATES_MAX = 2000
+const INTERMEDIATES_MAX = 10
+/** A certificate that is made now is valid for clients whose clocks are a little late. */
+const BEFORE_MS = 60 * 60 * 1000
+const SERIALS = `${CERTIFICATES}:serial`
+
+/** What clients of the interface know these failures by. */
+const codes = { type: 3_735_622 } as const
+
+export const certificates = define(
+  {
+    path: `/${CERTIFICATES}`,
+    noun: 'certificate',
+    doc: 'Certificates of the cluster and of SVMs, made here or installed. They are records: nothing uses them yet.',
+    key: ['uuid'],
+    parent: 'svm.uuid',
+    nameWithin: 'svm.uuid',
+    fields: {
+      uuid: { doc: 'The UUID of the certificate.', kind: uuid() },
+      name: {
+        doc: 'The name of the certificate. Without it, its common name and serial number.',
+        kind: name({ charactersMax: 256, pattern: /^[^\s/]+$/, patternDoc: 'anything without blanks and "/"' }),
+        set: 'create',
+        since: '9.8',
+      },
+      svm: { doc: 'The SVM it belongs to. Without it, the cluster.', ref: 'svm/svms', set: 'create' },
+      scope: { doc: 'Whether it belongs to the cluster or to an SVM.', kind: oneOf('cluster', 'svm') },
+      type: {
+        doc: '`server` and `client` show who one is, `root_ca` signs others; `server_ca` and `client_ca` are trusted.',
+        kind: oneOf('client', 'server', 'client_ca', 'server_ca', 'root_ca'),
+        set: 'create',
+        required: true,
+      },
+      common_name: {
+        doc: 'Whose certificate it is. Needed to make one.',
+        kind: text({ charactersMin: 1, charactersMax: 64 }),
+        set: 'create',
+      },
+      expiry_time: {
+        doc: 'Until when it is valid: a time, or how long from now on, such as P365D. Without it, a year.',
+        kind: expiry(),
+        set: 'create',
+      },
+      key_size: { doc: 'The length of its RSA key in bits.', kind: keyBits(), set: 'create' },
+      hash_function: { doc: 'What it is signed with.', kind: oneOf(...HASHES), set: 'create' },
+      public_certificate: {
+        doc: 'The certificate in PEM. Given when it is made: that is installed.',
+        kind: text({ charactersMin: 1, charactersMax: PEM_CHARACTERS_MAX }),
+        set: 'create',
+        since: '9.8',
+      },
+      private_key: {
+        doc: 'Its private key in PEM, without a passphrase. It is never shown.',
+        kind: secret({ charactersMin: 1, charactersMax: PEM_CHARACTERS_MAX }),
+        set: 'create',
+      },
+      intermediate_certificates: {
+        doc: 'The certificates between it and its root, in PEM, in order.',
+        kind: list(text({ charactersMin: 1, charactersMax: PEM_CHARACTERS_MAX }), { elementsMax: INTERMEDIATES_MAX }),
+        set: 'create',
+      },
+      ...alternativeFields('9.15.1'),
+      ca: { doc: 'Who signed it.', kind: text() },
+      serial_number: { doc: 'Its serial number, in hexadecimal digits.', kind: text() },
+    },
+  },
+  {
+    create: inline({
+      example: { name: 'certificate_example', type: 'server', common_name: 'server.example.com' },
+      async plan(cluster, { draft }) {
+        if ((await cluster.rows(CERTIFICATES)).length >= CERTIFICATES_MAX) {
+          throw failures.invalid(undefined, `The cluster has ${CERTIFICATES_MAX} certificates, which is the limit.`)
+        }
+        const isGiven = draft['public_certificate'] !== undefined
+        const whole = isGiven ? installed(cluster, draft) : await made(cluster, draft)
+        const row = { ...whole, uuid: cluster.system.random.uuid(), scope: scopeOf(draft) }
+        await insistOnName(cluster, row)
+        return { key: row.uuid, input: row }
+      },
+      step: {
+        name: 'write record',
+        async run(cluster, { input }) {
+          const serial = ['svm.uuid', 'type', 'ca', 'serial_number'].map((path) => textAt(input, path)).join('/')
+          await cluster.commit([cluster.put(CERTIFICATES, input, { expect: 'absent', unique: { [SERIALS]: serial } })])
+        },
+      },
+    }),
+    remove: plainRemove(CERTIFICATES),
+  },
+)
+
+function scopeOf(draft: Row): 'cluster' | 'svm' {
+  return textAt(draft, 'svm.uuid') === '' ? 'cluster' : 'svm'
+}
+
+/** A certificate that signs itself, with its private key sealed. */
+async function made(cluster: Cluster, draft: Row): Promise<Row> {
+  const type = textAt(draft, 'type')
+  if (type === 'client_ca' || type === 'server_ca') {
+    throw failures.invalid('type', 'Such a certificate is installed: give public_certificate.', codes.type)
+  }
+  for (const path of ['private_key', 'intermediate_certificates'] as const) {
+    if (draft[path] !== undefined) throw failures.badValue(path, 'it goes with public_certificate.')
+  }
+  if (draft['common_name'] === undefined) throw failures.missing('common_name')
+  const now = cluster.now()
+  const { certificate, privateKey } = await cluster.certificates.makeSelfSigned({
+    commonName: textAt(draft, 'common_name'),
+    keyBits: Number(draft['key_size'] ?? KEY_BITS[0]),
+    hash: textAt(draft, 'hash_function') || HASHES[0],
+    notBeforeMs: now - BEFORE_MS,
+    notAfterMs: expiryMs(draft['expiry_time'], now),
+    isCa: type === 'root_ca',
+    alternatives: alternativesOf(draft),
+  })
+  const { expiry_time: _, ...rest } = draft
+  return installed(cluster, { ...rest, public_certificate: certificate, private_key: privateKey })
+}
+
+async function insistOnName(cluster: Cluster, row: Row): Promise<void> {
+  const given = textAt(row, 'name')
+  if ((await cluster.keyOfName(CERTIFICATES, given, textAt(row, 'svm.uuid'))) !== undefined) {
+    throw failures.duplicate(`A certificate named "${given.slice(0, 80)}"`, 'name')
+  }
+}

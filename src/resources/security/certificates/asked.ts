@@ -1,0 +1,48 @@
+/** What is asked of a certificate, or of a request for one. */
+import { address, count, list, Misfit, text, type Kind } from '../../../model/kinds/index.ts'
+import type { FieldDeclaration } from '../../../model/resource.ts'
+import type { Row } from '../../../model/value.ts'
+import type { SubjectAlternatives } from '../../../ports/certificates.ts'
+
+export const PEM_CHARACTERS_MAX = 32_768
+const ALTERNATIVES_MAX = 100
+
+/** Shorter keys and weaker hashes are not made. The first is that of who says nothing. */
+export const KEY_BITS: readonly number[] = [2048, 3072, 4096]
+export const HASHES = ['sha256', 'sha384', 'sha512'] as const
+
+/** The length of an RSA key. */
+export function keyBits(): Kind {
+  const kind = count()
+  return {
+    ...kind,
+    parse(value) {
+      const bits = kind.parse(value)
+      if (!KEY_BITS.includes(Number(bits))) throw new Misfit(`${Number(bits)} is none of ${KEY_BITS.join(', ')}.`)
+      return bits
+    },
+    schema: { type: 'integer', enum: [...KEY_BITS] },
+  }
+}
+
+export function alternativeFields(since?: string): Readonly<Record<string, FieldDeclaration>> {
+  const names = (doc: string, kind: Kind): FieldDeclaration => ({
+    doc,
+    kind: list(kind, { elementsMax: ALTERNATIVES_MAX }),
+    set: 'create',
+    ...(since === undefined ? {} : { since }),
+  })
+  const ascii = (charactersMax: number) =>
+    text({ charactersMin: 1, charactersMax, pattern: /^[\x21-\x7e]+$/, patternDoc: 'printable characters' })
+  return {
+    'subject_alternatives.dns': names('Host names it is for.', ascii(253)),
+    'subject_alternatives.email': names('Addresses of mail it is for.', ascii(254)),
+    'subject_alternatives.ip': names('IP addresses it is for.', address()),
+    'subject_alternatives.uri': names('URIs it is for.', ascii(2000)),
+  }
+}
+
+export function alternativesOf(draft: Row): SubjectAlternatives {
+  const of = (kind: string) => (draft[`subject_alternatives.${kind}`] ?? []) as readonly string[]
+  return { dns: of('dns'), email: of('email'), ip: of('ip'), uri: of('uri') }
+}

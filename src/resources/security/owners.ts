@@ -1,0 +1,55 @@
+/** What accounts and roles belong to: the cluster, or an SVM. */
+import type { Derivation } from '../../core/behaviour.ts'
+import type { Cluster } from '../../core/cluster.ts'
+import { failures } from '../../model/failure.ts'
+import { oneOf, text, uuid } from '../../model/kinds/index.ts'
+import type { FieldDeclaration } from '../../model/resource.ts'
+import { type Row, textAt, textOf, type Value } from '../../model/value.ts'
+
+export interface Owner {
+  readonly uuid: string
+  readonly name: string
+  readonly scope: 'cluster' | 'svm'
+}
+
+const NO_SUCH_OWNER = 2621706
+
+export const ownerFields: Readonly<Record<string, FieldDeclaration>> = {
+  'owner.name': {
+    doc: 'The cluster or the SVM that it belongs to. Without it, the cluster.',
+    kind: text({ charactersMax: 255 }),
+    set: 'create',
+  },
+  'owner.uuid': { doc: 'The UUID of the same.', kind: uuid() },
+  scope: { doc: 'Whether it belongs to the cluster or to an SVM.', kind: oneOf('cluster', 'svm') },
+}
+
+/** The cluster itself, as an owner. */
+export async function clusterOwner(cluster: Cluster): Promise<Owner> {
+  const [self] = await cluster.rows('cluster')
+  return { uuid: textAt(self, 'uuid'), name: textAt(self, 'name'), scope: 'cluster' }
+}
+
+/** The owner that a draft names. */
+export async function ownerNamed(cluster: Cluster, name: Value | undefined, target = 'owner.name'): Promise<Owner> {
+  const self = await clusterOwner(cluster)
+  if (name === undefined || name === null || name === self.name) return self
+  const svm = await cluster.keyOfName('svm/svms', textOf(name))
+  if (svm !== undefined) return { uuid: svm, name: textOf(name), scope: 'svm' }
+  throw failures.invalid(target, `There is no cluster or SVM "${textOf(name).slice(0, 80)}".`, NO_SUCH_OWNER)
+}
+
+/** Names are looked up when they are read: clusters and SVMs get others. */
+export const ownerNames: Derivation = {
+  gives: ['owner.name'],
+  async from(cluster, rows) {
+    const self = await clusterOwner(cluster)
+    return Promise.all(
+      rows.map(async (row): Promise<Row> => {
+        const owner = textAt(row, 'owner.uuid')
+        if (owner === self.uuid) return { 'owner.name': self.name }
+        return { 'owner.name': (await cluster.find('svm/svms', owner))?.['name'] ?? null }
+      }),
+    )
+  },
+}

@@ -1,0 +1,123 @@
+import { define } from '../../core/behaviour.ts'
+import type { Cluster } from '../../core/cluster.ts'
+import { inline } from '../../core/verb.ts'
+import { failures } from '../../model/failure.ts'
+import { flag, text } from '../../model/kinds/index.ts'
+import { type Row, textAt } from '../../model/value.ts'
+import { clusterOwner, ownerFields, ownerNamed, ownerNames, type Owner } from './owners.ts'
+import { ACCOUNTS_LOCK, builtInRolesOf, findRole, privilegesOf, ROLES } from './roles/known-roles.ts'
+import { privilegesKind, settledPrivileges } from './roles/privilege-list.ts'
+
+/** Roles that were made, of the cluster and of all SVMs. */
+const ROLES_MAX = 1000
+
+/** What clients of the interface know these failures by. */
+const codes = { builtIn: 1_263_347, used: 5_636_172 } as const
+
+export const roles = define(
+  {
+    path: `/${ROLES}`,
+    noun: 'role',
+    doc: 'What accounts may do, by paths of this interface. Those that clusters and SVMs come with stay as they are.',
+    key: ['owner.uuid', 'name'],
+    recordKey: ['owner.uuid', 'name'],
+    parent: 'owner.uuid',
+    nameWithin: 'owner.uuid',
+    fields: {
+      name: {
+        doc: 'The name of the role.',
+        kind: text({
+          charactersMin: 1,
+          charactersMax: 128,
+          pattern: /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/,
+          patternDoc: 'letters, digits and "_.-"',
+        }),
+        set: 'create',
+        required: true,
+      },
+      ...ownerFields,
+      privileges: {
+        doc: 'What it may do where. The longest path that fits decides; what none fits is refused.',
+        kind: privilegesKind(),
+        set: 'create',
+        required: true,
+      },
+      builtin: { doc: 'Whether clusters or SVMs come with it.', kind: flag() },
+    },
+  },
+  {
+    rows: allRoles,
+    derive: [ownerNames],
+    create: inline({
+      example: { name: 'role_example', privileges: [{ path: '/api/storage/volumes', access: 'readonly' }] },
+      alone: () => [ACCOUNTS_LOCK],
+      async plan(cluster, { draft }) {
+        const owner = await ownerNamed(cluster, draft['owner.name'])
+        const role = textAt(draft, 'name')
+        if ((await findRole(cluster, owner, role)) !== undefined)
+          throw failures.duplicate('A role of that name', 'name')
+        if ((await cluster.rows(ROLES)).length >= ROLES_MAX) {
+          throw failures.invalid(undefined, `The cluster has ${ROLES_MAX} roles, which is the limit.`)
+        }
+        const privileges = settledPrivileges(privilegesOf(draft))
+        const row = { name: role, 'owner.uuid': owner.uuid, scope: owner.scope, builtin: false, privileges }
+        return { key: `${owner.uuid}/${role}`, input: row }
+      },
+      step: {
+        name: 'write record',
+        async run(cluster, { input }) {
+          await cluster.commit([cluster.put(ROLES, input, { expect: 'absent' })])
+        },
+      },
+    }),
+    remove: inline({
+      alone: () => [ACCOUNTS_LOCK],
+      async plan(cluster, { row = {} }) {
+        insistOnMade(row)
+        const [owner, role] = [textAt(row, 'owner.uuid'), textAt(row, 'name')]
+        const user = (await cluster.rows('security/accounts', owner)).find((account) => account['role.name'] === role)
+        if (user !== undefined) {
+          const message = `The account "${textAt(user, 'name')}" has the role. Give it another one first.`
+          throw failures.inUse(message, 'name', codes.used)
+        }
+        return { key: `${owner}/${role}`, input: {} }
+      },
+      step: {
+        name: 'remove record',
+        async run(cluster, { key }) {
+          await cluster.commit([{ do: 'remove-record', type: ROLES, key }])
+        },
+      },
+    }),
+  },
+)
+
+async function allRoles(cluster: Cluster): Promise<Row[]> {
+  const svms = (await cluster.rows('svm/svms')).map((svm) => ({ uuid: textAt(svm, 'uuid'), scope: 'svm' }) as const)
+  const owners: Pick<Owner, 'uuid' | 'scope'>[] = [await clusterOwner(cluster), ...svms]
+  const builtIn = owners.flatMap(({ uuid, scope }) =>
+    builtInRolesOf(scope).map(({ name, privileges }): Row => ({
+      name,
+      'owner.uuid': uuid,
+      scope,
+      builtin: true,
+      privileges: privileges.map(({ path, access }) => ({ path, access })),
+    })),
+  )
+  return [...builtIn, ...(await cluster.rows(ROLES))]
+}
+
+/** The role at the keys of a path, be it made or not. */
+export async function roleAt(cluster: Cluster, path: Readonly<Record<string, string>>): Promise<Row> {
+  const found = (await allRoles(cluster)).find(
+    (role) => role['owner.uuid'] === path['owner.uuid'] && role['name'] === path['name'],
+  )
+  if (found === undefined) throw failures.notFound('role', 'name')
+  return found
+}
+
+export function insistOnMade(role: Row): void {
+  if (role['builtin'] === true) {
+    throw failures.inUse('Clusters and SVMs come with this role; it cannot be changed.', 'name', codes.builtIn)
+  }
+}

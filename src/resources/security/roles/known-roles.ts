@@ -1,0 +1,37 @@
+/** The roles that accounts may have: those that clusters and SVMs come with, and those that were made. */
+import type { Cluster } from '../../../core/cluster.ts'
+import { builtinRoles, builtinSvmRoles, roleOf, type Role } from '../../../model/access.ts'
+import { failures } from '../../../model/failure.ts'
+import type { Row } from '../../../model/value.ts'
+import type { Owner } from '../owners.ts'
+
+export const ROLES = 'security/roles'
+/** Held while an account takes up a role, and while a role goes. */
+export const ACCOUNTS_LOCK = 'accounts'
+
+const NO_SUCH_ROLE = 1261215
+
+export function builtInRolesOf(scope: Owner['scope']): readonly Role[] {
+  return scope === 'cluster' ? builtinRoles : builtinSvmRoles
+}
+
+/** The role of an owner with this name, or nothing. */
+export async function findRole(
+  cluster: Cluster,
+  owner: Pick<Owner, 'uuid' | 'scope'>,
+  name: string,
+): Promise<Role | undefined> {
+  const builtIn = builtInRolesOf(owner.scope).find((role) => role.name === name)
+  if (builtIn !== undefined) return builtIn
+  const row = await cluster.find(ROLES, `${owner.uuid}/${name}`)
+  return row === undefined ? undefined : roleOf(name, row['privileges'])
+}
+
+export async function insistOnRole(cluster: Cluster, owner: Owner, name: string): Promise<void> {
+  if ((await findRole(cluster, owner, name)) !== undefined) return
+  throw failures.invalid('role.name', `There is no role "${name.slice(0, 80)}" here.`, NO_SUCH_ROLE)
+}
+
+export function privilegesOf(role: Row | undefined): readonly Row[] {
+  return (role?.['privileges'] ?? []) as readonly Row[]
+}

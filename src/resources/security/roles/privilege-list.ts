@@ -1,0 +1,66 @@
+/** The privileges of a role: an access for each path of this interface, or for each command of the command line. */
+import { ACCESSES } from '../../../model/access.ts'
+import { failures } from '../../../model/failure.ts'
+import { each, oneOf, text } from '../../../model/kinds/index.ts'
+import type { FieldDeclaration } from '../../../model/resource.ts'
+import type { Row } from '../../../model/value.ts'
+import { textAt } from '../../../model/value.ts'
+
+/** Privileges of one role. */
+const PRIVILEGES_MAX = 1024
+
+/** What clients of the interface know these failures by. */
+const codes = { path: 5_636_169, query: 5_636_192, access: 5_636_200 } as const
+
+export const privilegeFields = {
+  path: {
+    doc: 'A path such as `/api/storage/volumes`, with what is below it; `*` is any one word. Or a command: `volume show`.',
+    kind: text({ charactersMin: 1, charactersMax: 1024 }),
+    set: 'create',
+    required: true,
+  },
+  access: { doc: 'What may be done there.', kind: oneOf(...ACCESSES), set: 'always', default: 'all' },
+  query: {
+    doc: 'To which objects a command is limited. Not for paths.',
+    kind: text({ charactersMax: 1024 }),
+    set: 'always',
+    since: '9.11.1',
+  },
+} as const satisfies Readonly<Record<string, FieldDeclaration>>
+
+export const privilegesKind = () =>
+  each(
+    Object.fromEntries(
+      Object.entries(privilegeFields).map(([name, field]) => [
+        name,
+        { kind: field.kind, doc: field.doc, required: 'required' in field },
+      ]),
+    ),
+    { elementsMax: PRIVILEGES_MAX },
+  )
+
+/** Whole and checked, each path once. */
+export function settledPrivileges(given: readonly Row[]): readonly Row[] {
+  const privileges = given.map((privilege): Row => ({ access: 'all', ...privilege }))
+  for (const [at, privilege] of privileges.entries()) {
+    check(privilege)
+    if (privileges.findIndex(({ path }) => path === privilege['path']) !== at) {
+      throw failures.duplicate(`A privilege for ${textAt(privilege, 'path').slice(0, 80)}`, 'path')
+    }
+  }
+  return privileges
+}
+
+function check(privilege: Row): void {
+  const path = textAt(privilege, 'path')
+  if (!path.startsWith('/')) {
+    if (!['all', 'readonly', 'none'].includes(textAt(privilege, 'access'))) {
+      throw failures.invalid('access', 'A command takes all, readonly or none.', codes.access)
+    }
+    return
+  }
+  if (!/^\/api(\/[^/\s]+)*$/.test(path)) {
+    throw failures.invalid('path', 'A path begins with "/api" and does not end with "/".', codes.path)
+  }
+  if (textAt(privilege, 'query') !== '') throw failures.invalid('query', 'A path takes no query.', codes.query)
+}

@@ -1,0 +1,66 @@
+import { define } from '../../../core/behaviour.ts'
+import type { Cluster } from '../../../core/cluster.ts'
+import { inline, type Verb, type VerbRequest } from '../../../core/verb.ts'
+import { failures } from '../../../model/failure.ts'
+import { text, uuid } from '../../../model/kinds/index.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+import { insistOnMade, roleAt } from '../roles.ts'
+import { ACCOUNTS_LOCK, privilegesOf, ROLES } from './known-roles.ts'
+import { privilegeFields, settledPrivileges } from './privilege-list.ts'
+
+export const rolePrivileges = define(
+  {
+    path: `/${ROLES}/{owner.uuid}/{name}/privileges`,
+    noun: 'privilege of the role',
+    doc: 'The privileges of a role, the same as in its field `privileges`. Slashes of the path are written %2F.',
+    key: ['path'],
+    shownUnasked: ['access', 'query'],
+    nameWithin: false,
+    fields: {
+      'owner.uuid': { doc: 'The cluster or SVM of the role.', kind: uuid() },
+      name: { doc: 'The name of the role.', kind: text() },
+      ...privilegeFields,
+    },
+  },
+  {
+    async rows(cluster, path) {
+      const role = await roleAt(cluster, path)
+      const of = { 'owner.uuid': role['owner.uuid'] ?? null, name: role['name'] ?? null }
+      return privilegesOf(role).map((privilege) => Object.assign({}, privilege, of))
+    },
+    create: changing(({ draft }, privileges) => [...privileges, privilege(draft)]),
+    modify: changing(({ draft, row = {} }, privileges) =>
+      privileges.map((each) => (each['path'] === row['path'] ? { ...each, ...draft } : each)),
+    ),
+    remove: changing(({ row = {} }, privileges) => privileges.filter((each) => each['path'] !== row['path'])),
+  },
+)
+
+/** A verb that makes other privileges of those that the role has. */
+function changing(change: (request: VerbRequest, privileges: readonly Row[]) => readonly Row[]): Verb {
+  return inline({
+    alone: () => [ACCOUNTS_LOCK],
+    async plan(cluster, request) {
+      const role = await roleAt(cluster, request.path)
+      insistOnMade(role)
+      const privileges = settledPrivileges(change(request, privilegesOf(role)))
+      return {
+        key: textAt({ ...request.row, ...request.draft }, 'path'),
+        input: { role: `${textAt(role, 'owner.uuid')}/${textAt(role, 'name')}`, privileges },
+      }
+    },
+    step: { name: 'write record', run: (cluster, { input }) => write(cluster, input) },
+  })
+}
+
+async function write(cluster: Cluster, input: Row): Promise<void> {
+  const record = await cluster.catalog.record(ROLES, textAt(input, 'role'))
+  if (record === undefined) throw failures.notFound('role', 'name')
+  const role: Row = { ...(record.body as Row), privileges: input['privileges'] ?? [] }
+  await cluster.commit([cluster.put(ROLES, role, { expect: record.revision })])
+}
+
+function privilege(draft: Row): Row {
+  const { path = null, access = 'all', query } = draft
+  return { path, access, ...(query === undefined ? {} : { query }) }
+}
