@@ -34,27 +34,35 @@ export function addressesIn({ start, end }: AddressRange): bigint {
   return toNumber(end) - toNumber(start) + 1n
 }
 
-export function isIn(address: string, { start, end, family }: AddressRange): boolean {
-  if (address === '' || familyOf(address) !== family) return false
-  const number = toNumber(address)
-  return number >= toNumber(start) && number <= toNumber(end)
+/** An address as a number, to be compared with very many ranges. */
+export interface NumberedAddress {
+  readonly family: Family
+  readonly number: bigint
 }
 
-/** What is left of the ranges without the addresses that are used. */
-export function freeRanges(ranges: readonly AddressRange[], used: readonly string[]): AddressRange[] {
-  return ranges.flatMap((range) => {
-    const taken = used
-      .filter((address) => isIn(address, range))
-      .map(toNumber)
-      .toSorted((a, b) => (a < b ? -1 : 1))
-    if (taken.length === 0) return [range]
-    const { family } = range
-    const free: AddressRange[] = []
-    let from = toNumber(range.start)
-    for (const number of [...taken, toNumber(range.end) + 1n]) {
-      if (number > from) free.push({ start: fromNumber(from, family), end: fromNumber(number - 1n, family), family })
-      from = number + 1n
-    }
-    return free
-  })
+/** Each address once, in order. */
+export function numbered(addresses: readonly string[]): NumberedAddress[] {
+  return [...new Set(addresses)]
+    .filter((address) => address !== '')
+    .map((address) => ({ family: familyOf(address), number: toNumber(address) }))
+    .toSorted((a, b) => (a.number < b.number ? -1 : 1))
+}
+
+/** Those of the addresses that are in a range, in their order. */
+export function takenIn(range: AddressRange, addresses: readonly NumberedAddress[]): NumberedAddress[] {
+  const [first, last] = [toNumber(range.start), toNumber(range.end)]
+  return addresses.filter(({ family, number }) => family === range.family && number >= first && number <= last)
+}
+
+/** What is left of a range without the addresses in it that are taken. */
+export function freeOf(range: AddressRange, taken: readonly NumberedAddress[]): AddressRange[] {
+  if (taken.length === 0) return [range]
+  const { family } = range
+  const free: AddressRange[] = []
+  let from = toNumber(range.start)
+  for (const number of [...taken.map((one) => one.number), toNumber(range.end) + 1n]) {
+    if (number > from) free.push({ start: fromNumber(from, family), end: fromNumber(number - 1n, family), family })
+    from = number + 1n
+  }
+  return free
 }

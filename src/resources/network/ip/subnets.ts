@@ -1,12 +1,20 @@
 import { define, type Derivation } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { plainCreate, plainModify, plainRemove } from '../../../core/plain.ts'
-import { familyOf, isWithin } from '../../../model/addresses.ts'
+import { familyOf, fromNumber, isWithin } from '../../../model/addresses.ts'
 import { failures } from '../../../model/failure.ts'
 import { address, count, each, flag, name, netmask, oneOf, uuid } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { BROADCAST_DOMAINS, DEFAULT, INTERFACES, NETWORK_LOCK, SUBNETS } from '../names.ts'
-import { type AddressRange, addressesIn, freeRanges, isIn, settleRanges } from './ranges.ts'
+import {
+  type AddressRange,
+  addressesIn,
+  freeOf,
+  numbered,
+  type NumberedAddress,
+  settleRanges,
+  takenIn,
+} from './ranges.ts'
 
 /** Ranges that one subnet has. */
 const RANGES_MAX = 256
@@ -27,22 +35,29 @@ const COUNTS = ['available_ip_ranges', 'available_count', 'used_count', 'total_c
 /** Which addresses of the ranges network interfaces have. */
 const use: Derivation = {
   gives: COUNTS,
-  async from(cluster, rows) {
-    const taken = (await cluster.rows(INTERFACES)).map((row) => textAt(row, 'ip.address'))
+  async from(cluster, rows, once) {
+    const addresses = await once('addresses', () => addressesTaken(cluster))
     return rows.map((row): Row => {
-      const ranges = rangesOf(row)
-      const used = [...new Set(taken)].filter((one) => ranges.some((range) => isIn(one, range)))
-      const total = ranges.reduce((sum, range) => sum + addressesIn(range), 0n)
-      const shown = (number: bigint) =>
-        Number(number > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : number)
+      const ranges = rangesOf(row).map((range) => ({ range, taken: takenIn(range, addresses) }))
+      const used = ranges.reduce((sum, { taken }) => sum + taken.length, 0)
+      const total = ranges.reduce((sum, { range }) => sum + addressesIn(range), 0n)
       return {
-        available_ip_ranges: freeRanges(ranges, used),
-        used_count: used.length,
-        available_count: shown(total - BigInt(used.length)),
+        available_ip_ranges: ranges.flatMap(({ range, taken }) => freeOf(range, taken)),
+        used_count: used,
+        available_count: shown(total - BigInt(used)),
         total_count: shown(total),
       }
     })
   },
+}
+
+/** Networks of IPv6 have more addresses than a number of JSON tells apart. */
+function shown(count: bigint): number {
+  return Number(count > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : count)
+}
+
+async function addressesTaken(cluster: Cluster): Promise<readonly NumberedAddress[]> {
+  return numbered((await cluster.rows(INTERFACES)).map((row) => textAt(row, 'ip.address')))
 }
 
 export const subnets = define(
@@ -161,12 +176,12 @@ async function settled(cluster: Cluster, row: Row, { isStrict }: { readonly isSt
 }
 
 async function insistOnFree(cluster: Cluster, ranges: readonly AddressRange[]): Promise<void> {
-  for (const row of await cluster.rows(INTERFACES)) {
-    const taken = textAt(row, 'ip.address')
-    if (!ranges.some((range) => isIn(taken, range))) continue
-    const message = `The network interface "${textAt(row, 'name')}" has the address ${taken}. Send fail_if_lifs_conflict=false to have it so.`
-    throw failures.invalid('ip_ranges', message)
-  }
+  const addresses = await addressesTaken(cluster)
+  const [taken] = ranges.flatMap((range) => takenIn(range, addresses))
+  if (taken === undefined) return
+  const address = fromNumber(taken.number, taken.family)
+  const message = `A network interface has the address ${address}. Send fail_if_lifs_conflict=false to have it so.`
+  throw failures.invalid('ip_ranges', message)
 }
 
 function rangesOf(row: Row): readonly AddressRange[] {
