@@ -9,7 +9,7 @@ import * as fc from 'fast-check'
 import { behaviours } from '../../src/resources/index.ts'
 import type { Behaviour } from '../../src/core/behaviour.ts'
 import type { Field } from '../../src/model/resource.ts'
-import { asText, recordsOf } from '../support/body.ts'
+import { asNumber, asText, recordsOf } from '../support/body.ts'
 import { basic } from '../support/cluster.ts'
 import type { Reply } from '../support/rest-client.ts'
 import { seedOf } from '../support/seed.ts'
@@ -43,8 +43,19 @@ const policy = await api.call('POST', '/api/storage/snapshot-policies?return_rec
 })
 
 await api.call('POST', '/api/support/ems/filters', {
-  name: 'f1',
+  name: 'named1',
   rules: [{ type: 'include', message_criteria: { name_pattern: 'volume.*' } }],
+})
+const exported = await api.call('POST', '/api/protocols/nfs/export-policies?return_records=true', {
+  name: 'ep1',
+  'svm.name': one.svm.name,
+  rules: [{ clients: [{ match: '192.0.2.0/24' }], ro_rule: ['sys'], rw_rule: ['sys'] }],
+})
+await api.call('POST', '/api/protocols/cifs/services', { name: 'CIFS1', 'svm.name': one.svm.name })
+await api.call('POST', '/api/protocols/cifs/shares', { name: 'share1', 'svm.name': one.svm.name, path: '/' })
+const role = await api.call('POST', '/api/security/roles?return_records=true', {
+  name: 'named1',
+  privileges: [{ path: '/api/cluster', access: 'readonly' }],
 })
 
 const NOBODY = '00000000-0000-4000-8000-000000000000'
@@ -55,7 +66,10 @@ const KEYS: Readonly<Record<string, string>> = {
   'volume.uuid': one.data.uuid,
   's3_bucket.uuid': bucket.uuid,
   'counter_table.name': 'volume',
-  name: 'f1',
+  'policy.id': String(asNumber(recordsOf(exported.body)[0]?.['id'])),
+  share: 'share1',
+  'owner.uuid': asText(recordsOf(role.body)[0]?.['owner']?.['uuid']),
+  name: 'named1',
   'snapshot_policy.uuid': asText(recordsOf(policy.body)[0]?.['uuid']),
 }
 
@@ -374,7 +388,6 @@ test('arguments that are no arguments of a write are 400', async () => {
     'constructor=1',
     '__proto__=1',
     'toString=1',
-    'name=x',
     'return_timeout=x',
     'return_records=x',
     'return_timeout=1e1',
@@ -382,6 +395,7 @@ test('arguments that are no arguments of a write are 400', async () => {
     isClear(await api.call('PATCH', `${one.data.path}?${query}`, { comment: 'x' }), [400], query)
     isClear(await api.call('POST', `/api/svm/svms?${query}`, { name: 'never_made' }), [400], query)
   }
+  isClear(await api.call('POST', '/api/svm/svms?name=x', { name: 'never_made' }), [400], 'name=x')
   assert.equal(recordsOf((await api.get('/api/svm/svms?name=never_made')).body).length, 0)
 })
 

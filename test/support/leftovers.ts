@@ -168,7 +168,11 @@ export async function stateOf(cluster: Cluster, chosenKey: string): Promise<unkn
       [...resource.fields.values()].filter(({ kind }) => kind.name === 'time').map(({ path }) => path),
     )
     for (const { key, body } of await cluster.catalog.records(resource.type)) {
-      if (typeof body['name'] === 'string' && !names.has(key)) names.set(key, `${resource.noun} ${body['name']}`)
+      const within = names.get(textAt(body, 'svm.uuid'))
+      const isNumber = /^\d+$/.test(key)
+      if (typeof body['name'] === 'string' && !names.has(key)) {
+        names.set(key, `${resource.noun} ${body['name']}${isNumber && within !== undefined ? ` of ${within}` : ''}`)
+      }
       records[`${resource.type} ${key}`] = Object.fromEntries(Object.entries(body).filter(([path]) => !times.has(path)))
     }
   }
@@ -178,7 +182,11 @@ export async function stateOf(cluster: Cluster, chosenKey: string): Promise<unkn
   )
   const buckets = Object.fromEntries(await cluster.catalog.buckets())
   let text = JSON.stringify({ records, volumes, buckets })
-  for (const [key, name] of names) text = text.replaceAll(key, name)
+  for (const [key, name] of names) {
+    // A key that is a number stands without quotes where it is a field.
+    if (/^\d+$/.test(key)) text = text.replaceAll(new RegExp(`:${key}(?=[,}])`, 'g'), `:"${name}"`)
+    text = text.replaceAll(key, name)
+  }
   // Of a volume that was moved, the tree is made by chance.
   for (const volume of await cluster.rows(VOLUMES))
     text = text.replaceAll(`"$tree":"${treeOf(volume)}"`, '"$tree":"tree"')

@@ -15,6 +15,7 @@ export const rolePrivileges = define(
     doc: 'The privileges of a role, the same as in its field `privileges`. Slashes of the path are written %2F.',
     key: ['path'],
     shownUnasked: ['access', 'query'],
+    rowsOf: ROLES,
     nameWithin: false,
     fields: {
       'owner.uuid': { doc: 'The cluster or SVM of the role.', kind: uuid() },

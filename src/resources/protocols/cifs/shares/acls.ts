@@ -13,6 +13,7 @@ export const shareAcls = define(
     noun: 'ACL of the share',
     doc: 'Who may do what through a CIFS share, the same as in its field `acls`.',
     key: ['user_or_group', 'type'],
+    rowsOf: CIFS_SHARES,
     nameWithin: false,
     fields: {
       svm: { doc: 'The SVM of the share.', ref: 'svm/svms' },

@@ -15,6 +15,7 @@ export const exportRules = define(
     doc: 'The rules of an export policy, the same as in its field `rules`.',
     key: ['index'],
     recordKey: [POLICY, 'index'],
+    rowsOf: EXPORT_POLICIES,
     nameWithin: false,
     fields: {
       index: {

@@ -35,6 +35,7 @@ export const fpolicyPolicyCommand = define(
     doc: 'Policies of FPolicy, by the names that the command line gives their fields.',
     key: ['vserver', 'policy_name'],
     recordKey: ['vserver', 'policy_name'],
+    rowsOf: FPOLICY_POLICIES,
     nameWithin: false,
     fields: {
       vserver: vserverField,

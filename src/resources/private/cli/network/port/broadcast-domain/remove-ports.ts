@@ -23,11 +23,11 @@ export const portsTakenOut = define(
     rows: () => Promise.resolve([{}]),
     modify: inline({
       args: {
-        'broadcast-domain': 'The name of the broadcast domain.',
+        broadcast_domain: 'The name of the broadcast domain.',
         ipspace: 'The name of its IPspace. Without it, the one that comes with the cluster.',
       },
       async plan(cluster, { draft, args }) {
-        const domainName = args['broadcast-domain']
+        const domainName = args['broadcast_domain']
         if (domainName === undefined) throw failures.missing('broadcast-domain')
         const domain = await domainNamed(cluster, domainName, args['ipspace'] ?? DEFAULT)
         return { key: domain, input: { ports: draft['ports'] ?? [] }, locks: [NETWORK_LOCK] }

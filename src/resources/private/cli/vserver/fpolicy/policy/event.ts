@@ -29,6 +29,7 @@ export const fpolicyEventCommand = define(
     doc: 'Events of FPolicy, by the names that the command line gives their fields.',
     key: ['vserver', 'event_name'],
     recordKey: ['vserver', 'event_name'],
+    rowsOf: FPOLICY_EVENTS,
     nameWithin: false,
     fields: {
       vserver: vserverField,

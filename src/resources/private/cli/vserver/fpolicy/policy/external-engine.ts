@@ -31,6 +31,7 @@ export const fpolicyEngineCommand = define(
     doc: 'Engines of FPolicy, by the names that the command line gives their fields.',
     key: ['vserver', 'engine_name'],
     recordKey: ['vserver', 'engine_name'],
+    rowsOf: FPOLICY_ENGINES,
     nameWithin: false,
     fields: {
       vserver: vserverField,

@@ -52,6 +52,7 @@ export const fpolicyScopeCommand = define(
     doc: 'What policies of FPolicy are about, by the names that the command line gives it.',
     key: ['vserver', 'policy_name'],
     recordKey: ['vserver', 'policy_name'],
+    rowsOf: FPOLICY_POLICIES,
     nameWithin: false,
     fields: {
       vserver: vserverField,
