@@ -1,5 +1,5 @@
 import { define } from '../../core/behaviour.ts'
-import { name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
+import { each, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
 import { versionFields, versionOf } from '../cluster.ts'
 
 export const nodes = define(
@@ -14,6 +14,13 @@ export const nodes = define(
       state: { doc: 'Whether it serves.', kind: oneOf('up', 'down') },
       membership: { doc: 'Whether it belongs to the cluster.', kind: oneOf('member', 'available') },
       model: { doc: 'What kind of machine it is.', kind: text() },
+      cluster_interfaces: {
+        doc: 'The addresses at which nodes reach one another. One node needs none.',
+        kind: each({
+          name: { kind: text(), doc: 'Its name.' },
+          uuid: { kind: uuid(), doc: 'Its UUID.' },
+        }),
+      },
       date: { doc: 'What its clock says.', kind: time() },
       ...versionFields,
     },
@@ -25,8 +32,8 @@ export const nodes = define(
         from: (cluster, rows) => Promise.resolve(rows.map(() => versionOf(cluster))),
       },
       {
-        gives: ['date'],
-        from: (cluster, rows) => Promise.resolve(rows.map(() => ({ date: cluster.now() }))),
+        gives: ['date', 'cluster_interfaces'],
+        from: (cluster, rows) => Promise.resolve(rows.map(() => ({ date: cluster.now(), cluster_interfaces: [] }))),
       },
     ],
   },
