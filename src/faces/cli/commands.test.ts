@@ -73,6 +73,8 @@ test('a command shows what it is asked for and what it is about, with names in p
   assert.deepEqual((await show(cluster, 'storage/volume?fields=space-size&volume=vol1')).length, 1)
   assert.match(asText((await show(cluster, 'version'))[0]?.['version']), /Release 9\./)
   assert.deepEqual(await show(cluster, 'volume?volume=none*'), [])
+  const [node] = await show(cluster, 'cluster/date?fields=date')
+  assert.deepEqual([node?.['node'], Number.isNaN(Date.parse(asText(node?.['date'])))], ['node1', false])
   await cluster.close()
 })
 

@@ -1,6 +1,6 @@
 import { define } from '../../core/behaviour.ts'
 import { processorFiguresOf } from '../../core/metrics/figures.ts'
-import { count, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
+import { count, each, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
 import { textAt } from '../../model/value.ts'
 import { versionFields, versionOf } from '../cluster.ts'
 import { intervalFields, lastSample } from '../metric-readings.ts'
@@ -17,6 +17,13 @@ export const nodes = define(
       state: { doc: 'Whether it serves.', kind: oneOf('up', 'down') },
       membership: { doc: 'Whether it belongs to the cluster.', kind: oneOf('member', 'available') },
       model: { doc: 'What kind of machine it is.', kind: text() },
+      cluster_interfaces: {
+        doc: 'The addresses at which nodes reach one another. One node needs none.',
+        kind: each({
+          name: { kind: text(), doc: 'Its name.' },
+          uuid: { kind: uuid(), doc: 'Its UUID.' },
+        }),
+      },
       date: { doc: 'What its clock says.', kind: time() },
       ...versionFields,
       ...intervalFields('metric.'),
@@ -46,8 +53,8 @@ export const nodes = define(
         from: (cluster, rows) => Promise.resolve(rows.map(() => versionOf(cluster))),
       },
       {
-        gives: ['date'],
-        from: (cluster, rows) => Promise.resolve(rows.map(() => ({ date: cluster.now() }))),
+        gives: ['date', 'cluster_interfaces'],
+        from: (cluster, rows) => Promise.resolve(rows.map(() => ({ date: cluster.now(), cluster_interfaces: [] }))),
       },
       lastSample((node) => textAt(node, 'uuid'), processorFiguresOf),
       {
