@@ -43,11 +43,17 @@ export async function measureVolumes(bench: Bench): Promise<void> {
     there = volumes
     await bench.call('GET', `${VOLUMES}?max_records=1`)
     const measured = await measureAt(bench, volumes)
-    for (const [what, { load, held }] of measured) {
+    for (const [what, { load, held, coreSeconds }] of measured) {
       const before = few.get(what)
       few.set(what, load)
-      const ratio = before === undefined ? undefined : `${(middle(load) / middle(before)).toFixed(2)} of ${FEW} volumes`
-      bench.add(`${volumes}: ${what}`, clientsOf(what), new Map([['product', [load]]]), { note: ratio, held })
+      const notes = [
+        ...(before === undefined ? [] : [`${(middle(load) / middle(before)).toFixed(2)} of ${FEW} volumes`]),
+        ...(coreSeconds === undefined
+          ? []
+          : [`${Math.round(load.milliseconds.length / coreSeconds)} in a second of a core`]),
+      ]
+      const note = notes.length === 0 ? undefined : notes.join('; ')
+      bench.add(`${volumes}: ${what}`, clientsOf(what), new Map([['product', [load]]]), { note, held })
     }
     if (!bench.settings.isQuick) bench.say(`(idle, most of it the probe of the event loop: ${await idleShare(bench)})`)
   }
@@ -56,7 +62,17 @@ export async function measureVolumes(bench: Bench): Promise<void> {
 const CREATE = 'volume create, guaranteed'
 const clientsOf = (what: string) => (what === CREATE ? 1 : READERS)
 
-type Measured = Map<string, { load: Load; held: Awaited<ReturnType<Bench['watched']>>['held'] }>
+interface Case {
+  readonly load: Load
+  readonly held: Awaited<ReturnType<Bench['watched']>>['held']
+  /** Processor time of the main process meanwhile, where nothing else was asked. */
+  readonly coreSeconds?: number
+}
+
+type Measured = Map<string, Case>
+
+/** Those that are also measured without volumes that are made beside them. */
+const ALONE: ReadonlySet<string> = new Set(['GET one', 'GET by state and SVM', 'GET 100 from nine tenths on'])
 
 async function measureAt(bench: Bench, volumes: number): Promise<Measured> {
   const measured: Measured = new Map()
@@ -91,6 +107,14 @@ async function measureAt(bench: Bench, volumes: number): Promise<Measured> {
     }
   } finally {
     writer.end()
+  }
+  for (const [what, target] of gets.filter(([each]) => ALONE.has(each))) {
+    const of = { ...bench.management, method: 'GET', target, numbers: { pick: 'client' }, clients: READERS } as const
+    const from = mainSeconds(bench)
+    const { result, held } = await bench.watched(() =>
+      bench.prepare({ ...of, until: { seconds: bench.settings.seconds } }),
+    )
+    measured.set(`${what}, alone`, { load: result, held, coreSeconds: mainSeconds(bench) - from })
   }
   return measured
 }
@@ -204,6 +228,10 @@ function usedBy(bench: Bench): [part: string, seconds: number][] {
     used.set(part, (used.get(part) ?? 0) + (Number(fields[11]) + Number(fields[12])) / TICKS)
   }
   return [...used]
+}
+
+function mainSeconds(bench: Bench): number {
+  return new Map(usedBy(bench)).get('main') ?? 0
 }
 
 function middle({ milliseconds }: Load): number {

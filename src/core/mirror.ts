@@ -18,6 +18,8 @@ const LOOKS_MAX = 5
 interface Rows {
   readonly byKey: Map<string, { readonly row: Row; readonly parent: string }>
   readonly byParent: Map<string, Set<string>>
+  /** All of them, until one changes. Frozen, as those who ask share it. */
+  all: Row[] | undefined
 }
 
 export class Mirror {
@@ -33,7 +35,10 @@ export class Mirror {
     this.#system = system
   }
 
-  /** The rows of a type, or those under one parent. The first use reads them all; keep to types of bounded number. */
+  /**
+   * The rows of a type, or those under one parent. The first use reads them all; keep to types of bounded number. As long
+   * as no row of the type changes, all of them are the same list.
+   */
   async rows(type: string, parent?: string): Promise<Row[]> {
     const turn = this.#tail.then(() => this.#catchUp(type))
     this.#tail = turn.then(
@@ -43,7 +48,10 @@ export class Mirror {
     await turn
     const rows = this.#types.get(type)
     if (rows === undefined) return []
-    if (parent === undefined) return Array.from(rows.byKey.values(), ({ row }) => row)
+    if (parent === undefined) {
+      rows.all ??= Object.freeze(Array.from(rows.byKey.values(), ({ row }) => row)) as Row[]
+      return rows.all
+    }
     const found: Row[] = []
     for (const key of rows.byParent.get(parent) ?? []) {
       const known = rows.byKey.get(key)
@@ -98,7 +106,7 @@ export class Mirror {
 
   /** What changes meanwhile is in the feed after the revision that was read before. */
   async #load(type: string): Promise<void> {
-    const rows: Rows = { byKey: new Map(), byParent: new Map() }
+    const rows: Rows = { byKey: new Map(), byParent: new Map(), all: undefined }
     for (let after = '', page = ROWS_A_TURN; page === ROWS_A_TURN;) {
       const records = await this.#catalog.records(type, { after, limit: ROWS_A_TURN })
       for (const record of records) add(rows, record)
@@ -110,6 +118,7 @@ export class Mirror {
 }
 
 function add(rows: Rows, { key, parent, body }: StoredRecord): void {
+  rows.all = undefined
   rows.byKey.set(key, { row: body, parent })
   const siblings = rows.byParent.get(parent)
   if (siblings === undefined) rows.byParent.set(parent, new Set([key]))
@@ -119,6 +128,7 @@ function add(rows: Rows, { key, parent, body }: StoredRecord): void {
 function remove(rows: Rows, key: string): void {
   const known = rows.byKey.get(key)
   if (known === undefined) return
+  rows.all = undefined
   rows.byKey.delete(key)
   const siblings = rows.byParent.get(known.parent)
   siblings?.delete(key)

@@ -14,9 +14,17 @@ export function parseRelease(text: string): Release | undefined {
 }
 
 export function release(text: string): Release {
+  const known = parsed.get(text)
+  if (known !== undefined) return known
   const [generation = 0, major = 0, minor = 0] = text.split('.').map(Number)
-  return { generation, major, minor }
+  const made = { generation, major, minor }
+  if (parsed.size < PARSED_MAX) parsed.set(text, made)
+  return made
 }
+
+/** Declarations say a dozen of releases, and requests ask about each of their fields. */
+const parsed = new Map<string, Release>()
+const PARSED_MAX = 100
 
 /** Whether something introduced in `since` is part of the served release. `9.8` means 9.8 with any minor. */
 export function isServed(since: string | undefined, served: Release): boolean {

@@ -12,10 +12,11 @@ export function nest(resource: Resource, row: Row, paths: ReadonlySet<string>): 
 
 /** Makes the function that prints the given fields of rows. */
 export function nester(resource: Resource, paths: ReadonlySet<string>): (row: Row) => Record<string, Json> {
+  const ofMembers = [...paths].filter((asked) => !resource.fields.has(asked))
   const fields = [...resource.fields]
     .filter(([, { kind }]) => kind.isSecret !== true)
     .map(([path, { kind }]) => {
-      const within = kind.members === undefined ? [] : [...paths].filter((asked) => asked.startsWith(`${path}.`))
+      const within = kind.members === undefined ? [] : ofMembers.filter((asked) => asked.startsWith(`${path}.`))
       const members = paths.has(path) ? undefined : within.map((asked) => asked.slice(path.length + 1))
       return { path, kind, members, words: path.split('.') }
     })

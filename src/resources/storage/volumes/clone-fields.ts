@@ -3,7 +3,7 @@ import type { Derivation } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
 import { bytes, flag, text, uuid } from '../../../model/kinds/index.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import { type Row, textAt, type Value } from '../../../model/value.ts'
 import { SNAPSHOTS } from './snapshot-changes.ts'
 
 export const PARENT = 'clone.parent_volume.uuid'
@@ -55,9 +55,7 @@ export const cloneReadings: readonly Derivation[] = [
   {
     gives: ['clone.is_flexclone', 'clone.has_flexclone', 'clone.split_initiated'],
     async from(cluster, rows, once) {
-      const parents = await once('parents of clones', async () => {
-        return new Set((await cluster.rows('storage/volumes')).map((volume) => textAt(volume, PARENT)))
-      })
+      const parents = await once('parents of clones', async () => parentsIn(await cluster.rows('storage/volumes')))
       return rows.map((row) => ({
         'clone.is_flexclone': isClone(row),
         'clone.has_flexclone': parents.has(textAt(row, 'uuid')),
@@ -80,6 +78,18 @@ export const cloneReadings: readonly Derivation[] = [
     from: (cluster, rows) => Promise.all(rows.map((row) => parentage(cluster, row))),
   },
 ]
+
+/** The uuids of volumes that have clones, by the list of all volumes, which is another one when a volume changes. */
+const parentsKnown = new WeakMap<readonly Row[], ReadonlySet<Value>>()
+
+function parentsIn(volumes: readonly Row[]): ReadonlySet<Value> {
+  const known = parentsKnown.get(volumes)
+  if (known !== undefined) return known
+  const parents = new Set<Value>()
+  for (const volume of volumes) if (isClone(volume)) parents.add(volume[PARENT] ?? '')
+  parentsKnown.set(volumes, parents)
+  return parents
+}
 
 async function parentage(cluster: Cluster, row: Row): Promise<Row> {
   const parent = isClone(row) ? await cluster.find('storage/volumes', textAt(row, PARENT)) : undefined
