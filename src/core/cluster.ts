@@ -189,6 +189,8 @@ export class Cluster {
     const change = changes[refused.change]
     const type = change !== undefined && 'type' in change ? change.type : undefined
     const noun = type === undefined ? 'object' : (this.behaviours.get(type)?.resource.noun ?? 'object')
+    // Of what is looked for below another record, one that is there is in the way.
+    if (change?.do === 'check-childless') return failures.inUse(`It still has a ${noun}. Delete that first.`)
     switch (refused.reason) {
       case 'taken':
       case 'exists':

@@ -392,6 +392,39 @@ test('a job whose commit was lost or not answered repeats its step, and undoes n
   }
 })
 
+test('a step that is repeated has the notes of a commit whose answer was lost, and makes nothing twice', async () => {
+  for (const when of ['before', 'after']) {
+    const behaviour = machine([
+      {
+        name: 'one',
+        async run(cluster, work) {
+          if (work.memo['made'] !== undefined) return
+          const made = cluster.system.random.uuid()
+          await work.commit([{ do: 'put-record', type: 'test/machines', key: made, body: { name: 'made' } }], { made })
+        },
+      },
+    ])
+    const cluster = await startWith(behaviour)
+    cluster.clock.sleep = () => Promise.resolve()
+    const { catalog } = cluster.cluster
+    const commit = catalog.commit.bind(catalog)
+    let isLost = false
+    catalog.commit = async (changes) => {
+      const isOfStep = !isLost && changes.some((change) => 'type' in change && change.type === 'test/machines')
+      isLost ||= isOfStep
+      if (isOfStep && when === 'before') throw new CatalogUnavailable('Not done.')
+      const outcomes = await commit(changes)
+      if (isOfStep) throw new CatalogUnavailable('Done, and the answer was lost.')
+      return outcomes
+    }
+    const queued = await run(cluster, behaviour)
+    while (cluster.jobs.activeCount > 0) await wait(1)
+    assert.equal((await cluster.cluster.row(JOBS, textAt(queued, 'uuid')))['state'], 'success')
+    assert.equal((await cluster.cluster.catalog.records('test/machines')).length, 1, when)
+    await cluster.close()
+  }
+})
+
 test('a job that the catalog stays away from is left for the next start, and not undone', async () => {
   let isAway = true
   const behaviour = machine([

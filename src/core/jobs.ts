@@ -14,7 +14,7 @@
  */
 import { Failure, failures } from '../model/failure.ts'
 import { type Row, textAt, type Value, textOf } from '../model/value.ts'
-import { CatalogUnavailable, type Change } from '../ports/catalog.ts'
+import { CatalogUnavailable, type Change, type Outcome } from '../ports/catalog.ts'
 import { auditEntry } from './audit.ts'
 import type { Behaviour, VerbName } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
@@ -197,11 +197,25 @@ export class Jobs {
         }),
       commit: async (changes, notes) => {
         const noted: Row = { ...job, $memo: { ...work.memo, ...notes } }
-        const outcomes = await cluster.catalog.commit([...changes, cluster.put(JOBS, noted)])
+        let outcomes: readonly Outcome[]
+        try {
+          outcomes = await cluster.catalog.commit([...changes, cluster.put(JOBS, noted)])
+        } catch (failure) {
+          isInDoubt ||= failure instanceof CatalogUnavailable
+          throw failure
+        }
         job = noted
         Object.assign(work.memo, notes)
         return outcomes
       },
+    }
+
+    /** A commit of the step that was not answered may have been done: its notes are in the record then. */
+    let isInDoubt = false
+    const recall = async () => {
+      const { body } = (await cluster.catalog.record(JOBS, textAt(queued, 'uuid'))) ?? {}
+      if (body !== undefined) Object.assign(work.memo, body['$memo'])
+      isInDoubt = false
     }
 
     if (job['$direction'] === 'forward') {
@@ -217,7 +231,10 @@ export class Jobs {
           await this.#hooks.reached?.(`${pointOf(step)}: before`)
           await this.#hooks.beforeStep?.(pointOf(step))
           if (at === 0 && cluster.faults.isOn) await this.#faulty(queued)
-          await this.#insist(() => step.run(cluster, work))
+          await this.#insist(async () => {
+            if (isInDoubt) await recall()
+            await step.run(cluster, work)
+          })
           await this.#hooks.reached?.(`${pointOf(step)}: after`)
         }
         await save({ state: 'success', message: 'success', code: 0, progress: 100, end_time: cluster.now() }, [

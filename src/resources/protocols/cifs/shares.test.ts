@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { recordsOf, type Body } from '../../../../test/support/body.ts'
+import { asText, recordsOf, type Body } from '../../../../test/support/body.ts'
 import { startTestCluster, type TestCluster } from '../../../../test/support/cluster.ts'
 
 const SERVERS = '/api/protocols/cifs/services'
@@ -108,6 +108,15 @@ test('a share reads as it was set, and its name is taken in any case of its lett
   }
   const home = await cluster.call('POST', SHARES, { name: '%w', svm: 'svm1', path: '%d/%w', home_directory: true })
   assert.equal(home.status, 201, JSON.stringify(home.body))
+  await cluster.close()
+})
+
+test('a CIFS server that has shares is not deleted, and the answer says what is in the way', async () => {
+  const { cluster, svm } = await withServer()
+  await cluster.call('POST', SHARES, { name: 's1', svm: 'svm1', path: '/' })
+  const refused = await cluster.call('DELETE', `/api/protocols/cifs/services/${svm}`)
+  assert.equal(refused.status, 409)
+  assert.match(asText(refused.body['error']?.['message']), /has a CIFS share\. Delete that first/)
   await cluster.close()
 })
 
