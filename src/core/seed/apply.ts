@@ -121,7 +121,8 @@ class Seeding {
     const asked = this.#only(draft, (field) => field.path !== 'uuid' && identity.includes(field.path))
     if (Object.keys(asked).length === 0) return undefined
     const rows = await rowsOf(cluster, this.#behaviour, path)
-    const fits = rows.filter((row) => this.#differing(row, asked).length === 0)
+    const whole = await derive(cluster, this.#behaviour, rows, new Set(Object.keys(asked)))
+    const fits = rows.filter((row, at) => this.#differing(whole[at] ?? row, asked).length === 0)
     if (fits.length > 1 && hasName) throw failures.invalid('name', 'Several records have this name. Say of what it is.')
     return fits[0]
   }
@@ -149,8 +150,9 @@ class Seeding {
 
   /** Secrets are kept so that they cannot be read: whether one is the same is for the resource to say; else it is. */
   async #isSecretThere(row: Row, path: string, given: Value): Promise<boolean> {
-    if (this.#resource.fields.get(path)?.kind.isSecret !== true) return false
-    const isSame = this.#behaviour.secrets?.[path]?.isSame
+    const secret = this.#behaviour.secrets?.[path]
+    if (secret === undefined && this.#resource.fields.get(path)?.kind.isSecret !== true) return false
+    const isSame = secret?.isSame
     return isSame === undefined || (typeof given === 'string' && isSame(this.#actions.cluster, row, given))
   }
 

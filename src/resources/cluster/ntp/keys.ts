@@ -41,6 +41,12 @@ export const ntpKeys = define(
     },
   },
   {
+    secrets: {
+      value: {
+        read: (cluster, row) => cluster.secrets.unseal(textAt(row, '$value')),
+        isSame: (cluster, row, given) => Promise.resolve(cluster.secrets.unseal(textAt(row, '$value')) === given),
+      },
+    },
     create: plainCreate(NTP_KEYS, {
       ...options,
       async check(cluster, row) {

@@ -12,7 +12,8 @@ const NO_SUCH_POLICY = 1703954
 export function exportPolicyFields(base: string, doc: string): Record<string, FieldDeclaration> {
   return {
     [`${base}.name`]: { doc, kind: text({ charactersMin: 1, charactersMax: 256 }), set: 'always' },
-    [`${base}.id`]: { doc: 'The same, by number.', kind: count({ min: 0 }), set: 'always' },
+    // Exports say it by name alone: another cluster gives other numbers.
+    [`${base}.id`]: { doc: 'The same, by number.', kind: count({ min: 0 }), set: 'always', isOrder: true },
   }
 }
 

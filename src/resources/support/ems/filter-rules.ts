@@ -2,6 +2,7 @@
  * Rules of an event filter. They are asked one after the other; the first that fits an event decides. Behind those that
  * were given comes one that leaves out everything: it is shown, not kept, and nobody can change it.
  */
+import { isDeepStrictEqual } from 'node:util'
 import { failures } from '../../../model/failure.ts'
 import { count, each, group, oneOf, text } from '../../../model/kinds/index.ts'
 import type { Row } from '../../../model/value.ts'
@@ -66,10 +67,13 @@ export type GivenRule = {
   readonly parameter_criteria?: readonly { readonly name_pattern?: string; readonly value_pattern?: string }[]
 }
 
-/** The rules in their order, each with the place it has in it. Two that want the same place stay as they were given. */
+/**
+ * The rules in their order, each with the place it has in it. Two that want the same place stay as they were given. The
+ * last one may be the one that is always there: who sends back what was shown changes nothing.
+ */
 export function settleRules(given: readonly GivenRule[]): Rule[] {
   const ordered = given.map((rule, at) => ({ rule, place: rule.index ?? at + 1 })).toSorted((a, b) => a.place - b.place)
-  return ordered.map(({ rule, place }, at) => {
+  const rules = ordered.map(({ rule, place }, at) => {
     if (place !== at + 1) {
       throw failures.invalid(
         'rules.index',
@@ -79,6 +83,11 @@ export function settleRules(given: readonly GivenRule[]): Rule[] {
     }
     return settleRule(rule, place)
   })
+  return isLast(rules.at(-1)) ? rules.slice(0, -1) : rules
+}
+
+function isLast(rule: Rule | undefined): boolean {
+  return rule !== undefined && isDeepStrictEqual({ ...rule, index: 0 }, { ...LAST, index: 0 })
 }
 
 export function settleRule(given: GivenRule, index: number): Rule {
