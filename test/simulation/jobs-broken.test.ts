@@ -230,9 +230,8 @@ async function inCopy<Result>(from: string, act: (folder: string) => Promise<Res
   }
 }
 
-/** Starting takes most of a child's time. The first that ends unkilled leaves to the others what it compiled. */
 function runBroken(breakage: Breakage): Promise<number | NodeJS.Signals | null> {
-  return runChild(CHILD, [JSON.stringify(breakage)], { NODE_COMPILE_CACHE: join(root, 'compiled') })
+  return runChild(CHILD, [JSON.stringify(breakage)])
 }
 
 async function pooled<Item>(items: readonly Item[], act: (item: Item) => Promise<void>): Promise<void> {

@@ -9,12 +9,12 @@ export const UNLIMITED = 'unlimited'
 
 /** The protocols by which clients may be served, and whether an SVM allows them unless it is said. */
 const PROTOCOLS = [
-  ['nfs', true, undefined],
-  ['cifs', true, undefined],
-  ['iscsi', false, undefined],
-  ['fcp', false, undefined],
-  ['nvme', false, undefined],
-  ['ndmp', false, '9.9.1'],
+  ['nfs', true, '9.9.1'],
+  ['cifs', true, '9.9.1'],
+  ['iscsi', false, '9.9.1'],
+  ['fcp', false, '9.9.1'],
+  ['nvme', false, '9.9.1'],
+  ['ndmp', false, '9.10.1'],
 ] as const
 
 export const serviceFields: Readonly<Record<string, FieldDeclaration>> = Object.fromEntries(
@@ -25,7 +25,7 @@ export const serviceFields: Readonly<Record<string, FieldDeclaration>> = Object.
       kind: flag(),
       set: 'always',
       default: isUsual,
-      ...(since === undefined ? {} : { since }),
+      since,
     } satisfies FieldDeclaration,
   ]),
 )

@@ -68,8 +68,8 @@ export const licenses = define(
         kind: each({
           owner: { kind: text(), doc: 'The cluster that has it.' },
           serial_number: { kind: text(), doc: 'Its serial number.' },
-          installed_license: { kind: text(), doc: 'The product that was bought.' },
-          host_id: { kind: text(), doc: 'The host that it is for.' },
+          installed_license: { kind: text(), doc: 'The product that was bought.', since: '9.9.1' },
+          host_id: { kind: text(), doc: 'The host that it is for.', since: '9.9.1' },
           active: { kind: flag(), doc: 'Whether it has not expired.' },
           evaluation: { kind: flag(), doc: 'Whether it is for trying only.' },
           expiry_time: { kind: time(), doc: 'When it expires.' },

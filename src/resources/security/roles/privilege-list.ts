@@ -33,7 +33,12 @@ export const privilegesKind = () =>
     Object.fromEntries(
       Object.entries(privilegeFields).map(([name, field]) => [
         name,
-        { kind: field.kind, doc: field.doc, required: 'required' in field },
+        {
+          kind: field.kind,
+          doc: field.doc,
+          required: 'required' in field,
+          ...('since' in field ? { since: field.since } : {}),
+        },
       ]),
     ),
     { elementsMax: PRIVILEGES_MAX },

@@ -47,9 +47,17 @@ export const keptFields: Record<string, FieldDeclaration> = {
     set: 'always',
     default: false,
   },
-  'space.logical_space.used': { doc: 'Bytes that it holds, before anything is saved of them.', kind: bytes() },
+  'space.logical_space.used': {
+    doc: 'Bytes that it holds, before anything is saved of them.',
+    kind: bytes(),
+    since: '9.9.1',
+  },
   'space.logical_space.available': { doc: 'Bytes of its size that these leave.', kind: bytes() },
-  'space.logical_space.used_percent': { doc: 'Used, in percent of the size without the reserve.', kind: count() },
+  'space.logical_space.used_percent': {
+    doc: 'Used, in percent of the size without the reserve.',
+    kind: count(),
+    since: '9.9.1',
+  },
   'encryption.enabled': {
     doc: 'Whether it is encrypted. It is not: encrypt the disk.',
     kind: only(false, flag(), 'volumes are not encrypted. Encrypt the disk that the aggregate lies on.'),
