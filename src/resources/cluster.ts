@@ -3,7 +3,7 @@ import type { Cluster } from '../core/cluster.ts'
 import { CLUSTER_ROW } from '../core/metrics/history.ts'
 import { inline } from '../core/verb.ts'
 import { failures } from '../model/failure.ts'
-import { count, name, oneOf, text, uuid } from '../model/kinds/index.ts'
+import { count, flag, name, oneOf, text, uuid } from '../model/kinds/index.ts'
 import { printRelease } from '../model/release.ts'
 import { type Row, textAt } from '../model/value.ts'
 import type { Change } from '../ports/catalog.ts'
@@ -49,6 +49,8 @@ export const cluster = define(
       ...versionFields,
       ...operationFields,
       ...tagFields,
+      san_optimized: { doc: 'Whether it serves blocks alone. It serves none.', kind: flag() },
+      disaggregated: { doc: 'Whether its nodes share all disks. There is one node.', kind: flag() },
       wire_dialect: {
         doc: 'How answers are spelled: `spec` to the letter of the specification, `native` as shipping tools expect, `auto` by the client.',
         kind: oneOf('auto', 'spec', 'native'),
@@ -65,6 +67,10 @@ export const cluster = define(
       {
         gives: ['dns_domains', 'name_servers'],
         from: (cluster, rows) => Promise.all(rows.map((row) => clusterDns(cluster, textAt(row, 'uuid')))),
+      },
+      {
+        gives: ['san_optimized', 'disaggregated'],
+        from: (_cluster, rows) => Promise.resolve(rows.map(() => ({ san_optimized: false, disaggregated: false }))),
       },
       lastSample(() => CLUSTER_ROW),
       totalsOfAll('object_store_server'),

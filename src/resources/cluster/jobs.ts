@@ -23,10 +23,18 @@ export const jobs = define(
       'error.message': { doc: 'Why it failed.', since: '9.9.1' },
       'error.code': { doc: 'The code of the failure, as text.', since: '9.9.1' },
       svm: { doc: 'The SVM it works in.', ref: 'svm/svms' },
+      'node.name': { doc: 'The node that works.', kind: text(), since: '9.11.1' },
     },
   },
   {
     derive: [
+      {
+        gives: ['node'],
+        async from(cluster, rows) {
+          const [node] = await cluster.rows('cluster/nodes')
+          return rows.map(() => ({ 'node.name': node?.['name'] ?? null }))
+        },
+      },
       {
         gives: ['elapsed_time'],
         from: (cluster, rows) =>

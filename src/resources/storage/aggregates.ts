@@ -10,10 +10,15 @@ import { ratio } from './volumes/efficiency.ts'
 import { createAggregate, modifyAggregate, removeAggregate } from './aggregate-verbs.ts'
 
 const node: Derivation = {
-  gives: ['node.name'],
+  gives: ['node', 'home_node'],
   async from(cluster, rows) {
-    const name = (await cluster.rows('cluster/nodes'))[0]?.['name'] ?? null
-    return rows.map(() => ({ 'node.name': name }))
+    const { name = null, uuid: key = null } = (await cluster.rows('cluster/nodes'))[0] ?? {}
+    return rows.map(() => ({
+      'node.name': name,
+      'node.uuid': key,
+      'home_node.name': name,
+      'home_node.uuid': key,
+    }))
   },
 }
 
@@ -153,6 +158,9 @@ export const aggregates = define(
       ...diskFields,
       create_time: { doc: 'When it was made.', kind: time() },
       'node.name': { doc: 'The node that serves it.', kind: text(), set: 'create' },
+      'node.uuid': { doc: 'The UUID of that node.', kind: uuid() },
+      'home_node.name': { doc: 'The node that it belongs to.', kind: text() },
+      'home_node.uuid': { doc: 'The UUID of that node.', kind: uuid() },
       'space.block_storage.size': { doc: 'Bytes of the disk that volumes may use.', kind: bytes() },
       'space.block_storage.used': {
         doc: 'Bytes that are used on the disk, or promised to volumes with a guarantee.',

@@ -58,6 +58,13 @@ export const keptFields: Record<string, FieldDeclaration> = {
     kind: count(),
     since: '9.9.1',
   },
+  snapshot_directory_access_enabled: {
+    doc: 'Whether clients of files are to see snapshots as folders. Kept.',
+    kind: flag(),
+    set: 'always',
+    default: true,
+    since: '9.13.1',
+  },
   'encryption.enabled': {
     doc: 'Whether it is encrypted. It is not: encrypt the disk.',
     kind: only(false, flag(), 'volumes are not encrypted. Encrypt the disk that the aggregate lies on.'),
