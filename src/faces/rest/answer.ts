@@ -53,10 +53,11 @@ export interface RestFace {
 export async function answer(face: RestFace, request: RestRequest): Promise<RestReply> {
   const { trace } = face
   if (trace === undefined) return answerOf(face, request)
-  const { registry, system } = face.actions.cluster
+  const { cluster } = face.actions
+  const { system } = cluster
   const [timeMs, begun] = [system.clock.now(), system.clock.elapsed()]
   const reply = await answerOf(face, request)
-  trace(traceEntry(registry, request, reply, { timeMs, tookMs: system.clock.elapsed() - begun }))
+  trace(traceEntry(cluster, request, reply, { timeMs, tookMs: system.clock.elapsed() - begun }))
   return reply
 }
 

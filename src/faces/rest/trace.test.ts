@@ -41,6 +41,20 @@ describe('a trace', () => {
     assert.match(entry.time, /^\d{4}-\d\d-\d\dT/)
   })
 
+  it('never has what a resource keeps from being read, whatever it is called, also of several records at once', async () => {
+    const value = 'da39a3ee5e6b4b0d3255bfef95601890afd80709'
+    const key = { id: 77, digest_type: 'sha1', value }
+    for (const [path, body] of [
+      ['cluster/ntp/keys', key],
+      ['cluster/ntp/keys', { records: [{ ...key, id: 78 }] }],
+      ['private/cli/cluster/ntp/key', { ...key, id: 79 }],
+    ] as const) {
+      const entry = await call('POST', `/api/${path}?return_timeout=15`, body)
+      assert.ok(entry.status < 300, JSON.stringify(entry))
+      assert.doesNotMatch(JSON.stringify(entry), new RegExp(value))
+    }
+  })
+
   it('never has passwords, keys, cookies or what logs in, wherever they stand', async () => {
     const svm = await test.uuidOf('/api/svm/svms', 'svm1')
     const [base64 = ''] = ADMIN.split(' ').slice(1)

@@ -3,10 +3,11 @@
  * one line of JSON each, without secrets. What could be one is left out by three rules, as one alone may miss it:
  *
  * - of the headers, only those that change an answer and cannot hold credentials;
- * - values of fields that are declared secret, and of all whose name says so (`password`, `secret_key`, `token`);
+ * - values of fields that are declared secret or are kept so that reads do not show them, and of all whose name says so (`password`, `secret_key`, `token`);
  * - these values, wherever else they stand in the same request or its answer.
  */
-import type { Registry } from '../../model/registry.ts'
+import type { Behaviour } from '../../core/behaviour.ts'
+import type { Cluster } from '../../core/cluster.ts'
 import { isRecord, type Json, textOf } from '../../model/value.ts'
 import type { RestReply, RestRequest } from './answer.ts'
 
@@ -25,6 +26,8 @@ export interface TraceEntry {
   readonly answerBytes?: number
 }
 
+type Declarations = Pick<Cluster, 'registry' | 'behaviours'>
+
 /** Takes one entry; must not throw, and must not wait. */
 export type Trace = (entry: TraceEntry) => void
 
@@ -38,12 +41,12 @@ const SECRET_NAME =
 const MASKED_CHARACTERS_MIN = 4
 
 export function traceEntry(
-  registry: Registry,
+  cluster: Declarations,
   request: Pick<RestRequest, 'method' | 'target' | 'headers' | 'body'>,
   reply: RestReply,
   at: { readonly timeMs: number; readonly tookMs: number },
 ): TraceEntry {
-  const declared = secretFields(registry, request.target)
+  const declared = secretFields(cluster, request.target)
   const found = new Set<string>()
   const redact = (value: Json) => redacted(value, '', declared, found)
   const [path = '', query = ''] = request.target.split(/\?(.*)/s, 2)
@@ -82,12 +85,21 @@ function parsed(text: string): Json {
   }
 }
 
-/** The dotted paths that the resource of a request declares as secret. */
-function secretFields(registry: Registry, target: string): ReadonlySet<string> {
+/**
+ * The dotted paths that the resource of a request declares as secret. A command of the shell calls fields by names of their
+ * last words, so there it is those of all resources.
+ */
+function secretFields({ registry, behaviours }: Declarations, target: string): ReadonlySet<string> {
   const segments = (target.split('?', 1)[0] ?? '').split('/').filter((segment) => segment !== '')
-  const { resource } = registry.match(segments.slice(1)) ?? {}
-  const fields = resource === undefined ? [] : [...resource.fields.values()]
-  return new Set(fields.filter(({ kind, shownOnce }) => shownOnce || kind.isSecret === true).map(({ path }) => path))
+  const behaviour = behaviours.get(registry.match(segments.slice(1))?.resource.type ?? '')
+  if (behaviour !== undefined) return new Set(secretPaths(behaviour))
+  const all = [...behaviours.values()].flatMap(secretPaths)
+  return new Set(all.flatMap((path) => [path.replaceAll('.', '_'), path.slice(path.lastIndexOf('.') + 1)]))
+}
+
+function secretPaths({ resource, secrets = {} }: Behaviour): readonly string[] {
+  const fields = [...resource.fields.values()].filter(({ kind, shownOnce }) => shownOnce || kind.isSecret === true)
+  return [...fields.map(({ path }) => path), ...Object.keys(secrets)]
 }
 
 function redacted(value: Json, base: string, declared: ReadonlySet<string>, found: Set<string>): Json {
