@@ -87,8 +87,8 @@ export function oneOf(...words: readonly string[]): Kind {
   }
 }
 
-/** A password or a key: taken, never given back. */
-export function secret(limits: TextLimits = {}): Kind {
+/** A password or a key: taken, never given back. It has no pattern, as what does not fit one is quoted. */
+export function secret(limits: Omit<TextLimits, 'pattern' | 'patternDoc'> = {}): Kind {
   return {
     ...text(limits),
     name: 'secret',
