@@ -66,7 +66,8 @@ export async function start(given: Settings): Promise<void> {
   // Jobs are taken up before there are workers: then nobody writes anywhere.
   let workers: Workers | undefined
   const leaveTree: LeaveTree = async (volume, tree) => (await workers?.leaveTree(volume, tree)) ?? false
-  const cluster = openCluster({ catalog, release, log, secrets, lifecycleDayMs, leaveTree })
+  const managementAddress = settings.management.host
+  const cluster = openCluster({ catalog, release, log, secrets, lifecycleDayMs, leaveTree, managementAddress })
   const jobs = new Jobs(cluster)
   const actions = new Actions(cluster, jobs)
   await jobs.resume()
