@@ -1,4 +1,5 @@
 /** What rows show beside what is stored: the names of what they refer to, and what resources derive of them. */
+import { ofPair } from '../model/of-pair.ts'
 import type { Row, Value } from '../model/value.ts'
 import { onceEach, type Behaviour, type Derivation, type Once } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
@@ -36,9 +37,9 @@ export async function deriveSome(
   return derived
 }
 
-export function givers(behaviour: Behaviour, paths: ReadonlySet<string>): readonly Derivation[] {
-  return derivationsOf(behaviour).filter((derivation) => [...paths].some((path) => gives(derivation, path)))
-}
+export const givers = ofPair((behaviour: Behaviour, paths: ReadonlySet<string>): readonly Derivation[] =>
+  derivationsOf(behaviour).filter((derivation) => [...paths].some((path) => gives(derivation, path))),
+)
 
 /** Whether a field is not stored in rows, but derived of them. */
 export function isDerived(behaviour: Behaviour, path: string): boolean {

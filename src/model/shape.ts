@@ -1,6 +1,7 @@
 /** Rows are flat inside and nested at the edge: `{ 'space.used': 1 }` is `{ "space": { "used": 1 } }` outside. */
 import { Failure, failures } from './failure.ts'
 import { Misfit } from './kinds/index.ts'
+import { ofPair } from './of-pair.ts'
 import { isServed, type Release } from './release.ts'
 import type { Field, Resource } from './resource.ts'
 import { isRecord, type Json, type Row, type Value } from './value.ts'
@@ -11,7 +12,7 @@ export function nest(resource: Resource, row: Row, paths: ReadonlySet<string>): 
 }
 
 /** Makes the function that prints the given fields of rows. */
-export function nester(resource: Resource, paths: ReadonlySet<string>): (row: Row) => Record<string, Json> {
+export const nester = ofPair((resource: Resource, paths: ReadonlySet<string>): ((row: Row) => Record<string, Json>) => {
   const ofMembers = [...paths].filter((asked) => !resource.fields.has(asked))
   const fields = [...resource.fields]
     .filter(([, { kind }]) => kind.isSecret !== true)
@@ -31,7 +32,7 @@ export function nester(resource: Resource, paths: ReadonlySet<string>): (row: Ro
     }
     return nested
   }
-}
+})
 
 /** Of each element, the members that are asked for: `count`, or `schedule.name` of what has members itself. */
 function onlyMembers(printed: Json, members: readonly string[]): Json {
