@@ -67,7 +67,8 @@ export async function start(given: Settings): Promise<void> {
   // Jobs are taken up before there are workers: then nobody writes anywhere.
   let workers: Workers | undefined
   const leaveTree: LeaveTree = async (volume, tree) => (await workers?.leaveTree(volume, tree)) ?? false
-  const cluster = openCluster({ catalog, release, log, secrets, lifecycleDayMs, leaveTree })
+  const managementAddress = settings.management.host
+  const cluster = openCluster({ catalog, release, log, secrets, lifecycleDayMs, leaveTree, managementAddress })
   // They load their programs while this process does what comes before they serve.
   const order = Promise.withResolvers<WorkerOrder>()
   const dataPlane = new Workers(order.promise, log, {

@@ -33,6 +33,8 @@ export interface ClusterParts {
   readonly leaveTree?: LeaveTree
   /** Without it, the node has no ports. */
   readonly machine?: Machine
+  /** The address that the management interface is served at; all of the machine's where it is that of no one. */
+  readonly managementAddress?: string
   /** How long a day of lifecycle rules is. Tests make it shorter; without it, a day. */
   readonly lifecycleDayMs?: number
 }
@@ -73,12 +75,14 @@ export class Cluster {
   readonly lifecycleDayMs: number
   readonly leaveTree: LeaveTree
   readonly machine: Machine
+  readonly managementAddress: string | undefined
   readonly locks = new Locks()
   readonly faults: Faults
   readonly metrics: Metrics
   readonly volumeSums: VolumeSums
   readonly #volumesOf: (aggregate: Row) => Volumes
   readonly #mirror: Mirror
+  readonly #startedMs: number
 
   constructor(parts: ClusterParts) {
     this.catalog = parts.catalog
@@ -97,6 +101,8 @@ export class Cluster {
     this.lifecycleDayMs = parts.lifecycleDayMs ?? 86_400_000
     this.leaveTree = parts.leaveTree ?? (() => Promise.resolve(false))
     this.machine = parts.machine ?? NO_MACHINE
+    this.managementAddress = parts.managementAddress
+    this.#startedMs = parts.system.clock.elapsed()
     this.metrics = new Metrics(parts.catalog)
     this.faults = new Faults(parts.system)
     this.volumeSums = new VolumeSums(parts.catalog, parts.system)
@@ -106,6 +112,11 @@ export class Cluster {
 
   now(): number {
     return this.system.clock.now()
+  }
+
+  /** How long the cluster has been running since its last start. */
+  upSeconds(): number {
+    return Math.floor((this.system.clock.elapsed() - this.#startedMs) / 1000)
   }
 
   behaviour(type: string): Behaviour {
@@ -233,7 +244,11 @@ export class Cluster {
   }
 }
 
-const NO_MACHINE: Machine = { ports: () => Promise.resolve([]), processors: () => ({ busyMs: 0, wholeMs: 0 }) }
+const NO_MACHINE: Machine = {
+  ports: () => Promise.resolve([]),
+  processors: () => ({ busyMs: 0, wholeMs: 0 }),
+  facts: () => Promise.resolve({ processors: 0, memoryBytes: 0 }),
+}
 
 const noCertificates: Certificates = {
   makeSelfSigned: () => Promise.reject(failures.unavailable('Certificates cannot be made here.')),

@@ -85,6 +85,9 @@ export interface DiskSpace {
   readonly sizeBytes: number
   readonly usedBytes: number
   readonly availableBytes: number
+  /** Files that it can have; 0 where there is no such limit. */
+  readonly filesMax: number
+  readonly filesUsed: number
 }
 
 export interface BlobWriter {

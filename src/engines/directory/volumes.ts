@@ -176,7 +176,7 @@ export class DirectoryVolumes implements Volumes {
   async space(): Promise<DiskSpace> {
     try {
       await this.#insistOnOwner()
-      const [{ dev }, { bsize, blocks, bfree, bavail }] = await Promise.all([
+      const [{ dev }, { bsize, blocks, bfree, bavail, files, ffree }] = await Promise.all([
         stat(this.#aggregate),
         statfs(this.#aggregate),
       ])
@@ -185,6 +185,8 @@ export class DirectoryVolumes implements Volumes {
         sizeBytes: blocks * bsize,
         usedBytes: (blocks - bfree) * bsize,
         availableBytes: bavail * bsize,
+        filesMax: files,
+        filesUsed: files - ffree,
       }
     } catch (failure) {
       throw volumesFailure(failure, `Aggregate ${this.#aggregate}`)

@@ -235,6 +235,8 @@ export class SimulatedVolumes implements Volumes {
       sizeBytes: this.#capacityBytes,
       usedBytes,
       availableBytes: this.#capacityBytes - usedBytes,
+      filesMax: 2 ** 20,
+      filesUsed: [...this.#trees.values()].reduce((sum, tree) => sum + tree.size, 0),
     }
   }
 

@@ -7,6 +7,8 @@ import { createVolume, modifyVolume, removeVolume, VOLUME_BYTES_MAX, VOLUME_BYTE
 import { autosizeFields } from './volumes/autosize.ts'
 import { cloneFields, cloneReadings } from './volumes/clone-fields.ts'
 import { reserveFields } from './volumes/reserve.ts'
+import { fileSettingFields, fileSettingReadings } from './volumes/file-settings.ts'
+import { finerSpaceFields, finerSpaceReadings } from './volumes/space-fields.ts'
 import { quotaFields, volumeQuota } from './volumes/quota.ts'
 import { keptFields, keptReadings } from './volumes/kept.ts'
 import { nasFields } from './volumes/nas.ts'
@@ -67,6 +69,7 @@ export const volumes = define(
       'qos.policy': { doc: 'Its ceilings of throughput.', ref: 'storage/qos/policies', set: 'always' },
       ...nasFields,
       ...keptFields,
+      ...fileSettingFields,
       ...quotaFields,
       ...movementFields,
       ...efficiencyFields,
@@ -83,6 +86,7 @@ export const volumes = define(
       'space.percent_used': { doc: 'Used, in percent of the size without the reserve.', kind: count(), since: '9.9.1' },
       ...reserveFields,
       'space.footprint': { doc: 'Bytes it takes from its aggregate, its guarantee included.', kind: bytes() },
+      ...finerSpaceFields,
       ...cloneFields,
       ...restoreFields,
       ...operationFields,
@@ -94,6 +98,8 @@ export const volumes = define(
       ...volumeSpace,
       ...cloneReadings,
       ...keptReadings,
+      ...fileSettingReadings,
+      ...finerSpaceReadings,
       volumeQuota,
       movement,
       volumeEfficiency,
