@@ -56,10 +56,6 @@ import { faults } from './private/faults.ts'
 import { recoveryQueue } from './private/cli/volume/recovery-queue.ts'
 import { purgeOfQueue } from './private/cli/volume/recovery-queue/purge.ts'
 import { recoveryFromQueue } from './private/cli/volume/recovery-queue/recover.ts'
-import { fpolicyEventCommand } from './private/cli/vserver/fpolicy/policy/event.ts'
-import { fpolicyEngineCommand } from './private/cli/vserver/fpolicy/policy/external-engine.ts'
-import { fpolicyScopeCommand } from './private/cli/vserver/fpolicy/policy/scope.ts'
-import { fpolicyPolicyCommand } from './private/cli/vserver/fpolicy/policy.ts'
 import { resourceTags } from './resource-tags.ts'
 import { taggedResources } from './resource-tags/resources.ts'
 import { accounts } from './security/accounts.ts'
@@ -71,6 +67,7 @@ import { auditMessages } from './security/audit/messages.ts'
 import { keys } from './security/authentication/keys.ts'
 import { aggregates } from './storage/aggregates.ts'
 import { qosPolicies } from './storage/qos/policies.ts'
+import { qosWorkloads } from './storage/qos/workloads.ts'
 import { qtrees } from './storage/qtrees.ts'
 import { quotaReports } from './storage/quota/reports.ts'
 import { quotaRules } from './storage/quota/rules.ts'
@@ -119,6 +116,7 @@ export const behaviours: readonly Behaviour[] = [
   snapshotPolicySchedules,
   volumeEfficiencyPolicies,
   qosPolicies,
+  qosWorkloads,
   ipspaces,
   broadcastDomains,
   ports,
@@ -137,10 +135,6 @@ export const behaviours: readonly Behaviour[] = [
   fpolicyEngines,
   fpolicyPolicies,
   // Before policies, of which none is called so.
-  fpolicyEventCommand,
-  fpolicyEngineCommand,
-  fpolicyScopeCommand,
-  fpolicyPolicyCommand,
   dns,
   services,
   serviceHistory,
