@@ -73,13 +73,15 @@ function placeAt(nested: Record<string, Json>, words: readonly string[], value: 
 
 /**
  * Reads a request body into flat fields. Nested objects and dotted keys mean the same. A plain value where a reference
- * is expected is its name. Fails with the field that does not do. The purpose says which fields may be given.
+ * is expected is its name. Fails with the field that does not do. The purpose says which fields may be given; those `repeated` may in
+ * any case.
  */
 export function flatten(
   resource: Resource,
   body: unknown,
   purpose: 'create' | 'modify' | ((field: Field) => boolean),
   served: Release,
+  repeated: ReadonlySet<string> = new Set(),
 ): Record<string, Value> {
   if (!isRecord(body)) throw failures.malformedJson('The body is not a JSON object.')
   const draft: Record<string, Value> = {}
@@ -124,7 +126,8 @@ export function flatten(
       throw new Failure('malformed', 262188, `Field "${field.path}" was given twice.`, { target: field.path })
     }
     const isAllowed = typeof purpose === 'function' ? purpose(field) : field.set === 'always' || field.set === purpose
-    if (!isAllowed) throw failures.notSettable(field.path, purpose === 'modify' ? 'modify' : 'create')
+    if (!isAllowed && !repeated.has(field.path))
+      throw failures.notSettable(field.path, purpose === 'modify' ? 'modify' : 'create')
     if (value === null) {
       if (purpose === 'modify' && !mayBeEmpty(field)) throw failures.badValue(field.path, 'it cannot be empty.')
       draft[field.path] = null

@@ -13,6 +13,12 @@ import { cluster } from './cluster.ts'
 import { licenses } from './cluster/licensing/licenses.ts'
 import { ntpKeys } from './cluster/ntp/keys.ts'
 import { dns } from './name-services/dns.ts'
+import { ldap } from './name-services/ldap.ts'
+import { nameMappings } from './name-services/name-mappings.ts'
+import { nis } from './name-services/nis.ts'
+import { unixGroupUsers } from './name-services/unix-groups/users.ts'
+import { unixGroups } from './name-services/unix-groups.ts'
+import { unixUsers } from './name-services/unix-users.ts'
 import { broadcastDomains } from './network/ethernet/broadcast-domains.ts'
 import { ports } from './network/ethernet/ports.ts'
 import { routes } from './network/ip/routes.ts'
@@ -32,9 +38,13 @@ import { snmp } from './support/snmp.ts'
 import { snmpTraphosts } from './support/snmp/traphosts.ts'
 import { snmpUsers } from './support/snmp/users.ts'
 import { interfaces } from './network/ip/interfaces.ts'
+import { localGroupMembers } from './protocols/cifs/local-groups/members.ts'
+import { localGroups } from './protocols/cifs/local-groups.ts'
+import { localUsers } from './protocols/cifs/local-users.ts'
 import { cifsServices } from './protocols/cifs/services.ts'
 import { cifsShares } from './protocols/cifs/shares.ts'
 import { shareAcls } from './protocols/cifs/shares/acls.ts'
+import { cifsPrivileges } from './protocols/cifs/users-and-groups/privileges.ts'
 import { fpolicyEngines } from './protocols/fpolicy/engines.ts'
 import { fpolicyEvents } from './protocols/fpolicy/events.ts'
 import { fpolicyPolicies } from './protocols/fpolicy/policies.ts'
@@ -130,12 +140,22 @@ export const behaviours: readonly Behaviour[] = [
   cifsServices,
   cifsShares,
   shareAcls,
+  localUsers,
+  localGroups,
+  localGroupMembers,
+  cifsPrivileges,
   fpolicy,
   fpolicyEvents,
   fpolicyEngines,
   fpolicyPolicies,
   // Before policies, of which none is called so.
   dns,
+  ldap,
+  nis,
+  nameMappings,
+  unixUsers,
+  unixGroups,
+  unixGroupUsers,
   services,
   serviceHistory,
   buckets,

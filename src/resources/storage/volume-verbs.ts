@@ -47,6 +47,7 @@ import {
   retentionHours,
   TREES_LOCK,
 } from './volumes/recovery-queue.ts'
+import { withSize } from './volumes/size.ts'
 import { isReadOnly } from './volumes/types.ts'
 import { insistOnRoom } from '../svm/svm-fields.ts'
 
@@ -78,7 +79,7 @@ export const createVolume = job({
   async plan(cluster, { draft: given }) {
     const name = textAt(given, 'name')
     const svm = textAt(given, 'svm.uuid')
-    const draft = await withExportPolicy(cluster, given, EXPORT_POLICY, svm)
+    const draft = await withExportPolicy(cluster, withSize(given), EXPORT_POLICY, svm)
     if ((await cluster.keyOfName('storage/volumes', name, svm)) !== undefined) {
       throw failures.duplicate(`A volume named "${name}"`, 'name', 917526)
     }
@@ -171,7 +172,7 @@ export const modifyVolume = job({
   async plan(cluster, { row = {}, draft: asGiven, args: givenArgs }) {
     const key = textAt(row, 'uuid')
     const { args, draft: given } = restoreOf(givenArgs, asGiven)
-    const draft = await withExportPolicy(cluster, given, EXPORT_POLICY, textAt(row, 'svm.uuid'))
+    const draft = await withExportPolicy(cluster, withSize(given), EXPORT_POLICY, textAt(row, 'svm.uuid'))
     const move = await plannedMove(cluster, row, draft, args)
     if (move !== undefined) return move
     const { asked, others } = movementOf(draft)

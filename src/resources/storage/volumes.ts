@@ -77,7 +77,12 @@ export const volumes = define(
       create_time: { doc: 'When it was made.', kind: time() },
       snapshot_count: { doc: 'How many snapshots it has.', kind: count(), since: '9.10.1' },
       is_object_store: { doc: 'Whether it is the root volume of an object store server.', kind: flag() },
-      'space.size': { doc: 'The same as size.', kind: bytes() },
+      'space.size': {
+        doc: 'The same as size.',
+        kind: bytes({ min: VOLUME_BYTES_MIN, max: VOLUME_BYTES_MAX }),
+        set: 'always',
+        isOrder: true,
+      },
       'space.used': {
         doc: 'Bytes that objects and open uploads are stored in, and snapshots beyond what is reserved for them.',
         kind: bytes(),
