@@ -27,6 +27,7 @@ import { ipspaces } from './network/ipspaces.ts'
 import { portsTakenOut } from './private/cli/network/port/broadcast-domain/remove-ports.ts'
 import { loginMessages } from './security/login/messages.ts'
 import { disks } from './storage/disks.ts'
+import { autoUpdate } from './support/auto-update.ts'
 import { autosupport } from './support/autosupport.ts'
 import { ems } from './support/ems.ts'
 import { applicationLogs } from './support/ems/application-logs.ts'
@@ -91,6 +92,8 @@ import { volumes } from './storage/volumes.ts'
 import { events } from './support/ems/events.ts'
 import { serverBuckets } from './svm/svms/object-store/servers/buckets.ts'
 import { servers } from './svm/svms/object-store/servers.ts'
+import { security } from './security.ts'
+import { withoutRecords } from './without-records.ts'
 import { svms } from './svm/svms.ts'
 
 export const behaviours: readonly Behaviour[] = [
@@ -188,4 +191,7 @@ export const behaviours: readonly Behaviour[] = [
   snmpUsers,
   snmpTraphosts,
   autosupport,
+  autoUpdate,
+  security,
+  ...withoutRecords,
 ]

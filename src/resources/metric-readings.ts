@@ -36,15 +36,19 @@ export function intervalFields(base: '' | 'metric.' = ''): Fields {
   }
 }
 
-/** The fields of `lastSample`, `totals` and `totalsOfAll`. */
-export const operationFields: Fields = {
-  ...sampleFields('metric.'),
-  'statistics.timestamp': { doc: 'When the totals were read.', kind: time(), isExpensive: true },
-  'statistics.status': { doc: 'Whether the totals are whole.', kind: oneOf(...STATUSES), isExpensive: true },
-  ...figures('statistics.iops_raw', 'Operations so far', true),
-  ...figures('statistics.latency_raw', 'Microseconds of all operations so far', true),
-  ...figures('statistics.throughput_raw', 'Bytes so far', true),
+/** The fields of `totals` and `totalsOfAll`; for one of several protocols, below it. */
+export function totalFields(base = 'statistics'): Fields {
+  return {
+    [`${base}.timestamp`]: { doc: 'When the totals were read.', kind: time(), isExpensive: true },
+    [`${base}.status`]: { doc: 'Whether the totals are whole.', kind: oneOf(...STATUSES), isExpensive: true },
+    ...figures(`${base}.iops_raw`, 'Operations so far', true),
+    ...figures(`${base}.latency_raw`, 'Microseconds of all operations so far', true),
+    ...figures(`${base}.throughput_raw`, 'Bytes so far', true),
+  }
 }
+
+/** The fields of `lastSample`, and of `totals` or `totalsOfAll`. */
+export const operationFields: Fields = { ...sampleFields('metric.'), ...totalFields() }
 
 /** Read, write, other and total of one figure. */
 function figures(base: string, doc: string, isExpensive: boolean): Fields {

@@ -185,6 +185,7 @@ export class DirectoryVolumes implements Volumes {
         sizeBytes: blocks * bsize,
         usedBytes: (blocks - bfree) * bsize,
         availableBytes: bavail * bsize,
+        blockBytes: bsize,
         filesMax: files,
         filesUsed: files - ffree,
       }

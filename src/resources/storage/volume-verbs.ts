@@ -49,6 +49,7 @@ import {
 } from './volumes/recovery-queue.ts'
 import { withSize } from './volumes/size.ts'
 import { isReadOnly } from './volumes/types.ts'
+import { insistOnStorage } from '../svm/storage-limit.ts'
 import { insistOnRoom } from '../svm/svm-fields.ts'
 
 const MB = 2 ** 20
@@ -87,7 +88,6 @@ export const createVolume = job({
     if (cluster.locks.isHeld(lock))
       throw failures.duplicate(`A volume named "${name}", still being made,`, 'name', 13107405)
     const owner = await cluster.find('svm/svms', svm)
-    await insistOnRoom(cluster, owner)
     const parent = await parentOf(cluster, draft)
     const aggregate = await chooseAggregate(cluster, draft, parent)
     const key = uuidOfNew(cluster, draft)
@@ -99,6 +99,7 @@ export const createVolume = job({
       aggregates: [{ uuid: aggregate }],
       create_time: cluster.now(),
     }
+    await insistOnRoom(cluster, owner, input)
     await insistOnSpace(cluster, aggregate, input)
     return { key, input, locks: [lock] }
   },
@@ -147,7 +148,7 @@ async function writeRecord(cluster: Cluster, work: Work): Promise<void> {
     await insistOnPath(cluster, input)
     const svm = await cluster.catalog.record('svm/svms', textAt(input, 'svm.uuid'))
     if (svm === undefined) throw failures.notFound('SVM', 'svm.uuid')
-    await insistOnRoom(cluster, svm.body)
+    await insistOnRoom(cluster, svm.body, input)
     await cluster.commit([
       { do: 'check-record', type: svm.type, key: svm.key, expect: svm.revision },
       cluster.put('storage/volumes', input, { expect: 'absent' }),
@@ -215,6 +216,7 @@ export const modifyVolume = job({
           const after = await withEfficiency(cluster, sized, given)
           const aggregate = aggregateOf(before)
           if (after['size'] !== before['size'] || after['guarantee.type'] !== before['guarantee.type']) {
+            await insistOnStorage(cluster, await cluster.find('svm/svms', textAt(after, 'svm.uuid')), after, before)
             await insistOnSpace(cluster, aggregate, after)
           }
           await insistOnName(cluster, after)

@@ -29,7 +29,15 @@ import {
   RETENTION_HOURS,
   RETENTION_HOURS_MAX,
 } from '../storage/volumes/recovery-queue.ts'
-import { serviceFields, UNLIMITED, usualPolicy } from './svm-fields.ts'
+import { insistOnLimit, storageFields, storageReading } from './storage-limit.ts'
+import {
+  aggregateMembers,
+  serviceFields,
+  settingFields,
+  settingReadings,
+  UNLIMITED,
+  usualPolicy,
+} from './svm-fields.ts'
 
 /** SVMs of a cluster; the documented limit of the field for data SVMs is 1,000 for each cluster of many nodes. */
 const SVMS_MAX = 1000
@@ -87,9 +95,12 @@ export const svms = define(
         default: DEFAULT_IPSPACE,
       },
       ...serviceFields,
+      ...settingFields,
+      ...storageFields,
       aggregates: {
         doc: 'Aggregates its volumes may be made in. Empty: any.',
         refs: 'storage/aggregates',
+        refsShow: aggregateMembers,
         set: 'always',
       },
       volume_delete_retention_hours: {
@@ -111,7 +122,7 @@ export const svms = define(
     },
   },
   {
-    derive: [queueSums],
+    derive: [queueSums, storageReading, ...settingReadings],
     create: job({
       example: { name: 'svm_example', comment: 'made to show how' },
       async plan(cluster, { draft }) {
@@ -150,7 +161,7 @@ export const svms = define(
         },
       ],
     }),
-    modify: plainModify('svm/svms'),
+    modify: plainModify('svm/svms', { check: insistOnLimit }),
     remove: job({
       async plan(cluster, { row }) {
         const key = textAt(row, 'uuid')

@@ -5,6 +5,7 @@ import { failures } from '../../../model/failure.ts'
 import { address, list, oneOf, secret, text } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
+import { totalFields } from '../../metric-readings.ts'
 import { choice, number, on } from '../setting.ts'
 
 export const CIFS_SERVICES = 'protocols/cifs/services'
@@ -78,6 +79,8 @@ export const cifsServices = define(
       svm: { doc: 'The SVM whose server it is.', ref: 'svm/svms', set: 'create', required: true },
       name: { doc: 'The NetBIOS name of the server.', kind: netbiosName(), set: 'always', required: true },
       enabled: on('Whether it is to serve clients.', true),
+      // Nothing is counted yet, so none of these is set. Tools filter by them.
+      ...totalFields(),
       comment: { doc: 'What it is for.', kind: text({ charactersMax: 256 }), set: 'always' },
       default_unix_user: {
         doc: 'Who somebody is of whom UNIX knows nothing.',
