@@ -35,11 +35,11 @@ export async function usualPolicy(cluster: Cluster): Promise<Row> {
   return { 'snapshot_policy.uuid': (await cluster.keyOfName('storage/snapshot-policies', 'default')) ?? null }
 }
 
-/** Fails when the SVM has as many volumes as it may have. */
-export async function insistOnRoom(cluster: Cluster, svm: Row | undefined): Promise<void> {
+/** Fails when the SVM may not have so many more volumes. */
+export async function insistOnRoom(cluster: Cluster, svm: Row | undefined, more = 1): Promise<void> {
   const most = textAt(svm, 'max_volumes') || UNLIMITED
   if (svm === undefined || most === UNLIMITED) return
   const volumes = await cluster.rows('storage/volumes', textAt(svm, 'uuid'))
-  if (volumes.length < Number(most)) return
-  throw failures.inUse(`The SVM "${textAt(svm, 'name')}" has ${volumes.length} volumes, and may not have more.`)
+  if (volumes.length + more <= Number(most)) return
+  throw failures.inUse(`The SVM "${textAt(svm, 'name')}" has ${volumes.length} volumes, and may have ${most}.`)
 }
