@@ -106,8 +106,10 @@ export class Bulk {
       steps: [
         {
           name: `${verb} records`,
+          isCancellable: true,
+          isPausable: true,
           run: (_cluster, work) => this.#run(work),
-          ...(verb === 'remove' ? {} : { undo: (cluster: Cluster, work: Work) => this.#undo(cluster, work, verb) }),
+          undo: (cluster: Cluster, work: Work) => this.#undo(cluster, work, verb),
         },
       ],
     }
@@ -120,8 +122,9 @@ export class Bulk {
       await this.#each(pending, work)
       this.#pending.delete(work.key)
     } catch (failure) {
-      // The step is repeated when the catalog is back, and goes on where it was.
-      if (!(failure instanceof CatalogUnavailable)) this.#pending.delete(work.key)
+      // The step is repeated when the catalog is back, or after a pause, and goes on where it was.
+      const isRepeated = failure instanceof CatalogUnavailable || failure instanceof Interrupted
+      if (!isRepeated) this.#pending.delete(work.key)
       throw failure
     }
   }
@@ -187,8 +190,10 @@ export class Bulk {
     }
   }
 
-  async #undo(cluster: Cluster, work: Work, verb: 'create' | 'modify'): Promise<void> {
-    if (work.input['continueOnFailure'] === true) return
+  async #undo(cluster: Cluster, work: Work, verb: BulkVerb): Promise<void> {
+    this.#pending.delete(work.key)
+    // What was deleted is gone.
+    if (verb === 'remove' || work.input['continueOnFailure'] === true) return
     const { outcomes, rollbackErrors } = resultsOf(work.memo)
     const [settled, problems] = [[...outcomes], [...rollbackErrors]]
     for (const [at, outcome] of [...settled.entries()].toReversed()) {

@@ -13,6 +13,7 @@ import type { Volumes } from '../ports/volumes.ts'
 import type { Behaviour } from './behaviour.ts'
 import type { EventName } from './events.ts'
 import { Faults } from './faults.ts'
+import { JobOrders } from './job-orders.ts'
 import { Locks } from './locks.ts'
 import { Metrics } from './metrics/metrics.ts'
 import { Mirror, type RowOrder } from './mirror.ts'
@@ -78,6 +79,7 @@ export class Cluster {
   readonly managementAddress: string | undefined
   readonly locks = new Locks()
   readonly faults: Faults
+  readonly jobOrders: JobOrders
   readonly metrics: Metrics
   readonly volumeSums: VolumeSums
   readonly #volumesOf: (aggregate: Row) => Volumes
@@ -105,6 +107,7 @@ export class Cluster {
     this.#startedMs = parts.system.clock.elapsed()
     this.metrics = new Metrics(parts.catalog)
     this.faults = new Faults(parts.system)
+    this.jobOrders = new JobOrders(parts.catalog)
     this.volumeSums = new VolumeSums(parts.catalog, parts.system)
     this.#volumesOf = parts.volumesOf
     this.#mirror = new Mirror(parts.catalog, parts.system, (type) => this.#rowOrder(type))

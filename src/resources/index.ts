@@ -9,6 +9,11 @@ import { nodeHistory } from './cluster/nodes/metrics.ts'
 import { ntpServers } from './cluster/ntp/servers.ts'
 import { schedules } from './cluster/schedules.ts'
 import { tables } from './cluster/counter/tables.ts'
+import { applications } from './application/applications.ts'
+import { applicationComponents } from './application/applications/components.ts'
+import { consistencyGroups } from './application/consistency-groups.ts'
+import { groupSnapshots } from './application/consistency-groups/snapshots.ts'
+import { applicationTemplates } from './application/templates.ts'
 import { cluster } from './cluster.ts'
 import { licenses } from './cluster/licensing/licenses.ts'
 import { ntpKeys } from './cluster/ntp/keys.ts'
@@ -119,6 +124,11 @@ export const behaviours: readonly Behaviour[] = [
   recoveryFromQueue,
   purgeOfQueue,
   recoveryQueue,
+  applications,
+  applicationComponents,
+  applicationTemplates,
+  consistencyGroups,
+  groupSnapshots,
   qtrees,
   quotaRules,
   quotaReports,

@@ -1,6 +1,7 @@
 import { define } from '../../core/behaviour.ts'
 import { bytes, count, flag, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
 import { operationFields } from '../metric-readings.ts'
+import { membership, membershipFields } from '../application/of-volume.ts'
 import { exportPolicyFields, exportPolicyReading } from '../protocols/nfs/named-export-policy.ts'
 import { tagFields } from '../tags.ts'
 import { createVolume, modifyVolume, removeVolume, VOLUME_BYTES_MAX, VOLUME_BYTES_MIN } from './volume-verbs.ts'
@@ -94,6 +95,7 @@ export const volumes = define(
       ...finerSpaceFields,
       ...cloneFields,
       ...restoreFields,
+      ...membershipFields,
       ...operationFields,
       ...tagFields,
     },
@@ -109,6 +111,7 @@ export const volumes = define(
       movement,
       volumeEfficiency,
       exportPolicyReading('nas.export_policy'),
+      ...membership,
       ...volumeMetrics,
     ],
     create: createVolume,
