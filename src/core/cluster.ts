@@ -1,8 +1,9 @@
 /** What verbs and derivations are given: the catalog, the volumes of each aggregate, time, chance and one another. */
 import { Failure, failures } from '../model/failure.ts'
+import { rowOrder } from '../model/query.ts'
 import { registry, type Registry } from '../model/registry.ts'
 import type { Release } from '../model/release.ts'
-import { type Resource, resourceAt } from '../model/resource.ts'
+import { identityPaths, type Resource, resourceAt } from '../model/resource.ts'
 import { type Row, type Value, textOf } from '../model/value.ts'
 import { CommitRefused, type Catalog, type Change, type Fields, type Outcome } from '../ports/catalog.ts'
 import type { Certificates } from '../ports/certificates.ts'
@@ -12,9 +13,10 @@ import type { Volumes } from '../ports/volumes.ts'
 import type { Behaviour } from './behaviour.ts'
 import type { EventName } from './events.ts'
 import { Faults } from './faults.ts'
+import { JobOrders } from './job-orders.ts'
 import { Locks } from './locks.ts'
 import { Metrics } from './metrics/metrics.ts'
-import { Mirror } from './mirror.ts'
+import { Mirror, type RowOrder } from './mirror.ts'
 import { VolumeSums } from './volume-sums.ts'
 
 export interface ClusterParts {
@@ -77,6 +79,7 @@ export class Cluster {
   readonly managementAddress: string | undefined
   readonly locks = new Locks()
   readonly faults: Faults
+  readonly jobOrders: JobOrders
   readonly metrics: Metrics
   readonly volumeSums: VolumeSums
   readonly #volumesOf: (aggregate: Row) => Volumes
@@ -104,9 +107,10 @@ export class Cluster {
     this.#startedMs = parts.system.clock.elapsed()
     this.metrics = new Metrics(parts.catalog)
     this.faults = new Faults(parts.system)
+    this.jobOrders = new JobOrders(parts.catalog)
     this.volumeSums = new VolumeSums(parts.catalog, parts.system)
     this.#volumesOf = parts.volumesOf
-    this.#mirror = new Mirror(parts.catalog, parts.system)
+    this.#mirror = new Mirror(parts.catalog, parts.system, (type) => this.#rowOrder(type))
   }
 
   now(): number {
@@ -194,6 +198,12 @@ export class Cluster {
   /** The change that adds an event to the cluster's log. */
   event(name: EventName, parameters: Row): Change {
     return { do: 'append-log', log: 'events', timeMs: this.now(), body: { name, ...parameters }, keep: EVENTS_KEPT }
+  }
+
+  /** Of what is no resource there is no order. */
+  #rowOrder(type: string): RowOrder {
+    const behaviour = this.behaviours.get(type)
+    return rowOrder(behaviour === undefined ? [] : identityPaths(behaviour.resource))
   }
 
   #explain(refused: CommitRefused, changes: readonly Change[]): Failure {

@@ -12,6 +12,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { cpus, networkInterfaces, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { type Machine, type MachineLag, type MachinePort, PORTS_MAX } from '../ports/machine.ts'
+import { readTraffic } from './machine-traffic.ts'
 
 /** Of Ethernet, where the machine does not say. */
 const MTU_BYTES = 1500
@@ -33,6 +34,7 @@ export function thisMachine(folder = '/sys/class/net', addressed: () => Addresse
       }
       return ports
     },
+    traffic: () => readTraffic(folder),
     processors() {
       let [busyMs, wholeMs] = [0, 0]
       for (const { times } of cpus()) {

@@ -226,6 +226,12 @@ export function fieldAt(resource: Resource, path: string): { field: Field; kind:
   return undefined
 }
 
+/** What tells rows apart and orders them where nothing else does: the name first, for people. */
+export function identityPaths(resource: Resource): readonly string[] {
+  const hasName = resource.fields.has('name') && !resource.key.includes('name')
+  return [...(hasName ? ['name'] : []), ...resource.key]
+}
+
 /** A key of a row as it stands in its path: a time is not the number it is kept as. */
 export function printedKey(resource: Resource, key: string, row: Row): string {
   const value = row[key]

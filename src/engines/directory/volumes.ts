@@ -209,7 +209,8 @@ export class DirectoryVolumes implements Volumes {
   }
 
   async #insistOnOwner(): Promise<void> {
-    if (this.#owner === undefined) await mkdir(this.#aggregate, FOLDER)
+    // Asking first, as a refusal costs more than an answer, and the folder is nearly always there.
+    if (this.#owner === undefined) await stat(this.#aggregate).catch(() => mkdir(this.#aggregate, FOLDER))
     else await insistOnClaim(this.#aggregate, this.#owner)
   }
 

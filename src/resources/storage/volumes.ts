@@ -1,6 +1,7 @@
 import { define } from '../../core/behaviour.ts'
 import { bytes, count, flag, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
 import { operationFields } from '../metric-readings.ts'
+import { membership, membershipFields } from '../application/of-volume.ts'
 import { exportPolicyFields, exportPolicyReading } from '../protocols/nfs/named-export-policy.ts'
 import { tagFields } from '../tags.ts'
 import { createVolume, modifyVolume, removeVolume, VOLUME_BYTES_MAX, VOLUME_BYTES_MIN } from './volume-verbs.ts'
@@ -77,7 +78,12 @@ export const volumes = define(
       create_time: { doc: 'When it was made.', kind: time() },
       snapshot_count: { doc: 'How many snapshots it has.', kind: count(), since: '9.10.1' },
       is_object_store: { doc: 'Whether it is the root volume of an object store server.', kind: flag() },
-      'space.size': { doc: 'The same as size.', kind: bytes() },
+      'space.size': {
+        doc: 'The same as size.',
+        kind: bytes({ min: VOLUME_BYTES_MIN, max: VOLUME_BYTES_MAX }),
+        set: 'always',
+        isOrder: true,
+      },
       'space.used': {
         doc: 'Bytes that objects and open uploads are stored in, and snapshots beyond what is reserved for them.',
         kind: bytes(),
@@ -89,6 +95,7 @@ export const volumes = define(
       ...finerSpaceFields,
       ...cloneFields,
       ...restoreFields,
+      ...membershipFields,
       ...operationFields,
       ...tagFields,
     },
@@ -104,6 +111,7 @@ export const volumes = define(
       movement,
       volumeEfficiency,
       exportPolicyReading('nas.export_policy'),
+      ...membership,
       ...volumeMetrics,
     ],
     create: createVolume,

@@ -52,16 +52,10 @@ export const storageReading: Derivation = {
   },
 }
 
-/** Fails when the SVM has not the storage for a new volume, or for a larger size of one: that which it was before. */
-export async function insistOnStorage(
-  cluster: Cluster,
-  svm: Row | undefined,
-  volume: Row,
-  before?: Row,
-): Promise<void> {
-  const more = Number(volume['size']) - Number(before?.['size'] ?? 0)
+/** Fails when the volumes of the SVM may not grow by so many bytes more. */
+export async function insistOnStorage(cluster: Cluster, svm: Row | undefined, moreBytes: number): Promise<void> {
   const left = await storageLeft(cluster, svm)
-  if (more <= 0 || more <= left) return
+  if (moreBytes <= 0 || moreBytes <= left) return
   throw failures.invalid(
     'size',
     `The SVM "${textAt(svm, 'name')}" has ${printSize(left)} of its storage limit left. Choose a smaller size, or raise the limit.`,

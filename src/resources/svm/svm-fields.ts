@@ -163,12 +163,16 @@ export async function usualPolicy(cluster: Cluster): Promise<Row> {
   return { 'snapshot_policy.uuid': (await cluster.keyOfName('storage/snapshot-policies', 'default')) ?? null }
 }
 
-/** Fails when the SVM has as many volumes as it may have, or not the storage for another one. */
-export async function insistOnRoom(cluster: Cluster, svm: Row | undefined, volume: Row): Promise<void> {
-  await insistOnStorage(cluster, svm, volume)
+/** Fails when the SVM may not have so many more volumes, or not the storage for them. */
+export async function insistOnRoom(cluster: Cluster, svm: Row | undefined, fresh: readonly Row[]): Promise<void> {
+  await insistOnStorage(
+    cluster,
+    svm,
+    fresh.reduce((sum, { size }) => sum + Number(size), 0),
+  )
   const most = textAt(svm, 'max_volumes') || UNLIMITED
   if (svm === undefined || most === UNLIMITED) return
   const volumes = await cluster.rows('storage/volumes', textAt(svm, 'uuid'))
-  if (volumes.length < Number(most)) return
-  throw failures.inUse(`The SVM "${textAt(svm, 'name')}" has ${volumes.length} volumes, and may not have more.`)
+  if (volumes.length + fresh.length <= Number(most)) return
+  throw failures.inUse(`The SVM "${textAt(svm, 'name')}" has ${volumes.length} volumes, and may have ${most}.`)
 }

@@ -2,7 +2,7 @@ import { define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { plainVerbs } from '../../../core/plain.ts'
 import { failures } from '../../../model/failure.ts'
-import { address, list, secret, text } from '../../../model/kinds/index.ts'
+import { address, list, oneOf, secret, text } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { totalFields } from '../../metric-readings.ts'
@@ -45,6 +45,12 @@ const security: Readonly<Record<string, FieldDeclaration>> = {
   'security.try_ldap_channel_binding': on('Logins at LDAP servers are bound to their channel.', true, '9.10.1'),
   'security.use_ldaps': on('LDAP over TLS.', false, '9.10.1'),
   'security.use_start_tls': on('LDAP that turns to TLS.', false, '9.10.1'),
+  'security.advertised_kdc_encryptions': {
+    doc: 'The encryptions of Kerberos that it says it has.',
+    kind: list(oneOf('des', 'rc4', 'aes_128', 'aes_256'), { elementsMax: 8 }),
+    set: 'always',
+    since: '9.12.1',
+  },
 }
 
 const plain = plainVerbs(CIFS_SERVICES, {

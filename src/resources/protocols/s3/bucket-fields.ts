@@ -46,14 +46,14 @@ export function bucketFields(options: { readonly volumeIsRequired: boolean }): R
   return {
     uuid: { doc: 'The UUID of the bucket.', kind: uuid() },
     name: {
-      doc: 'The name of the bucket, unique within its SVM.',
+      doc: 'The name of the bucket, unique within its SVM. It stays: a change may only repeat it, as some tools do.',
       kind: name({
         charactersMin: 3,
         charactersMax: 63,
         pattern: /^(?!\d+\.\d+\.\d+\.\d+$)(?!.*\.\.)[a-z0-9][a-z0-9.-]*[a-z0-9]$/,
         patternDoc: 'lower-case letters, digits, "." and "-", beginning and ending with a letter or digit',
       }),
-      set: 'create',
+      set: 'always',
       required: true,
     },
     svm: { doc: 'The SVM of its server.', ref: 'svm/svms', set: 'create', required: true },
