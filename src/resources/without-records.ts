@@ -1,6 +1,6 @@
 /**
  * Collections that tools list on every look at a cluster, and of which this one has nothing: no hardware that could be
- * seen, no other cluster, no directory service. They can be read and filtered, and are empty, as on a shipping system that
+ * seen, and no other cluster. They can be read and filtered, and are empty, as on a shipping system that
  * has none of it; nothing can be made. A resource that comes to have records leaves this list for a file of its own.
  */
 import { type Behaviour, define } from '../core/behaviour.ts'
@@ -117,19 +117,5 @@ export const withoutRecords: readonly Behaviour[] = [
     'How access to files is audited.',
     'svm.uuid',
     'svm.name enabled? log_path',
-  ),
-  empty(
-    '/name-services/ldap',
-    'LDAP configuration',
-    'How LDAP servers are asked for names.',
-    'svm.uuid',
-    'svm.name servers[] base_dn schema session_security bind_dn port#',
-  ),
-  empty(
-    '/name-services/nis',
-    'NIS configuration',
-    'How NIS servers are asked for names.',
-    'svm.uuid',
-    'svm.name domain servers[] bound_servers[]',
   ),
 ]
