@@ -325,6 +325,12 @@ const plugins: readonly Omit<Poll, 'isPlugin'>[] = [
     isEmpty: true,
   },
   { of: 'Health, ports', path: 'network/ethernet/ports', labels: 'name node', filters: ['enabled=true', 'state=up'] },
+  {
+    of: 'Health, events',
+    path: 'support/ems/events',
+    labels: 'node message source',
+    filters: ['message.severity=emergency|notice', 'time=>=1700000000'],
+  },
   { of: 'Health, alerts', path: 'private/support/alerts', filters: ['suppress=false'], isUnknown: true },
   {
     of: 'Volume, disks that encrypt',
