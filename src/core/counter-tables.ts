@@ -27,7 +27,7 @@ export const countedTables = ['object_store_server', 'volume', 'lif'] as const
 export type CountedTable = (typeof countedTables)[number]
 
 /** Those that histories of `metric` are kept of. */
-export const sampledTables = ['object_store_server', 'volume'] as const satisfies readonly CountedTable[]
+export const sampledTables = ['object_store_server', 'volume', 'lif'] as const satisfies readonly CountedTable[]
 
 /** How the counters of an operation of S3 begin, by the operation's name: those of shipping systems where they have some. */
 export const countedOperations: Readonly<Record<string, string>> = {

@@ -19,6 +19,7 @@ import { auditEntry } from './audit.ts'
 import type { Behaviour, VerbName } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
 import { explainFailure } from './explain.ts'
+import { forgetOrder, type JobOrder } from './job-orders.ts'
 import { Interrupted, type Caller, type Plan, type Step, type Verb, type Work } from './verb.ts'
 
 export const JOBS = 'cluster/jobs'
@@ -121,7 +122,7 @@ export class Jobs {
     const left = (await this.#cluster.rows(JOBS)).filter((row) => isActive(row))
     for (const job of left) {
       await this.#cluster.commit([this.#cluster.event('cluster.job.resumed', { job: job['uuid'] ?? '' })])
-      this.#start(job)
+      this.#start(job, await this.#cluster.jobOrders.asked(textAt(job, 'uuid')))
     }
     return left.length
   }
@@ -149,30 +150,35 @@ export class Jobs {
         gone.slice(at, at + 100).map((row) => ({ do: 'remove-record', type: JOBS, key: textAt(row, 'uuid') })),
       )
     }
+    await this.#cluster.jobOrders.prune()
   }
 
-  #start(job: Row): void {
+  #start(job: Row, wish: JobOrder['wish'] = 'go'): void {
     const uuid = textAt(job, 'uuid')
-    const running = this.#run(job).catch((failure: unknown) => {
+    const order = this.#cluster.jobOrders.open(uuid, this.#stopping.signal, wish)
+    const running = this.#run(job, order).catch((failure: unknown) => {
       if (failure instanceof Interrupted) return job
       // The record could not be written. It stays active there, and the next start takes it up.
       this.#cluster.log.error('A job was left for the next start.', { job: uuid, failure: String(failure) })
       return job
     })
     this.#active.set(uuid, running)
-    void running.finally(() => this.#active.delete(uuid))
+    void running.finally(() => {
+      this.#active.delete(uuid)
+      this.#cluster.jobOrders.close(uuid)
+    })
   }
 
-  async #run(queued: Row): Promise<Row> {
+  async #run(queued: Row, order: JobOrder): Promise<Row> {
     const release = await this.#cluster.locks.acquire(queued['$locks'] as string[])
     try {
-      return await this.#steps(queued)
+      return await this.#steps(queued, order)
     } finally {
       release()
     }
   }
 
-  async #steps(queued: Row): Promise<Row> {
+  async #steps(queued: Row, order: JobOrder): Promise<Row> {
     const cluster = this.#cluster
     const behaviour = cluster.behaviour(textAt(queued, '$type'))
     const verb = this.#others.get(textAt(queued, '$verb')) ?? behaviour[queued['$verb'] as VerbName]
@@ -189,7 +195,9 @@ export class Jobs {
       key: textAt(queued, '$key'),
       input: queued['$input'] as Row,
       memo: { ...(queued['$memo'] as Record<string, Value>) },
-      stopping: this.#stopping.signal,
+      get stopping() {
+        return order.signal
+      },
       progress: (done, message) =>
         saveOnce({
           progress: Math.min(99, Math.floor(((Number(job['$at']) + done) / steps.length) * 100)),
@@ -222,6 +230,8 @@ export class Jobs {
       try {
         for (let at = Number(job['$at']); at < steps.length; at++) {
           const step = steps[at] as Step
+          await this.#obey(order, save)
+          order.step = step
           await save({
             state: 'running',
             message: `Step ${at + 1} of ${steps.length}: ${step.name}.`,
@@ -230,15 +240,20 @@ export class Jobs {
           })
           await this.#hooks.reached?.(`${pointOf(step)}: before`)
           await this.#hooks.beforeStep?.(pointOf(step))
-          if (at === 0 && cluster.faults.isOn) await this.#faulty(queued)
-          await this.#insist(async () => {
-            if (isInDoubt) await recall()
-            await step.run(cluster, work)
+          await this.#whileWanted(order, save, async () => {
+            if (at === 0 && cluster.faults.isOn) await this.#faulty(queued, order)
+            await this.#insist(async () => {
+              if (isInDoubt) await recall()
+              await step.run(cluster, work)
+            })
           })
           await this.#hooks.reached?.(`${pointOf(step)}: after`)
         }
+        if (order.wish === 'cancel') throw cancelled()
+        order.close()
         await save({ state: 'success', message: 'success', code: 0, progress: 100, end_time: cluster.now() }, [
           this.#auditEntry(queued, 'success', textAt(queued, '$key')),
+          ...endOfOrder(job, order),
         ])
         return job
       } catch (cause) {
@@ -249,6 +264,8 @@ export class Jobs {
           cluster.log.error('A job failed.', { job: job['uuid'], cause: describe(cause) })
         await save({
           $direction: 'back',
+          // Nothing has been done of what was not begun.
+          ...(job['state'] === 'queued' ? { $at: -1 } : {}),
           $failure: {
             code: failure.code,
             kind: failure.kind,
@@ -259,6 +276,7 @@ export class Jobs {
       }
     }
 
+    order.close()
     for (let at = Number(job['$at']); at >= 0; at--) {
       const step = steps[at] as Step
       await save({ $at: at, message: `Undoing step ${at + 1}: ${step.name}.` })
@@ -280,14 +298,42 @@ export class Jobs {
       [
         this.#auditEntry(queued, 'error', message),
         cluster.event('cluster.job.failed', { job: textAt(job, 'uuid'), message }),
+        ...endOfOrder(job, order),
       ],
     )
     return job
   }
 
-  async #faulty(job: Row): Promise<void> {
-    await this.#cluster.faults.onJob(textAt(job, 'description'), this.#stopping.signal)
-    if (this.#stopping.signal.aborted) throw new Interrupted()
+  async #faulty(job: Row, order: JobOrder): Promise<void> {
+    const { signal } = order
+    await this.#cluster.faults.onJob(textAt(job, 'description'), signal)
+    if (signal.aborted) throw new Interrupted()
+  }
+
+  /** Does what is asked of the job: gives it up, or halts until something else is asked. */
+  async #obey(order: JobOrder, save: (changes: Row) => Promise<void>): Promise<void> {
+    if (order.wish === 'pause') await save({ state: 'paused', message: 'Paused.' })
+    while (order.wish === 'pause') {
+      await order.otherwise()
+      if (this.#stopping.signal.aborted) throw new Interrupted()
+    }
+    if (order.wish === 'cancel') throw cancelled()
+  }
+
+  /** Runs a step, again after a pause, unless the job is given up meanwhile. */
+  async #whileWanted(order: JobOrder, save: (changes: Row) => Promise<void>, run: () => Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        await run()
+        return
+      } catch (cause) {
+        if (this.#stopping.signal.aborted || cause instanceof CatalogUnavailable) throw cause
+        if (order.wish === 'cancel') throw cancelled()
+        if (!(cause instanceof Interrupted)) throw cause
+        await this.#obey(order, save)
+        await save({ state: 'running', message: 'It goes on after a pause.' })
+      }
+    }
   }
 
   /** Repeats what failed because the catalog could not be reached, until it can be or the cluster stops. */
@@ -326,8 +372,19 @@ export class Jobs {
   }
 }
 
+/** What clients know a job by that was given up. */
+const CANCELLED = 460770
+
+function cancelled(): Failure {
+  return new Failure('conflict', CANCELLED, 'The job was cancelled.')
+}
+
+function endOfOrder(job: Row, { wish }: JobOrder): Change[] {
+  return wish === 'go' ? [] : [forgetOrder(textAt(job, 'uuid'))]
+}
+
 export function isActive(job: Row): boolean {
-  return job['state'] === 'queued' || job['state'] === 'running'
+  return job['state'] === 'queued' || job['state'] === 'running' || job['state'] === 'paused'
 }
 
 /** The failure that a failed job's record tells of. */

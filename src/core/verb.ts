@@ -56,7 +56,7 @@ export interface Work {
   readonly input: Row
   /** Notes from one step to a later one; kept with the job. */
   readonly memo: Record<string, Value>
-  /** Aborts when the cluster stops. A step that takes long then ends with `Interrupted` as soon as it may. */
+  /** Aborts when the cluster stops, or the job is to halt or to be given up. A step that takes long then ends with `Interrupted` as soon as it may. */
   readonly stopping: AbortSignal
   /** Tells how far a long step is, 0..1, and in words what it is at. */
   progress(done: number, message?: string): Promise<void>
@@ -78,6 +78,10 @@ export class Interrupted extends Error {
 
 export interface Step {
   readonly name: string
+  /** The job may be given up while it is in this step: those up to it can be undone, or leave nothing that is half done. */
+  readonly isCancellable?: boolean
+  /** It ends with `Interrupted` soon after `work.stopping` aborts, and goes on where it was when it is run again. */
+  readonly isPausable?: boolean
   run(cluster: Cluster, work: Work): Promise<void>
   undo?(cluster: Cluster, work: Work): Promise<void>
 }

@@ -4,8 +4,20 @@ export interface Machine {
   ports(): Promise<readonly MachinePort[]>
   /** What its processors did since it was started, all of them together. */
   processors(): ProcessorTime
+  /** What it is made of. */
+  facts(): Promise<MachineFacts>
   /** What its parts did since it was started, each by itself; without this, it cannot tell. */
   traffic?(): Promise<MachineTraffic>
+}
+
+export interface MachineFacts {
+  /** Processors as programs see them: cores, or threads of them. */
+  readonly processors: number
+  /** The name that they have; nothing where the machine does not tell. */
+  readonly processorName?: string
+  readonly memoryBytes: number
+  /** The version of what starts the machine, its BIOS. */
+  readonly firmware?: string
 }
 
 export interface MachineTraffic {

@@ -9,10 +9,21 @@ import { nodeHistory } from './cluster/nodes/metrics.ts'
 import { ntpServers } from './cluster/ntp/servers.ts'
 import { schedules } from './cluster/schedules.ts'
 import { tables } from './cluster/counter/tables.ts'
+import { applications } from './application/applications.ts'
+import { applicationComponents } from './application/applications/components.ts'
+import { consistencyGroups } from './application/consistency-groups.ts'
+import { groupSnapshots } from './application/consistency-groups/snapshots.ts'
+import { applicationTemplates } from './application/templates.ts'
 import { cluster } from './cluster.ts'
 import { licenses } from './cluster/licensing/licenses.ts'
 import { ntpKeys } from './cluster/ntp/keys.ts'
 import { dns } from './name-services/dns.ts'
+import { ldap } from './name-services/ldap.ts'
+import { nameMappings } from './name-services/name-mappings.ts'
+import { nis } from './name-services/nis.ts'
+import { unixGroupUsers } from './name-services/unix-groups/users.ts'
+import { unixGroups } from './name-services/unix-groups.ts'
+import { unixUsers } from './name-services/unix-users.ts'
 import { broadcastDomains } from './network/ethernet/broadcast-domains.ts'
 import { ports } from './network/ethernet/ports.ts'
 import { routes } from './network/ip/routes.ts'
@@ -21,6 +32,7 @@ import { ipspaces } from './network/ipspaces.ts'
 import { portsTakenOut } from './private/cli/network/port/broadcast-domain/remove-ports.ts'
 import { loginMessages } from './security/login/messages.ts'
 import { disks } from './storage/disks.ts'
+import { autoUpdate } from './support/auto-update.ts'
 import { autosupport } from './support/autosupport.ts'
 import { ems } from './support/ems.ts'
 import { applicationLogs } from './support/ems/application-logs.ts'
@@ -32,9 +44,13 @@ import { snmp } from './support/snmp.ts'
 import { snmpTraphosts } from './support/snmp/traphosts.ts'
 import { snmpUsers } from './support/snmp/users.ts'
 import { interfaces } from './network/ip/interfaces.ts'
+import { localGroupMembers } from './protocols/cifs/local-groups/members.ts'
+import { localGroups } from './protocols/cifs/local-groups.ts'
+import { localUsers } from './protocols/cifs/local-users.ts'
 import { cifsServices } from './protocols/cifs/services.ts'
 import { cifsShares } from './protocols/cifs/shares.ts'
 import { shareAcls } from './protocols/cifs/shares/acls.ts'
+import { cifsPrivileges } from './protocols/cifs/users-and-groups/privileges.ts'
 import { fpolicyEngines } from './protocols/fpolicy/engines.ts'
 import { fpolicyEvents } from './protocols/fpolicy/events.ts'
 import { fpolicyPolicies } from './protocols/fpolicy/policies.ts'
@@ -81,6 +97,8 @@ import { volumes } from './storage/volumes.ts'
 import { events } from './support/ems/events.ts'
 import { serverBuckets } from './svm/svms/object-store/servers/buckets.ts'
 import { servers } from './svm/svms/object-store/servers.ts'
+import { security } from './security.ts'
+import { withoutRecords } from './without-records.ts'
 import { svms } from './svm/svms.ts'
 
 export const behaviours: readonly Behaviour[] = [
@@ -106,6 +124,11 @@ export const behaviours: readonly Behaviour[] = [
   recoveryFromQueue,
   purgeOfQueue,
   recoveryQueue,
+  applications,
+  applicationComponents,
+  applicationTemplates,
+  consistencyGroups,
+  groupSnapshots,
   qtrees,
   quotaRules,
   quotaReports,
@@ -130,12 +153,22 @@ export const behaviours: readonly Behaviour[] = [
   cifsServices,
   cifsShares,
   shareAcls,
+  localUsers,
+  localGroups,
+  localGroupMembers,
+  cifsPrivileges,
   fpolicy,
   fpolicyEvents,
   fpolicyEngines,
   fpolicyPolicies,
   // Before policies, of which none is called so.
   dns,
+  ldap,
+  nis,
+  nameMappings,
+  unixUsers,
+  unixGroups,
+  unixGroupUsers,
   services,
   serviceHistory,
   buckets,
@@ -168,4 +201,7 @@ export const behaviours: readonly Behaviour[] = [
   snmpUsers,
   snmpTraphosts,
   autosupport,
+  autoUpdate,
+  security,
+  ...withoutRecords,
 ]

@@ -66,6 +66,11 @@ async function prepare(): Promise<void> {
   const aggregates = open.cluster.behaviour('storage/aggregates')
   await performDraft(open, aggregates, { name: 'aggr2', 'block_storage.path': '/aggr2' })
   await settled(open)
+  // What snapshots of groups are of.
+  const groups = open.cluster.behaviour('application/consistency-groups')
+  const volumes = [{ name: 'vol1', provisioning_options: { action: 'add' } }]
+  await performDraft(open, groups, { name: 'group1', 'svm.name': 'svm1', volumes })
+  await settled(open)
   await open.close()
 }
 

@@ -77,8 +77,12 @@ export class Exchange {
 
   body(): unknown {
     const { method, body } = this.asked.request
+    const { query } = this.asked
     if (body.trim() === '') {
-      if (method === 'DELETE') return {}
+      // What is asked for may be in the query alone: `PATCH /cluster/jobs/{uuid}?action=cancel`.
+      const isInQuery =
+        method === 'PATCH' && Object.keys(this.behaviour.modify?.args ?? {}).some((arg) => query.has(arg))
+      if (method === 'DELETE' || isInQuery) return {}
       throw failures.malformedJson('The body is missing. Send a JSON object.')
     }
     // Whatever the content type says: curl's -d says it is a form, and the field's own examples leave it so.

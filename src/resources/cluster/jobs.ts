@@ -1,6 +1,10 @@
 import { define } from '../../core/behaviour.ts'
+import { JOB_ACTIONS, type JobAction } from '../../core/job-orders.ts'
 import { isActive } from '../../core/jobs.ts'
+import { inline } from '../../core/verb.ts'
+import { failures } from '../../model/failure.ts'
 import { count, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
+import { textAt } from '../../model/value.ts'
 
 export const jobs = define(
   {
@@ -27,6 +31,22 @@ export const jobs = define(
     },
   },
   {
+    modify: inline({
+      args: {
+        action:
+          '`cancel`: it is given up, and what it did is undone; it ends as `failure`. `pause`: it halts. `resume`: it goes on. Refused where the step that it is in does not allow it.',
+      },
+      plan(_cluster, { row = {}, args }) {
+        const action = JOB_ACTIONS.find((one) => one === args['action'])
+        if (args['action'] === undefined) throw failures.nothingToApply()
+        if (action === undefined) throw failures.badArgument('action', `it takes one of ${JOB_ACTIONS.join(', ')}.`)
+        return Promise.resolve({ key: textAt(row, 'uuid'), input: { action } })
+      },
+      step: {
+        name: 'ask',
+        run: (cluster, { key, input }) => cluster.jobOrders.ask(key, textAt(input, 'action') as JobAction),
+      },
+    }),
     derive: [
       {
         gives: ['node'],

@@ -8,6 +8,8 @@ import { failures } from '../../model/failure.ts'
 import { printSize } from '../../model/kinds/index.ts'
 import { isRecord, type Row, textAt } from '../../model/value.ts'
 import { CommitRefused, type Change } from '../../ports/catalog.ts'
+import { departureChanges, MEMBERS_LOCK } from '../application/members.ts'
+import { EXPORT_POLICIES_LOCK } from '../protocols/nfs/export-policies.ts'
 import { withExportPolicy } from '../protocols/nfs/named-export-policy.ts'
 import { QTREES } from './qtree-verbs.ts'
 import { quotaLock, QUOTA_RULES, switchChanges } from './quota/limits.ts'
@@ -47,7 +49,9 @@ import {
   retentionHours,
   TREES_LOCK,
 } from './volumes/recovery-queue.ts'
+import { withSize } from './volumes/size.ts'
 import { isReadOnly } from './volumes/types.ts'
+import { insistOnStorage } from '../svm/storage-limit.ts'
 import { insistOnRoom } from '../svm/svm-fields.ts'
 
 const MB = 2 ** 20
@@ -78,7 +82,7 @@ export const createVolume = job({
   async plan(cluster, { draft: given }) {
     const name = textAt(given, 'name')
     const svm = textAt(given, 'svm.uuid')
-    const draft = await withExportPolicy(cluster, given, EXPORT_POLICY, svm)
+    const draft = await withExportPolicy(cluster, withSize(given), EXPORT_POLICY, svm)
     if ((await cluster.keyOfName('storage/volumes', name, svm)) !== undefined) {
       throw failures.duplicate(`A volume named "${name}"`, 'name', 917526)
     }
@@ -86,7 +90,6 @@ export const createVolume = job({
     if (cluster.locks.isHeld(lock))
       throw failures.duplicate(`A volume named "${name}", still being made,`, 'name', 13107405)
     const owner = await cluster.find('svm/svms', svm)
-    await insistOnRoom(cluster, owner)
     const parent = await parentOf(cluster, draft)
     const aggregate = await chooseAggregate(cluster, draft, parent)
     const key = uuidOfNew(cluster, draft)
@@ -98,26 +101,24 @@ export const createVolume = job({
       aggregates: [{ uuid: aggregate }],
       create_time: cluster.now(),
     }
+    await insistOnRoom(cluster, owner, [input])
     await insistOnSpace(cluster, aggregate, input)
     return { key, input, locks: [lock] }
   },
   steps: [
-    { name: 'hold snapshot of the parent', run: takeBase, undo: giveBackBase },
+    { name: 'hold snapshot of the parent', isCancellable: true, run: takeBase, undo: giveBackBase },
     {
       name: 'make tree',
+      isCancellable: true,
       async run(cluster, { key, input }) {
-        if (isClone(input)) return
-        // An aggregate that is deleted meanwhile has the tree, and stays; or has gone before it.
-        await cluster.locks.with([AGGREGATES_LOCK], async () => {
-          await (await cluster.volumesOf(aggregateOf(input))).create(key)
-        })
+        if (!isClone(input)) await makeTree(cluster, { uuid: key, ...input })
       },
       async undo(cluster, { key, input }) {
         // The tree of a clone is that of its parent.
         if (!isClone(input)) await removeTree(cluster, { uuid: key, ...input })
       },
     },
-    { name: 'copy rows of the parent', run: copyRows, undo: dropRows },
+    { name: 'copy rows of the parent', isCancellable: true, isPausable: true, run: copyRows, undo: dropRows },
     {
       name: 'write record',
       async run(cluster, work) {
@@ -146,17 +147,33 @@ async function writeRecord(cluster: Cluster, work: Work): Promise<void> {
     await insistOnPath(cluster, input)
     const svm = await cluster.catalog.record('svm/svms', textAt(input, 'svm.uuid'))
     if (svm === undefined) throw failures.notFound('SVM', 'svm.uuid')
-    await insistOnRoom(cluster, svm.body)
+    await insistOnRoom(cluster, svm.body, [input])
     await cluster.commit([
       { do: 'check-record', type: svm.type, key: svm.key, expect: svm.revision },
-      cluster.put('storage/volumes', input, { expect: 'absent' }),
-      { do: 'open-volume', volume: key, sizeBytes: Number(input['size']), tree: treeOf(input) },
-      { do: 'resize-volume', volume: key, sizeBytes: Number(input['size']), reserveBytes: reserveOf(input) },
-      { do: 'protect-volume', volume: key, isReadOnly: isReadOnly(input) },
-      placed(input),
+      ...newVolumeChanges(cluster, input),
       ...(await bucketsOfClone(cluster, work)),
-      cluster.event('volume.created', { volume: input['name'] ?? '' }),
     ])
+  })
+}
+
+/** What makes a planned volume known, when its tree is there. To be committed with `AGGREGATES_LOCK` held. */
+export function newVolumeChanges(cluster: Cluster, input: Row): Change[] {
+  const volume = textAt(input, 'uuid')
+  const sizeBytes = Number(input['size'])
+  return [
+    cluster.put('storage/volumes', input, { expect: 'absent' }),
+    { do: 'open-volume', volume, sizeBytes, tree: treeOf(input) },
+    { do: 'resize-volume', volume, sizeBytes, reserveBytes: reserveOf(input) },
+    { do: 'protect-volume', volume, isReadOnly: isReadOnly(input) },
+    placed(input),
+    cluster.event('volume.created', { volume: input['name'] ?? '' }),
+  ]
+}
+
+/** The tree of a planned volume. An aggregate that is deleted meanwhile has the tree, and stays; or has gone before it. */
+export async function makeTree(cluster: Cluster, input: Row): Promise<void> {
+  await cluster.locks.with([AGGREGATES_LOCK], async () => {
+    await (await cluster.volumesOf(aggregateOf(input))).create(textAt(input, 'uuid'))
   })
 }
 
@@ -171,7 +188,7 @@ export const modifyVolume = job({
   async plan(cluster, { row = {}, draft: asGiven, args: givenArgs }) {
     const key = textAt(row, 'uuid')
     const { args, draft: given } = restoreOf(givenArgs, asGiven)
-    const draft = await withExportPolicy(cluster, given, EXPORT_POLICY, textAt(row, 'svm.uuid'))
+    const draft = await withExportPolicy(cluster, withSize(given), EXPORT_POLICY, textAt(row, 'svm.uuid'))
     const move = await plannedMove(cluster, row, draft, args)
     if (move !== undefined) return move
     const { asked, others } = movementOf(draft)
@@ -214,6 +231,11 @@ export const modifyVolume = job({
           const after = await withEfficiency(cluster, sized, given)
           const aggregate = aggregateOf(before)
           if (after['size'] !== before['size'] || after['guarantee.type'] !== before['guarantee.type']) {
+            await insistOnStorage(
+              cluster,
+              await cluster.find('svm/svms', textAt(after, 'svm.uuid')),
+              Number(after['size']) - Number(before['size']),
+            )
             await insistOnSpace(cluster, aggregate, after)
           }
           await insistOnName(cluster, after)
@@ -262,7 +284,14 @@ export const removeVolume = job({
       async run(cluster, { key, input, memo }) {
         // No server may take the volume between the look and the commit, nobody change its size,
         // share its tree, or make a qtree or a rule in it.
-        const locks = [`servers:${textAt(input, 'svm.uuid')}`, AGGREGATES_LOCK, TREES_LOCK, quotaLock(key)]
+        const locks = [
+          `servers:${textAt(input, 'svm.uuid')}`,
+          AGGREGATES_LOCK,
+          TREES_LOCK,
+          quotaLock(key),
+          MEMBERS_LOCK,
+          EXPORT_POLICIES_LOCK,
+        ]
         await cluster.locks.with(locks, async () => {
           const volume = await cluster.find('storage/volumes', key)
           if (volume === undefined) return
@@ -288,6 +317,7 @@ export const removeVolume = job({
             { do: 'remove-record', type: EFFICIENCY_NOTES, key },
             { do: 'remove-record', type: FULLNESS, key },
             { do: 'drop-counters', table: 'volume', row: key },
+            ...(await departureChanges(cluster, key)),
             cluster.event('volume.deleted', { volume: input['name'] ?? '' }),
           ]
           if (isClone(volume)) await releaseBase(cluster, volume, changes)
@@ -327,7 +357,13 @@ async function removeTreeOf(cluster: Cluster, { input, memo }: Work): Promise<vo
 /** What goes with its volume, beside its snapshots. */
 const WITHIN_VOLUMES = [QTREES, QUOTA_RULES, QUOTA_NOTES, EFFICIENCY_RUNS] as const
 
-async function chooseAggregate(cluster: Cluster, draft: Row, parent: Row | undefined): Promise<string> {
+/** The aggregate that a volume is to lie in: the one named, that of its parent, or that with most space but these. */
+export async function chooseAggregate(
+  cluster: Cluster,
+  draft: Row,
+  parent: Row | undefined,
+  excluded: ReadonlySet<string> = new Set(),
+): Promise<string> {
   const given = draft['aggregates'] as readonly Row[] | undefined
   if (given !== undefined && given.length > 1) {
     throw failures.invalid('aggregates', 'A volume lies in one aggregate; name only one.', 918242)
@@ -351,7 +387,7 @@ async function chooseAggregate(cluster: Cluster, draft: Row, parent: Row | undef
   let best: { uuid: string; availableBytes: number } | undefined
   for (const aggregate of await cluster.rows('storage/aggregates')) {
     const uuid = textAt(aggregate, 'uuid')
-    if (!isAllowed(uuid)) continue
+    if (!isAllowed(uuid) || excluded.has(uuid)) continue
     const availableBytes = await availableIn(cluster, uuid)
     if (best === undefined || availableBytes > best.availableBytes) best = { uuid, availableBytes }
   }

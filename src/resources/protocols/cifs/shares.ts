@@ -1,8 +1,11 @@
-import { define } from '../../../core/behaviour.ts'
+import { define, type Derivation } from '../../../core/behaviour.ts'
+import type { Cluster } from '../../../core/cluster.ts'
 import { plainVerbs } from '../../../core/plain.ts'
 import { failures } from '../../../model/failure.ts'
 import { count, text } from '../../../model/kinds/index.ts'
+import { completeDraft } from '../../../model/shape.ts'
 import { type Row, textAt } from '../../../model/value.ts'
+import type { Change } from '../../../ports/catalog.ts'
 import { choice, on } from '../setting.ts'
 import { insistOnCifs } from './services.ts'
 import { aclsKind, EVERYONE, settledAcls } from './shares/acl-list.ts'
@@ -14,23 +17,54 @@ const SHARES_MAX = 10_000
 
 const plain = plainVerbs(CIFS_SHARES, {
   example: { name: 'share_example', 'svm.name': 'svm1', path: '/vol1' },
-  // Clients of SMB do not tell A from a.
-  unique: (row) => ({ [`${CIFS_SHARES}:folded`]: `${textAt(row, 'svm.uuid')}/${textAt(row, 'name').toLowerCase()}` }),
-  async check(cluster, row) {
-    await insistOnCifs(cluster, row)
-    const relative = /%[wdu]|^[^/]/i
-    if (row['home_directory'] !== true && relative.test(textAt(row, 'path'))) {
-      throw failures.invalid(
-        'path',
-        'The path of a share begins with "/"; that of home directories alone may not.',
-        BAD_PATH,
-      )
-    }
-    return { ...row, acls: settledAcls((row['acls'] ?? [EVERYONE]) as readonly Row[]) }
-  },
+  unique: folded,
+  check: settledShare,
 })
 
+// Clients of SMB do not tell A from a.
+function folded(row: Row): Readonly<Record<string, string>> {
+  return { [`${CIFS_SHARES}:folded`]: `${textAt(row, 'svm.uuid')}/${textAt(row, 'name').toLowerCase()}` }
+}
+
+async function settledShare(cluster: Cluster, row: Row): Promise<Row> {
+  await insistOnCifs(cluster, row)
+  const relative = /%[wdu]|^[^/]/i
+  if (row['home_directory'] !== true && relative.test(textAt(row, 'path'))) {
+    throw failures.invalid(
+      'path',
+      'The path of a share begins with "/"; that of home directories alone may not.',
+      BAD_PATH,
+    )
+  }
+  return { ...row, acls: settledAcls((row['acls'] ?? [EVERYONE]) as readonly Row[]) }
+}
+
+/** The change that makes a share, as a request with these fields would. */
+export async function newShare(cluster: Cluster, draft: Row): Promise<Change> {
+  const row = await settledShare(cluster, completeDraft(cluster.registry.resource(CIFS_SHARES), draft))
+  return cluster.put(CIFS_SHARES, row, { expect: 'absent', unique: folded(row) })
+}
+
 const BAD_PATH = 655577
+
+/** The volume whose path is the longest that the path of the share begins with. */
+const sharedVolume: Derivation = {
+  gives: ['volume'],
+  async from(cluster, rows, once) {
+    const mounted = await once('mounted volumes', async () =>
+      (await cluster.rows('storage/volumes')).filter((volume) => textAt(volume, 'nas.path') !== ''),
+    )
+    return rows.map((row): Row => {
+      const path = `${textAt(row, 'path')}/`
+      const [volume] = mounted
+        .filter((one) => one['svm.uuid'] === row['svm.uuid'] && path.startsWith(`${textAt(one, 'nas.path')}/`))
+        .toSorted((a, b) => textAt(b, 'nas.path').length - textAt(a, 'nas.path').length)
+      return volume === undefined
+        ? {}
+        : { 'volume.uuid': volume['uuid'] ?? null, 'volume.name': volume['name'] ?? null }
+    })
+  },
+}
 
 export const cifsShares = define(
   {
@@ -60,6 +94,7 @@ export const cifsShares = define(
         set: 'always',
         required: true,
       },
+      volume: { doc: 'The volume that the path leads into.', ref: 'storage/volumes' },
       comment: { doc: 'What clients read about it.', kind: text({ charactersMax: 256 }), set: 'always' },
       acls: { doc: 'Who may do what through it. Without it, everyone everything.', kind: aclsKind(), set: 'always' },
       unix_symlink: choice('What becomes of symbolic links.', ['local', 'widelink', 'disable']),
@@ -102,6 +137,7 @@ export const cifsShares = define(
     },
   },
   {
+    derive: [sharedVolume],
     ...plain,
     create: {
       ...plain.create,

@@ -3,7 +3,7 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { inline } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { count, text } from '../../../model/kinds/index.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import { type Row, textAt, type Value } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
 import { rulesKind, rulesOf, settledRules } from './export-policies/rule-list.ts'
 
@@ -112,8 +112,13 @@ export async function changeExportPolicy(cluster: Cluster, key: string, change: 
 
 /** The change that gives a new SVM its default policy. To be called with `EXPORT_POLICIES_LOCK` held. */
 export async function defaultExportPolicy(cluster: Cluster, svm: string): Promise<Change> {
+  return (await newExportPolicy(cluster, { name: DEFAULT_POLICY, 'svm.uuid': svm, rules: [] })).change
+}
+
+/** Another policy, with the number it gets. To be called and committed with `EXPORT_POLICIES_LOCK` held. */
+export async function newExportPolicy(cluster: Cluster, policy: Row): Promise<{ id: number; change: Change }> {
   const id = nextId(cluster, await cluster.rows(EXPORT_POLICIES))
-  return cluster.put(EXPORT_POLICIES, { id, name: DEFAULT_POLICY, 'svm.uuid': svm, rules: [] }, { expect: 'absent' })
+  return { id, change: cluster.put(EXPORT_POLICIES, settled({ ...policy, id }), { expect: 'absent' }) }
 }
 
 /** Larger than any before, also than those that were deleted: what still has the number of one finds no other. */
@@ -133,13 +138,24 @@ async function insistOnName(cluster: Cluster, row: Row): Promise<void> {
 }
 
 async function insistOnUnused(cluster: Cluster, policy: Row): Promise<void> {
-  for (const [type, noun, path] of [
-    ['storage/volumes', 'volume', 'nas.export_policy.id'],
-    ['storage/qtrees', 'qtree', 'export_policy.id'],
+  const user = await userOfPolicy(cluster, policy['id'] ?? null)
+  if (user === undefined) return
+  const message = `The ${user.noun} "${textAt(user.row, 'name')}" has this export policy. Give it another one first.`
+  throw failures.inUse(message, undefined, codes.inUse)
+}
+
+/** A volume or a qtree that has this policy, beside a volume with all that is in it. */
+export async function userOfPolicy(
+  cluster: Cluster,
+  id: Value,
+  besides?: string,
+): Promise<{ noun: string; row: Row } | undefined> {
+  for (const [type, noun, path, volume] of [
+    ['storage/volumes', 'volume', 'nas.export_policy.id', 'uuid'],
+    ['storage/qtrees', 'qtree', 'export_policy.id', 'volume.uuid'],
   ] as const) {
-    const user = (await cluster.rows(type)).find((row) => row[path] === policy['id'])
-    if (user === undefined) continue
-    const message = `The ${noun} "${textAt(user, 'name')}" has this export policy. Give it another one first.`
-    throw failures.inUse(message, undefined, codes.inUse)
+    const row = (await cluster.rows(type)).find((each) => each[path] === id && each[volume] !== besides)
+    if (row !== undefined) return { noun, row }
   }
+  return undefined
 }

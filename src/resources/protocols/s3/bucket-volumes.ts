@@ -76,6 +76,7 @@ const forgetVolume =
 /** A step of making a volume, as one of making a bucket with it. */
 function onVolumeStep(step: Step): Step {
   const forth: Step = {
+    ...step,
     name: `volume: ${step.name}`,
     run: (cluster, work) => onVolume(work, (its) => step.run(cluster, its)),
   }

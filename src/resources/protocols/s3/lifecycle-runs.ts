@@ -62,7 +62,7 @@ export const lifecycleRuns = define(
         return Promise.resolve({ key, input, locks: [LIFECYCLE_LOCK] })
       },
       // What was removed is not brought back when a run fails; the next one goes on.
-      steps: [{ name: 'apply rules', run: applyRules }],
+      steps: [{ name: 'apply rules', isCancellable: true, isPausable: true, run: applyRules }],
     }),
   },
 )

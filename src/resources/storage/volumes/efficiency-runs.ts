@@ -81,7 +81,7 @@ export const efficiencyRuns = define(
         return { key, input, locks: [efficiencyLock(volume)] }
       },
       // What is stored in less stays so when a run fails; the next one goes on.
-      steps: [{ name: 'store in less', run: storeInLess }],
+      steps: [{ name: 'store in less', isPausable: true, run: storeInLess }],
     }),
   },
 )

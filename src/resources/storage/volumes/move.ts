@@ -104,8 +104,9 @@ export const moveVolume = job({
     return plan
   },
   steps: [
-    { name: 'make tree', run: begin, undo: giveUp },
-    { name: 'copy blobs', run: copyBlobs },
+    { name: 'make tree', isCancellable: true, run: begin, undo: giveUp },
+    // It is paused by `movement.state`, which shows it there too.
+    { name: 'copy blobs', isCancellable: true, run: copyBlobs },
     // From a switch there is no way back: what undoes it and what follows brings the move to its end.
     { name: 'switch', run: switchOver, undo: settle },
     { name: 'settle', run: settle, undo: settle },

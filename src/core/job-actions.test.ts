@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { asNumber, asText, recordsOf } from '../../test/support/body.ts'
+import {
+  QuickSecrets,
+  startTestCluster,
+  type TestCluster,
+  type TestClusterOptions,
+} from '../../test/support/cluster.ts'
+import { openSqliteCatalog } from '../engines/sqlite/catalog.ts'
+import { text, uuid } from '../model/kinds/index.ts'
+import { type Row, textAt } from '../model/value.ts'
+import { define, type Behaviour } from './behaviour.ts'
+import { JOB_ORDERS } from './job-orders.ts'
+import { Interrupted, job, type Step } from './verb.ts'
+
+const JOBS = '/api/cluster/jobs'
+
+function machine(steps: readonly Step[], locks: readonly string[] = []): Behaviour {
+  return define(
+    {
+      path: '/test/machines',
+      noun: 'machine',
+      doc: 'x',
+      key: ['uuid'],
+      nameWithin: false,
+      fields: { uuid: { doc: 'x', kind: uuid() }, name: { doc: 'x', kind: text(), set: 'create' } },
+    },
+    {
+      create: job({
+        plan: (cluster, { draft }) =>
+          Promise.resolve({ key: cluster.system.random.uuid(), input: { ...draft }, locks }),
+        steps,
+      }),
+    },
+  )
+}
+
+/** Works until it is asked to halt, and then goes on at what it noted. */
+function longStep(done: string[], more: Partial<Step> = {}): Step {
+  return {
+    name: 'long',
+    isCancellable: true,
+    isPausable: true,
+    async run(cluster, work) {
+      for (let at = Number(work.memo['at'] ?? 0); at < 3; at++) {
+        const isOn = () => at !== 1 || done.includes('go on')
+        while (!isOn()) {
+          await cluster.system.clock.sleep(5, work.stopping)
+          if (work.stopping.aborted) throw new Interrupted()
+        }
+        done.push(`piece ${at}`)
+        await work.commit([], { at: at + 1 })
+      }
+    },
+    undo: () => {
+      done.push('undo long')
+      return Promise.resolve()
+    },
+    ...more,
+  }
+}
+
+const first = (done: string[]): Step => ({
+  name: 'first',
+  run: () => {
+    done.push('first')
+    return Promise.resolve()
+  },
+  undo: () => {
+    done.push('undo first')
+    return Promise.resolve()
+  },
+})
+
+async function begin(steps: readonly Step[], options: TestClusterOptions = {}, locks: readonly string[] = []) {
+  const behaviour = machine(steps, locks)
+  const cluster = await startTestCluster({ isBare: true, ...options, extra: [behaviour] })
+  return { cluster, behaviour, path: await submitted(cluster, behaviour) }
+}
+
+async function submitted(cluster: TestCluster, behaviour: Behaviour): Promise<string> {
+  const { job: made } = await cluster.actions.perform(behaviour, 'create', {
+    caller: { user: 'admin', role: 'admin', from: 'test' },
+    draft: {},
+    path: {},
+    args: {},
+    description: 'POST /api/test/machines',
+  })
+  return `${JOBS}/${textAt(made, 'uuid')}`
+}
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  for (let waits = 0; !(await isSo()); waits++) {
+    if (waits > 1000) throw new Error('It did not come to that.')
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+const ask = async (cluster: TestCluster, path: string, action: string) => {
+  const { status, body } = await cluster.call('PATCH', `${path}?action=${action}`)
+  return [status, body['error']?.['code']]
+}
+const stateOf = async (cluster: TestCluster, path: string) =>
+  asText((await cluster.call('GET', `${path}?fields=state`)).body['state'])
+const ended = (cluster: TestCluster, path: string) => cluster.jobs.wait(path.slice(JOBS.length + 1), 5000)
+
+test('a job that is cancelled is undone, and tells that it was cancelled', async () => {
+  const done: string[] = []
+  const { cluster, path } = await begin([first(done), longStep(done)])
+  await until(() => done.includes('piece 0'))
+  assert.deepEqual(await ask(cluster, path, 'cancel'), [200, undefined])
+  const job = await ended(cluster, path)
+  assert.deepEqual([job['state'], job['code'], job['message']], ['failure', 460770, 'The job was cancelled.'])
+  assert.deepEqual(done, ['first', 'piece 0', 'undo long', 'undo first'])
+  assert.deepEqual(await ask(cluster, path, 'cancel'), [409, 458762])
+  assert.deepEqual(await cluster.cluster.catalog.records(JOB_ORDERS), [])
+  await cluster.close()
+})
+
+test('a job halts and goes on where it was, and can be cancelled while it halts', async () => {
+  const done: string[] = []
+  const { cluster, path } = await begin([longStep(done)])
+  await until(() => done.includes('piece 0'))
+  assert.deepEqual(await ask(cluster, path, 'resume'), [409, 458771])
+  assert.deepEqual(await ask(cluster, path, 'pause'), [200, undefined])
+  await until(async () => (await stateOf(cluster, path)) === 'paused')
+  assert.deepEqual(await ask(cluster, path, 'pause'), [409, 458776])
+  done.push('go on')
+  assert.deepEqual(await ask(cluster, path, 'resume'), [200, undefined])
+  assert.equal((await ended(cluster, path))['state'], 'success')
+  assert.deepEqual(done, ['piece 0', 'go on', 'piece 1', 'piece 2'])
+  await cluster.close()
+
+  const other: string[] = []
+  const second = await begin([longStep(other)])
+  await until(() => other.includes('piece 0'))
+  await ask(second.cluster, second.path, 'pause')
+  await until(async () => (await stateOf(second.cluster, second.path)) === 'paused')
+  assert.deepEqual(await ask(second.cluster, second.path, 'cancel'), [200, undefined])
+  assert.equal((await ended(second.cluster, second.path))['code'], 460770)
+  assert.deepEqual(other, ['piece 0', 'undo long'])
+  await second.cluster.close()
+})
+
+test('a step that allows neither says so, and goes on', async () => {
+  const done: string[] = []
+  const { cluster, path } = await begin([longStep(done, { isCancellable: false, isPausable: false })])
+  await until(() => done.includes('piece 0'))
+  assert.deepEqual(await ask(cluster, path, 'pause'), [409, 458783])
+  assert.deepEqual(await ask(cluster, path, 'cancel'), [409, 458784])
+  assert.deepEqual(await ask(cluster, path, 'explode'), [400, 262185])
+  assert.equal(asNumber((await cluster.call('PATCH', path, {})).body['error']?.['code']), 262190)
+  done.push('go on')
+  assert.equal((await ended(cluster, path))['state'], 'success')
+  await cluster.close()
+})
+
+test('a job that waits for another is cancelled without having done anything', async () => {
+  const done: string[] = []
+  const { cluster, behaviour, path } = await begin([longStep(done)], {}, ['machine'])
+  await until(() => done.includes('piece 0'))
+  const waiting = await submitted(cluster, behaviour)
+  assert.deepEqual(await ask(cluster, waiting, 'pause'), [409, 458776])
+  assert.deepEqual(await ask(cluster, waiting, 'cancel'), [200, undefined])
+  done.push('go on')
+  assert.equal((await ended(cluster, path))['state'], 'success')
+  assert.equal((await ended(cluster, waiting))['code'], 460770)
+  assert.deepEqual(done, ['piece 0', 'go on', 'piece 1', 'piece 2'])
+  await cluster.close()
+})
+
+test('a restart knows of what was asked: a cancelled job is undone, a paused one stays so until it is to go on', async () => {
+  for (const action of ['cancel', 'pause']) {
+    const done: string[] = []
+    const secrets = new QuickSecrets()
+    const catalog = openSqliteCatalog({ file: ':memory:', commit: 'in-process' })
+    // It hears nothing of what is asked, as a process that was killed.
+    const deaf: Step = longStep(done, {
+      async run(_cluster, work) {
+        await work.commit([], { at: 1 })
+        done.push('piece 0')
+        await new Promise(() => undefined)
+      },
+    })
+    const { cluster, path } = await begin([deaf], { catalog, secrets })
+    await until(() => done.includes('piece 0'))
+    assert.deepEqual(await ask(cluster, path, action), [200, undefined])
+
+    const behaviour = machine([longStep(done)])
+    const next = await startTestCluster({ isBare: true, isUsed: true, catalog, secrets, extra: [behaviour] })
+    assert.equal(await next.jobs.resume(), 1)
+    if (action === 'pause') {
+      await until(async () => (await stateOf(next, path)) === 'paused')
+      done.push('go on')
+      assert.deepEqual(await ask(next, path, 'resume'), [200, undefined])
+      assert.equal((await ended(next, path))['state'], 'success')
+      assert.deepEqual(done, ['piece 0', 'go on', 'piece 1', 'piece 2'])
+    } else {
+      assert.equal((await ended(next, path))['code'], 460770)
+      assert.deepEqual(done, ['piece 0', 'undo long'])
+    }
+    assert.deepEqual(await catalog.records(JOB_ORDERS), [])
+    await next.close()
+  }
+})
+
+test('a volume that is being made is gone when its job is cancelled', async () => {
+  const cluster = await startTestCluster()
+  const fault = { type: 'job_delay', method: 'POST', path: '/api/storage/volumes', delay_ms: 60_000 }
+  assert.equal((await cluster.call('POST', '/api/private/faults', fault)).status, 201)
+  const made = await cluster.call('POST', '/api/storage/volumes?return_timeout=0', {
+    name: 'late',
+    svm: 'svm1',
+    size: '20m',
+  })
+  const path = `${JOBS}/${asText(made.body['job']?.['uuid'])}`
+  await until(async () => (await stateOf(cluster, path)) === 'running')
+  assert.deepEqual(await ask(cluster, path, 'cancel'), [200, undefined])
+  assert.equal((await ended(cluster, path))['code'], 460770)
+  assert.equal(recordsOf((await cluster.call('GET', '/api/storage/volumes?name=late')).body).length, 0)
+  await cluster.close()
+})
+
+test('many records in one request are taken back when their job is cancelled, and wait while it halts', async () => {
+  const cluster = await startTestCluster()
+  const records: Row[] = Array.from({ length: 60 }, (_, at) => ({ name: `many${at}`, svm: 'svm1', size: '20m' }))
+  const made = await cluster.call('POST', '/api/storage/volumes?return_timeout=0&serial_records=true', { records })
+  const path = `${JOBS}/${asText(made.body['job']?.['uuid'])}`
+  const count = async () => recordsOf((await cluster.call('GET', '/api/storage/volumes?name=many*')).body).length
+  await until(async () => (await count()) > 2)
+  assert.deepEqual(await ask(cluster, path, 'pause'), [200, undefined])
+  await until(async () => (await stateOf(cluster, path)) === 'paused')
+  const held = await count()
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  assert.equal(await count(), held)
+  assert.deepEqual(await ask(cluster, path, 'cancel'), [200, undefined])
+  assert.equal((await ended(cluster, path))['code'], 460770)
+  assert.equal(await count(), 0)
+  await cluster.close()
+})

@@ -1,0 +1,185 @@
+import type { Cluster } from '../../core/cluster.ts'
+import { flagArgument } from '../../core/flag-argument.ts'
+import { job, uuidOfNew, type Work } from '../../core/verb.ts'
+import { failures } from '../../model/failure.ts'
+import { type Row, textAt, textOf } from '../../model/value.ts'
+import type { Change } from '../../ports/catalog.ts'
+import { CIFS_SHARES, newShare } from '../protocols/cifs/shares.ts'
+import { EXPORT_POLICIES, EXPORT_POLICIES_LOCK, newExportPolicy } from '../protocols/nfs/export-policies.ts'
+import { AGGREGATES_LOCK } from '../storage/aggregate-space.ts'
+import { removeVolume } from '../storage/volume-verbs.ts'
+import { APPLICATIONS, MEMBERS_LOCK, volumesOfApplication } from './members.ts'
+import { makeTrees, newVolumesChanges } from './new-volumes.ts'
+import { planNas } from './nas-template.ts'
+
+const VOLUMES = 'storage/volumes'
+
+export const createApplication = job({
+  example: {
+    name: 'app_example',
+    'svm.name': 'svm1',
+    smart_container: true,
+    nas: {
+      application_components: [{ name: 'app_volume', total_size: '64m', share_count: 2 }],
+      nfs_access: [{ host: '192.0.2.0/24', access: 'rw' }],
+    },
+  },
+  async plan(cluster, request) {
+    const { draft } = request
+    await insistOnName(cluster, draft)
+    const planned = await planNas(cluster, request)
+    const key = uuidOfNew(cluster, draft)
+    const lock = `application-name:${textAt(draft, 'svm.uuid')}/${textAt(draft, 'name')}`
+    if (cluster.locks.isHeld(lock)) {
+      throw failures.duplicate(`An application named "${textAt(draft, 'name')}", still being made,`, 'name')
+    }
+    return {
+      key,
+      input: {
+        ...draft,
+        uuid: key,
+        'template.name': 'nas',
+        creation_timestamp: cluster.now(),
+        $components: planned.components.map((component) => ({ ...component })),
+        $new: planned.rows,
+      },
+      locks: [lock, ...planned.locks],
+    }
+  },
+  steps: [
+    makeTrees,
+    {
+      // All of it or nothing is there, so there is nothing to undo.
+      name: 'write records',
+      async run(cluster, work) {
+        if ((await cluster.find(APPLICATIONS, work.key)) !== undefined) return
+        await cluster.locks.with([AGGREGATES_LOCK, EXPORT_POLICIES_LOCK, MEMBERS_LOCK], async () => {
+          await insistOnName(cluster, work.input)
+          await cluster.commit(await recordChanges(cluster, work))
+        })
+      },
+    },
+  ],
+})
+
+async function recordChanges(cluster: Cluster, work: Work): Promise<Change[]> {
+  const { $new: rows, ...application } = work.input
+  const exported = await exportChanges(cluster, application)
+  const volumes = ((rows ?? []) as readonly Row[]).map((row) => Object.assign({}, row, exported.fields))
+  const shares: Change[] = []
+  for (const volume of volumes) shares.push(...(await shareChanges(cluster, application, volume)))
+  return [
+    ...exported.changes,
+    ...(await newVolumesChanges(cluster, { ...work, input: { ...work.input, $new: volumes } })),
+    ...shares,
+    cluster.put(APPLICATIONS, { ...application, ...exported.noted }, { expect: 'absent' }),
+    cluster.event('application.created', { application: textAt(application, 'name') }),
+  ]
+}
+
+/** Who may mount the volumes: a policy of its own, where that is said. */
+async function exportChanges(
+  cluster: Cluster,
+  application: Row,
+): Promise<{ changes: Change[]; fields: Row; noted: Row }> {
+  const access = application['nas.nfs_access'] as readonly Row[] | undefined
+  if (access === undefined || access.length === 0) return { changes: [], fields: {}, noted: {} }
+  const svm = textAt(application, 'svm.uuid')
+  const name = await freePolicyName(cluster, svm, textAt(application, 'name'))
+  const rules = access
+    .filter((one) => one['access'] !== 'none')
+    .map((one) => ({
+      clients: [{ match: one['host'] ?? '0.0.0.0/0' }],
+      ro_rule: ['any'],
+      rw_rule: [one['access'] === 'ro' ? 'never' : 'any'],
+      superuser: ['any'],
+    }))
+  const { id, change } = await newExportPolicy(cluster, { name, 'svm.uuid': svm, rules })
+  return { changes: [change], fields: { 'nas.export_policy.id': id }, noted: { $exportPolicy: id } }
+}
+
+const NAMES_MAX = 100
+
+async function freePolicyName(cluster: Cluster, svm: string, base: string): Promise<string> {
+  for (let n = 0; n < NAMES_MAX; n++) {
+    const name = n === 0 ? base : `${base}_${n}`
+    if ((await cluster.keyOfName(EXPORT_POLICIES, name, svm)) === undefined) return name
+  }
+  throw failures.duplicate(`An export policy named "${base}"`, 'name')
+}
+
+async function shareChanges(cluster: Cluster, application: Row, volume: Row): Promise<Change[]> {
+  const access = application['nas.cifs_access'] as readonly Row[] | undefined
+  if (access === undefined || access.length === 0) return []
+  const acls = access.map((one) => ({
+    user_or_group: one['user_or_group'] ?? 'Everyone',
+    type: 'windows',
+    permission: one['access'] ?? 'full_control',
+  }))
+  const { name = '', 'nas.path': path = '' } = volume
+  return [await newShare(cluster, { 'svm.uuid': application['svm.uuid'] ?? '', name, path, acls })]
+}
+
+async function insistOnName(cluster: Cluster, draft: Row): Promise<void> {
+  const name = textAt(draft, 'name')
+  if ((await cluster.keyOfName(APPLICATIONS, name, textAt(draft, 'svm.uuid'))) !== undefined) {
+    throw failures.duplicate(`An application named "${name}"`, 'name')
+  }
+}
+
+export const removeApplication = job({
+  args: { delete_data: '`false`: its volumes stay, and are of no application any more. Without it, they are deleted.' },
+  exampleArgs: [{}, { delete_data: 'false' }],
+  async plan(cluster, request) {
+    const { row = {}, args } = request
+    const key = textAt(row, 'uuid')
+    const keepsData = args['delete_data'] !== undefined && !flagArgument(args, 'delete_data')
+    const input: Record<string, Row[string]> = { 'svm.uuid': row['svm.uuid'] ?? '', name: row['name'] ?? '' }
+    if (keepsData) return { key, input, locks: [`application:${key}`] }
+    const [volumes, locks]: [Row[], string[]] = [[], []]
+    for (const uuid of volumesOfApplication(row)) {
+      const volume = await cluster.find(VOLUMES, uuid)
+      if (volume === undefined) continue
+      const plan = await removeVolume.plan(cluster, { ...request, row: volume, args: {}, path: {} })
+      volumes.push({ ...plan.input, uuid, path: volume['nas.path'] ?? '' })
+      locks.push(...(plan.locks ?? []))
+    }
+    return { key, input: { ...input, $old: volumes }, locks: [`application:${key}`, ...locks] }
+  },
+  steps: [
+    {
+      // One after the other: what cannot be deleted stays, and stays a part of the application.
+      name: 'remove volumes',
+      async run(cluster, work) {
+        const volumes = (work.input['$old'] ?? []) as readonly Row[]
+        for (const [at, volume] of volumes.entries()) {
+          const its: Work = { ...work, key: textAt(volume, 'uuid'), input: volume, memo: {} }
+          for (const step of removeVolume.steps) await step.run(cluster, its)
+          await removeShares(cluster, volume)
+          await work.progress((at + 1) / volumes.length, `${at + 1} of ${volumes.length} volumes are removed.`)
+        }
+      },
+    },
+    {
+      name: 'remove record',
+      async run(cluster, { key }) {
+        await cluster.locks.with([MEMBERS_LOCK], async () => {
+          // It goes with its last volume.
+          const application = await cluster.find(APPLICATIONS, key)
+          if (application === undefined) return
+          await cluster.commit([
+            { do: 'remove-record', type: APPLICATIONS, key },
+            cluster.event('application.deleted', { application: textAt(application, 'name') }),
+          ])
+        })
+      },
+    },
+  ],
+})
+
+/** The share that was made with a volume goes after it. */
+async function removeShares(cluster: Cluster, { 'svm.uuid': svm = '', name = '', path = '' }: Row): Promise<void> {
+  const shares = await cluster.rows(CIFS_SHARES, textOf(svm))
+  if (path === '' || !shares.some((share) => share['name'] === name && share['path'] === path)) return
+  await cluster.commit([{ do: 'remove-record', type: CIFS_SHARES, key: `${textOf(svm)}/${textOf(name)}` }])
+}

@@ -1,0 +1,134 @@
+import { define } from '../../core/behaviour.ts'
+import type { Cluster } from '../../core/cluster.ts'
+import { count, flag, name, oneOf, time, uuid } from '../../model/kinds/index.ts'
+import type { FieldDeclaration } from '../../model/resource.ts'
+import { type Row, textAt } from '../../model/value.ts'
+import { chargedTo, reserveOf } from '../storage/volumes/reserve.ts'
+import { createApplication, removeApplication } from './application-verbs.ts'
+import { APPLICATIONS, type Component, componentsOf } from './members.ts'
+import { nasFields } from './nas-template.ts'
+import { refused } from './refused.ts'
+
+/** Templates that are made of what this cluster does not have, and why. */
+const OTHERS: Readonly<Record<string, string>> = {
+  san: 'there are no LUNs',
+  nvme: 'there are no namespaces',
+  s3_bucket: 'make buckets at /protocols/s3/buckets',
+  maxdata_on_san: 'there are no LUNs',
+  mongo_db_on_san: 'there are no LUNs',
+  oracle_on_nfs: 'the template nas makes volumes of any use',
+  oracle_on_san: 'there are no LUNs',
+  oracle_rac_on_nfs: 'the template nas makes volumes of any use',
+  oracle_rac_on_san: 'there are no LUNs',
+  sql_on_san: 'there are no LUNs',
+  sql_on_smb: 'the template nas makes volumes of any use',
+  vdi_on_nas: 'the template nas makes volumes of any use',
+  vdi_on_san: 'there are no LUNs',
+  vsi_on_nas: 'the template nas makes volumes of any use',
+  vsi_on_san: 'there are no LUNs',
+}
+
+const otherTemplates = Object.fromEntries(
+  Object.entries(OTHERS).map(([template, why]): [string, FieldDeclaration] => [
+    template,
+    { doc: `Refused: ${why}.`, kind: refused(`this template is not offered: ${why}.`), set: 'create' },
+  ]),
+)
+
+export const applications = define(
+  {
+    path: `/${APPLICATIONS}`,
+    noun: 'application',
+    doc: 'Applications: volumes that are made together from a template, known together, and deleted together.',
+    // Exports have the volumes: these cannot be made a second time with an application.
+    isContent: true,
+    key: ['uuid'],
+    parent: 'svm.uuid',
+    nameWithin: 'svm.uuid',
+    fields: {
+      uuid: { doc: 'The UUID of the application.', kind: uuid() },
+      name: {
+        doc: 'The name of the application, unique within its SVM.',
+        kind: name(),
+        set: 'create',
+        required: true,
+      },
+      svm: { doc: 'The SVM it belongs to.', ref: 'svm/svms', set: 'create', required: true },
+      smart_container: {
+        doc: 'Whether it is to be known by its parts. Kept: it always is.',
+        kind: flag(),
+        set: 'create',
+        default: false,
+      },
+      'template.name': { doc: 'What it is made from.', kind: oneOf('nas'), set: 'create' },
+      'template.protocol': { doc: 'How it is reached.', kind: oneOf('nas') },
+      ...nasFields,
+      ...otherTemplates,
+      state: { doc: 'Whether it can be used. It is there from the end of its job on.', kind: oneOf('online') },
+      generation: { doc: 'What it can do: from 2 on, have snapshots.', kind: count() },
+      protection_granularity: { doc: 'What snapshots are made of.', kind: oneOf('component') },
+      creation_timestamp: { doc: 'When it was made.', kind: time() },
+      'statistics.space.provisioned': { doc: 'The sizes of its volumes together, in bytes.', kind: count() },
+      'statistics.space.used': { doc: 'Bytes that its volumes hold.', kind: count() },
+      'statistics.space.available': { doc: 'Bytes that they can still take.', kind: count() },
+      'statistics.shared_storage_pool': { doc: 'Whether other applications share its volumes.', kind: flag() },
+    },
+  },
+  {
+    derive: [
+      {
+        gives: ['state', 'generation', 'protection_granularity', 'template.protocol'],
+        from: (_cluster, rows) =>
+          Promise.resolve(
+            rows.map(() => ({
+              state: 'online',
+              generation: 2,
+              protection_granularity: 'component',
+              'template.protocol': 'nas',
+            })),
+          ),
+      },
+      {
+        gives: ['statistics'],
+        async from(cluster, rows) {
+          const derived: Row[] = []
+          for (const row of rows) {
+            const spaces = await Promise.all(componentsOf(row).map((component) => spaceOf(cluster, component)))
+            const sum = (path: keyof Space) => spaces.reduce((all, space) => all + space[path], 0)
+            derived.push({
+              'statistics.space.provisioned': sum('provisioned'),
+              'statistics.space.used': sum('used'),
+              'statistics.space.available': sum('available'),
+              'statistics.shared_storage_pool': false,
+            })
+          }
+          return derived
+        },
+      },
+    ],
+    create: createApplication,
+    remove: removeApplication,
+  },
+)
+
+interface Space {
+  readonly provisioned: number
+  readonly used: number
+  readonly available: number
+}
+
+/** What the volumes of a part have together. */
+async function spaceOf(cluster: Cluster, { volumes }: Component): Promise<Space> {
+  const sums = await cluster.volumeSums.all()
+  let [provisioned, used, available] = [0, 0, 0]
+  for (const uuid of volumes) {
+    const volume = await cluster.find('storage/volumes', uuid)
+    if (volume === undefined) continue
+    const held = sums.get(textAt(volume, 'uuid')) ?? { usedBytes: 0, snapshotBytes: 0 }
+    const size = Number(volume['size'])
+    provisioned += size
+    used += chargedTo(volume, held) - reserveOf(volume)
+    available += Math.max(0, size - chargedTo(volume, held))
+  }
+  return { provisioned, used, available }
+}

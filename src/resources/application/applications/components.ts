@@ -1,0 +1,133 @@
+import { define } from '../../../core/behaviour.ts'
+import type { Cluster } from '../../../core/cluster.ts'
+import { bytes, each, group, list, name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+import { EXPORT_POLICIES } from '../../protocols/nfs/export-policies.ts'
+import { CIFS_SHARES } from '../../protocols/cifs/shares.ts'
+import { APPLICATIONS, componentsOf } from '../members.ts'
+
+const backing = group({
+  type: { kind: oneOf('volume'), doc: 'What it is.' },
+  uuid: { kind: uuid(), doc: 'The UUID of the volume.' },
+})
+
+export const applicationComponents = define(
+  {
+    path: `/${APPLICATIONS}/{application.uuid}/components`,
+    noun: 'application component',
+    doc: 'The parts of an application: the volumes of each, and how these are reached.',
+    key: ['uuid'],
+    nameWithin: 'application.uuid',
+    fields: {
+      uuid: { doc: 'The UUID of the part.', kind: uuid() },
+      name: { doc: 'The name of the part.', kind: name() },
+      application: { doc: 'The application.', ref: APPLICATIONS },
+      svm: { doc: 'The SVM of the application.', ref: 'svm/svms' },
+      'backing_storage.volumes': {
+        doc: 'Its volumes.',
+        kind: each({
+          uuid: { kind: uuid(), doc: 'The UUID of the volume.' },
+          name: { kind: name(), doc: 'Its name.' },
+          size: { kind: bytes(), doc: 'Its size, in bytes.' },
+          comment: { kind: text(), doc: 'Its comment.' },
+          creation_timestamp: { kind: time(), doc: 'When it was made.' },
+          type: { kind: oneOf('rw', 'dp', 'ls'), doc: 'Its type.' },
+        }),
+      },
+      nfs_access: {
+        doc: 'How its volumes are mounted over NFS.',
+        kind: each({
+          path: { kind: text(), doc: 'The path of the volume.' },
+          export_policy: { kind: group({ name: { kind: text(), doc: 'Its name.' } }), doc: 'Who may mount it.' },
+          backing_storage: { kind: backing, doc: 'What is reached.' },
+        }),
+      },
+      cifs_access: {
+        doc: 'How its volumes are reached over SMB.',
+        kind: each({
+          path: { kind: text(), doc: 'The path of the volume.' },
+          share: { kind: group({ name: { kind: text(), doc: 'Its name.' } }), doc: 'The share.' },
+          permissions: {
+            kind: each({
+              access: { kind: text(), doc: 'What they may do.' },
+              user_or_group: { kind: text(), doc: 'Who.' },
+            }),
+            doc: 'Who may do what.',
+          },
+          backing_storage: { kind: backing, doc: 'What is reached.' },
+        }),
+      },
+      'qos.policy': { doc: 'Ceilings of throughput of its volumes.', ref: 'storage/qos/policies' },
+      'snapshot_policy.name': { doc: 'The snapshot policy of its volumes.', kind: text() },
+      aggregates: { doc: 'The aggregates that its volumes lie in, by name.', kind: list(text()) },
+    },
+  },
+  {
+    async rows(cluster, path) {
+      const application = await cluster.find(APPLICATIONS, path['application.uuid'] ?? '')
+      if (application === undefined) return []
+      return Promise.all(
+        componentsOf(application).map(async (component) => {
+          const { uuid: key, name: part, volumes } = component
+          const { uuid: application_uuid = '', 'svm.uuid': svm = '' } = application
+          const keys = { uuid: key, name: part, 'application.uuid': application_uuid, 'svm.uuid': svm }
+          return Object.assign(keys, await readings(cluster, volumes))
+        }),
+      )
+    },
+  },
+)
+
+/** What is read of the volumes of a part, as they are now. */
+async function readings(cluster: Cluster, uuids: readonly string[]): Promise<Row> {
+  const found = await Promise.all(uuids.map((uuid) => cluster.find('storage/volumes', uuid)))
+  const volumes = found.filter((volume) => volume !== undefined)
+  const [first] = volumes
+  const policies = await cluster.rows(EXPORT_POLICIES)
+  const shares = first === undefined ? [] : await cluster.rows(CIFS_SHARES, textAt(first, 'svm.uuid'))
+  const policyOf = (volume: Row) =>
+    policies.find(({ id }) => id === volume['nas.export_policy.id']) ??
+    policies.find((policy) => policy['name'] === 'default' && policy['svm.uuid'] === volume['svm.uuid'])
+  const aggregates = new Set<string>()
+  for (const volume of volumes) {
+    for (const { uuid: aggregate } of (volume['aggregates'] ?? []) as readonly Row[]) {
+      const row = await cluster.find('storage/aggregates', textAt({ aggregate: aggregate ?? '' }, 'aggregate'))
+      aggregates.add(textAt(row, 'name'))
+    }
+  }
+  const snapshotPolicy = await cluster.find('storage/snapshot-policies', textAt(first, 'snapshot_policy.uuid'))
+  const at = (volume: Row) => ({ type: 'volume', uuid: textAt(volume, 'uuid') })
+  return {
+    'backing_storage.volumes': volumes.map((volume) => ({
+      uuid: volume['uuid'] ?? null,
+      name: volume['name'] ?? null,
+      size: volume['size'] ?? null,
+      comment: volume['comment'] ?? null,
+      creation_timestamp: volume['create_time'] ?? null,
+      type: volume['type'] ?? null,
+    })),
+    nfs_access: volumes
+      .filter((volume) => textAt(volume, 'nas.path') !== '')
+      .map((volume) => ({
+        path: volume['nas.path'] ?? null,
+        export_policy: { name: policyOf(volume)?.['name'] ?? null },
+        backing_storage: at(volume),
+      })),
+    cifs_access: volumes.flatMap((volume) =>
+      shares
+        .filter(({ path }) => path === volume['nas.path'])
+        .map((share) => ({
+          path: share['path'] ?? null,
+          share: { name: share['name'] ?? null },
+          permissions: ((share['acls'] ?? []) as readonly Row[]).map((acl) => ({
+            access: acl['permission'] ?? null,
+            user_or_group: acl['user_or_group'] ?? null,
+          })),
+          backing_storage: at(volume),
+        })),
+    ),
+    'qos.policy.uuid': first?.['qos.policy.uuid'] ?? null,
+    'snapshot_policy.name': snapshotPolicy?.['name'] ?? null,
+    aggregates: [...aggregates],
+  }
+}

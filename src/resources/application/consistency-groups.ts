@@ -1,0 +1,221 @@
+import { define } from '../../core/behaviour.ts'
+import type { Cluster } from '../../core/cluster.ts'
+import { job, uuidOfNew, type Work } from '../../core/verb.ts'
+import { failures } from '../../model/failure.ts'
+import { bytes, flag, name, uuid } from '../../model/kinds/index.ts'
+import { type Row, textAt } from '../../model/value.ts'
+import { AGGREGATES_LOCK } from '../storage/aggregate-space.ts'
+import { tagFields } from '../tags.ts'
+import { groupVolumes, insistOnFree, memberKind, planMembers } from './group-volumes.ts'
+import { goneGroup, GROUPS, MEMBERS_LOCK, volumesOfGroup } from './members.ts'
+import { makeTrees, newVolumesChanges } from './new-volumes.ts'
+import { refused } from './refused.ts'
+
+const DUPLICATE = 53411852
+const NO_VOLUMES = 53411864
+
+export const consistencyGroups = define(
+  {
+    path: `/${GROUPS}`,
+    noun: 'consistency group',
+    doc: 'Consistency groups: volumes of an SVM whose snapshots are taken at one instant. A volume is in one group at most.',
+    since: '9.10.1',
+    key: ['uuid'],
+    parent: 'svm.uuid',
+    nameWithin: 'svm.uuid',
+    fields: {
+      uuid: { doc: 'The UUID of the group.', kind: uuid() },
+      name: {
+        doc: 'The name of the group, unique within its SVM. Without it, that of its only volume.',
+        kind: name(),
+        set: 'always',
+      },
+      svm: { doc: 'The SVM it belongs to.', ref: 'svm/svms', set: 'create', required: true },
+      volumes: { doc: 'Its volumes. A change names those that come and go.', kind: memberKind, set: 'always' },
+      'qos.policy': {
+        doc: 'Ceilings of the volumes that are made for it.',
+        ref: 'storage/qos/policies',
+        set: 'create',
+      },
+      snapshot_policy: {
+        doc: 'Refused: snapshots of groups are made on request. Volumes have policies of their own.',
+        kind: refused('snapshots of a group are made on request alone. Give its volumes policies.'),
+        set: 'always',
+      },
+      luns: { doc: 'Refused: there are no LUNs.', kind: refused('there are no LUNs.'), set: 'always' },
+      namespaces: {
+        doc: 'Refused: there are no namespaces.',
+        kind: refused('there are no NVMe namespaces.'),
+        set: 'always',
+      },
+      consistency_groups: {
+        doc: 'Refused: groups have no groups in them.',
+        kind: refused('a group has volumes, and no other groups.'),
+        set: 'always',
+      },
+      restore_to: {
+        doc: 'Refused: volumes are taken back one by one.',
+        kind: refused('take each volume back, at /storage/volumes.'),
+        set: 'modify',
+      },
+      'space.size': { doc: 'The sizes of its volumes together.', kind: bytes() },
+      'space.used': { doc: 'Bytes that its volumes hold.', kind: bytes() },
+      'space.available': { doc: 'Bytes that they can still take.', kind: bytes() },
+      replicated: { doc: 'Whether it is copied elsewhere. It is not.', kind: flag() },
+      replication_source: { doc: 'Whether it is copied elsewhere from here. It is not.', kind: flag() },
+      ...tagFields,
+    },
+  },
+  {
+    derive: [
+      groupVolumes,
+      {
+        gives: ['replicated', 'replication_source'],
+        from: (_cluster, rows) => Promise.resolve(rows.map(() => ({ replicated: false, replication_source: false }))),
+      },
+    ],
+    create: job({
+      example: {
+        name: 'group_example',
+        'svm.name': 'svm1',
+        volumes: [
+          { name: 'group_volume', space: { size: '64m' }, provisioning_options: { action: 'create', count: 2 } },
+        ],
+      },
+      async plan(cluster, request) {
+        const { volumes, ...draft } = request.draft
+        const given = (volumes ?? []) as readonly Row[]
+        if (given.length === 0) throw failures.invalid('volumes', 'A consistency group needs a volume.', NO_VOLUMES)
+        const wished = textAt(draft, 'name') || (given.length === 1 ? textAt(given[0], 'name') : '')
+        if (wished === '') throw failures.missing('name')
+        const group: Row = { ...draft, name: wished, uuid: uuidOfNew(cluster, draft) }
+        await insistOnName(cluster, group)
+        const planned = await planMembers(cluster, request, group, given)
+        if (planned.members.length === 0) {
+          throw failures.invalid('volumes', 'A consistency group needs a volume.', NO_VOLUMES)
+        }
+        return {
+          key: textAt(group, 'uuid'),
+          input: { ...group, $volumes: planned.members, $new: planned.rows },
+          locks: [`group-name:${textAt(group, 'svm.uuid')}/${wished}`, ...planned.locks],
+        }
+      },
+      steps: [
+        makeTrees,
+        {
+          name: 'write records',
+          async run(cluster, work) {
+            if ((await cluster.find(GROUPS, work.key)) !== undefined) return
+            await cluster.locks.with([AGGREGATES_LOCK, MEMBERS_LOCK], async () => {
+              const { $new: _rows, ...group } = work.input
+              await insistOnName(cluster, group)
+              await insistOnVolumes(cluster, work, [])
+              await cluster.commit([
+                ...(await newVolumesChanges(cluster, work)),
+                cluster.put(GROUPS, group, { expect: 'absent' }),
+                cluster.event('application.consistency_group.created', { group: group['name'] ?? '' }),
+              ])
+            })
+          },
+        },
+      ],
+    }),
+    modify: job({
+      example: {
+        name: 'group_renamed',
+        volumes: [{ name: 'another_volume', space: { size: '64m' }, provisioning_options: { action: 'create' } }],
+      },
+      async plan(cluster, request) {
+        const { volumes, ...draft } = request.draft
+        const before = request.row ?? {}
+        const key = textAt(before, 'uuid')
+        const after: Row = { ...before, ...draft }
+        await insistOnName(cluster, after)
+        const planned = await planMembers(cluster, request, before, (volumes ?? []) as readonly Row[])
+        return {
+          key,
+          input: {
+            'svm.uuid': before['svm.uuid'] ?? '',
+            $change: draft,
+            $before: volumesOfGroup(before),
+            $volumes: planned.members,
+            $new: planned.rows,
+          },
+          locks: [`group:${key}`, ...planned.locks],
+        }
+      },
+      steps: [
+        makeTrees,
+        {
+          name: 'write records',
+          async run(cluster, work) {
+            await cluster.locks.with([AGGREGATES_LOCK, MEMBERS_LOCK], () => changeGroup(cluster, work))
+          },
+        },
+      ],
+    }),
+    remove: job({
+      plan: (_cluster, { row = {} }) => {
+        const key = textAt(row, 'uuid')
+        const { 'svm.uuid': svm = '', name: called = '' } = row
+        return Promise.resolve({ key, input: { 'svm.uuid': svm, name: called }, locks: [`group:${key}`] })
+      },
+      steps: [
+        {
+          // Its volumes stay, and so do their snapshots.
+          name: 'remove record',
+          async run(cluster, { key, input }) {
+            await cluster.locks.with([MEMBERS_LOCK], async () => {
+              if ((await cluster.find(GROUPS, key)) === undefined) return
+              await cluster.commit([
+                ...(await goneGroup(cluster, key)),
+                cluster.event('application.consistency_group.deleted', { group: input['name'] ?? '' }),
+              ])
+            })
+          },
+        },
+      ],
+    }),
+  },
+)
+
+async function changeGroup(cluster: Cluster, work: Work): Promise<void> {
+  const record = await cluster.catalog.record(GROUPS, work.key)
+  if (record === undefined) throw failures.notFound('consistency group', 'uuid')
+  const before: Row = record.body
+  const { $before = [], $volumes = [], $change = {} } = work.input
+  const [old, wanted] = [$before as readonly string[], $volumes as readonly string[]]
+  const now = volumesOfGroup(before)
+  // Repeated after a crash: it was done.
+  if (madeBy(work).some((volume) => now.includes(volume))) return
+  // Those that went meanwhile stay away.
+  const members = wanted.filter((volume) => !old.includes(volume) || now.includes(volume))
+  await insistOnVolumes(cluster, work, old)
+  const after: Row = { ...before, ...($change as Row), $volumes: members }
+  await insistOnName(cluster, after)
+  await cluster.commit([
+    ...(await newVolumesChanges(cluster, work)),
+    ...(members.length === 0
+      ? await goneGroup(cluster, work.key)
+      : [cluster.put(GROUPS, after, { expect: record.revision })]),
+  ])
+}
+
+/** The volumes that come into the group, and are not made for it, are still there and in no other. */
+async function insistOnVolumes(cluster: Cluster, work: Work, before: readonly string[]): Promise<void> {
+  const made = madeBy(work)
+  for (const key of (work.input['$volumes'] ?? []) as readonly string[]) {
+    if (made.includes(key) || before.includes(key)) continue
+    await insistOnFree(cluster, await cluster.row('storage/volumes', key), work.key)
+  }
+}
+
+function madeBy(work: Work): string[] {
+  return ((work.input['$new'] ?? []) as readonly Row[]).map((row) => textAt(row, 'uuid'))
+}
+
+async function insistOnName(cluster: Cluster, group: Row): Promise<void> {
+  const holder = await cluster.keyOfName(GROUPS, textAt(group, 'name'), textAt(group, 'svm.uuid'))
+  if (holder === undefined || holder === group['uuid']) return
+  throw failures.duplicate(`A consistency group named "${textAt(group, 'name')}"`, 'name', DUPLICATE)
+}

@@ -1,0 +1,239 @@
+/** The volumes of a consistency group: those that a request makes, adds or takes out, and how all are shown. */
+import type { Cluster } from '../../core/cluster.ts'
+import type { Derivation } from '../../core/behaviour.ts'
+import { resolveReferences } from '../../core/references.ts'
+import type { VerbRequest } from '../../core/verb.ts'
+import { failures } from '../../model/failure.ts'
+import { bytes, count, each, group, name, oneOf, text, uuid } from '../../model/kinds/index.ts'
+import { isRecord, type Row, textAt, type Value } from '../../model/value.ts'
+import { VOLUME_BYTES_MAX, VOLUME_BYTES_MIN } from '../storage/volume-verbs.ts'
+import { chargedTo, reserveOf } from '../storage/volumes/reserve.ts'
+import { isReadOnly } from '../storage/volumes/types.ts'
+import { groupOf, volumesOfGroup } from './members.ts'
+import { planVolumes, type PlannedVolumes } from './new-volumes.ts'
+
+const VOLUMES = 'storage/volumes'
+/** Volumes of one group: the limit of the field. */
+export const MEMBERS_MAX = 80
+
+/** What clients of the interface know these failures by. */
+const codes = { conflict: 53411853, onlyNew: 53411856, noMember: 53411861, tooLittle: 53411864, inAnother: 53411865 }
+
+const reference = (what: string) =>
+  group({
+    name: { kind: text({ charactersMax: 255 }), doc: `The name of ${what}.` },
+    uuid: { kind: uuid(), doc: `The UUID of ${what}.` },
+  })
+
+export const memberKind = each(
+  {
+    name: { kind: name(), doc: 'The name of the volume.' },
+    uuid: { kind: uuid(), doc: 'The UUID of the volume.' },
+    space: {
+      kind: group({
+        size: { kind: bytes({ min: VOLUME_BYTES_MIN, max: VOLUME_BYTES_MAX }), doc: 'Its size, in bytes.' },
+        used: { kind: bytes(), doc: 'Bytes that it holds.', readOnly: true },
+        available: { kind: bytes(), doc: 'Bytes that it can still take.', readOnly: true },
+      }),
+      doc: 'Its size.',
+    },
+    snapshot_policy: { kind: reference('the policy'), doc: 'The policy that makes snapshots of it alone.' },
+    qos: { kind: group({ policy: { kind: reference('the policy'), doc: 'The policy.' } }), doc: 'Its ceilings.' },
+    comment: { kind: text({ charactersMax: 1023 }), doc: 'Whatever helps to tell it apart.' },
+    provisioning_options: {
+      kind: group({
+        action: {
+          kind: oneOf('create', 'add', 'remove'),
+          doc: 'Whether it is made, added or taken out. Without it, one that is there is added, and one with a size made.',
+        },
+        count: {
+          kind: count({ min: 1, max: MEMBERS_MAX }),
+          doc: 'How many are made: each with the name, "_" and a number.',
+        },
+      }),
+      doc: 'What is to be done with it.',
+    },
+  },
+  { elementsMax: MEMBERS_MAX },
+)
+
+export interface PlannedMembers extends PlannedVolumes {
+  /** The UUIDs of all volumes that the group has then. */
+  readonly members: readonly string[]
+}
+
+/** What becomes of the volumes of a group by what a request says of some of them. */
+export async function planMembers(
+  cluster: Cluster,
+  request: VerbRequest,
+  group: Row,
+  given: readonly Row[],
+): Promise<PlannedMembers> {
+  const [members, drafts]: [string[], Row[]] = [volumesOfGroup(group), []]
+  const svm = textAt(group, 'svm.uuid')
+  for (const one of given) {
+    const volume = await volumeNamed(cluster, svm, one)
+    const asked = memberOf(one['provisioning_options'], 'action')
+    const size = memberOf(one['space'], 'size')
+    const isThere = volume !== undefined && members.includes(textAt(volume, 'uuid'))
+    const action = asked ?? (isThere ? 'keep' : volume === undefined && size !== undefined ? 'create' : 'add')
+    if (action === 'create') {
+      drafts.push(...(await newMembers(cluster, group, one, drafts)))
+      continue
+    }
+    if (volume === undefined) {
+      throw failures.invalid('volumes.name', `There is no volume "${nameOf(one)}".`, 917525)
+    }
+    await insistOnSame(cluster, volume, one)
+    const key = textAt(volume, 'uuid')
+    if (action === 'remove') {
+      if (!isThere) throw failures.invalid('volumes.name', `"${nameOf(one)}" is not in the group.`, codes.noMember)
+      members.splice(members.indexOf(key), 1)
+    } else if (!isThere) {
+      await insistOnFree(cluster, volume, textAt(group, 'uuid'))
+      members.push(key)
+    }
+  }
+  const planned = await planVolumes(cluster, request, drafts)
+  members.push(...planned.rows.map((row) => textAt(row, 'uuid')))
+  if (members.length > MEMBERS_MAX) {
+    throw failures.invalid('volumes', `A consistency group has ${MEMBERS_MAX} volumes at most.`, codes.conflict)
+  }
+  return { ...planned, members }
+}
+
+async function newMembers(cluster: Cluster, group: Row, one: Row, others: readonly Row[]): Promise<Row[]> {
+  const svm = textAt(group, 'svm.uuid')
+  const size = memberOf(one['space'], 'size')
+  const base = textAt(one, 'name')
+  if (size === undefined || base === '') {
+    throw failures.invalid('volumes.space.size', 'A new volume needs a name and a size.', codes.tooLittle)
+  }
+  const times = memberOf(one['provisioning_options'], 'count')
+  const names: string[] = times === undefined ? [base] : []
+  for (let n = 1; names.length < Number(times ?? 0); n++) {
+    const numbered = `${base}_${n}`
+    const isTaken =
+      others.some((other) => other['name'] === numbered) ||
+      (await cluster.keyOfName(VOLUMES, numbered, svm)) !== undefined
+    if (!isTaken) names.push(numbered)
+  }
+  const policies: Row = {
+    'svm.uuid': svm,
+    ...referenceTo('snapshot_policy', one['snapshot_policy']),
+    ...referenceTo('qos.policy', memberOf(one['qos'], 'policy')),
+  }
+  const shared = await resolveReferences(cluster, cluster.registry.resource(VOLUMES), policies)
+  const ceiling = group['qos.policy.uuid']
+  const common: Row = {
+    ...(ceiling === undefined ? {} : { 'qos.policy.uuid': ceiling }),
+    ...shared,
+    size,
+    ...(one['comment'] === undefined ? {} : { comment: one['comment'] }),
+  }
+  return names.map((volume) => Object.assign({ name: volume }, common))
+}
+
+function referenceTo(base: string, value: Value | undefined): Row {
+  const [named, key] = [memberOf(value, 'name'), memberOf(value, 'uuid')]
+  return {
+    ...(named === undefined ? {} : { [`${base}.name`]: named }),
+    ...(key === undefined ? {} : { [`${base}.uuid`]: key }),
+  }
+}
+
+async function volumeNamed(cluster: Cluster, svm: string, one: Row): Promise<Row | undefined> {
+  const key = textAt(one, 'uuid') || ((await cluster.keyOfName(VOLUMES, textAt(one, 'name'), svm)) ?? '')
+  const volume = await cluster.find(VOLUMES, key)
+  if (volume === undefined || volume['svm.uuid'] !== svm) return undefined
+  if (one['name'] !== undefined && one['name'] !== volume['name']) {
+    throw failures.invalid('volumes.name', 'Name and UUID of a volume differ.', codes.conflict)
+  }
+  return volume
+}
+
+/** A volume that is there is changed at its own place: what is said of it here has to be as it is. */
+async function insistOnSame(cluster: Cluster, volume: Row, one: Row): Promise<void> {
+  const said: readonly (readonly [string, Value | undefined, Value | undefined])[] = [
+    ['space.size', memberOf(one['space'], 'size'), volume['size']],
+    ['comment', one['comment'], volume['comment']],
+    ...(await policySaid(cluster, 'snapshot_policy', 'storage/snapshot-policies', volume, one['snapshot_policy'])),
+    ...(await policySaid(cluster, 'qos.policy', 'storage/qos/policies', volume, memberOf(one['qos'], 'policy'))),
+  ]
+  const other = said.find(([, given, is]) => given !== undefined && given !== is)
+  if (other === undefined) return
+  const message = `"${other[0]}" of "${textAt(volume, 'name')}" is another. Change it at /storage/volumes.`
+  throw failures.invalid(`volumes.${other[0]}`, message, codes.onlyNew)
+}
+
+async function policySaid(cluster: Cluster, base: string, type: string, volume: Row, given: Value | undefined) {
+  if (given === undefined) return []
+  const is = await named(cluster, type, volume[`${base}.uuid`])
+  return (['name', 'uuid'] as const).map((part) => [`${base}.${part}`, memberOf(given, part), is?.[part]] as const)
+}
+
+/** That a volume may come into a group: it is in no other, and snapshots can be taken of it. */
+export async function insistOnFree(cluster: Cluster, volume: Row, group: string): Promise<void> {
+  const other = await groupOf(cluster, textAt(volume, 'uuid'))
+  if (other !== undefined && other['uuid'] !== group) {
+    throw failures.inUse(
+      `The volume "${textAt(volume, 'name')}" is in the consistency group "${textAt(other, 'name')}".`,
+      'volumes.name',
+      codes.inAnother,
+    )
+  }
+  if (!isReadOnly(volume)) return
+  throw failures.invalid('volumes.name', `Only replication changes the volume "${textAt(volume, 'name')}".`, 1638461)
+}
+
+function nameOf(one: Row): string {
+  return (textAt(one, 'name') || textAt(one, 'uuid')).slice(0, 80)
+}
+
+export function memberOf(value: Value | undefined, member: string): Value | undefined {
+  return isRecord(value) ? ((value as Row)[member] ?? undefined) : undefined
+}
+
+/** The volumes of groups as they are now, and what they have together. */
+export const groupVolumes: Derivation = {
+  gives: ['volumes', 'space'],
+  async from(cluster, rows, once) {
+    const sums = await once('counters', () => cluster.volumeSums.all())
+    const derived: Row[] = []
+    for (const row of rows) {
+      const volumes: Row[] = []
+      for (const key of volumesOfGroup(row)) {
+        const volume = await cluster.find(VOLUMES, key)
+        if (volume === undefined) continue
+        const held = sums.get(key) ?? { usedBytes: 0, snapshotBytes: 0 }
+        const size = Number(volume['size'])
+        const used = chargedTo(volume, held) - reserveOf(volume)
+        const available = Math.max(0, size - chargedTo(volume, held))
+        const snapshotPolicy = await named(cluster, 'storage/snapshot-policies', volume['snapshot_policy.uuid'])
+        const ceiling = await named(cluster, 'storage/qos/policies', volume['qos.policy.uuid'])
+        volumes.push({
+          name: volume['name'] ?? null,
+          uuid: key,
+          space: { size, used, available },
+          ...(snapshotPolicy === undefined ? {} : { snapshot_policy: snapshotPolicy }),
+          ...(ceiling === undefined ? {} : { qos: { policy: ceiling } }),
+          ...(volume['comment'] === undefined ? {} : { comment: volume['comment'] }),
+        })
+      }
+      const sum = (path: string) => volumes.reduce((all, { space }) => all + Number(memberOf(space, path)), 0)
+      derived.push({
+        volumes,
+        'space.size': sum('size'),
+        'space.used': sum('used'),
+        'space.available': sum('available'),
+      })
+    }
+    return derived
+  },
+}
+
+async function named(cluster: Cluster, type: string, key: Value | undefined): Promise<Row | undefined> {
+  if (typeof key !== 'string') return undefined
+  const row = await cluster.find(type, key)
+  return row === undefined ? undefined : { name: row['name'] ?? null, uuid: key }
+}

@@ -1,0 +1,91 @@
+/** Which volumes applications and consistency groups are made of, and what becomes of these when a volume goes. */
+import type { Cluster } from '../../core/cluster.ts'
+import { type Row, textAt } from '../../model/value.ts'
+import type { Change, StoredRecord } from '../../ports/catalog.ts'
+import { EXPORT_POLICIES, userOfPolicy } from '../protocols/nfs/export-policies.ts'
+
+export const APPLICATIONS = 'application/applications'
+export const GROUPS = 'application/consistency-groups'
+export const GROUP_SNAPSHOTS = 'application/consistency-groups/{consistency_group.uuid}/snapshots'
+
+/** Held while volumes come to one of them or leave it. */
+export const MEMBERS_LOCK = 'application-members'
+
+/** A part of an application as its record keeps it, with the UUIDs of its volumes. */
+export interface Component {
+  readonly uuid: string
+  readonly name: string
+  readonly volumes: readonly string[]
+}
+
+export function componentsOf(application: Row): readonly Component[] {
+  return (application['$components'] ?? []) as unknown as readonly Component[]
+}
+
+export function volumesOfApplication(application: Row): string[] {
+  return componentsOf(application).flatMap(({ volumes }) => volumes)
+}
+
+export function volumesOfGroup(group: Row): string[] {
+  return ((group['$volumes'] ?? []) as readonly string[]).slice()
+}
+
+/** The consistency group of a volume, if it is in one. */
+export async function groupOf(cluster: Cluster, volume: string): Promise<Row | undefined> {
+  return (await cluster.rows(GROUPS)).find((group) => volumesOfGroup(group).includes(volume))
+}
+
+/**
+ * What follows from a volume that goes: those that it was part of go on without it, and one that has no other goes too.
+ * To be committed with `MEMBERS_LOCK` and `EXPORT_POLICIES_LOCK` held.
+ */
+export async function departureChanges(cluster: Cluster, volume: string): Promise<Change[]> {
+  const changes: Change[] = []
+  for (const record of await cluster.catalog.records(APPLICATIONS)) {
+    const application: Row = record.body
+    if (!volumesOfApplication(application).includes(volume)) continue
+    const components = componentsOf(application)
+      .map(({ uuid, name, volumes }) => ({ uuid, name, volumes: volumes.filter((each) => each !== volume) }))
+      .filter(({ volumes }) => volumes.length > 0)
+    changes.push(
+      ...(components.length === 0
+        ? await goneApplication(cluster, record, volume)
+        : [cluster.put(APPLICATIONS, { ...application, $components: components }, { expect: record.revision })]),
+    )
+  }
+  for (const record of await cluster.catalog.records(GROUPS)) {
+    const group: Row = record.body
+    const volumes = volumesOfGroup(group)
+    if (!volumes.includes(volume)) continue
+    const left = volumes.filter((uuid) => uuid !== volume)
+    changes.push(
+      ...(left.length === 0
+        ? await goneGroup(cluster, record.key)
+        : [cluster.put(GROUPS, { ...group, $volumes: left }, { expect: record.revision })]),
+    )
+  }
+  return changes
+}
+
+/** A consistency group is forgotten with what it knows of its snapshots; those of the volumes stay. */
+export async function goneGroup(cluster: Cluster, key: string): Promise<Change[]> {
+  const snapshots = await cluster.catalog.records(GROUP_SNAPSHOTS, { parent: key })
+  return [
+    ...snapshots.map((snapshot): Change => ({ do: 'remove-record', type: GROUP_SNAPSHOTS, key: snapshot.key })),
+    { do: 'remove-record', type: GROUPS, key },
+  ]
+}
+
+/** With an application goes the export policy that was made for it, unless others have taken it up. */
+async function goneApplication(cluster: Cluster, record: StoredRecord, last: string): Promise<Change[]> {
+  const policy = record.body['$exportPolicy']
+  const isSpare =
+    typeof policy === 'number' &&
+    (await cluster.find(EXPORT_POLICIES, String(policy))) !== undefined &&
+    (await userOfPolicy(cluster, policy, last)) === undefined
+  return [
+    ...(isSpare ? [{ do: 'remove-record', type: EXPORT_POLICIES, key: String(policy) } as const] : []),
+    { do: 'remove-record', type: APPLICATIONS, key: record.key },
+    cluster.event('application.deleted', { application: textAt(record.body, 'name') }),
+  ]
+}

@@ -1,0 +1,200 @@
+/** The template `nas`: parts of one or more volumes each, with who may mount them, and how they are protected. */
+import type { Cluster } from '../../core/cluster.ts'
+import { resolveReferences } from '../../core/references.ts'
+import type { VerbRequest } from '../../core/verb.ts'
+import { failures } from '../../model/failure.ts'
+import { bytes, count, each, flag, group, name, oneOf, only, text, uuid, type Kind } from '../../model/kinds/index.ts'
+import type { FieldDeclaration } from '../../model/resource.ts'
+import { type Row, textAt } from '../../model/value.ts'
+import { withExportPolicy } from '../protocols/nfs/named-export-policy.ts'
+import { chooseAggregate, VOLUME_BYTES_MAX, VOLUME_BYTES_MIN } from '../storage/volume-verbs.ts'
+import { planVolumes, type PlannedVolumes } from './new-volumes.ts'
+import { memberOf } from './group-volumes.ts'
+import type { Component } from './members.ts'
+
+/** Parts of an application, and volumes of a part: the limits of the field. */
+const COMPONENTS_MAX = 10
+const SHARES_MAX = 10
+const ACCESSES_MAX = 100
+
+const named = (what: string): Kind =>
+  group({
+    name: { kind: text({ charactersMax: 255 }), doc: `The name of ${what}.` },
+    uuid: { kind: uuid(), doc: `The UUID of ${what}.` },
+  })
+
+const component = each(
+  {
+    name: { kind: name(), doc: 'The name of the part, and of its volumes.', required: true },
+    total_size: {
+      kind: bytes({ min: VOLUME_BYTES_MIN, max: SHARES_MAX * VOLUME_BYTES_MAX }),
+      doc: 'Its size, divided among its volumes.',
+      required: true,
+    },
+    share_count: { kind: count({ min: 1, max: SHARES_MAX }), doc: 'How many volumes it is made of. Without it, one.' },
+    scale_out: {
+      kind: only(false, flag(), 'a volume lies in one aggregate; there are no FlexGroups.'),
+      doc: 'Whether a volume is spread over aggregates. It is not.',
+    },
+    storage_service: {
+      kind: group({ name: { kind: oneOf('value', 'performance', 'extreme'), doc: 'Its name.' } }),
+      doc: 'How fast it is to be. Kept: ceilings and floors are those of `qos`.',
+    },
+    qos: { kind: group({ policy: { kind: named('the policy'), doc: 'The policy.' } }), doc: 'Ceilings of throughput.' },
+    export_policy: {
+      kind: group({
+        name: { kind: text({ charactersMax: 256 }), doc: 'Its name.' },
+        id: { kind: count({ min: 0 }), doc: 'Its number.' },
+      }),
+      doc: 'Who may mount it, where that is not said by `nas.nfs_access`.',
+    },
+    tiering: {
+      kind: group({
+        control: {
+          kind: oneOf('disallowed', 'best_effort', 'required'),
+          doc: 'Whether it needs a cloud tier. There is none, so `required` is refused.',
+        },
+        policy: {
+          kind: oneOf('none', 'auto', 'snapshot_only', 'all'),
+          doc: 'What is to go to the tier. Kept, as that of volumes.',
+        },
+      }),
+      doc: 'What is to go to a cloud tier.',
+    },
+  },
+  { elementsMax: COMPONENTS_MAX },
+)
+
+export const nasFields: Readonly<Record<string, FieldDeclaration>> = {
+  'nas.application_components': { doc: 'The parts of the application.', kind: component, set: 'create' },
+  'nas.nfs_access': {
+    doc: 'Who may mount its volumes over NFS: an export policy of its own is made of this.',
+    kind: each(
+      {
+        host: { kind: text({ charactersMin: 1, charactersMax: 4096 }), doc: 'A host, network or netgroup.' },
+        access: { kind: oneOf('none', 'ro', 'rw'), doc: 'What it may do. Without it, `rw`.' },
+      },
+      { elementsMax: ACCESSES_MAX },
+    ),
+    set: 'create',
+  },
+  'nas.cifs_access': {
+    doc: 'Who may do what over SMB: each volume gets a share of its name.',
+    kind: each(
+      {
+        user_or_group: { kind: text({ charactersMin: 1, charactersMax: 256 }), doc: 'Who. Without it, `Everyone`.' },
+        access: {
+          kind: oneOf('no_access', 'read', 'change', 'full_control'),
+          doc: 'What they may do. Without it, `full_control`.',
+        },
+      },
+      { elementsMax: ACCESSES_MAX },
+    ),
+    set: 'create',
+  },
+  'nas.exclude_aggregates': {
+    doc: 'Aggregates that none of its volumes is to lie in.',
+    refs: 'storage/aggregates',
+    set: 'create',
+    since: '9.9.1',
+  },
+  'nas.protection_type.local_rpo': {
+    doc: 'How often snapshots are made: `hourly` by the policy `default`, or not at all.',
+    kind: oneOf('none', 'hourly'),
+    set: 'create',
+  },
+  'nas.protection_type.local_policy': {
+    doc: 'The snapshot policy of its volumes, by name.',
+    kind: text({ charactersMax: 255 }),
+    set: 'create',
+  },
+  'nas.protection_type.remote_rpo': {
+    doc: 'How often it is copied elsewhere. It is not.',
+    kind: only('none', oneOf('none', 'zero', 'hourly', '6_hourly', 'daily', 'weekly'), 'there is no replication yet.'),
+    set: 'create',
+  },
+}
+
+export interface PlannedNas extends PlannedVolumes {
+  readonly components: readonly Component[]
+}
+
+/** The volumes that the template is made of, as they would be planned one by one. */
+export async function planNas(cluster: Cluster, request: VerbRequest): Promise<PlannedNas> {
+  const { draft } = request
+  const given = (draft['nas.application_components'] ?? []) as readonly Row[]
+  if (given.length === 0) throw failures.missing('nas.application_components')
+  const drafts: { readonly component: string; readonly draft: Row }[] = []
+  for (const one of given) {
+    if (drafts.some(({ component }) => component === one['name'])) {
+      throw failures.duplicate(`A part named "${textAt(one, 'name')}"`, 'nas.application_components.name')
+    }
+    const shared = await volumeOf(cluster, draft, one)
+    for (const share of sharesOf(one)) drafts.push({ component: textAt(one, 'name'), draft: { ...shared, ...share } })
+  }
+  const planned = await planVolumes(
+    cluster,
+    request,
+    drafts.map((one) => one.draft),
+  )
+  const components = given.map((one): Component => {
+    const part = textAt(one, 'name')
+    const volumes = planned.rows.filter((_, at) => drafts[at]?.component === part).map((row) => textAt(row, 'uuid'))
+    // Known by its first volume.
+    return { uuid: volumes[0] ?? '', name: part, volumes }
+  })
+  return { ...planned, components }
+}
+
+/** What all volumes of a part have in common. */
+async function volumeOf(cluster: Cluster, draft: Row, part: Row): Promise<Row> {
+  const svm = { 'svm.uuid': draft['svm.uuid'] ?? null }
+  const policy = memberOf(memberOf(part['qos'], 'policy'), 'name')
+  const policyUuid = memberOf(memberOf(part['qos'], 'policy'), 'uuid')
+  const tiering = part['tiering']
+  if (memberOf(tiering, 'control') === 'required') {
+    throw failures.invalid(
+      'nas.application_components.tiering.control',
+      'There is no cloud tier, so it cannot be required.',
+    )
+  }
+  const named: Row = {
+    ...svm,
+    ...(policy === undefined ? {} : { 'qos.policy.name': policy }),
+    ...(policyUuid === undefined ? {} : { 'qos.policy.uuid': policyUuid }),
+    'snapshot_policy.name': snapshotPolicy(draft),
+  }
+  const resource = cluster.registry.resource('storage/volumes')
+  const excluded = new Set(
+    ((draft['nas.exclude_aggregates'] ?? []) as readonly Row[]).map((aggregate) => textAt(aggregate, 'uuid')),
+  )
+  const exported: Row = {
+    'nas.export_policy.name': memberOf(part['export_policy'], 'name') ?? null,
+    'nas.export_policy.id': memberOf(part['export_policy'], 'id') ?? null,
+  }
+  if (draft['nas.nfs_access'] !== undefined && Object.values(exported).some((value) => value !== null)) {
+    throw failures.invalid('nas.nfs_access', 'A part names its export policy. Say one of the two.')
+  }
+  return {
+    ...(await resolveReferences(cluster, resource, named)),
+    ...(await withExportPolicy(cluster, exported, 'nas.export_policy', textAt(draft, 'svm.uuid'))),
+    ...(memberOf(tiering, 'policy') === undefined ? {} : { 'tiering.policy': memberOf(tiering, 'policy') ?? null }),
+    aggregates: [{ uuid: await chooseAggregate(cluster, svm, undefined, excluded) }],
+  }
+}
+
+function snapshotPolicy(draft: Row): string {
+  const given = textAt(draft, 'nas.protection_type.local_policy')
+  const rpo = textAt(draft, 'nas.protection_type.local_rpo')
+  return given || (rpo === 'none' ? 'none' : 'default')
+}
+
+/** Name, size and place of each volume of a part. That of a part with one volume has its name, as tools expect it. */
+function sharesOf(part: Row): Row[] {
+  const shares = Number(part['share_count'] ?? 1)
+  const base = textAt(part, 'name')
+  return Array.from({ length: shares }, (_, at) => {
+    const volume = shares === 1 ? base : `${base}_${at + 1}`
+    return { name: volume, size: Math.ceil(Number(part['total_size']) / shares), 'nas.path': `/${volume}` }
+  })
+}

@@ -1,0 +1,34 @@
+/** What a volume says about the application and the consistency group that it is a part of. */
+import type { Derivation } from '../../core/behaviour.ts'
+import { text, uuid } from '../../model/kinds/index.ts'
+import type { FieldDeclaration } from '../../model/resource.ts'
+import { type Row, textAt } from '../../model/value.ts'
+import { APPLICATIONS, GROUPS, volumesOfApplication, volumesOfGroup } from './members.ts'
+
+export const membershipFields: Readonly<Record<string, FieldDeclaration>> = {
+  'application.name': { doc: 'The application it is a part of. Its name.', kind: text(), isExpensive: true },
+  'application.uuid': { doc: 'The application it is a part of. Its UUID.', kind: uuid(), isExpensive: true },
+  'consistency_group.name': { doc: 'The consistency group it is in. Its name.', kind: text(), since: '9.10.1' },
+  'consistency_group.uuid': { doc: 'The consistency group it is in. Its UUID.', kind: uuid(), since: '9.10.1' },
+}
+
+export const membership: readonly Derivation[] = [
+  holderReading('application', APPLICATIONS, volumesOfApplication),
+  holderReading('consistency_group', GROUPS, volumesOfGroup),
+]
+
+function holderReading(base: string, type: string, volumesOf: (holder: Row) => readonly string[]): Derivation {
+  return {
+    gives: [base],
+    async from(cluster, rows, once) {
+      const holders = await once(`volumes of ${type}`, async () => {
+        const all = await cluster.rows(type)
+        return new Map(all.flatMap((holder) => volumesOf(holder).map((volume): [string, Row] => [volume, holder])))
+      })
+      return rows.map((row) => {
+        const holder = holders.get(textAt(row, 'uuid'))
+        return { [`${base}.name`]: holder?.['name'] ?? null, [`${base}.uuid`]: holder?.['uuid'] ?? null }
+      })
+    },
+  }
+}
