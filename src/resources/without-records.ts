@@ -118,18 +118,4 @@ export const withoutRecords: readonly Behaviour[] = [
     'svm.uuid',
     'svm.name enabled? log_path',
   ),
-  empty(
-    '/name-services/ldap',
-    'LDAP configuration',
-    'How LDAP servers are asked for names.',
-    'svm.uuid',
-    'svm.name servers[] base_dn schema session_security bind_dn port#',
-  ),
-  empty(
-    '/name-services/nis',
-    'NIS configuration',
-    'How NIS servers are asked for names.',
-    'svm.uuid',
-    'svm.name domain servers[] bound_servers[]',
-  ),
 ]
