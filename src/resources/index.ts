@@ -75,6 +75,7 @@ import { roles } from './security/roles.ts'
 import { auditMessages } from './security/audit/messages.ts'
 import { keys } from './security/authentication/keys.ts'
 import { aggregates } from './storage/aggregates.ts'
+import { cloudStores } from './storage/aggregates/cloud-stores.ts'
 import { qosPolicies } from './storage/qos/policies.ts'
 import { qtrees } from './storage/qtrees.ts'
 import { quotaReports } from './storage/quota/reports.ts'
@@ -124,6 +125,7 @@ export const behaviours: readonly Behaviour[] = [
   quotaReports,
   efficiencyRuns,
   aggregates,
+  cloudStores,
   disks,
   snapshotPolicies,
   snapshotPolicySchedules,
