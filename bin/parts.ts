@@ -17,6 +17,7 @@ export function openCluster(parts: {
   readonly secrets: Secrets
   readonly lifecycleDayMs?: number
   readonly leaveTree?: LeaveTree
+  readonly managementAddress?: string
 }): Cluster {
   return new Cluster({
     ...parts,

@@ -37,6 +37,7 @@ import { readSeedFile, tellSeeded } from './seed.ts'
 import { printAddress, SettingsError, type Settings } from './settings.ts'
 import { openTrace } from './trace.ts'
 import { keepWriter } from './writer.ts'
+import type { WorkerOrder } from './worker.ts'
 import { Workers } from './workers.ts'
 import { textAt, textOf } from '../src/model/value.ts'
 
@@ -66,7 +67,21 @@ export async function start(given: Settings): Promise<void> {
   // Jobs are taken up before there are workers: then nobody writes anywhere.
   let workers: Workers | undefined
   const leaveTree: LeaveTree = async (volume, tree) => (await workers?.leaveTree(volume, tree)) ?? false
-  const cluster = openCluster({ catalog, release, log, secrets, lifecycleDayMs, leaveTree })
+  const managementAddress = settings.management.host
+  const cluster = openCluster({ catalog, release, log, secrets, lifecycleDayMs, leaveTree, managementAddress })
+  // They load their programs while this process does what comes before they serve.
+  const order = Promise.withResolvers<WorkerOrder>()
+  const dataPlane = new Workers(order.promise, log, {
+    clock: cluster.system.clock,
+    grow: (volume, moreBytes) => setSize(cluster, volume, moreBytes),
+    onLoss: () => {
+      catalog.commit([cluster.event('cluster.worker.restarted', {})]).catch((failure: unknown) => {
+        log.warn('An event could not be logged.', { cause: String(failure) })
+      })
+    },
+  })
+  const serving = dataPlane.start(settings.workers)
+  serving.catch(() => undefined)
   const jobs = new Jobs(cluster)
   const actions = new Actions(cluster, jobs)
   await jobs.resume()
@@ -99,28 +114,16 @@ export async function start(given: Settings): Promise<void> {
 
   let isReady = false
   const login = new Login(cluster)
-  const dataPlane = new Workers(
-    {
-      release: printRelease(settings.release),
-      log: settings.log,
-      certificate,
-      socket,
-      firstInterface: await firstInterface(cluster),
-      s3: s3 ?? null,
-      s3Http: s3Http ?? null,
-      canBindLowPorts: await canBindLowPorts(),
-    },
-    log,
-    {
-      clock: cluster.system.clock,
-      grow: (volume, moreBytes) => setSize(cluster, volume, moreBytes),
-      onLoss: () => {
-        catalog.commit([cluster.event('cluster.worker.restarted', {})]).catch((failure: unknown) => {
-          log.warn('An event could not be logged.', { cause: String(failure) })
-        })
-      },
-    },
-  )
+  order.resolve({
+    release: printRelease(settings.release),
+    log: settings.log,
+    certificate,
+    socket,
+    firstInterface: await firstInterface(cluster),
+    s3: s3 ?? null,
+    s3Http: s3Http ?? null,
+    canBindLowPorts: await canBindLowPorts(),
+  })
   workers = dataPlane
   const [management] = await Promise.all([
     serveManagement(
@@ -138,7 +141,7 @@ export async function start(given: Settings): Promise<void> {
         isReady: () => isReady,
       },
     ),
-    dataPlane.start(settings.workers),
+    serving,
   ])
 
   const housekeeping = new Housekeeping(cluster, jobs, (blobs) => dataPlane.stillReading(blobs))

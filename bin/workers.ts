@@ -32,7 +32,7 @@ type Question = WorkerQuestion | WorkerLeave
 type Answer = WorkerQuestion | WorkerLeaves
 
 export class Workers {
-  readonly #order: WorkerOrder
+  readonly #order: Promise<WorkerOrder>
   readonly #log: Log
   readonly #children = new Map<number, ChildProcess>()
   readonly #onLoss: () => void
@@ -41,7 +41,7 @@ export class Workers {
   readonly #ledger: QosLedger
   readonly #grow: Grow
 
-  constructor(order: WorkerOrder, log: Log, parts: { clock: Clock; grow: Grow; onLoss: () => void }) {
+  constructor(order: Promise<WorkerOrder>, log: Log, parts: { clock: Clock; grow: Grow; onLoss: () => void }) {
     this.#ledger = new QosLedger(parts.clock, (isOn) => this.#holdBack(isOn))
     this.#grow = parts.grow
     this.#order = order
@@ -49,7 +49,7 @@ export class Workers {
     this.#onLoss = parts.onLoss
   }
 
-  /** Starts so many, and waits until each serves. */
+  /** Starts so many, which load their programs until the order comes, and waits until each serves. */
   async start(count: number): Promise<void> {
     await Promise.all(Array.from({ length: count }, (_, at) => this.#start(at, RESTART_MS_MIN)))
   }
@@ -138,9 +138,13 @@ export class Workers {
       serialization: 'advanced',
     })
     this.#children.set(at, child)
-    child.send(this.#order)
     const ready = Promise.withResolvers<void>()
-    const late = setTimeout(() => ready.reject(new Error('A data-plane process was not ready in time.')), READY_MS)
+    let late: NodeJS.Timeout | undefined
+    const give = (order: WorkerOrder): void => {
+      late = setTimeout(() => ready.reject(new Error('A data-plane process was not ready in time.')), READY_MS)
+      if (child.connected) child.send(order)
+    }
+    this.#order.then(give, ready.reject)
     child.on('message', (report: WorkerReport) => {
       if (report.kind === 'ready') {
         ready.resolve()

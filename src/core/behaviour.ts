@@ -26,8 +26,8 @@ export function onceEach(): Once {
 }
 
 export interface SecretField {
-  /** What it is, for an export that is to hold secrets. A field without this cannot be exported. */
-  readonly read?: (cluster: Cluster, row: Row) => string
+  /** What it is, if there is any, for an export that is to hold secrets. A field without this cannot be exported. */
+  readonly read?: (cluster: Cluster, row: Row) => string | undefined
   /** Whether it is what is given. */
   readonly isSame?: (cluster: Cluster, row: Row, given: string) => Promise<boolean>
 }

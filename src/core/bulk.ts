@@ -4,19 +4,21 @@
  *
  * Without `continueOnFailure` a failure ends it, and what was made or changed before is taken back, the last first;
  * what was deleted is gone. The requests themselves are in memory only, as they may hold secrets: a job that a restart
- * interrupts is taken back as well, from the notes of what it had begun. (A record that was begun in the moment before
- * a crash, and not noted, stays.)
+ * interrupts is taken back as well, from the notes of what it had begun. What is about to be begun is noted before it is,
+ * so a crash in between leaves nothing behind. (A record whose key is a name, not a UUID, stays then: it cannot be told
+ * from one that another request made in that moment.)
  */
 import { failures, Failure } from '../model/failure.ts'
+import type { Resource } from '../model/resource.ts'
 import { type Row, textAt, type Value } from '../model/value.ts'
 import { CatalogUnavailable } from '../ports/catalog.ts'
 import type { Behaviour } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
 import { explainFailure } from './explain.ts'
-import { failureOf, isActive } from './jobs.ts'
+import { failureOf, isActive, JOBS } from './jobs.ts'
 import type { Actions } from './perform.ts'
 import { findInstance } from './read.ts'
-import { Interrupted, type Caller, type Verb, type Work } from './verb.ts'
+import { Interrupted, type Caller, type Plan, type Verb, type Work } from './verb.ts'
 
 export const BULK_RECORDS_MAX = 500
 /** How long a wait for the job of one record is at most; then it is looked at whether the cluster stops. */
@@ -54,6 +56,8 @@ export interface Outcome {
   readonly before?: Row
   readonly error?: { readonly code: number; readonly kind: string; readonly message: string; readonly target?: string }
   readonly isUndone?: boolean
+  /** Noted before it was begun: whether it was, only the cluster tells. */
+  readonly isPlanned?: boolean
 }
 
 export interface BulkResults {
@@ -130,8 +134,8 @@ export class Bulk {
     const goesOn = () => order.continueOnFailure || firstFailure() === undefined
     for (let at = outcomes.length; at < order.records.length && goesOn(); at++) {
       if (work.stopping.aborted) throw new Interrupted()
-      outcomes.push(await this.#begin(order, order.records[at] as BulkRecord))
-      await note(work, outcomes)
+      const planned = (outcome: Outcome) => note(work, [...outcomes, { ...outcome, isPlanned: true }])
+      outcomes.push(await this.#begin(order, order.records[at] as BulkRecord, planned))
       if (order.isSerial) await this.#settle(outcomes, at, work)
     }
     for (const at of outcomes.keys()) await this.#settle(outcomes, at, work)
@@ -140,27 +144,33 @@ export class Bulk {
     if (error !== undefined && !order.continueOnFailure) throw failureFrom(error)
   }
 
-  async #begin(order: BulkOrder, record: BulkRecord): Promise<Outcome> {
+  async #begin(order: BulkOrder, record: BulkRecord, note: (planned: Outcome) => Promise<void>): Promise<Outcome> {
     const { behaviour, verb, path, args, caller } = order
     const { cluster } = this.#actions
-    const call = { caller, draft: record.draft, path, args, description: record.description }
+    let outcome: Outcome = { key: record.instance.join('/') }
+    let isNoted = true
+    const planned = async ({ key }: Plan) => {
+      outcome = { ...outcome, key }
+      isNoted = false
+      await note(outcome)
+      isNoted = true
+    }
+    const call = { caller, draft: record.draft, path, args, description: record.description, planned }
     try {
-      if (verb === 'create') {
-        const { key, job } = await this.#actions.perform(behaviour, verb, call)
-        return { key, ...(job === undefined ? {} : { job: textAt(job, 'uuid') }) }
+      let row: Row | undefined
+      if (verb !== 'create') {
+        row = await findInstance(cluster, behaviour, path, record.instance)
+        if (row === undefined) throw failures.notFound(behaviour.resource.noun, behaviour.resource.key[0])
+        await order.insistOn(row)
+        if (verb === 'modify') outcome = { ...outcome, before: before(behaviour, row, record.draft) }
       }
-      const row = await findInstance(cluster, behaviour, path, record.instance)
-      if (row === undefined) throw failures.notFound(behaviour.resource.noun, behaviour.resource.key[0])
-      await order.insistOn(row)
-      const { key, job } = await this.#actions.perform(behaviour, verb, { ...call, row })
-      return {
-        key,
-        ...(job === undefined ? {} : { job: textAt(job, 'uuid') }),
-        ...(verb === 'modify' ? { before: before(behaviour, row, record.draft) } : {}),
-      }
+      const { key, job } = await this.#actions.perform(behaviour, verb, row === undefined ? call : { ...call, row })
+      return { ...outcome, key, ...(job === undefined ? {} : { job: textAt(job, 'uuid') }) }
     } catch (cause) {
-      if (cause instanceof Interrupted) throw cause
-      return { key: record.instance.join('/'), error: errorOf(explainFailure(cause)) }
+      // Nothing was begun: the step is repeated, and this record with it.
+      if (cause instanceof Interrupted || !isNoted) throw cause
+      const isUnknown = cause instanceof CatalogUnavailable
+      return { ...outcome, error: errorOf(explainFailure(cause)), ...(isUnknown ? { isPlanned: true } : {}) }
     }
   }
 
@@ -187,10 +197,9 @@ export class Bulk {
     const { outcomes, rollbackErrors } = resultsOf(work.memo)
     const [settled, problems] = [[...outcomes], [...rollbackErrors]]
     for (const [at, outcome] of [...settled.entries()].toReversed()) {
-      if (outcome.error !== undefined || outcome.isUndone === true) continue
+      if (outcome.isUndone === true || (outcome.error !== undefined && outcome.isPlanned !== true)) continue
       try {
-        const isDone = outcome.job === undefined || (await this.#ended(outcome.job, work))['state'] === 'success'
-        if (isDone) await this.#takeBack(cluster, work, verb, outcome)
+        if (await this.#isDone(cluster, work, verb, outcome)) await this.#takeBack(cluster, work, verb, outcome)
       } catch (cause) {
         if (cause instanceof Interrupted || cause instanceof CatalogUnavailable) throw cause
         problems.push(errorOf(explainFailure(cause)))
@@ -198,6 +207,18 @@ export class Bulk {
       settled[at] = { ...outcome, isUndone: true }
       await note(work, settled, problems)
     }
+  }
+
+  /** Whether what was begun has been done; waits until that is certain. */
+  async #isDone(cluster: Cluster, work: Work, verb: 'create' | 'modify', outcome: Outcome): Promise<boolean> {
+    const type = textAt(work.input, 'type')
+    const { key, isPlanned } = outcome
+    const begun = isPlanned
+      ? (await cluster.rows(JOBS)).find((row) => row['$type'] === type && row['$verb'] === verb && row['$key'] === key)
+      : undefined
+    const job = outcome.job ?? (begun === undefined ? undefined : textAt(begun, 'uuid'))
+    if (job !== undefined) return (await this.#ended(job, work))['state'] === 'success'
+    return isPlanned !== true || verb === 'modify' || isUuid(cluster.registry.resource(type))
   }
 
   async #takeBack(cluster: Cluster, work: Work, verb: 'create' | 'modify', outcome: Outcome): Promise<void> {
@@ -219,6 +240,8 @@ export class Bulk {
     if (ended['state'] === 'failure') throw failureOf(ended)
   }
 }
+
+const isUuid = ({ recordKey }: Resource) => recordKey.join() === 'uuid'
 
 function nameOf(verb: BulkVerb) {
   return `bulk ${verb}` as const

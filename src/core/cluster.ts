@@ -1,8 +1,9 @@
 /** What verbs and derivations are given: the catalog, the volumes of each aggregate, time, chance and one another. */
 import { Failure, failures } from '../model/failure.ts'
+import { rowOrder } from '../model/query.ts'
 import { registry, type Registry } from '../model/registry.ts'
 import type { Release } from '../model/release.ts'
-import { type Resource, resourceAt } from '../model/resource.ts'
+import { identityPaths, type Resource, resourceAt } from '../model/resource.ts'
 import { type Row, type Value, textOf } from '../model/value.ts'
 import { CommitRefused, type Catalog, type Change, type Fields, type Outcome } from '../ports/catalog.ts'
 import type { Certificates } from '../ports/certificates.ts'
@@ -15,7 +16,7 @@ import { Faults } from './faults.ts'
 import { JobOrders } from './job-orders.ts'
 import { Locks } from './locks.ts'
 import { Metrics } from './metrics/metrics.ts'
-import { Mirror } from './mirror.ts'
+import { Mirror, type RowOrder } from './mirror.ts'
 import { VolumeSums } from './volume-sums.ts'
 
 export interface ClusterParts {
@@ -33,6 +34,8 @@ export interface ClusterParts {
   readonly leaveTree?: LeaveTree
   /** Without it, the node has no ports. */
   readonly machine?: Machine
+  /** The address that the management interface is served at; all of the machine's where it is that of no one. */
+  readonly managementAddress?: string
   /** How long a day of lifecycle rules is. Tests make it shorter; without it, a day. */
   readonly lifecycleDayMs?: number
 }
@@ -73,6 +76,7 @@ export class Cluster {
   readonly lifecycleDayMs: number
   readonly leaveTree: LeaveTree
   readonly machine: Machine
+  readonly managementAddress: string | undefined
   readonly locks = new Locks()
   readonly faults: Faults
   readonly jobOrders: JobOrders
@@ -80,6 +84,7 @@ export class Cluster {
   readonly volumeSums: VolumeSums
   readonly #volumesOf: (aggregate: Row) => Volumes
   readonly #mirror: Mirror
+  readonly #startedMs: number
 
   constructor(parts: ClusterParts) {
     this.catalog = parts.catalog
@@ -98,16 +103,23 @@ export class Cluster {
     this.lifecycleDayMs = parts.lifecycleDayMs ?? 86_400_000
     this.leaveTree = parts.leaveTree ?? (() => Promise.resolve(false))
     this.machine = parts.machine ?? NO_MACHINE
+    this.managementAddress = parts.managementAddress
+    this.#startedMs = parts.system.clock.elapsed()
     this.metrics = new Metrics(parts.catalog)
     this.faults = new Faults(parts.system)
     this.jobOrders = new JobOrders(parts.catalog)
     this.volumeSums = new VolumeSums(parts.catalog, parts.system)
     this.#volumesOf = parts.volumesOf
-    this.#mirror = new Mirror(parts.catalog, parts.system)
+    this.#mirror = new Mirror(parts.catalog, parts.system, (type) => this.#rowOrder(type))
   }
 
   now(): number {
     return this.system.clock.now()
+  }
+
+  /** How long the cluster has been running since its last start. */
+  upSeconds(): number {
+    return Math.floor((this.system.clock.elapsed() - this.#startedMs) / 1000)
   }
 
   behaviour(type: string): Behaviour {
@@ -188,6 +200,12 @@ export class Cluster {
     return { do: 'append-log', log: 'events', timeMs: this.now(), body: { name, ...parameters }, keep: EVENTS_KEPT }
   }
 
+  /** Of what is no resource there is no order. */
+  #rowOrder(type: string): RowOrder {
+    const behaviour = this.behaviours.get(type)
+    return rowOrder(behaviour === undefined ? [] : identityPaths(behaviour.resource))
+  }
+
   #explain(refused: CommitRefused, changes: readonly Change[]): Failure {
     const change = changes[refused.change]
     const type = change !== undefined && 'type' in change ? change.type : undefined
@@ -229,7 +247,11 @@ export class Cluster {
   }
 }
 
-const NO_MACHINE: Machine = { ports: () => Promise.resolve([]), processors: () => ({ busyMs: 0, wholeMs: 0 }) }
+const NO_MACHINE: Machine = {
+  ports: () => Promise.resolve([]),
+  processors: () => ({ busyMs: 0, wholeMs: 0 }),
+  facts: () => Promise.resolve({ processors: 0, memoryBytes: 0 }),
+}
 
 const noCertificates: Certificates = {
   makeSelfSigned: () => Promise.reject(failures.unavailable('Certificates cannot be made here.')),

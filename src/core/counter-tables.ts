@@ -1,22 +1,25 @@
 /** What operations are counted as: one schema for who counts, who samples and who shows. */
-export interface CounterSchema {
-  readonly name: string
-  readonly description: string
-  readonly type: 'delta' | 'rate' | 'average' | 'raw' | 'string'
-  readonly unit: 'none' | 'per_sec' | 'b_per_sec' | 'microsec'
-  readonly denominator?: string
-  /** What the catalog counts, and this is the sum of. Absent: it is counted under its own name. */
-  readonly of?: readonly string[]
-}
+import { average, bytes, type CounterSchema, delta, rate } from './counter-schemas.ts'
+import { nodeCounters, portCounters, processorCounters } from './machine-counters.ts'
 
 export interface CounterTable {
   readonly name: string
   readonly description: string
   readonly counters: readonly CounterSchema[]
-  /** The table of the catalog that its rows are read from. */
-  readonly counted: CountedTable
+  /** The tables of the catalog that its rows are read from; none where the machine counts. */
+  readonly counted: readonly CountedTable[]
   /** What the rows are about. `node`, `svm`: sums of all volumes of the node, of an SVM. */
-  readonly rowsOf: 'volumes' | 'node' | 'svm' | 'servers' | 'interfaces'
+  readonly rowsOf:
+    | 'volumes'
+    | 'node'
+    | 'svm'
+    | 'servers'
+    | 'interfaces'
+    | 'workloads'
+    | 'volume workloads'
+    | 'machine'
+    | 'processors'
+    | 'ports'
 }
 
 /** Tables of the catalog: of the object store server of an SVM, by its uuid; of volumes; of network interfaces. */
@@ -24,7 +27,7 @@ export const countedTables = ['object_store_server', 'volume', 'lif'] as const
 export type CountedTable = (typeof countedTables)[number]
 
 /** Those that histories of `metric` are kept of. */
-export const sampledTables = ['object_store_server', 'volume'] as const satisfies readonly CountedTable[]
+export const sampledTables = ['object_store_server', 'volume', 'lif'] as const satisfies readonly CountedTable[]
 
 /** How the counters of an operation of S3 begin, by the operation's name: those of shipping systems where they have some. */
 export const countedOperations: Readonly<Record<string, string>> = {
@@ -90,63 +93,96 @@ const interfaceCounters: readonly CounterSchema[] = [
   bytes('sent_data', 'Bytes of bodies sent through the interface.'),
 ]
 
+/** Of what limits of throughput are about. */
+const workloadCounters: readonly CounterSchema[] = [
+  rate('ops', 'Number of operations of all kinds.', ['total_ops']),
+  average('latency', `Time of all operations, ${untilTheEnd}.`, 'ops', latencies),
+  ...kinds.flatMap((kind): CounterSchema[] => [
+    rate(`${kind}_ops`, `Number of ${kind} operations.`),
+    average(`${kind}_latency`, `Time of ${kind} operations, ${untilTheEnd}.`, `${kind}_ops`),
+  ]),
+  bytes('read_data', 'Bytes of objects sent to clients.', ['bytes_read']),
+  bytes('write_data', 'Bytes of objects taken from clients.', ['bytes_written']),
+  bytes('total_data', 'Bytes of objects sent to clients or taken from them.', ['bytes_read', 'bytes_written']),
+  {
+    name: 'concurrency',
+    description: 'Seconds of all operations together: in a second, so many were under way at once.',
+    type: 'rate',
+    unit: 'none',
+    of: latencies,
+    divisor: 1_000_000,
+  },
+]
+
 export const counterTables: readonly CounterTable[] = [
   {
     name: 'lif',
     description: 'What went through a network interface.',
     counters: interfaceCounters,
-    counted: 'lif',
+    counted: ['lif'],
     rowsOf: 'interfaces',
+  },
+  {
+    name: 'nic_common',
+    description: 'What the network interfaces of the machine counted since it was started.',
+    counters: portCounters,
+    counted: [],
+    rowsOf: 'ports',
   },
   {
     name: 'object_store_server',
     description: 'Requests to the object store server of an SVM.',
     counters: serverCounters,
-    counted: 'object_store_server',
+    counted: ['object_store_server'],
     rowsOf: 'servers',
+  },
+  {
+    name: 'processor',
+    description: 'How busy each processor of the machine was since it was started.',
+    counters: processorCounters,
+    counted: [],
+    rowsOf: 'processors',
+  },
+  {
+    name: 'qos',
+    description: 'Operations on what a QoS policy is about: volumes, and SVMs with all that they hold.',
+    counters: workloadCounters,
+    counted: ['volume', 'object_store_server'],
+    rowsOf: 'workloads',
+  },
+  {
+    name: 'qos_volume',
+    description: 'Operations on each volume, be there a QoS policy or not.',
+    counters: workloadCounters,
+    counted: ['volume'],
+    rowsOf: 'volume workloads',
+  },
+  {
+    name: 'system:node',
+    description: 'What a node did as a whole: its operations, and what its machine counted since it was started.',
+    counters: nodeCounters,
+    counted: ['volume'],
+    rowsOf: 'machine',
   },
   {
     name: 'volume',
     description: 'Operations on the data of a volume.',
     counters: volumeCounters,
-    counted: 'volume',
+    counted: ['volume'],
     rowsOf: 'volumes',
   },
   {
     name: 'volume:node',
     description: 'Operations on the data of all volumes of a node.',
     counters: volumeCounters,
-    counted: 'volume',
+    counted: ['volume'],
     rowsOf: 'node',
   },
   {
     name: 'volume:svm',
     description: 'Operations on the data of all volumes of an SVM.',
     counters: volumeCounters,
-    counted: 'volume',
+    counted: ['volume'],
     rowsOf: 'svm',
   },
 ]
-
-type Sums = Readonly<Record<string, number>>
-
-/** The value of a counter, of what was counted. */
-export function valueOf({ name, of = [name] }: CounterSchema, sums: Sums): number {
-  return of.reduce((sum, counted) => sum + (sums[counted] ?? 0), 0)
-}
-
-function rate(name: string, description: string, of?: readonly string[]): CounterSchema {
-  return { name, description, type: 'rate', unit: 'per_sec', ...(of && { of }) }
-}
-
-function delta(name: string, description: string, of?: readonly string[]): CounterSchema {
-  return { name, description, type: 'delta', unit: 'none', ...(of && { of }) }
-}
-
-function bytes(name: string, description: string, of?: readonly string[]): CounterSchema {
-  return { name, description, type: 'rate', unit: 'b_per_sec', ...(of && { of }) }
-}
-
-function average(name: string, description: string, denominator: string, of?: readonly string[]): CounterSchema {
-  return { name, description, type: 'average', unit: 'microsec', denominator, ...(of && { of }) }
-}

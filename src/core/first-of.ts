@@ -16,6 +16,11 @@ export class FirstOf<Item> {
     this.#compare = compare
   }
 
+  /** What comes may always be before what is there. */
+  get isFull(): boolean {
+    return false
+  }
+
   add(items: readonly Item[]): void {
     const last = this.#last
     const early = last === undefined ? items : items.filter((item) => this.#compare(item, last) < 0)

@@ -5,15 +5,18 @@ import { seedOf } from '../../test/support/seed.ts'
 import { openSqliteCatalog } from '../engines/sqlite/catalog.ts'
 import { realSystem } from '../engines/system.ts'
 import type { Catalog, Change } from '../ports/catalog.ts'
+import { rowOrder } from '../model/query.ts'
 import { Mirror } from './mirror.ts'
 
 const RECORDS = 500
+
+const byValue = rowOrder(['value'])
 
 function put(n: number, value: number): Change {
   return { do: 'put-record', type: 't', key: `k${n % (2 * RECORDS)}`, parent: `p${value % 3}`, body: { value } }
 }
 
-test('rows are what the catalog holds, also when it changes while they are read for the first time', async (context) => {
+test('rows are what the catalog holds, in their order, also when it changes while they are read for the first time', async (context) => {
   const change = fc.record({ n: fc.nat(2 * RECORDS), value: fc.nat(99), isRemoved: fc.boolean() })
   await fc.assert(
     fc.asyncProperty(fc.array(fc.array(change, { maxLength: 80 }), { maxLength: 8 }), async (batches) => {
@@ -26,11 +29,15 @@ test('rows are what the catalog holds, also when it changes while they are read 
         )
         if (changes.length > 0) await catalog.commit(changes)
       }
-      const mirror = new Mirror(changedAmid(catalog, commitNext), realSystem)
+      const mirror = new Mirror(changedAmid(catalog, commitNext), realSystem, () => byValue)
       const check = async () => {
         const rows = await mirror.rows('t')
         const records = await catalog.records('t')
         assert.deepEqual(new Set(rows), new Set(records.map(({ body }) => body)))
+        assert.deepEqual(
+          rows.map(({ value }) => value),
+          records.map(({ body }) => Number(body['value'])).toSorted((a, b) => a - b),
+        )
         const ofParent = await catalog.records('t', { parent: 'p1' })
         assert.equal((await mirror.rows('t', 'p1')).length, ofParent.length)
       }
@@ -48,7 +55,7 @@ test('rows are what the catalog holds, also when it changes while they are read 
 test('rows are what the catalog holds, also after more changes than its feed reaches back', async () => {
   const catalog = openSqliteCatalog({ file: ':memory:', commit: 'in-process' })
   await catalog.commit([put(1, 1), put(2, 2)])
-  const mirror = new Mirror(catalog, realSystem)
+  const mirror = new Mirror(catalog, realSystem, () => byValue)
   assert.equal((await mirror.rows('t')).length, 2)
   await catalog.commit([{ do: 'remove-record', type: 't', key: 'k1' }])
   for (let n = 0; n < 20; n++) await catalog.commit(Array.from({ length: 600 }, (_, at) => put(2 * at, n)))

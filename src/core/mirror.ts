@@ -6,6 +6,7 @@
 import type { Row } from '../model/value.ts'
 import type { Catalog, StoredRecord } from '../ports/catalog.ts'
 import type { System } from '../ports/system.ts'
+import { SortedList } from './sorted-list.ts'
 import { inTurns } from './turns.ts'
 
 /** Changes taken from the feed at once. */
@@ -18,26 +19,29 @@ const LOOKS_MAX = 5
 interface Rows {
   readonly byKey: Map<string, { readonly row: Row; readonly parent: string }>
   readonly byParent: Map<string, Set<string>>
-  /** All of them, until one changes. Frozen, as those who ask share it. */
-  all: Row[] | undefined
+  readonly inOrder: SortedList<Row>
 }
+
+export type RowOrder = (a: Row, b: Row) => number
 
 export class Mirror {
   readonly #catalog: Catalog
   readonly #system: System
+  readonly #orderOf: (type: string) => RowOrder
   readonly #types = new Map<string, Rows>()
   #revision = -1
   /** Uses follow one another, so that each begins after what it must see was committed. */
   #tail: Promise<void> = Promise.resolve()
 
-  constructor(catalog: Catalog, system: System) {
+  constructor(catalog: Catalog, system: System, orderOf: (type: string) => RowOrder) {
     this.#catalog = catalog
     this.#system = system
+    this.#orderOf = orderOf
   }
 
   /**
-   * The rows of a type, or those under one parent. The first use reads them all; keep to types of bounded number. As long
-   * as no row of the type changes, all of them are the same list.
+   * The rows of a type in the order of the type, or those under one parent in none. The first use reads them all; keep to
+   * types of bounded number. As long as no row of the type changes, all of them are the same list.
    */
   async rows(type: string, parent?: string): Promise<Row[]> {
     const turn = this.#tail.then(() => this.#catchUp(type))
@@ -48,10 +52,7 @@ export class Mirror {
     await turn
     const rows = this.#types.get(type)
     if (rows === undefined) return []
-    if (parent === undefined) {
-      rows.all ??= Object.freeze(Array.from(rows.byKey.values(), ({ row }) => row)) as Row[]
-      return rows.all
-    }
+    if (parent === undefined) return rows.inOrder.all() as Row[]
     const found: Row[] = []
     for (const key of rows.byParent.get(parent) ?? []) {
       const known = rows.byKey.get(key)
@@ -106,19 +107,29 @@ export class Mirror {
 
   /** What changes meanwhile is in the feed after the revision that was read before. */
   async #load(type: string): Promise<void> {
-    const rows: Rows = { byKey: new Map(), byParent: new Map(), all: undefined }
+    const loaded: StoredRecord[] = []
     for (let after = '', page = ROWS_A_TURN; page === ROWS_A_TURN;) {
       const records = await this.#catalog.records(type, { after, limit: ROWS_A_TURN })
-      for (const record of records) add(rows, record)
+      loaded.push(...records)
       after = records.at(-1)?.key ?? after
       page = records.length
     }
+    const inOrder = new SortedList<Row>(
+      loaded.map(({ body }) => body),
+      this.#orderOf(type),
+    )
+    const rows: Rows = { byKey: new Map(), byParent: new Map(), inOrder }
+    for (const record of loaded) index(rows, record)
     this.#types.set(type, rows)
   }
 }
 
-function add(rows: Rows, { key, parent, body }: StoredRecord): void {
-  rows.all = undefined
+function add(rows: Rows, record: StoredRecord): void {
+  index(rows, record)
+  rows.inOrder.add(record.body)
+}
+
+function index(rows: Rows, { key, parent, body }: StoredRecord): void {
   rows.byKey.set(key, { row: body, parent })
   const siblings = rows.byParent.get(parent)
   if (siblings === undefined) rows.byParent.set(parent, new Set([key]))
@@ -128,7 +139,7 @@ function add(rows: Rows, { key, parent, body }: StoredRecord): void {
 function remove(rows: Rows, key: string): void {
   const known = rows.byKey.get(key)
   if (known === undefined) return
-  rows.all = undefined
+  rows.inOrder.remove(known.row)
   rows.byKey.delete(key)
   const siblings = rows.byParent.get(known.parent)
   siblings?.delete(key)

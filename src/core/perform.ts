@@ -19,6 +19,8 @@ export interface Call {
   readonly args: Readonly<Record<string, string>>
   /** `POST /api/storage/volumes`: for the job's description and the audit trail. */
   readonly description: string
+  /** Called when it is settled what will be done, before anything is. */
+  readonly planned?: (plan: Plan) => Promise<void>
 }
 
 export interface Performed {
@@ -72,6 +74,7 @@ export class Actions {
     const plan = await verb.plan(this.cluster, call)
     const performed = { key: plan.key, draft: call.draft, reveal: plan.reveal ?? {}, wasDone: plan.isDone ?? false }
     if (plan.isDone === true) return performed
+    await call.planned?.(plan)
     if (verb.isJob === true || plan.isLong === true) {
       const job = await this.jobs.submit(behaviour, plan.by ?? name, plan, call.description, call.caller)
       return { ...performed, job }

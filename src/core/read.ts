@@ -1,13 +1,15 @@
 /** Reading a resource: rows from records or computed, what is derived, filters, order and pages. */
 import { failures } from '../model/failure.ts'
 import { passes, placeOf, placeOrder, type Filter, type Order, type Place } from '../model/query.ts'
-import { fieldAt, printedKey, type Resource } from '../model/resource.ts'
+import { fieldAt, identityPaths, printedKey, type Resource } from '../model/resource.ts'
 import type { Search } from '../model/search.ts'
-import type { Row, Value } from '../model/value.ts'
-import { onceEach, type Behaviour, type Derivation, type Once } from './behaviour.ts'
+import type { Row } from '../model/value.ts'
+import type { Behaviour } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
+import { derive, isDerived } from './derive.ts'
 import { FirstOf } from './first-of.ts'
-import { referenceDerivations } from './references.ts'
+import { Sieve } from './sieve.ts'
+import { firstWhere } from './sorted-list.ts'
 import { inTurns } from './turns.ts'
 
 export interface CollectionQuery {
@@ -40,33 +42,37 @@ export interface Page {
 /** The rows are those of one instant. What is derived of them is read some rows at a time. */
 export async function readCollection(cluster: Cluster, behaviour: Behaviour, query: CollectionQuery): Promise<Page> {
   const { resource } = behaviour
-  const { limit, offset, after } = query
+  const { limit, offset, after, search } = query
   const orders = query.orders.length > 0 ? query.orders : resource.order
-  const { search } = query
-  const needed = givers(
-    behaviour,
-    new Set([...[...query.filters, ...orders].map(({ path }) => path), ...(search?.paths ?? [])]),
-  )
-  const isStored = ({ path }: Filter) => !derivationsOf(behaviour).some((derivation) => gives(derivation, path))
-  const first = query.filters.filter(isStored)
-  const then = query.filters.filter((filter) => !isStored(filter))
-  const key = identity(behaviour)
+  const key = identityPaths(resource)
   const compare = placeOrder(resource, orders)
+  const rows = await rowsOf(cluster, behaviour, query.path, query.args)
   // One more than the page has tells whether there is another.
-  const found = new FirstOf<Placed>(offset + limit + 1, (a, b) => compare(a.place, b.place))
-  const once = onceEach()
+  const wanted = offset + limit + 1
+  const isInOrder = orders.length === 0 && areInOrder(behaviour, query.path)
+  const found = isInOrder
+    ? new InOrder<Placed>(wanted)
+    : new FirstOf<Placed>(wanted, (a, b) => compare(a.place, b.place))
+  const from =
+    isInOrder && after !== undefined && query.isCount !== true
+      ? firstWhere(rows, (row) => compare(placeOf(row, [], key), after) > 0)
+      : 0
+  const sieve = new Sieve(cluster, behaviour, query.filters, [
+    ...orders.map(({ path }) => path),
+    ...(search?.paths ?? []),
+  ])
   let count = 0
-  for await (const slice of inTurns(cluster.system, await rowsOf(cluster, behaviour, query.path, query.args))) {
-    const stored = slice.filter((row) => isWithin(resource, row, query.path) && passes(row, first))
-    const rows = await deriveSome(cluster, needed, stored, once)
-    const passing = rows.filter((row) => passes(row, then) && (search === undefined || search.test(row)))
+  for await (const slice of inTurns(cluster.system, from === 0 ? rows : rows.slice(from))) {
+    const sifted = await sieve.sift(slice.filter((row) => isWithin(resource, row, query.path)))
+    const passing = search === undefined ? sifted : sifted.filter((row) => search.test(row))
     count += passing.length
     if (query.isCount === true) continue
     const placed = passing.map((row): Placed => ({ row, place: placeOf(row, orders, key) }))
     found.add(after === undefined ? placed : placed.filter(({ place }) => compare(place, after) > 0))
+    if (found.isFull) break
   }
-  const from = found.items().slice(offset)
-  const page = from.slice(0, limit)
+  const kept = found.items().slice(offset)
+  const page = kept.slice(0, limit)
   const last = page.at(-1)
   return {
     rows: await derive(
@@ -76,8 +82,38 @@ export async function readCollection(cluster: Cluster, behaviour: Behaviour, que
       query.fields,
     ),
     count: query.isCount === true ? Math.max(0, count - offset) : page.length,
-    ...(from.length > limit && last !== undefined ? { next: last.place } : {}),
+    ...(kept.length > limit && last !== undefined ? { next: last.place } : {}),
     place: (at) => page[at]?.place,
+  }
+}
+
+/** Whether all records of a type are asked for, which come in the order of the type. */
+function areInOrder(behaviour: Behaviour, path: Readonly<Record<string, string>>): boolean {
+  const { resource, rows } = behaviour
+  const isAll = resource.parent === undefined || path[resource.parent] === undefined
+  const isStored = identityPaths(resource).every((each) => !isDerived(behaviour, each))
+  return rows === undefined && resource.rowsOf === resource.type && isAll && isStored
+}
+
+/** Items that come in order already. */
+class InOrder<Item> {
+  readonly #items: Item[] = []
+  readonly #wanted: number
+
+  constructor(wanted: number) {
+    this.#wanted = wanted
+  }
+
+  get isFull(): boolean {
+    return this.#items.length >= this.#wanted
+  }
+
+  add(items: readonly Item[]): void {
+    this.#items.push(...items.slice(0, this.#wanted - this.#items.length))
+  }
+
+  items(): readonly Item[] {
+    return this.#items
   }
 }
 
@@ -166,60 +202,4 @@ export async function insistOnParents(
       throw failures.notFound(cluster.registry.resource(reference.type).noun, key)
     }
   }
-}
-
-/** Adds derived fields to rows: only those that are needed. */
-export async function derive(
-  cluster: Cluster,
-  behaviour: Behaviour,
-  rows: readonly Row[],
-  paths: ReadonlySet<string>,
-): Promise<Row[]> {
-  const needed = givers(behaviour, paths)
-  const once = onceEach()
-  const derived: Row[] = []
-  for await (const slice of inTurns(cluster.system, rows)) {
-    derived.push(...(await deriveSome(cluster, needed, slice, once)))
-  }
-  return derived
-}
-
-async function deriveSome(
-  cluster: Cluster,
-  needed: readonly Derivation[],
-  rows: readonly Row[],
-  once: Once,
-): Promise<readonly Row[]> {
-  if (needed.length === 0 || rows.length === 0) return rows
-  const derived = rows.map((row): Record<string, Value> => ({ ...row }))
-  for (const derivation of needed) {
-    const added = await derivation.from(cluster, derived, once)
-    for (const [at, row] of derived.entries()) Object.assign(row, added[at])
-  }
-  return derived
-}
-
-function givers(behaviour: Behaviour, paths: ReadonlySet<string>): readonly Derivation[] {
-  return derivationsOf(behaviour).filter((derivation) => [...paths].some((path) => gives(derivation, path)))
-}
-
-function gives(derivation: Derivation, path: string): boolean {
-  return derivation.gives.some((given) => path === given || path.startsWith(`${given}.`))
-}
-
-const derivations = new WeakMap<Behaviour, readonly Derivation[]>()
-
-function derivationsOf(behaviour: Behaviour): readonly Derivation[] {
-  const known = derivations.get(behaviour)
-  if (known !== undefined) return known
-  const made = [...referenceDerivations(behaviour.resource), ...(behaviour.derive ?? [])]
-  derivations.set(behaviour, made)
-  return made
-}
-
-/** What tells rows apart and orders them where nothing else does: the name first, for people. */
-function identity(behaviour: Behaviour): readonly string[] {
-  const { resource } = behaviour
-  const hasName = resource.fields.has('name') && !resource.key.includes('name')
-  return [...(hasName ? ['name'] : []), ...resource.key]
 }

@@ -13,8 +13,10 @@ export async function resolveReferences(
   known: Row = {},
 ): Promise<Row> {
   const resolved: Record<string, Value> = { ...draft }
-  // What an SVM refers to is its own.
-  const context: Row = resource.type === 'svm/svms' ? { ...known, 'svm.uuid': known['uuid'] ?? null } : known
+  // What an SVM refers to is its own, and what the cluster refers to belongs to no SVM.
+  const owner: Readonly<Record<string, Value>> = { 'svm/svms': known['uuid'] ?? null, cluster: '' }
+  const own = owner[resource.type]
+  const context: Row = own === undefined ? known : { ...known, 'svm.uuid': own }
   for (const field of resource.fields.values()) {
     const { reference } = field
     if (reference === undefined) continue

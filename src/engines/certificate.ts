@@ -2,7 +2,6 @@
 import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { generate } from 'selfsigned'
 
 export interface Certificate {
   readonly key: string
@@ -21,6 +20,8 @@ export async function openCertificate(folder: string, nowMs: number): Promise<Ce
   }
   const notAfter = new Date(nowMs)
   notAfter.setUTCFullYear(notAfter.getUTCFullYear() + YEARS_VALID)
+  // Loading it takes a fifth of a start.
+  const { generate } = await import('selfsigned')
   const made = await generate([{ name: 'commonName', value: 'holdfast' }], {
     keyType: 'ec',
     curve: 'P-256',

@@ -1,8 +1,10 @@
-/** Keys and certificates, made by the libraries of Node.js and `selfsigned`; signing requests are put together here. */
+/**
+ * Keys and certificates, made by the libraries of Node.js and `selfsigned`; signing requests are put together here.
+ * `selfsigned` is loaded when it is used, as loading it takes a fifth of a start.
+ */
 import { createPrivateKey, generateKeyPair, type KeyObject, sign, X509Certificate } from 'node:crypto'
 import { isIPv4 } from 'node:net'
 import { promisify } from 'node:util'
-import { generate } from 'selfsigned'
 import type { CertificateFacts, Certificates, SigningRequest, SubjectAlternatives } from '../ports/certificates.ts'
 import { bits, der, ia5, integer, nothing, objectId, octets, pem, printable, sequence, setOf, utf8 } from './der.ts'
 
@@ -10,6 +12,7 @@ const makePair = promisify(generateKeyPair)
 
 export const realCertificates: Certificates = {
   async makeSelfSigned(wanted) {
+    const { generate } = await import('selfsigned')
     const made = await generate([{ name: 'commonName', value: wanted.commonName }], {
       keyType: 'rsa',
       keySize: wanted.keyBits,

@@ -1,6 +1,6 @@
 /**
- * The network interfaces of this machine, and its processors. Node tells those with addresses; Linux tells the rest in files, one folder for
- * each interface:
+ * The network interfaces of this machine, its processors and its memory. Node tells interfaces with addresses; Linux tells
+ * the rest in files, one folder for each interface:
  *
  *     /sys/class/net/eth0      mtu 1500, operstate up, speed 10000, device -> the hardware
  *     /sys/class/net/eth0.20   uevent DEVTYPE=vlan, lower_eth0 -> what it lies on
@@ -9,12 +9,16 @@
  * Elsewhere there are only those with addresses, and their speed and MTU are not known.
  */
 import { readdir, readFile } from 'node:fs/promises'
-import { cpus, networkInterfaces } from 'node:os'
+import { cpus, networkInterfaces, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { type Machine, type MachineLag, type MachinePort, PORTS_MAX } from '../ports/machine.ts'
+import { readTraffic } from './machine-traffic.ts'
 
 /** Of Ethernet, where the machine does not say. */
 const MTU_BYTES = 1500
+
+/** Readable by everyone, unlike the serial numbers beside it. */
+const FIRMWARE_FILE = '/sys/class/dmi/id/bios_version'
 
 type Addressed = Readonly<Record<string, readonly { address: string; mac: string; internal: boolean }[] | undefined>>
 
@@ -30,6 +34,7 @@ export function thisMachine(folder = '/sys/class/net', addressed: () => Addresse
       }
       return ports
     },
+    traffic: () => readTraffic(folder),
     processors() {
       let [busyMs, wholeMs] = [0, 0]
       for (const { times } of cpus()) {
@@ -38,6 +43,17 @@ export function thisMachine(folder = '/sys/class/net', addressed: () => Addresse
         wholeMs += busy + times.idle
       }
       return { busyMs, wholeMs }
+    },
+    async facts() {
+      const processors = cpus()
+      const processorName = processors[0]?.model.trim() ?? ''
+      const firmware = await wordOf(FIRMWARE_FILE)
+      return {
+        processors: processors.length,
+        memoryBytes: totalmem(),
+        ...(processorName === '' ? {} : { processorName }),
+        ...(firmware === '' ? {} : { firmware }),
+      }
     },
   }
 }

@@ -98,6 +98,23 @@ export function placeOrder(resource: Resource, orders: readonly Order[]): (a: Pl
   }
 }
 
+/** How rows compare by what is stored at some paths, as their places do where no order is asked for. */
+export function rowOrder(paths: readonly string[]): (a: Row, b: Row) => number {
+  return (a, b) => {
+    for (const path of paths) {
+      const left = a[path] ?? null
+      const right = b[path] ?? null
+      if (left === null || right === null) {
+        if (left !== right) return left === null ? 1 : -1
+        continue
+      }
+      const compared = compareKeys(left, right)
+      if (compared !== 0) return compared
+    }
+    return 0
+  }
+}
+
 /** Numbers by their size: the tenth event does not come after the first. */
 function compareKeys(left: Value, right: Value): number {
   if (typeof left === 'number' && typeof right === 'number') return left - right

@@ -9,6 +9,7 @@
 import { kindAt } from './kinds/at-release.ts'
 import { each, name, text, uuid } from './kinds/index.ts'
 import type { Kind } from './kinds/index.ts'
+import type { Member } from './kinds/kind.ts'
 import type { Release } from './release.ts'
 import { type Row, textOf, type Value } from './value.ts'
 
@@ -24,6 +25,8 @@ export interface FieldDeclaration {
   readonly ref?: string
   /** A list of references; its elements have `name` and `uuid`. */
   readonly refs?: string
+  /** What else is shown of each of these. A derivation of the resource gives it. */
+  readonly refsShow?: Readonly<Record<string, { readonly kind: Kind; readonly doc: string }>>
   /** When a client may set it. Without this, the field is read-only. */
   readonly set?: 'create' | 'modify' | 'always'
   readonly required?: boolean
@@ -192,9 +195,11 @@ function expand(path: string, declared: FieldDeclaration): Field[] {
     ]
   }
   if (declared.refs !== undefined) {
+    const shown = Object.entries(declared.refsShow ?? {}).map(([word, member]) => [word, { ...member, readOnly: true }])
     const kind = each({
       name: { kind: name({ charactersMax: 255 }), doc: 'Its name.' },
       uuid: { kind: uuid(), doc: 'Its UUID.' },
+      ...(Object.fromEntries(shown) as Readonly<Record<string, Member>>),
     })
     return [
       {
@@ -219,6 +224,12 @@ export function fieldAt(resource: Resource, path: string): { field: Field; kind:
     if (holder !== undefined && kind !== undefined) return { field: holder, kind, member }
   }
   return undefined
+}
+
+/** What tells rows apart and orders them where nothing else does: the name first, for people. */
+export function identityPaths(resource: Resource): readonly string[] {
+  const hasName = resource.fields.has('name') && !resource.key.includes('name')
+  return [...(hasName ? ['name'] : []), ...resource.key]
 }
 
 /** A key of a row as it stands in its path: a time is not the number it is kept as. */

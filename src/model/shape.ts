@@ -1,6 +1,7 @@
 /** Rows are flat inside and nested at the edge: `{ 'space.used': 1 }` is `{ "space": { "used": 1 } }` outside. */
 import { Failure, failures } from './failure.ts'
 import { Misfit } from './kinds/index.ts'
+import { ofPair } from './of-pair.ts'
 import { isServed, type Release } from './release.ts'
 import type { Field, Resource } from './resource.ts'
 import { isRecord, type Json, type Row, type Value } from './value.ts'
@@ -11,7 +12,7 @@ export function nest(resource: Resource, row: Row, paths: ReadonlySet<string>): 
 }
 
 /** Makes the function that prints the given fields of rows. */
-export function nester(resource: Resource, paths: ReadonlySet<string>): (row: Row) => Record<string, Json> {
+export const nester = ofPair((resource: Resource, paths: ReadonlySet<string>): ((row: Row) => Record<string, Json>) => {
   const ofMembers = [...paths].filter((asked) => !resource.fields.has(asked))
   const fields = [...resource.fields]
     .filter(([, { kind }]) => kind.isSecret !== true)
@@ -31,7 +32,7 @@ export function nester(resource: Resource, paths: ReadonlySet<string>): (row: Ro
     }
     return nested
   }
-}
+})
 
 /** Of each element, the members that are asked for: `count`, or `schedule.name` of what has members itself. */
 function onlyMembers(printed: Json, members: readonly string[]): Json {
@@ -72,13 +73,15 @@ function placeAt(nested: Record<string, Json>, words: readonly string[], value: 
 
 /**
  * Reads a request body into flat fields. Nested objects and dotted keys mean the same. A plain value where a reference
- * is expected is its name. Fails with the field that does not do. The purpose says which fields may be given.
+ * is expected is its name. Fails with the field that does not do. The purpose says which fields may be given; those `repeated` may in
+ * any case.
  */
 export function flatten(
   resource: Resource,
   body: unknown,
   purpose: 'create' | 'modify' | ((field: Field) => boolean),
   served: Release,
+  repeated: ReadonlySet<string> = new Set(),
 ): Record<string, Value> {
   if (!isRecord(body)) throw failures.malformedJson('The body is not a JSON object.')
   const draft: Record<string, Value> = {}
@@ -123,7 +126,8 @@ export function flatten(
       throw new Failure('malformed', 262188, `Field "${field.path}" was given twice.`, { target: field.path })
     }
     const isAllowed = typeof purpose === 'function' ? purpose(field) : field.set === 'always' || field.set === purpose
-    if (!isAllowed) throw failures.notSettable(field.path, purpose === 'modify' ? 'modify' : 'create')
+    if (!isAllowed && !repeated.has(field.path))
+      throw failures.notSettable(field.path, purpose === 'modify' ? 'modify' : 'create')
     if (value === null) {
       if (purpose === 'modify' && !mayBeEmpty(field)) throw failures.badValue(field.path, 'it cannot be empty.')
       draft[field.path] = null

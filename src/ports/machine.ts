@@ -4,6 +4,43 @@ export interface Machine {
   ports(): Promise<readonly MachinePort[]>
   /** What its processors did since it was started, all of them together. */
   processors(): ProcessorTime
+  /** What it is made of. */
+  facts(): Promise<MachineFacts>
+  /** What its parts did since it was started, each by itself; without this, it cannot tell. */
+  traffic?(): Promise<MachineTraffic>
+}
+
+export interface MachineFacts {
+  /** Processors as programs see them: cores, or threads of them. */
+  readonly processors: number
+  /** The name that they have; nothing where the machine does not tell. */
+  readonly processorName?: string
+  readonly memoryBytes: number
+  /** The version of what starts the machine, its BIOS. */
+  readonly firmware?: string
+}
+
+export interface MachineTraffic {
+  readonly processors: readonly ProcessorTime[]
+  /** Of all its disks together; nothing where they do not tell. */
+  readonly disks?: { readonly readBytes: number; readonly writtenBytes: number }
+  /** By the names of network interfaces; those that do not tell are left out. */
+  readonly ports: ReadonlyMap<string, PortTraffic>
+}
+
+/** What a network interface counts. */
+export interface PortTraffic {
+  readonly receivedBytes: number
+  readonly sentBytes: number
+  readonly receiveErrors: number
+  readonly receiveAlignmentErrors: number
+  readonly receiveCrcErrors: number
+  readonly receiveLengthErrors: number
+  readonly sendErrors: number
+  /** Those of the link and of the hardware, which are among `sendErrors`. */
+  readonly sendHardwareErrors: number
+  /** How often its link was lost. */
+  readonly linkLosses: number
 }
 
 export interface ProcessorTime {

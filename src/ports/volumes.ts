@@ -85,6 +85,11 @@ export interface DiskSpace {
   readonly sizeBytes: number
   readonly usedBytes: number
   readonly availableBytes: number
+  /** The bytes in which it counts. */
+  readonly blockBytes: number
+  /** Files that it can have; 0 where there is no such limit. */
+  readonly filesMax: number
+  readonly filesUsed: number
 }
 
 export interface BlobWriter {

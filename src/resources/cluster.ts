@@ -9,6 +9,7 @@ import { type Row, textAt } from '../model/value.ts'
 import type { Change } from '../ports/catalog.ts'
 import { tagFields } from './tags.ts'
 import { clusterDns, clusterDnsChanges, dnsDomains, dnsServers } from './name-services/dns.ts'
+import { insistOnServerCertificate, managementFields, managementReadings } from './cluster/management.ts'
 import { lastSample, operationFields, totalsOfAll } from './metric-readings.ts'
 
 export const versionFields = {
@@ -46,6 +47,7 @@ export const cluster = define(
         set: 'modify',
       },
       name_servers: { doc: 'The addresses of the DNS servers that the cluster asks.', kind: dnsServers, set: 'modify' },
+      ...managementFields,
       ...versionFields,
       ...operationFields,
       ...tagFields,
@@ -72,12 +74,15 @@ export const cluster = define(
         gives: ['san_optimized', 'disaggregated'],
         from: (_cluster, rows) => Promise.resolve(rows.map(() => ({ san_optimized: false, disaggregated: false }))),
       },
+      ...managementReadings,
       lastSample(() => CLUSTER_ROW),
       totalsOfAll('object_store_server'),
     ],
     modify: inline({
-      plan: (_cluster, { row, draft }) =>
-        Promise.resolve({ key: textAt(row, 'uuid'), input: { ...draft }, locks: ['accounts'] }),
+      async plan(cluster, { row, draft }) {
+        await insistOnServerCertificate(cluster, draft)
+        return { key: textAt(row, 'uuid'), input: { ...draft }, locks: ['accounts'] }
+      },
       step: {
         name: 'write record',
         async run(cluster, { key, input }) {

@@ -18,6 +18,12 @@ import { cluster } from './cluster.ts'
 import { licenses } from './cluster/licensing/licenses.ts'
 import { ntpKeys } from './cluster/ntp/keys.ts'
 import { dns } from './name-services/dns.ts'
+import { ldap } from './name-services/ldap.ts'
+import { nameMappings } from './name-services/name-mappings.ts'
+import { nis } from './name-services/nis.ts'
+import { unixGroupUsers } from './name-services/unix-groups/users.ts'
+import { unixGroups } from './name-services/unix-groups.ts'
+import { unixUsers } from './name-services/unix-users.ts'
 import { broadcastDomains } from './network/ethernet/broadcast-domains.ts'
 import { ports } from './network/ethernet/ports.ts'
 import { routes } from './network/ip/routes.ts'
@@ -26,6 +32,7 @@ import { ipspaces } from './network/ipspaces.ts'
 import { portsTakenOut } from './private/cli/network/port/broadcast-domain/remove-ports.ts'
 import { loginMessages } from './security/login/messages.ts'
 import { disks } from './storage/disks.ts'
+import { autoUpdate } from './support/auto-update.ts'
 import { autosupport } from './support/autosupport.ts'
 import { ems } from './support/ems.ts'
 import { applicationLogs } from './support/ems/application-logs.ts'
@@ -37,9 +44,13 @@ import { snmp } from './support/snmp.ts'
 import { snmpTraphosts } from './support/snmp/traphosts.ts'
 import { snmpUsers } from './support/snmp/users.ts'
 import { interfaces } from './network/ip/interfaces.ts'
+import { localGroupMembers } from './protocols/cifs/local-groups/members.ts'
+import { localGroups } from './protocols/cifs/local-groups.ts'
+import { localUsers } from './protocols/cifs/local-users.ts'
 import { cifsServices } from './protocols/cifs/services.ts'
 import { cifsShares } from './protocols/cifs/shares.ts'
 import { shareAcls } from './protocols/cifs/shares/acls.ts'
+import { cifsPrivileges } from './protocols/cifs/users-and-groups/privileges.ts'
 import { fpolicyEngines } from './protocols/fpolicy/engines.ts'
 import { fpolicyEvents } from './protocols/fpolicy/events.ts'
 import { fpolicyPolicies } from './protocols/fpolicy/policies.ts'
@@ -61,10 +72,6 @@ import { faults } from './private/faults.ts'
 import { recoveryQueue } from './private/cli/volume/recovery-queue.ts'
 import { purgeOfQueue } from './private/cli/volume/recovery-queue/purge.ts'
 import { recoveryFromQueue } from './private/cli/volume/recovery-queue/recover.ts'
-import { fpolicyEventCommand } from './private/cli/vserver/fpolicy/policy/event.ts'
-import { fpolicyEngineCommand } from './private/cli/vserver/fpolicy/policy/external-engine.ts'
-import { fpolicyScopeCommand } from './private/cli/vserver/fpolicy/policy/scope.ts'
-import { fpolicyPolicyCommand } from './private/cli/vserver/fpolicy/policy.ts'
 import { resourceTags } from './resource-tags.ts'
 import { taggedResources } from './resource-tags/resources.ts'
 import { accounts } from './security/accounts.ts'
@@ -77,6 +84,7 @@ import { keys } from './security/authentication/keys.ts'
 import { aggregates } from './storage/aggregates.ts'
 import { cloudStores } from './storage/aggregates/cloud-stores.ts'
 import { qosPolicies } from './storage/qos/policies.ts'
+import { qosWorkloads } from './storage/qos/workloads.ts'
 import { qtrees } from './storage/qtrees.ts'
 import { quotaReports } from './storage/quota/reports.ts'
 import { quotaRules } from './storage/quota/rules.ts'
@@ -90,6 +98,8 @@ import { volumes } from './storage/volumes.ts'
 import { events } from './support/ems/events.ts'
 import { serverBuckets } from './svm/svms/object-store/servers/buckets.ts'
 import { servers } from './svm/svms/object-store/servers.ts'
+import { security } from './security.ts'
+import { withoutRecords } from './without-records.ts'
 import { svms } from './svm/svms.ts'
 
 export const behaviours: readonly Behaviour[] = [
@@ -131,6 +141,7 @@ export const behaviours: readonly Behaviour[] = [
   snapshotPolicySchedules,
   volumeEfficiencyPolicies,
   qosPolicies,
+  qosWorkloads,
   ipspaces,
   broadcastDomains,
   ports,
@@ -144,16 +155,22 @@ export const behaviours: readonly Behaviour[] = [
   cifsServices,
   cifsShares,
   shareAcls,
+  localUsers,
+  localGroups,
+  localGroupMembers,
+  cifsPrivileges,
   fpolicy,
   fpolicyEvents,
   fpolicyEngines,
   fpolicyPolicies,
   // Before policies, of which none is called so.
-  fpolicyEventCommand,
-  fpolicyEngineCommand,
-  fpolicyScopeCommand,
-  fpolicyPolicyCommand,
   dns,
+  ldap,
+  nis,
+  nameMappings,
+  unixUsers,
+  unixGroups,
+  unixGroupUsers,
   services,
   serviceHistory,
   buckets,
@@ -186,4 +203,7 @@ export const behaviours: readonly Behaviour[] = [
   snmpUsers,
   snmpTraphosts,
   autosupport,
+  autoUpdate,
+  security,
+  ...withoutRecords,
 ]

@@ -2,11 +2,12 @@
 import type { Derivation } from '../core/behaviour.ts'
 import type { Cluster } from '../core/cluster.ts'
 import { figuresOf, type Growth, growthOf, NO_GROWTH, rawFiguresOf, STATUSES, sum } from '../core/metrics/figures.ts'
+import { CLUSTER_ROW } from '../core/metrics/history.ts'
 import { SAMPLE_SECONDS } from '../core/metrics/intervals.ts'
 import { totalsOf } from '../core/metrics/totals.ts'
 import { count, duration, oneOf, time } from '../model/kinds/index.ts'
 import type { FieldDeclaration } from '../model/resource.ts'
-import type { Row, Value } from '../model/value.ts'
+import { type Row, textAt, type Value } from '../model/value.ts'
 
 type Fields = Readonly<Record<string, FieldDeclaration>>
 
@@ -35,15 +36,19 @@ export function intervalFields(base: '' | 'metric.' = ''): Fields {
   }
 }
 
-/** The fields of `lastSample`, `totals` and `totalsOfAll`. */
-export const operationFields: Fields = {
-  ...sampleFields('metric.'),
-  'statistics.timestamp': { doc: 'When the totals were read.', kind: time(), isExpensive: true },
-  'statistics.status': { doc: 'Whether the totals are whole.', kind: oneOf(...STATUSES), isExpensive: true },
-  ...figures('statistics.iops_raw', 'Operations so far', true),
-  ...figures('statistics.latency_raw', 'Microseconds of all operations so far', true),
-  ...figures('statistics.throughput_raw', 'Bytes so far', true),
+/** The fields of `totals` and `totalsOfAll`; for one of several protocols, below it. */
+export function totalFields(base = 'statistics'): Fields {
+  return {
+    [`${base}.timestamp`]: { doc: 'When the totals were read.', kind: time(), isExpensive: true },
+    [`${base}.status`]: { doc: 'Whether the totals are whole.', kind: oneOf(...STATUSES), isExpensive: true },
+    ...figures(`${base}.iops_raw`, 'Operations so far', true),
+    ...figures(`${base}.latency_raw`, 'Microseconds of all operations so far', true),
+    ...figures(`${base}.throughput_raw`, 'Bytes so far', true),
+  }
 }
+
+/** The fields of `lastSample`, and of `totals` or `totalsOfAll`. */
+export const operationFields: Fields = { ...sampleFields('metric.'), ...totalFields() }
 
 /** Read, write, other and total of one figure. */
 function figures(base: string, doc: string, isExpensive: boolean): Fields {
@@ -79,6 +84,44 @@ export function totals(table: string, rowOf: (record: Row) => string): Derivatio
       return records.map((record) => statistics(cluster, growthOf(counters.get(rowOf(record)) ?? {})))
     },
   }
+}
+
+/**
+ * `metric` and `statistics`, of what volumes lie in together: the sums of those that lie in it now. `holderOf` tells by
+ * the record of a volume what that is.
+ */
+export function ofVolumes(holderOf: (volume: Row) => string): readonly Derivation[] {
+  return [
+    {
+      gives: ['metric'],
+      async from(cluster, records) {
+        const volumes = Map.groupBy(await cluster.rows('storage/volumes'), holderOf)
+        return records.map((record) => {
+          const lasts = (volumes.get(textAt(record, 'uuid')) ?? []).flatMap(
+            (volume) => cluster.metrics.last(textAt(volume, 'uuid')) ?? [],
+          )
+          const taken = lasts[0] ?? cluster.metrics.last(CLUSTER_ROW)
+          const growth = lasts.reduce((whole, last) => sum(whole, last.growth), NO_GROWTH)
+          const { timeMs, coveredMs } = taken ?? { timeMs: cluster.now(), coveredMs: 0 }
+          return inMetric(figuresOf({ timeMs, coveredMs, growth }, SAMPLE_SECONDS))
+        })
+      },
+    },
+    {
+      gives: ['statistics'],
+      async from(cluster, records) {
+        const holders = new Map(
+          (await cluster.rows('storage/volumes')).map((volume) => [textAt(volume, 'uuid'), holderOf(volume)]),
+        )
+        const totals = new Map<string, Growth>()
+        for await (const [volume, total] of totalsOf(cluster.catalog, 'volume')) {
+          const holder = holders.get(volume)
+          if (holder !== undefined) totals.set(holder, sum(totals.get(holder) ?? NO_GROWTH, total))
+        }
+        return records.map((record) => statistics(cluster, totals.get(textAt(record, 'uuid')) ?? NO_GROWTH))
+      },
+    },
+  ]
 }
 
 /** `statistics`, of all rows of a table of counters together. */

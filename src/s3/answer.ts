@@ -280,7 +280,8 @@ function isOfBody(key: string): boolean {
 }
 
 function verifierOf({ system, signingKeys }: Plane, view: TenancyView): Verifier<User> {
-  return { now: new Date(system.clock.now()), accountOf: (accessKey) => view.user(accessKey), signingKeys }
+  const now = system.clock.now()
+  return { now: new Date(now), accountOf: (accessKey) => view.userAt(accessKey, now), signingKeys }
 }
 
 function makeCall(plane: Plane, exchange: Exchange, asked: Asked): ServiceCall {

@@ -34,6 +34,8 @@ export interface User {
   readonly name: string
   readonly svm: string
   readonly secret: string
+  /** When its keys are of use no more, if they have a time to live. */
+  readonly expiresMs: number | undefined
 }
 
 export interface Server {

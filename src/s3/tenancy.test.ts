@@ -150,3 +150,13 @@ test('a key that was taken away is unknown from the next request on', async () =
   await t.addUser('demo', keys)
   assert.equal((await send(t, 'GET', '/')).status, 200)
 })
+
+test('keys whose time is over are as good as none', async () => {
+  await bucketWith('timed', [{ effect: 'allow', principals: ['late'], actions: ['*'], resources: ['timed/*'] }])
+  const late = { accessKeyId: 'LATE', secretAccessKey: 'late-secret' }
+  const get = () => statusOf(t.client(late).send(new GetObjectCommand({ Bucket: 'timed', Key: 'docs/a' })))
+  await t.addUser('late', late, Date.now() + 60_000)
+  assert.equal(await get(), 200)
+  await t.addUser('late', late, Date.now() - 1)
+  assert.equal(await get(), 403)
+})

@@ -7,7 +7,7 @@ import type { Policy, Principal, Statement } from './policy/statements.ts'
 import { splitSnapshotName } from './keys.ts'
 import { floorOf, limitOf, readQosPolicy } from './qos/limits.ts'
 import type { QosAssignment } from './qos/limits.ts'
-import { text } from './record-values.ts'
+import { number, text } from './record-values.ts'
 import {
   accessKeyScope,
   bucketSnapshotNameScope,
@@ -102,8 +102,19 @@ export class TenancyView {
       const body = (await this.#catalog.record(holder.type, holder.key))?.body
       const sealed = body?.['$secret']
       if (body === undefined || typeof sealed !== 'string') return undefined
-      return { name: text(body['name']), svm: text(body['svm.uuid']), secret: this.#unseal(sealed) }
+      return {
+        name: text(body['name']),
+        svm: text(body['svm.uuid']),
+        secret: this.#unseal(sealed),
+        expiresMs: number(body['key_expiry_time']),
+      }
     })
+  }
+
+  /** The same, unless its keys are of use no more. */
+  async userAt(accessKey: string, nowMs: number): Promise<User | undefined> {
+    const user = await this.user(accessKey)
+    return user?.expiresMs !== undefined && user.expiresMs <= nowMs ? undefined : user
   }
 
   isRunning(svm: string): Promise<boolean> {

@@ -100,7 +100,11 @@ export interface TestPlane {
   readonly logged: { readonly level: string; readonly message: string; readonly details: unknown }[]
   client(credentials?: { accessKeyId: string; secretAccessKey: string }): S3Client
   put(type: string, key: string, body: Readonly<Record<string, FieldValue>>, parent?: string): Promise<void>
-  addUser(name: string, credentials: { accessKeyId: string; secretAccessKey: string }): Promise<void>
+  addUser(
+    name: string,
+    credentials: { accessKeyId: string; secretAccessKey: string },
+    expiresMs?: number,
+  ): Promise<void>
   addBucket(
     name: string,
     options?: { limitBytes?: number; volume?: string; statements?: readonly FieldValue[] },
@@ -135,12 +139,13 @@ export async function startTestPlane(
     }
     await catalog.commit([{ do: 'put-record', type, key, body, parent: parent ?? scope, unique }])
   }
-  const addUser: TestPlane['addUser'] = (name, { accessKeyId, secretAccessKey }) =>
+  const addUser: TestPlane['addUser'] = (name, { accessKeyId, secretAccessKey }, expiresMs) =>
     put('protocols/s3/services/{svm.uuid}/users', `${svm}/${name}`, {
       name,
       'svm.uuid': svm,
       access_key: accessKeyId,
       $secret: Buffer.from(secretAccessKey).toString('base64'),
+      ...(expiresMs === undefined ? {} : { key_expiry_time: expiresMs }),
     })
   const addBucket: TestPlane['addBucket'] = async (name, made = {}) => {
     const uuid = system.random.uuid()

@@ -16,7 +16,8 @@ import { until } from './processes.ts'
 import { describeUnless } from './programs.ts'
 
 const OWN_MOUNTS = ['unshare', '--user', '--map-root-user', '--mount']
-const DISK = 'size=8m'
+/** Less than all keys together take, however soon what is replaced goes. */
+const DISK = 'size=6m'
 const CLIENTS = 6
 const KEYS = 8
 const BODY_BYTES = 150_000

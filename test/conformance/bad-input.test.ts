@@ -53,6 +53,22 @@ const exported = await api.call('POST', '/api/protocols/nfs/export-policies?retu
 })
 await api.call('POST', '/api/protocols/cifs/services', { name: 'CIFS1', 'svm.name': one.svm.name })
 await api.call('POST', '/api/protocols/cifs/shares', { name: 'share1', 'svm.name': one.svm.name, path: '/' })
+for (const [path, more] of [
+  ['cifs/local-users', { password: 'a password' }],
+  ['cifs/local-groups', {}],
+  ['cifs/users-and-groups/privileges', { privileges: [] }],
+] as const) {
+  await api.call('POST', `/api/protocols/${path}`, { name: 'anna', 'svm.name': one.svm.name, ...more })
+}
+for (const [path, more] of [
+  ['ldap', { servers: ['192.0.2.53'] }],
+  ['nis', { domain: 'example', servers: ['192.0.2.53'] }],
+  ['name-mappings', { direction: 'win_unix', index: 1, pattern: 'a', replacement: 'b' }],
+  ['unix-users', { name: 'anna', id: 1001, primary_gid: 100 }],
+  ['unix-groups', { name: 'staff', id: 100 }],
+] as const) {
+  await api.call('POST', `/api/name-services/${path}`, { 'svm.name': one.svm.name, ...more })
+}
 const role = await api.call('POST', '/api/security/roles?return_records=true', {
   name: 'named1',
   privileges: [{ path: '/api/cluster', access: 'readonly' }],

@@ -35,6 +35,7 @@ export interface TestClusterOptions {
   readonly secrets?: Secrets
   /** Without it, one with a loopback and two ports. */
   readonly machine?: Machine
+  readonly managementAddress?: string
   /** What happens between two pieces of something long. */
   readonly turn?: () => Promise<void>
   /** The catalog has been started before. */
@@ -132,6 +133,7 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
     behaviours: new Map(behaviours.map((behaviour) => [behaviour.resource.type, behaviour])),
     release: release(options.release ?? '9.16.1'),
     machine: options.machine ?? testMachine(TEST_PORTS),
+    managementAddress: options.managementAddress ?? '192.0.2.7',
     volumesOf: simulatedByFolder(volumes),
     log: logInto(logged),
     certificates: realCertificates,
@@ -170,6 +172,7 @@ export function testMachine(ports: readonly MachinePort[]): Machine {
   return {
     ports: () => Promise.resolve(ports),
     processors: () => ({ busyMs: Math.round(performance.now()), wholeMs: Math.round(2 * performance.now()) }),
+    facts: () => Promise.resolve({ processors: 2, processorName: 'Test', memoryBytes: 2 ** 33, firmware: '1.0' }),
   }
 }
 

@@ -43,7 +43,10 @@ export async function startLifecycleCluster(
     nowMs,
     bucket: (name, ...rules) => giveBucket(test.actions, name, rules),
     async look() {
-      return (await open.schedule.look()) ? waitForLast(test) : undefined
+      const before = new Set((await runs(test)).map((job) => job['uuid']))
+      if (!(await open.schedule.look())) return undefined
+      const begun = (await runs(test)).find((job) => !before.has(job['uuid']))
+      return test.jobs.wait(textAt(begun, 'uuid'), 60_000)
     },
     async runAll() {
       const performed = await test.actions.perform(cluster.behaviour(LIFECYCLE_RUNS), 'create', {
@@ -107,9 +110,8 @@ function ruleFields(...rules: readonly string[]): Row {
   return lifecycleFields(read, undefined)
 }
 
-async function waitForLast(test: TestCluster): Promise<Row> {
-  const jobs = (await test.cluster.rows(JOBS)).filter((job) => job['$type'] === LIFECYCLE_RUNS)
-  return test.jobs.wait(textAt(jobs.at(-1), 'uuid'), 60_000)
+async function runs(test: TestCluster): Promise<Row[]> {
+  return (await test.cluster.rows(JOBS)).filter((job) => job['$type'] === LIFECYCLE_RUNS)
 }
 
 /** An object without bytes, so it needs no blob. */

@@ -63,6 +63,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     env: {
       PATH: process.env['PATH'],
       NODE_NO_WARNINGS: '1',
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
       HOLDFAST_DATA: folder,
       HOLDFAST_MANAGEMENT: '127.0.0.1:0',
       HOLDFAST_S3: '127.0.0.1:0',

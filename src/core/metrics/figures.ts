@@ -21,9 +21,12 @@ export type Growth = readonly number[]
 
 export const NO_GROWTH: Growth = FIGURES.map(() => 0)
 
+/** What of network interfaces is counted under other names: clients read what is sent. */
+const ALSO: Readonly<Record<string, string>> = { bytes_read: 'sent_data', bytes_written: 'received_data' }
+
 /** Of counters, those that are figures. */
 export function growthOf(counters: Readonly<Record<string, number>>): Growth {
-  return FIGURES.map((figure) => counters[figure] ?? 0)
+  return FIGURES.map((figure) => counters[figure] ?? counters[ALSO[figure] ?? ''] ?? 0)
 }
 
 export function sum(a: Growth, b: Growth): Growth {

@@ -9,7 +9,7 @@ import { nester, place } from '../../model/shape.ts'
 import { isRecord, type Json, type Row, textAt, type Value } from '../../model/value.ts'
 import type { Behaviour } from '../behaviour.ts'
 import { BUILT_IN, MADE_FOR, type Cluster } from '../cluster.ts'
-import { derive } from '../read.ts'
+import { derive } from '../derive.ts'
 import { addressOf } from './document.ts'
 
 export interface ExportOptions {
@@ -91,8 +91,10 @@ async function recordsOf(
     if (hasUuid && !isBuiltIn) record['uuid'] = textAt(row, 'uuid')
     for (const [word, value] of Object.entries(printed)) record[word] = byNames(value)
     if (withSecrets) {
-      for (const [path, { read }] of Object.entries(secrets))
-        if (read !== undefined) place(record, path, read(cluster, row))
+      for (const [path, { read }] of Object.entries(secrets)) {
+        const secret = read?.(cluster, row)
+        if (secret !== undefined) place(record, path, secret)
+      }
     }
     return record
   })

@@ -176,7 +176,7 @@ export class DirectoryVolumes implements Volumes {
   async space(): Promise<DiskSpace> {
     try {
       await this.#insistOnOwner()
-      const [{ dev }, { bsize, blocks, bfree, bavail }] = await Promise.all([
+      const [{ dev }, { bsize, blocks, bfree, bavail, files, ffree }] = await Promise.all([
         stat(this.#aggregate),
         statfs(this.#aggregate),
       ])
@@ -185,6 +185,9 @@ export class DirectoryVolumes implements Volumes {
         sizeBytes: blocks * bsize,
         usedBytes: (blocks - bfree) * bsize,
         availableBytes: bavail * bsize,
+        blockBytes: bsize,
+        filesMax: files,
+        filesUsed: files - ffree,
       }
     } catch (failure) {
       throw volumesFailure(failure, `Aggregate ${this.#aggregate}`)
@@ -206,7 +209,8 @@ export class DirectoryVolumes implements Volumes {
   }
 
   async #insistOnOwner(): Promise<void> {
-    if (this.#owner === undefined) await mkdir(this.#aggregate, FOLDER)
+    // Asking first, as a refusal costs more than an answer, and the folder is nearly always there.
+    if (this.#owner === undefined) await stat(this.#aggregate).catch(() => mkdir(this.#aggregate, FOLDER))
     else await insistOnClaim(this.#aggregate, this.#owner)
   }
 

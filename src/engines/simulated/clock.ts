@@ -7,8 +7,11 @@ interface Sleeper {
   readonly wake: () => void
 }
 
-/** Turns of the event loop that woken code gets before time moves on: commits of a catalog in memory take one. */
-const TURNS = 4
+/**
+ * Turns of the event loop that woken code gets before time moves on: commits of a catalog in memory take one, and so does
+ * each table of counters that is sampled.
+ */
+const TURNS = 5
 
 /** Time that stands still until it is moved. Sleepers wake in the order of their times, equal ones as they came. */
 export class SimulatedClock implements Clock {

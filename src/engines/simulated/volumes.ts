@@ -235,6 +235,9 @@ export class SimulatedVolumes implements Volumes {
       sizeBytes: this.#capacityBytes,
       usedBytes,
       availableBytes: this.#capacityBytes - usedBytes,
+      blockBytes: 4096,
+      filesMax: 2 ** 20,
+      filesUsed: [...this.#trees.values()].reduce((sum, tree) => sum + tree.size, 0),
     }
   }
 

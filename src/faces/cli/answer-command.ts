@@ -5,15 +5,19 @@
  *     GET private/cli/volume?fields=used&vserver=svm1  ─▶  GET storage/volumes?fields=space.used,svm.name,name&svm.name=svm1
  *     {"vserver": "svm1", "volume": "vol1", "used": 0} ◀─  {"svm": {"name": "svm1"}, "name": "vol1", "space": {"used": 0}}
  *
- * What lies within other things, as snapshots do, is asked for within each of them. Changes name records by query.
+ * What lies within other things, as snapshots do, is asked for within each of them. Changes name records by query. What
+ * no field says is made of fields where it is shown, and filtered by after that.
  */
+import { compileFilter } from '../../model/filter.ts'
 import { Failure, failures } from '../../model/failure.ts'
 import { fieldAt } from '../../model/resource.ts'
-import { isRecord, type Json } from '../../model/value.ts'
+import { isRecord, type Json, type Value } from '../../model/value.ts'
 import type { Behaviour } from '../../core/behaviour.ts'
 import type { RestReply, RestRequest } from '../rest/answer.ts'
 import { parseJson } from '../rest/json.ts'
-import type { Command } from './tree.ts'
+import { type Meaning, underscored } from './names.ts'
+import { elementsOf, type Phrase } from './phrases.ts'
+import type { Command, Source } from './tree.ts'
 
 /** Asks the REST interface, with the credentials and headers of the request. */
 export type Ask = (method: string, target: string, body?: unknown) => Promise<RestReply>
@@ -24,10 +28,10 @@ const PARENTS_MAX = 10_000
 const CHANGED_MAX = 10_000
 const WAIT_SECONDS = 120
 
-/** Arguments that go on as they are. */
-const PASSED = new Set(['max_records', 'offset', 'start', 'return_records', 'return_timeout'])
+/** Arguments of pages, which go on as they are where the command has one collection. */
+const PAGING = new Set(['max_records', 'offset', 'start'])
 /** Arguments that are taken and change nothing here. */
-const IGNORED = new Set(['privilege_level', 'pretty', 'expand'])
+const IGNORED = new Set(['privilege_level', 'pretty', 'expand', 'return_records', 'return_timeout'])
 
 export async function answerCommand(
   ask: Ask,
@@ -38,29 +42,31 @@ export async function answerCommand(
   const asked = new Asked(ask, command, request)
   switch (request.method) {
     case 'OPTIONS':
-      return { status: 200, headers: { allow: allowedFor(behaviour).join(', ') }, body: {} }
+      return { status: 200, headers: { allow: allowedFor(command, behaviour).join(', ') }, body: {} }
     case 'GET':
     case 'HEAD':
-      return asked.show()
+      return endingEarly(() => asked.show())
     case 'POST':
-      return asked.create()
+      return endingEarly(() => (command.part === undefined ? asked.create() : asked.createPart(command.part.set)))
     case 'PATCH':
-      return asked.change('PATCH', asked.body())
+      return endingEarly(() => asked.change('PATCH', asked.body()))
     case 'DELETE':
-      return asked.change('DELETE', undefined)
+      return endingEarly(() =>
+        command.part === undefined ? asked.change('DELETE', undefined) : asked.change('PATCH', asked.cleared()),
+      )
     default:
       throw failures.unsupported(request.method, request.target)
   }
 }
 
-function allowedFor({ create, modify, remove }: Behaviour): string[] {
+function allowedFor({ part }: Command, { create, modify, remove }: Behaviour): string[] {
   return [
     'GET',
     'HEAD',
     'OPTIONS',
-    ...(create === undefined ? [] : ['POST']),
+    ...(create === undefined && part === undefined ? [] : ['POST']),
     ...(modify === undefined ? [] : ['PATCH']),
-    ...(remove === undefined ? [] : ['DELETE']),
+    ...(remove === undefined && part === undefined ? [] : ['DELETE']),
   ]
 }
 
@@ -74,11 +80,32 @@ class Refused extends Error {
   }
 }
 
+type Wanted = readonly (readonly [name: string, meaning: Meaning])[]
+
+/** A filter on what is made of fields. */
+interface Condition {
+  readonly phrase: Phrase
+  readonly isMet: (value: Json | undefined) => boolean
+}
+
+interface Filters {
+  /** Those that the REST interface takes. */
+  readonly plain: readonly (readonly [path: string, expression: string])[]
+  readonly conditions: readonly Condition[]
+}
+
+/** The place of a page: where it begins, and in which of the collections. */
+interface Start {
+  readonly parent: string
+  readonly place: string
+}
+
 class Asked {
   readonly #ask: Ask
   readonly #command: Command
   readonly #request: RestRequest
   readonly #query: URLSearchParams
+  readonly #seen = new Map<string, Promise<readonly Json[]>>()
 
   constructor(ask: Ask, command: Command, request: RestRequest) {
     const mark = request.target.indexOf('?')
@@ -86,111 +113,245 @@ class Asked {
     this.#command = command
     this.#request = request
     this.#query = new URLSearchParams(mark < 0 ? '' : request.target.slice(mark + 1))
+    // What is to be removed may be named in the body as well (seen in the vendor's Ansible collection, 2026-11).
+    if (request.method === 'DELETE') {
+      for (const [name, value] of Object.entries(this.#given())) this.#query.append(name, literal(value))
+    }
   }
 
   async show(): Promise<RestReply> {
-    const wanted = this.#wanted()
-    const { resource } = this.#command
-    const given: [string, string][] = [['fields', wanted.map(([, path]) => path).join(',')], ...this.#filters()]
-    for (const [name, value] of this.#query) if (PASSED.has(name)) given.push([name, value])
+    const wanted = this.#wanted(this.#command)
+    const filters = this.#filters(this.#command)
+    const given = this.#reading(wanted, filters)
     const order = this.#query.get('order_by')
     if (order !== null) given.push(['order_by', this.#order(order)])
-    return endingEarly(async () => {
-      const records: Json[] = []
-      let next: string | undefined
-      for (const collection of await this.#collections()) {
-        const { body } = await this.#must('GET', `${collection}?${new URLSearchParams(given).toString()}`)
-        const found = resource.isSingleton ? [body] : listOf(body['records'])
-        for (const record of found) records.push(spell(record, wanted))
-        next ??= startIn(body)
-      }
-      const links = next === undefined ? {} : { _links: { next: { href: this.#from(next) } } }
-      return { status: 200, headers: {}, body: { records, num_records: records.length, ...links } }
-    })
+    const { records, next } = await this.#pages(given)
+    const spelled = await this.#spell(records, wanted, filters.conditions)
+    if (!this.#query.has('start'))
+      for (const other of this.#command.others) spelled.push(...(await this.#beside(other)))
+    const links = next === undefined ? {} : { _links: { next: { href: this.#from(next) } } }
+    return { status: 200, headers: {}, body: { records: spelled, num_records: spelled.length, ...links } }
   }
 
   async create(): Promise<RestReply> {
-    return endingEarly(async () => {
-      const draft = this.body()
-      const [collection, ...others] = await this.#collections(draft)
-      if (collection === undefined || others.length > 0) throw failures.missing(this.#parent()?.base ?? 'name')
-      const parent = this.#parent()
-      // The path says these.
-      const inPath = parent === undefined ? [] : [`${parent.base}.name`, 'svm.name']
-      const fields = Object.fromEntries(Object.entries(draft).filter(([path]) => !inPath.includes(path)))
-      return this.#must('POST', `${collection}?return_timeout=${WAIT_SECONDS}`, fields)
-    })
+    const draft = this.body()
+    const [collection, ...others] = await this.#collections(draft)
+    const parent = this.#parent()
+    if (collection === undefined || others.length > 0) {
+      const base = parent?.base ?? 'name'
+      if (draft[`${base}.name`] === undefined) throw failures.missing(base)
+      throw base === 'svm' ? failures.notFound('SVM', 'vserver') : failures.notFound(base, base)
+    }
+    // The path says these.
+    const inPath = parent === undefined ? [] : [`${parent.base}.name`, 'svm.name']
+    const fields = Object.fromEntries(Object.entries(draft).filter(([path]) => !inPath.includes(path)))
+    return this.#must('POST', `${collection.path}?return_timeout=${WAIT_SECONDS}`, fields)
+  }
+
+  /** Makes a part of a record that is there without it. The body says which record. */
+  async createPart(set: Readonly<Record<string, Json>>): Promise<RestReply> {
+    const draft = this.body()
+    const isKey = new Set(this.#command.names.keys.map(([, meaning]) => meaning))
+    const plain = Object.entries(draft).flatMap(([path, value]): [string, string][] =>
+      isKey.has(path) ? [[path, literal(value)]] : [],
+    )
+    const whole = await this.#found({ plain, conditions: [] })
+    const [address] = whole
+    if (address === undefined) throw failures.notFound(this.#command.resource.noun)
+    const own = this.#filters(this.#command, new URLSearchParams())
+    if ((await this.#found({ plain, conditions: own.conditions })).length > 0) {
+      throw failures.duplicate(`The ${this.#command.words.at(-1) ?? 'part'}`, 'name')
+    }
+    const fields = Object.fromEntries(Object.entries(draft).filter(([path]) => !isKey.has(path)))
+    await this.#must('PATCH', `${address}?return_timeout=${WAIT_SECONDS}`, { ...this.#served(set), ...fields })
+    return { status: 201, headers: {}, body: { num_records: 1 } }
   }
 
   /** Changes what the query names, one after the other. The first failure ends it. */
   async change(method: 'PATCH' | 'DELETE', draft: Readonly<Record<string, unknown>> | undefined): Promise<RestReply> {
-    const filters = this.#filters()
-    const { resource } = this.#command
-    if (filters.length === 0 && !resource.isSingleton) {
+    const { resource, where } = this.#command
+    const filters = this.#filters(this.#command)
+    const said = filters.plain.length + filters.conditions.length - Object.keys(where).length
+    if (said === 0 && !resource.isSingleton) {
       throw failures.badArgument('query', 'name what is to be changed, as in ?vserver=svm1&volume=vol1.')
     }
-    return endingEarly(async () => {
-      const addresses: string[] = []
-      for (const collection of await this.#collections()) {
-        if (resource.isSingleton) addresses.push(collection)
-        else addresses.push(...(await this.#addresses(collection, filters)))
-      }
-      if (addresses.length === 0) throw failures.notFound(resource.noun)
-      for (const address of addresses) await this.#must(method, `${address}?return_timeout=${WAIT_SECONDS}`, draft)
-      return { status: 200, headers: {}, body: { num_records: addresses.length } }
-    })
+    const addresses = await this.#found(filters)
+    if (addresses.length === 0) throw failures.notFound(resource.noun)
+    for (const address of addresses) await this.#must(method, `${address}?return_timeout=${WAIT_SECONDS}`, draft)
+    return { status: 200, headers: {}, body: { num_records: addresses.length } }
   }
 
   /** The body, with fields of the model. */
   body(): Record<string, unknown> {
+    const draft: Record<string, unknown> = {}
+    for (const [name, value] of Object.entries(this.#given())) {
+      const meaning = this.#meaning(this.#command, name)
+      if (typeof meaning === 'string') draft[meaning] = value
+      else if (meaning.read === undefined) throw failures.notSettable(name, 'modify')
+      else Object.assign(draft, this.#served(meaning.read(value)))
+    }
+    return draft
+  }
+
+  #given(): Readonly<Record<string, unknown>> {
     const given = this.#request.body.trim() === '' ? {} : parseJson(this.#request.body)
     if (!isRecord(given)) throw failures.malformedJson('The body is not a JSON object.')
-    return Object.fromEntries(Object.entries(given).map(([name, value]) => [this.#path(name), value]))
+    return given
   }
 
-  async #addresses(collection: string, filters: [string, string][]): Promise<string[]> {
-    const { resource } = this.#command
-    const fields = resource.key.join(',')
-    const query = new URLSearchParams([['fields', fields], ['max_records', String(CHANGED_MAX)], ...filters])
-    const { body } = await this.#must('GET', `${collection}?${query.toString()}`)
-    return listOf(body['records']).map((record) => {
-      const key = resource.key.map((path) => encodeURIComponent(inWords(pick(record, path))))
-      return `${collection}/${key.join('/')}`
+  /** What takes a part of a record back. */
+  cleared(): Record<string, null> {
+    const paths = this.#command.part?.clear ?? []
+    return this.#served(Object.fromEntries(paths.map((path): [string, null] => [path, null])))
+  }
+
+  /** Without what says no of a field that the release does not have. */
+  #served<Given>(fields: Readonly<Record<string, Given>>): Record<string, Given> {
+    const { names } = this.#command
+    return Object.fromEntries(Object.entries(fields).filter(([path, value]) => Boolean(value) || names.isServed(path)))
+  }
+
+  #reading(wanted: Wanted, { plain, conditions }: Filters, source: Source = this.#command): [string, string][] {
+    const meanings = [...wanted.map(([, meaning]) => meaning), ...conditions.map(({ phrase }) => phrase)]
+    const paths = meanings.flatMap((meaning) => (typeof meaning === 'string' ? [meaning] : meaning.from))
+    const asked = new Set(wanted.map(([, meaning]) => meaning))
+    const fields = [...new Set(paths)].filter((path) => asked.has(path) || source.names.isServed(path))
+    return [['fields', fields.join(',')], ...plain.map(([path, expression]): [string, string] => [path, expression])]
+  }
+
+  /** A page of the records, from one collection after the other. */
+  async #pages(given: readonly [string, string][]): Promise<{ records: Json[]; next: Start | undefined }> {
+    const limit = this.#query.get('max_records')
+    const start = readStart(this.#query.get('start'))
+    const records: Json[] = []
+    let left = limit === null ? Infinity : Number(limit)
+    for (const { path, parent } of await this.#collections()) {
+      if (start !== undefined && parent < start.parent) continue
+      if (left <= 0) return { records, next: { parent, place: '' } }
+      const own: [string, string][] = [...given]
+      if (limit !== null) own.push(['max_records', Number.isNaN(left) ? limit : String(left)])
+      const offset = this.#query.get('offset')
+      if (offset !== null) own.push(['offset', offset])
+      if (start?.parent === parent && start.place !== '') own.push(['start', start.place])
+      const { body } = await this.#must('GET', `${path}?${new URLSearchParams(own).toString()}`)
+      const found = this.#command.resource.isSingleton ? [body] : elementsOf(body['records'])
+      records.push(...found)
+      left -= found.length
+      const place = startIn(body)
+      if (place !== undefined) return { records, next: { parent, place } }
+    }
+    return { records, next: undefined }
+  }
+
+  /** What is shown beside the command's own records. Filters that it does not know are of the others. */
+  async #beside(source: Source): Promise<Json[]> {
+    const unknown = [...this.#query.keys()].filter((name) => this.#isField(name))
+    if (unknown.some((name) => source.names.meaningOf(name) === undefined)) return []
+    const keys = this.#command.names.keys.map(([name]) => name)
+    const asked = this.#wanted(this.#command).map(([name]) => name)
+    const wanted = [...new Set([...keys, ...asked])].flatMap((name): [string, Meaning][] => {
+      const meaning = source.names.meaningOf(name)
+      return meaning === undefined ? [] : [[name, meaning]]
     })
+    const filters = this.#filters(source)
+    const query = new URLSearchParams(this.#reading(wanted, filters, source))
+    const { body } = await this.#must('GET', `/api${source.resource.path}?${query.toString()}`)
+    return this.#spell(source.resource.isSingleton ? [body] : elementsOf(body['records']), wanted, filters.conditions)
   }
 
-  /** The names that are asked for, and those that every record has, with their fields. */
-  #wanted(): (readonly [name: string, path: string])[] {
+  async #spell(records: readonly Json[], wanted: Wanted, conditions: readonly Condition[]): Promise<Json[]> {
+    const spelled: Json[] = []
+    const say = async (record: Json, meaning: Meaning) =>
+      typeof meaning === 'string'
+        ? pick(record, meaning)
+        : meaning.show((path) => wholeAt(record, path), await this.#seenBy(meaning))
+    for (const record of records) {
+      let isMet = true
+      for (const condition of conditions) isMet &&= condition.isMet(await say(record, condition.phrase))
+      if (!isMet) continue
+      const shown: Record<string, Json> = {}
+      for (const [name, meaning] of wanted) {
+        const value = await say(record, meaning)
+        if (value !== undefined) shown[name] = value
+      }
+      spelled.push(shown)
+    }
+    return spelled
+  }
+
+  async #seenBy({ sees }: Phrase): Promise<readonly Json[]> {
+    if (sees === undefined) return []
+    const known = this.#seen.get(sees)
+    if (known !== undefined) return known
+    const found = this.#must('GET', `/api/${sees}`).then(({ body }) => elementsOf(body['records']))
+    this.#seen.set(sees, found)
+    return found
+  }
+
+  /** The addresses of the records that pass. */
+  async #found(filters: Filters): Promise<string[]> {
+    const { resource } = this.#command
+    const wanted = resource.key.map((path) => [path, path] as const)
+    const query = new URLSearchParams([['max_records', String(CHANGED_MAX)], ...this.#reading(wanted, filters)])
+    const addresses: string[] = []
+    for (const { path } of await this.#collections(undefined, filters)) {
+      const { body } = await this.#must('GET', `${path}?${resource.isSingleton ? '' : query.toString()}`)
+      const found = resource.isSingleton ? [body] : elementsOf(body['records'])
+      for (const record of found) {
+        if ((await this.#spell([record], [], filters.conditions)).length === 0) continue
+        const key = resource.key.map((one) => encodeURIComponent(inWords(pick(record, one))))
+        addresses.push([path, ...key].join('/'))
+      }
+    }
+    return addresses
+  }
+
+  /** The names that are asked for, and those that every record has, with what they mean. */
+  #wanted(source: Source): Wanted {
     const names = this.#query.getAll('fields').flatMap((list) => list.split(','))
     const asked = names.map((name) => name.trim()).filter((name) => name !== '')
     if (asked.some((name) => name.includes('*'))) {
       throw new Failure('malformed', 262220, '"*" is not taken here. Name the fields.', { target: 'fields' })
     }
-    const { names: known, resource } = this.#command
+    const { names: known, resource } = source
     // Of what there is one of, nothing else would say what it is.
-    const wanted = new Map(resource.isSingleton && asked.length === 0 ? known.all : known.keys)
-    for (const name of asked) wanted.set(name.replaceAll('-', '_'), this.#path(name))
+    const wanted = new Map<string, Meaning>(resource.isSingleton && asked.length === 0 ? known.all : known.keys)
+    for (const name of asked) wanted.set(underscored(name), this.#meaning(source, name))
     return [...wanted]
   }
 
-  #filters(): [string, string][] {
-    return [...this.#query]
-      .filter(([name]) => !PASSED.has(name) && !IGNORED.has(name) && name !== 'fields' && name !== 'order_by')
-      .map(([name, value]) => [this.#path(name), value])
+  #filters(source: Source, query = this.#query): Filters {
+    const plain: [string, string][] = []
+    const conditions: Condition[] = []
+    const given = [...query].filter(([name]) => this.#isField(name))
+    for (const [name, expression] of [...Object.entries(source.where), ...given]) {
+      const meaning = this.#meaning(source, name)
+      if (typeof meaning === 'string') plain.push([meaning, expression])
+      else conditions.push(conditionOn(name, meaning, expression))
+    }
+    return { plain, conditions }
+  }
+
+  #isField(name: string): boolean {
+    return !PAGING.has(name) && !IGNORED.has(name) && name !== 'fields' && name !== 'order_by'
   }
 
   #order(given: string): string {
     return given
       .split(',')
       .map((part) => part.trim().split(/\s+/))
-      .map(([name = '', ...direction]) => [this.#path(name), ...direction].join(' '))
+      .map(([name = '', ...direction]) => {
+        const meaning = this.#meaning(this.#command, name)
+        if (typeof meaning !== 'string') throw failures.badArgument('order_by', `nothing can be sorted by "${name}".`)
+        return [meaning, ...direction].join(' ')
+      })
       .join(',')
   }
 
-  #path(name: string): string {
-    const path = this.#command.names.pathOf(name)
-    if (path === undefined) throw failures.unexpected(name)
-    return path
+  #meaning(source: Source, name: string): Meaning {
+    const meaning = source.names.meaningOf(name)
+    if (meaning === undefined) throw failures.unexpected(name)
+    return meaning
   }
 
   /** The kind of thing that these lie within: its type, and what their fields call it. */
@@ -204,21 +365,27 @@ class Asked {
   }
 
   /** The collections that the request is about: one, or one within each parent that it does not exclude. */
-  async #collections(draft?: Readonly<Record<string, unknown>>): Promise<string[]> {
+  async #collections(
+    draft?: Readonly<Record<string, unknown>>,
+    filters = this.#filters(this.#command),
+  ): Promise<{ readonly path: string; readonly parent: string }[]> {
     const path = `/api${this.#command.resource.path}`
     const parent = this.#parent()
-    if (parent === undefined) return [path]
+    if (parent === undefined) return [{ path, parent: '' }]
     const said =
       draft === undefined
-        ? this.#filters()
+        ? filters.plain
         : Object.entries(draft).map(([at, value]): [string, string] => [at, inWords(value)])
-    const query = new URLSearchParams({ fields: 'uuid', max_records: String(PARENTS_MAX) })
+    const query = new URLSearchParams({ fields: 'uuid', order_by: 'uuid', max_records: String(PARENTS_MAX) })
     for (const [at, value] of said) {
       if (at === `${parent.base}.name`) query.append('name', value)
       else if (at === 'svm.name' && parent.base !== 'svm') query.append('svm.name', value)
     }
     const { body } = await this.#must('GET', `/api/${parent.type}?${query.toString()}`)
-    return listOf(body['records']).map((one) => path.replace(`{${parent.key}}`, inWords(pick(one, 'uuid'))))
+    return elementsOf(body['records']).map((one) => {
+      const uuid = inWords(pick(one, 'uuid'))
+      return { path: path.replace(`{${parent.key}}`, uuid), parent: uuid }
+    })
   }
 
   async #must(method: string, target: string, body?: unknown): Promise<RestReply> {
@@ -228,11 +395,26 @@ class Asked {
   }
 
   /** The same request from a place on. */
-  #from(start: string): string {
+  #from({ parent, place }: Start): string {
     const query = new URLSearchParams(this.#query)
     query.delete('offset')
-    query.set('start', start)
+    query.set('start', `${parent}~${place}`)
     return `${this.#request.target.split('?', 1)[0] ?? ''}?${query.toString()}`
+  }
+}
+
+function readStart(given: string | null): Start | undefined {
+  if (given === null) return undefined
+  const mark = given.indexOf('~')
+  if (mark < 0) throw failures.badArgument('start', 'it is not the place of a page. Follow the link to the next one.')
+  return { parent: given.slice(0, mark), place: given.slice(mark + 1) }
+}
+
+function conditionOn(name: string, phrase: Phrase, expression: string): Condition {
+  const test = compileFilter(name, phrase.kind, expression)
+  return {
+    phrase,
+    isMet: (value) => test(value === undefined ? [] : Array.isArray(value) ? (value as readonly Value[]) : [value]),
   }
 }
 
@@ -243,15 +425,6 @@ async function endingEarly(act: () => Promise<RestReply>): Promise<RestReply> {
     if (cause instanceof Refused) return cause.reply
     throw cause
   }
-}
-
-function spell(record: Json, wanted: readonly (readonly [string, string])[]): Json {
-  const spelled: Record<string, Json> = {}
-  for (const [name, path] of wanted) {
-    const value = pick(record, path)
-    if (value !== undefined) spelled[name] = value
-  }
-  return spelled
 }
 
 /** The value at a dotted path. Of a list, that of each element; of a list with one, its own. */
@@ -266,13 +439,24 @@ function pick(record: Json, path: string): Json | undefined {
   return rest.length === 0 || value === undefined ? value : pick(value, rest.join('.'))
 }
 
-const listOf = (value: Json | undefined) => (Array.isArray(value) ? (value as readonly Json[]) : [])
+/** The value at a dotted path as it stands, list or not. */
+function wholeAt(record: Json, path: string): Json | undefined {
+  return path
+    .split('.')
+    .reduce<Json | undefined>(
+      (of, word) => (isRecord(of) ? (of as Readonly<Record<string, Json>>)[word] : undefined),
+      record,
+    )
+}
 
 const inWords = (value: unknown) => (typeof value === 'string' || typeof value === 'number' ? String(value) : '')
 
+/** As a filter that means just this. */
+const literal = (value: unknown) => `"${inWords(value)}"`
+
 /** The place at which the next page begins. */
 function startIn(body: Readonly<Record<string, Json>>): string | undefined {
-  const href = pick(body, '_links.next.href')
+  const href = wholeAt(body, '_links.next.href')
   if (typeof href !== 'string') return undefined
   return new URLSearchParams(href.slice(href.indexOf('?') + 1)).get('start') ?? undefined
 }

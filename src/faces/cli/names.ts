@@ -4,6 +4,7 @@
  */
 import { isServed, type Release } from '../../model/release.ts'
 import type { Resource } from '../../model/resource.ts'
+import type { Phrase } from './phrases.ts'
 
 /** The words of a path as a command: `storage volume snapshot` for `/storage/volumes/{volume.uuid}/snapshots`. */
 export function wordsOf(resource: Resource): string[] {
@@ -13,22 +14,27 @@ export function wordsOf(resource: Resource): string[] {
     .map(singular)
 }
 
+/** A field of the model, or what is made of some. */
+export type Meaning = string | Phrase
+
 export interface Names {
-  /** The field that a name means. Dashes and underscores are the same. */
-  pathOf(name: string): string | undefined
-  /** The names under which every record shows what it is, with their fields. */
-  readonly keys: readonly (readonly [name: string, path: string])[]
+  /** What a name means. Dashes and underscores are the same. */
+  meaningOf(name: string): Meaning | undefined
+  /** The names under which every record shows what it is. */
+  readonly keys: readonly (readonly [name: string, meaning: Meaning])[]
   /** All names, but those of secrets and of what has to be asked for. */
-  readonly all: readonly (readonly [name: string, path: string])[]
+  readonly all: readonly (readonly [name: string, meaning: Meaning])[]
+  /** Whether the release has a field, or one under it. */
+  isServed(path: string): boolean
 }
 
 export function namesOf(
   resource: Resource,
   thing: string,
   served: Release,
-  spelled: Readonly<Record<string, string>> = {},
+  spelled: Readonly<Record<string, Meaning>> = {},
 ): Names {
-  const paths = new Map(Object.entries(spelled))
+  const meanings = new Map(Object.entries(spelled))
   for (const field of resource.fields.values()) {
     const { path, reference } = field
     if (reference?.part === 'uuid') continue
@@ -41,20 +47,28 @@ export function namesOf(
             ? singular(path)
             : path.replace(/\.name$/, '')
     const plain = underscored(name)
-    if (!paths.has(plain)) paths.set(plain, reference?.part === 'list' ? `${path}.name` : path)
+    if (!meanings.has(plain)) meanings.set(plain, reference?.part === 'list' ? `${path}.name` : path)
   }
-  const nameOf = (path: string) => [...paths].find(([, one]) => one === path)?.[0]
+  const nameOf = (path: string) => [...meanings].find(([, one]) => one === path)?.[0]
   const parents = resource.pathKeys.map((key) => key.replace(/uuid$/, 'name'))
   const own = resource.fields.has('name') ? ['name'] : resource.key
   const identity = [...new Set(['svm.name', ...parents, ...own])]
-  const isPlain = (path: string) => {
-    const field = resource.fields.get(path)
+  const isPlain = (meaning: Meaning) => {
+    if (typeof meaning !== 'string') return true
+    const field = resource.fields.get(meaning)
     if (field === undefined || field.isExpensive || field.shownOnce) return false
     return field.kind.isSecret !== true && isServed(field.since, served)
   }
+  const isThere = (path: string) => {
+    for (const field of resource.fields.values()) {
+      if ((field.path === path || field.path.startsWith(`${path}.`)) && isServed(field.since, served)) return true
+    }
+    return false
+  }
   return {
-    all: [...paths].filter(([, path]) => isPlain(path)),
-    pathOf: (name) => paths.get(underscored(name)),
+    isServed: isThere,
+    all: [...meanings].filter(([, meaning]) => isPlain(meaning)),
+    meaningOf: (name) => meanings.get(underscored(name)),
     keys: identity.flatMap((path) => {
       const name = nameOf(path)
       return name === undefined ? [] : [[name, path] as const]
@@ -62,7 +76,8 @@ export function namesOf(
   }
 }
 
-const underscored = (name: string) => name.toLowerCase().replaceAll(/[-.]/g, '_')
+/** As records show a name. */
+export const underscored = (name: string) => name.toLowerCase().replaceAll(/[-.]/g, '_')
 
 /** Words that end in an s and mean one. */
 const ONE: ReadonlySet<string> = new Set(['dns', 'nis', 'cifs', 'nfs', 'ems', 'qos', 'metrics', 'analytics', 'address'])

@@ -1,51 +1,50 @@
 /**
  * How the command line calls things where that is not what the model calls them. Every resource has a command without
- * being named here; this adds the words that administrators and tools know.
+ * being named here; this adds the words that administrators and tools know. Commands of resources that are not served
+ * are passed over.
  */
+import type { Json } from '../../model/value.ts'
+import { text } from '../../model/kinds/index.ts'
+import type { Meaning } from './names.ts'
+import { always, said } from './phrases.ts'
+import { AUTOSUPPORT } from './spelled-autosupport.ts'
+import { FPOLICY_ENGINE, FPOLICY_EVENT, FPOLICY_POLICY, FPOLICY_SCOPE, FPOLICY_SCOPE_PART } from './spelled-fpolicy.ts'
+import {
+  ADAPTIVE_QOS,
+  AGGREGATE,
+  AGGREGATE_SPACE,
+  DISK,
+  FAILOVER,
+  FIXED_QOS,
+  NODE,
+  PORT,
+  PORT_GROUP,
+  QTREE,
+  SHELF,
+  SNAPSHOT_POLICY,
+} from './spelled-storage.ts'
+import { AUTODELETE, EFFICIENCY_STAT, FOOTPRINT, VOLUME } from './spelled-volumes.ts'
+
 export interface Spelling {
   /** `volume snapshot`. */
   readonly command: string
   /** The resource that it shows and changes. */
   readonly type: string
-  /** Names of fields, beside those that follow from the model: what the command line says, and the field. */
-  readonly names?: Readonly<Record<string, string>>
+  /** Names of fields, beside those that follow from the model: what the command line says, and what it means. */
+  readonly names?: Readonly<Record<string, Meaning>>
+  /** Filters, by these names: the command is about records that pass. */
+  readonly where?: Readonly<Record<string, string>>
+  /** Records of other resources that it shows, too. */
+  readonly also?: readonly { readonly type: string; readonly names: Readonly<Record<string, Meaning>> }[]
+  /** It is about a part of its records, which they have or not. */
+  readonly part?: Part
 }
 
-const VOLUME = {
-  used: 'space.used',
-  available: 'space.available',
-  percent_used: 'space.percent_used',
-  percent_snapshot_space: 'space.snapshot.reserve_percent',
-  size_used_by_snapshots: 'space.snapshot.used',
-  logical_used: 'space.logical_space.used',
-  space_guarantee: 'guarantee.type',
-  junction_path: 'nas.path',
-  policy: 'nas.export_policy.name',
-  security_style: 'nas.security_style',
-  unix_permissions: 'nas.unix_permissions',
-  user: 'nas.uid',
-  group: 'nas.gid',
-  files: 'files.maximum',
-  qos_policy_group: 'qos.policy.name',
-  max_autosize: 'autosize.maximum',
-  min_autosize: 'autosize.minimum',
-  autosize_grow_threshold_percent: 'autosize.grow_threshold',
-  autosize_shrink_threshold_percent: 'autosize.shrink_threshold',
-  tiering_policy: 'tiering.policy',
-  encrypt: 'encryption.enabled',
-  volume_style_extended: 'style',
-  instance_uuid: 'uuid',
-}
-
-const AGGREGATE = {
-  aggregate: 'name',
-  node: 'node.name',
-  size: 'space.block_storage.size',
-  usedsize: 'space.block_storage.used',
-  availsize: 'space.block_storage.available',
-  percent_used: 'space.block_storage.used_percent',
-  volcount: 'volume-count',
-  diskcount: 'block_storage.primary.disk_count',
+export interface Part {
+  /** What is set when one is made and nothing is said of it. */
+  readonly set: Readonly<Record<string, Json>>
+  /** What is taken back when it is removed. */
+  readonly clear: readonly string[]
 }
 
 const INTERFACE = {
@@ -59,20 +58,52 @@ const INTERFACE = {
   is_home: 'location.is_home',
 }
 
+const SVM = { vserver: 'name', aggr_list: 'aggregates.name', type: always('data'), admin_state: 'state' }
+/** The cluster as the SVM that it is administered by. */
+const ADMIN_SVM = { vserver: 'name', uuid: 'uuid', type: always('admin'), state: said('uuid', text(), () => 'running') }
+
 export const spellings: readonly Spelling[] = [
   { command: 'volume', type: 'storage/volumes', names: VOLUME },
-  { command: 'vserver', type: 'svm/svms', names: { vserver: 'name', aggr_list: 'aggregates.name' } },
+  { command: 'volume efficiency stat', type: 'storage/volumes', names: { ...VOLUME, ...EFFICIENCY_STAT } },
+  { command: 'volume footprint', type: 'storage/volumes', names: { ...VOLUME, ...FOOTPRINT } },
+  { command: 'volume snapshot autodelete', type: 'storage/volumes', names: { volume: 'name', ...AUTODELETE } },
+  { command: 'vserver', type: 'svm/svms', names: SVM, also: [{ type: 'cluster', names: ADMIN_SVM }] },
   { command: 'aggr', type: 'storage/aggregates', names: AGGREGATE },
+  { command: 'aggr show-space', type: 'storage/aggregates', names: AGGREGATE_SPACE },
+  { command: 'disk', type: 'storage/disks', names: DISK },
+  { command: 'storage disk', type: 'storage/disks', names: DISK },
+  { command: 'storage shelf', type: 'storage/shelves', names: SHELF },
+  { command: 'storage failover', type: 'cluster/nodes', names: FAILOVER },
   { command: 'storage aggregate', type: 'storage/aggregates', names: AGGREGATE },
   { command: 'snapshot', type: 'storage/volumes/{volume.uuid}/snapshots' },
   { command: 'volume snapshot', type: 'storage/volumes/{volume.uuid}/snapshots' },
-  { command: 'volume snapshot policy', type: 'storage/snapshot-policies' },
-  { command: 'qtree', type: 'storage/qtrees' },
-  { command: 'volume qtree', type: 'storage/qtrees' },
+  { command: 'snapshot policy', type: 'storage/snapshot-policies', names: SNAPSHOT_POLICY },
+  { command: 'volume snapshot policy', type: 'storage/snapshot-policies', names: SNAPSHOT_POLICY },
+  { command: 'qtree', type: 'storage/qtrees', names: QTREE },
+  { command: 'volume qtree', type: 'storage/qtrees', names: QTREE },
   { command: 'volume quota policy rule', type: 'storage/quota/rules' },
   { command: 'volume quota report', type: 'storage/quota/reports' },
   { command: 'volume efficiency policy', type: 'storage/volume-efficiency-policies' },
-  { command: 'qos policy-group', type: 'storage/qos/policies', names: { policy_group: 'name' } },
+  {
+    command: 'qos policy-group',
+    type: 'storage/qos/policies',
+    names: { ...FIXED_QOS, peak_iops: 'adaptive.peak_iops' },
+    where: { peak_iops: 'null' },
+  },
+  {
+    command: 'qos adaptive-policy-group',
+    type: 'storage/qos/policies',
+    names: ADAPTIVE_QOS,
+    where: { peak_iops: '!null' },
+  },
+  { command: 'qos workload', type: 'storage/qos/workloads', names: { class: 'workload_class' } },
+  { command: 'network port', type: 'network/ethernet/ports', names: PORT },
+  {
+    command: 'network port ifgrp',
+    type: 'network/ethernet/ports',
+    names: PORT_GROUP,
+    where: { type: 'lag' },
+  },
   { command: 'network interface', type: 'network/ip/interfaces', names: INTERFACE },
   { command: 'vserver object-store-server', type: 'protocols/s3/services', names: { object_store_server: 'name' } },
   { command: 'vserver object-store-server bucket', type: 'protocols/s3/buckets' },
@@ -81,12 +112,27 @@ export const spellings: readonly Spelling[] = [
   { command: 'vserver object-store-server group', type: 'protocols/s3/services/{svm.uuid}/groups' },
   { command: 'job', type: 'cluster/jobs' },
   { command: 'job schedule', type: 'cluster/schedules' },
-  { command: 'node', type: 'cluster/nodes' },
-  { command: 'system node', type: 'cluster/nodes' },
+  { command: 'node', type: 'cluster/nodes', names: NODE },
+  { command: 'system node', type: 'cluster/nodes', names: NODE },
+  { command: 'system node autosupport', type: 'support/autosupport', names: AUTOSUPPORT },
   { command: 'cluster date', type: 'cluster/nodes', names: { node: 'name', date: 'date' } },
   { command: 'version', type: 'cluster/version', names: { version: 'version.full' } },
   { command: 'cluster identity', type: 'cluster', names: { name: 'name' } },
   { command: 'cluster time-service ntp server', type: 'cluster/ntp/servers' },
   { command: 'security login', type: 'security/accounts', names: { user_or_group_name: 'name', role: 'role.name' } },
   { command: 'event log', type: 'support/ems/events' },
+  { command: 'vserver fpolicy policy', type: 'protocols/fpolicy/{svm.uuid}/policies', names: FPOLICY_POLICY },
+  { command: 'vserver fpolicy policy event', type: 'protocols/fpolicy/{svm.uuid}/events', names: FPOLICY_EVENT },
+  {
+    command: 'vserver fpolicy policy external-engine',
+    type: 'protocols/fpolicy/{svm.uuid}/engines',
+    names: FPOLICY_ENGINE,
+  },
+  {
+    command: 'vserver fpolicy policy scope',
+    type: 'protocols/fpolicy/{svm.uuid}/policies',
+    names: FPOLICY_SCOPE,
+    where: { has_scope: 'true' },
+    part: FPOLICY_SCOPE_PART,
+  },
 ]

@@ -3,12 +3,22 @@ import type { Registry } from '../../model/registry.ts'
 import type { Release } from '../../model/release.ts'
 import type { Resource } from '../../model/resource.ts'
 import { namesOf, wordsOf, type Names } from './names.ts'
-import { spellings } from './spelling.ts'
+import { spellings, type Part } from './spelling.ts'
 
-export interface Command {
-  readonly words: readonly string[]
+/** Records of one resource, by the names that the command has for their fields. */
+export interface Source {
   readonly resource: Resource
   readonly names: Names
+  /** Filters, by these names, that the records of the command pass. */
+  readonly where: Readonly<Record<string, string>>
+}
+
+export interface Command extends Source {
+  readonly words: readonly string[]
+  /** What it shows beside its own records, and does not change. */
+  readonly others: readonly Source[]
+  /** It is a part of its record. */
+  readonly part: Part | undefined
 }
 
 export type CommandTree = ReadonlyMap<string, Command>
@@ -16,22 +26,29 @@ export type CommandTree = ReadonlyMap<string, Command>
 /** The commands by their words, with a blank between: `volume snapshot`. */
 export function commandTree(registry: Registry, served: Release): CommandTree {
   const tree = new Map<string, Command>()
-  const add = (words: readonly string[], resource: Resource, names: Names) => {
-    const command = words.join(' ')
-    if (!tree.has(command)) tree.set(command, { words, resource, names })
+  const add = (command: Command) => {
+    const words = command.words.join(' ')
+    if (!tree.has(words)) tree.set(words, command)
   }
   const byType = new Map(registry.resources.map((resource) => [resource.type, resource]))
-  for (const { command, type, names } of spellings) {
+  for (const { command, type, names, where = {}, also = [], part } of spellings) {
     const resource = byType.get(type)
     if (resource === undefined) continue
     const words = command.split(' ')
-    add(words, resource, namesOf(resource, thingOf(words), served, names))
+    const others = also.flatMap((other): Source[] => {
+      const shown = byType.get(other.type)
+      return shown === undefined
+        ? []
+        : [{ resource: shown, names: namesOf(shown, thingOf(words), served, other.names), where: {} }]
+    })
+    add({ words, resource, names: namesOf(resource, thingOf(words), served, names), where, others, part })
   }
   for (const resource of registry.resources) {
     // These are commands already, with a path of their own.
     if (resource.type.startsWith('private/')) continue
     const words = wordsOf(resource)
-    add(words, resource, namesOf(resource, thingOf(words), served))
+    const names = namesOf(resource, thingOf(words), served)
+    add({ words, resource, names, where: {}, others: [], part: undefined })
   }
   return tree
 }

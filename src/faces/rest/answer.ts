@@ -11,6 +11,7 @@ import { isServed } from '../../model/release.ts'
 import type { Json } from '../../model/value.ts'
 import { answerAsCommand } from '../cli/route-command.ts'
 import { commandQuery, isCommandLine } from './command-line.ts'
+import { withNamed } from './named-in-body.ts'
 import { chooseDialect } from './dialects.ts'
 import { Exchange, type Asked } from './exchange.ts'
 import { failed } from './failed.ts'
@@ -128,9 +129,8 @@ async function route(asked: Asked): Promise<Exchange | RestReply> {
     return { ...refused, headers: { ...refused.headers, allow: allowed.join(', ') } }
   }
   const exchange = new Exchange(asked, behaviour, match, await svmScope(cluster, request.headers))
-  if (!isCommandLine(match.resource)) return exchange
   const named = request.method === 'DELETE' && !isInstance ? exchange.body() : {}
-  return exchange.asking(commandQuery(query, named))
+  return exchange.asking(isCommandLine(match.resource) ? commandQuery(query, named) : withNamed(query, named))
 }
 
 /** Doubled and trailing slashes are forgiven, as clients send them; encoded ones are data. */

@@ -70,7 +70,7 @@ export function readArguments(
   const start = given.get('start')
   const returnRecords = booleanArgument(given, 'return_records', true)
   return {
-    fields,
+    fields: shared(resource, fields),
     filters,
     orders: parseOrder(resource, [...given.getAll('order_by'), ...given.getAll('$orderBy')].join(','), release),
     limit:
@@ -84,6 +84,25 @@ export function readArguments(
     search: isCollection && !resource.fields.has('query') ? searchOf(resource, given, release) : undefined,
     args,
   }
+}
+
+/** Sets of fields that are kept for each resource: programs ask for the same ones again and again. */
+const FIELD_SETS_MAX = 100
+
+const fieldSets = new WeakMap<Resource, Map<string, ReadonlySet<string>>>()
+
+/** The set that has the same fields in the same order, so that what is made of it need not be made anew. */
+function shared(resource: Resource, fields: ReadonlySet<string>): ReadonlySet<string> {
+  const known = fieldSets.get(resource) ?? new Map<string, ReadonlySet<string>>()
+  fieldSets.set(resource, known)
+  const key = [...fields].join(',')
+  const found = known.get(key) ?? fields
+  // The one asked for last is the last to be forgotten.
+  known.delete(key)
+  known.set(key, found)
+  const [oldest] = known.keys()
+  if (known.size > FIELD_SETS_MAX && oldest !== undefined) known.delete(oldest)
+  return found
 }
 
 const SEARCH = new Set(['query', 'query_fields'])

@@ -1,25 +1,19 @@
-/**
- * What is asked of the command line, under /private/cli: names may have dashes, as commands have them. Answers have
- * underscores. A DELETE names what is meant in its body as well as in its query.
- */
+/** What is asked of the command line, under /private/cli: names may have dashes, as commands have them. Answers have underscores. */
 import type { Resource } from '../../model/resource.ts'
 import { isRecord } from '../../model/value.ts'
+import { withNamed } from './named-in-body.ts'
 
 export function isCommandLine(resource: Resource): boolean {
   return resource.path.startsWith('/private/cli/')
 }
 
-/** The query with the names that fields have. */
+/** The query with the names that fields have, and with what the body of a DELETE names. */
 export function commandQuery(query: URLSearchParams, deleted: unknown): URLSearchParams {
   const spelled = new URLSearchParams()
   for (const [name, value] of query) {
     spelled.append(underscored(name), NAMING.has(name) ? underscored(value) : value)
   }
-  for (const [name, value] of Object.entries(isRecord(deleted) ? deleted : {})) {
-    // As it is: no wildcards, no lists.
-    if (typeof value === 'string' || typeof value === 'number') spelled.append(underscored(name), `"${value}"`)
-  }
-  return spelled
+  return withNamed(spelled, deleted, underscored)
 }
 
 /** The body with the names that fields have. */

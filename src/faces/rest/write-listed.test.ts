@@ -1,7 +1,9 @@
 /** POST, PATCH and DELETE of records that a body lists. */
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
+import { JOBS } from '../../core/jobs.ts'
 import { textAt } from '../../model/value.ts'
+import type { Catalog } from '../../ports/catalog.ts'
 import { asList, asText, recordsOf, type Body } from '../../../test/support/body.ts'
 import { NATIVE, startThings, THINGS } from './test-things.ts'
 
@@ -188,4 +190,52 @@ test('a bulk job that a restart interrupts takes back what it had made and what 
   assert.equal(ended['state'], 'failure')
   assert.match(textAt(ended, 'message'), /started anew/)
   assert.equal((await call('GET', `${VOLUMES}?name=r*`)).body['num_records'], 0)
+})
+
+/** A catalog that is there until so many commits were done or, of the last one, only asked for; then it never answers. */
+function mortal(catalog: Catalog, commits: number, isLastDone: boolean): { catalog: Catalog; died: Promise<void> } {
+  const death = Promise.withResolvers<void>()
+  let left = commits
+  const commit: Catalog['commit'] = async (changes) => {
+    left -= 1
+    const outcomes = left > 0 || (left === 0 && isLastDone) ? await catalog.commit(changes) : []
+    if (left > 0) return outcomes
+    death.resolve()
+    return new Promise(() => undefined)
+  }
+  const bound = (_: Catalog, name: keyof Catalog) => (name === 'commit' ? commit : catalog[name].bind(catalog))
+  return { catalog: new Proxy(catalog, { get: bound as never }), died: death.promise }
+}
+
+test('a bulk job that a crash interrupts before or after any of its commits makes all or nothing', async () => {
+  const { catalog, secrets } = cluster.cluster
+  const forgetJobs = async () => {
+    const records = await catalog.records(JOBS)
+    await catalog.commit(records.map(({ key }) => ({ do: 'remove-record', type: JOBS, key })))
+  }
+  await forgetJobs()
+  const made: string[][] = []
+  for (const isLastDone of [false, true]) {
+    for (let commits = 1, isOver = false; !isOver; commits++) {
+      const dying = mortal(catalog, commits, isLastDone)
+      const first = await startThings({ catalog: dying.catalog, isUsed: true, secrets })
+      const run = async () => {
+        const { body } = await first.call('POST', THINGS, { records: [{ name: 'a' }, { name: 'b' }] }, NATIVE)
+        await first.jobs.wait(asText(body['job']?.['uuid']), 5000)
+        return true
+      }
+      isOver = (await Promise.race([run(), dying.died])) === true
+      const { jobs } = await startThings({ catalog, isUsed: true })
+      await jobs.resume()
+      await jobs.drain(30_000)
+      const left = await names()
+      const states = recordsOf((await call('GET', '/api/cluster/jobs?name=thing bulk*&fields=state')).body)
+      const isDone = states.some((job) => asText(job['state']) === 'success')
+      assert.deepEqual(left, isDone ? ['a', 'b'] : [], `${commits} commits, the last ${isLastDone ? 'done' : 'lost'}`)
+      made.push(left)
+      await call('DELETE', `${THINGS}?name=*`)
+      await forgetJobs()
+    }
+  }
+  assert.ok(made.filter((left) => left.length === 0).length > 10, `${made.length} crashes`)
 })

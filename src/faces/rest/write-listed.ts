@@ -1,7 +1,8 @@
 /** POST, PATCH and DELETE of the records that a body lists: a job, and what became of each record. */
 import { failureFrom, resultsOf, type BulkRecord, type BulkVerb } from '../../core/bulk.ts'
 import { failureOf, isActive, JOBS } from '../../core/jobs.ts'
-import { derive, insistOnParents } from '../../core/read.ts'
+import { derive } from '../../core/derive.ts'
+import { insistOnParents } from '../../core/read.ts'
 import { Failure, failures } from '../../model/failure.ts'
 import { isRecord, type Json, type Row, textAt, textOf } from '../../model/value.ts'
 import type { RestReply } from './answer.ts'

@@ -1,13 +1,15 @@
 /** POST, PUT, PATCH and DELETE of one record. */
 import type { VerbName } from '../../core/behaviour.ts'
+import type { Cluster } from '../../core/cluster.ts'
 import { failureOf, isActive } from '../../core/jobs.ts'
 import type { Performed } from '../../core/perform.ts'
-import { derive, findInstance, insistOnParents } from '../../core/read.ts'
+import { derive } from '../../core/derive.ts'
+import { findInstance, insistOnParents } from '../../core/read.ts'
 import { failures } from '../../model/failure.ts'
 import { selectFields } from '../../model/fields.ts'
-import type { Resource } from '../../model/resource.ts'
+import type { Field, Resource } from '../../model/resource.ts'
 import { flatten, nester } from '../../model/shape.ts'
-import { type Json, type Row, textAt } from '../../model/value.ts'
+import { type Json, type Row, textAt, textOf, type Value } from '../../model/value.ts'
 import type { RestReply } from './answer.ts'
 import { changeArguments, writeArguments, type WriteArguments } from './arguments.ts'
 import type { Exchange } from './exchange.ts'
@@ -29,7 +31,7 @@ export async function changeOne(exchange: Exchange, verb: 'modify' | 'remove', b
   const row = await findInstance(cluster, behaviour, match.pathValues, match.instance)
   if (row === undefined) throw failures.notFound(resource.noun, resource.key[0])
   await exchange.insistOn(row, args.filters)
-  const draft = verb === 'modify' ? changes(exchange, body, args.args) : {}
+  const draft = verb === 'modify' ? await changesOf(exchange, body, args.args, row) : {}
   return written(exchange, await exchange.perform(verb, { draft, row, args: args.args }), args, verb)
 }
 
@@ -46,6 +48,36 @@ export function changes(exchange: Exchange, body: unknown, args: Readonly<Record
   const draft = flatten(exchange.resource, body, 'modify', exchange.cluster.release)
   if (Object.keys(draft).length === 0 && Object.keys(args).length === 0) throw failures.nothingToApply()
   return draft
+}
+
+/** The same of one record, whose keys the body may repeat: some tools name in it what the path names. */
+async function changesOf(
+  { cluster, resource }: Exchange,
+  body: unknown,
+  args: Readonly<Record<string, string>>,
+  row: Row,
+): Promise<Row> {
+  const keys = new Set(
+    [...resource.pathKeys, ...resource.key].flatMap((key) => {
+      const { reference } = resource.fields.get(key) ?? {}
+      return reference?.part === 'uuid' ? [key, `${reference.base}.name`] : [key]
+    }),
+  )
+  const draft: Record<string, Value> = flatten(resource, body, 'modify', cluster.release, keys)
+  for (const key of keys) {
+    const field = resource.fields.get(key)
+    const given = draft[key]
+    if (field === undefined || given === undefined || field.set === 'always' || field.set === 'modify') continue
+    if (textOf(given) !== textOf(await keptValue(cluster, field, row))) throw failures.notSettable(key, 'modify')
+    delete draft[key]
+  }
+  if (Object.keys(draft).length === 0 && Object.keys(args).length === 0) throw failures.nothingToApply()
+  return draft
+}
+
+async function keptValue(cluster: Cluster, { path, reference }: Field, row: Row): Promise<Value> {
+  if (reference?.part !== 'name') return row[path] ?? ''
+  return (await cluster.find(reference.type, textAt(row, `${reference.base}.uuid`)))?.['name'] ?? ''
 }
 
 function isObject(value: unknown): value is object {

@@ -66,7 +66,7 @@ export async function newVolumesChanges(cluster: Cluster, work: Work): Promise<C
   if (rows.length === 0) return []
   const svm = await cluster.catalog.record('svm/svms', textAt(rows[0], 'svm.uuid'))
   if (svm === undefined) throw failures.notFound('SVM', 'svm.uuid')
-  await insistOnRoom(cluster, svm.body, rows.length)
+  await insistOnRoom(cluster, svm.body, rows)
   for (const row of rows) await insistOnPath(cluster, row)
   return [
     { do: 'check-record', type: svm.type, key: svm.key, expect: svm.revision },

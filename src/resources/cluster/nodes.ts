@@ -1,9 +1,11 @@
 import { define } from '../../core/behaviour.ts'
+import { plainModify } from '../../core/plain.ts'
 import { processorFiguresOf } from '../../core/metrics/figures.ts'
-import { count, each, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
+import { count, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
 import { textAt } from '../../model/value.ts'
 import { versionFields, versionOf } from '../cluster.ts'
 import { intervalFields, lastSample } from '../metric-readings.ts'
+import { hardwareFields, hardwareReadings } from './nodes/hardware.ts'
 
 export const nodes = define(
   {
@@ -13,18 +15,15 @@ export const nodes = define(
     key: ['uuid'],
     fields: {
       uuid: { doc: 'The UUID of the node.', kind: uuid() },
-      name: { doc: 'The name of the node.', kind: name() },
+      name: { doc: 'The name of the node.', kind: name(), set: 'modify' },
+      location: { doc: 'Where it is.', kind: text({ charactersMax: 255 }), set: 'modify' },
+      owner: { doc: 'Whose it is.', kind: text({ charactersMax: 255 }), set: 'modify', since: '9.9.1' },
       state: { doc: 'Whether it serves.', kind: oneOf('up', 'down') },
       membership: { doc: 'Whether it belongs to the cluster.', kind: oneOf('member', 'available') },
       model: { doc: 'What kind of machine it is.', kind: text() },
-      cluster_interfaces: {
-        doc: 'The addresses at which nodes reach one another. One node needs none.',
-        kind: each({
-          name: { kind: text(), doc: 'Its name.' },
-          uuid: { kind: uuid(), doc: 'Its UUID.' },
-        }),
-      },
       date: { doc: 'What its clock says.', kind: time() },
+      uptime: { doc: 'Seconds since the cluster was last started on it.', kind: count() },
+      ...hardwareFields,
       ...versionFields,
       ...intervalFields('metric.'),
       'metric.processor_utilization': {
@@ -53,9 +52,11 @@ export const nodes = define(
         from: (cluster, rows) => Promise.resolve(rows.map(() => versionOf(cluster))),
       },
       {
-        gives: ['date', 'cluster_interfaces'],
-        from: (cluster, rows) => Promise.resolve(rows.map(() => ({ date: cluster.now(), cluster_interfaces: [] }))),
+        gives: ['date', 'uptime'],
+        from: (cluster, rows) =>
+          Promise.resolve(rows.map(() => ({ date: cluster.now(), uptime: cluster.upSeconds() }))),
       },
+      ...hardwareReadings,
       lastSample((node) => textAt(node, 'uuid'), processorFiguresOf),
       {
         gives: ['statistics'],
@@ -71,5 +72,6 @@ export const nodes = define(
         },
       },
     ],
+    modify: plainModify('cluster/nodes'),
   },
 )

@@ -78,6 +78,7 @@ async function insistOnUnused(cluster: Cluster, key: string): Promise<void> {
 }
 
 const HELD = [
+  ['svm/svms', 'SVM'],
   [BROADCAST_DOMAINS, 'broadcast domain'],
   [ROUTES, 'route'],
 ] as const

@@ -243,3 +243,21 @@ test('accounts of an earlier release are taken over, and log in as before', asyn
   )
   await cluster.close()
 })
+
+test('an account tells how its password is kept, where it has one', async () => {
+  const cluster = await startTestCluster()
+  await cluster.call('POST', '/api/security/accounts', {
+    name: 'bycert',
+    role: 'readonly',
+    applications: [{ application: 'http', authentication_methods: ['certificate'] }],
+  })
+  const { body } = await cluster.call('GET', '/api/security/accounts?fields=name,password_hash_algorithm&order_by=name')
+  assert.deepEqual(
+    recordsOf(body).map((row) => [row['name'], row['password_hash_algorithm']]),
+    [
+      ['admin', 'scrypt'],
+      ['bycert', undefined],
+    ],
+  )
+  await cluster.close()
+})

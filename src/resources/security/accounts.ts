@@ -1,10 +1,10 @@
-import { define } from '../../core/behaviour.ts'
+import { define, type Derivation } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { mayUseHttp } from '../../core/login.ts'
 import { inline } from '../../core/verb.ts'
 import { builtinRoles } from '../../model/access.ts'
 import { failures } from '../../model/failure.ts'
-import { flag, name, secret, text } from '../../model/kinds/index.ts'
+import { flag, name, oneOf, secret, text } from '../../model/kinds/index.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { applicationsKind, settledApplications, USUAL_APPLICATIONS, usesPassword } from './accounts/applications.ts'
 import { clusterOwner, ownerFields, ownerNamed, ownerNames, type Owner } from './owners.ts'
@@ -27,6 +27,12 @@ const codes = {
 } as const
 
 export const roleNames = builtinRoles.map((role) => role.name)
+
+const hashAlgorithm: Derivation = {
+  gives: ['password_hash_algorithm'],
+  from: (_cluster, rows) =>
+    Promise.resolve(rows.map((row) => ({ password_hash_algorithm: row['$password'] === undefined ? null : 'scrypt' }))),
+}
 
 export const accounts = define(
   {
@@ -55,6 +61,11 @@ export const accounts = define(
         kind: secret({ charactersMin: PASSWORD_CHARACTERS_MIN, charactersMax: 128 }),
         set: 'always',
       },
+      password_hash_algorithm: {
+        doc: 'How the password is kept: always by `scrypt`. Not set where there is none.',
+        kind: oneOf('scrypt'),
+        since: '9.11.1',
+      },
       comment: { doc: 'Whose account it is.', kind: text({ charactersMax: 128 }), set: 'always' },
       locked: { doc: 'Whether logins are refused.', kind: flag(), set: 'always', default: false },
     },
@@ -65,7 +76,7 @@ export const accounts = define(
         isSame: (cluster, row, given) => cluster.secrets.checkPassword(given, textAt(row, '$password')),
       },
     },
-    derive: [ownerNames],
+    derive: [ownerNames, hashAlgorithm],
     create: inline({
       example: { name: 'account_example', password: 'a password to show', 'role.name': 'readonly' },
       async plan(cluster, { draft }) {

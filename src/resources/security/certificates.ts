@@ -28,6 +28,8 @@ const SERIALS = `${CERTIFICATES}:serial`
 /** What clients of the interface know these failures by. */
 const codes = { type: 3_735_622 } as const
 
+const withoutUse = plainRemove(CERTIFICATES)
+
 export const certificates = define(
   {
     path: `/${CERTIFICATES}`,
@@ -106,7 +108,16 @@ export const certificates = define(
         },
       },
     }),
-    remove: plainRemove(CERTIFICATES),
+    remove: {
+      ...withoutUse,
+      async plan(cluster, request) {
+        const [self] = await cluster.rows('cluster')
+        if (self?.['certificate.uuid'] === request.row?.['uuid']) {
+          throw failures.inUse('It is the certificate of the cluster. Give that another one first.')
+        }
+        return withoutUse.plan(cluster, request)
+      },
+    },
   },
 )
 

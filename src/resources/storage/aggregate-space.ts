@@ -30,8 +30,13 @@ export interface AggregateSpace {
   readonly availableBytes: number
   /** Used by volumes, deleted ones in the recovery queue included, or promised to them. */
   readonly footprintBytes: number
+  /** The part of these that holds something already. */
+  readonly storedBytes: number
   readonly provisionedBytes: number
   readonly volumes: number
+  /** Files of the disk, whoever has them; 0 where it has no limit of them. */
+  readonly filesMax: number
+  readonly filesUsed: number
 }
 
 export async function spaceOf(cluster: Cluster, aggregate: string): Promise<AggregateSpace> {
@@ -46,8 +51,11 @@ export async function spaceOf(cluster: Cluster, aggregate: string): Promise<Aggr
     sizeBytes: disk === undefined ? 0 : disk.usedBytes + disk.availableBytes,
     availableBytes,
     footprintBytes: sums.usedBytes + sums.promisedBytes + queued,
+    storedBytes: sums.usedBytes + queued,
     provisionedBytes: sums.sizeBytes,
     volumes: sums.volumes,
+    filesMax: disk?.filesMax ?? 0,
+    filesUsed: disk?.filesUsed ?? 0,
   }
 }
 

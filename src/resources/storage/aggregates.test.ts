@@ -7,6 +7,7 @@ import { VolumesFailure } from '../../ports/volumes.ts'
 const AGGREGATES = '/api/storage/aggregates'
 const VOLUMES = '/api/storage/volumes'
 const TB = 2 ** 40
+const GB = 2 ** 30
 
 function create(cluster: TestCluster, name: string, path: string) {
   return cluster.call('POST', AGGREGATES, { name, block_storage: { path } })
@@ -138,7 +139,8 @@ test('an aggregate that names no folder lies beside the oldest, and keeps of how
   assert.equal((await cluster.call('POST', AGGREGATES, { name: 'aggr2', node: 'node1', ...disks })).status, 201)
   const path = `${AGGREGATES}/${await cluster.uuidOf(AGGREGATES, 'aggr2')}`
   const { body } = await cluster.call('GET', `${path}?fields=block_storage,node`)
-  assert.deepEqual([body['node']?.['name'], body['block_storage']?.['primary']], ['node1', { disk_count: 5 }])
+  assert.equal(body['node']?.['name'], 'node1')
+  assert.equal(body['block_storage']?.['primary']?.['disk_count'], 5)
   assert.equal(body['block_storage']?.['path'], `/disk2/aggregate-${path.split('/').at(-1)}`)
   assert.equal((await cluster.call('PATCH', path, { 'block_storage.primary.disk_count': 6 })).status, 200)
   const after = await cluster.call('GET', `${path}?fields=name,block_storage.primary`)
@@ -162,5 +164,78 @@ test('what an aggregate does not do for its volumes is refused by name', async (
     })
     assert.deepEqual([refused.status, refused.body['error']?.['target']], [422, field])
   }
+  await cluster.close()
+})
+
+test('an aggregate tells of its disk what monitoring asks, as of one without RAID, caches and mirrors', async () => {
+  const cluster = await startTestCluster({ isBare: true })
+  const path = `${AGGREGATES}/${await cluster.uuidOf(AGGREGATES, 'aggr1')}`
+  const { body } = await cluster.call(
+    'GET',
+    `${path}?fields=block_storage,data_encryption,cloud_storage,inode_attributes,snapshot`,
+  )
+  const { path: _path, ...blocks } = body['block_storage'] ?? {}
+  assert.deepEqual(blocks, {
+    primary: { disk_count: 1, raid_type: 'raid0', disk_class: 'virtual', disk_type: 'vm_disk', raid_size: 0 },
+    mirror: { enabled: false, state: 'unmirrored' },
+    plexes: [],
+    storage_type: 'vmdisk',
+    uses_partitions: false,
+    hybrid_cache: { enabled: false, disk_count: 0, size: 0, used: 0 },
+  })
+  assert.deepEqual(body['data_encryption'], { software_encryption_enabled: false, drive_protection_enabled: false })
+  assert.deepEqual(body['cloud_storage'], { stores: [] })
+  assert.deepEqual(
+    [body['inode_attributes']?.['files_total'], body['inode_attributes']?.['used_percent']],
+    [2 ** 20, 0],
+  )
+  assert.deepEqual(body['snapshot'], { files_total: 0, files_used: 0, max_files_available: 0, max_files_used: 0 })
+  await cluster.close()
+})
+
+test('what is told of the space of an aggregate adds up', async () => {
+  const cluster = await startTestCluster({ isBare: true, capacityBytes: 1000 * GB })
+  const svm = await cluster.call('POST', '/api/svm/svms', { name: 'svm2' })
+  assert.equal(svm.status, 201)
+  const made = { name: 'v1', svm: 'svm2', size: '100g', guarantee: { type: 'volume' } }
+  assert.equal((await cluster.call('POST', VOLUMES, made)).status, 201)
+  const path = `${AGGREGATES}/${await cluster.uuidOf(AGGREGATES, 'aggr1')}`
+  const { body } = await cluster.call('GET', `${path}?fields=space,volume-count,volume_count`)
+  const blocks = body['space']?.['block_storage'] ?? {}
+  assert.deepEqual(
+    ['used', 'available', 'used_including_snapshot_reserve', 'physical_used', 'aggregate_metadata'].map((word) =>
+      asNumber(blocks[word]),
+    ),
+    [100 * GB, 900 * GB, 100 * GB, 0, 0],
+  )
+  assert.deepEqual([blocks['volume_footprints_percent'], body['space']?.['footprint_percent']], [10, 10])
+  assert.deepEqual([body['volume-count'], body['volume_count']], [1, 1])
+  assert.deepEqual(body['space']?.['efficiency_without_snapshots_flexclones'], {
+    logical_used: 0,
+    savings: 0,
+    ratio: 1,
+  })
+  await cluster.close()
+})
+
+test('the operations of an aggregate are those of its volumes', async () => {
+  const cluster = await startTestCluster()
+  const count = async (volume: string, ops: number) => {
+    const row = await cluster.uuidOf(VOLUMES, volume)
+    const add = { write_ops: ops, write_latency: ops * 2000, bytes_written: ops * 4096 }
+    await cluster.cluster.catalog.commit([{ do: 'count', table: 'volume', row, add }])
+  }
+  const { metrics } = cluster.cluster
+  const startMs = Math.ceil((cluster.clock.now() + 1) / 15_000) * 15_000
+  await metrics.sample(startMs)
+  await count('vol1', 15)
+  await count('svm1_s3_root', 30)
+  await metrics.sample(startMs + 15_000)
+  const path = `${AGGREGATES}/${await cluster.uuidOf(AGGREGATES, 'aggr1')}`
+  const { body } = await cluster.call('GET', `${path}?fields=statistics,metric`)
+  assert.equal(body['statistics']?.['status'], 'ok')
+  assert.deepEqual(body['statistics']?.['iops_raw'], { read: 0, write: 45, other: 0, total: 45 })
+  assert.deepEqual(body['statistics']?.['throughput_raw']?.['total'], 45 * 4096)
+  assert.deepEqual([body['metric']?.['iops']?.['total'], body['metric']?.['latency']?.['write']], [3, 2000])
   await cluster.close()
 })

@@ -1,6 +1,6 @@
 import { define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
-import { bytes, each, oneOf, text, uuid } from '../../model/kinds/index.ts'
+import { bytes, count, each, flag, oneOf, text, uuid } from '../../model/kinds/index.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { diskOf } from './aggregate-space.ts'
 
@@ -22,6 +22,17 @@ export const disks = define(
       state: { doc: 'Always `present`: one whose folder is not there is not seen.', kind: oneOf('present') },
       usable_size: { doc: 'Bytes of the file system that may be used.', kind: bytes() },
       physical_size: { doc: 'Bytes that the file system has.', kind: bytes(), since: '9.11.1' },
+      bytes_per_sector: { doc: 'The bytes in which the file system counts.', kind: count(), since: '9.9.1' },
+      sector_count: { doc: 'How often it has these.', kind: count(), since: '9.9.1' },
+      model: { doc: 'Always `file system`: the machine knows what it is made of.', kind: oneOf('file system') },
+      serial_number: { doc: 'The same as uid: drives are not seen.', kind: text() },
+      pool: { doc: 'Always `none`: it is mirrored with no other.', kind: oneOf('none') },
+      protection_mode: {
+        doc: 'Always `open`: it does not lock itself, as far as is seen.',
+        kind: oneOf('open'),
+        since: '9.7',
+      },
+      self_encrypting: { doc: 'Whether it encrypts by itself. Not as far as is seen.', kind: flag(), since: '9.7' },
       aggregates: {
         doc: 'The aggregates whose folders lie on it.',
         kind: each({
@@ -57,6 +68,13 @@ async function diskRows(cluster: Cluster): Promise<Row[]> {
       state: 'present',
       usable_size: space.usedBytes + space.availableBytes,
       physical_size: space.sizeBytes,
+      bytes_per_sector: space.blockBytes,
+      sector_count: Math.floor(space.sizeBytes / space.blockBytes),
+      model: 'file system',
+      serial_number: space.disk,
+      pool: 'none',
+      protection_mode: 'open',
+      self_encrypting: false,
       aggregates: [...(Array.isArray(others) ? others : []), aggregate],
       'node.name': node['name'] ?? '',
       'node.uuid': node['uuid'] ?? '',

@@ -174,6 +174,8 @@ test('an aggregate tells what its volumes hold and what of it is saved', async (
     '/api/storage/aggregates?fields=space.efficiency,space.efficiency_without_snapshots',
   )
   const space = recordsOf(body)[0]?.['space']
-  const expected = { logical_used: 100, savings: 75, ratio: 4 }
-  assert.deepEqual([space?.['efficiency'], space?.['efficiency_without_snapshots']], [expected, expected])
+  for (const base of ['efficiency', 'efficiency_without_snapshots']) {
+    const { logical_used: held, savings, ratio } = space?.[base] ?? {}
+    assert.deepEqual([held, savings, ratio], [100, 75, 4], base)
+  }
 })

@@ -183,3 +183,22 @@ test('a qtree has a path where its volume has one', async () => {
   }
   await cluster.close()
 })
+
+test('the operations of a volume are those of its default qtree; in the others nothing can lie', async () => {
+  const cluster = await startTestCluster()
+  const volume = await cluster.uuidOf('/api/storage/volumes', 'vol1')
+  await cluster.call('POST', '/api/storage/qtrees', { name: 'q1', svm: 'svm1', volume: 'vol1' })
+  const add = { read_ops: 7, read_latency: 700, bytes_read: 4096 }
+  await cluster.cluster.catalog.commit([{ do: 'count', table: 'volume', row: volume, add }])
+  const { body } = await cluster.call('GET', '/api/storage/qtrees?volume.name=vol1&fields=id,statistics&order_by=id')
+  const told = recordsOf(body).map(({ id, statistics }) => [
+    id,
+    statistics?.['iops_raw']?.['read'],
+    statistics?.['status'],
+  ])
+  assert.deepEqual(told, [
+    [0, 7, 'ok'],
+    [1, 0, 'ok'],
+  ])
+  await cluster.close()
+})

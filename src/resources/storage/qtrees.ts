@@ -2,6 +2,7 @@ import { define, type Derivation } from '../../core/behaviour.ts'
 import { count, oneOf, text } from '../../model/kinds/index.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { exportPolicyFields, exportPolicyReading } from '../protocols/nfs/named-export-policy.ts'
+import { totalFields, totals } from '../metric-readings.ts'
 import { tagFields } from '../tags.ts'
 import { createQtree, modifyQtree, QTREE_ID_MAX, QTREES, qtreesOf, removeQtree } from './qtree-verbs.ts'
 
@@ -23,6 +24,24 @@ const exportPolicies = exportPolicyReading('export_policy', async (cluster, row)
   const volume = await cluster.find('storage/volumes', textAt(row, 'volume.uuid'))
   return volume?.['nas.export_policy.id']
 })
+
+/** All objects of a volume lie in its default qtree, so its operations are those of that. */
+const operations: Derivation = {
+  gives: ['statistics'],
+  async from(cluster, rows, once) {
+    const isDefault = ({ id }: Row) => id === 0
+    const counted = await ofVolume.from(cluster, rows.filter(isDefault), once)
+    let at = 0
+    const nothing = { ...NO_OPERATIONS, 'statistics.timestamp': cluster.now() }
+    return rows.map((row) => (isDefault(row) ? (counted[at++] ?? nothing) : nothing))
+  },
+}
+
+const ofVolume = totals('volume', (row) => textAt(row, 'volume.uuid'))
+
+const NO_OPERATIONS: Row = Object.fromEntries(
+  Object.keys(totalFields()).map((path) => [path, path.endsWith('.status') ? 'ok' : 0]),
+)
 
 export const qtrees = define(
   {
@@ -85,6 +104,7 @@ export const qtrees = define(
       },
       path: { doc: 'Where clients see it, once its volume has a path.', kind: text() },
       'nas.path': { doc: 'The same.', kind: text(), since: '9.9.1' },
+      ...totalFields(),
       ...tagFields,
     },
   },
@@ -97,7 +117,7 @@ export const qtrees = define(
       )
       return volumes.flatMap((volume) => qtreesOf(volume, records.get(textAt(volume, 'uuid')) ?? []))
     },
-    derive: [paths, exportPolicies],
+    derive: [paths, exportPolicies, operations],
     create: createQtree,
     modify: modifyQtree,
     remove: removeQtree,

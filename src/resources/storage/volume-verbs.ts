@@ -49,7 +49,9 @@ import {
   retentionHours,
   TREES_LOCK,
 } from './volumes/recovery-queue.ts'
+import { withSize } from './volumes/size.ts'
 import { isReadOnly } from './volumes/types.ts'
+import { insistOnStorage } from '../svm/storage-limit.ts'
 import { insistOnRoom } from '../svm/svm-fields.ts'
 
 const MB = 2 ** 20
@@ -80,7 +82,7 @@ export const createVolume = job({
   async plan(cluster, { draft: given }) {
     const name = textAt(given, 'name')
     const svm = textAt(given, 'svm.uuid')
-    const draft = await withExportPolicy(cluster, given, EXPORT_POLICY, svm)
+    const draft = await withExportPolicy(cluster, withSize(given), EXPORT_POLICY, svm)
     if ((await cluster.keyOfName('storage/volumes', name, svm)) !== undefined) {
       throw failures.duplicate(`A volume named "${name}"`, 'name', 917526)
     }
@@ -88,7 +90,6 @@ export const createVolume = job({
     if (cluster.locks.isHeld(lock))
       throw failures.duplicate(`A volume named "${name}", still being made,`, 'name', 13107405)
     const owner = await cluster.find('svm/svms', svm)
-    await insistOnRoom(cluster, owner)
     const parent = await parentOf(cluster, draft)
     const aggregate = await chooseAggregate(cluster, draft, parent)
     const key = uuidOfNew(cluster, draft)
@@ -100,6 +101,7 @@ export const createVolume = job({
       aggregates: [{ uuid: aggregate }],
       create_time: cluster.now(),
     }
+    await insistOnRoom(cluster, owner, [input])
     await insistOnSpace(cluster, aggregate, input)
     return { key, input, locks: [lock] }
   },
@@ -145,7 +147,7 @@ async function writeRecord(cluster: Cluster, work: Work): Promise<void> {
     await insistOnPath(cluster, input)
     const svm = await cluster.catalog.record('svm/svms', textAt(input, 'svm.uuid'))
     if (svm === undefined) throw failures.notFound('SVM', 'svm.uuid')
-    await insistOnRoom(cluster, svm.body)
+    await insistOnRoom(cluster, svm.body, [input])
     await cluster.commit([
       { do: 'check-record', type: svm.type, key: svm.key, expect: svm.revision },
       ...newVolumeChanges(cluster, input),
@@ -186,7 +188,7 @@ export const modifyVolume = job({
   async plan(cluster, { row = {}, draft: asGiven, args: givenArgs }) {
     const key = textAt(row, 'uuid')
     const { args, draft: given } = restoreOf(givenArgs, asGiven)
-    const draft = await withExportPolicy(cluster, given, EXPORT_POLICY, textAt(row, 'svm.uuid'))
+    const draft = await withExportPolicy(cluster, withSize(given), EXPORT_POLICY, textAt(row, 'svm.uuid'))
     const move = await plannedMove(cluster, row, draft, args)
     if (move !== undefined) return move
     const { asked, others } = movementOf(draft)
@@ -229,6 +231,11 @@ export const modifyVolume = job({
           const after = await withEfficiency(cluster, sized, given)
           const aggregate = aggregateOf(before)
           if (after['size'] !== before['size'] || after['guarantee.type'] !== before['guarantee.type']) {
+            await insistOnStorage(
+              cluster,
+              await cluster.find('svm/svms', textAt(after, 'svm.uuid')),
+              Number(after['size']) - Number(before['size']),
+            )
             await insistOnSpace(cluster, aggregate, after)
           }
           await insistOnName(cluster, after)

@@ -8,6 +8,8 @@ import { createVolume, modifyVolume, removeVolume, VOLUME_BYTES_MAX, VOLUME_BYTE
 import { autosizeFields } from './volumes/autosize.ts'
 import { cloneFields, cloneReadings } from './volumes/clone-fields.ts'
 import { reserveFields } from './volumes/reserve.ts'
+import { fileSettingFields, fileSettingReadings } from './volumes/file-settings.ts'
+import { finerSpaceFields, finerSpaceReadings } from './volumes/space-fields.ts'
 import { quotaFields, volumeQuota } from './volumes/quota.ts'
 import { keptFields, keptReadings } from './volumes/kept.ts'
 import { nasFields } from './volumes/nas.ts'
@@ -68,6 +70,7 @@ export const volumes = define(
       'qos.policy': { doc: 'Its ceilings of throughput.', ref: 'storage/qos/policies', set: 'always' },
       ...nasFields,
       ...keptFields,
+      ...fileSettingFields,
       ...quotaFields,
       ...movementFields,
       ...efficiencyFields,
@@ -75,7 +78,12 @@ export const volumes = define(
       create_time: { doc: 'When it was made.', kind: time() },
       snapshot_count: { doc: 'How many snapshots it has.', kind: count(), since: '9.10.1' },
       is_object_store: { doc: 'Whether it is the root volume of an object store server.', kind: flag() },
-      'space.size': { doc: 'The same as size.', kind: bytes() },
+      'space.size': {
+        doc: 'The same as size.',
+        kind: bytes({ min: VOLUME_BYTES_MIN, max: VOLUME_BYTES_MAX }),
+        set: 'always',
+        isOrder: true,
+      },
       'space.used': {
         doc: 'Bytes that objects and open uploads are stored in, and snapshots beyond what is reserved for them.',
         kind: bytes(),
@@ -84,6 +92,7 @@ export const volumes = define(
       'space.percent_used': { doc: 'Used, in percent of the size without the reserve.', kind: count(), since: '9.9.1' },
       ...reserveFields,
       'space.footprint': { doc: 'Bytes it takes from its aggregate, its guarantee included.', kind: bytes() },
+      ...finerSpaceFields,
       ...cloneFields,
       ...restoreFields,
       ...membershipFields,
@@ -96,6 +105,8 @@ export const volumes = define(
       ...volumeSpace,
       ...cloneReadings,
       ...keptReadings,
+      ...fileSettingReadings,
+      ...finerSpaceReadings,
       volumeQuota,
       movement,
       volumeEfficiency,

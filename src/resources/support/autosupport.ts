@@ -1,10 +1,12 @@
 import { define } from '../../core/behaviour.ts'
 import { singletonActs } from '../../core/singleton.ts'
-import { flag, list, oneOf } from '../../model/kinds/index.ts'
+import { bytes, count, flag, list, oneOf } from '../../model/kinds/index.ts'
 import { hostAddress, mailAddress, webAddress } from './addresses.ts'
 
 /** Addresses in one list, as the documentation of the interface has it. */
 const ADDRESSES_MAX = 5
+
+const wish = (doc: string, byDefault: boolean) => ({ doc, kind: flag(), set: 'modify', default: byDefault }) as const
 
 export const autosupport = define(
   {
@@ -42,6 +44,26 @@ export const autosupport = define(
         set: 'modify',
       },
       proxy_url: { doc: 'The proxy by which web servers are reached.', kind: webAddress(), set: 'modify' },
+      note_to: {
+        doc: 'Who of your own gets a short note.',
+        kind: list(mailAddress(), { elementsMax: ADDRESSES_MAX }),
+        set: 'modify',
+      },
+      post_url: { doc: 'The web server that takes them.', kind: webAddress(), set: 'modify' },
+      retry_count: { doc: 'How often one is tried.', kind: count({ min: 5, max: 4096 }), set: 'modify', default: 15 },
+      max_http_size: { doc: 'The largest that goes by the web. 0: any.', kind: bytes(), set: 'modify', default: 0 },
+      max_smtp_size: {
+        doc: 'The largest that goes by mail. 0: any.',
+        kind: bytes(),
+        set: 'modify',
+        default: 5_242_880,
+      },
+      has_hostname_in_subject: wish('Whether the subject of mails names the host.', false),
+      collects_disk_health: wish('Whether they are to tell of the health of disks.', true),
+      collects_performance: wish('Whether they are to tell how fast the cluster is.', true),
+      collects_locally: wish('Whether they are to be kept where nobody gets them.', true),
+      reminds: wish('Whether somebody is to be reminded where they are not wanted.', true),
+      validates_certificates: wish('Whether certificates of web servers are to be checked.', true),
       smtp_encryption: {
         doc: 'How mails are hidden on their way.',
         kind: oneOf('none', 'start_tls'),

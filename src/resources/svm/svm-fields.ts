@@ -1,9 +1,16 @@
 /** What an SVM allows of its volumes and clients, and whether it has room for another volume. */
+import type { Derivation } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { failures } from '../../model/failure.ts'
-import { flag } from '../../model/kinds/index.ts'
+import { bytes, flag, list, oneOf, only, uuid } from '../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
+import { DEFAULT, IPSPACES } from '../network/names.ts'
+import { CIFS_SERVICES } from '../protocols/cifs/services.ts'
+import { NFS_SERVICES } from '../protocols/nfs/services.ts'
+import { spaceOf } from '../storage/aggregate-space.ts'
+import { usual } from '../usual.ts'
+import { insistOnStorage } from './storage-limit.ts'
 
 export const UNLIMITED = 'unlimited'
 
@@ -30,16 +37,142 @@ export const serviceFields: Readonly<Record<string, FieldDeclaration>> = Object.
   ]),
 )
 
+/** Where names of users, hosts and so on are looked up, unless it is said. */
+const SOURCES: Readonly<Record<string, readonly string[]>> = {
+  hosts: ['files', 'dns'],
+  passwd: ['files'],
+  group: ['files'],
+  netgroup: ['files'],
+  namemap: ['files'],
+}
+
+const settings: Readonly<Record<string, FieldDeclaration>> = {
+  ...Object.fromEntries(
+    Object.keys(SOURCES).map((base): [string, FieldDeclaration] => [
+      `nsswitch.${base}`,
+      {
+        doc: `Where ${base} are looked up, in order. Kept.`,
+        kind: list(oneOf('files', 'dns', 'ldap', 'nis'), { elementsMax: 4 }),
+        set: 'always',
+      },
+    ]),
+  ),
+  auto_enable_analytics: {
+    doc: 'Whether files of new volumes are to be analysed. Kept.',
+    kind: flag(),
+    set: 'always',
+    since: '9.12.1',
+  },
+  auto_enable_activity_tracking: {
+    doc: 'Whether activity of new volumes is to be tracked. Kept.',
+    kind: flag(),
+    set: 'always',
+    since: '9.12.1',
+  },
+  anti_ransomware_default_volume_state: {
+    doc: 'Whether new volumes are watched for ransomware. They are not.',
+    kind: only(
+      'disabled',
+      oneOf('disabled', 'dry_run'),
+      'nothing looks for ransomware. Take snapshots, and lock them.',
+    ),
+    set: 'always',
+    since: '9.10.1',
+  },
+}
+
+/** Services that an SVM may have, by the path of their records. */
+const SERVICES = [
+  ['nfs', NFS_SERVICES],
+  ['cifs', CIFS_SERVICES],
+  ['s3', 'protocols/s3/services'],
+] as const
+
+export const settingFields: Readonly<Record<string, FieldDeclaration>> = {
+  ...settings,
+  ...Object.fromEntries(
+    SERVICES.map(([service]): [string, FieldDeclaration] => [
+      `${service}.enabled`,
+      { doc: `Whether it has a service of ${service.toUpperCase()} that is enabled.`, kind: flag() },
+    ]),
+  ),
+  'ipspace.uuid': { doc: 'The UUID of that IPspace.', kind: uuid() },
+}
+
+const services: Derivation = {
+  gives: SERVICES.map(([service]) => `${service}.enabled`),
+  async from(cluster, rows) {
+    const enabled = await Promise.all(
+      SERVICES.map(async ([service, type]) => {
+        const on = (await cluster.rows(type)).filter((row) => row['enabled'] === true)
+        return [`${service}.enabled`, new Set(on.map((row) => row['svm.uuid']))] as const
+      }),
+    )
+    return rows.map((row) => Object.fromEntries(enabled.map(([path, svms]) => [path, svms.has(row['uuid'] ?? '')])))
+  },
+}
+
+const ipspace: Derivation = {
+  gives: ['ipspace.uuid'],
+  async from(cluster, rows) {
+    const spaces = new Map((await cluster.rows(IPSPACES)).map((space) => [space['name'], space['uuid'] ?? null]))
+    return rows.map((row) => ({ 'ipspace.uuid': spaces.get(row['ipspace.name'] ?? DEFAULT) ?? null }))
+  },
+}
+
+/** What is shown of an aggregate that the volumes of an SVM may be made in. */
+export const aggregateMembers = {
+  available_size: { kind: bytes(), doc: 'Bytes that new data or guarantees can have.' },
+  state: { kind: oneOf('online', 'offline'), doc: 'Whether its folder is there.' },
+  type: { kind: oneOf('vmdisk'), doc: 'Always `vmdisk`.' },
+  snaplock_type: { kind: oneOf('non_snaplock'), doc: 'Always `non_snaplock`.' },
+} as const
+
+const aggregates: Derivation = {
+  gives: ['aggregates'],
+  async from(cluster, rows, once) {
+    const shown: Row[] = []
+    for (const row of rows) {
+      const list: Row[] = []
+      for (const one of (row['aggregates'] ?? []) as readonly Row[]) {
+        const key = textAt(one, 'uuid')
+        const { isThere, availableBytes } = await once(`space of ${key}`, () => spaceOf(cluster, key))
+        const state = isThere ? 'online' : 'offline'
+        list.push({ ...one, available_size: availableBytes, state, type: 'vmdisk', snaplock_type: 'non_snaplock' })
+      }
+      shown.push({ aggregates: list })
+    }
+    return shown
+  },
+}
+
+export const settingReadings: readonly Derivation[] = [
+  services,
+  ipspace,
+  aggregates,
+  usual({
+    ...Object.fromEntries(Object.entries(SOURCES).map(([base, sources]) => [`nsswitch.${base}`, sources])),
+    auto_enable_analytics: false,
+    auto_enable_activity_tracking: false,
+    anti_ransomware_default_volume_state: 'disabled',
+  }),
+]
+
 /** The snapshot policy of an SVM that names none. */
 export async function usualPolicy(cluster: Cluster): Promise<Row> {
   return { 'snapshot_policy.uuid': (await cluster.keyOfName('storage/snapshot-policies', 'default')) ?? null }
 }
 
-/** Fails when the SVM may not have so many more volumes. */
-export async function insistOnRoom(cluster: Cluster, svm: Row | undefined, more = 1): Promise<void> {
+/** Fails when the SVM may not have so many more volumes, or not the storage for them. */
+export async function insistOnRoom(cluster: Cluster, svm: Row | undefined, fresh: readonly Row[]): Promise<void> {
+  await insistOnStorage(
+    cluster,
+    svm,
+    fresh.reduce((sum, { size }) => sum + Number(size), 0),
+  )
   const most = textAt(svm, 'max_volumes') || UNLIMITED
   if (svm === undefined || most === UNLIMITED) return
   const volumes = await cluster.rows('storage/volumes', textAt(svm, 'uuid'))
-  if (volumes.length + more <= Number(most)) return
+  if (volumes.length + fresh.length <= Number(most)) return
   throw failures.inUse(`The SVM "${textAt(svm, 'name')}" has ${volumes.length} volumes, and may have ${most}.`)
 }

@@ -50,3 +50,58 @@ test('volumes made without a snapshot policy have that of their SVM, which stays
   assert.equal((await cluster.call('DELETE', policy)).status, 200)
   await cluster.close()
 })
+
+test('the volumes of an SVM have no more storage together than its limit, however they come by it', async () => {
+  const cluster = await startTestCluster()
+  await cluster.call('POST', SVMS, { name: 's', storage: { limit: '100m', limit_threshold_alert: 50 } })
+  const path = `${SVMS}/${await cluster.uuidOf(SVMS, 's')}`
+  const make = (name: string, size: string) =>
+    cluster.call('POST', VOLUMES, { name, svm: 's', size, 'guarantee.type': 'none' })
+  assert.equal((await make('v', '60m')).status, 201)
+  const refused = await make('w', '41m')
+  assert.deepEqual([refused.status, refused.body['error']?.['target']], [422, 'size'])
+  assert.match(asText(refused.body['error']?.['message']), /40 MB of its storage limit left/)
+  assert.equal((await make('w', '40m')).status, 201)
+  const volume = `${VOLUMES}/${await cluster.uuidOf(VOLUMES, 'v')}`
+  assert.equal((await cluster.call('PATCH', volume, { size: '61m' })).status, 422)
+  assert.equal((await cluster.call('PATCH', volume, { size: '50m' })).status, 200)
+  const { body } = await cluster.call('GET', `${path}?fields=storage`)
+  assert.deepEqual(body['storage'], {
+    limit: 100 * 2 ** 20,
+    limit_threshold_alert: 50,
+    allocated: 90 * 2 ** 20,
+    available: 10 * 2 ** 20,
+    used_percentage: 90,
+    limit_threshold_exceeded: true,
+  })
+  assert.equal((await cluster.call('PATCH', path, { 'storage.limit': '89m' })).status, 422)
+  assert.equal((await cluster.call('PATCH', path, { 'storage.limit': 0 })).status, 200)
+  assert.equal((await make('x', '1g')).status, 201)
+  const after = await cluster.call('GET', `${path}?fields=storage`)
+  assert.deepEqual([after.body['storage']?.['limit'], after.body['storage']?.['available']], [0, undefined])
+  await cluster.close()
+})
+
+test('an SVM tells of its services, its aggregates, and where it looks up names', async () => {
+  const cluster = await startTestCluster()
+  await cluster.call('POST', SVMS, { name: 's', aggregates: ['aggr1'], nsswitch: { hosts: ['dns', 'files'] } })
+  await cluster.call('POST', '/api/protocols/nfs/services', { svm: 's' })
+  const path = `${SVMS}/${await cluster.uuidOf(SVMS, 's')}`
+  const fields = 'nfs.enabled,cifs.enabled,s3.enabled,nsswitch,ipspace,aggregates,anti_ransomware_default_volume_state'
+  const { body } = await cluster.call('GET', `${path}?fields=${fields}`)
+  assert.deepEqual([body['nfs'], body['cifs'], body['s3']], [{ enabled: true }, { enabled: false }, { enabled: false }])
+  assert.deepEqual(body['nsswitch'], {
+    hosts: ['dns', 'files'],
+    passwd: ['files'],
+    group: ['files'],
+    netgroup: ['files'],
+    namemap: ['files'],
+  })
+  assert.equal(body['ipspace']?.['uuid'], await cluster.uuidOf('/api/network/ipspaces', 'Default'))
+  const { uuid: _, available_size: available, ...aggregate } = body['aggregates']?.[0] ?? {}
+  assert.deepEqual(aggregate, { name: 'aggr1', state: 'online', type: 'vmdisk', snaplock_type: 'non_snaplock' })
+  assert.ok(Number(available) > 0)
+  const refused = await cluster.call('PATCH', path, { anti_ransomware_default_volume_state: 'dry_run' })
+  assert.deepEqual([refused.status, body['anti_ransomware_default_volume_state']], [422, 'disabled'])
+  await cluster.close()
+})

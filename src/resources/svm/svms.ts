@@ -1,18 +1,27 @@
 import { define, type Derivation } from '../../core/behaviour.ts'
-import type { Cluster } from '../../core/cluster.ts'
+import { MADE_FOR, type Cluster } from '../../core/cluster.ts'
 import { plainModify } from '../../core/plain.ts'
-import { job, uuidOfNew } from '../../core/verb.ts'
+import { Interrupted, job, uuidOfNew, type Work } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { bytes, count, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
 import { textAt, textOf } from '../../model/value.ts'
 import { defaultExportPolicy, EXPORT_POLICIES, EXPORT_POLICIES_LOCK } from '../protocols/nfs/export-policies.ts'
+import { LOCAL_GROUPS, LOCAL_USERS } from '../protocols/cifs/local-accounts.ts'
 import { CIFS_SERVICES } from '../protocols/cifs/services.ts'
 import { CIFS_SHARES } from '../protocols/cifs/shares.ts'
+import { CIFS_PRIVILEGES } from '../protocols/cifs/users-and-groups/privileges.ts'
 import { FPOLICY_TYPES } from '../protocols/fpolicy.ts'
 import { ACCOUNTS } from '../security/accounts.ts'
 import { CERTIFICATES } from '../security/certificates.ts'
+import { BUCKETS } from '../protocols/s3/types.ts'
 import { ROLES } from '../security/roles/known-roles.ts'
 import { NFS_SERVICES } from '../protocols/nfs/services.ts'
+import { LDAP } from '../name-services/ldap.ts'
+import { NAME_MAPPINGS } from '../name-services/name-mappings.ts'
+import { NIS } from '../name-services/nis.ts'
+import { UNIX_GROUPS } from '../name-services/unix-groups.ts'
+import { UNIX_USERS } from '../name-services/unix-users.ts'
+import { DEFAULT as DEFAULT_IPSPACE, IPSPACES, NETWORK_LOCK } from '../network/names.ts'
 import {
   insistOnNothingKept,
   purgeVolume,
@@ -20,7 +29,15 @@ import {
   RETENTION_HOURS,
   RETENTION_HOURS_MAX,
 } from '../storage/volumes/recovery-queue.ts'
-import { serviceFields, UNLIMITED, usualPolicy } from './svm-fields.ts'
+import { insistOnLimit, storageFields, storageReading } from './storage-limit.ts'
+import {
+  aggregateMembers,
+  serviceFields,
+  settingFields,
+  settingReadings,
+  UNLIMITED,
+  usualPolicy,
+} from './svm-fields.ts'
 
 /** SVMs of a cluster; the documented limit of the field for data SVMs is 1,000 for each cluster of many nodes. */
 const SVMS_MAX = 1000
@@ -71,16 +88,19 @@ export const svms = define(
         default: UNLIMITED,
         since: '9.9.1',
       },
-      'ipspace.name': {
-        doc: 'The IPspace of its network interfaces. There is one.',
-        kind: oneOf('Default'),
+      ipspace: {
+        doc: 'The IPspace of its network interfaces and routes.',
+        ref: IPSPACES,
         set: 'create',
-        default: 'Default',
+        default: DEFAULT_IPSPACE,
       },
       ...serviceFields,
+      ...settingFields,
+      ...storageFields,
       aggregates: {
         doc: 'Aggregates its volumes may be made in. Empty: any.',
         refs: 'storage/aggregates',
+        refsShow: aggregateMembers,
         set: 'always',
       },
       volume_delete_retention_hours: {
@@ -102,7 +122,7 @@ export const svms = define(
     },
   },
   {
-    derive: [queueSums],
+    derive: [queueSums, storageReading, ...settingReadings],
     create: job({
       example: { name: 'svm_example', comment: 'made to show how' },
       async plan(cluster, { draft }) {
@@ -128,7 +148,9 @@ export const svms = define(
           name: 'write record',
           async run(cluster, { key, input }) {
             if ((await cluster.find('svm/svms', key)) !== undefined) return
-            await cluster.locks.with([EXPORT_POLICIES_LOCK], async () => {
+            await cluster.locks.with([EXPORT_POLICIES_LOCK, NETWORK_LOCK], async () => {
+              // It may have gone before the lock was given.
+              await cluster.row(IPSPACES, textAt(input, 'ipspace.uuid'))
               await cluster.commit([
                 cluster.put('svm/svms', input, { expect: 'absent' }),
                 await defaultExportPolicy(cluster, key),
@@ -139,7 +161,7 @@ export const svms = define(
         },
       ],
     }),
-    modify: plainModify('svm/svms'),
+    modify: plainModify('svm/svms', { check: insistOnLimit }),
     remove: job({
       async plan(cluster, { row }) {
         const key = textAt(row, 'uuid')
@@ -148,6 +170,7 @@ export const svms = define(
         return { key, input: { 'svm.uuid': key, name: row?.['name'] ?? '' }, locks: [`svm:${key}`] }
       },
       steps: [
+        { name: 'wait for volumes of deleted buckets', run: waitForSpareVolumes },
         {
           name: 'remove records',
           async run(cluster, { key, input }) {
@@ -179,17 +202,44 @@ export const svms = define(
   },
 )
 
+/** Those of deleted buckets are about to go, and hold nobody up. */
 async function insistOnEmpty(cluster: Cluster, key: string): Promise<void> {
+  const spare = await spareVolumes(cluster, key)
   for (const [type, things] of HELD) {
-    if ((await cluster.rows(type, key)).length > 0) {
+    if ((await cluster.rows(type, key)).length > (type === VOLUMES ? spare : 0)) {
       throw failures.inUse(`The SVM still has ${things}. Delete them first.`, undefined, 2621525)
     }
   }
 }
 
+/** How many volumes of an SVM were made for buckets that are gone. */
+async function spareVolumes(cluster: Cluster, key: string): Promise<number> {
+  let count = 0
+  for (const volume of await cluster.rows(VOLUMES, key)) {
+    if (textAt(volume, MADE_FOR) !== '' && (await cluster.rows(BUCKETS, textAt(volume, 'uuid'))).length === 0) count++
+  }
+  return count
+}
+
+async function waitForSpareVolumes(cluster: Cluster, { key, stopping }: Work): Promise<void> {
+  for (let looks = 0; looks < SPARE_LOOKS_MAX && (await spareVolumes(cluster, key)) > 0; looks++) {
+    await cluster.system.clock.sleep(SPARE_WAIT_MS, stopping)
+    if (stopping.aborted) throw new Interrupted()
+  }
+  if ((await spareVolumes(cluster, key)) > 0) {
+    throw failures.inUse('The SVM has volumes of deleted buckets that are still going. Try again.', undefined, 2621525)
+  }
+}
+
+/** Half a minute: they are looked for every five seconds. */
+const SPARE_WAIT_MS = 250
+const SPARE_LOOKS_MAX = 120
+
+const VOLUMES = 'storage/volumes'
+
 /** What must go before its SVM can. */
 const HELD = [
-  ['storage/volumes', 'volumes'],
+  [VOLUMES, 'volumes'],
   ['protocols/s3/services', 'an object store server'],
 ] as const
 
@@ -203,11 +253,19 @@ const OWNED = [
   NFS_SERVICES,
   CIFS_SHARES,
   CIFS_SERVICES,
+  LOCAL_USERS,
+  LOCAL_GROUPS,
+  CIFS_PRIVILEGES,
   'cluster/schedules',
   'storage/snapshot-policies',
   'network/ip/interfaces',
   'network/ip/routes',
   'name-services/dns',
+  LDAP,
+  NIS,
+  NAME_MAPPINGS,
+  UNIX_USERS,
+  UNIX_GROUPS,
   'security/login/messages',
   'support/snmp/users',
   'protocols/s3/services/{svm.uuid}/users',

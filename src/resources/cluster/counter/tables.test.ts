@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
+import type { MachineTraffic, PortTraffic } from '../../../ports/machine.ts'
 import { asText, recordsOf } from '../../../../test/support/body.ts'
-import { startTestCluster, type TestCluster } from '../../../../test/support/cluster.ts'
+import { startTestCluster, type TestCluster, testMachine, TEST_PORTS } from '../../../../test/support/cluster.ts'
 
 describe('counter tables', () => {
   let cluster: TestCluster
   before(async () => {
-    cluster = await startTestCluster()
+    cluster = await startTestCluster({ machine: { ...testMachine(TEST_PORTS), traffic: () => Promise.resolve(TOLD) } })
   })
   after(() => cluster.close())
 
@@ -27,12 +28,24 @@ describe('counter tables', () => {
     const tables = recordsOf(body)
     assert.deepEqual(
       tables.map(({ name }) => name),
-      ['lif', 'object_store_server', 'volume', 'volume:node', 'volume:svm'],
+      [
+        'lif',
+        'nic_common',
+        'object_store_server',
+        'processor',
+        'qos',
+        'qos_volume',
+        'system:node',
+        'volume',
+        'volume:node',
+        'volume:svm',
+      ],
     )
     for (const table of tables) {
       const schemas = table['counter_schemas'] as unknown as Schema[]
       for (const { name, type, denominator } of schemas) {
-        assert.equal(denominator !== undefined, type === 'average', `${name} of ${asText(table['name'])}`)
+        const isPart = type === 'average' || type === 'percent'
+        assert.equal(denominator !== undefined, isPart, `${name} of ${asText(table['name'])}`)
         if (denominator !== undefined) assert.ok(schemas.some((other) => other.name === denominator.name))
       }
     }
@@ -72,7 +85,88 @@ describe('counter tables', () => {
     const { status, body } = await get(`${path}/nothing/rows`)
     assert.equal(status, 404)
     assert.equal(Number(body['error']?.['code']), 8585320)
-    assert.equal((await get(`${path}/nothing`)).status, 404)
+    const table = await get(`${path}/nothing?return_records=true&max_records=500`)
+    assert.equal(table.status, 404)
+    assert.equal(Number(table.body['error']?.['code']), 8585320)
+  })
+
+  it('show how busy processors, disks and network interfaces are, as the machine tells', async () => {
+    const [row, ...more] = await valuesOf('system:node')
+    assert.deepEqual(more, [])
+    assert.deepEqual(
+      ['cpu_elapsed_time', 'cpu_busy', 'average_processor_busy_percent', 'disk_data_read', 'network_data_sent'].map(
+        (name) => row?.counters[name],
+      ),
+      [8_000_000, 3_000_000, 3_000_000, 2, 3],
+    )
+    const domains = recordsOf((await get(`${path}/system:node/rows?fields=counters`)).body)
+      .flatMap(({ counters }) => counters as unknown as { name: string; labels?: unknown; values?: unknown }[])
+      .find(({ name }) => name === 'domain_busy')
+    assert.deepEqual(domains, { name: 'domain_busy', labels: ['idle', 'host'], values: [5_000_000, 3_000_000] })
+    const processors = await valuesOf('processor')
+    assert.deepEqual(
+      processors.map(({ counters }) => [counters['elapsed_time'], counters['busy_percent']]),
+      [
+        [4_000_000, 1_000_000],
+        [4_000_000, 2_000_000],
+      ],
+    )
+    const ports = await valuesOf('nic_common')
+    assert.deepEqual(
+      ports.map(({ properties, counters }) => [
+        properties['name'],
+        properties['link_current_state'],
+        counters['receive_bytes'],
+      ]),
+      [['eth0', 'up', 5000]],
+    )
+  })
+
+  it('leave out what the machine does not tell', async () => {
+    const silent = await startTestCluster({ machine: testMachine(TEST_PORTS) })
+    for (const table of ['system:node', 'processor', 'nic_common']) {
+      const { body } = await silent.call('GET', `${path}/${table}/rows`)
+      assert.deepEqual(recordsOf(body), [], table)
+    }
+    await silent.close()
+  })
+
+  it('count what a QoS policy is about, and each volume, as workloads', async () => {
+    const policy = { name: 'ceiling', svm: { name: 'svm1' }, fixed: { max_throughput_iops: 1000 } }
+    assert.equal((await cluster.call('POST', '/api/storage/qos/policies', policy)).status, 201)
+    const uuid = await volume('limited')
+    const named = await cluster.call('PATCH', `/api/storage/volumes/${uuid}`, { 'qos.policy.name': 'ceiling' })
+    assert.ok(named.status < 300)
+    await cluster.cluster.catalog.commit([
+      {
+        do: 'count',
+        table: 'volume',
+        row: uuid,
+        add: { read_ops: 3, read_latency: 4_000_000, total_ops: 3, bytes_read: 30 },
+      },
+    ])
+    const workloads = recordsOf((await get('/api/storage/qos/workloads?fields=*&workload_class=user_defined')).body)
+    assert.deepEqual(
+      workloads.map((one) => [one['volume'], one['policy']?.['name'], one['svm']?.['name']]),
+      [['limited', 'ceiling', 'svm1']],
+    )
+    const [row, ...more] = await valuesOf('qos')
+    assert.deepEqual(more, [])
+    assert.equal(row?.properties['uuid'], asText(workloads[0]?.['uuid']))
+    assert.equal(row?.id, `${asText(workloads[0]?.['name'])}:${asText(workloads[0]?.['uuid'])}`)
+    assert.deepEqual(
+      ['ops', 'read_ops', 'read_latency', 'read_data', 'concurrency'].map((name) => row?.counters[name]),
+      [3, 3, 4_000_000, 30, 4],
+    )
+    const automatic = recordsOf((await get('/api/storage/qos/workloads?workload_class=autovolume')).body)
+    const volumes = await valuesOf('qos_volume')
+    assert.equal(volumes.length, automatic.length + 1)
+    assert.ok(volumes.some(({ properties }) => properties['uuid'] === asText(workloads[0]?.['uuid'])))
+  })
+
+  it('say by which port of the machine an interface is reached', async () => {
+    const [lif] = await valuesOf('lif')
+    assert.equal(lif?.properties['current_port'], 'lo')
   })
 
   async function volume(name: string): Promise<string> {
@@ -87,6 +181,27 @@ describe('counter tables', () => {
     return cluster.uuidOf('/api/storage/volumes', name)
   }
 })
+
+const PORT: PortTraffic = {
+  receivedBytes: 5000,
+  sentBytes: 3500,
+  receiveErrors: 0,
+  receiveAlignmentErrors: 0,
+  receiveCrcErrors: 0,
+  receiveLengthErrors: 0,
+  sendErrors: 0,
+  sendHardwareErrors: 0,
+  linkLosses: 0,
+}
+
+const TOLD: MachineTraffic = {
+  processors: [
+    { busyMs: 1000, wholeMs: 4000 },
+    { busyMs: 2000, wholeMs: 4000 },
+  ],
+  disks: { readBytes: 2500, writtenBytes: 0 },
+  ports: new Map([['eth0', PORT]]),
+}
 
 interface Schema {
   readonly name: string

@@ -1,6 +1,8 @@
 import { define } from '../../../core/behaviour.ts'
 import { counterTables } from '../../../core/counter-tables.ts'
+import { failures } from '../../../model/failure.ts'
 import { each, group, name, oneOf, text } from '../../../model/kinds/index.ts'
+import { TABLE_NOT_FOUND } from './tables/rows.ts'
 
 export const tables = define(
   {
@@ -32,8 +34,12 @@ export const tables = define(
     },
   },
   {
-    rows: () =>
-      Promise.resolve(
+    rows(_cluster, path) {
+      const wanted = path['name']
+      if (wanted !== undefined && !counterTables.some((table) => table.name === wanted)) {
+        throw failures.notFound('counter table', 'name', TABLE_NOT_FOUND)
+      }
+      return Promise.resolve(
         counterTables.map((table) => ({
           name: table.name,
           description: table.description,
@@ -45,6 +51,7 @@ export const tables = define(
             ...(denominator === undefined ? {} : { denominator: { name: denominator } }),
           })),
         })),
-      ),
+      )
+    },
   },
 )

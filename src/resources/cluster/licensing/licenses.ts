@@ -57,6 +57,16 @@ export const licenses = define(
         doc: '`compliant`: part of the product, or a license of it is installed. `unlicensed`: neither.',
         kind: state,
       },
+      'entitlement.action': {
+        doc: 'What is to be done about it: `acquire_license` when all licenses of it have expired.',
+        kind: oneOf('acquire_license', 'none'),
+        since: '9.11.1',
+      },
+      'entitlement.risk': {
+        doc: '`low` for what needs none or has one, `high` when all have expired.',
+        kind: oneOf('high', 'low', 'unlicensed'),
+        since: '9.11.1',
+      },
       keys: {
         doc: 'Contents of license files to install. They are not shown.',
         kind: list(text({ charactersMin: 1, charactersMax: KEY_CHARACTERS_MAX }), { elementsMax: 16 }),
@@ -73,6 +83,7 @@ export const licenses = define(
           active: { kind: flag(), doc: 'Whether it has not expired.' },
           evaluation: { kind: flag(), doc: 'Whether it is for trying only.' },
           expiry_time: { kind: time(), doc: 'When it expires.' },
+          shutdown_imminent: { kind: flag(), doc: 'Whether nodes stop without it. None does.', since: '9.11.1' },
           compliance: {
             kind: group({ state: { kind: state, doc: 'Whether it is kept to.' } }),
             doc: 'The same in a word.',
@@ -154,11 +165,14 @@ async function licenseRows(cluster: Cluster): Promise<Row[]> {
   return [...names].map((name): Row => {
     const installed = files.filter((file) => packagesOf(file).includes(name))
     const isCompliant = OWN[name] !== undefined || installed.some((file) => isActive(file, now))
+    const hasExpired = !isCompliant && installed.length > 0
     return {
       name,
       description: OWN[name] ?? name,
       scope: textAt(installed[0], '$scope') || 'cluster',
-      state: isCompliant ? 'compliant' : installed.length > 0 ? 'noncompliant' : 'unlicensed',
+      state: isCompliant ? 'compliant' : hasExpired ? 'noncompliant' : 'unlicensed',
+      'entitlement.action': hasExpired ? 'acquire_license' : 'none',
+      'entitlement.risk': isCompliant ? 'low' : hasExpired ? 'high' : 'unlicensed',
       licenses: installed.length === 0 ? null : installed.map((file) => shown(file, self, now)),
     }
   })
@@ -172,6 +186,7 @@ function shown(file: Row, self: Row, now: number): Row {
     host_id: textAt(file, '$hostId') || null,
     active: isActive(file, now),
     evaluation: file['$isEvaluation'] === true,
+    shutdown_imminent: false,
     expiry_time: file['$endMs'] ?? null,
     compliance: { state: isActive(file, now) ? 'compliant' : 'noncompliant' },
   }

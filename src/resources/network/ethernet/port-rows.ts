@@ -28,6 +28,7 @@ export async function portRows(cluster: Cluster): Promise<Row[]> {
       'node.name': node['name'] ?? '',
       'node.uuid': node['uuid'] ?? '',
       enabled: settings?.['enabled'] ?? true,
+      [ADDRESSES]: port.addresses,
       [DOMAIN]: domain?.['uuid'] ?? null,
       'broadcast_domain.ipspace.uuid': domain?.['ipspace.uuid'] ?? null,
       ...told(port, member),
@@ -40,6 +41,8 @@ type Member = (port: string) => Row
 
 /** Where a port was put; '' for one that was taken out of its broadcast domain. */
 export const DOMAIN = 'broadcast_domain.uuid'
+/** The addresses that a port has. */
+export const ADDRESSES = '$addresses'
 
 function told(port: MachinePort, member: Member): Row {
   const { vlan, lag } = port

@@ -1,10 +1,18 @@
 import { define } from '../../../core/behaviour.ts'
 import { plainVerbs } from '../../../core/plain.ts'
+import { familyOf } from '../../../model/addresses.ts'
 import { failures } from '../../../model/failure.ts'
 import { address, flag, list, name, netmask, oneOf, text, uuid } from '../../../model/kinds/index.ts'
-import { textAt, textOf } from '../../../model/value.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+import { lastSample, operationFields, totals } from '../../metric-readings.ts'
+import { locationFields, locationReadings, withHome } from './interfaces/location.ts'
 
-const HOME = 'location.home_node.name'
+const uuidOf = (row: Row) => textAt(row, 'uuid')
+
+/** Of operations, what can be said of an interface: what went through it. `read` is what was sent. */
+const throughputFields = Object.fromEntries(
+  Object.entries(operationFields).filter(([path]) => !/\.(?:iops|latency)(?:_raw)?\./.test(path)),
+)
 
 export const interfaces = define(
   {
@@ -37,30 +45,25 @@ export const interfaces = define(
         default: 'default-data-files',
       },
       services: { doc: 'What is served at it.', kind: list(text()) },
-      'location.node.name': { doc: 'The node that has it now.' },
-      'location.home_node.name': {
-        doc: 'The node it belongs to.',
-        kind: text({ charactersMax: 255 }),
-        set: 'always',
-      },
-      'location.is_home': { doc: 'Whether it is where it belongs.', kind: flag() },
+      ...locationFields,
+      ...throughputFields,
     },
   },
   {
     derive: [
       {
-        gives: ['state', 'ip.family', 'location.node.name', 'location.home_node.name', 'location.is_home'],
-        async from(cluster, rows) {
-          const node = (await cluster.rows('cluster/nodes'))[0]?.['name'] ?? null
-          return rows.map((row) => ({
-            state: row['enabled'] === false ? 'down' : 'up',
-            'ip.family': textAt(row, 'ip.address').includes(':') ? 'ipv6' : 'ipv4',
-            'location.node.name': node,
-            'location.home_node.name': node,
-            'location.is_home': true,
-          }))
-        },
+        gives: ['state', 'ip.family'],
+        from: (_cluster, rows) =>
+          Promise.resolve(
+            rows.map((row) => ({
+              state: row['enabled'] === false ? 'down' : 'up',
+              'ip.family': familyOf(textAt(row, 'ip.address')),
+            })),
+          ),
       },
+      ...locationReadings,
+      lastSample(uuidOf),
+      totals('lif', uuidOf),
     ],
     ...plainVerbs('network/ip/interfaces', {
       async check(cluster, row) {
@@ -69,11 +72,7 @@ export const interfaces = define(
           (other) => other['ip.address'] === row['ip.address'] && other['svm.uuid'] !== row['svm.uuid'],
         )
         if (clash !== undefined) throw failures.duplicate('An interface with that address', 'ip.address', 1376963)
-        const { [HOME]: home = '', ...kept } = row
-        if (home !== '' && !(await cluster.rows('cluster/nodes')).some((node) => node['name'] === home)) {
-          throw failures.invalid(HOME, `There is no node "${textOf(home)}".`)
-        }
-        return { ...kept, scope: 'svm', services: ['data_core', 'data_s3_server'] }
+        return { ...(await withHome(cluster, row)), scope: 'svm', services: ['data_core', 'data_s3_server'] }
       },
     }),
   },

@@ -1,4 +1,5 @@
 import { define, type Derivation } from '../../../core/behaviour.ts'
+import type { Cluster } from '../../../core/cluster.ts'
 import { plainCreate, plainRemove, type PlainOptions } from '../../../core/plain.ts'
 import { familyOf, isWithin } from '../../../model/addresses.ts'
 import { failures } from '../../../model/failure.ts'
@@ -57,7 +58,7 @@ const options: PlainOptions = {
       throw failures.invalid(undefined, `The cluster has ${ROUTES_MAX} routes, which is the limit.`)
     }
     const svm = textAt(row, 'svm.uuid')
-    const space = textAt(row, 'ipspace.uuid') || ((await cluster.keyOfName(IPSPACES, DEFAULT)) ?? '')
+    const space = await spaceOf(cluster, row)
     // It may have gone before the lock was given.
     await cluster.row(IPSPACES, space)
     return {
@@ -74,6 +75,15 @@ const options: PlainOptions = {
       .map((path) => textAt(row, path))
       .join('/'),
   }),
+}
+
+/** That of its SVM; of the cluster's own routes the one that is named, or the usual one. */
+async function spaceOf(cluster: Cluster, route: Row): Promise<string> {
+  const [svm, named] = [textAt(route, 'svm.uuid'), textAt(route, 'ipspace.uuid')]
+  if (svm === '') return named || ((await cluster.keyOfName(IPSPACES, DEFAULT)) ?? '')
+  const space = textAt(await cluster.row('svm/svms', svm), 'ipspace.uuid')
+  if (named !== '' && named !== space) throw failures.badValue('ipspace', 'the SVM is in another one.')
+  return space
 }
 
 export const routes = define(

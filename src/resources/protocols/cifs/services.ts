@@ -2,9 +2,10 @@ import { define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { plainVerbs } from '../../../core/plain.ts'
 import { failures } from '../../../model/failure.ts'
-import { address, list, secret, text } from '../../../model/kinds/index.ts'
+import { address, list, oneOf, secret, text } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
+import { totalFields } from '../../metric-readings.ts'
 import { choice, number, on } from '../setting.ts'
 
 export const CIFS_SERVICES = 'protocols/cifs/services'
@@ -44,6 +45,12 @@ const security: Readonly<Record<string, FieldDeclaration>> = {
   'security.try_ldap_channel_binding': on('Logins at LDAP servers are bound to their channel.', true, '9.10.1'),
   'security.use_ldaps': on('LDAP over TLS.', false, '9.10.1'),
   'security.use_start_tls': on('LDAP that turns to TLS.', false, '9.10.1'),
+  'security.advertised_kdc_encryptions': {
+    doc: 'The encryptions of Kerberos that it says it has.',
+    kind: list(oneOf('des', 'rc4', 'aes_128', 'aes_256'), { elementsMax: 8 }),
+    set: 'always',
+    since: '9.12.1',
+  },
 }
 
 const plain = plainVerbs(CIFS_SERVICES, {
@@ -72,6 +79,8 @@ export const cifsServices = define(
       svm: { doc: 'The SVM whose server it is.', ref: 'svm/svms', set: 'create', required: true },
       name: { doc: 'The NetBIOS name of the server.', kind: netbiosName(), set: 'always', required: true },
       enabled: on('Whether it is to serve clients.', true),
+      // Nothing is counted yet, so none of these is set. Tools filter by them.
+      ...totalFields(),
       comment: { doc: 'What it is for.', kind: text({ charactersMax: 256 }), set: 'always' },
       default_unix_user: {
         doc: 'Who somebody is of whom UNIX knows nothing.',

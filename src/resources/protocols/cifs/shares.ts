@@ -1,4 +1,4 @@
-import { define } from '../../../core/behaviour.ts'
+import { define, type Derivation } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { plainVerbs } from '../../../core/plain.ts'
 import { failures } from '../../../model/failure.ts'
@@ -47,6 +47,25 @@ export async function newShare(cluster: Cluster, draft: Row): Promise<Change> {
 
 const BAD_PATH = 655577
 
+/** The volume whose path is the longest that the path of the share begins with. */
+const sharedVolume: Derivation = {
+  gives: ['volume'],
+  async from(cluster, rows, once) {
+    const mounted = await once('mounted volumes', async () =>
+      (await cluster.rows('storage/volumes')).filter((volume) => textAt(volume, 'nas.path') !== ''),
+    )
+    return rows.map((row): Row => {
+      const path = `${textAt(row, 'path')}/`
+      const [volume] = mounted
+        .filter((one) => one['svm.uuid'] === row['svm.uuid'] && path.startsWith(`${textAt(one, 'nas.path')}/`))
+        .toSorted((a, b) => textAt(b, 'nas.path').length - textAt(a, 'nas.path').length)
+      return volume === undefined
+        ? {}
+        : { 'volume.uuid': volume['uuid'] ?? null, 'volume.name': volume['name'] ?? null }
+    })
+  },
+}
+
 export const cifsShares = define(
   {
     path: `/${CIFS_SHARES}`,
@@ -75,6 +94,7 @@ export const cifsShares = define(
         set: 'always',
         required: true,
       },
+      volume: { doc: 'The volume that the path leads into.', ref: 'storage/volumes' },
       comment: { doc: 'What clients read about it.', kind: text({ charactersMax: 256 }), set: 'always' },
       acls: { doc: 'Who may do what through it. Without it, everyone everything.', kind: aclsKind(), set: 'always' },
       unix_symlink: choice('What becomes of symbolic links.', ['local', 'widelink', 'disable']),
@@ -117,6 +137,7 @@ export const cifsShares = define(
     },
   },
   {
+    derive: [sharedVolume],
     ...plain,
     create: {
       ...plain.create,

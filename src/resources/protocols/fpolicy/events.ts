@@ -4,7 +4,7 @@ import { plainVerbs } from '../../../core/plain.ts'
 import { failures } from '../../../model/failure.ts'
 import { flag, oneOf } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
-import { type Row, textAt, type Value } from '../../../model/value.ts'
+import { type Row, textAt } from '../../../model/value.ts'
 import { fpolicyName, insistOnFree, policiesOf, POLICIES_LOCK } from './names.ts'
 import { filterProtocols, filterOperations, operationProtocols, PROTOCOLS } from './watchable.ts'
 
@@ -83,15 +83,9 @@ function flags(base: string, names: readonly string[]): Record<string, FieldDecl
 }
 
 /** The names that are switched on under a base, in the order of their declaration. */
-export function switchedOn(row: Row, base: 'file_operations' | 'filters'): string[] {
+function switchedOn(row: Row, base: 'file_operations' | 'filters'): string[] {
   const all = base === 'filters' ? filterProtocols : operationProtocols
   return Object.keys(all).filter((name) => row[`${base}.${name}`] === true)
-}
-
-/** Fields that switch on these names under a base, and off all others. */
-export function switches(base: 'file_operations' | 'filters', wanted: readonly string[]): Record<string, Value> {
-  const all = base === 'filters' ? filterProtocols : operationProtocols
-  return Object.fromEntries(Object.keys(all).map((name) => [`${base}.${name}`, wanted.includes(name) ? true : null]))
 }
 
 /** Not every protocol has every operation, and not every filter says something about it. */

@@ -1,13 +1,21 @@
 import { define } from '../../../core/behaviour.ts'
 import { plainVerbs } from '../../../core/plain.ts'
 import { failures } from '../../../model/failure.ts'
+import type { FieldDeclaration } from '../../../model/resource.ts'
 import { textAt } from '../../../model/value.ts'
+import { totalFields } from '../../metric-readings.ts'
 import { serviceFields } from './services/fields.ts'
 
 export const NFS_SERVICES = 'protocols/nfs/services'
 
 /** What clients of the interface know these failures by. */
 const codes = { exists: 3276916, noProtocol: 3276994 } as const
+
+/** No files are served yet, so nothing is counted, and none of these is set. Tools filter by them. */
+const uncounted = Object.assign(
+  {},
+  ...['v3', 'v4', 'v41'].map((version) => totalFields(`statistics.${version}`)),
+) as Record<string, FieldDeclaration>
 
 const plain = plainVerbs(NFS_SERVICES, {
   example: { 'svm.name': 'svm1', protocol: { v3_enabled: true, v40_enabled: false } },
@@ -28,7 +36,7 @@ export const nfsServices = define(
     recordKey: ['svm.uuid'],
     parent: 'svm.uuid',
     nameWithin: false,
-    fields: serviceFields,
+    fields: { ...serviceFields, ...uncounted },
   },
   {
     ...plain,

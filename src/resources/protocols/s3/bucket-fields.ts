@@ -1,5 +1,7 @@
+import type { Derivation } from '../../../core/behaviour.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
-import { bytes, count, name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
+import { usual } from '../../usual.ts'
+import { bytes, count, flag, name, oneOf, only, text, time, uuid } from '../../../model/kinds/index.ts'
 import { corsKind } from './cors.ts'
 import { periodKind } from './retention.ts'
 import { RULES, rulesKind } from './rules.ts'
@@ -21,19 +23,37 @@ export const aggregatesField: Record<string, FieldDeclaration> = {
   },
 }
 
+const PROTECTION = 'protection_status'
+
+const protectionFields: Record<string, FieldDeclaration> = {
+  [`${PROTECTION}.is_protected`]: {
+    doc: 'Whether it is mirrored elsewhere. It is not.',
+    kind: flag(),
+    since: '9.10.1',
+  },
+  [`${PROTECTION}.destination.is_ontap`]: { doc: 'The same, to another cluster.', kind: flag(), since: '9.10.1' },
+  [`${PROTECTION}.destination.is_cloud`]: { doc: 'The same, to a cloud.', kind: flag(), since: '9.10.1' },
+}
+
+/** What is so of every bucket. */
+export const bucketUsual: Derivation = usual({
+  'encryption.enabled': false,
+  ...Object.fromEntries(Object.keys(protectionFields).map((path) => [path, false])),
+})
+
 /** The fields of a bucket: the same rows are shown at two paths. */
 export function bucketFields(options: { readonly volumeIsRequired: boolean }): Record<string, FieldDeclaration> {
   return {
     uuid: { doc: 'The UUID of the bucket.', kind: uuid() },
     name: {
-      doc: 'The name of the bucket, unique within its SVM.',
+      doc: 'The name of the bucket, unique within its SVM. It stays: a change may only repeat it, as some tools do.',
       kind: name({
         charactersMin: 3,
         charactersMax: 63,
         pattern: /^(?!\d+\.\d+\.\d+\.\d+$)(?!.*\.\.)[a-z0-9][a-z0-9.-]*[a-z0-9]$/,
         patternDoc: 'lower-case letters, digits, "." and "-", beginning and ending with a letter or digit',
       }),
-      set: 'create',
+      set: 'always',
       required: true,
     },
     svm: { doc: 'The SVM of its server.', ref: 'svm/svms', set: 'create', required: true },
@@ -69,6 +89,12 @@ export function bucketFields(options: { readonly volumeIsRequired: boolean }): R
       set: 'always',
       since: '9.16.1',
     },
+    'encryption.enabled': {
+      doc: 'Whether it is encrypted. It is not: encrypt the disk.',
+      kind: only(false, flag(), 'buckets are not encrypted. Encrypt the disk that the aggregate lies on.'),
+      set: 'always',
+    },
+    ...protectionFields,
     create_time: { doc: 'When it was made.', kind: time() },
     'policy.name': {
       doc: 'A policy of the SVM whose statements hold for all requests to this bucket.',

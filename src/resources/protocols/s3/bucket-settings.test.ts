@@ -197,3 +197,15 @@ test('fields of later releases are not there in earlier ones', async () => {
     await old.close()
   }
 })
+
+test('a bucket is neither encrypted nor mirrored: it says so, and refuses to be', async () => {
+  const path = await bucket({ encryption: { enabled: false } })
+  const { body } = await cluster.call('GET', `${path}?fields=encryption,protection_status`)
+  assert.deepEqual(body['encryption'], { enabled: false })
+  assert.deepEqual(body['protection_status'], {
+    is_protected: false,
+    destination: { is_ontap: false, is_cloud: false },
+  })
+  const [status, , target] = await refusal('PATCH', path, { encryption: { enabled: true } })
+  assert.deepEqual([status, target], [422, 'encryption.enabled'])
+})

@@ -108,6 +108,10 @@ function isStale(failure: unknown): boolean {
 export const modifyBucket = inline({
   plan(_cluster, { row, draft }) {
     const key = textAt(row, 'uuid')
+    // Clients know the bucket by its name, and policies and snapshots hold it.
+    if (draft['name'] !== undefined && draft['name'] !== row?.['name']) {
+      throw failures.notSettable('name', 'modify')
+    }
     // Statements that come without the text of a policy are not those of the text any more.
     const input = 'policy.statements' in draft && !('$policy' in draft) ? { ...draft, $policy: null } : { ...draft }
     return Promise.resolve({ key, input, locks: [`bucket:${key}`] })

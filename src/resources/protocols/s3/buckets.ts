@@ -1,5 +1,5 @@
 import { define } from '../../../core/behaviour.ts'
-import { aggregatesField, bucketFields } from './bucket-fields.ts'
+import { aggregatesField, bucketFields, bucketUsual } from './bucket-fields.ts'
 import { bucketUse, modifyBucket, removeBucket } from './bucket-verbs.ts'
 import { createWithVolume } from './bucket-volumes.ts'
 
@@ -13,5 +13,5 @@ export const buckets = define(
     nameWithin: 'svm.uuid',
     fields: { ...bucketFields({ volumeIsRequired: false }), ...aggregatesField },
   },
-  { derive: [bucketUse], create: createWithVolume, modify: modifyBucket, remove: removeBucket },
+  { derive: [bucketUse, bucketUsual], create: createWithVolume, modify: modifyBucket, remove: removeBucket },
 )

@@ -1,6 +1,10 @@
 import { define } from '../../../core/behaviour.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+import { lastSample, operationFields, totals } from '../../metric-readings.ts'
 import { serverFields } from './server-fields.ts'
 import { createServer, modifyServer, removeServer } from './server-verbs.ts'
+
+const svmOf = (row: Row) => textAt(row, 'svm.uuid')
 
 export const services = define(
   {
@@ -10,7 +14,12 @@ export const services = define(
     key: ['svm.uuid'],
     parent: 'svm.uuid',
     nameWithin: 'svm.uuid',
-    fields: serverFields({ rootIsRequired: false }),
+    fields: { ...serverFields({ rootIsRequired: false }), ...operationFields },
   },
-  { create: createServer, modify: modifyServer, remove: removeServer },
+  {
+    derive: [lastSample(svmOf), totals('object_store_server', svmOf)],
+    create: createServer,
+    modify: modifyServer,
+    remove: removeServer,
+  },
 )

@@ -9,7 +9,7 @@ import { type Row, textAt } from '../../../model/value.ts'
 export const QOS_POLICIES = 'storage/qos/policies'
 
 /** Where policies are named, and by which field. */
-const USERS = [
+export const QOS_USERS = [
   ['storage/volumes', 'qos.policy.uuid'],
   ['protocols/s3/buckets', 'qos_policy.uuid'],
   ['storage/qtrees', 'qos_policy.uuid'],
@@ -26,7 +26,7 @@ const objectCount: Derivation = {
 
 async function countUsers(cluster: Cluster): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
-  for (const [type, field] of USERS) {
+  for (const [type, field] of QOS_USERS) {
     for (const row of await cluster.rows(type)) {
       const policy = textAt(row, field)
       counts.set(policy, (counts.get(policy) ?? 0) + 1)
@@ -222,7 +222,7 @@ function parseThroughput(field: string, given: string): Row {
 }
 
 async function insistOnUnused(cluster: Cluster, policy: string): Promise<void> {
-  for (const [type, field] of USERS) {
+  for (const [type, field] of QOS_USERS) {
     const user = (await cluster.rows(type)).find((row) => row[field] === policy)
     if (user !== undefined) {
       throw failures.inUse(

@@ -15,7 +15,10 @@ export const quotaReports = define(
     recordKey: ['volume.uuid', 'index'],
     nameWithin: false,
     fields: {
-      index: { doc: 'The number of the report within its volume.', kind: count({ min: 0 }) },
+      index: {
+        doc: 'The number of the report: it has that of its volume before that within the volume.',
+        kind: count({ min: 0 }),
+      },
       svm: { doc: 'The SVM of the volume.', ref: 'svm/svms' },
       volume: { doc: 'The volume.', ref: 'storage/volumes' },
       type: { doc: 'Who holds it.', kind: oneOf('tree', 'user', 'group') },
@@ -46,17 +49,26 @@ export const quotaReports = define(
     },
   },
   {
-    async rows(cluster, path) {
+    readArgs: { show_default_records: '`false`: without the limits of all that have no rule of their own.' },
+    async rows(cluster, path, args) {
       const wanted = path['volume.uuid']
+      const isWhole = (args['show_default_records'] ?? 'true').toLowerCase() !== 'false'
       const rows: Row[] = []
       for (const volume of await cluster.rows('storage/volumes')) {
         if (!areQuotasOn(volume) || (wanted !== undefined && volume['uuid'] !== wanted)) continue
         rows.push(...(await reportsOf(cluster, volume)))
       }
-      return rows
+      return isWhole ? rows : rows.filter((row) => !isOfAll(row))
     },
   },
 )
+
+/** Whether it is of nobody: the limits of all without a rule. */
+function isOfAll(report: Row): boolean {
+  if (report['type'] === 'tree') return report['qtree.id'] === undefined
+  const names = report['type'] === 'user' ? ((report['users'] ?? []) as readonly Row[])[0] : undefined
+  return (names?.['name'] ?? report['group.name']) === ''
+}
 
 async function reportsOf(cluster: Cluster, volume: Row): Promise<Row[]> {
   const uuid = textAt(volume, 'uuid')
@@ -68,6 +80,7 @@ async function reportsOf(cluster: Cluster, volume: Row): Promise<Row[]> {
     rows.push({
       'svm.uuid': textAt(volume, 'svm.uuid'),
       'volume.uuid': uuid,
+      index: indexOf(uuid, quota),
       ...reportOf(quota),
       ...qtreeOf(quota, names),
     })
@@ -82,9 +95,16 @@ async function reportsOf(cluster: Cluster, volume: Row): Promise<Row[]> {
   return rows
 }
 
-/** Qtrees are numbered already; the others come behind. */
-function indexOf({ type, tree, index }: QuotaRow): number {
-  return type === 'tree' && tree !== undefined ? tree : QTREE_ID_MAX + index
+/** Reports of a volume that have numbers of their own. */
+const INDEXES = 2 ** 20
+
+/**
+ * Tools take the number alone to tell reports of all volumes apart (seen in Harvest's templates), so half of the digits
+ * that are random in the UUID of the volume stand before it. Qtrees are numbered already; the others come behind.
+ */
+function indexOf(volume: string, { type, tree, index }: QuotaRow): number {
+  const within = type === 'tree' && tree !== undefined ? tree : QTREE_ID_MAX + index
+  return Number.parseInt(volume.slice(0, 8), 16) * INDEXES + (within % INDEXES)
 }
 
 function qtreeOf({ type, tree }: QuotaRow, names: ReadonlyMap<number, string>): Row {
@@ -95,7 +115,6 @@ function qtreeOf({ type, tree }: QuotaRow, names: ReadonlyMap<number, string>): 
 function reportOf(quota: QuotaRow): Row {
   const { type, usedBytes, usedFiles, limits } = quota
   return {
-    index: indexOf(quota),
     type,
     ...fieldsOfTarget(quota),
     ...fieldsOfLimits(limits),

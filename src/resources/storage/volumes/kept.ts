@@ -65,6 +65,13 @@ export const keptFields: Record<string, FieldDeclaration> = {
     default: true,
     since: '9.13.1',
   },
+  snapshot_locking_enabled: {
+    doc: 'Whether its snapshots can be locked. They cannot: give them an expiry_time, which keeps their volume.',
+    kind: only(false, flag(), 'snapshots are not locked. Give them an expiry_time, which keeps their volume.'),
+    set: 'always',
+    default: false,
+    since: '9.12.1',
+  },
   'encryption.enabled': {
     doc: 'Whether it is encrypted. It is not: encrypt the disk.',
     kind: only(false, flag(), 'volumes are not encrypted. Encrypt the disk that the aggregate lies on.'),

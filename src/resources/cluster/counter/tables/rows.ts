@@ -1,14 +1,12 @@
-import { aggregateOf } from '../../../../core/aggregate-of.ts'
 import { define } from '../../../../core/behaviour.ts'
-import type { Cluster } from '../../../../core/cluster.ts'
-import { counterTables, valueOf } from '../../../../core/counter-tables.ts'
-import type { CounterTable } from '../../../../core/counter-tables.ts'
+import { countedOf, type Sums } from '../../../../core/counter-schemas.ts'
+import { counterTables } from '../../../../core/counter-tables.ts'
 import { failures } from '../../../../model/failure.ts'
-import { count, each, flag, text } from '../../../../model/kinds/index.ts'
-import { type Row, textAt } from '../../../../model/value.ts'
+import { count, each, flag, list, text } from '../../../../model/kinds/index.ts'
+import { objectsOf } from './objects.ts'
 
 /** ONTAP's code for a table that is not there; tools tell by it that there is nothing to poll. */
-const tableNotFound = 8585320
+export const TABLE_NOT_FOUND = 8585320
 
 export const counterRows = define(
   {
@@ -26,7 +24,12 @@ export const counterRows = define(
       },
       counters: {
         doc: 'The values.',
-        kind: each({ name: { kind: text(), doc: 'The counter.' }, value: { kind: count(), doc: 'Its total so far.' } }),
+        kind: each({
+          name: { kind: text(), doc: 'The counter.' },
+          value: { kind: count(), doc: 'Its total so far.' },
+          values: { kind: list(count()), doc: 'Its totals so far, one for each of its labels.' },
+          labels: { kind: list(text()), doc: 'What these are of.' },
+        }),
       },
       'aggregation.count': { doc: 'Of how many objects it is the sum.', kind: count() },
       'aggregation.complete': { doc: 'Whether all of them could be read.', kind: flag() },
@@ -35,16 +38,23 @@ export const counterRows = define(
   {
     async rows(cluster, path) {
       const table = counterTables.find(({ name }) => name === path['counter_table.name'])
-      if (table === undefined) throw failures.notFound('counter table', 'counter_table.name', tableNotFound)
-      const totals = await cluster.catalog.counters(table.counted)
-      return (await objectsOf(cluster, table)).map(({ id, properties, counted }) => {
-        const sums = counted.length === 1 ? (totals.get(counted[0] ?? '') ?? {}) : summed(counted, totals)
+      if (table === undefined) throw failures.notFound('counter table', 'counter_table.name', TABLE_NOT_FOUND)
+      // Rows of different tables are of different objects, whose UUIDs do not meet.
+      const totals = new Map<string, Sums>()
+      for (const counted of table.counted) {
+        for (const [row, sums] of await cluster.catalog.counters(counted)) totals.set(row, sums)
+      }
+      return (await objectsOf(cluster, table)).map(({ id, properties, counted, sums: told = {} }) => {
+        const sums = { ...summed(counted, totals), ...told }
         return {
           'counter_table.name': table.name,
           id,
           properties: Object.entries(properties).map(([name, value]) => ({ name, value })),
-          counters: table.counters.map((counter) => ({ name: counter.name, value: valueOf(counter, sums) })),
-          'aggregation.count': counted.length,
+          counters: table.counters.flatMap((counter) => {
+            const value = countedOf(counter, sums)
+            return value === undefined ? [] : [{ name: counter.name, ...value }]
+          }),
+          'aggregation.count': Math.max(1, counted.length),
           'aggregation.complete': true,
         }
       })
@@ -52,74 +62,11 @@ export const counterRows = define(
   },
 )
 
-type Sums = Readonly<Record<string, number>>
-
-interface CountedObject {
-  readonly id: string
-  readonly properties: Readonly<Record<string, string>>
-  /** Whose counters it shows, summed. */
-  readonly counted: readonly string[]
-}
-
 function summed(counted: readonly string[], totals: ReadonlyMap<string, Sums>): Sums {
+  if (counted.length === 1) return totals.get(counted[0] ?? '') ?? {}
   const sums: Record<string, number> = {}
   for (const row of counted) {
     for (const [name, value] of Object.entries(totals.get(row) ?? {})) sums[name] = (sums[name] ?? 0) + value
   }
   return sums
-}
-
-async function objectsOf(cluster: Cluster, { rowsOf }: CounterTable): Promise<readonly CountedObject[]> {
-  const node = textAt((await cluster.rows('cluster/nodes'))[0], 'name')
-  switch (rowsOf) {
-    case 'volumes':
-      return volumeObjects(cluster, node)
-    case 'interfaces':
-      return interfaceObjects(cluster, node)
-    case 'node': {
-      const volumes = await cluster.rows('storage/volumes')
-      return [{ id: node, properties: { name: node, 'node.name': node }, counted: volumes.map(uuidOf) }]
-    }
-    case 'svm': {
-      const volumes = Map.groupBy(await cluster.rows('storage/volumes'), svmUuidOf)
-      return (await cluster.rows('svm/svms')).map((svm) => ({
-        id: textAt(svm, 'name'),
-        properties: { name: textAt(svm, 'name'), 'svm.name': textAt(svm, 'name') },
-        counted: (volumes.get(uuidOf(svm)) ?? []).map(uuidOf),
-      }))
-    }
-    case 'servers':
-      return (await cluster.rows('svm/svms')).map((svm) => {
-        const [name, uuid] = [textAt(svm, 'name'), uuidOf(svm)]
-        const properties = { name, uuid, 'node.name': node, 'svm.name': name }
-        return { id: `${node}:${name}:${name}:${uuid}`, properties, counted: [uuid] }
-      })
-  }
-}
-
-async function volumeObjects(cluster: Cluster, node: string): Promise<readonly CountedObject[]> {
-  const svms = await namesOf(cluster, 'svm/svms')
-  const aggregates = await namesOf(cluster, 'storage/aggregates')
-  return (await cluster.rows('storage/volumes')).map((volume) => {
-    const [name, uuid, svm] = [textAt(volume, 'name'), uuidOf(volume), svms.get(svmUuidOf(volume)) ?? '']
-    const aggregate = aggregates.get(aggregateOf(volume)) ?? ''
-    const properties = { name, uuid, 'node.name': node, 'svm.name': svm, parent_aggregate: aggregate }
-    return { id: `${node}:${svm}:${name}:${uuid}`, properties, counted: [uuid] }
-  })
-}
-
-async function interfaceObjects(cluster: Cluster, node: string): Promise<readonly CountedObject[]> {
-  const svms = await namesOf(cluster, 'svm/svms')
-  return (await cluster.rows('network/ip/interfaces')).map((one) => {
-    const [name, uuid, svm] = [textAt(one, 'name'), uuidOf(one), svms.get(svmUuidOf(one)) ?? '']
-    const properties = { name, uuid, 'node.name': node, 'svm.name': svm }
-    return { id: `${node}:${svm}:${name}:${uuid}`, properties, counted: [uuid] }
-  })
-}
-
-const uuidOf = (row: Row): string => textAt(row, 'uuid')
-const svmUuidOf = (row: Row): string => textAt(row, 'svm.uuid')
-
-async function namesOf(cluster: Cluster, type: string): Promise<ReadonlyMap<string, string>> {
-  return new Map((await cluster.rows(type)).map((row) => [uuidOf(row), textAt(row, 'name')]))
 }

@@ -4,7 +4,7 @@ import type { FieldDeclaration } from '../../../../model/resource.ts'
 import type { Row } from '../../../../model/value.ts'
 
 /** Names in one list; the documented limit of the field. */
-export const SCOPE_NAMES_MAX = 250
+const SCOPE_NAMES_MAX = 250
 
 const lists = {
   include_shares: 'Shares that it is about.',
@@ -36,14 +36,14 @@ export const scopeFields: Record<string, FieldDeclaration> = {
   ...Object.fromEntries(
     Object.entries(flags).map(([name, doc]): [string, FieldDeclaration] => [
       `scope.${name}`,
-      { doc, kind: flag(), set: 'always', since: '9.11.1' },
+      { doc, kind: flag(), set: 'always', isClearable: true, since: '9.11.1' },
     ]),
   ),
 }
 
-/** Whether anything was said about the scope of a policy; one can also be made that says nothing. */
+/** Whether anything was said about the scope of a policy. */
 export function hasScope(policy: Row): boolean {
-  return policy['scope.$isMade'] === true || Object.keys(scopeFields).some((path) => isSet(policy, path))
+  return Object.keys(scopeFields).some((path) => isSet(policy, path))
 }
 
 function isSet(policy: Row, path: string): boolean {

@@ -1,5 +1,5 @@
 import { define } from '../../../../core/behaviour.ts'
-import { aggregatesField, bucketFields } from '../bucket-fields.ts'
+import { aggregatesField, bucketFields, bucketUsual } from '../bucket-fields.ts'
 import { bucketUse, removeBucket } from '../bucket-verbs.ts'
 import { createWithVolume } from '../bucket-volumes.ts'
 import { BUCKETS } from '../types.ts'
@@ -16,5 +16,5 @@ export const svmBuckets = define(
     nameWithin: 'svm.uuid',
     fields: { ...bucketFields({ volumeIsRequired: false }), ...aggregatesField },
   },
-  { derive: [bucketUse], create: createWithVolume, modify: modifyOrRestoreBucket, remove: removeBucket },
+  { derive: [bucketUse, bucketUsual], create: createWithVolume, modify: modifyOrRestoreBucket, remove: removeBucket },
 )

@@ -1,5 +1,5 @@
 import { define } from '../../../../../core/behaviour.ts'
-import { bucketFields } from '../../../../protocols/s3/bucket-fields.ts'
+import { bucketFields, bucketUsual } from '../../../../protocols/s3/bucket-fields.ts'
 import { bucketUse, createBucket, modifyBucket, removeBucket } from '../../../../protocols/s3/bucket-verbs.ts'
 
 export const serverBuckets = define(
@@ -13,5 +13,5 @@ export const serverBuckets = define(
     nameWithin: 'svm.uuid',
     fields: bucketFields({ volumeIsRequired: true }),
   },
-  { derive: [bucketUse], create: createBucket, modify: modifyBucket, remove: removeBucket },
+  { derive: [bucketUse, bucketUsual], create: createBucket, modify: modifyBucket, remove: removeBucket },
 )

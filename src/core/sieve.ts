@@ -1,0 +1,65 @@
+/** Which rows pass filters, looked at in the order of what that costs: what is stored, names, what must be derived. */
+import { passes, type Filter } from '../model/query.ts'
+import type { Row } from '../model/value.ts'
+import { onceEach, type Behaviour, type Derivation } from './behaviour.ts'
+import type { Cluster } from './cluster.ts'
+import { deriveSome, givers, isDerived } from './derive.ts'
+
+export class Sieve {
+  readonly #cluster: Cluster
+  readonly #stored: readonly Filter[]
+  readonly #names: readonly NameFilter[]
+  readonly #derived: readonly Filter[]
+  readonly #needed: readonly Derivation[]
+  readonly #once = onceEach()
+
+  /** Rows that pass have what is derived at `paths`, beside what the filters needed. */
+  constructor(cluster: Cluster, behaviour: Behaviour, filters: readonly Filter[], paths: readonly string[]) {
+    this.#cluster = cluster
+    const names: NameFilter[] = []
+    const derived: Filter[] = []
+    for (const filter of filters.filter(({ path }) => isDerived(behaviour, path))) {
+      const reference = behaviour.resource.fields.get(filter.path)?.reference
+      const isAlone = givers(behaviour, new Set([filter.path])).length === 1
+      if (reference?.part !== 'name' || !isAlone) derived.push(filter)
+      else names.push(new NameFilter(cluster, filter, reference.type, `${reference.base}.uuid`))
+    }
+    this.#stored = filters.filter(({ path }) => !isDerived(behaviour, path))
+    this.#names = names
+    this.#derived = derived
+    this.#needed = givers(behaviour, new Set([...derived.map(({ path }) => path), ...paths]))
+  }
+
+  /** Of rows of one reading, some at a time. */
+  async sift(rows: readonly Row[]): Promise<readonly Row[]> {
+    let passing: readonly Row[] = rows.filter((row) => passes(row, this.#stored))
+    for (const filter of this.#names) passing = await filter.sift(passing)
+    const derived = await deriveSome(this.#cluster, this.#needed, passing, this.#once)
+    return derived.filter((row) => passes(row, this.#derived))
+  }
+}
+
+/** A filter on the name of what rows refer to: it is asked once of each name, however many rows share it. */
+class NameFilter {
+  readonly #cluster: Cluster
+  readonly #filter: Filter
+  readonly #type: string
+  readonly #uuidPath: string
+  readonly #verdicts = new Map<unknown, boolean>()
+
+  constructor(cluster: Cluster, filter: Filter, type: string, uuidPath: string) {
+    this.#cluster = cluster
+    this.#filter = filter
+    this.#type = type
+    this.#uuidPath = uuidPath
+  }
+
+  async sift(rows: readonly Row[]): Promise<Row[]> {
+    for (const uuid of new Set(rows.map((row) => row[this.#uuidPath]))) {
+      if (this.#verdicts.has(uuid)) continue
+      const name = typeof uuid === 'string' ? ((await this.#cluster.find(this.#type, uuid))?.['name'] ?? null) : null
+      this.#verdicts.set(uuid, passes({ [this.#filter.path]: name }, [this.#filter]))
+    }
+    return rows.filter((row) => this.#verdicts.get(row[this.#uuidPath]) === true)
+  }
+}

@@ -1,0 +1,124 @@
+/** What the command line says that is no field of the model by another name: it is made of fields when it is shown. */
+import { count, flag, list, text, type Kind } from '../../model/kinds/index.ts'
+import { isRecord, type Json } from '../../model/value.ts'
+
+/** The value of a field of the record, as the REST interface prints it. Nothing where it is not set. */
+export type At = (path: string) => Json | undefined
+
+export interface Phrase {
+  /** The fields that it is made of. */
+  readonly from: readonly string[]
+  /** How filters compare it. */
+  readonly kind: Kind
+  /** What it says; nothing where there is nothing to say. `seen` are the records of the collection that it looks into. */
+  show(at: At, seen: readonly Json[]): Json | undefined
+  /** A collection with its query, asked for once in a request. */
+  readonly sees?: string
+  /** The fields that setting it sets. Without this, it cannot be set. */
+  read?(given: unknown): Readonly<Record<string, unknown>>
+}
+
+/** True of every record, as there is only one way here. */
+export function always(value: boolean | number | string): Phrase {
+  const kind = typeof value === 'boolean' ? flag() : typeof value === 'number' ? count() : text()
+  return { from: [], kind, show: () => value }
+}
+
+/** Known to the command line, and of nothing here. */
+export function never(kind: Kind = text()): Phrase {
+  return { from: [], kind, show: () => undefined }
+}
+
+/** Made of one field. */
+export function said(path: string, kind: Kind, show: (value: Json) => Json | undefined): Phrase {
+  return {
+    from: [path],
+    kind,
+    show: (at) => {
+      const value = at(path)
+      return value === undefined ? undefined : show(value)
+    },
+  }
+}
+
+/** The numbers of these fields together, as far as they are there; those with a minus are taken away. */
+export function sum(...paths: readonly string[]): Phrase {
+  const terms = paths.map((path) => ({ path: path.replace(/^-/, ''), sign: path.startsWith('-') ? -1 : 1 }))
+  return {
+    from: terms.map(({ path }) => path),
+    kind: count(),
+    show: (at) => {
+      const given = terms.flatMap(({ path, sign }) => {
+        const value = at(path)
+        return typeof value === 'number' ? [sign * value] : []
+      })
+      return given.length === 0
+        ? undefined
+        : Math.max(
+            0,
+            given.reduce((all, one) => all + one),
+          )
+    },
+  }
+}
+
+/** The names of what a list refers to: always a list, be it of one. */
+export function namesIn(path: string): Phrase {
+  return {
+    from: [path],
+    kind: list(text()),
+    show: (at) => elementsOf(at(path)).map((one) => memberOf(one, 'name') ?? null),
+    read: (given) => ({ [path]: asList(given).map((name) => ({ name })) }),
+  }
+}
+
+/** A list as it stands, be it of one. */
+export function whole(path: string): Phrase {
+  return { from: [path], kind: list(text()), show: (at) => at(path), read: (given) => ({ [path]: given }) }
+}
+
+/** The words under a field that are true of it. Setting some takes back the others. */
+export function wordsUnder(base: string, words: readonly string[]): Phrase {
+  return {
+    from: [base],
+    kind: list(text()),
+    show: (at) => {
+      const under = at(base)
+      return words.filter((word) => memberOf(under, word) === true)
+    },
+    read: (given) => {
+      const wanted = asList(given).map(String)
+      const unknown = wanted.filter((word) => !words.includes(word))
+      return Object.fromEntries([...words, ...unknown].map((word) => [`${base}.${word}`, wanted.includes(word)]))
+    },
+  }
+}
+
+/** Whether a field is one of two words. */
+export function isWord(path: string, word: string): Phrase {
+  return said(path, flag(), (value) => value === word)
+}
+
+/** A word of the model with dashes, as the command line has it. */
+export function dashed(path: string): Phrase {
+  return {
+    ...said(path, text(), (value) => (typeof value === 'string' ? value.replaceAll('_', '-') : value)),
+    read: (given) => ({ [path]: typeof given === 'string' ? given.replaceAll('-', '_') : given }),
+  }
+}
+
+export function elementsOf(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? (value as readonly Json[]) : []
+}
+
+export function memberOf(value: Json | undefined, ...words: readonly string[]): Json | undefined {
+  return words.reduce<Json | undefined>(
+    (of, word) => (isRecord(of) ? (of as Readonly<Record<string, Json>>)[word] : undefined),
+    value,
+  )
+}
+
+function asList(given: unknown): readonly unknown[] {
+  if (Array.isArray(given)) return given as readonly unknown[]
+  return typeof given === 'string' ? given.split(',').filter((part) => part !== '') : [given]
+}

@@ -1,0 +1,154 @@
+/** What the command line calls the fields of volumes, in its several commands about them. */
+import { count, flag, text } from '../../model/kinds/index.ts'
+import type { Meaning } from './names.ts'
+import { always, elementsOf, isWord, memberOf, never, type Phrase, said, sum } from './phrases.ts'
+
+/** The nodes of the aggregates that something lies on. */
+function nodesOf(show: (names: readonly string[]) => string | string[] | undefined): Phrase {
+  return {
+    from: ['aggregates'],
+    kind: text(),
+    sees: 'storage/aggregates?fields=name,node.name',
+    show: (at, aggregates) => {
+      const wanted = new Set(elementsOf(at('aggregates')).map((one) => memberOf(one, 'name')))
+      const nodes = aggregates
+        .filter((one) => wanted.has(memberOf(one, 'name')))
+        .map((one) => memberOf(one, 'node', 'name'))
+      return show([...new Set(nodes.filter((name) => typeof name === 'string'))])
+    },
+  }
+}
+
+/** Bytes in percent of the aggregate that the volume lies on. */
+function percentOfAggregate(path: string): Phrase {
+  return {
+    from: [path, 'aggregates'],
+    kind: count(),
+    sees: 'storage/aggregates?fields=name,space.block_storage.size',
+    show: (at, aggregates) => {
+      const [first] = elementsOf(at('aggregates'))
+      const aggregate = aggregates.find((one) => memberOf(one, 'name') === memberOf(first, 'name'))
+      const [bytes, size] = [at(path), memberOf(aggregate, 'space', 'block_storage', 'size')]
+      if (typeof bytes !== 'number' || typeof size !== 'number' || size === 0) return undefined
+      return Math.round((bytes / size) * 100)
+    },
+  }
+}
+
+export const VOLUME: Readonly<Record<string, Meaning>> = {
+  used: 'space.used',
+  available: 'space.available',
+  expected_available: 'space.available',
+  percent_used: 'space.percent_used',
+  filesystem_size: 'size',
+  total: sum('size', '-space.snapshot.reserve_size'),
+  percent_snapshot_space: 'space.snapshot.reserve_percent',
+  size_used_by_snapshots: 'space.snapshot.used',
+  size_available_for_snapshots: sum('space.available', 'space.snapshot.reserve_available'),
+  snapshot_reserve_available: 'space.snapshot.reserve_available',
+  snapshot_reserve_size: 'space.snapshot.reserve_size',
+  snapshot_space_used: 'space.snapshot.space_used_percent',
+  logical_used: 'space.logical_space.used',
+  logical_used_percent: 'space.logical_space.used_percent',
+  logical_available: 'space.logical_space.available',
+  logical_used_by_afs: 'space.logical_space.used',
+  // What snapshots hold alone is counted as it is stored.
+  logical_used_by_snapshots: 'space.snapshot.used',
+  physical_used: sum('space.used', 'space.snapshot.used', '-space.snapshot_spill'),
+  physical_used_percent: percentOf(['space.used', 'space.snapshot.used', '-space.snapshot_spill'], 'size'),
+  virtual_used: sum('space.used', 'space.snapshot.used', '-space.snapshot_spill'),
+  virtual_used_percent: percentOf(['space.used', 'space.snapshot.used', '-space.snapshot_spill'], 'size'),
+  // Bytes of files never change, so none are kept ready for others that would replace them.
+  overwrite_reserve: always(0),
+  overwrite_reserve_used: always(0),
+  performance_tier_inactive_user_data: never(count()),
+  performance_tier_inactive_user_data_percent: never(count()),
+  space_guarantee: 'guarantee.type',
+  space_mgmt_try_first: always('volume_grow'),
+  is_space_enforcement_logical: 'space.logical_space.enforcement',
+  is_space_reporting_logical: 'space.logical_space.reporting',
+  junction_path: 'nas.path',
+  policy: 'nas.export_policy.name',
+  security_style: 'nas.security_style',
+  unix_permissions: 'nas.unix_permissions',
+  user: 'nas.uid',
+  group: 'nas.gid',
+  files: 'files.maximum',
+  files_used: never(count()),
+  qos_policy_group: 'qos.policy.name',
+  max_autosize: 'autosize.maximum',
+  min_autosize: 'autosize.minimum',
+  autosize_grow_threshold_percent: 'autosize.grow_threshold',
+  autosize_shrink_threshold_percent: 'autosize.shrink_threshold',
+  tiering_policy: 'tiering.policy',
+  tiering_minimum_cooling_days: 'tiering.min_cooling_days',
+  encrypt: 'encryption.enabled',
+  is_encrypted: 'encryption.enabled',
+  is_sis_volume: isWord('efficiency.state', 'enabled'),
+  compression_space_saved: 'efficiency.space_savings.compression',
+  compression_space_saved_percent: 'efficiency.space_savings.compression_percent',
+  dedupe_space_saved: 'efficiency.space_savings.dedupe',
+  dedupe_space_saved_percent: 'efficiency.space_savings.dedupe_percent',
+  sis_space_saved: 'efficiency.space_savings.total',
+  sis_space_saved_percent: 'efficiency.space_savings.total_percent',
+  clone_volume: said('clone.is_flexclone', flag(), (value) => value),
+  clone_parent_name: 'clone.parent_volume.name',
+  clone_parent_vserver: 'clone.parent_svm.name',
+  volume_style_extended: 'style',
+  instance_uuid: 'uuid',
+  tags: '_tags',
+  aggr_list: 'aggregates.name',
+  aggregate: 'aggregates.name',
+  node: nodesOf(([first]) => first),
+  nodes: nodesOf((names) => [...names]),
+  // Volumes lie on one aggregate, and SVMs have no root volume.
+  is_constituent: always(false),
+  vsroot: always(false),
+  node_root: always(false),
+}
+
+function percentOf(paths: readonly string[], whole: string): Phrase {
+  const part = sum(...paths)
+  return {
+    from: [...part.from, whole],
+    kind: count(),
+    show: (at) => {
+      const [bytes, size] = [part.show(at, []), at(whole)]
+      if (typeof bytes !== 'number' || typeof size !== 'number' || size === 0) return undefined
+      return Math.round((bytes / size) * 100)
+    },
+  }
+}
+
+/** `volume footprint`: what a volume takes from its aggregate, which is all of one kind. */
+export const FOOTPRINT: Readonly<Record<string, Meaning>> = {
+  total_footprint: 'space.footprint',
+  volume_blocks_footprint: 'space.footprint',
+  volume_blocks_footprint_bin0: 'space.footprint',
+  volume_blocks_footprint_bin0_percent: percentOfAggregate('space.footprint'),
+  total_footprint_percent: percentOfAggregate('space.footprint'),
+  volume_blocks_footprint_bin1: always(0),
+  volume_blocks_footprint_bin1_percent: always(0),
+  volume_guarantee_footprint: {
+    from: ['guarantee.type', 'size', 'space.footprint', 'space.used'],
+    kind: count(),
+    show: (at) => {
+      const [footprint, used] = [at('space.footprint'), at('space.used')]
+      if (at('guarantee.type') !== 'volume') return 0
+      return typeof footprint === 'number' && typeof used === 'number' ? Math.max(0, footprint - used) : undefined
+    },
+  },
+  // What is known about objects is kept apart from volumes.
+  flexvol_metadata_footprint: always(0),
+  total_metadata_footprint: always(0),
+  delayed_free_footprint: never(count()),
+}
+
+/** `volume efficiency stat`. Attempts are not counted. */
+export const EFFICIENCY_STAT: Readonly<Record<string, Meaning>> = {
+  num_compress_attempts: never(count()),
+  num_compress_fail: never(count()),
+}
+
+/** `volume snapshot autodelete`: snapshots go when somebody or their policy says so. */
+export const AUTODELETE: Readonly<Record<string, Meaning>> = { enabled: always(false) }

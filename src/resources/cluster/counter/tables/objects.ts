@@ -1,0 +1,141 @@
+/** What the rows of counter tables are about: who it is, and what was counted of it. */
+import { aggregateOf } from '../../../../core/aggregate-of.ts'
+import type { Cluster } from '../../../../core/cluster.ts'
+import type { CounterTable } from '../../../../core/counter-tables.ts'
+import type { Sums } from '../../../../core/counter-schemas.ts'
+import { nodeSums, portSums, processorSums } from '../../../../core/machine-counters.ts'
+import { type Row, textAt } from '../../../../model/value.ts'
+import type { MachinePort } from '../../../../ports/machine.ts'
+import { type Workload, workloadsOf } from '../../../storage/qos/workloads.ts'
+
+export interface CountedObject {
+  readonly id: string
+  readonly properties: Readonly<Record<string, string>>
+  /** The rows of the catalog whose counters it shows, summed. */
+  readonly counted: readonly string[]
+  /** What the machine counted of it. */
+  readonly sums?: Sums
+}
+
+export async function objectsOf(cluster: Cluster, { rowsOf }: CounterTable): Promise<readonly CountedObject[]> {
+  const node = textAt((await cluster.rows('cluster/nodes'))[0], 'name')
+  switch (rowsOf) {
+    case 'volumes':
+      return volumeObjects(cluster, node)
+    case 'interfaces':
+      return interfaceObjects(cluster, node)
+    case 'node': {
+      const volumes = await cluster.rows('storage/volumes')
+      return [{ id: node, properties: { name: node, 'node.name': node }, counted: volumes.map(uuidOf) }]
+    }
+    case 'svm': {
+      const volumes = Map.groupBy(await cluster.rows('storage/volumes'), svmUuidOf)
+      return (await cluster.rows('svm/svms')).map((svm) => ({
+        id: textAt(svm, 'name'),
+        properties: { name: textAt(svm, 'name'), 'svm.name': textAt(svm, 'name') },
+        counted: (volumes.get(uuidOf(svm)) ?? []).map(uuidOf),
+      }))
+    }
+    case 'servers':
+      return (await cluster.rows('svm/svms')).map((svm) => {
+        const [name, uuid] = [textAt(svm, 'name'), uuidOf(svm)]
+        const properties = { name, uuid, 'node.name': node, 'svm.name': name }
+        return { id: `${node}:${name}:${name}:${uuid}`, properties, counted: [uuid] }
+      })
+    case 'workloads': {
+      // Of buckets and qtrees it is not counted by itself what they do.
+      const workloads = (await workloadsOf(cluster)).filter(({ isUserDefined }) => isUserDefined)
+      return workloads
+        .filter(({ type }) => type === 'storage/volumes' || type === 'svm/svms')
+        .map((workload) => workloadObject(workload))
+    }
+    case 'volume workloads': {
+      const workloads = await workloadsOf(cluster)
+      return workloads.filter(({ type }) => type === 'storage/volumes').map((workload) => workloadObject(workload))
+    }
+    case 'machine':
+      return machineObjects(cluster, node)
+    case 'processors':
+      return processorObjects(cluster, node)
+    case 'ports':
+      return portObjects(cluster, node)
+  }
+}
+
+async function volumeObjects(cluster: Cluster, node: string): Promise<readonly CountedObject[]> {
+  const svms = await namesOf(cluster, 'svm/svms')
+  const aggregates = await namesOf(cluster, 'storage/aggregates')
+  return (await cluster.rows('storage/volumes')).map((volume) => {
+    const [name, uuid, svm] = [textAt(volume, 'name'), uuidOf(volume), svms.get(svmUuidOf(volume)) ?? '']
+    const aggregate = aggregates.get(aggregateOf(volume)) ?? ''
+    const properties = { name, uuid, 'node.name': node, 'svm.name': svm, parent_aggregate: aggregate }
+    return { id: `${node}:${svm}:${name}:${uuid}`, properties, counted: [uuid] }
+  })
+}
+
+async function interfaceObjects(cluster: Cluster, node: string): Promise<readonly CountedObject[]> {
+  const svms = await namesOf(cluster, 'svm/svms')
+  const ports = await cluster.machine.ports()
+  return (await cluster.rows('network/ip/interfaces')).map((one) => {
+    const [name, uuid, svm] = [textAt(one, 'name'), uuidOf(one), svms.get(svmUuidOf(one)) ?? '']
+    const address = textAt(one, 'ip.address')
+    const port = ports.find(({ addresses }) => addresses.includes(address))?.name ?? ''
+    const properties = { name, uuid, 'node.name': node, 'svm.name': svm, current_port: port }
+    return { id: `${node}:${svm}:${name}:${uuid}`, properties, counted: [uuid] }
+  })
+}
+
+function workloadObject({ uuid, name, object }: Workload): CountedObject {
+  return { id: `${name}:${uuid}`, properties: { name, uuid }, counted: [uuidOf(object)] }
+}
+
+async function machineObjects(cluster: Cluster, node: string): Promise<readonly CountedObject[]> {
+  const traffic = await cluster.machine.traffic?.()
+  if (traffic === undefined) return []
+  const carriers = new Set((await cluster.machine.ports()).filter(carries).map(({ name }) => name))
+  const volumes = await cluster.rows('storage/volumes')
+  return [
+    {
+      id: node,
+      properties: { name: node, 'node.name': node },
+      counted: volumes.map(uuidOf),
+      sums: nodeSums(traffic, (port) => carriers.has(port)),
+    },
+  ]
+}
+
+/** What passes one that stands for others, or a VLAN, passes one of these too. */
+function carries({ isLoopback, vlan, lag }: MachinePort): boolean {
+  return !isLoopback && vlan === undefined && lag === undefined
+}
+
+async function processorObjects(cluster: Cluster, node: string): Promise<readonly CountedObject[]> {
+  const { processors = [] } = (await cluster.machine.traffic?.()) ?? {}
+  return processors.map((time, at) => {
+    const name = `processor${at}`
+    return { id: `${node}:${name}`, properties: { name, 'node.name': node }, counted: [], sums: processorSums(time) }
+  })
+}
+
+async function portObjects(cluster: Cluster, node: string): Promise<readonly CountedObject[]> {
+  const traffic = await cluster.machine.traffic?.()
+  return (await cluster.machine.ports()).flatMap((port) => {
+    const counted = traffic?.ports.get(port.name)
+    if (counted === undefined) return []
+    const properties = {
+      name: port.name,
+      'node.name': node,
+      link_current_state: port.isUp ? 'up' : 'down',
+      link_speed: port.megabitsPerSecond === undefined ? '' : `${port.megabitsPerSecond}M`,
+      type: port.vlan !== undefined ? 'vlan' : port.lag !== undefined ? 'lag' : 'physical',
+    }
+    return [{ id: `${node}:${port.name}`, properties, counted: [], sums: portSums(counted) }]
+  })
+}
+
+const uuidOf = (row: Row): string => textAt(row, 'uuid')
+const svmUuidOf = (row: Row): string => textAt(row, 'svm.uuid')
+
+async function namesOf(cluster: Cluster, type: string): Promise<ReadonlyMap<string, string>> {
+  return new Map((await cluster.rows(type)).map((row) => [uuidOf(row), textAt(row, 'name')]))
+}

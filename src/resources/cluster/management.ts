@@ -1,0 +1,123 @@
+/** How the cluster is reached and whether it is well: addresses, certificate, time, health. */
+import type { Derivation } from '../../core/behaviour.ts'
+import type { Cluster } from '../../core/cluster.ts'
+import { namedUuid } from '../../core/named-uuid.ts'
+import { failures } from '../../model/failure.ts'
+import { address, each, group, list, Misfit, oneOf, text, uuid, type Kind } from '../../model/kinds/index.ts'
+import type { FieldDeclaration } from '../../model/resource.ts'
+import { type Row, textAt, textOf } from '../../model/value.ts'
+import { CERTIFICATES } from '../security/certificates.ts'
+import { diskOf } from '../storage/aggregate-space.ts'
+
+const UTC = 'Etc/UTC'
+const ANY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
+
+const zone = text({ charactersMin: 1, charactersMax: 64 })
+
+/** A time zone of the IANA data base: `Europe/Berlin`. */
+const timezone: Kind = {
+  ...zone,
+  parse(value) {
+    const given = textOf(zone.parse(value))
+    if (isZone(given)) return given
+    throw new Misfit(`"${given}" is not a time zone. It takes one such as ${UTC} or Europe/Berlin.`)
+  },
+}
+
+function isZone(given: string): boolean {
+  try {
+    return Intl.DateTimeFormat('en', { timeZone: given }).resolvedOptions().timeZone !== ''
+  } catch {
+    return false
+  }
+}
+
+export const managementFields: Readonly<Record<string, FieldDeclaration>> = {
+  management_interfaces: {
+    doc: 'The addresses at which this interface is served.',
+    kind: each({
+      name: { kind: text(), doc: 'The name of the address.' },
+      uuid: { kind: uuid(), doc: 'Its UUID.' },
+      ip: { kind: group({ address: { kind: address(), doc: 'The address.' } }), doc: 'The address.' },
+    }),
+  },
+  ntp_servers: { doc: 'The time servers, as `/cluster/ntp/servers` has them.', kind: list(text()) },
+  'timezone.name': {
+    doc: 'The time zone of the cluster. Kept: all times are UTC, also those of schedules.',
+    kind: timezone,
+    set: 'modify',
+  },
+  certificate: {
+    doc: 'The certificate that this interface is to show. Kept: it shows its own.',
+    ref: CERTIFICATES,
+    set: 'modify',
+  },
+  health: {
+    doc: '`degraded` while the folder of an aggregate is not there.',
+    kind: oneOf('ok', 'degraded'),
+    isExpensive: true,
+  },
+}
+
+const interfaces: Derivation = {
+  gives: ['management_interfaces'],
+  async from(cluster, rows) {
+    const found = (await managementAddresses(cluster)).map((each, at) => ({
+      name: `cluster_mgmt${at === 0 ? '' : at + 1}`,
+      uuid: namedUuid(cluster, `management address ${each}`),
+      ip: { address: each },
+    }))
+    return rows.map(() => ({ management_interfaces: found }))
+  },
+}
+
+/** Where it is served at all of them, those by which the machine can be reached. */
+async function managementAddresses(cluster: Cluster): Promise<readonly string[]> {
+  const given = cluster.managementAddress ?? ''
+  if (!ANY_ADDRESS.has(given)) return isAddress(given) ? [given] : []
+  const ports = await cluster.machine.ports()
+  return ports.filter(({ isLoopback }) => !isLoopback).flatMap(({ addresses }) => addresses)
+}
+
+/** It may be a host name instead, which stands for addresses that only the machine knows. */
+function isAddress(given: string): boolean {
+  try {
+    address().parse(given)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const ntpServers: Derivation = {
+  gives: ['ntp_servers'],
+  async from(cluster, rows) {
+    const servers = (await cluster.rows('cluster/ntp/servers')).map((row) => textAt(row, 'server')).toSorted()
+    return rows.map(() => ({ ntp_servers: servers }))
+  },
+}
+
+const usualZone: Derivation = {
+  gives: ['timezone.name'],
+  from: (_cluster, rows) => Promise.resolve(rows.map((row) => ({ 'timezone.name': row['timezone.name'] ?? UTC }))),
+}
+
+const health: Derivation = {
+  gives: ['health'],
+  async from(cluster, rows) {
+    const aggregates = await cluster.rows('storage/aggregates')
+    const disks = await Promise.all(aggregates.map((row) => diskOf(cluster, textAt(row, 'uuid'))))
+    return rows.map(() => ({ health: disks.includes(undefined) ? 'degraded' : 'ok' }))
+  },
+}
+
+export const managementReadings: readonly Derivation[] = [interfaces, ntpServers, usualZone, health]
+
+/** The certificate that a change names is one of the cluster by which servers show who they are. */
+export async function insistOnServerCertificate(cluster: Cluster, change: Row): Promise<void> {
+  const key = textAt(change, 'certificate.uuid')
+  if (key === '') return
+  const found = await cluster.row(CERTIFICATES, key)
+  if (found['type'] === 'server' && found['scope'] === 'cluster') return
+  throw failures.invalid('certificate', 'It has to be a certificate of the cluster, of the type "server".')
+}

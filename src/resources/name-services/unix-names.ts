@@ -1,0 +1,43 @@
+/** What names and numbers of UNIX users and groups look like, and how many an SVM has. */
+import type { Cluster } from '../../core/cluster.ts'
+import { failures } from '../../model/failure.ts'
+import { count, flag, text, type Kind } from '../../model/kinds/index.ts'
+import type { FieldDeclaration } from '../../model/resource.ts'
+import { type Row, textAt } from '../../model/value.ts'
+
+const ID_MAX = 2 ** 32 - 1
+const NAME_CHARACTERS_MAX = 64
+/** Users of an SVM, and groups of one. */
+const NAMES_MAX = 65_536
+
+/** What clients of the interface know these failures by. */
+const codes = { name: 23724128, tooMany: 3277051 } as const
+
+export const idKind = (): Kind => count({ min: 0, max: ID_MAX })
+
+export const nameKind = (): Kind => text({ charactersMin: 1, charactersMax: 256 })
+
+export const skipNameValidation: FieldDeclaration = {
+  doc: 'Whether the name may have what UNIX names do not have.',
+  kind: flag(),
+  set: 'always',
+  isOrder: true,
+}
+
+/** Looks at a new or changed row of one of these types: its name, unless that is not to be looked at, and their number. */
+export function checkNamed(type: string, noun: string) {
+  return async (cluster: Cluster, given: Row): Promise<Row> => {
+    const { skip_name_validation: skip, ...row } = given
+    const name = textAt(row, 'name')
+    const isFree = skip === true || row['$hasFreeName'] === true
+    if (!isFree && (name.length > NAME_CHARACTERS_MAX || !/^[A-Za-z_][A-Za-z0-9_.-]*\$?$/.test(name))) {
+      const message = `The name of a ${noun} has at most ${NAME_CHARACTERS_MAX} letters, digits and "_.-". Others need skip_name_validation.`
+      throw failures.invalid('name', message, codes.name)
+    }
+    const others = await cluster.rows(type, textAt(row, 'svm.uuid'))
+    if (others.length >= NAMES_MAX && !others.some((other) => other['name'] === name)) {
+      throw failures.invalid(undefined, `The SVM has ${NAMES_MAX} of them, which is the limit.`, codes.tooMany)
+    }
+    return isFree ? { ...row, $hasFreeName: true } : row
+  }
+}

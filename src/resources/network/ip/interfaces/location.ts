@@ -1,0 +1,150 @@
+/**
+ * Where a network interface is: on the port that has its address, as the machine tells. A home port may be named; without
+ * one, it is at home where it is. There is one node, so nothing ever moves between nodes.
+ */
+import type { Derivation } from '../../../../core/behaviour.ts'
+import type { Cluster } from '../../../../core/cluster.ts'
+import { failures } from '../../../../model/failure.ts'
+import { flag, oneOf, text, uuid } from '../../../../model/kinds/index.ts'
+import type { FieldDeclaration } from '../../../../model/resource.ts'
+import { type Row, textAt } from '../../../../model/value.ts'
+import { ADDRESSES, DOMAIN, portRows } from '../../ethernet/port-rows.ts'
+import { BROADCAST_DOMAINS, IPSPACES, SUBNETS } from '../../names.ts'
+import { type AddressRange, numbered, takenIn } from '../ranges.ts'
+
+const HOME_NODE = 'location.home_node'
+const HOME_PORT = 'location.home_port'
+
+export const locationFields: Readonly<Record<string, FieldDeclaration>> = {
+  [`${HOME_NODE}.name`]: { doc: 'The node it belongs to.', kind: text({ charactersMax: 255 }), set: 'always' },
+  [`${HOME_NODE}.uuid`]: { doc: 'The UUID of that node.', kind: uuid(), set: 'always' },
+  'location.node.name': { doc: 'The node that has it now.' },
+  'location.node.uuid': { doc: 'The UUID of that node.', kind: uuid() },
+  [`${HOME_PORT}.name`]: {
+    doc: 'The port it belongs to. Without it, the one that has the address.',
+    kind: text({ charactersMax: 255 }),
+    set: 'always',
+  },
+  [`${HOME_PORT}.uuid`]: { doc: 'The UUID of that port.', kind: uuid(), set: 'always' },
+  [`${HOME_PORT}.node.name`]: { doc: 'The node of that port.', kind: text({ charactersMax: 255 }), set: 'always' },
+  'location.port.name': { doc: 'The port that has the address now.' },
+  'location.port.uuid': { doc: 'The UUID of that port.', kind: uuid() },
+  'location.port.node.name': { doc: 'The node of that port.' },
+  'location.broadcast_domain.name': { doc: 'The broadcast domain of that port.' },
+  'location.broadcast_domain.uuid': { doc: 'The UUID of that broadcast domain.', kind: uuid() },
+  'location.is_home': { doc: 'Whether it is where it belongs.', kind: flag() },
+  'location.failover': {
+    doc: 'Where it may go when its port fails. Kept: the machine has its addresses where it has them.',
+    kind: oneOf('default', 'home_port_only', 'home_node_only', 'sfo_partners_only', 'broadcast_domain_only'),
+    set: 'always',
+    default: 'default',
+  },
+  'location.auto_revert': {
+    doc: 'Whether it goes home by itself. Kept.',
+    kind: flag(),
+    set: 'always',
+    default: true,
+  },
+  'ipspace.name': { doc: 'The IPspace of its SVM.' },
+  'ipspace.uuid': { doc: 'The UUID of that IPspace.', kind: uuid() },
+  'subnet.name': { doc: 'The subnet that has its address among its ranges.', since: '9.11.1' },
+  'subnet.uuid': { doc: 'The UUID of that subnet.', kind: uuid(), since: '9.11.1' },
+}
+
+const location: Derivation = {
+  gives: Object.keys(locationFields).filter((path) => path.startsWith('location.')),
+  async from(cluster, rows) {
+    const [node = {}] = await cluster.rows('cluster/nodes')
+    const ports = await portRows(cluster)
+    const addresses = new Map<string, Row>()
+    for (const port of ports) for (const one of port[ADDRESSES] as readonly string[]) addresses.set(one, port)
+    const domains = new Map((await cluster.rows(BROADCAST_DOMAINS)).map((row) => [row['uuid'], row['name'] ?? null]))
+    return rows.map((row): Row => {
+      const named = row[`${HOME_PORT}.name`]
+      const port = addresses.get(textAt(row, 'ip.address'))
+      const home = named === undefined || named === null ? port : ports.find(({ name }) => name === named)
+      const domain = port?.[DOMAIN] ?? null
+      return {
+        [`${HOME_NODE}.name`]: node['name'] ?? null,
+        [`${HOME_NODE}.uuid`]: node['uuid'] ?? null,
+        'location.node.name': node['name'] ?? null,
+        'location.node.uuid': node['uuid'] ?? null,
+        ...portAt(HOME_PORT, home),
+        ...portAt('location.port', port),
+        'location.broadcast_domain.name': domains.get(domain ?? '') ?? null,
+        'location.broadcast_domain.uuid': domain,
+        'location.is_home': home?.['uuid'] === port?.['uuid'],
+        'location.failover': row['location.failover'] ?? 'default',
+        'location.auto_revert': row['location.auto_revert'] ?? true,
+      }
+    })
+  },
+}
+
+function portAt(base: string, port: Row | undefined): Row {
+  if (port === undefined) return {}
+  return {
+    [`${base}.name`]: port['name'] ?? null,
+    [`${base}.uuid`]: port['uuid'] ?? null,
+    [`${base}.node.name`]: port['node.name'] ?? null,
+  }
+}
+
+const network: Derivation = {
+  gives: ['ipspace', 'subnet'],
+  async from(cluster, rows) {
+    const spaces = await cluster.rows(IPSPACES)
+    const svms = new Map((await cluster.rows('svm/svms')).map((svm) => [svm['uuid'], svm['ipspace.name']]))
+    const subnets = await cluster.rows(SUBNETS)
+    return rows.map((row): Row => {
+      const space = spaces.find(({ name }) => name === svms.get(row['svm.uuid'] ?? ''))
+      const own = numbered([textAt(row, 'ip.address')])
+      const subnet = subnets.find(({ ip_ranges: ranges }) =>
+        ((ranges ?? []) as unknown as readonly AddressRange[]).some((range) => takenIn(range, own).length > 0),
+      )
+      return {
+        'ipspace.name': space?.['name'] ?? null,
+        'ipspace.uuid': space?.['uuid'] ?? null,
+        'subnet.name': subnet?.['name'] ?? null,
+        'subnet.uuid': subnet?.['uuid'] ?? null,
+      }
+    })
+  },
+}
+
+export const locationReadings: readonly Derivation[] = [location, network]
+
+/** A row as it is kept: its home node is the one there is, its home port is kept by name. */
+export async function withHome(cluster: Cluster, row: Row): Promise<Row> {
+  const {
+    [`${HOME_NODE}.name`]: nodeName,
+    [`${HOME_NODE}.uuid`]: nodeUuid,
+    [`${HOME_PORT}.name`]: portName,
+    [`${HOME_PORT}.uuid`]: portUuid,
+    [`${HOME_PORT}.node.name`]: portNode,
+    ...rest
+  } = row
+  const nodes = await cluster.rows('cluster/nodes')
+  insistOn(nodes, 'name', `${HOME_NODE}.name`, nodeName)
+  insistOn(nodes, 'uuid', `${HOME_NODE}.uuid`, nodeUuid)
+  insistOn(nodes, 'name', `${HOME_PORT}.node.name`, portNode)
+  if (isSaid(portName) || isSaid(portUuid)) {
+    const ports = await portRows(cluster)
+    insistOn(ports, 'name', `${HOME_PORT}.name`, portName)
+    insistOn(ports, 'uuid', `${HOME_PORT}.uuid`, portUuid)
+    // The name is kept and the UUID is not: one that is here was given just now.
+    const port = ports.find((one) => one['uuid'] === portUuid || (!isSaid(portUuid) && one['name'] === portName))
+    return { ...rest, [`${HOME_PORT}.name`]: port?.['name'] ?? null }
+  }
+  return rest
+}
+
+function isSaid(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
+function insistOn(rows: readonly Row[], by: 'name' | 'uuid', field: string, given: unknown): void {
+  if (!isSaid(given) || rows.some((row) => row[by] === given)) return
+  const noun = field.startsWith(HOME_PORT) && !field.includes('.node.') ? 'port' : 'node'
+  throw failures.invalid(field, `There is no ${noun} "${given}".`)
+}

@@ -1,0 +1,58 @@
+import { define } from '../../../../core/behaviour.ts'
+import { plainVerbs } from '../../../../core/plain.ts'
+import { list, oneOf } from '../../../../model/kinds/index.ts'
+import { textAt } from '../../../../model/value.ts'
+import { failures } from '../../../../model/failure.ts'
+import { accountName } from '../local-accounts.ts'
+import { insistOnCifs } from '../services.ts'
+
+export const CIFS_PRIVILEGES = 'protocols/cifs/users-and-groups/privileges'
+
+/** Accounts of one server that have some. */
+const ACCOUNTS_MAX = 10_000
+
+const plain = plainVerbs(CIFS_PRIVILEGES, {
+  async check(cluster, row) {
+    await insistOnCifs(cluster, row)
+    const others = await cluster.rows(CIFS_PRIVILEGES, textAt(row, 'svm.uuid'))
+    if (others.length >= ACCOUNTS_MAX && !others.some((other) => other['name'] === row['name'])) {
+      throw failures.invalid(undefined, `The CIFS server has ${ACCOUNTS_MAX} of them, which is the limit.`)
+    }
+    return row
+  },
+})
+
+export const cifsPrivileges = define(
+  {
+    path: `/${CIFS_PRIVILEGES}`,
+    noun: 'set of privileges',
+    doc: 'What users and groups may do on a CIFS server beyond their permissions. They are records: nobody logs in yet.',
+    since: '9.10.1',
+    key: ['svm.uuid', 'name'],
+    recordKey: ['svm.uuid', 'name'],
+    parent: 'svm.uuid',
+    nameWithin: 'svm.uuid',
+    fields: {
+      svm: { doc: 'The SVM whose server it is about.', ref: 'svm/svms', set: 'create', required: true },
+      name: { doc: 'The user or group.', kind: accountName(256), set: 'create', required: true },
+      privileges: {
+        doc: 'What it may do. An empty list takes all away.',
+        kind: list(
+          oneOf(
+            'setcbprivilege',
+            'sebackupprivilege',
+            'serestoreprivilege',
+            'setakeownershipprivilege',
+            'sesecurityprivilege',
+            'sechangenotifyprivilege',
+          ),
+          { elementsMax: 16 },
+        ),
+        set: 'always',
+        required: true,
+      },
+    },
+  },
+  // There is no DELETE: whoever has none of them has an empty list.
+  { create: plain.create, modify: plain.modify },
+)

@@ -1,0 +1,142 @@
+/**
+ * The keys of users of the object store: made, made anew, taken away. A user has one pair or none; the secret is shown in
+ * the answer that made it, and kept sealed. Keys with a time to live are of no use after it; they stay until others come.
+ */
+import type { Cluster } from '../../../../core/cluster.ts'
+import { flagArgument } from '../../../../core/flag-argument.ts'
+import { inline, type Verb } from '../../../../core/verb.ts'
+import { failures } from '../../../../model/failure.ts'
+import { duration, flag, text, time } from '../../../../model/kinds/index.ts'
+import type { FieldDeclaration } from '../../../../model/resource.ts'
+import { type Row, textAt } from '../../../../model/value.ts'
+
+export const USERS = 'protocols/s3/services/{svm.uuid}/users'
+
+/** Where an access key leads to its user: keys are unique in the cluster. */
+const ACCESS_KEYS = 's3:access-key'
+
+const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+const ACCESS_KEY_CHARACTERS = 20
+const SECRET_BYTES = 30
+
+const TIME_TO_LIVE = 'key_time_to_live'
+const EXPIRY = 'key_expiry_time'
+
+/** What clients of the interface know these failures by. */
+const codes = { taken: 92406200, half: 92406201 } as const
+
+export const keyFields: Record<string, FieldDeclaration> = {
+  access_key: {
+    doc: 'The access key. Without it, one is made.',
+    kind: text({
+      charactersMin: 3,
+      charactersMax: 128,
+      pattern: /^[\w.+=/-]+$/,
+      patternDoc: 'letters, digits and _.+=/-',
+    }),
+    set: 'create',
+  },
+  secret_key: {
+    doc: 'The secret key. Without it, one is made. It is shown once; when it is lost, have the keys made anew.',
+    kind: text({
+      charactersMin: 8,
+      charactersMax: 128,
+      pattern: /^[\x21-\x7e]+$/,
+      patternDoc: 'printable characters',
+    }),
+    set: 'create',
+    shownOnce: true,
+  },
+  [TIME_TO_LIVE]: {
+    doc: 'How long its keys are of use, from when they are made: PT6H, P90D. Without it or with PT0S, for good.',
+    kind: duration(),
+    set: 'always',
+    isClearable: true,
+  },
+  [EXPIRY]: { doc: 'When its keys are of use no more.', kind: time() },
+  regenerate_keys: {
+    doc: 'Has its keys made anew: those it had are of use no more.',
+    kind: flag(),
+    set: 'modify',
+    isOrder: true,
+  },
+  delete_keys: {
+    doc: 'Takes its keys away. It has none then, until they are made anew.',
+    kind: flag(),
+    set: 'modify',
+    isOrder: true,
+  },
+}
+
+export function uniqueKey(row: Row): Readonly<Record<string, string>> {
+  const accessKey = textAt(row, 'access_key')
+  return accessKey === '' ? {} : { [ACCESS_KEYS]: accessKey }
+}
+
+interface WithKeys {
+  readonly row: Row
+  /** For the one answer that shows them. */
+  readonly reveal: Row
+}
+
+/** The draft of a new user, with the keys that it gives or new ones. */
+export async function withKeys(cluster: Cluster, draft: Row): Promise<WithKeys> {
+  const { access_key: given, secret_key: secret, ...rest } = draft
+  if ((given === undefined) !== (secret === undefined)) {
+    throw failures.invalid('secret_key', 'Give both access_key and secret_key, or neither.', codes.half)
+  }
+  const pair = typeof given === 'string' && typeof secret === 'string' ? { given, secret } : undefined
+  if (pair !== undefined && (await cluster.catalog.holder(ACCESS_KEYS, pair.given)) !== undefined) {
+    throw failures.duplicate('A user with that access key', 'access_key', codes.taken)
+  }
+  return keyed(cluster, rest, pair)
+}
+
+/** Changes a user; the body or the query may ask for other keys or for none. */
+export const modifyUser: Verb = inline({
+  args: {
+    regenerate_keys: '`true`: its keys are made anew, as with the field of that name.',
+    delete_keys: '`true`: its keys are taken away, as with the field of that name.',
+  },
+  plan(cluster, { row = {}, draft, args }) {
+    const { regenerate_keys: renew, delete_keys: drop, ...rest } = draft
+    const isRenewed = renew === true || flagArgument(args, 'regenerate_keys')
+    const isDropped = drop === true || flagArgument(args, 'delete_keys')
+    if (isRenewed && isDropped)
+      throw failures.invalid('delete_keys', 'Either regenerate_keys or delete_keys, not both.')
+    if (!isRenewed && rest[TIME_TO_LIVE] !== undefined && rest[TIME_TO_LIVE] !== (row[TIME_TO_LIVE] ?? null)) {
+      throw failures.invalid(TIME_TO_LIVE, 'Keys have it from when they are made. Give it with regenerate_keys.')
+    }
+    const key = `${textAt(row, 'svm.uuid')}/${textAt(row, 'name')}`
+    const made = isRenewed ? keyed(cluster, rest) : { row: isDropped ? { ...rest, ...NO_KEYS } : rest, reveal: {} }
+    return Promise.resolve({ key, input: made.row, reveal: made.reveal, locks: [`${USERS}:${key}`] })
+  },
+  step: {
+    name: 'write record',
+    async run(cluster, { key, input }) {
+      const record = await cluster.catalog.record(USERS, key)
+      if (record === undefined) throw failures.notFound('object store user', 'name')
+      const changed = Object.entries({ ...(record.body as Row), ...input }).filter(([, value]) => value !== null)
+      const row: Row = Object.fromEntries(changed)
+      await cluster.commit([cluster.put(USERS, row, { expect: record.revision, unique: uniqueKey(row) })])
+    },
+  },
+})
+
+const NO_KEYS: Row = { access_key: null, $secret: null, [TIME_TO_LIVE]: null, [EXPIRY]: null }
+
+function keyed(cluster: Cluster, draft: Row, pair?: { readonly given: string; readonly secret: string }): WithKeys {
+  const seconds = Number(draft[TIME_TO_LIVE] ?? 0)
+  const accessKey = pair?.given ?? makeAccessKey(cluster)
+  const secretKey = pair?.secret ?? cluster.system.random.bytes(SECRET_BYTES).toString('base64url')
+  const lives = seconds === 0 ? { [TIME_TO_LIVE]: null, [EXPIRY]: null } : { [EXPIRY]: cluster.now() + seconds * 1000 }
+  return {
+    row: { ...draft, ...lives, access_key: accessKey, $secret: cluster.secrets.seal(secretKey) },
+    reveal: { access_key: accessKey, secret_key: secretKey },
+  }
+}
+
+function makeAccessKey(cluster: Cluster): string {
+  const bytes = cluster.system.random.bytes(ACCESS_KEY_CHARACTERS)
+  return Array.from(bytes, (byte) => LETTERS.charAt(byte % LETTERS.length)).join('')
+}

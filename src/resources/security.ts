@@ -1,0 +1,28 @@
+import { define } from '../core/behaviour.ts'
+import { flag } from '../model/kinds/index.ts'
+
+/** What can be said of all of it, as there is no way to have it otherwise. */
+const OFF = {
+  'fips.enabled': 'Whether only cryptography is used that the standard FIPS 140 approves of. It is not insisted on.',
+  'management_protocols.rsh_enabled': 'Whether there are logins by RSH. There are none.',
+  'management_protocols.telnet_enabled': 'Whether there are logins by Telnet. There are none.',
+  'software_data_encryption.encryption_state_enabled': 'Whether data is encrypted. Encrypt the disks.',
+} as const
+
+export const security = define(
+  {
+    path: '/security',
+    noun: 'security settings',
+    doc: 'What holds for the whole cluster. None of it can be turned on.',
+    since: '9.7',
+    key: [],
+    nameWithin: false,
+    fields: Object.fromEntries(
+      Object.entries(OFF).map(([path, doc]) => [
+        path,
+        { doc, kind: flag(), ...(path === 'fips.enabled' ? { since: '9.8' } : {}) },
+      ]),
+    ),
+  },
+  { rows: () => Promise.resolve([Object.fromEntries(Object.keys(OFF).map((path) => [path, false]))]) },
+)

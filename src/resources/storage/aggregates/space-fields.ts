@@ -1,0 +1,223 @@
+/**
+ * What is told of the space of an aggregate: what the disk has, what volumes have of it, and what is saved of that. An
+ * aggregate has no snapshots of its own and no cloud tier, and volumes share nothing with one another but clones with
+ * their parents.
+ */
+import { aggregateOf } from '../../../core/aggregate-of.ts'
+import type { Derivation } from '../../../core/behaviour.ts'
+import { bytes, count, decimal, flag, oneOf } from '../../../model/kinds/index.ts'
+import type { FieldDeclaration } from '../../../model/resource.ts'
+import { type Row, textAt, type Value } from '../../../model/value.ts'
+import { usual } from '../../usual.ts'
+import { type AggregateSpace, spaceOf } from '../aggregate-space.ts'
+import { ratio } from '../volumes/efficiency.ts'
+
+const BLOCKS = 'space.block_storage'
+const DEDUPE = `${BLOCKS}.volume_deduplication`
+
+type Fields = Readonly<Record<string, FieldDeclaration>>
+
+/** A snapshot is no copy here, so there is one figure with snapshots and without. */
+const EFFICIENCY = ['space.efficiency', 'space.efficiency_without_snapshots'] as const
+const WITHOUT_CLONES = 'space.efficiency_without_snapshots_flexclones'
+
+const efficiencyFields: Fields = Object.fromEntries(
+  [...EFFICIENCY, WITHOUT_CLONES].flatMap((base): [string, FieldDeclaration][] => {
+    const [held, since] = base === WITHOUT_CLONES ? [', without what clones share', { since: '9.9.1' }] : ['', {}]
+    return [
+      [
+        `${base}.logical_used`,
+        { doc: `Bytes that its volumes hold, a shared body as often as it is there${held}.`, kind: bytes(), ...since },
+      ],
+      [`${base}.savings`, { doc: 'Of these, bytes that compression and deduplication save.', kind: bytes(), ...since }],
+      [`${base}.ratio`, { doc: 'Bytes held for each byte that this takes.', kind: decimal(), ...since }],
+    ]
+  }),
+)
+
+/** What is not done here, and of what there is nothing. */
+const NOTHING: Readonly<Record<string, readonly [value: Value, doc: string, since?: string]>> = {
+  'space.efficiency.auto_adaptive_compression_savings': [false, 'Savings of a kind that is not done.', '9.12.1'],
+  'space.efficiency.cross_volume_background_dedupe': [false, 'Deduplication across volumes is not done.', '9.12.1'],
+  'space.efficiency.cross_volume_dedupe_savings': [false, 'The same.', '9.12.1'],
+  'space.efficiency.cross_volume_inline_dedupe': [false, 'The same.', '9.12.1'],
+  [`${BLOCKS}.data_compacted_count`]: [0, 'Bytes of several bodies in one block: compaction is not done.', '9.10.1'],
+  [`${BLOCKS}.data_compaction_space_saved`]: [0, 'Bytes that compaction saves.', '9.10.1'],
+  [`${BLOCKS}.data_compaction_space_saved_percent`]: [0, 'The same in percent.', '9.10.1'],
+  'space.cloud_storage.used': [0, 'Bytes in a cloud tier. There is none.'],
+  'space.snapshot.available': [
+    0,
+    'Bytes left for snapshots of the whole aggregate. There are none of these.',
+    '9.10.1',
+  ],
+  'space.snapshot.reserve_percent': [0, 'What is kept for them.', '9.10.1'],
+  'space.snapshot.total': [0, 'The same in bytes.', '9.10.1'],
+  'space.snapshot.used': [0, 'Bytes that they hold.', '9.10.1'],
+  'space.snapshot.used_percent': [0, 'The same in percent.', '9.10.1'],
+  'snapshot.files_total': [0, 'Files that they could have.', '9.10.1'],
+  'snapshot.files_used': [0, 'Files that they have.', '9.10.1'],
+  'snapshot.max_files_available': [0, 'Files that they could have at most.', '9.10.1'],
+  'snapshot.max_files_used': [0, 'Files that they have at most.', '9.10.1'],
+  'inode_attributes.file_private_capacity': [0, 'Files that are kept for the system. None are.', '9.11.1'],
+  'inode_attributes.files_private_used': [0, 'Those of them that are there.', '9.11.1'],
+}
+
+const nothingFields: Fields = Object.fromEntries(
+  Object.entries(NOTHING).map(([path, [value, doc, since]]) => [
+    path,
+    { doc, kind: typeof value === 'boolean' ? flag() : count(), ...(since === undefined ? {} : { since }) },
+  ]),
+)
+
+const FILES = 'The most files that the file system can have; 0 where it has no such limit.'
+const inodes = (doc: string): FieldDeclaration => ({ doc, kind: count(), since: '9.11.1' })
+
+export const spaceFields: Fields = {
+  state: {
+    doc: '`offline` while its folder is not there, as when a disk is not mounted.',
+    kind: oneOf('online', 'offline'),
+  },
+  [`${BLOCKS}.size`]: { doc: 'Bytes of the disk that volumes may use.', kind: bytes() },
+  [`${BLOCKS}.used`]: {
+    doc: 'Bytes that are used on the disk, or promised to volumes with a guarantee.',
+    kind: bytes(),
+  },
+  [`${BLOCKS}.available`]: { doc: 'Bytes that new data or guarantees can have.', kind: bytes() },
+  [`${BLOCKS}.used_percent`]: { doc: 'Used, in percent of the size.', kind: count(), since: '9.13.1' },
+  [`${BLOCKS}.used_including_snapshot_reserve`]: { doc: 'The same as used.', kind: bytes(), since: '9.10.1' },
+  [`${BLOCKS}.used_including_snapshot_reserve_percent`]: { doc: 'In percent.', kind: count(), since: '9.10.1' },
+  [`${BLOCKS}.physical_used`]: { doc: 'Bytes that its volumes are stored in.', kind: bytes(), since: '9.9.1' },
+  [`${BLOCKS}.physical_used_percent`]: { doc: 'The same in percent of the size.', kind: count(), since: '9.10.1' },
+  [`${BLOCKS}.aggregate_metadata`]: {
+    doc: 'Bytes that are used beside its volumes: by others on the disk, and by files beyond what is in them.',
+    kind: bytes(),
+    since: '9.10.1',
+  },
+  [`${BLOCKS}.aggregate_metadata_percent`]: { doc: 'In percent of the size.', kind: count(), since: '9.10.1' },
+  [`${BLOCKS}.volume_footprints_percent`]: { doc: 'The footprint in percent.', kind: count(), since: '9.10.1' },
+  [`${DEDUPE}_space_saved`]: { doc: 'Bytes that deduplication saves.', kind: bytes(), since: '9.10.1' },
+  [`${DEDUPE}_space_saved_percent`]: { doc: 'In percent of what there would be.', kind: count(), since: '9.10.1' },
+  [`${DEDUPE}_shared_count`]: { doc: 'Bytes that are shared: those saved.', kind: bytes(), since: '9.10.1' },
+  'space.footprint': {
+    doc: 'Bytes that its volumes, also deleted ones in the recovery queue, use or have been promised.',
+    kind: bytes(),
+  },
+  'space.footprint_percent': { doc: 'The same in percent of the size.', kind: count() },
+  'space.total_provisioned_space': { doc: 'Sum of the sizes of its volumes.', kind: bytes() },
+  'volume-count': { doc: 'How many volumes it has.', kind: count(), since: '9.11.1' },
+  volume_count: { doc: 'The same, as some tools spell it.', kind: count(), since: '9.11.1' },
+  'inode_attributes.files_total': inodes(FILES),
+  'inode_attributes.files_used': inodes('Files that it has, also those of others.'),
+  'inode_attributes.file_public_capacity': inodes(FILES),
+  'inode_attributes.max_files_available': inodes(FILES),
+  'inode_attributes.max_files_possible': inodes(FILES),
+  'inode_attributes.max_files_used': inodes('The same as those used.'),
+  'inode_attributes.used_percent': inodes('Files used in percent; 0 where there is no limit.'),
+  ...efficiencyFields,
+  ...nothingFields,
+}
+
+const disk: Derivation = {
+  gives: [
+    'state',
+    'volume-count',
+    'volume_count',
+    'inode_attributes',
+    'space.footprint',
+    'space.footprint_percent',
+    'space.total_provisioned_space',
+    ...Object.keys(spaceFields).filter((path) => path.startsWith(BLOCKS) && !path.startsWith(DEDUPE)),
+  ],
+  from: (cluster, rows) => Promise.all(rows.map(async (row) => ofDisk(await spaceOf(cluster, textAt(row, 'uuid'))))),
+}
+
+function ofDisk(found: AggregateSpace): Row {
+  const { sizeBytes, footprintBytes, storedBytes, filesMax, filesUsed, volumes } = found
+  const used = sizeBytes - found.availableBytes
+  const others = Math.max(0, used - footprintBytes)
+  const percent = (part: number) => percentOf(part, sizeBytes)
+  return {
+    state: found.isThere ? 'online' : 'offline',
+    [`${BLOCKS}.size`]: sizeBytes,
+    [`${BLOCKS}.used`]: used,
+    [`${BLOCKS}.available`]: found.availableBytes,
+    [`${BLOCKS}.used_percent`]: percent(used),
+    [`${BLOCKS}.used_including_snapshot_reserve`]: used,
+    [`${BLOCKS}.used_including_snapshot_reserve_percent`]: percent(used),
+    [`${BLOCKS}.physical_used`]: storedBytes,
+    [`${BLOCKS}.physical_used_percent`]: percent(storedBytes),
+    [`${BLOCKS}.aggregate_metadata`]: others,
+    [`${BLOCKS}.aggregate_metadata_percent`]: percent(others),
+    [`${BLOCKS}.volume_footprints_percent`]: percent(footprintBytes),
+    'space.footprint': footprintBytes,
+    'space.footprint_percent': percent(footprintBytes),
+    'space.total_provisioned_space': found.provisionedBytes,
+    'volume-count': volumes,
+    volume_count: volumes,
+    'inode_attributes.files_total': filesMax,
+    'inode_attributes.files_used': filesUsed,
+    'inode_attributes.file_public_capacity': filesMax,
+    'inode_attributes.max_files_available': filesMax,
+    'inode_attributes.max_files_possible': filesMax,
+    'inode_attributes.max_files_used': filesUsed,
+    'inode_attributes.used_percent': percentOf(filesUsed, filesMax),
+  }
+}
+
+interface Held {
+  /** Without compression and deduplication. */
+  whole: number
+  stored: number
+  /** Of both, what clones have from their parents. */
+  inherited: number
+  savedByDedupe: number
+}
+
+const NOT_HELD: Held = { whole: 0, stored: 0, inherited: 0, savedByDedupe: 0 }
+
+const efficiency: Derivation = {
+  gives: [...EFFICIENCY, WITHOUT_CLONES]
+    .flatMap((base) => [`${base}.logical_used`, `${base}.savings`, `${base}.ratio`])
+    .concat(Object.keys(spaceFields).filter((path) => path.startsWith(DEDUPE))),
+  async from(cluster, rows, once) {
+    const counters = await once('counters', () => cluster.volumeSums.all())
+    const held = new Map<string, Held>()
+    for (const volume of await cluster.rows('storage/volumes')) {
+      const counted = counters.get(textAt(volume, 'uuid'))
+      if (counted === undefined) continue
+      const sums = held.get(aggregateOf(volume)) ?? { ...NOT_HELD }
+      sums.stored += counted.usedBytes
+      sums.whole += counted.usedBytes + counted.savedByCompressionBytes + counted.savedByDedupeBytes
+      sums.inherited += counted.inheritedBytes
+      sums.savedByDedupe += counted.savedByDedupeBytes
+      held.set(aggregateOf(volume), sums)
+    }
+    return rows.map((row) => ofHeld(held.get(textAt(row, 'uuid')) ?? NOT_HELD))
+  },
+}
+
+function ofHeld({ whole, stored, inherited, savedByDedupe }: Held): Row {
+  const figures = (base: string, whole: number, stored: number): Row => ({
+    [`${base}.logical_used`]: whole,
+    [`${base}.savings`]: whole - stored,
+    [`${base}.ratio`]: ratio(whole, stored),
+  })
+  return {
+    ...figures(EFFICIENCY[0], whole, stored),
+    ...figures(EFFICIENCY[1], whole, stored),
+    ...figures(WITHOUT_CLONES, whole - inherited, stored - inherited),
+    [`${DEDUPE}_space_saved`]: savedByDedupe,
+    [`${DEDUPE}_space_saved_percent`]: percentOf(savedByDedupe, stored + savedByDedupe),
+    [`${DEDUPE}_shared_count`]: savedByDedupe,
+  }
+}
+
+function percentOf(part: number, whole: number): number {
+  return whole === 0 ? 0 : Math.round((part / whole) * 100)
+}
+
+export const spaceReadings: readonly Derivation[] = [
+  disk,
+  efficiency,
+  usual(Object.fromEntries(Object.entries(NOTHING).map(([path, [value]]) => [path, value]))),
+]

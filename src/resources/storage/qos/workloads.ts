@@ -1,0 +1,97 @@
+/**
+ * What throughput is measured of: each volume, and whatever else names a QoS policy. A workload is no record: it is there
+ * as long as its object is. Its number is made from its UUID, as its name is from that number.
+ */
+import { define } from '../../../core/behaviour.ts'
+import type { Cluster } from '../../../core/cluster.ts'
+import { namedUuid } from '../../../core/named-uuid.ts'
+import { count, oneOf, text, uuid } from '../../../model/kinds/index.ts'
+import { type Row, textAt, textOf } from '../../../model/value.ts'
+import { QOS_POLICIES, QOS_USERS } from './policies.ts'
+
+export const QOS_WORKLOADS = 'storage/qos/workloads'
+
+export interface Workload {
+  readonly uuid: string
+  readonly name: string
+  readonly number: number
+  readonly isUserDefined: boolean
+  /** The type of its object, and the object. */
+  readonly type: string
+  readonly object: Row
+  readonly policy: string
+  readonly svm: string
+}
+
+export async function workloadsOf(cluster: Cluster): Promise<readonly Workload[]> {
+  const workloads: Workload[] = []
+  for (const [type, field] of QOS_USERS) {
+    for (const object of await cluster.rows(type)) {
+      const policy = textAt(object, field)
+      // Volumes are measured one by one whether they name a policy or not.
+      if (policy === '' && type !== 'storage/volumes') continue
+      const id = namedUuid(cluster, `workload of ${type} ${keyOf(object)}`)
+      const number = Number.parseInt(id.slice(0, 4), 16)
+      workloads.push({
+        uuid: id,
+        number,
+        name: `${textAt(object, 'name')}-wid${number}`,
+        isUserDefined: policy !== '',
+        type,
+        object,
+        policy,
+        svm: textAt(object, type === 'svm/svms' ? 'uuid' : 'svm.uuid'),
+      })
+    }
+  }
+  return workloads
+}
+
+/** Qtrees have a number within their volume. */
+function keyOf(object: Row): string {
+  return textAt(object, 'uuid') || `${textAt(object, 'volume.uuid')}/${textOf(object['id'])}`
+}
+
+export const qosWorkloads = define(
+  {
+    path: `/${QOS_WORKLOADS}`,
+    noun: 'QoS workload',
+    doc: 'What throughput is measured and limited of: volumes, and whatever else names a QoS policy.',
+    since: '9.10.1',
+    key: ['uuid'],
+    nameWithin: false,
+    isContent: true,
+    fields: {
+      uuid: { doc: 'The UUID of the workload.', kind: uuid() },
+      name: { doc: 'Its name, from that of its object and its number.', kind: text() },
+      wid: { doc: 'Its number.', kind: count() },
+      workload_class: {
+        doc: 'Whether somebody gave it a policy, or it is a volume without one.',
+        kind: oneOf('user_defined', 'autovolume', 'system_defined', 'preset', 'undefined', 'load_control'),
+      },
+      policy: { doc: 'Its policy.', ref: QOS_POLICIES },
+      svm: { doc: 'The SVM it is in.', ref: 'svm/svms' },
+      volume: { doc: 'The name of its volume.', kind: text() },
+      qtree: { doc: 'The name of its qtree.', kind: text() },
+    },
+  },
+  {
+    async rows(cluster) {
+      const volumes = new Map((await cluster.rows('storage/volumes')).map((row) => [row['uuid'], textAt(row, 'name')]))
+      return (await workloadsOf(cluster)).map((workload): Row => {
+        const { type, object } = workload
+        const volume = type === 'storage/volumes' ? textAt(object, 'name') : volumes.get(object['volume.uuid'] ?? null)
+        return {
+          uuid: workload.uuid,
+          name: workload.name,
+          wid: workload.number,
+          workload_class: workload.isUserDefined ? 'user_defined' : 'autovolume',
+          'policy.uuid': workload.policy === '' ? null : workload.policy,
+          'svm.uuid': workload.svm,
+          volume: volume ?? null,
+          qtree: type === 'storage/qtrees' ? textAt(object, 'name') : null,
+        }
+      })
+    },
+  },
+)

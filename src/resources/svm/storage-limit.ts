@@ -1,0 +1,87 @@
+/** How much storage the volumes of an SVM may have together: the sum of their sizes stays within a limit. */
+import type { Derivation } from '../../core/behaviour.ts'
+import type { Cluster } from '../../core/cluster.ts'
+import { failures } from '../../model/failure.ts'
+import { bytes, count, flag, printSize } from '../../model/kinds/index.ts'
+import type { FieldDeclaration } from '../../model/resource.ts'
+import { type Row, textAt } from '../../model/value.ts'
+
+const LIMIT = 'storage.limit'
+const ALERT = 'storage.limit_threshold_alert'
+const ALERT_PERCENT = 90
+
+const since = '9.14.1'
+
+export const storageFields: Readonly<Record<string, FieldDeclaration>> = {
+  [LIMIT]: {
+    doc: 'The most bytes that the sizes of its volumes may add up to. 0: there is no limit.',
+    kind: bytes(),
+    set: 'always',
+    since,
+  },
+  [ALERT]: {
+    doc: 'From how much of the limit on it is shown as exceeded, in percent.',
+    kind: count({ min: 1, max: 100 }),
+    set: 'always',
+    since,
+  },
+  'storage.allocated': { doc: 'The sum of the sizes of its volumes.', kind: bytes(), since },
+  'storage.available': { doc: 'What the limit leaves. Not set without a limit.', kind: bytes(), since },
+  'storage.used_percentage': { doc: 'The sum in percent of the limit; 0 without one.', kind: count(), since },
+  'storage.limit_threshold_exceeded': { doc: 'Whether the threshold is exceeded.', kind: flag(), since },
+}
+
+export const storageReading: Derivation = {
+  gives: ['storage'],
+  async from(cluster, rows) {
+    const volumes = Map.groupBy(await cluster.rows('storage/volumes'), (volume) => volume['svm.uuid'])
+    return rows.map((row): Row => {
+      const limit = limitOf(row)
+      const alert = Number(row[ALERT] ?? ALERT_PERCENT)
+      const allocated = sizeOf(volumes.get(row['uuid'] ?? '') ?? [])
+      const percent = limit === 0 ? 0 : Math.floor((allocated / limit) * 100)
+      return {
+        [LIMIT]: limit,
+        [ALERT]: alert,
+        'storage.allocated': allocated,
+        'storage.available': limit === 0 ? null : Math.max(0, limit - allocated),
+        'storage.used_percentage': percent,
+        'storage.limit_threshold_exceeded': limit !== 0 && percent > alert,
+      }
+    })
+  },
+}
+
+/** Fails when the volumes of the SVM may not grow by so many bytes more. */
+export async function insistOnStorage(cluster: Cluster, svm: Row | undefined, moreBytes: number): Promise<void> {
+  const left = await storageLeft(cluster, svm)
+  if (moreBytes <= 0 || moreBytes <= left) return
+  throw failures.invalid(
+    'size',
+    `The SVM "${textAt(svm, 'name')}" has ${printSize(left)} of its storage limit left. Choose a smaller size, or raise the limit.`,
+  )
+}
+
+/** The bytes by which volumes of an SVM may still grow. */
+export async function storageLeft(cluster: Cluster, svm: Row | undefined): Promise<number> {
+  const limit = limitOf(svm ?? {})
+  if (svm === undefined || limit === 0) return Number.POSITIVE_INFINITY
+  return Math.max(0, limit - sizeOf(await cluster.rows('storage/volumes', textAt(svm, 'uuid'))))
+}
+
+/** Fails when the limit is below what the volumes have already. */
+export async function insistOnLimit(cluster: Cluster, svm: Row): Promise<Row> {
+  const limit = limitOf(svm)
+  if (limit === 0) return svm
+  const allocated = sizeOf(await cluster.rows('storage/volumes', textAt(svm, 'uuid')))
+  if (limit >= allocated) return svm
+  throw failures.invalid(LIMIT, `The sizes of its volumes add up to ${printSize(allocated)}, which is more.`)
+}
+
+function limitOf(svm: Row): number {
+  return Number(svm[LIMIT] ?? 0)
+}
+
+function sizeOf(volumes: readonly Row[]): number {
+  return volumes.reduce((sum, { size }) => sum + Number(size), 0)
+}
