@@ -24,7 +24,6 @@ export const events = define(
         kind: oneOf('emergency', 'alert', 'error', 'notice', 'informational', 'debug'),
       },
       log_message: { doc: 'What happened, as a sentence.', kind: text() },
-      source: { doc: 'What it is about, by the first word of its name: `volume`, `cluster`.', kind: text() },
       parameters: {
         doc: 'The particulars.',
         kind: each({ name: { kind: text(), doc: 'Which.' }, value: { kind: text(), doc: 'Its value.' } }),
@@ -47,7 +46,6 @@ export const events = define(
           'message.name': name ?? '',
           'message.severity': event?.severity ?? 'notice',
           log_message: `${textOf(name)}: ${event?.text ?? ''}`,
-          source: textOf(name).split('.', 1)[0] ?? '',
           parameters: Object.entries(parameters).map(([parameter, value]) => ({
             name: parameter,
             value: textOf(value),
