@@ -1,7 +1,7 @@
 /** What the command line calls the fields of volumes, in its several commands about them. */
 import { count, flag, text } from '../../model/kinds/index.ts'
 import type { Meaning } from './names.ts'
-import { always, elementsOf, isWord, memberOf, never, type Phrase, said, sum } from './phrases.ts'
+import { always, elementsOf, isWord, memberOf, never, type Phrase, said, sum, whole } from './phrases.ts'
 
 /** The nodes of the aggregates that something lies on. */
 function nodesOf(show: (names: readonly string[]) => string | string[] | undefined): Phrase {
@@ -36,6 +36,7 @@ function percentOfAggregate(path: string): Phrase {
 }
 
 export const VOLUME: Readonly<Record<string, Meaning>> = {
+  volume: 'name',
   used: 'space.used',
   available: 'space.available',
   expected_available: 'space.available',
@@ -96,7 +97,7 @@ export const VOLUME: Readonly<Record<string, Meaning>> = {
   clone_parent_vserver: 'clone.parent_svm.name',
   volume_style_extended: 'style',
   instance_uuid: 'uuid',
-  tags: '_tags',
+  tags: whole('_tags'),
   aggr_list: 'aggregates.name',
   aggregate: 'aggregates.name',
   node: nodesOf(([first]) => first),

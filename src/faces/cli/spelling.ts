@@ -69,7 +69,8 @@ export const spellings: readonly Spelling[] = [
   { command: 'volume snapshot autodelete', type: 'storage/volumes', names: { volume: 'name', ...AUTODELETE } },
   { command: 'vserver', type: 'svm/svms', names: SVM, also: [{ type: 'cluster', names: ADMIN_SVM }] },
   { command: 'aggr', type: 'storage/aggregates', names: AGGREGATE },
-  { command: 'aggr show-space', type: 'storage/aggregates', names: AGGREGATE_SPACE },
+  // About what is kept in other tiers, which is nothing.
+  { command: 'aggr show-space', type: 'storage/aggregates', names: AGGREGATE_SPACE, where: { bin_num: '>0' } },
   { command: 'disk', type: 'storage/disks', names: DISK },
   { command: 'storage disk', type: 'storage/disks', names: DISK },
   { command: 'storage shelf', type: 'storage/shelves', names: SHELF },

@@ -1,6 +1,6 @@
 import { define } from '../../../core/behaviour.ts'
 import { events as declared, type EventName } from '../../../core/events.ts'
-import { count, each, oneOf, text, time } from '../../../model/kinds/index.ts'
+import { count, each, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
 import { type Row, textOf } from '../../../model/value.ts'
 
 /** Newest entries that one request looks through. */
@@ -16,13 +16,14 @@ export const events = define(
       index: { doc: 'Grows with each event.', kind: count() },
       time: { doc: 'When it was.', kind: time() },
       'node.name': { doc: 'Where it was.', kind: text() },
+      'node.uuid': { doc: 'The UUID of that node.', kind: uuid() },
+      source: { doc: 'The part of the cluster that logged it: the first word of its name.', kind: text() },
       'message.name': { doc: 'Which event it is.', kind: text() },
       'message.severity': {
         doc: 'How bad it is.',
         kind: oneOf('emergency', 'alert', 'error', 'notice', 'informational', 'debug'),
       },
       log_message: { doc: 'What happened, as a sentence.', kind: text() },
-      source: { doc: 'What it is about, by the first word of its name: `volume`, `cluster`.', kind: text() },
       parameters: {
         doc: 'The particulars.',
         kind: each({ name: { kind: text(), doc: 'Which.' }, value: { kind: text(), doc: 'Its value.' } }),
@@ -31,7 +32,7 @@ export const events = define(
   },
   {
     async rows(cluster) {
-      const node = (await cluster.rows('cluster/nodes'))[0]?.['name'] ?? null
+      const [node] = await cluster.rows('cluster/nodes')
       const entries = await cluster.catalog.log('events', { limit: LOOKED_AT_MAX })
       return entries.map((entry): Row => {
         const { name, ...parameters } = entry.body as Row
@@ -39,11 +40,12 @@ export const events = define(
         return {
           index: entry.id,
           time: entry.timeMs,
-          'node.name': node,
+          'node.name': node?.['name'] ?? null,
+          'node.uuid': node?.['uuid'] ?? null,
+          source: textOf(name).split('.', 1)[0] ?? '',
           'message.name': name ?? '',
           'message.severity': event?.severity ?? 'notice',
           log_message: `${textOf(name)}: ${event?.text ?? ''}`,
-          source: textOf(name).split('.', 1)[0] ?? '',
           parameters: Object.entries(parameters).map(([parameter, value]) => ({
             name: parameter,
             value: textOf(value),
