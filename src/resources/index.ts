@@ -82,6 +82,7 @@ import { roles } from './security/roles.ts'
 import { auditMessages } from './security/audit/messages.ts'
 import { keys } from './security/authentication/keys.ts'
 import { aggregates } from './storage/aggregates.ts'
+import { cloudStores } from './storage/aggregates/cloud-stores.ts'
 import { qosPolicies } from './storage/qos/policies.ts'
 import { qosWorkloads } from './storage/qos/workloads.ts'
 import { qtrees } from './storage/qtrees.ts'
@@ -134,6 +135,7 @@ export const behaviours: readonly Behaviour[] = [
   quotaReports,
   efficiencyRuns,
   aggregates,
+  cloudStores,
   disks,
   snapshotPolicies,
   snapshotPolicySchedules,

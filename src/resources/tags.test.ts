@@ -16,7 +16,7 @@ const one = { name: 'one', 'svm.name': 'svm1', size: '20m', _tags: ['team:a', 'e
 assert.equal((await call('POST', `${VOLUMES}?return_timeout=30`, one)).status, 201)
 const uuid = await cluster.uuidOf(VOLUMES, 'one')
 const aggregate = `/api/storage/aggregates/${await cluster.uuidOf('/api/storage/aggregates', 'aggr1')}`
-const tagsAt = async (path: string) => (await call('GET', `${path}?fields=_tags`)).body['_tags']
+const tagsAt = async (path: string) => (await call('GET', `${path}?fields=_tags`)).body['_tags'] as unknown as string[]
 
 test('tags come back as they were given, and records are found by them', async () => {
   assert.deepEqual(await tagsAt(`${VOLUMES}/${uuid}`), ['team:a', 'env:test'])
@@ -71,4 +71,38 @@ test('what is no tag, and too many of them, are refused; the same twice is one',
   assert.deepEqual(await tagsAt('/api/cluster'), ['a:b'])
   assert.equal((await call('PATCH', '/api/cluster', { _tags: [] })).status, 200)
   assert.deepEqual(recordsOf((await call('GET', '/api/resource-tags?value=a:b')).body), [])
+})
+
+test('a tag is given to a thing and taken from it by its path, for all types that have tags', async () => {
+  const resources = '/api/resource-tags/owner:lab/resources'
+  const bucket = `/api/storage/volumes/${uuid}`
+  for (const href of [bucket, '/api/cluster', aggregate]) {
+    const made = await call('POST', resources, { href })
+    assert.deepEqual(
+      [made.status, made.headers['location']],
+      [201, `${resources.replace(':', '%3A')}/${encodeURIComponent(href)}`],
+    )
+    assert.ok((await tagsAt(href)).includes('owner:lab'))
+    const again = await call('POST', resources, { href })
+    assert.deepEqual([again.status, again.body['error']?.['code'], again.body['error']?.['target']], [409, '1', 'href'])
+  }
+  assert.equal(recordsOf((await call('GET', resources)).body).length, 3)
+  const one = `${resources}/${encodeURIComponent(bucket)}`
+  assert.equal((await call('GET', one)).body['label'], 'one')
+  assert.equal((await call('DELETE', one)).status, 200)
+  assert.equal((await tagsAt(bucket)).includes('owner:lab'), false)
+  assert.equal((await call('DELETE', one)).status, 404)
+  for (const href of [
+    '/api/storage/volumes',
+    '/api/cluster/jobs/x',
+    '/api/nothing',
+    `/api/storage/volumes/${aggregate}`,
+    '%%',
+    'x',
+  ]) {
+    const refused = await call('POST', resources, { href })
+    assert.deepEqual([refused.status, refused.body['error']?.['target']], [400, 'href'], href)
+  }
+  const nameless = await call('POST', '/api/resource-tags/team/resources', { href: bucket })
+  assert.equal(nameless.status, 400)
 })

@@ -5,7 +5,7 @@ import type { Value } from '../model/value.ts'
 export const TAGS = '_tags'
 /** Tags of one thing at most, and the code that clients know of one more. */
 export const TAGS_MAX = 50
-const TOO_MANY = 263149
+export const TOO_MANY_TAGS = 263149
 
 const each = list(
   text({
@@ -15,15 +15,16 @@ const each = list(
   }),
 )
 
-const kind: Kind = {
+/** Of one thing: each once. */
+export const tagsKind: Kind = {
   ...each,
   parse(value): Value {
     const tags = [...new Set(each.parse(value) as readonly string[])]
-    if (tags.length > TAGS_MAX) throw new Misfit(`It has more than ${TAGS_MAX} tags.`, TOO_MANY)
+    if (tags.length > TAGS_MAX) throw new Misfit(`It has more than ${TAGS_MAX} tags.`, TOO_MANY_TAGS)
     return tags
   },
 }
 
 export const tagFields = {
-  [TAGS]: { doc: 'Its tags, each a key and a value: `team:storage`.', kind, set: 'always', since: '9.13.1' },
+  [TAGS]: { doc: 'Its tags, each a key and a value: `team:storage`.', kind: tagsKind, set: 'always', since: '9.13.1' },
 } as const

@@ -1,20 +1,39 @@
 import { define } from '../../core/behaviour.ts'
-import { text } from '../../model/kinds/index.ts'
-import type { Row } from '../../model/value.ts'
+import type { Cluster } from '../../core/cluster.ts'
+import { recordKey } from '../../core/cluster.ts'
+import { findInstance } from '../../core/read.ts'
+import { inline } from '../../core/verb.ts'
+import { Failure, failures } from '../../model/failure.ts'
+import { Misfit, text } from '../../model/kinds/index.ts'
+import type { Resource } from '../../model/resource.ts'
+import { type Row, textAt, type Value } from '../../model/value.ts'
+import { CommitRefused } from '../../ports/catalog.ts'
 import { tagged } from '../resource-tags.ts'
+import { tagsKind, TAGS, TAGS_MAX, TOO_MANY_TAGS } from '../tags.ts'
+
+const HREF_CHARACTERS_MAX = 2048
+/** Others may change what is tagged at the same time. */
+const TRIES_MAX = 20
 
 export const taggedResources = define(
   {
     path: '/resource-tags/{resource_tag.value}/resources',
     noun: 'resource with the tag',
-    doc: 'The things that have a tag.',
+    doc: 'The things that have a tag. A POST gives it to one, a DELETE takes it from one.',
     since: '9.13.1',
+    // The tags are fields of the things themselves.
+    isContent: true,
     key: ['href'],
     recordKey: ['href'],
     nameWithin: false,
     fields: {
       'resource_tag.value': { doc: 'The tag.', kind: text() },
-      href: { doc: 'The path of the thing.', kind: text() },
+      href: {
+        doc: 'The path of the thing.',
+        kind: text({ charactersMin: 1, charactersMax: HREF_CHARACTERS_MAX }),
+        set: 'create',
+        required: true,
+      },
       label: { doc: 'The name of the thing.', kind: text() },
     },
   },
@@ -25,5 +44,98 @@ export const taggedResources = define(
         .filter(({ tags }) => tags.includes(value))
         .map(({ href, label }): Row => ({ 'resource_tag.value': value, href, label }))
     },
+    create: inline({
+      example: { href: '/api/cluster' },
+      async plan(cluster, { draft, path }) {
+        const tag = asTag(path['resource_tag.value'] ?? '')
+        const href = textAt(draft, 'href')
+        const { type, key } = await thingAt(cluster, href)
+        const tags = tagsOf(await cluster.row(type, key))
+        if (tags.includes(tag)) throw failures.duplicate(`The tag "${tag}" of ${href}`, 'href')
+        return { key: href, input: { type, key, tag } }
+      },
+      step: {
+        name: 'write record',
+        run: (cluster, { input }) => changeTags(cluster, input, (tags, tag) => [...tags, tag]),
+      },
+    }),
+    remove: inline({
+      async plan(cluster, { row = {} }) {
+        const href = textAt(row, 'href')
+        const { type, key } = await thingAt(cluster, href)
+        return { key: href, input: { type, key, tag: textAt(row, 'resource_tag.value') } }
+      },
+      step: {
+        name: 'write record',
+        run: (cluster, { input }) => changeTags(cluster, input, (tags, tag) => tags.filter((other) => other !== tag)),
+      },
+    }),
   },
 )
+
+function asTag(value: string): string {
+  try {
+    tagsKind.parse([value])
+    return value
+  } catch (misfit) {
+    if (misfit instanceof Misfit) throw failures.badValue('resource_tag.value', misfit.message, misfit.code)
+    throw misfit
+  }
+}
+
+function tagsOf(row: Row): readonly string[] {
+  return (row[TAGS] ?? []) as readonly string[]
+}
+
+/** What a path leads to: something that is there, and can have tags. */
+async function thingAt(cluster: Cluster, href: string): Promise<{ type: string; key: string }> {
+  const [, rest = ''] = /^\/?api\/(.+?)\/?$/.exec(href) ?? []
+  const match = cluster.registry.match(rest.split('/').map((word) => decoded(word)))
+  const isOne = match !== undefined && (match.resource.isSingleton || match.instance.length > 0)
+  if (!isOne || !mayHaveTags(match.resource)) {
+    throw failures.badValue('href', 'it is not the path of a thing that has tags.')
+  }
+  const behaviour = cluster.behaviour(match.resource.type)
+  const row = match.resource.isSingleton
+    ? (await cluster.rows(match.resource.rowsOf))[0]
+    : await findInstance(cluster, behaviour, match.pathValues, match.instance)
+  if (row === undefined) throw failures.badValue('href', 'there is nothing at this path.')
+  return { type: match.resource.rowsOf, key: recordKey(match.resource, row) }
+}
+
+function mayHaveTags({ fields }: Resource): boolean {
+  return fields.get(TAGS)?.set === 'always'
+}
+
+function decoded(word: string): string {
+  try {
+    return decodeURIComponent(word)
+  } catch {
+    throw failures.badValue('href', 'it has an invalid escape.')
+  }
+}
+
+async function changeTags(
+  cluster: Cluster,
+  input: Row,
+  change: (tags: readonly string[], tag: string) => readonly Value[],
+): Promise<void> {
+  const [type, key, tag] = ['type', 'key', 'tag'].map((path) => textAt(input, path)) as [string, string, string]
+  for (let tries = 1; ; tries++) {
+    const record = await cluster.catalog.record(type, key)
+    if (record === undefined) throw failures.notFound(cluster.registry.resource(type).noun, 'href')
+    const tags = change(tagsOf(record.body), tag)
+    if (tags.length > TAGS_MAX) {
+      throw failures.badValue(TAGS, `It has more than ${TAGS_MAX} tags.`, TOO_MANY_TAGS)
+    }
+    try {
+      await cluster.commit([
+        cluster.put(type, { ...record.body, [TAGS]: [...new Set(tags)] }, { expect: record.revision }),
+      ])
+      return
+    } catch (failure) {
+      const cause = failure instanceof Failure ? failure.cause : failure
+      if (!(cause instanceof CommitRefused && cause.reason === 'stale') || tries >= TRIES_MAX) throw failure
+    }
+  }
+}

@@ -1,0 +1,20 @@
+import { define } from '../../../core/behaviour.ts'
+import { flag, text, uuid } from '../../../model/kinds/index.ts'
+
+export const cloudStores = define(
+  {
+    path: '/storage/aggregates/{aggregate.uuid}/cloud-stores',
+    noun: 'cloud store of an aggregate',
+    doc: 'What an aggregate moves cold data to. There is none.',
+    key: ['target.uuid'],
+    recordKey: ['target.uuid'],
+    nameWithin: false,
+    fields: {
+      aggregate: { doc: 'The aggregate.', ref: 'storage/aggregates' },
+      'target.uuid': { doc: 'The UUID of the cloud store.', kind: uuid() },
+      'target.name': { doc: 'The name of the cloud store.', kind: text() },
+      primary: { doc: 'Whether it is the one that is written to.', kind: flag() },
+    },
+  },
+  { rows: () => Promise.resolve([]) },
+)
