@@ -97,6 +97,7 @@ export const spellings: readonly Spelling[] = [
   { command: 'disk', type: 'storage/disks', names: DISK },
   { command: 'storage disk', type: 'storage/disks', names: DISK },
   { command: 'storage shelf', type: 'storage/shelves', names: SHELF },
+  { command: 'system node environment sensors', type: 'cluster/sensors', names: { node: 'node.name' } },
   { command: 'storage failover', type: 'cluster/nodes', names: FAILOVER },
   { command: 'storage aggregate', type: 'storage/aggregates', names: AGGREGATE },
   { command: 'snapshot', type: 'storage/volumes/{volume.uuid}/snapshots' },
