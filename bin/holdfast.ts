@@ -6,7 +6,9 @@ import { exportCommand } from './seed.ts'
 import { start } from './start.ts'
 import { readSettings, SettingsError, USAGE } from './settings.ts'
 
-const [command = 'start', ...flags] = process.argv.slice(2)
+const given = process.argv.slice(2)
+// Flags alone are those of start.
+const [command = 'start', ...flags] = given[0]?.startsWith('--') === true ? ['start', ...given] : given
 try {
   if (command === 'help' || flags.includes('--help')) process.stdout.write(USAGE)
   else if (command === 'start') await start(readSettings(process.env, flags, process.cwd()))

@@ -12,13 +12,12 @@ import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const [command = 'start', ...rest] = process.argv.slice(2)
-/** Commands of the product; all others are those of its developers. */
-const isProduct = ['start', 'export', 'replay', 'help'].includes(command)
-const needsTools = !isProduct
+/** Commands of its developers, which need more than the product does; all others are those of the product. */
+const needsTools = ['test', 'check', 'bench'].includes(command)
 
 install()
 const node = join(root, 'node_modules', '.bin', 'node')
-run(isProduct ? [join(root, 'bin', 'holdfast.ts'), command, ...rest] : [join(root, 'bin', 'dev.ts'), command, ...rest])
+run([join(root, 'bin', needsTools ? 'dev.ts' : 'holdfast.ts'), command, ...rest])
 
 function install() {
   const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
