@@ -22,7 +22,7 @@ test('every command that documents and the help name is one of the product', () 
   const texts = ['README.md', 'docs/guides/test-your-automation.md'].map((file) =>
     readFileSync(`${root}${file}`, 'utf8'),
   )
-  const named = [USAGE, ...texts].flatMap((text) => [...text.matchAll(/(?:holdfast --|^ *holdfast) ([a-z]+)/gm)])
+  const named = [USAGE, ...texts].flatMap((text) => Array.from(text.matchAll(/(?:holdfast --|^ *holdfast) ([a-z]+)/gm)))
   const commands = new Set(named.map(([, command = '']) => command))
   assert.ok(commands.has('import') && commands.has('replay'), [...commands].join())
   for (const command of commands) {
