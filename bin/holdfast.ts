@@ -1,5 +1,6 @@
 /** The command `holdfast`: each of its commands has a line here. */
 import { SeedError } from '../src/core/seed/document.ts'
+import { importCommand } from './import.ts'
 import { replayCommand } from './replay.ts'
 import { exportCommand } from './seed.ts'
 import { start } from './start.ts'
@@ -10,6 +11,7 @@ try {
   if (command === 'help' || flags.includes('--help')) process.stdout.write(USAGE)
   else if (command === 'start') await start(readSettings(process.env, flags, process.cwd()))
   else if (command === 'export') await exportCommand(process.env, flags, process.cwd())
+  else if (command === 'import') await importCommand(process.env, flags, process.cwd())
   else if (command === 'replay') process.exitCode = await replayCommand(process.env, flags, process.cwd())
   else throw new SettingsError(`There is no command "${command}".`)
 } catch (failure) {

@@ -43,10 +43,13 @@ const LIFECYCLE_DAY = 'HOLDFAST_LIFECYCLE_DAY_SECONDS'
 
 export const USAGE = `Usage: holdfast start [flags]
        holdfast export [--data FOLDER] [--to FILE] [--with-secrets]
+       holdfast import FILE --to https://HOST:PORT [--user NAME] [--insecure]
        holdfast replay TRACE --to https://HOST:PORT [--user NAME] [--insecure]
 
 start   starts a cluster and stays until it is told to stop.
 export  writes the configuration of a data folder as a seed file, to the terminal without --to. The cluster may run.
+import  brings a running cluster to what a seed file says, with the password in HOLDFAST_ADMIN_PASSWORD. A second time
+        changes nothing.
 replay  sends the requests of a trace to a cluster, with the password in HOLDFAST_ADMIN_PASSWORD, and tells which are
         answered with another status. --insecure takes any certificate.
 

@@ -17,6 +17,7 @@ import { JobOrders } from './job-orders.ts'
 import { Locks } from './locks.ts'
 import { Metrics } from './metrics/metrics.ts'
 import { Mirror, type RowOrder } from './mirror.ts'
+import type { Seeded } from './seed/apply.ts'
 import { VolumeSums } from './volume-sums.ts'
 
 export interface ClusterParts {
@@ -39,6 +40,9 @@ export interface ClusterParts {
   /** How long a day of lifecycle rules is. Tests make it shorter; without it, a day. */
   readonly lifecycleDayMs?: number
 }
+
+/** Brings the cluster to what a seed file says. Fails with a `SeedError`. */
+export type ApplySeed = (file: { readonly name: string; readonly text: string }) => Promise<Seeded>
 
 /** Has the data plane begin no more writes of a volume to a tree, and tells whether one is still under way. */
 export type LeaveTree = (volume: string, tree: string) => Promise<boolean>
@@ -82,6 +86,8 @@ export class Cluster {
   readonly jobOrders: JobOrders
   readonly metrics: Metrics
   readonly volumeSums: VolumeSums
+  /** Set by those who call verbs: without them, nothing can be seeded. */
+  applySeed: ApplySeed = () => Promise.reject(failures.unavailable('Nothing can be seeded here.'))
   readonly #volumesOf: (aggregate: Row) => Volumes
   readonly #mirror: Mirror
   readonly #startedMs: number

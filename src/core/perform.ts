@@ -9,6 +9,7 @@ import { Bulk } from './bulk.ts'
 import type { Cluster } from './cluster.ts'
 import type { Jobs } from './jobs.ts'
 import { resolveReferences } from './references.ts'
+import { seed } from './seed/apply.ts'
 import type { Caller, Plan, Verb, Work } from './verb.ts'
 
 export interface Call {
@@ -42,6 +43,7 @@ export class Actions {
     this.cluster = cluster
     this.jobs = jobs
     this.bulk = new Bulk(this)
+    cluster.applySeed = (file) => seed(this, file)
   }
 
   async perform(behaviour: Behaviour, name: VerbName, call: Call): Promise<Performed> {

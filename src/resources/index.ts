@@ -69,6 +69,7 @@ import { policies } from './protocols/s3/services/policies.ts'
 import { users } from './protocols/s3/services/users.ts'
 import { services } from './protocols/s3/services.ts'
 import { faults } from './private/faults.ts'
+import { imports } from './private/imports.ts'
 import { recoveryQueue } from './private/cli/volume/recovery-queue.ts'
 import { purgeOfQueue } from './private/cli/volume/recovery-queue/purge.ts'
 import { recoveryFromQueue } from './private/cli/volume/recovery-queue/recover.ts'
@@ -193,6 +194,7 @@ export const behaviours: readonly Behaviour[] = [
   resourceTags,
   taggedResources,
   faults,
+  imports,
   emsMessages,
   ems,
   emsFilters,

@@ -51,6 +51,24 @@ describe('a seeded start', () => {
     await stop(lab)
   })
 
+  it('is brought to a file while it runs, by a command that changes nothing the second time', async () => {
+    const lab = await startWith(['--bare', '--ephemeral'])
+    const args = ['import', seed, '--to', lab.management, '--insecure']
+    const password = { HOLDFAST_ADMIN_PASSWORD: SMALL['HOLDFAST_ADMIN_PASSWORD'] ?? '' }
+    const first = run(args, password)
+    assert.equal(await first.ended, 0, first.said())
+    assert.match(first.said(), /Seeded: 6 made, 0 changed, 0 as they should be\./)
+    const second = run(args, password)
+    assert.equal(await second.ended, 0, second.said())
+    assert.match(second.said(), /Seeded: 0 made, 0 changed, 6 as they should be\./)
+    const wrong = at('wrong.yaml')
+    await writeFile(wrong, 'storage/volumes:\n  - { name: v, svm: nobody }\n')
+    const third = run(['import', wrong, ...args.slice(2)], password)
+    assert.equal(await third.ended, 2)
+    assert.match(third.said(), /wrong\.yaml:2: storage\/volumes "v"/)
+    await stop(lab)
+  })
+
   it('changes nothing when it starts again, and exports what it has while it runs', async () => {
     const data = ['--data', at('data')]
     await stop(await startWith([...data, '--bare', '--seed', seed]))

@@ -221,6 +221,13 @@ export const askedCommands: readonly AskedCommand[] = [
     unknown: ['vserver'],
   },
   { asker: 'OntapS3', path: 'vserver/object-store-server/bucket', labels: ['uuid'], numbers: ['object_count'] },
+  {
+    asker: 'plugin Certificate',
+    path: 'security/ssl',
+    labels: ['vserver', 'serial'],
+    unknown: ['serial'],
+    filters: { vserver: 'holdfast' },
+  },
   { asker: 'plugin Certificate', path: 'vserver', labels: ['vserver', 'type'], filters: { type: 'admin' } },
   {
     asker: 'plugin Nic of RestPerf',
@@ -233,6 +240,13 @@ export const askedCommands: readonly AskedCommand[] = [
 
 /** Commands about what no cluster here has. It takes "no such command" as the sign that there is nothing to poll. */
 export const commandsOfNothing: readonly AskedCommand[] = [
+  { asker: 'Shelf', path: 'storage/shelf', labels: ['serial_number', 'op_status'] },
+  {
+    asker: 'plugin Sensor',
+    path: 'system/chassis/fru',
+    labels: ['fru-name', 'type', 'status', 'connected-nodes', 'num-nodes'],
+    filters: { type: 'psu' },
+  },
   { asker: 'plugin Health', path: 'storage/shelf', labels: ['error_type', 'error_severity', 'error_text'] },
   {
     asker: 'SnapMirror',

@@ -7,6 +7,7 @@ import type { System } from '../../ports/system.ts'
 import { isServed } from '../../model/release.ts'
 import { openApi } from '../openapi/document.ts'
 import { answer, type RestFace, type RestReply } from './answer.ts'
+import { SEED_BYTES_MAX } from '../../core/seed/document.ts'
 import { BODY_BYTES_MAX } from './json.ts'
 import { printJson } from './print.ts'
 import { answerUnreadable, UNREADABLE } from './unreadable.ts'
@@ -61,11 +62,11 @@ export async function serveManagement(face: RestFace, options: ManagementOptions
     const message = `Nothing is served at ${request.url.slice(0, 200)}.`
     return reply.code(404).send({ error: { message, code: 3 } })
   })
-  server.setErrorHandler((failure: Error & { statusCode?: number; code?: string }, _request, reply) => {
+  server.setErrorHandler((failure: Error & { statusCode?: number; code?: string }, request, reply) => {
     const tooLarge = failure.code === 'FST_ERR_CTP_BODY_TOO_LARGE'
     const status = tooLarge ? 413 : failure.statusCode !== undefined && failure.statusCode < 500 ? 400 : 500
     const message = tooLarge
-      ? `The body is larger than ${BODY_BYTES_MAX} bytes.`
+      ? `The body is larger than ${request.routeOptions.bodyLimit} bytes.`
       : status === 400
         ? 'The request cannot be understood.'
         : 'The request could not be carried out. The log has the details.'
@@ -95,6 +96,8 @@ export async function serveManagement(face: RestFace, options: ManagementOptions
       inProgress--
     }
   }
+  // A whole configuration, as text in JSON.
+  server.post('/api/private/imports', { bodyLimit: 2 * SEED_BYTES_MAX }, serve)
   server.all('/api', serve)
   server.all('/api/*', serve)
 
