@@ -51,7 +51,7 @@ import {
 } from './volumes/recovery-queue.ts'
 import { withSize } from './volumes/size.ts'
 import { isReadOnly } from './volumes/types.ts'
-import { insistOnStorage } from '../svm/storage-limit.ts'
+import { insistOnStorage, storageOf } from '../svm/storage-limit.ts'
 import { insistOnRoom } from '../svm/svm-fields.ts'
 
 const MB = 2 ** 20
@@ -231,11 +231,8 @@ export const modifyVolume = job({
           const after = await withEfficiency(cluster, sized, given)
           const aggregate = aggregateOf(before)
           if (after['size'] !== before['size'] || after['guarantee.type'] !== before['guarantee.type']) {
-            await insistOnStorage(
-              cluster,
-              await cluster.find('svm/svms', textAt(after, 'svm.uuid')),
-              Number(after['size']) - Number(before['size']),
-            )
+            const svm = await cluster.find('svm/svms', textAt(after, 'svm.uuid'))
+            await insistOnStorage(cluster, svm, storageOf([after]) - storageOf([before]))
             await insistOnSpace(cluster, aggregate, after)
           }
           await insistOnName(cluster, after)

@@ -1,6 +1,9 @@
-/** How much storage the volumes of an SVM may have together: the sum of their sizes stays within a limit. */
+/**
+ * How much storage the volumes of an SVM may have together: the sum of their sizes stays within a limit. Volumes that are
+ * made for a bucket do not count: each is as large as a bucket can be, and has of the disk what is written.
+ */
 import type { Derivation } from '../../core/behaviour.ts'
-import type { Cluster } from '../../core/cluster.ts'
+import { MADE_FOR, type Cluster } from '../../core/cluster.ts'
 import { failures } from '../../model/failure.ts'
 import { bytes, count, flag, printSize } from '../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../model/resource.ts'
@@ -14,7 +17,7 @@ const since = '9.14.1'
 
 export const storageFields: Readonly<Record<string, FieldDeclaration>> = {
   [LIMIT]: {
-    doc: 'The most bytes that the sizes of its volumes may add up to. 0: there is no limit.',
+    doc: 'The most bytes that the sizes of its volumes may add up to, those made for a bucket apart. 0: no limit.',
     kind: bytes(),
     set: 'always',
     since,
@@ -38,7 +41,7 @@ export const storageReading: Derivation = {
     return rows.map((row): Row => {
       const limit = limitOf(row)
       const alert = Number(row[ALERT] ?? ALERT_PERCENT)
-      const allocated = sizeOf(volumes.get(row['uuid'] ?? '') ?? [])
+      const allocated = storageOf(volumes.get(row['uuid'] ?? '') ?? [])
       const percent = limit === 0 ? 0 : Math.floor((allocated / limit) * 100)
       return {
         [LIMIT]: limit,
@@ -66,14 +69,14 @@ export async function insistOnStorage(cluster: Cluster, svm: Row | undefined, mo
 export async function storageLeft(cluster: Cluster, svm: Row | undefined): Promise<number> {
   const limit = limitOf(svm ?? {})
   if (svm === undefined || limit === 0) return Number.POSITIVE_INFINITY
-  return Math.max(0, limit - sizeOf(await cluster.rows('storage/volumes', textAt(svm, 'uuid'))))
+  return Math.max(0, limit - storageOf(await cluster.rows('storage/volumes', textAt(svm, 'uuid'))))
 }
 
 /** Fails when the limit is below what the volumes have already. */
 export async function insistOnLimit(cluster: Cluster, svm: Row): Promise<Row> {
   const limit = limitOf(svm)
   if (limit === 0) return svm
-  const allocated = sizeOf(await cluster.rows('storage/volumes', textAt(svm, 'uuid')))
+  const allocated = storageOf(await cluster.rows('storage/volumes', textAt(svm, 'uuid')))
   if (limit >= allocated) return svm
   throw failures.invalid(LIMIT, `The sizes of its volumes add up to ${printSize(allocated)}, which is more.`)
 }
@@ -82,6 +85,11 @@ function limitOf(svm: Row): number {
   return Number(svm[LIMIT] ?? 0)
 }
 
-function sizeOf(volumes: readonly Row[]): number {
-  return volumes.reduce((sum, { size }) => sum + Number(size), 0)
+/** What the sizes of volumes add up to, as they count. */
+export function storageOf(volumes: readonly Row[]): number {
+  return volumes.reduce((sum, volume) => sum + (isMadeForBucket(volume) ? 0 : Number(volume['size'])), 0)
+}
+
+function isMadeForBucket(volume: Row): boolean {
+  return textAt(volume, MADE_FOR) !== ''
 }

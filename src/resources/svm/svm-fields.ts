@@ -9,7 +9,7 @@ import { CIFS_SERVICES } from '../protocols/cifs/services.ts'
 import { NFS_SERVICES } from '../protocols/nfs/services.ts'
 import { spaceOf } from '../storage/aggregate-space.ts'
 import { usual } from '../usual.ts'
-import { insistOnStorage } from './storage-limit.ts'
+import { insistOnStorage, storageOf } from './storage-limit.ts'
 
 export const UNLIMITED = 'unlimited'
 
@@ -154,11 +154,7 @@ export async function usualPolicy(cluster: Cluster): Promise<Row> {
 
 /** Fails when the SVM may not have so many more volumes, or not the storage for them. */
 export async function insistOnRoom(cluster: Cluster, svm: Row | undefined, fresh: readonly Row[]): Promise<void> {
-  await insistOnStorage(
-    cluster,
-    svm,
-    fresh.reduce((sum, { size }) => sum + Number(size), 0),
-  )
+  await insistOnStorage(cluster, svm, storageOf(fresh))
   const most = textAt(svm, 'max_volumes') || UNLIMITED
   if (svm === undefined || most === UNLIMITED) return
   const volumes = await cluster.rows('storage/volumes', textAt(svm, 'uuid'))

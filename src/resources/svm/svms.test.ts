@@ -82,6 +82,18 @@ test('the volumes of an SVM have no more storage together than its limit, howeve
   await cluster.close()
 })
 
+test('a volume that is made for a bucket does not count to the storage of its SVM', async () => {
+  const cluster = await startTestCluster()
+  const path = `${SVMS}/${await cluster.uuidOf(SVMS, 'svm1')}`
+  const storage = async () => (await cluster.call('GET', `${path}?fields=storage`)).body['storage']
+  const allocated = (await storage())?.['allocated']
+  assert.equal((await cluster.call('PATCH', path, { 'storage.limit': allocated })).status, 200)
+  const made = await cluster.call('POST', '/api/protocols/s3/buckets', { name: 'bucket', svm: 'svm1', size: '1g' })
+  assert.equal(made.status, 201, JSON.stringify(made.body))
+  assert.equal((await storage())?.['allocated'], allocated)
+  await cluster.close()
+})
+
 test('an SVM tells of its services, its aggregates, and where it looks up names', async () => {
   const cluster = await startTestCluster()
   await cluster.call('POST', SVMS, { name: 's', aggregates: ['aggr1'], nsswitch: { hosts: ['dns', 'files'] } })

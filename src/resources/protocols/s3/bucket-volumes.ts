@@ -41,13 +41,14 @@ export const createWithVolume = job({
       'guarantee.type': 'none',
       'snapshot_policy.uuid': (await cluster.keyOfName('storage/snapshot-policies', 'none')) ?? null,
       comment: `Made for the bucket ${textAt(draft, 'name')}.`,
+      [MADE_FOR]: key,
       ...(aggregates === undefined ? {} : { aggregates }),
     }
     const volume = await createVolume.plan(cluster, { ...request, draft: volumeDraft })
     const bucket = await planBucket(cluster, draft, { key, volume: volume.key })
     return {
       key,
-      input: { ...bucket.input, $volume: { ...volume.input, [MADE_FOR]: key } },
+      input: { ...bucket.input, $volume: volume.input },
       locks: [...(volume.locks ?? []), ...(bucket.locks ?? [])],
     }
   },
