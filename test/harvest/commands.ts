@@ -175,7 +175,7 @@ export const askedCommands: readonly AskedCommand[] = [
     path: 'node',
     labels: ['node', 'health', 'max_aggr_size', 'max_node_vvols', 'max_vol_size', 'vendor'],
     numbers: ['cpu_busy_time'],
-    unknown: ['max_aggr_size', 'max_node_vvols', 'max_vol_size', 'vendor'],
+    unknown: ['max_aggr_size', 'max_node_vvols', 'vendor'],
   },
   { asker: 'plugin Health', path: 'node', labels: ['health'], filters: { health: 'false' }, isEmpty: true },
   {

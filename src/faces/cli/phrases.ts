@@ -41,27 +41,6 @@ export function said(path: string, kind: Kind, show: (value: Json) => Json | und
   }
 }
 
-/** The numbers of these fields together, as far as they are there; those with a minus are taken away. */
-export function sum(...paths: readonly string[]): Phrase {
-  const terms = paths.map((path) => ({ path: path.replace(/^-/, ''), sign: path.startsWith('-') ? -1 : 1 }))
-  return {
-    from: terms.map(({ path }) => path),
-    kind: count(),
-    show: (at) => {
-      const given = terms.flatMap(({ path, sign }) => {
-        const value = at(path)
-        return typeof value === 'number' ? [sign * value] : []
-      })
-      return given.length === 0
-        ? undefined
-        : Math.max(
-            0,
-            given.reduce((all, one) => all + one),
-          )
-    },
-  }
-}
-
 /** The names of what a list refers to: always a list, be it of one. */
 export function namesIn(path: string): Phrase {
   return {

@@ -1,5 +1,6 @@
 /** What the command line calls the fields of nodes, aggregates, disks, ports and QoS policies. */
 import { count, flag, text } from '../../model/kinds/index.ts'
+import { VOLUME_BYTES_MAX } from '../../resources/storage/volume-verbs.ts'
 import type { Meaning } from './names.ts'
 import { always, dashed, elementsOf, isWord, memberOf, never, type Phrase, said } from './phrases.ts'
 
@@ -43,7 +44,7 @@ export const NODE: Names = {
   health: isWord('state', 'up'),
   vendor: never(),
   max_aggr_size: never(count()),
-  max_vol_size: never(count()),
+  max_vol_size: always(VOLUME_BYTES_MAX),
   max_node_vvols: never(count()),
   cpu_busy_time: said('statistics.processor_utilization_raw', count(), (ms) =>
     typeof ms === 'number' ? Math.floor(ms / 1000) : undefined,

@@ -1,7 +1,7 @@
 /** What the command line calls the fields of volumes, in its several commands about them. */
 import { count, flag, text } from '../../model/kinds/index.ts'
 import type { Meaning } from './names.ts'
-import { always, elementsOf, isWord, memberOf, never, type Phrase, said, sum, whole } from './phrases.ts'
+import { always, elementsOf, isWord, memberOf, never, type Phrase, said, whole } from './phrases.ts'
 
 /** The nodes of the aggregates that something lies on. */
 function nodesOf(show: (names: readonly string[]) => string | string[] | undefined): Phrase {
@@ -41,8 +41,8 @@ export const VOLUME: Readonly<Record<string, Meaning>> = {
   available: 'space.available',
   expected_available: 'space.expected_available',
   percent_used: 'space.percent_used',
-  filesystem_size: 'size',
-  total: sum('size', '-space.snapshot.reserve_size'),
+  filesystem_size: 'space.filesystem_size',
+  total: 'space.afs_total',
   percent_snapshot_space: 'space.snapshot.reserve_percent',
   size_used_by_snapshots: 'space.snapshot.used',
   size_available_for_snapshots: 'space.size_available_for_snapshots',
@@ -108,17 +108,15 @@ export const VOLUME: Readonly<Record<string, Meaning>> = {
 
 /** `volume footprint`: what a volume takes from its aggregate, which is all of one kind. */
 export const FOOTPRINT: Readonly<Record<string, Meaning>> = {
-  total_footprint: 'space.footprint',
-  volume_blocks_footprint: 'space.performance_tier_footprint',
+  total_footprint: 'space.total_footprint',
+  total_footprint_percent: percentOfAggregate('space.total_footprint'),
   volume_blocks_footprint_bin0: 'space.performance_tier_footprint',
   volume_blocks_footprint_bin0_percent: percentOfAggregate('space.performance_tier_footprint'),
-  total_footprint_percent: percentOfAggregate('space.footprint'),
-  volume_blocks_footprint_bin1: always(0),
-  volume_blocks_footprint_bin1_percent: always(0),
+  volume_blocks_footprint_bin1: 'space.capacity_tier_footprint',
+  volume_blocks_footprint_bin1_percent: percentOfAggregate('space.capacity_tier_footprint'),
   volume_guarantee_footprint: 'space.volume_guarantee_footprint',
-  // What is known about objects is kept apart from volumes.
-  flexvol_metadata_footprint: always(0),
-  total_metadata_footprint: always(0),
+  flexvol_metadata_footprint: 'space.metadata',
+  total_metadata_footprint: 'space.metadata',
   delayed_free_footprint: never(count()),
 }
 
@@ -128,10 +126,14 @@ export const EFFICIENCY_STAT: Readonly<Record<string, Meaning>> = {
   num_compress_fail: never(count()),
 }
 
-/** `volume snapshot autodelete`: kept, as snapshots go when somebody or their policy says so. */
-export const AUTODELETE: Readonly<Record<string, Meaning>> = Object.fromEntries(
-  ['enabled', 'trigger', 'target_free_space', 'delete_order', 'defer_delete', 'prefix', 'commitment'].map((word) => [
-    word,
-    `space.snapshot.autodelete.${word}`,
-  ]),
-)
+/** `volume snapshot autodelete`. */
+export const AUTODELETE: Readonly<Record<string, Meaning>> = {
+  volume: 'name',
+  enabled: 'space.snapshot.autodelete.enabled',
+  trigger: 'space.snapshot.autodelete.trigger',
+  commitment: 'space.snapshot.autodelete.commitment',
+  delete_order: 'space.snapshot.autodelete.delete_order',
+  defer_delete: 'space.snapshot.autodelete.defer_delete',
+  target_free_space: 'space.snapshot.autodelete.target_free_space',
+  prefix: 'space.snapshot.autodelete.prefix',
+}

@@ -89,7 +89,7 @@ export const spellings: readonly Spelling[] = [
   { command: 'volume', type: 'storage/volumes', names: VOLUME },
   { command: 'volume efficiency stat', type: 'storage/volumes', names: { ...VOLUME, ...EFFICIENCY_STAT } },
   { command: 'volume footprint', type: 'storage/volumes', names: { ...VOLUME, ...FOOTPRINT } },
-  { command: 'volume snapshot autodelete', type: 'storage/volumes', names: { volume: 'name', ...AUTODELETE } },
+  { command: 'volume snapshot autodelete', type: 'storage/volumes', names: AUTODELETE },
   { command: 'vserver', type: 'svm/svms', names: SVM, also: [{ type: 'cluster', names: ADMIN_SVM }] },
   { command: 'aggr', type: 'storage/aggregates', names: AGGREGATE },
   // About what is kept in other tiers, which is nothing.
