@@ -1,6 +1,7 @@
 /** The verbs of a plain resource: a record with a uuid and perhaps a unique name, and nothing behind it. */
 import { failures } from '../model/failure.ts'
 import type { Row } from '../model/value.ts'
+import type { Change } from '../ports/catalog.ts'
 import { recordKey, type Cluster } from './cluster.ts'
 import type { Acts } from './behaviour.ts'
 import { inline, uuidOfNew, type Verb } from './verb.ts'
@@ -11,6 +12,8 @@ export interface PlainOptions {
   /** Types whose records may not have this one as their parent when it goes. */
   readonly childTypes?: readonly string[]
   readonly example?: Readonly<Record<string, unknown>>
+  /** What goes with its record, by the key of that. */
+  readonly goesWith?: (key: string) => readonly Change[]
   /** Values that no other record may have, beside its name: by scope. */
   readonly unique?: (row: Row) => Readonly<Record<string, string>>
 }
@@ -79,6 +82,7 @@ export function plainRemove(type: string, options: PlainOptions = {}): Verb {
         await cluster.commit([
           ...(options.childTypes ?? []).map((child) => ({ do: 'check-childless', type: child, parent: key }) as const),
           { do: 'remove-record', type, key },
+          ...(options.goesWith?.(key) ?? []),
         ])
       },
     },

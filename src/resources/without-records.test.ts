@@ -14,6 +14,10 @@ test('collections of which there is nothing are read and filtered, and nothing i
       assert.equal((await cluster.call('GET', `${path}?${field}=null&fields=${field}`)).status, 200, `${path} ${field}`)
     }
     assert.equal((await cluster.call('POST', path, {})).status, 405, path)
+    assert.ok(
+      resource.key.every((key) => resource.fields.has(key)),
+      `${path} is addressed by fields`,
+    )
   }
   assert.equal((await cluster.call('GET', '/api/cluster/peers/00000000-0000-0000-0000-000000000000')).status, 404)
   await cluster.close()

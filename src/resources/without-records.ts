@@ -1,6 +1,6 @@
 /**
  * Collections that tools list on every look at a cluster, and of which this one has nothing: no hardware that could be
- * seen, no other cluster, no directory service. They can be read and filtered, and are empty, as on a shipping system that
+ * seen, and no other cluster. They can be read and filtered, and are empty, as on a shipping system that
  * has none of it; nothing can be made. A resource that comes to have records leaves this list for a file of its own.
  */
 import { type Behaviour, define } from '../core/behaviour.ts'
@@ -26,7 +26,7 @@ function empty(path: string, noun: string, doc: string, key: string, fields: str
       path,
       noun,
       doc: `${doc} There are none here.`,
-      key: key.split(' '),
+      key: key.split(' ').map((word) => word.replace(/\W+$/, '')),
       nameWithin: false,
       ...(since === undefined ? {} : { since }),
       fields: Object.fromEntries(declared),
@@ -35,7 +35,7 @@ function empty(path: string, noun: string, doc: string, key: string, fields: str
   )
 }
 
-const PERSON = 'svm.name svm.uuid'
+const SVM = 'svm.name svm.uuid'
 
 export const withoutRecords: readonly Behaviour[] = [
   empty(
@@ -87,14 +87,14 @@ export const withoutRecords: readonly Behaviour[] = [
     'FlexCache',
     'Volumes that cache those of others.',
     'uuid',
-    `name ${PERSON} size# path`,
+    `name ${SVM} size# path`,
   ),
   empty(
     '/svm/peers',
     'SVM peer',
     'SVMs that those of this cluster work with.',
     'uuid',
-    `name state ${PERSON} peer.svm.name peer.svm.uuid peer.cluster.name peer.cluster.uuid applications[]`,
+    `name state ${SVM} peer.svm.name peer.svm.uuid peer.cluster.name peer.cluster.uuid applications[]`,
   ),
   empty(
     '/security/audit/destinations',

@@ -325,6 +325,12 @@ const plugins: readonly Omit<Poll, 'isPlugin'>[] = [
     isEmpty: true,
   },
   { of: 'Health, ports', path: 'network/ethernet/ports', labels: 'name node', filters: ['enabled=true', 'state=up'] },
+  {
+    of: 'Health, events',
+    path: 'support/ems/events',
+    labels: 'node message source',
+    filters: ['message.severity=emergency|notice', 'time=>=1700000000'],
+  },
   { of: 'Health, alerts', path: 'private/support/alerts', filters: ['suppress=false'], isUnknown: true },
   {
     of: 'Volume, disks that encrypt',
@@ -462,3 +468,16 @@ export const harvestPolls: readonly Poll[] = [
   ...plugins.map((poll): Poll => Object.assign({ isPlugin: true }, poll)),
   ...keyPerf,
 ]
+
+/** What the documentation of Harvest has a role of its own read, and nothing else. */
+export const harvestReads: readonly string[] = [
+  'cloud/targets cluster cluster/counter/tables cluster/mediators cluster/metrocluster/diagnostics cluster/nodes',
+  'cluster/ntp/servers cluster/peers cluster/sensors name-services/ldap name-services/nis network/ethernet/ports',
+  'network/ethernet/switch/ports network/fc/ports network/ip/interfaces network/ip/routes protocols security',
+  'security/accounts security/audit/destinations security/certificates security/login/messages security/ssh',
+  'snapmirror/relationships snapmirror/policies storage/aggregates storage/disks storage/flexcache/flexcaches',
+  'storage/luns storage/namespaces storage/qtrees storage/qos/policies storage/qos/workloads storage/quota/reports',
+  'storage/shelves storage/snapshot-policies storage/volumes support/auto-update support/autosupport',
+  'support/ems/destinations support/ems/events support/ems/messages svm/peers svm/svms private/cli',
+  'private/support/alerts',
+].flatMap((line) => line.split(' '))

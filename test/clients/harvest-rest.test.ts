@@ -1,7 +1,8 @@
 /**
  * NetApp Harvest polls a cluster with the templates that it comes with, and has nothing to log as an error: what it asks
- * is answered, records are told apart by what it takes for that, and its metrics find what they are made of. Harvest
- * itself is not run; it is done here what it does (`harvest-polls.ts`).
+ * is answered, records are told apart by what it takes for that, and its metrics find what they are made of. It logs in
+ * with a role that may read what its documentation names. Harvest itself is not run; it is done here what it does
+ * (`harvest-polls.ts`).
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -10,7 +11,7 @@ import { isServed, release } from '../../src/model/release.ts'
 import { asText, type Body } from '../support/body.ts'
 import { startProduct, type Product } from '../support/product.ts'
 import { RestClient } from '../support/rest-client.ts'
-import { harvestPolls, type Poll } from './harvest-polls.ts'
+import { harvestPolls, harvestReads, type Poll } from './harvest-polls.ts'
 import { sdkFor } from './sdk.ts'
 
 /** How many records Harvest asks for at once. */
@@ -19,6 +20,7 @@ const BATCH = 500
 const LENIENT_FROM = '9.11.1'
 const PLAIN_FIELD = /^([a-zA-Z_]\w*\.)*[a-zA-Z_]\w*$/
 const UNKNOWN_API = 3
+const PASSWORD = 'a password to poll with'
 
 for (const served of ['9.16.1', '9.12.1']) {
   describe(`Harvest polls a cluster of the release ${served}`, () => {
@@ -98,8 +100,8 @@ class Harvest {
   readonly #rest: RestClient
   readonly #isLenient: boolean
 
-  constructor({ management, user, password }: Product, served: string) {
-    this.#rest = new RestClient(management, `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`)
+  constructor({ management }: Product, served: string) {
+    this.#rest = new RestClient(management, `Basic ${Buffer.from(`harvest:${PASSWORD}`).toString('base64')}`)
     this.#isLenient = isServed(LENIENT_FROM, release(served))
   }
 
@@ -261,7 +263,9 @@ async function furnish(product: Product): Promise<void> {
     await call('POST', 'security/certificates', { svm, type: 'server', common_name: `${svm}.example.com` })
     await call('PATCH', `security/login/messages/${await uuidOf('svm/svms', svm)}`, { banner: 'Hello.' })
   }
-  await call('POST', 'security/accounts', { name: 'harvest', password: 'a password to show', role: 'readonly' })
+  const privileges = harvestReads.map((path) => ({ path: `/api/${path}`, access: 'readonly' }))
+  await call('POST', 'security/roles', { name: 'harvest-rest-role', privileges })
+  await call('POST', 'security/accounts', { name: 'harvest', password: PASSWORD, role: 'harvest-rest-role' })
   await call('POST', 'cluster/ntp/servers', { server: 'time.example.com' })
   await call('POST', 'support/ems/destinations', { name: 'mail', type: 'email', destination: 'a@example.com' })
   await call('PATCH', `cluster/nodes/${await uuidOf('cluster/nodes', 'node1')}`, { location: 'cellar' })

@@ -260,23 +260,24 @@ class Asked {
   }
 
   async #spell(records: readonly Json[], wanted: Wanted, conditions: readonly Condition[]): Promise<Json[]> {
-    const spelled: Json[] = []
-    const say = async (record: Json, meaning: Meaning) =>
+    const seen = new Map<Phrase, readonly Json[]>()
+    for (const meaning of [...wanted.map(([, one]) => one), ...conditions.map(({ phrase }) => phrase)]) {
+      if (typeof meaning !== 'string') seen.set(meaning, await this.#seenBy(meaning))
+    }
+    const say = (record: Json, meaning: Meaning) =>
       typeof meaning === 'string'
         ? pick(record, meaning)
-        : meaning.show((path) => wholeAt(record, path), await this.#seenBy(meaning))
-    for (const record of records) {
-      let isMet = true
-      for (const condition of conditions) isMet &&= condition.isMet(await say(record, condition.phrase))
-      if (!isMet) continue
-      const shown: Record<string, Json> = {}
-      for (const [name, meaning] of wanted) {
-        const value = await say(record, meaning)
-        if (value !== undefined) shown[name] = value
-      }
-      spelled.push(shown)
-    }
-    return spelled
+        : meaning.show((path) => wholeAt(record, path), seen.get(meaning) ?? [])
+    return records
+      .filter((record) => conditions.every((condition) => condition.isMet(say(record, condition.phrase))))
+      .map((record) => {
+        const shown: Record<string, Json> = {}
+        for (const [name, meaning] of wanted) {
+          const value = say(record, meaning)
+          if (value !== undefined) shown[name] = value
+        }
+        return shown
+      })
   }
 
   async #seenBy({ sees }: Phrase): Promise<readonly Json[]> {

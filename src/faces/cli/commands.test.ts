@@ -78,6 +78,7 @@ test('a command shows what it is asked for and what it is about, with names in p
   assert.deepEqual([volume?.['vserver'], volume?.['volume'], volume?.['aggregate']], ['svm1', 'vol1', 'aggr1'])
   assert.deepEqual(await show(cluster, 'vserver?type=data'), [{ vserver: 'svm1' }])
   // The cluster is administered as an SVM of its own.
+  assert.deepEqual(await show(cluster, 'vserver?vserver=svm1'), [{ vserver: 'svm1' }])
   assert.deepEqual(await show(cluster, 'vserver?type=admin&fields=type'), [{ vserver: 'holdfast', type: 'admin' }])
   assert.deepEqual((await show(cluster, 'storage/volume?fields=space-size&volume=vol1')).length, 1)
   assert.match(asText((await show(cluster, 'version'))[0]?.['version']), /Release 9\./)

@@ -1,7 +1,7 @@
 /** What the command line calls the fields of volumes, in its several commands about them. */
 import { count, flag, text } from '../../model/kinds/index.ts'
 import type { Meaning } from './names.ts'
-import { always, elementsOf, isWord, memberOf, never, type Phrase, said, sum } from './phrases.ts'
+import { always, elementsOf, isWord, memberOf, never, type Phrase, said, sum, whole } from './phrases.ts'
 
 /** The nodes of the aggregates that something lies on. */
 function nodesOf(show: (names: readonly string[]) => string | string[] | undefined): Phrase {
@@ -36,31 +36,30 @@ function percentOfAggregate(path: string): Phrase {
 }
 
 export const VOLUME: Readonly<Record<string, Meaning>> = {
+  volume: 'name',
   used: 'space.used',
   available: 'space.available',
-  expected_available: 'space.available',
+  expected_available: 'space.expected_available',
   percent_used: 'space.percent_used',
   filesystem_size: 'size',
   total: sum('size', '-space.snapshot.reserve_size'),
   percent_snapshot_space: 'space.snapshot.reserve_percent',
   size_used_by_snapshots: 'space.snapshot.used',
-  size_available_for_snapshots: sum('space.available', 'space.snapshot.reserve_available'),
+  size_available_for_snapshots: 'space.size_available_for_snapshots',
   snapshot_reserve_available: 'space.snapshot.reserve_available',
   snapshot_reserve_size: 'space.snapshot.reserve_size',
   snapshot_space_used: 'space.snapshot.space_used_percent',
   logical_used: 'space.logical_space.used',
   logical_used_percent: 'space.logical_space.used_percent',
   logical_available: 'space.logical_space.available',
-  logical_used_by_afs: 'space.logical_space.used',
-  // What snapshots hold alone is counted as it is stored.
-  logical_used_by_snapshots: 'space.snapshot.used',
-  physical_used: sum('space.used', 'space.snapshot.used', '-space.snapshot_spill'),
-  physical_used_percent: percentOf(['space.used', 'space.snapshot.used', '-space.snapshot_spill'], 'size'),
-  virtual_used: sum('space.used', 'space.snapshot.used', '-space.snapshot_spill'),
-  virtual_used_percent: percentOf(['space.used', 'space.snapshot.used', '-space.snapshot_spill'], 'size'),
-  // Bytes of files never change, so none are kept ready for others that would replace them.
-  overwrite_reserve: always(0),
-  overwrite_reserve_used: always(0),
+  logical_used_by_afs: 'space.logical_space.used_by_afs',
+  logical_used_by_snapshots: 'space.logical_space.used_by_snapshots',
+  physical_used: 'space.physical_used',
+  physical_used_percent: 'space.physical_used_percent',
+  virtual_used: 'space.physical_used',
+  virtual_used_percent: 'space.physical_used_percent',
+  overwrite_reserve: 'space.overwrite_reserve',
+  overwrite_reserve_used: 'space.overwrite_reserve_used',
   performance_tier_inactive_user_data: never(count()),
   performance_tier_inactive_user_data_percent: never(count()),
   space_guarantee: 'guarantee.type',
@@ -96,48 +95,27 @@ export const VOLUME: Readonly<Record<string, Meaning>> = {
   clone_parent_vserver: 'clone.parent_svm.name',
   volume_style_extended: 'style',
   instance_uuid: 'uuid',
-  tags: '_tags',
+  tags: whole('_tags'),
   aggr_list: 'aggregates.name',
   aggregate: 'aggregates.name',
   node: nodesOf(([first]) => first),
   nodes: nodesOf((names) => [...names]),
-  // Volumes lie on one aggregate, and SVMs have no root volume.
-  is_constituent: always(false),
+  is_constituent: 'is_constituent',
+  // SVMs have no root volume.
   vsroot: always(false),
   node_root: always(false),
-}
-
-function percentOf(paths: readonly string[], whole: string): Phrase {
-  const part = sum(...paths)
-  return {
-    from: [...part.from, whole],
-    kind: count(),
-    show: (at) => {
-      const [bytes, size] = [part.show(at, []), at(whole)]
-      if (typeof bytes !== 'number' || typeof size !== 'number' || size === 0) return undefined
-      return Math.round((bytes / size) * 100)
-    },
-  }
 }
 
 /** `volume footprint`: what a volume takes from its aggregate, which is all of one kind. */
 export const FOOTPRINT: Readonly<Record<string, Meaning>> = {
   total_footprint: 'space.footprint',
-  volume_blocks_footprint: 'space.footprint',
-  volume_blocks_footprint_bin0: 'space.footprint',
-  volume_blocks_footprint_bin0_percent: percentOfAggregate('space.footprint'),
+  volume_blocks_footprint: 'space.performance_tier_footprint',
+  volume_blocks_footprint_bin0: 'space.performance_tier_footprint',
+  volume_blocks_footprint_bin0_percent: percentOfAggregate('space.performance_tier_footprint'),
   total_footprint_percent: percentOfAggregate('space.footprint'),
   volume_blocks_footprint_bin1: always(0),
   volume_blocks_footprint_bin1_percent: always(0),
-  volume_guarantee_footprint: {
-    from: ['guarantee.type', 'size', 'space.footprint', 'space.used'],
-    kind: count(),
-    show: (at) => {
-      const [footprint, used] = [at('space.footprint'), at('space.used')]
-      if (at('guarantee.type') !== 'volume') return 0
-      return typeof footprint === 'number' && typeof used === 'number' ? Math.max(0, footprint - used) : undefined
-    },
-  },
+  volume_guarantee_footprint: 'space.volume_guarantee_footprint',
   // What is known about objects is kept apart from volumes.
   flexvol_metadata_footprint: always(0),
   total_metadata_footprint: always(0),
@@ -150,5 +128,10 @@ export const EFFICIENCY_STAT: Readonly<Record<string, Meaning>> = {
   num_compress_fail: never(count()),
 }
 
-/** `volume snapshot autodelete`: snapshots go when somebody or their policy says so. */
-export const AUTODELETE: Readonly<Record<string, Meaning>> = { enabled: always(false) }
+/** `volume snapshot autodelete`: kept, as snapshots go when somebody or their policy says so. */
+export const AUTODELETE: Readonly<Record<string, Meaning>> = Object.fromEntries(
+  ['enabled', 'trigger', 'target_free_space', 'delete_order', 'defer_delete', 'prefix', 'commitment'].map((word) => [
+    word,
+    `space.snapshot.autodelete.${word}`,
+  ]),
+)

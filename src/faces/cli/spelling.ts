@@ -6,7 +6,7 @@
 import type { Json } from '../../model/value.ts'
 import { text } from '../../model/kinds/index.ts'
 import type { Meaning } from './names.ts'
-import { always, said } from './phrases.ts'
+import { always, memberOf, said } from './phrases.ts'
 import { AUTOSUPPORT } from './spelled-autosupport.ts'
 import { FPOLICY_ENGINE, FPOLICY_EVENT, FPOLICY_POLICY, FPOLICY_SCOPE, FPOLICY_SCOPE_PART } from './spelled-fpolicy.ts'
 import {
@@ -59,8 +59,31 @@ const INTERFACE = {
 }
 
 const SVM = { vserver: 'name', aggr_list: 'aggregates.name', type: always('data'), admin_state: 'state' }
-/** The cluster as the SVM that it is administered by. */
-const ADMIN_SVM = { vserver: 'name', uuid: 'uuid', type: always('admin'), state: said('uuid', text(), () => 'running') }
+/** The cluster as the SVM that it is administered by. Of what there is one of, fields are no filters. */
+const ADMIN_SVM = {
+  vserver: asFilter('name'),
+  uuid: asFilter('uuid'),
+  type: always('admin'),
+  state: always('running'),
+}
+
+/** `security ssl`: the certificate that the management interface shows, where it was given one. */
+const SSL: Readonly<Record<string, Meaning>> = {
+  vserver: asFilter('name'),
+  serial: {
+    from: ['certificate.uuid'],
+    kind: text(),
+    sees: 'security/certificates?fields=uuid,serial_number',
+    show: (at, certificates) => {
+      const shown = certificates.find((one) => memberOf(one, 'uuid') === at('certificate.uuid'))
+      return memberOf(shown, 'serial_number')
+    },
+  },
+}
+
+function asFilter(path: string) {
+  return said(path, text(), (value) => value)
+}
 
 export const spellings: readonly Spelling[] = [
   { command: 'volume', type: 'storage/volumes', names: VOLUME },
@@ -69,10 +92,12 @@ export const spellings: readonly Spelling[] = [
   { command: 'volume snapshot autodelete', type: 'storage/volumes', names: { volume: 'name', ...AUTODELETE } },
   { command: 'vserver', type: 'svm/svms', names: SVM, also: [{ type: 'cluster', names: ADMIN_SVM }] },
   { command: 'aggr', type: 'storage/aggregates', names: AGGREGATE },
-  { command: 'aggr show-space', type: 'storage/aggregates', names: AGGREGATE_SPACE },
+  // About what is kept in other tiers, which is nothing.
+  { command: 'aggr show-space', type: 'storage/aggregates', names: AGGREGATE_SPACE, where: { bin_num: '>0' } },
   { command: 'disk', type: 'storage/disks', names: DISK },
   { command: 'storage disk', type: 'storage/disks', names: DISK },
   { command: 'storage shelf', type: 'storage/shelves', names: SHELF },
+  { command: 'system node environment sensors', type: 'cluster/sensors', names: { node: 'node.name' } },
   { command: 'storage failover', type: 'cluster/nodes', names: FAILOVER },
   { command: 'storage aggregate', type: 'storage/aggregates', names: AGGREGATE },
   { command: 'snapshot', type: 'storage/volumes/{volume.uuid}/snapshots' },
@@ -120,6 +145,7 @@ export const spellings: readonly Spelling[] = [
   { command: 'cluster identity', type: 'cluster', names: { name: 'name' } },
   { command: 'cluster time-service ntp server', type: 'cluster/ntp/servers' },
   { command: 'security login', type: 'security/accounts', names: { user_or_group_name: 'name', role: 'role.name' } },
+  { command: 'security ssl', type: 'cluster', names: SSL },
   { command: 'event log', type: 'support/ems/events' },
   { command: 'vserver fpolicy policy', type: 'protocols/fpolicy/{svm.uuid}/policies', names: FPOLICY_POLICY },
   { command: 'vserver fpolicy policy event', type: 'protocols/fpolicy/{svm.uuid}/events', names: FPOLICY_EVENT },

@@ -2,10 +2,9 @@
 import type { Derivation } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { failures } from '../../model/failure.ts'
-import { bytes, flag, list, oneOf, only, uuid } from '../../model/kinds/index.ts'
+import { bytes, flag, list, oneOf, only } from '../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
-import { DEFAULT, IPSPACES } from '../network/names.ts'
 import { CIFS_SERVICES } from '../protocols/cifs/services.ts'
 import { NFS_SERVICES } from '../protocols/nfs/services.ts'
 import { spaceOf } from '../storage/aggregate-space.ts'
@@ -96,7 +95,6 @@ export const settingFields: Readonly<Record<string, FieldDeclaration>> = {
       { doc: `Whether it has a service of ${service.toUpperCase()} that is enabled.`, kind: flag() },
     ]),
   ),
-  'ipspace.uuid': { doc: 'The UUID of that IPspace.', kind: uuid() },
 }
 
 const services: Derivation = {
@@ -109,14 +107,6 @@ const services: Derivation = {
       }),
     )
     return rows.map((row) => Object.fromEntries(enabled.map(([path, svms]) => [path, svms.has(row['uuid'] ?? '')])))
-  },
-}
-
-const ipspace: Derivation = {
-  gives: ['ipspace.uuid'],
-  async from(cluster, rows) {
-    const spaces = new Map((await cluster.rows(IPSPACES)).map((space) => [space['name'], space['uuid'] ?? null]))
-    return rows.map((row) => ({ 'ipspace.uuid': spaces.get(row['ipspace.name'] ?? DEFAULT) ?? null }))
   },
 }
 
@@ -148,7 +138,6 @@ const aggregates: Derivation = {
 
 export const settingReadings: readonly Derivation[] = [
   services,
-  ipspace,
   aggregates,
   usual({
     ...Object.fromEntries(Object.entries(SOURCES).map(([base, sources]) => [`nsswitch.${base}`, sources])),

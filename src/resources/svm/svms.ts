@@ -21,7 +21,8 @@ import { NAME_MAPPINGS } from '../name-services/name-mappings.ts'
 import { NIS } from '../name-services/nis.ts'
 import { UNIX_GROUPS } from '../name-services/unix-groups.ts'
 import { UNIX_USERS } from '../name-services/unix-users.ts'
-import { DEFAULT as DEFAULT_IPSPACE, IPSPACES, NETWORK_LOCK } from '../network/names.ts'
+import { DEFAULT as DEFAULT_IPSPACE, INTERFACES, IPSPACES, NETWORK_LOCK } from '../network/names.ts'
+import type { Change } from '../../ports/catalog.ts'
 import {
   insistOnNothingKept,
   purgeVolume,
@@ -181,10 +182,11 @@ export const svms = define(
               const volume = textOf(uuid)
               await cluster.locks.with([`volume:${volume}`], () => purgeVolume(cluster, volume, 'asked'))
             }
-            const leftovers = []
+            const leftovers: Change[] = []
             for (const type of OWNED) {
               for (const record of await cluster.catalog.records(type, { parent: key })) {
-                leftovers.push({ do: 'remove-record', type, key: record.key } as const)
+                leftovers.push({ do: 'remove-record', type, key: record.key })
+                if (type === INTERFACES) leftovers.push({ do: 'drop-counters', table: 'lif', row: record.key })
               }
             }
             await cluster.commit([
@@ -258,7 +260,7 @@ const OWNED = [
   CIFS_PRIVILEGES,
   'cluster/schedules',
   'storage/snapshot-policies',
-  'network/ip/interfaces',
+  INTERFACES,
   'network/ip/routes',
   'name-services/dns',
   LDAP,

@@ -80,5 +80,7 @@ test('an interface tells what went through it', async () => {
   assert.deepEqual(body['statistics']?.['throughput_raw'], { read: 5000, write: 700, other: 0, total: 5700 })
   assert.deepEqual([body['statistics']?.['status'], body['statistics']?.['iops_raw']], ['ok', undefined])
   assert.equal(asNumber(body['metric']?.['throughput']?.['total']), 0)
+  assert.equal((await cluster.call('DELETE', `${INTERFACES}/${uuid}`)).status, 200)
+  assert.equal((await cluster.cluster.catalog.counters('lif')).size, 0, 'They go with it.')
   await cluster.close()
 })

@@ -66,6 +66,7 @@ export const interfaces = define(
       totals('lif', uuidOf),
     ],
     ...plainVerbs('network/ip/interfaces', {
+      goesWith: (key) => [{ do: 'drop-counters', table: 'lif', row: key }],
       async check(cluster, row) {
         const others = (await cluster.rows('network/ip/interfaces')).filter((other) => other['uuid'] !== row['uuid'])
         const clash = others.find(

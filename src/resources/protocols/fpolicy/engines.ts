@@ -5,7 +5,7 @@ import { failures } from '../../../model/failure.ts'
 import { address, count, duration, flag, list, oneOf, text } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
-import { fpolicyName, insistOnFree, NATIVE_ENGINE, policiesOf, POLICIES_LOCK } from './names.ts'
+import { insistOnFree, NATIVE_ENGINE, partFields, partOfSvm, policiesOf, POLICIES_LOCK } from './names.ts'
 
 export const FPOLICY_ENGINES = 'protocols/fpolicy/{svm.uuid}/engines'
 
@@ -32,16 +32,11 @@ const plain = plainVerbs(FPOLICY_ENGINES, {
 
 export const fpolicyEngines = define(
   {
-    path: `/${FPOLICY_ENGINES}`,
+    ...partOfSvm(FPOLICY_ENGINES),
     noun: 'FPolicy engine',
     doc: 'The servers that FPolicy tells, or asks. They are records: no files are served yet.',
-    key: ['name'],
-    recordKey: ['svm.uuid', 'name'],
-    parent: 'svm.uuid',
-    nameWithin: 'svm.uuid',
     fields: {
-      svm: { doc: 'The SVM it belongs to.', ref: 'svm/svms', set: 'create', required: true },
-      name: { doc: 'The name of the engine.', kind: fpolicyName(), set: 'create', required: true },
+      ...partFields('engine'),
       primary_servers: servers('The servers that are told.', true),
       secondary_servers: servers('Those that are told where none of the first can be reached.', false),
       port: { doc: 'Where the servers listen.', kind: count({ min: 1, max: 65_535 }), set: 'always', required: true },

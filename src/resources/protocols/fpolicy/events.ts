@@ -5,7 +5,7 @@ import { failures } from '../../../model/failure.ts'
 import { flag, oneOf } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
-import { fpolicyName, insistOnFree, policiesOf, POLICIES_LOCK } from './names.ts'
+import { insistOnFree, partFields, partOfSvm, policiesOf, POLICIES_LOCK } from './names.ts'
 import { filterProtocols, filterOperations, operationProtocols, PROTOCOLS } from './watchable.ts'
 
 export const FPOLICY_EVENTS = 'protocols/fpolicy/{svm.uuid}/events'
@@ -26,16 +26,11 @@ const plain = plainVerbs(FPOLICY_EVENTS, {
 
 export const fpolicyEvents = define(
   {
-    path: `/${FPOLICY_EVENTS}`,
+    ...partOfSvm(FPOLICY_EVENTS),
     noun: 'FPolicy event',
     doc: 'What FPolicy is to watch: operations on files over one protocol. They are records: no files are served yet.',
-    key: ['name'],
-    recordKey: ['svm.uuid', 'name'],
-    parent: 'svm.uuid',
-    nameWithin: 'svm.uuid',
     fields: {
-      svm: { doc: 'The SVM it belongs to.', ref: 'svm/svms', set: 'create', required: true },
-      name: { doc: 'The name of the event.', kind: fpolicyName(), set: 'create', required: true },
+      ...partFields('event'),
       protocol: { doc: 'The protocol by which files are used.', kind: oneOf(...PROTOCOLS), set: 'always' },
       volume_monitoring: {
         doc: 'Whether mounts of volumes are told too.',

@@ -23,6 +23,24 @@ export function fpolicyName(): Kind {
   })
 }
 
+/** How events, engines and policies are addressed: by their names within an SVM. */
+export function partOfSvm(type: string) {
+  return {
+    path: `/${type}`,
+    key: ['name'],
+    recordKey: ['svm.uuid', 'name'],
+    parent: 'svm.uuid',
+    nameWithin: 'svm.uuid',
+  } as const
+}
+
+export function partFields(noun: string) {
+  return {
+    svm: { doc: 'The SVM it belongs to.', ref: 'svm/svms', set: 'create', required: true },
+    name: { doc: `The name of the ${noun}.`, kind: fpolicyName(), set: 'create', required: true },
+  } as const
+}
+
 export function policiesOf(cluster: Cluster, svm: string): Promise<Row[]> {
   return cluster.rows(FPOLICY_POLICIES, svm)
 }

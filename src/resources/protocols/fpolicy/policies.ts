@@ -6,7 +6,16 @@ import { count, each, flag, text } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { FPOLICY_ENGINES } from './engines.ts'
 import { FPOLICY_EVENTS } from './events.ts'
-import { fpolicyName, FPOLICY_POLICIES, insistOnFree, NATIVE_ENGINE, policiesOf, POLICIES_LOCK } from './names.ts'
+import {
+  fpolicyName,
+  FPOLICY_POLICIES,
+  insistOnFree,
+  NATIVE_ENGINE,
+  partFields,
+  partOfSvm,
+  policiesOf,
+  POLICIES_LOCK,
+} from './names.ts'
 import { hasScope, scopeFields } from './policies/scope.ts'
 
 /** Enabled policies of an SVM have so many priorities to share. */
@@ -36,16 +45,11 @@ const plain = plainVerbs(FPOLICY_POLICIES, {
 
 export const fpolicyPolicies = define(
   {
-    path: `/${FPOLICY_POLICIES}`,
+    ...partOfSvm(FPOLICY_POLICIES),
     noun: 'FPolicy policy',
     doc: 'Policies of FPolicy: which events are told to which engine. They are records: no files are served yet.',
-    key: ['name'],
-    recordKey: ['svm.uuid', 'name'],
-    parent: 'svm.uuid',
-    nameWithin: 'svm.uuid',
     fields: {
-      svm: { doc: 'The SVM it belongs to.', ref: 'svm/svms', set: 'create', required: true },
-      name: { doc: 'The name of the policy.', kind: fpolicyName(), set: 'create', required: true },
+      ...partFields('policy'),
       enabled: { doc: 'Whether it is in force.', kind: flag(), set: 'always', default: false },
       priority: {
         doc: 'Its place among the enabled policies of the SVM; the lowest is asked first. Needed to enable it.',

@@ -1,6 +1,6 @@
 import { define } from '../../../core/behaviour.ts'
 import { events as declared, type EventName } from '../../../core/events.ts'
-import { count, each, oneOf, text, time } from '../../../model/kinds/index.ts'
+import { count, each, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
 import { type Row, textOf } from '../../../model/value.ts'
 
 /** Newest entries that one request looks through. */
@@ -16,6 +16,8 @@ export const events = define(
       index: { doc: 'Grows with each event.', kind: count() },
       time: { doc: 'When it was.', kind: time() },
       'node.name': { doc: 'Where it was.', kind: text() },
+      'node.uuid': { doc: 'The UUID of that node.', kind: uuid() },
+      source: { doc: 'The part of the cluster that logged it: the first word of its name.', kind: text() },
       'message.name': { doc: 'Which event it is.', kind: text() },
       'message.severity': {
         doc: 'How bad it is.',
@@ -30,7 +32,7 @@ export const events = define(
   },
   {
     async rows(cluster) {
-      const node = (await cluster.rows('cluster/nodes'))[0]?.['name'] ?? null
+      const [node] = await cluster.rows('cluster/nodes')
       const entries = await cluster.catalog.log('events', { limit: LOOKED_AT_MAX })
       return entries.map((entry): Row => {
         const { name, ...parameters } = entry.body as Row
@@ -38,7 +40,9 @@ export const events = define(
         return {
           index: entry.id,
           time: entry.timeMs,
-          'node.name': node,
+          'node.name': node?.['name'] ?? null,
+          'node.uuid': node?.['uuid'] ?? null,
+          source: textOf(name).split('.', 1)[0] ?? '',
           'message.name': name ?? '',
           'message.severity': event?.severity ?? 'notice',
           log_message: `${textOf(name)}: ${event?.text ?? ''}`,

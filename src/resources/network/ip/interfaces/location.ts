@@ -94,10 +94,10 @@ const network: Derivation = {
   gives: ['ipspace', 'subnet'],
   async from(cluster, rows) {
     const spaces = await cluster.rows(IPSPACES)
-    const svms = new Map((await cluster.rows('svm/svms')).map((svm) => [svm['uuid'], svm['ipspace.name']]))
+    const svms = new Map((await cluster.rows('svm/svms')).map((svm) => [svm['uuid'], svm['ipspace.uuid']]))
     const subnets = await cluster.rows(SUBNETS)
     return rows.map((row): Row => {
-      const space = spaces.find(({ name }) => name === svms.get(row['svm.uuid'] ?? ''))
+      const space = spaces.find(({ uuid }) => uuid === svms.get(row['svm.uuid'] ?? ''))
       const own = numbered([textAt(row, 'ip.address')])
       const subnet = subnets.find(({ ip_ranges: ranges }) =>
         ((ranges ?? []) as unknown as readonly AddressRange[]).some((range) => takenIn(range, own).length > 0),

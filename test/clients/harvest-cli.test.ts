@@ -1,0 +1,49 @@
+/** The commands that NetApp Harvest polls beside the REST interface, in the form in which it asks for them. */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { type AskedCommand, askedCommands, commandsOfNothing } from '../harvest/commands.ts'
+import { type Poller, startPoller } from '../harvest/poller.ts'
+
+for (const release of ['9.12.1', '9.16.1'] as const) {
+  describe(`commands that Harvest asks of ${release}`, () => {
+    let poller: Poller
+    before(async () => {
+      poller = await startPoller(release)
+    })
+    after(() => poller.close())
+
+    const askedHere = askedCommands.filter((one) => one.release === undefined || release !== '9.12.1')
+    for (const asked of askedHere) {
+      it(`${asked.path}, for ${asked.asker}: ${asked.isEmpty ? 'there is nothing' : 'every field comes back'}`, async () => {
+        const records = await poller.records(`private/cli/${asked.path}`, argumentsOf(asked))
+        if (asked.isEmpty) {
+          assert.deepEqual(records, [])
+          return
+        }
+        // Volumes have tags from 9.13.1 on.
+        const unknown = new Set([...(asked.unknown ?? []), ...(release === '9.12.1' ? ['tags'] : [])])
+        for (const name of asked.labels) {
+          const isThere = records.some((record) => record[name] !== undefined)
+          assert.equal(isThere, !unknown.has(name), `the label ${name} in ${JSON.stringify(records[0])}`)
+        }
+        for (const name of asked.numbers ?? []) {
+          const values = records.map((record): unknown => record[name]).filter((value) => value !== undefined)
+          assert.equal(values.length > 0, !unknown.has(name), `the number ${name} in ${JSON.stringify(records[0])}`)
+          for (const value of values) assert.equal(typeof value, 'number', `${name} is ${JSON.stringify(value)}`)
+        }
+      })
+    }
+
+    it('what no cluster here has is no command, which it takes for nothing to poll', async () => {
+      for (const asked of commandsOfNothing) {
+        const path = `private/cli/${asked.path}`
+        const isNothing = await poller.hasNothing(path, argumentsOf(asked))
+        assert.ok(isNothing || (await poller.records(path, argumentsOf(asked))).length === 0, path)
+      }
+    })
+  })
+}
+
+function argumentsOf({ labels, numbers = [], filters = {}, also = {} }: AskedCommand) {
+  return { fields: [...labels, ...numbers].join(','), ...filters, ...also }
+}
