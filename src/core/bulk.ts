@@ -149,7 +149,8 @@ export class Bulk {
     const { cluster } = this.#actions
     let outcome: Outcome = { key: record.instance.join('/') }
     let isNoted = true
-    const planned = async ({ key }: Plan) => {
+    const planned = async ({ key, reveal = {} }: Plan) => {
+      if (verb === 'modify') insistOnNoneRevealed(reveal)
       outcome = { ...outcome, key }
       isNoted = false
       await note(outcome)
@@ -239,6 +240,16 @@ export class Bulk {
     const ended = await this.#ended(textAt(job, 'uuid'), work)
     if (ended['state'] === 'failure') throw failureOf(ended)
   }
+}
+
+/** What is shown once could not be shown: the answer of many records is their job. */
+function insistOnNoneRevealed(reveal: Row): void {
+  const [path] = Object.keys(reveal)
+  if (path === undefined) return
+  throw failures.invalid(
+    path,
+    `"${path}" is shown once, in the answer of a request for one record. Send such a request.`,
+  )
 }
 
 const isUuid = ({ recordKey }: Resource) => recordKey.join() === 'uuid'

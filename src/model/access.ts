@@ -49,6 +49,42 @@ export function mayDo(role: Role, path: string, method: string): boolean {
   return fitting !== undefined && METHODS[fitting.access].includes(method)
 }
 
+/** More paths than this are not tried one by one: then nothing is said to be covered. */
+const TRIED_MAX = 20_000
+
+/**
+ * Whether all that the other role may do, this one may do too. What a role may do changes only at the paths that either of
+ * them names, and where two of these meet: so it is enough to ask at these, with each `*` as every word that a path has in
+ * its place, and as one that none has; and once below each.
+ */
+export function covers(role: Role, other: Role): boolean {
+  const patterns = [...role.privileges, ...other.privileges].map(({ path }) => path.split('/'))
+  const words: Set<string>[] = []
+  for (const pattern of patterns) {
+    for (const [at, word] of pattern.entries()) (words[at] ??= new Set([NO_WORD])).add(word === '*' ? NO_WORD : word)
+  }
+  let tried = 0
+  for (const pattern of patterns) {
+    let paths: string[][] = [[]]
+    for (const [at, word] of pattern.entries()) {
+      const choices = word === '*' ? [...(words[at] ?? [NO_WORD])] : [word]
+      if (paths.length * choices.length > TRIED_MAX) return false
+      paths = paths.flatMap((path) => choices.map((choice) => path.concat(choice)))
+    }
+    tried += paths.length
+    if (tried > TRIED_MAX) return false
+    for (const path of paths) {
+      for (const tested of [path.join('/'), [...path, NO_WORD].join('/')]) {
+        if (METHODS.all.some((method) => mayDo(other, tested, method) && !mayDo(role, tested, method))) return false
+      }
+    }
+  }
+  return true
+}
+
+/** A word that no path of the interface has. */
+const NO_WORD = '\u0000'
+
 const READ = ['GET', 'HEAD', 'OPTIONS']
 const CREATE = ['POST', 'PUT']
 

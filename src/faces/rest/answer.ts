@@ -111,7 +111,9 @@ async function route(asked: Asked): Promise<Exchange | RestReply> {
     throw new Failure('malformed', 262202, 'A secret must not be in the address. Send it in the body.')
   }
   const segments = segmentsOf(path)
-  if (!mayDo(role, `/${['api', ...segments].join('/')}`, request.method)) {
+  // A slash within a word is data: it must not make the path look like another one.
+  const words = segments.map((segment) => segment.replaceAll('/', '%2F'))
+  if (!mayDo(role, `/${['api', ...words].join('/')}`, request.method)) {
     throw failures.denied(request.method, path, role.name)
   }
   const match = cluster.registry.match(segments)

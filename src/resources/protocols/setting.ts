@@ -1,11 +1,18 @@
 /** Settings of services that are declared by the dozen: each is a line. */
-import { count, flag, oneOf, text } from '../../model/kinds/index.ts'
+import { count, flag, only, oneOf, text } from '../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../model/resource.ts'
 
 /** Yes or no. */
 export function on(doc: string, byDefault: boolean, since?: string): FieldDeclaration {
   return { doc, kind: flag(), set: 'always', default: byDefault, ...from(since) }
 }
+
+/** What would deceive if it were kept: no, and nothing else. */
+export function never(doc: string, why: string, since?: string): FieldDeclaration {
+  return { doc: `${doc} Not here.`, kind: only(false, flag(), why), set: 'always', default: false, ...from(since) }
+}
+
+export const NOTHING_ENCRYPTED = 'nothing is served over SMB, so nothing is encrypted on the way.'
 
 export function number(doc: string, byDefault: number, min: number, max: number, since?: string): FieldDeclaration {
   return { doc, kind: count({ min, max }), set: 'always', default: byDefault, ...from(since) }

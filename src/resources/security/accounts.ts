@@ -1,14 +1,15 @@
 import { define, type Derivation } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { mayUseHttp } from '../../core/login.ts'
-import { inline } from '../../core/verb.ts'
-import { builtinRoles } from '../../model/access.ts'
+import { inline, type Caller } from '../../core/verb.ts'
+import { builtinRoles, type Role } from '../../model/access.ts'
 import { failures } from '../../model/failure.ts'
 import { flag, name, oneOf, secret, text } from '../../model/kinds/index.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { applicationsKind, settledApplications, USUAL_APPLICATIONS, usesPassword } from './accounts/applications.ts'
 import { clusterOwner, ownerFields, ownerNamed, ownerNames, type Owner } from './owners.ts'
-import { ACCOUNTS_LOCK, insistOnRole } from './roles/known-roles.ts'
+import { insistOnCovering } from './roles/covering.ts'
+import { ACCOUNTS_LOCK, findRole, insistOnRole } from './roles/known-roles.ts'
 
 export const ACCOUNTS = 'security/accounts'
 
@@ -79,7 +80,7 @@ export const accounts = define(
     derive: [ownerNames, hashAlgorithm],
     create: inline({
       example: { name: 'account_example', password: 'a password to show', 'role.name': 'readonly' },
-      async plan(cluster, { draft }) {
+      async plan(cluster, { caller, draft }) {
         const owner = await ownerNamed(cluster, draft['owner.name'])
         const key = `${owner.uuid}/${textAt(draft, 'name')}`
         if ((await cluster.find(ACCOUNTS, key)) !== undefined) {
@@ -92,6 +93,7 @@ export const accounts = define(
         const usualRole = owner.scope === 'cluster' ? 'admin' : 'vsadmin'
         const whole = { 'role.name': usualRole, ...given, 'owner.uuid': owner.uuid, scope: owner.scope }
         const row = await settled(cluster, whole, owner)
+        await insistOnCovering(cluster, caller, await roleOfAccount(cluster, row))
         return { key, input: row, locks: [ACCOUNTS_LOCK] }
       },
       step: {
@@ -104,7 +106,9 @@ export const accounts = define(
       },
     }),
     modify: inline({
-      async plan(cluster, { row = {}, draft }) {
+      async plan(cluster, { caller, row = {}, draft }) {
+        await insistOnMayChange(cluster, caller, row)
+        await insistOnCovering(cluster, caller, await roleOfAccount(cluster, { ...row, ...draft }))
         const input = await withHash(cluster, row, draft)
         await settled(cluster, { ...row, ...input }, ownerOf(row))
         return { key: keyOf(row), input, locks: [ACCOUNTS_LOCK] }
@@ -122,11 +126,12 @@ export const accounts = define(
       },
     }),
     remove: inline({
-      plan(_cluster, { row = {}, caller }) {
+      async plan(cluster, { row = {}, caller }) {
         if (row['scope'] === 'cluster' && row['name'] === caller.user) {
           throw failures.inUse('An account cannot delete itself.', 'name')
         }
-        return Promise.resolve({ key: keyOf(row), input: {}, locks: [ACCOUNTS_LOCK] })
+        await insistOnMayChange(cluster, caller, row)
+        return { key: keyOf(row), input: {}, locks: [ACCOUNTS_LOCK] }
       },
       step: {
         name: 'remove record',
@@ -171,6 +176,16 @@ export async function adoptAccounts(cluster: Cluster): Promise<void> {
       return [{ do: 'remove-record', type, key } as const, cluster.put(type, account)]
     }),
   )
+}
+
+function roleOfAccount(cluster: Cluster, account: Row): Promise<Role | undefined> {
+  return findRole(cluster, ownerOf(account), textAt(account, 'role.name'))
+}
+
+/** Who could change the password of an administrator would be one. Everybody changes their own. */
+async function insistOnMayChange(cluster: Cluster, caller: Caller, account: Row): Promise<void> {
+  if (account['scope'] !== 'svm' && account['name'] === caller.user) return
+  await insistOnCovering(cluster, caller, await roleOfAccount(cluster, account))
 }
 
 function keyOf(account: Row): string {

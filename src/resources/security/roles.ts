@@ -1,10 +1,12 @@
 import { define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { inline } from '../../core/verb.ts'
+import { roleOf } from '../../model/access.ts'
 import { failures } from '../../model/failure.ts'
 import { flag, text } from '../../model/kinds/index.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { clusterOwner, ownerFields, ownerNamed, ownerNames, type Owner } from './owners.ts'
+import { insistOnCovering } from './roles/covering.ts'
 import { ACCOUNTS_LOCK, builtInRolesOf, findRole, privilegesOf, ROLES } from './roles/known-roles.ts'
 import { privilegesKind, settledPrivileges } from './roles/privilege-list.ts'
 
@@ -51,7 +53,7 @@ export const roles = define(
     create: inline({
       example: { name: 'role_example', privileges: [{ path: '/api/storage/volumes', access: 'readonly' }] },
       alone: () => [ACCOUNTS_LOCK],
-      async plan(cluster, { draft }) {
+      async plan(cluster, { caller, draft }) {
         const owner = await ownerNamed(cluster, draft['owner.name'])
         const role = textAt(draft, 'name')
         if ((await findRole(cluster, owner, role)) !== undefined)
@@ -60,6 +62,7 @@ export const roles = define(
           throw failures.invalid(undefined, `The cluster has ${ROLES_MAX} roles, which is the limit.`)
         }
         const privileges = settledPrivileges(privilegesOf(draft))
+        await insistOnCovering(cluster, caller, roleOf(role, privileges))
         const row = { name: role, 'owner.uuid': owner.uuid, scope: owner.scope, builtin: false, privileges }
         return { key: `${owner.uuid}/${role}`, input: row }
       },

@@ -6,7 +6,7 @@ import { address, list, oneOf, secret, text } from '../../../model/kinds/index.t
 import type { FieldDeclaration } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { totalFields } from '../../metric-readings.ts'
-import { choice, number, on } from '../setting.ts'
+import { choice, never, NOTHING_ENCRYPTED, number, on } from '../setting.ts'
 
 export const CIFS_SERVICES = 'protocols/cifs/services'
 const SHARES = 'protocols/cifs/shares'
@@ -30,7 +30,7 @@ const force: Readonly<Record<string, string>> = {
 
 const security: Readonly<Record<string, FieldDeclaration>> = {
   'security.smb_signing': on('Clients must sign what they send.', false),
-  'security.smb_encryption': on('Clients must encrypt what they send.', false),
+  'security.smb_encryption': never('Clients must encrypt what they send.', NOTHING_ENCRYPTED),
   'security.kdc_encryption': on('Kerberos uses AES.', false),
   'security.restrict_anonymous': choice('What strangers may see.', ['no_enumeration', 'no_restriction', 'no_access']),
   'security.lm_compatibility_level': choice(

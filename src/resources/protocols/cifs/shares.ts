@@ -6,7 +6,7 @@ import { count, text } from '../../../model/kinds/index.ts'
 import { completeDraft } from '../../../model/shape.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
-import { choice, on } from '../setting.ts'
+import { choice, never, NOTHING_ENCRYPTED, on } from '../setting.ts'
 import { insistOnCifs } from './services.ts'
 import { aclsKind, EVERYONE, settledAcls } from './shares/acl-list.ts'
 
@@ -100,7 +100,7 @@ export const cifsShares = define(
       unix_symlink: choice('What becomes of symbolic links.', ['local', 'widelink', 'disable']),
       access_based_enumeration: on('Folders show only what may be read.', false),
       change_notify: on('Clients may ask to be told of changes.', true),
-      encryption: on('Clients must encrypt what they send.', false),
+      encryption: never('Clients must encrypt what they send.', NOTHING_ENCRYPTED),
       home_directory: on('Its path depends on who asks.', false),
       oplocks: on('Clients may hold files.', true),
       no_strict_security: on('Links may lead out of the share.', false, '9.9.1'),

@@ -2,7 +2,9 @@ import { define } from '../../../core/behaviour.ts'
 import { inline, uuidOfNew } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
+import { builtinRoles } from '../../../model/access.ts'
 import { roleNames } from '../accounts.ts'
+import { insistOnCovering } from '../roles/covering.ts'
 import { clusterOwner } from '../owners.ts'
 import { plainRemove } from '../../../core/plain.ts'
 import { makeToken } from '../../../core/token.ts'
@@ -34,7 +36,9 @@ export const keys = define(
   },
   {
     create: inline({
-      async plan(cluster, { draft }) {
+      async plan(cluster, { caller, draft }) {
+        const wanted = builtinRoles.find((role) => role.name === draft['role.name'])
+        await insistOnCovering(cluster, caller, wanted)
         const self = await clusterOwner(cluster)
         const owner = textOf(draft['user.owner.name'] ?? self.name)
         const isKnown = owner === self.name || (await cluster.keyOfName('svm/svms', owner)) !== undefined

@@ -1,7 +1,9 @@
 import { define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { inline, type Verb, type VerbRequest } from '../../../core/verb.ts'
+import { roleOf } from '../../../model/access.ts'
 import { failures } from '../../../model/failure.ts'
+import { insistOnCovering } from './covering.ts'
 import { text, uuid } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { insistOnMade, roleAt } from '../roles.ts'
@@ -45,6 +47,9 @@ function changing(change: (request: VerbRequest, privileges: readonly Row[]) => 
       const role = await roleAt(cluster, request.path)
       insistOnMade(role)
       const privileges = settledPrivileges(change(request, privilegesOf(role)))
+      // Not to be widened by those who have it, nor by those who have less.
+      const { caller } = request
+      await insistOnCovering(cluster, caller, roleOf(textAt(role, 'name'), privileges))
       return {
         key: textAt({ ...request.row, ...request.draft }, 'path'),
         input: { role: `${textAt(role, 'owner.uuid')}/${textAt(role, 'name')}`, privileges },
