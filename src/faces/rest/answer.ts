@@ -161,6 +161,7 @@ function reply(exchange: Exchange): Promise<RestReply> {
     }
     case 'GET':
     case 'HEAD':
+      insistOnNoBody(exchange)
       return isInstance ? getInstance(exchange) : getCollection(exchange)
     case 'POST':
     case 'PUT':
@@ -170,6 +171,13 @@ function reply(exchange: Exchange): Promise<RestReply> {
     default:
       return write(exchange, 'remove', isInstance)
   }
+}
+
+/** What is sent with a read would be passed over. Nothing, `null` and `{}` say nothing, and some clients send these. */
+function insistOnNoBody({ asked: { request } }: Exchange): void {
+  const characters = Math.max(request.body.trim().length, Number(request.headers['content-length'] ?? 0))
+  if (characters <= 'null'.length) return
+  throw new Failure('malformed', 262198, `A ${request.method} takes no body. Say it in the query.`)
 }
 
 /** Of one record, of those that a body lists, or of those that a query chooses. */

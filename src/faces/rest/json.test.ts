@@ -42,3 +42,18 @@ test('what is no JSON is refused without being quoted back', () => {
 test('__proto__ is refused at any depth, escaped or not', () => {
   for (const text of ['{"__proto__":1}', '{"a":[{"__proto__":{}}]}', '{"\\u005f_proto__":1}']) refuses(text)
 })
+
+test('a name that an object has twice is refused, however it is written; in two objects it is two names', () => {
+  for (const text of ['{"a":1,"a":2}', '{"b":[{"a":1 , "\\u0061" :2}]}', '{"a":{},"b":"\\"","a":[]}']) {
+    assert.throws(
+      () => parseJson(text),
+      (failure) => failure instanceof Failure && failure.code === 262282 && failure.target === 'a',
+      text,
+    )
+  }
+  assert.deepEqual(parseJson('{"a":{"a":"a"},"b":["a","a"],"c":"\\"a\\":1"}'), {
+    a: { a: 'a' },
+    b: ['a', 'a'],
+    c: '"a":1',
+  })
+})

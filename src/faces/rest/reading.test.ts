@@ -237,3 +237,11 @@ test('without records a collection is counted as a whole; with max_records, one 
     assert.deepEqual(await count('&max_records=2'), [2, true])
   }
 })
+
+test('a read takes no body, but for those that say nothing', async () => {
+  for (const method of ['GET', 'HEAD']) {
+    const refused = await cluster.call(method, THINGS, { name: 'svm1' })
+    assert.deepEqual([refused.status, refused.body['error']?.['code']], [400, 262198])
+    assert.equal((await cluster.call(method, THINGS, 'null')).status, 200)
+  }
+})
