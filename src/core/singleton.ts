@@ -8,12 +8,15 @@ import { inline } from './verb.ts'
 export interface SingletonOptions {
   /** Looks at the changed settings before they are written; may complete them or refuse them. */
   readonly check?: (cluster: Cluster, row: Row) => Promise<Row> | Row
+  /** Query arguments that a change takes, with what they mean. */
+  readonly args?: Readonly<Record<string, string>>
 }
 
 export function singletonActs(type: string, options: SingletonOptions = {}): Required<Pick<Acts, 'rows' | 'modify'>> {
   return {
     rows: async (cluster) => [await settingsOf(cluster, type)],
     modify: inline({
+      ...(options.args === undefined ? {} : { args: options.args }),
       async plan(cluster, { row, draft }) {
         await options.check?.(cluster, { ...row, ...draft })
         return { key: '', input: sealSecrets(cluster, type, draft), locks: [type] }

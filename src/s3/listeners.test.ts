@@ -56,6 +56,7 @@ function bench(records: Record<string, Fields[]>, policy: ListenPolicy): Bench {
     clock,
     log: { debug() {}, info() {}, warn: (message) => void warnings.push(message), error() {} },
     policy,
+    tlsOf: () => Promise.reject(new Error('Nothing is secure here.')),
     makeServer: (endpoint) => createServer((_request, response) => response.end(endpoint.servers.join(' '))),
   })
   return { listeners, clock, warnings, records, change: () => void (revision += 1) }

@@ -1,9 +1,11 @@
 import type { Server as HttpServer } from 'node:http'
+import { Server as SecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Catalog } from '../ports/catalog.ts'
 import type { Clock } from '../ports/system.ts'
 import type { Endpoint, Log } from './answer.ts'
 import { text } from './record-values.ts'
+import type { Tls } from './shown-certificate.ts'
 import { readServer, recordTypes } from './tenancy-records.ts'
 import type { Server } from './tenancy-records.ts'
 
@@ -46,7 +48,10 @@ export interface ListenerParts {
   readonly clock: Clock
   readonly log: Log
   readonly policy: ListenPolicy
-  readonly makeServer: (endpoint: Endpoint, options: { readonly isSecure: boolean }) => HttpServer
+  /** How an address shows who it is, by the UUID of a certificate; without one, or if that cannot be shown, as the cluster. */
+  readonly tlsOf: (certificate: string) => Promise<Tls>
+  /** `tls` only where it is secure. */
+  readonly makeServer: (endpoint: Endpoint, tls: Tls | undefined) => HttpServer
 }
 
 /** Keeps what is listened to in step with the records: every interface of an SVM, every server of it, every port. */
@@ -119,7 +124,10 @@ export class Listeners {
     for (const [name, listener] of this.#open) {
       const still = wanted.get(name)
       if (still === undefined) this.#remove(name, listener, removedDrainMs)
-      else listener.wanted = still
+      else {
+        listener.wanted = still
+        await this.#show(name, listener)
+      }
     }
     for (const name of this.#failed.keys()) if (!wanted.has(name)) this.#failed.delete(name)
     for (const [name, one] of wanted) {
@@ -143,7 +151,11 @@ export class Listeners {
         for (const isSecure of [false, true]) {
           const address = addressOf(policy, key, host, isSecure ? server.httpsPort : server.httpPort, isSecure)
           if (address !== undefined)
-            this.#want(wanted, { ...address, isSecure, svm, interface: key, servers: [server.uuid] }, server)
+            this.#want(
+              wanted,
+              { ...address, isSecure, svm, interface: key, servers: [server.uuid], certificate: server.certificate },
+              server,
+            )
         }
       }
     }
@@ -159,7 +171,8 @@ export class Listeners {
     if (there === undefined) {
       wanted.set(place, one)
     } else if (there.svm === one.svm && there.isSecure === one.isSecure) {
-      wanted.set(place, { ...there, servers: [...new Set([...there.servers, server.uuid])] })
+      const certificate = there.certificate === '' ? one.certificate : there.certificate
+      wanted.set(place, { ...there, certificate, servers: [...new Set([...there.servers, server.uuid])] })
     } else {
       const message = 'An object store server is not served: its address and port are taken by another.'
       this.#fail(`${place} ${server.uuid}`, message, { host: one.host, port: one.port, server: server.name })
@@ -167,8 +180,8 @@ export class Listeners {
   }
 
   async #listen(name: string, wanted: Wanted): Promise<void> {
-    const { log, makeServer } = this.#parts
-    const listener: Omit<OpenListener, 'server'> = { wanted, isClosing: false }
+    const { log, makeServer, tlsOf } = this.#parts
+    const listener: Omit<OpenListener, 'server'> = { wanted, isClosing: false, shown: wanted.certificate }
     const endpoint: Endpoint = {
       get svm() {
         return listener.wanted.svm
@@ -185,7 +198,8 @@ export class Listeners {
     }
     try {
       // Several processes share the port. Where the system cannot, each listens plainly and the first has it.
-      const server = await bind(() => makeServer(endpoint, wanted), wanted)
+      const tls = wanted.isSecure ? await tlsOf(wanted.certificate) : undefined
+      const server = await bind(() => makeServer(endpoint, tls), wanted)
       server.on('error', (failure) => log.warn('A listener of the object store failed.', { ...wanted, failure }))
       this.#open.set(name, Object.assign(listener, { server }))
       this.#failed.delete(name)
@@ -198,6 +212,15 @@ export class Listeners {
         failure: failure instanceof Error ? failure.message : String(failure),
       })
     }
+  }
+
+  /** Connections that are open go on with the certificate that they began with. */
+  async #show(name: string, listener: OpenListener): Promise<void> {
+    const { wanted, server } = listener
+    if (wanted.certificate === listener.shown || !(server instanceof SecureServer)) return
+    server.setSecureContext(await this.#parts.tlsOf(wanted.certificate))
+    listener.shown = wanted.certificate
+    this.#parts.log.debug('The object store shows another certificate.', { address: name })
   }
 
   /** Says what is wrong with an address when it is new, and remembers to try again. */
@@ -227,11 +250,16 @@ export class Listeners {
   }
 }
 
-interface Wanted extends BoundListener {}
+interface Wanted extends BoundListener {
+  /** UUID of the certificate that it shows; '' for that of the cluster. */
+  readonly certificate: string
+}
 
 interface OpenListener {
   wanted: Wanted
   isClosing: boolean
+  /** UUID of the certificate that it shows now. */
+  shown: string
   readonly server: HttpServer
 }
 

@@ -23,6 +23,7 @@ import { Pipeline } from './pipeline.ts'
 import { FloorMeter } from './qos/floor-meter.ts'
 import { ownShaper } from './qos/shaper.ts'
 import type { Shaper } from './qos/shaper.ts'
+import { shownCertificate } from './shown-certificate.ts'
 import { Tenancy } from './tenancy.ts'
 import { xmlErrorDocument } from './xml.ts'
 
@@ -98,8 +99,8 @@ export async function startDataPlane(parts: DataPlaneParts): Promise<DataPlane> 
     clock: system.clock,
     log,
     policy: parts.listen,
-    makeServer: (endpoint, { isSecure }) =>
-      makeServer(plane, endpoint, isSecure ? parts.tls : undefined, { ...usualWaits, ...parts.waits }),
+    tlsOf: async (certificate) => (await shownCertificate(parts, certificate)) ?? parts.tls,
+    makeServer: (endpoint, tls) => makeServer(plane, endpoint, tls, { ...usualWaits, ...parts.waits }),
   })
   await listeners.start()
   let closed: Promise<void> | undefined

@@ -45,6 +45,8 @@ export interface Server {
   readonly isEnabled: boolean
   readonly isVirtualHosted: boolean
   readonly policy: string
+  /** UUID of the certificate that it shows; '' for that of the cluster. */
+  readonly certificate: string
   /** The most bytes an object may have. */
   readonly objectBytesMax: number
   /** Ports of the record: absent where it does not serve that way. */
@@ -103,6 +105,7 @@ export function readServer(body: Fields): Server {
     isEnabled: body['enabled'] !== false,
     isVirtualHosted: body['bucket_endpoint_style'] === 'virtual_hosted_style',
     policy: text(body['policy.name']),
+    certificate: text(body['certificate.uuid']),
     objectBytesMax: number(body['object_size_max']) ?? objectBytesDefault,
     httpPort: body['is_http_enabled'] === false ? undefined : number(body['port']),
     httpsPort: body['is_https_enabled'] === false ? undefined : number(body['secure_port']),

@@ -1,20 +1,14 @@
-/** What was found with modules of the Ansible collection, as a page of the documentation. */
+/** What was found with modules of the Ansible collection, as a section of a page of the documentation. */
 import type { CaseResult, StepResult } from './playbook.ts'
 
-/** The collection that the page speaks of: what others find may differ. */
+/** The collection that the section speaks of: what others find may differ. */
 export const COLLECTION_VERSION = '22.7.0'
 
-export function compatibilityPage(results: readonly CaseResult[]): string {
+export function ansibleSection(results: readonly CaseResult[]): string {
   const rows = results.map(({ module, case: { name }, steps }) =>
     [`\`${module}\``, name, ...COLUMNS.map((column) => resultOf(steps, column))].join(' | '),
   )
-  return `# Compatibility
-
-What tools that ship find here, unmodified. This page is written by the test that runs them (\`UPDATE_GOLDEN=1 HOLDFAST_TEST_WHOLE=1 npm test -- test/clients/ansible.test.ts\`); it fails when it finds otherwise.
-
-## Ansible
-
-The collection netapp.ontap ${COLLECTION_VERSION}, as Debian's package \`ansible\` has it, with \`use_rest: always\`. *ok*: the first call said \`changed\`, and the same call again did not. What was called is in [test/ansible/modules](../test/ansible/modules).
+  return `The collection netapp.ontap ${COLLECTION_VERSION}, as Debian's package \`ansible\` has it, with \`use_rest: always\`. *ok*: the first call said \`changed\`, and the same call again did not. What was called is in [test/ansible/modules](../test/ansible/modules).
 
 | module | what it does here | create | modify | remove | other calls |
 |---|---|---|---|---|---|

@@ -32,14 +32,21 @@ function isZone(given: string): boolean {
   }
 }
 
+export const managementInterfacesField: FieldDeclaration = {
+  doc: 'The addresses at which this interface is served.',
+  kind: each({
+    name: { kind: text(), doc: 'The name of the address.' },
+    uuid: { kind: uuid(), doc: 'Its UUID.' },
+    ip: { kind: group({ address: { kind: address(), doc: 'The address.' } }), doc: 'The address.' },
+  }),
+}
+
 export const managementFields: Readonly<Record<string, FieldDeclaration>> = {
-  management_interfaces: {
-    doc: 'The addresses at which this interface is served.',
-    kind: each({
-      name: { kind: text(), doc: 'The name of the address.' },
-      uuid: { kind: uuid(), doc: 'Its UUID.' },
-      ip: { kind: group({ address: { kind: address(), doc: 'The address.' } }), doc: 'The address.' },
-    }),
+  management_interfaces: managementInterfacesField,
+  'management_interface.ip.address': { doc: 'The first of these addresses.', kind: address() },
+  'license.keys': {
+    doc: 'Never there: keys of licences are given to `/cluster/licensing/licenses`.',
+    kind: list(text()),
   },
   ntp_servers: { doc: 'The time servers, as `/cluster/ntp/servers` has them.', kind: list(text()) },
   'timezone.name': {
@@ -59,7 +66,7 @@ export const managementFields: Readonly<Record<string, FieldDeclaration>> = {
   },
 }
 
-const interfaces: Derivation = {
+export const managementInterfaces: Derivation = {
   gives: ['management_interfaces'],
   async from(cluster, rows) {
     const found = (await managementAddresses(cluster)).map((each, at) => ({
@@ -89,6 +96,14 @@ function isAddress(given: string): boolean {
   }
 }
 
+const firstInterface: Derivation = {
+  gives: ['management_interface.ip.address'],
+  async from(cluster, rows) {
+    const [first] = await managementAddresses(cluster)
+    return rows.map(() => ({ 'management_interface.ip.address': first ?? null }))
+  },
+}
+
 const ntpServers: Derivation = {
   gives: ['ntp_servers'],
   async from(cluster, rows) {
@@ -111,7 +126,13 @@ const health: Derivation = {
   },
 }
 
-export const managementReadings: readonly Derivation[] = [interfaces, ntpServers, usualZone, health]
+export const managementReadings: readonly Derivation[] = [
+  managementInterfaces,
+  firstInterface,
+  ntpServers,
+  usualZone,
+  health,
+]
 
 /** The certificate that a change names is one of the cluster by which servers show who they are. */
 export async function insistOnServerCertificate(cluster: Cluster, change: Row): Promise<void> {

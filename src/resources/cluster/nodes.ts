@@ -5,6 +5,7 @@ import { count, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts
 import { textAt } from '../../model/value.ts'
 import { versionFields, versionOf } from '../cluster.ts'
 import { intervalFields, lastSample } from '../metric-readings.ts'
+import { managementInterfaces, managementInterfacesField } from './management.ts'
 import { hardwareFields, hardwareReadings } from './nodes/hardware.ts'
 
 export const nodes = define(
@@ -23,6 +24,7 @@ export const nodes = define(
       model: { doc: 'What kind of machine it is.', kind: text() },
       date: { doc: 'What its clock says.', kind: time() },
       uptime: { doc: 'Seconds since the cluster was last started on it.', kind: count() },
+      management_interfaces: managementInterfacesField,
       ...hardwareFields,
       ...versionFields,
       ...intervalFields('metric.'),
@@ -56,6 +58,7 @@ export const nodes = define(
         from: (cluster, rows) =>
           Promise.resolve(rows.map(() => ({ date: cluster.now(), uptime: cluster.upSeconds() }))),
       },
+      managementInterfaces,
       ...hardwareReadings,
       lastSample((node) => textAt(node, 'uuid'), processorFiguresOf),
       {

@@ -15,6 +15,7 @@ import {
 } from './certificates/asked.ts'
 import { expiry, expiryMs } from './certificates/expiry.ts'
 import { installed } from './certificates/install.ts'
+import { SERVERS } from '../protocols/s3/types.ts'
 
 export const CERTIFICATES = 'security/certificates'
 
@@ -34,7 +35,7 @@ export const certificates = define(
   {
     path: `/${CERTIFICATES}`,
     noun: 'certificate',
-    doc: 'Certificates of the cluster and of SVMs, made here or installed. They are records: nothing uses them yet.',
+    doc: 'Certificates of the cluster and of SVMs, made here or installed. Object store servers show those of the type `server` that they name; others are records.',
     key: ['uuid'],
     parent: 'svm.uuid',
     nameWithin: 'svm.uuid',
@@ -114,6 +115,13 @@ export const certificates = define(
         const [self] = await cluster.rows('cluster')
         if (self?.['certificate.uuid'] === request.row?.['uuid']) {
           throw failures.inUse('It is the certificate of the cluster. Give that another one first.')
+        }
+        const servers = await cluster.rows(SERVERS)
+        const showing = servers.find((server) => server['certificate.uuid'] === request.row?.['uuid'])
+        if (showing !== undefined) {
+          throw failures.inUse(
+            `Object store server "${textAt(showing, 'name')}" shows it. Give that another one first.`,
+          )
         }
         return withoutUse.plan(cluster, request)
       },

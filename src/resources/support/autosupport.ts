@@ -72,5 +72,7 @@ export const autosupport = define(
       },
     },
   },
-  singletonActs('support/autosupport'),
+  singletonActs('support/autosupport', {
+    args: { force: 'Taken for tools that send it. Settings are not tried in any case.' },
+  }),
 )

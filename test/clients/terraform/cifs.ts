@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { asText } from '../../support/body.ts'
 import { AGGREGATE, SVM, svmUuid, type Flow } from './flow.ts'
-import type { Shape } from './provider.ts'
+import type { Shape } from '../../support/shape.ts'
 
 const MB = 2 ** 20
 const RETURNED = { return_records: 'true' }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { asNumber, asText } from '../../support/body.ts'
 import { AGGREGATE, SVM, svmUuid, type Flow } from './flow.ts'
-import type { Provider, Shape } from './provider.ts'
+import type { Shape } from '../../support/shape.ts'
+import type { Provider } from './provider.ts'
 
 const MB = 2 ** 20
 const RETURNED = { return_records: 'true' }

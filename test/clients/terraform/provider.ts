@@ -5,15 +5,10 @@
  * asked for, and values of exactly the types that its structures declare.
  */
 import assert from 'node:assert/strict'
-import { asText, type Body } from '../../support/body.ts'
+import { asText } from '../../support/body.ts'
 import type { Product } from '../../support/product.ts'
 import { RestClient, type Reply } from '../../support/rest-client.ts'
-
-/** The types of a structure: what is not there is zero, what is there has to fit. */
-export type Shape = 'string' | 'int' | 'float' | 'bool' | readonly [Shape] | { readonly [name: string]: Shape }
-
-/** A decoded structure, to look into. */
-export type Decoded = Body
+import { decode, type Decoded, type Shape } from '../../support/shape.ts'
 
 export type Query = Readonly<Record<string, string | readonly string[]>>
 
@@ -81,6 +76,17 @@ export class Provider {
     await this.#write('DELETE', path, body, {}, 'delete')
   }
 
+  /** What the provider does not do itself, and what it is about to find needs. */
+  async aside(method: 'POST' | 'DELETE', path: string, body?: unknown): Promise<Decoded> {
+    const query = method === 'POST' ? { return_records: 'true' } : {}
+    const called = this.#called
+    this.#called = new Set()
+    const answered = await this.#write(method, path, body, query, 'aside')
+    this.#called = called
+    const [record] = (answered['records'] ?? []) as readonly unknown[]
+    return decode({ uuid: 'string' }, record, path)
+  }
+
   /** The message of the error that a request ends with. */
   async refused(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<Decoded> {
     const reply = await this.#rest.call(method, target(path, { return_timeout: '60' }), body, HEADERS)
@@ -144,35 +150,3 @@ function checked(method: string, path: string, reply: Reply): Answer {
   assert.ok(reply.status >= 200 && reply.status < 300, `${method} ${path}: ${reply.status} ${reply.text}`)
   return body as Answer
 }
-
-/** What is not there or null is the zero of its type; what does not fit ends it. Names that a shape lacks are passed over. */
-export function decode(shape: Shape, value: unknown, at: string): Decoded {
-  return decoded(shape, value, at) as Decoded
-}
-
-function decoded(shape: Shape, value: unknown, at: string): unknown {
-  if (typeof shape === 'string') {
-    if (value === undefined || value === null) return ZERO[shape]
-    assert.ok(FITS[shape](value), `${at}: ${JSON.stringify(value)} is no ${shape}`)
-    return value
-  }
-  if (Array.isArray(shape)) {
-    if (value === undefined || value === null) return []
-    assert.ok(Array.isArray(value), `${at}: ${JSON.stringify(value)} is no list`)
-    return (value as readonly unknown[]).map((one, index) => decoded(shape[0] as Shape, one, `${at}[${index}]`))
-  }
-  const given = value ?? {}
-  assert.ok(typeof given === 'object' && !Array.isArray(given), `${at}: ${JSON.stringify(value)} is no object`)
-  const members = Object.entries(shape as { readonly [name: string]: Shape })
-  return Object.fromEntries(
-    members.map(([name, member]) => [name, decoded(member, (given as Answer)[name], `${at}.${name}`)]),
-  )
-}
-
-const ZERO = { string: '', int: 0, float: 0, bool: false } as const
-const FITS = {
-  string: (value: unknown) => typeof value === 'string',
-  int: (value: unknown) => Number.isSafeInteger(value),
-  float: (value: unknown) => typeof value === 'number',
-  bool: (value: unknown) => typeof value === 'boolean',
-} as const

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { asNumber, asText } from '../../support/body.ts'
 import { AGGREGATE, SVM, svmUuid, type Flow } from './flow.ts'
-import type { Shape } from './provider.ts'
+import type { Shape } from '../../support/shape.ts'
 
 const GB = 2 ** 30
 const RETURNED = { return_records: 'true' }

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import { asText } from '../../support/body.ts'
 import { AGGREGATE, SVM, svmUuid, type Flow } from './flow.ts'
-import type { Decoded, Provider, Shape } from './provider.ts'
+import type { Decoded, Shape } from '../../support/shape.ts'
+import type { Provider } from './provider.ts'
 
 const MB = 2 ** 20
 
-/** The provider asks for `language`, too, which volumes do not have yet. */
 const FIELDS = [
   'name,svm.name,aggregates,space.size,state,type,nas.export_policy.name,nas.path',
   'guarantee.type,space.snapshot.reserve_percent,nas.security_style,encryption.enabled',
   'efficiency.policy.name,nas.unix_permissions,nas.gid,nas.uid,snapshot_policy.name',
   'qos.policy.name,snapshot_locking_enabled,tiering.policy,comment,efficiency.compression',
   'tiering.min_cooling_days,space.logical_space.enforcement,space.logical_space.reporting',
-  'snaplock.type,analytics.state,autosize',
+  'language,snaplock.type,analytics.state,autosize',
 ]
 
 const VOLUME: Shape = {

@@ -2,11 +2,11 @@ import { define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { inline } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
-import { count, each, flag, group, oneOf, text, uuid } from '../../../model/kinds/index.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import { count, each, flag, group, list, oneOf, text, uuid } from '../../../model/kinds/index.ts'
+import { type Row, textAt, textOf } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
-import { BROADCAST_DOMAINS, DEFAULT, IPSPACES, NETWORK_LOCK, PORTS } from '../names.ts'
-import { DOMAIN, portRows } from './port-rows.ts'
+import { BROADCAST_DOMAINS, DEFAULT, INTERFACES, IPSPACES, NETWORK_LOCK, PORTS } from '../names.ts'
+import { ADDRESSES, DOMAIN, portRows } from './port-rows.ts'
 
 export const qualifiedPorts = each({
   name: { kind: text(), doc: 'The name of the port.' },
@@ -36,6 +36,12 @@ export const ports = define(
       mtu: { doc: 'Bytes that a frame of it may carry.', kind: count() },
       speed: { doc: 'Its speed in megabits per second, where there is one.', kind: count() },
       mac_address: { doc: 'Its hardware address.', kind: text() },
+      interface_count: { doc: 'How many network interfaces have an address of it.', kind: count() },
+      rdma_protocols: { doc: 'None: nothing is served by RDMA.', kind: list(text()), since: '9.10.1' },
+      reachability: {
+        doc: 'Whether it is where it can be reached: a port in a broadcast domain is taken to be. Nothing is tried.',
+        kind: oneOf('ok', 'not_repairable'),
+      },
       'broadcast_domain.name': { doc: 'The broadcast domain that it is in.', kind: text(), set: 'modify' },
       [DOMAIN]: { doc: 'The UUID of that broadcast domain.', kind: uuid(), set: 'modify' },
       'broadcast_domain.ipspace.name': { doc: 'The IPspace of that.', kind: text(), set: 'modify' },
@@ -59,6 +65,20 @@ export const ports = define(
   {
     rows: (cluster) => portRows(cluster),
     derive: [
+      {
+        gives: ['interface_count', 'rdma_protocols', 'reachability'],
+        async from(cluster, rows) {
+          const used = (await cluster.rows(INTERFACES)).map((row) => textAt(row, 'ip.address'))
+          return rows.map((row): Row => {
+            const own = new Set(row[ADDRESSES] as readonly string[])
+            return {
+              interface_count: used.filter((address) => own.has(address)).length,
+              rdma_protocols: [],
+              reachability: textOf(row[DOMAIN]) !== '' ? 'ok' : 'not_repairable',
+            }
+          })
+        },
+      },
       {
         gives: ['broadcast_domain.name', 'broadcast_domain.ipspace.name'],
         async from(cluster, rows) {

@@ -1,4 +1,4 @@
-import { define } from '../../../core/behaviour.ts'
+import { define, type Derivation } from '../../../core/behaviour.ts'
 import { plainVerbs } from '../../../core/plain.ts'
 import { familyOf } from '../../../model/addresses.ts'
 import { failures } from '../../../model/failure.ts'
@@ -14,6 +14,25 @@ const throughputFields = Object.fromEntries(
   Object.entries(operationFields).filter(([path]) => !/\.(?:iops|latency)(?:_raw)?\./.test(path)),
 )
 
+/** Services that an interface has where its SVM has settings of their kind. */
+const SERVICES = { 'protocols/nfs/services': 'data_nfs', 'protocols/cifs/services': 'data_cifs' } as const
+
+const services: Derivation = {
+  gives: ['services'],
+  async from(cluster, rows) {
+    const svms = await Promise.all(
+      Object.entries(SERVICES).map(async ([type, service]) => {
+        const having = (await cluster.rows(type)).map((row) => textAt(row, 'svm.uuid'))
+        return { service, having: new Set(having) }
+      }),
+    )
+    return rows.map((row) => {
+      const own = svms.filter(({ having }) => having.has(textAt(row, 'svm.uuid'))).map(({ service }) => service)
+      return { services: ['data_core', ...own, 'data_s3_server'] }
+    })
+  },
+}
+
 export const interfaces = define(
   {
     path: '/network/ip/interfaces',
@@ -27,11 +46,11 @@ export const interfaces = define(
       uuid: { doc: 'The UUID of the interface.', kind: uuid() },
       name: { doc: 'The name of the interface.', kind: name(), set: 'always', required: true },
       svm: { doc: 'The SVM it serves.', ref: 'svm/svms', set: 'create', required: true },
-      'ip.address': { doc: 'The address.', kind: address(), set: 'create', required: true },
+      'ip.address': { doc: 'The address.', kind: address(), set: 'always', required: true },
       'ip.netmask': {
         doc: 'The length of the network prefix, or a dotted mask.',
         kind: netmask(),
-        set: 'create',
+        set: 'always',
         default: '24',
       },
       'ip.family': { doc: 'The family of the address.', kind: oneOf('ipv4', 'ipv6') },
@@ -44,7 +63,10 @@ export const interfaces = define(
         set: 'always',
         default: 'default-data-files',
       },
-      services: { doc: 'What is served at it.', kind: list(text()) },
+      services: {
+        doc: 'What its SVM has: objects, and the protocols for which it has settings, of which nothing is served.',
+        kind: list(text()),
+      },
       ...locationFields,
       ...throughputFields,
     },
@@ -61,6 +83,7 @@ export const interfaces = define(
             })),
           ),
       },
+      services,
       ...locationReadings,
       lastSample(uuidOf),
       totals('lif', uuidOf),
@@ -73,7 +96,7 @@ export const interfaces = define(
           (other) => other['ip.address'] === row['ip.address'] && other['svm.uuid'] !== row['svm.uuid'],
         )
         if (clash !== undefined) throw failures.duplicate('An interface with that address', 'ip.address', 1376963)
-        return { ...(await withHome(cluster, row)), scope: 'svm', services: ['data_core', 'data_s3_server'] }
+        return { ...(await withHome(cluster, row)), scope: 'svm' }
       },
     }),
   },

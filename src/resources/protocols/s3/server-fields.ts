@@ -1,4 +1,5 @@
 import type { FieldDeclaration } from '../../../model/resource.ts'
+import { CERTIFICATES } from '../../security/certificates.ts'
 import { bytes, count, flag, name, oneOf, text, uuid } from '../../../model/kinds/index.ts'
 
 /** 5 GiB: the specification, section 8. */
@@ -44,7 +45,11 @@ export function serverFields(options: { readonly rootIsRequired: boolean }): Rec
       set: 'always',
       default: 'default',
     },
-    'certificate.name': { doc: 'The certificate that it shows. It shows that of the cluster.', kind: text() },
+    certificate: {
+      doc: 'The server certificate that it shows, of its SVM or of the cluster. Without one, that of the management interface. Servers at one address show that of the first of them that has one.',
+      ref: CERTIFICATES,
+      set: 'always',
+    },
     object_size_max: {
       doc: 'The most bytes an object may have, up to 5 TiB. What is larger than 5 GiB has to be uploaded in parts.',
       kind: bytes({ min: 1, max: OBJECT_BYTES_MAX }),

@@ -5,6 +5,7 @@ import { isServed, printRelease } from '../../../model/release.ts'
 import { type Row, textAt, type Value } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
 
+import { CERTIFICATES } from '../../security/certificates.ts'
 import { insistOnReadWrite } from '../../storage/volumes/types.ts'
 import { builtinPolicies, POLICIES } from './services/builtin-policies.ts'
 import { BUCKETS, SERVERS } from './types.ts'
@@ -118,9 +119,23 @@ export async function checkPolicy(cluster: Cluster, row: Row): Promise<void> {
   }
 }
 
+/** It is one by which servers show who they are, with its key, and not of another SVM. */
+async function checkCertificate(cluster: Cluster, server: Row): Promise<void> {
+  const key = textAt(server, 'certificate.uuid')
+  if (key === '') return
+  const found = await cluster.row(CERTIFICATES, key)
+  const isOwn = found['scope'] === 'cluster' || found['svm.uuid'] === server['svm.uuid']
+  if (isOwn && found['type'] === 'server' && typeof found['$privateKey'] === 'string') return
+  throw failures.invalid(
+    'certificate',
+    'It has to be a certificate of the type "server", of the SVM or of the cluster.',
+  )
+}
+
 /** The root volume is empty and shared with nothing; data volumes are other volumes of the same SVM. */
 async function checkVolumes(cluster: Cluster, server: Row): Promise<void> {
   await checkPolicy(cluster, server)
+  await checkCertificate(cluster, server)
   const root = server['root_volume.uuid']
   const others = (await cluster.rows(SERVERS)).filter((other) => other['uuid'] !== server['uuid'])
   const data = volumesOf(server)
