@@ -2,7 +2,7 @@
  * NetApp Harvest polls a cluster with the templates that it comes with, and has nothing to log as an error: what it asks
  * is answered, records are told apart by what it takes for that, and its metrics find what they are made of. It logs in
  * with a role that may read what its documentation names. Harvest itself is not run; it is done here what it does
- * (`harvest-polls.ts`).
+ * (`test/harvest/polls.ts`).
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -11,7 +11,9 @@ import { isServed, release } from '../../src/model/release.ts'
 import { asText, type Body } from '../support/body.ts'
 import { startProduct, type Product } from '../support/product.ts'
 import { RestClient } from '../support/rest-client.ts'
-import { harvestPolls, harvestReads, type Poll } from './harvest-polls.ts'
+import { harvestSection } from '../harvest/table.ts'
+import { insistOnSection } from '../support/page-section.ts'
+import { harvestPolls, harvestReads, type Poll } from '../harvest/polls.ts'
 import { sdkFor } from './sdk.ts'
 
 /** How many records Harvest asks for at once. */
@@ -290,3 +292,6 @@ async function work(product: Product): Promise<void> {
   }
   s3.destroy()
 }
+
+it('docs/compatibility.md says what was asked', () =>
+  insistOnSection('docs/compatibility.md', 'NetApp Harvest', harvestSection()))
