@@ -37,8 +37,7 @@ import { readSeedFile, tellSeeded } from './seed.ts'
 import { printAddress, SettingsError, type Settings } from './settings.ts'
 import { openTrace } from './trace.ts'
 import { keepWriter } from './writer.ts'
-import type { WorkerOrder } from './worker.ts'
-import { Workers } from './workers.ts'
+import { type CommonOrder, Workers } from './workers.ts'
 import { textAt, textOf } from '../src/model/value.ts'
 
 /** How long requests in progress may take to end when the cluster stops. */
@@ -70,7 +69,7 @@ export async function start(given: Settings): Promise<void> {
   const managementAddress = settings.management.host
   const cluster = openCluster({ catalog, release, log, secrets, lifecycleDayMs, leaveTree, managementAddress })
   // They load their programs while this process does what comes before they serve.
-  const order = Promise.withResolvers<WorkerOrder>()
+  const order = Promise.withResolvers<CommonOrder>()
   const dataPlane = new Workers(order.promise, log, {
     clock: cluster.system.clock,
     grow: (volume, moreBytes) => setSize(cluster, volume, moreBytes),
@@ -144,6 +143,7 @@ export async function start(given: Settings): Promise<void> {
     serving,
   ])
 
+  await cluster.faults.onFull((aggregates) => dataPlane.fill(aggregates))
   const housekeeping = new Housekeeping(cluster, jobs, (blobs) => dataPlane.stillReading(blobs))
   const wasClean = await markRun(catalog, false)
   const scheduledSnapshots = new ScheduledSnapshots(cluster)

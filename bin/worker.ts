@@ -1,5 +1,6 @@
 /** A data-plane process: reads the catalog directly, commits through the writer, shares the ports with its siblings. */
 import { Jobs } from '../src/core/jobs.ts'
+import { fullVolumes } from '../src/core/full-volumes.ts'
 import { Actions } from '../src/core/perform.ts'
 import type { FloorSample } from '../src/core/qos/floors.ts'
 import type { Charged } from '../src/core/qos/ledger.ts'
@@ -28,6 +29,8 @@ export interface WorkerOrder {
   readonly s3: Address | null
   readonly s3Http: Address | null
   readonly canBindLowPorts: boolean
+  /** As in `WorkerFill`. */
+  readonly full: readonly string[]
 }
 
 /** Which of the blobs are still being read. */
@@ -49,6 +52,18 @@ export interface WorkerLeaves {
   readonly kind: 'leaves'
   readonly id: number
   readonly isUsed: boolean
+}
+
+/** Aggregates that are to have no space for new objects. */
+export interface WorkerFill {
+  readonly kind: 'fill'
+  readonly id: number
+  readonly aggregates: readonly string[]
+}
+
+export interface WorkerFilled {
+  readonly kind: 'filled'
+  readonly id: number
 }
 
 /** What requests cost, to be charged to ceilings that all processes share; answered with the milliseconds to wait. */
@@ -96,10 +111,11 @@ export type WorkerReport =
   | { readonly kind: 'ready' }
   | WorkerQuestion
   | WorkerLeaves
+  | WorkerFilled
   | WorkerCharge
   | WorkerFloors
   | WorkerGrow
-type ParentMessage = WorkerQuestion | WorkerLeave | WorkerCharged | WorkerHoldBack | WorkerGrown
+type ParentMessage = WorkerQuestion | WorkerLeave | WorkerFill | WorkerCharged | WorkerHoldBack | WorkerGrown
 
 /** A little less than the parent waits. */
 const DRAIN_MS = 29_000
@@ -122,10 +138,14 @@ async function serve(order: WorkerOrder): Promise<void> {
   const catalog = openSqliteCatalog({ file: places.catalog, commit: { socket: order.socket } })
   const secrets = await openSecrets(places.clusterKey)
   const cluster = openCluster({ catalog, secrets, log, release: parseRelease(order.release) ?? release('9.16.1') })
+  let full: ReadonlySet<string> = new Set(order.full)
   const plane = await startDataPlane({
     catalog,
     system: cluster.system,
-    volumesOf: (aggregate) => cluster.volumesOf(aggregate),
+    async volumesOf(aggregate) {
+      const volumes = await cluster.volumesOf(aggregate)
+      return full.has(aggregate) ? fullVolumes(volumes) : volumes
+    },
     unseal: (sealed) => secrets.unseal(sealed),
     control: bucketActions(new Actions(cluster, new Jobs(cluster))),
     log,
@@ -157,6 +177,10 @@ async function serve(order: WorkerOrder): Promise<void> {
     const { kind } = asked
     const answer = (report: WorkerReport): void => void process.send?.(report)
     if (kind === 'reading') answer({ kind, id: asked.id, blobs: plane.stillReading(asked.blobs) })
+    if (kind === 'fill') {
+      full = new Set(asked.aggregates)
+      answer({ kind: 'filled', id: asked.id })
+    }
     if (kind === 'leave') answer({ kind: 'leaves', id: asked.id, isUsed: plane.leaveTree(asked.volume, asked.tree) })
   })
   process.send?.({ kind: 'ready' } satisfies WorkerReport)

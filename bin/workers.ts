@@ -6,6 +6,8 @@ import type { Log } from '../src/core/cluster.ts'
 import type {
   WorkerCharge,
   WorkerCharged,
+  WorkerFill,
+  WorkerFilled,
   WorkerGrow,
   WorkerGrown,
   WorkerHoldBack,
@@ -18,6 +20,9 @@ import type {
 import type { Clock } from '../src/ports/system.ts'
 import type { Grow } from '../src/s3/objects/growth.ts'
 
+/** What all of them are told. */
+export type CommonOrder = Omit<WorkerOrder, 'full'>
+
 const PROGRAM = fileURLToPath(new URL('worker.ts', import.meta.url))
 /** Threads for file work in each process: the default of 4 is a third slower with many clients. */
 const FILE_THREADS = 16
@@ -28,20 +33,24 @@ const SETTLED_MS = 30_000
 const READY_MS = 30_000
 const ANSWER_MS = 5000
 
-type Question = WorkerQuestion | WorkerLeave
-type Answer = WorkerQuestion | WorkerLeaves
+type Question = WorkerQuestion | WorkerLeave | WorkerFill
+type Answer = WorkerQuestion | WorkerLeaves | WorkerFilled
+
+const ANSWERS: ReadonlySet<string> = new Set<Answer['kind']>(['reading', 'leaves', 'filled'])
+const isAnswer = (report: WorkerReport): report is Answer => ANSWERS.has(report.kind)
 
 export class Workers {
-  readonly #order: Promise<WorkerOrder>
+  readonly #order: Promise<CommonOrder>
   readonly #log: Log
   readonly #children = new Map<number, ChildProcess>()
   readonly #onLoss: () => void
   #isStopping = false
+  #full: readonly string[] = []
   #questions = 0
   readonly #ledger: QosLedger
   readonly #grow: Grow
 
-  constructor(order: Promise<WorkerOrder>, log: Log, parts: { clock: Clock; grow: Grow; onLoss: () => void }) {
+  constructor(order: Promise<CommonOrder>, log: Log, parts: { clock: Clock; grow: Grow; onLoss: () => void }) {
     this.#ledger = new QosLedger(parts.clock, (isOn) => this.#holdBack(isOn))
     this.#grow = parts.grow
     this.#order = order
@@ -69,6 +78,12 @@ export class Workers {
     return answers.some((answer) => answer?.kind === 'leaves' && answer.isUsed)
   }
 
+  /** Has all of them find no space in these aggregates. One that is about to serve is told when it does. */
+  async fill(aggregates: readonly string[]): Promise<void> {
+    this.#full = aggregates
+    await this.#askAll((id) => ({ kind: 'fill', id, aggregates })).catch(() => undefined)
+  }
+
   #askAll(question: (id: number) => Question): Promise<readonly (Answer | undefined)[]> {
     return Promise.all([...this.#children.values()].map((child) => this.#ask(child, question(++this.#questions))))
   }
@@ -77,7 +92,7 @@ export class Workers {
   #ask(child: ChildProcess, question: Question): Promise<Answer | undefined> {
     const answer = Promise.withResolvers<Answer | undefined>()
     const onMessage = (report: WorkerReport): void => {
-      if ((report.kind === 'reading' || report.kind === 'leaves') && report.id === question.id) answer.resolve(report)
+      if (isAnswer(report) && report.id === question.id) answer.resolve(report)
     }
     const onExit = (): void => answer.resolve(undefined)
     child.on('message', onMessage).once('exit', onExit)
@@ -140,15 +155,19 @@ export class Workers {
     this.#children.set(at, child)
     const ready = Promise.withResolvers<void>()
     let late: NodeJS.Timeout | undefined
-    const give = (order: WorkerOrder): void => {
+    let full = this.#full
+    const give = (order: CommonOrder): void => {
       late = setTimeout(() => ready.reject(new Error('A data-plane process was not ready in time.')), READY_MS)
-      if (child.connected) child.send(order)
+      full = this.#full
+      if (child.connected) child.send({ ...order, full } satisfies WorkerOrder)
     }
     this.#order.then(give, ready.reject)
     child.on('message', (report: WorkerReport) => {
       if (report.kind === 'ready') {
         ready.resolve()
         if (this.#ledger.isHoldingBack) tellHoldBack(child, true)
+        const fill = { kind: 'fill', id: ++this.#questions, aggregates: this.#full } satisfies WorkerFill
+        if (this.#full !== full && child.connected) child.send(fill, () => undefined)
       }
       if (report.kind === 'charge') this.#charge(child, report)
       if (report.kind === 'floors') this.#ledger.report(child.pid ?? 0, report.samples)

@@ -24,9 +24,13 @@ interface Fault {
   hits: number
 }
 
+/** Takes the UUIDs of the aggregates that are to have no space for anybody. Settles when it is so. */
+export type TellFull = (aggregates: readonly string[]) => Promise<void>
+
 export class Faults {
   readonly #system: System
   readonly #faults = new Map<string, Fault>()
+  #tellFull: TellFull = () => Promise.resolve()
 
   constructor(system: System) {
     this.#system = system
@@ -37,8 +41,25 @@ export class Faults {
     return this.#faults.size > 0
   }
 
+  /** Who writes beside this process. Is told what holds now, and whenever that changes. */
+  async onFull(tell: TellFull): Promise<void> {
+    this.#tellFull = tell
+    await this.#told([])
+  }
+
+  async #told(before: readonly string[]): Promise<void> {
+    const full = this.#full()
+    if (full.join() !== before.join()) await this.#tellFull(full)
+  }
+
+  #full(): string[] {
+    const rows = [...this.#faults.values()].map(({ row }) => row)
+    return rows.filter(({ type }) => type === 'full_aggregate').map((row) => textAt(row, 'aggregate.uuid'))
+  }
+
   /** Adds one, or puts it in the place of that with the same uuid; its counts begin anew. */
-  put(row: Row): void {
+  async put(row: Row): Promise<void> {
+    const before = this.#full()
     const uuid = textAt(row, 'uuid')
     if (!this.#faults.has(uuid) && this.#faults.size >= FAULTS_MAX) {
       throw failures.invalid(undefined, `The cluster has ${FAULTS_MAX} faults, which is the limit. Delete some first.`)
@@ -49,10 +70,13 @@ export class Faults {
       chance: chances(Number(row['seed'])),
       hits: 0,
     })
+    await this.#told(before)
   }
 
-  remove(uuid: string): void {
+  async remove(uuid: string): Promise<void> {
+    const before = this.#full()
     this.#faults.delete(uuid)
+    await this.#told(before)
   }
 
   rows(): Row[] {

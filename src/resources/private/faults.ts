@@ -99,7 +99,7 @@ export const faults = define(
       step: {
         name: 'begin',
         async run(cluster, { input }) {
-          cluster.faults.put(input)
+          await cluster.faults.put(input)
           await tell(cluster, 'cluster.fault.begun', input)
         },
       },
@@ -112,7 +112,7 @@ export const faults = define(
       step: {
         name: 'begin anew',
         async run(cluster, { input }) {
-          cluster.faults.put(input)
+          await cluster.faults.put(input)
           await tell(cluster, 'cluster.fault.begun', input)
         },
       },
@@ -122,7 +122,7 @@ export const faults = define(
       step: {
         name: 'end',
         async run(cluster, { key, input }) {
-          cluster.faults.remove(key)
+          await cluster.faults.remove(key)
           await tell(cluster, 'cluster.fault.ended', input)
         },
       },
