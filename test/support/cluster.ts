@@ -84,11 +84,13 @@ export class TestCluster {
 
   /** One request, as `admin` unless the headers say otherwise. */
   async call(method: string, target: string, body?: unknown, options: CallOptions = {}): Promise<Answered> {
+    const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body)
+    const length = text === '' ? {} : { 'content-length': String(Buffer.byteLength(text)) }
     const reply = await answer(this.#face, {
       method,
       target,
-      headers: { authorization: ADMIN, ...options.headers },
-      body: body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body),
+      headers: { authorization: ADMIN, ...length, ...options.headers },
+      body: text,
       from: options.from ?? '192.0.2.1',
     })
     return { status: reply.status, headers: reply.headers, body: JSON.parse(JSON.stringify(reply.body)) as Body }

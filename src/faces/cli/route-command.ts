@@ -23,8 +23,10 @@ export async function answerAsCommand(
   const command = commandAt(cluster, path)
   if (command === undefined) return undefined
   if (!mayDo(role, path, request.method)) throw failures.denied(request.method, path, role.name)
+  // The length is that of the command's own body.
+  const { 'content-length': _, ...headers } = request.headers
   const ask = (method: string, target: string, body?: unknown) =>
-    answer(face, { ...request, method, target, body: body === undefined ? '' : JSON.stringify(body) })
+    answer(face, { ...request, headers, method, target, body: body === undefined ? '' : JSON.stringify(body) })
   return answerCommand(ask, command, cluster.behaviour(command.resource.type), request)
 }
 
