@@ -15,7 +15,7 @@ import { QTREES } from './qtree-verbs.ts'
 import { quotaLock, QUOTA_RULES, switchChanges } from './quota/limits.ts'
 import { QUOTA_NOTES } from './quota-watch.ts'
 import { plannedRestore, restore, restoreArgs, restoreOf, undoRestore } from './volume-restore.ts'
-import { AGGREGATES_LOCK, availableIn, ownedBytes, placed, queuedBytes } from './aggregate-space.ts'
+import { AGGREGATES_LOCK, availableIn, diskOf, ownedBytes, placed, queuedBytes } from './aggregate-space.ts'
 import { FULLNESS } from './volume-watch.ts'
 import { withAutosize } from './volumes/autosize.ts'
 import {
@@ -354,7 +354,7 @@ async function removeTreeOf(cluster: Cluster, { input, memo }: Work): Promise<vo
 /** What goes with its volume, beside its snapshots. */
 const WITHIN_VOLUMES = [QTREES, QUOTA_RULES, QUOTA_NOTES, EFFICIENCY_RUNS] as const
 
-/** The aggregate that a volume is to lie in: the one named, that of its parent, or that with most space but these. */
+/** The aggregate that a volume is to lie in: the one named, that of its parent, or of all but these one with most space. */
 export async function chooseAggregate(
   cluster: Cluster,
   draft: Row,
@@ -382,10 +382,15 @@ export async function chooseAggregate(
     throw failures.invalid('aggregates', `The SVM "${textAt(svm, 'name')}" may not have volumes in it.`, 787140)
   }
   let best: { uuid: string; availableBytes: number } | undefined
+  // Those on one disk have the same to give, whoever writes to it between two looks: the first of them by name is taken.
+  const disks = new Set<string>()
   for (const aggregate of await cluster.rows('storage/aggregates')) {
     const uuid = textAt(aggregate, 'uuid')
     if (!isAllowed(uuid) || excluded.has(uuid)) continue
+    const disk = (await diskOf(cluster, uuid))?.disk ?? uuid
+    if (disks.has(disk)) continue
     const availableBytes = await availableIn(cluster, uuid)
+    if (availableBytes > 0) disks.add(disk)
     if (best === undefined || availableBytes > best.availableBytes) best = { uuid, availableBytes }
   }
   if (best === undefined)
