@@ -19,7 +19,7 @@ test('a bucket that names no volume gets one of its own, in the aggregate asked 
   const read = async () =>
     recordsOf((await cluster.call('GET', `${BUCKETS}?name=own&fields=volume,size,svm.uuid,uuid`)).body)[0]
   const bucket = await read()
-  assert.match(asText(bucket?.['volume']?.['name']), /^fg_oss_\d+$/)
+  assert.match(asText(bucket?.['volume']?.['name']), /^fg_oss_[0-9a-f]{32}$/)
   const volume = `/api/storage/volumes/${asText(bucket?.['volume']?.['uuid'])}`
   const { body } = await cluster.call('GET', `${volume}?fields=guarantee.type,aggregates,snapshot_policy.name`)
   assert.equal(body['guarantee']?.['type'], 'none')
@@ -45,5 +45,24 @@ test('a bucket that names a volume lies in it, and another aggregate beside it i
   const { body } = await cluster.call('GET', `${BUCKETS}?name=within&fields=volume.name`)
   assert.equal(recordsOf(body)[0]?.['volume']?.['name'], 'vol1')
   assert.equal(await new SpareVolumes(cluster.actions).look(), 0)
+  await cluster.close()
+})
+
+test('buckets that are asked for at the same time each get a volume of their own', async () => {
+  const cluster = await startTestCluster()
+  const bucket = (name: string) => ({ 'svm.name': 'svm1', name, size: 2 ** 30 })
+  const replies = await Promise.all(
+    Array.from({ length: 10 }, (_, at) =>
+      cluster.call('POST', `${BUCKETS}?return_timeout=30`, bucket(`one-${at}`), TOOL),
+    ),
+  )
+  for (const { status, body } of replies) assert.equal(status, 201, JSON.stringify(body))
+  const records = Array.from({ length: 5 }, (_, at) => bucket(`listed-${at}`))
+  const listed = await cluster.call('POST', `${BUCKETS}?return_timeout=30`, { records }, TOOL)
+  assert.equal(listed.status, 201, JSON.stringify(listed.body))
+  const { body } = await cluster.call('GET', `${BUCKETS}?fields=volume.name&name=one-*|listed-*`)
+  const volumes = recordsOf(body).map((row) => asText(row['volume']?.['name']))
+  assert.equal(new Set(volumes).size, 15)
+  for (const volume of volumes) assert.match(volume, /^[a-zA-Z_][a-zA-Z0-9_]{0,202}$/)
   await cluster.close()
 })

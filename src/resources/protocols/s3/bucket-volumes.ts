@@ -15,8 +15,6 @@ import { createBucket, planBucket } from './bucket-verbs.ts'
 import { BUCKETS } from './types.ts'
 
 const VOLUMES = 'storage/volumes'
-/** Names tried for a volume. */
-const TRIES_MAX = 1000
 const LOOK_EVERY_MS = 5000
 
 export const createWithVolume = job({
@@ -31,7 +29,7 @@ export const createWithVolume = job({
     }
     const key = uuidOfNew(cluster, draft)
     const volumeDraft: Row = {
-      name: await volumeName(cluster, textAt(draft, 'svm.uuid')),
+      name: volumeName(key),
       'svm.uuid': textAt(draft, 'svm.uuid'),
       type: 'rw',
       style: 'flexvol',
@@ -90,15 +88,9 @@ async function onVolume(work: Work, act: (work: Work) => Promise<void>): Promise
   if (volume !== undefined) await act({ ...work, key: textAt(volume, 'uuid'), input: volume })
 }
 
-/** As shipping systems call them: by the time in seconds. */
-async function volumeName(cluster: Cluster, svm: string): Promise<string> {
-  const seconds = Math.floor(cluster.now() / 1000)
-  for (let n = 0; n < TRIES_MAX; n++) {
-    const name = `fg_oss_${seconds + n}`
-    const isFree = (await cluster.keyOfName(VOLUMES, name, svm)) === undefined
-    if (isFree && !cluster.locks.isHeld(`volume-name:${svm}/${name}`)) return name
-  }
-  throw failures.tooMany('Too many buckets are being made at once.', 1)
+/** Begins as shipping systems name such volumes; the UUID of the bucket makes it unique without a look at other names. */
+function volumeName(bucket: string): string {
+  return `fg_oss_${bucket.replaceAll('-', '')}`
 }
 
 /** Deletes volumes whose bucket is gone. */

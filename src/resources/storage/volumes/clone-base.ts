@@ -70,13 +70,19 @@ async function takeBase(cluster: Cluster, clone: Row): Promise<void> {
   const now = cluster.now()
   const row: Row = {
     uuid: textAt(clone, BASE),
-    name: `clone_${textAt(clone, 'name')}.${new Date(now).toISOString().slice(0, 19).replaceAll(':', '')}.0`,
+    name: baseName(textAt(clone, 'name'), textAt(clone, BASE), now),
     'volume.uuid': volume,
     'svm.uuid': parent['svm.uuid'] ?? '',
     create_time: now,
     owners: [ownerOf(clone)],
   }
   await cluster.commit(await takeChanges(cluster, row))
+}
+
+/** Clones of several SVMs may have one name and be made in the same second: a number of the snapshot's UUID tells them apart. */
+function baseName(clone: string, snapshot: string, nowMs: number): string {
+  const number = Number.parseInt(snapshot.replaceAll('-', '').slice(-8), 16)
+  return `clone_${clone}.${new Date(nowMs).toISOString().slice(0, 19).replaceAll(':', '')}.${number}`
 }
 
 /** Lets go of the snapshot, in one commit with the changes that end the need for it. */
