@@ -5,7 +5,7 @@ import { complaints, type Expectation, type Outcome } from './replay.ts'
 const outcome = (given: Partial<Outcome>): Outcome => ({
   line: 1,
   request: 'GET /api/cluster',
-  then: 200,
+  statusThen: 200,
   status: 200,
   code: undefined,
   message: undefined,
@@ -27,13 +27,13 @@ test('a request that is not listed must succeed, its job included', () => {
 })
 
 test('a request that was refused is listed with what it answers now', () => {
-  assert.match(first({ then: 404 }), /say why it is not now/)
-  assert.equal(first({ then: 404 }, listed('success')), '')
-  assert.match(first({ then: 404, status: 404, code: '4' }, listed('404 3')), /not 404 3/)
+  assert.match(first({ statusThen: 404 }), /say why it is not now/)
+  assert.equal(first({ statusThen: 404 }, listed('success')), '')
+  assert.match(first({ statusThen: 404, status: 404, code: '4' }, listed('404 3')), /not 404 3/)
 })
 
 test('an internal failure is never right, nor is a list that names another request', () => {
   assert.match(first({ status: 500, code: '8' }, listed('500 8')), /no request may get that/)
-  assert.match(first({ then: 404 }, listed('success', 'GET /api/svm/svms')), /not GET \/api\/svm\/svms/)
+  assert.match(first({ statusThen: 404 }, listed('success', 'GET /api/svm/svms')), /not GET \/api\/svm\/svms/)
   assert.match(first({}, listed('success')), /nothing to list/)
 })

@@ -12,6 +12,7 @@
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { textOf } from '../../src/model/value.ts'
 import { asText, type Body } from '../support/body.ts'
 import { type Answered, startTestCluster, type TestCluster } from '../support/cluster.ts'
 
@@ -30,7 +31,8 @@ export interface Outcome {
   readonly line: number
   /** Method and path, as recorded. */
   readonly request: string
-  readonly then: number
+  /** What was answered when it was recorded. */
+  readonly statusThen: number
   readonly status: number
   /** The code of the error, of the answer or of the job that it started. */
   readonly code: string | undefined
@@ -64,7 +66,7 @@ export function recording(tool: string): Recorded[] {
   return text
     .trimEnd()
     .split('\n')
-    .map((line, at) => ({ ...(JSON.parse(line) as Omit<Recorded, 'line'>), line: at + 1 }))
+    .map((line, at) => Object.assign(JSON.parse(line) as Omit<Recorded, 'line'>, { line: at + 1 }))
 }
 
 /** Replays a file, and fails with all that is not as expected. */
@@ -103,12 +105,12 @@ export function complaints(outcomes: readonly Outcome[], expected: Expected): st
     const isAbsent = absent.has(pathOf(outcome.request))
     const wanted = listed.get(outcome.line)?.answers ?? (isAbsent ? '404 3' : 'success')
     const answers = answersOf(outcome)
-    const text = `Line ${outcome.line}, ${outcome.request}, answers ${answers} (then: ${outcome.then})`
+    const text = `Line ${outcome.line}, ${outcome.request}, answers ${answers} (then: ${outcome.statusThen})`
     if (outcome.status >= 500) found.push(`${text}: no request may get that. ${outcome.message ?? ''}`)
     else if (answers !== wanted) found.push(`${text}, not ${wanted}. ${outcome.message ?? ''}`)
-    else if (outcome.then >= 400 && !isAbsent && !listed.has(outcome.line)) {
+    else if (outcome.statusThen >= 400 && !isAbsent && !listed.has(outcome.line)) {
       found.push(`${text}: it was refused then, so say why it is not now.`)
-    } else if (wanted === 'success' && listed.has(outcome.line) && outcome.then < 400) {
+    } else if (wanted === 'success' && listed.has(outcome.line) && outcome.statusThen < 400) {
       found.push(`${text}: there is nothing to list.`)
     }
   }
@@ -122,6 +124,11 @@ function answersOf({ status, code }: Outcome): string {
 
 function pathOf(request: string): string {
   return request.slice(request.indexOf(' ') + 1)
+}
+
+/** Codes are numbers in jobs, and strings in answers. */
+function plain(value: Body | undefined): string {
+  return textOf(value)
 }
 
 /** Stands where the recording has `***`. */
@@ -160,10 +167,10 @@ export class Replay {
     return {
       line: recorded.line,
       request: `${recorded.method} ${recorded.url.split('?')[0] ?? ''}`,
-      then: recorded.status,
+      statusThen: recorded.status,
       status: answered.status,
-      code: error === undefined ? undefined : String(error['code']),
-      message: error === undefined ? undefined : String(error['message']),
+      code: error === undefined ? undefined : plain(error['code']),
+      message: error === undefined ? undefined : plain(error['message']),
     }
   }
 
