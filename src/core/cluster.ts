@@ -218,6 +218,7 @@ export class Cluster {
     const noun = type === undefined ? 'object' : (this.behaviours.get(type)?.resource.noun ?? 'object')
     // Of what is looked for below another record, one that is there is in the way.
     if (change?.do === 'check-childless') return failures.inUse(`It still has a ${noun}. Delete that first.`)
+    if (refused.reason === 'full' && refused.scope === 'aggregate') return failures.invalid('size', AGGREGATE_IS_FULL)
     switch (refused.reason) {
       case 'taken':
       case 'exists':
@@ -265,6 +266,10 @@ const noCertificates: Certificates = {
   read: () => undefined,
   isKeyOf: () => undefined,
 }
+
+/** What a refusal `full` with scope `aggregate` is told as. */
+export const AGGREGATE_IS_FULL =
+  'The sizes of the volumes in the aggregate add up to the limit of 4 EiB. Choose a smaller size, or another aggregate.'
 
 export const EVENTS_KEPT = 100_000
 export const AUDIT_KEPT = 100_000

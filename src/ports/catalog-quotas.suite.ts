@@ -23,7 +23,7 @@ const USERS = ['anna', 'bert', '']
 const KEYS = ['a', 'b', 'c']
 const BUCKETS = 2
 
-export function proveQuotas(catalog: () => Catalog, numRuns: number): void {
+export function proveQuotas(catalog: () => Catalog, reopen: () => Promise<Catalog>, numRuns: number): void {
   const set = (volume: string, quota: QuotaTarget, limits: QuotaLimits | null) =>
     catalog().commit([{ do: 'set-quota', volume, quota, limits }])
   const owned = (blob: string, sizeBytes: number, owner: string) => draft(blob, sizeBytes, { owner })
@@ -67,6 +67,28 @@ export function proveQuotas(catalog: () => Catalog, numRuns: number): void {
       )
       await set('q2-v', { type: 'user', name: 'bert' }, null)
       await refused('full', catalog().commit([put('q2', 'd', owned('d1', 1, 'bert'))]))
+    })
+
+    void it('copies of one object may count for more than 2^53 bytes, which are exact again when they go', async () => {
+      const object = owned('b', 2 ** 52 - 1, 'anna')
+      const buckets = ['a', 'b', 'c', 'd'].map((letter) => `q19-${letter}`)
+      await catalog().commit([{ do: 'open-volume', volume: 'q19-v', sizeBytes: 2 ** 52 }])
+      await set('q19-v', { type: 'user', name: 'anna' }, { softBytes: 1 })
+      for (const bucket of buckets) {
+        await catalog().commit([
+          { do: 'open-bucket', bucket, volume: 'q19-v', limitBytes: 2 ** 52 },
+          put(bucket, 'k', object),
+        ])
+      }
+      assert.deepEqual(await shown('q19-v'), [`user - anna: ${Number.MAX_SAFE_INTEGER}, 4`])
+      await reopen()
+      await refused('full', catalog().commit([put('q19-a', 'l', owned('c', 2, 'anna'))]), { scope: 'bucket' })
+      await set('q19-v', { type: 'user', name: 'anna' }, { hardBytes: Number.MAX_SAFE_INTEGER })
+      await refused('full', catalog().commit([put('q19-a', 'l', owned('c', 1, 'anna'))]), { scope: 'quota:user' })
+      for (const bucket of buckets.slice(1)) {
+        await catalog().commit([{ do: 'delete-object', bucket, key: bytes('k') }])
+      }
+      assert.deepEqual(await shown('q19-v'), [`user - anna: ${2 ** 52 - 1}, 1`])
     })
 
     void it('objects lie in the default qtree, for which the default limits of qtrees hold', async () => {

@@ -59,6 +59,10 @@ export interface UntidyVolume {
   readonly mayReclaim: boolean
 }
 
+/**
+ * Sums over volumes. They are kept exactly; one beyond `Number.MAX_SAFE_INTEGER` is given as that number, and exactly again
+ * as soon as it is not.
+ */
 export interface AggregateCounters {
   /** How many lie in it. */
   readonly volumes: number
@@ -116,7 +120,10 @@ export interface QuotaLimits {
 export interface QuotaRow extends QuotaTarget {
   /** The same as long as it holds something or has limits of its own. */
   readonly index: number
-  /** Bytes of objects, all their versions, and parts of open uploads, as clients see them. Snapshots count for nobody. */
+  /**
+   * Bytes of objects, all their versions, and parts of open uploads, as clients see them. Snapshots count for nobody.
+   * Kept and given as the sums of aggregates are: copies share their blobs, so a volume of any size may hold very many.
+   */
   readonly usedBytes: number
   /** Objects and their versions, without delete markers. */
   readonly usedFiles: number

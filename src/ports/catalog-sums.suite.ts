@@ -23,7 +23,10 @@ type Step = (typeof step extends fc.Arbitrary<infer One> ? One : never) & object
 
 let runs = 0
 
-export function proveSums(catalog: () => Catalog, numRuns: number): void {
+const TIB = 2 ** 40
+const MAX = Number.MAX_SAFE_INTEGER
+
+export function proveSums(catalog: () => Catalog, reopen: () => Promise<Catalog>, numRuns: number): void {
   void describe(`sums (SEED=${SEED})`, () => {
     void it('sums of aggregates and numbers of snapshots are what adding up gives, after any changes', async () => {
       await fc.assert(
@@ -53,6 +56,73 @@ export function proveSums(catalog: () => Catalog, numRuns: number): void {
       await catalog().commit([{ do: 'close-volume', volume: 'sum1' }])
       assert.deepEqual(await catalog().aggregate('sum1-a'), NOTHING)
       await refused('missing', catalog().commit([place]), { scope: 'volume' })
+    })
+
+    void it('sums of aggregates beyond 2^53 are shown as the largest exact number, and exactly when they shrink', async () => {
+      const volumes = Array.from({ length: 200 }, (_, n) => `sum5-${n}`)
+      const sizeBytes = 100 * TIB + 1
+      const guaranteed = { isGuaranteed: true, aggregate: 'sum5' }
+      await catalog().commit(
+        volumes.flatMap((volume): Change[] => [
+          { do: 'open-volume', volume, sizeBytes },
+          { do: 'place-volume', volume, ...guaranteed },
+        ]),
+      )
+      const saturated = { volumes: 200, sizeBytes: MAX, usedBytes: 0, promisedBytes: MAX }
+      assert.deepEqual(await catalog().aggregate('sum5'), saturated)
+      await reopen()
+      assert.deepEqual(await catalog().aggregate('sum5'), saturated)
+      await catalog().commit([
+        { do: 'open-bucket', bucket: 'sum5-b', volume: 'sum5-0', limitBytes: TIB },
+        put('sum5-b', 'k', draft('sum5-blob', 7)),
+      ])
+      await catalog().commit([{ do: 'place-volume', volume: 'sum5-199', aggregate: 'sum5-other', isGuaranteed: false }])
+      await catalog().commit(volumes.slice(3).map((volume): Change => ({ do: 'close-volume', volume })))
+      assert.deepEqual(await catalog().aggregate('sum5'), {
+        volumes: 3,
+        sizeBytes: 3 * sizeBytes,
+        usedBytes: 7,
+        promisedBytes: 3 * sizeBytes - 7,
+      })
+    })
+
+    void it('an aggregate whose sizes would pass 64 bits takes no more, and loses nothing', async () => {
+      const added = (volume: string): Change[] => [
+        { do: 'open-volume', volume, sizeBytes: MAX },
+        { do: 'place-volume', volume, aggregate: 'sum6', isGuaranteed: false },
+      ]
+      const add = (volume: string) => catalog().commit(added(volume))
+      const last = 513
+      await catalog().commit(Array.from({ length: last }, (_, n) => added(`sum6-${n}`)).flat())
+      await refused('full', add(`sum6-${last}`), { scope: 'aggregate' })
+      await catalog().commit([{ do: 'resize-volume', volume: 'sum6-0', sizeBytes: 1 }])
+      await add(`sum6-${last}`)
+      await refused('full', catalog().commit([{ do: 'resize-volume', volume: 'sum6-0', sizeBytes: MAX }]), {
+        scope: 'aggregate',
+      })
+      assert.equal((await catalog().aggregate('sum6')).volumes, last + 1)
+      const volumes = Array.from({ length: last }, (_, n) => `sum6-${n + 1}`)
+      await catalog().commit(volumes.map((volume): Change => ({ do: 'close-volume', volume })))
+      assert.deepEqual(await catalog().aggregate('sum6'), { ...NOTHING, volumes: 1, sizeBytes: 1 })
+    })
+
+    void it('a volume never holds more than a number says exactly, however little of it is stored', async () => {
+      await catalog().commit([
+        { do: 'open-volume', volume: 'sum7', sizeBytes: TIB },
+        { do: 'open-bucket', bucket: 'sum7-a', volume: 'sum7', limitBytes: MAX },
+        { do: 'open-bucket', bucket: 'sum7-b', volume: 'sum7', limitBytes: MAX },
+      ])
+      const squeezed = (key: string, sizeBytes: number): Change =>
+        put(`sum7-${key}`, 'k', {
+          ...draft(key, sizeBytes),
+          blobs: [{ blob: `sum7-${key}`, sizeBytes, storedBytes: 1 }],
+        })
+      await catalog().commit([squeezed('a', 2 ** 52)])
+      await refused('full', catalog().commit([squeezed('b', 2 ** 52)]), { scope: 'volume' })
+      await catalog().commit([squeezed('b', 2 ** 52 - 1)])
+      await reopen()
+      const { usedBytes, savedByCompressionBytes } = (await catalog().volume('sum7')) ?? {}
+      assert.deepEqual([usedBytes, savedByCompressionBytes], [2, MAX - 2])
     })
 
     void it('volumes that changed come once, in the order of their last change', async () => {

@@ -10,12 +10,14 @@ export type VolumeChange =
   | { readonly do: 'open-volume'; readonly volume: string; readonly sizeBytes: number; readonly tree?: string }
   /**
    * Says in which aggregate a volume lies, and whether its whole size is promised to it there: from here on the sums of
-   * aggregates count it so. To be repeated when either changes.
+   * aggregates count it so. To be repeated when either changes. Refused `full` with scope 'aggregate' when the sizes of the
+   * volumes there add up to more than 2^62 already, so that no sum passes 64 bits.
    */
   | { readonly do: 'place-volume'; readonly volume: string; readonly aggregate: string; readonly isGuaranteed: boolean }
   /**
    * Refused `full` when what the volume holds does not fit into the new size. The reserve, as it was unless said and
-   * 0 at first, is the part of the size that objects do not get: only what snapshots alone hold counts against it.
+   * 0 at first, is the part of the size that objects do not get: only what snapshots alone hold counts against it. A
+   * volume that grows is refused as `place-volume` refuses one that comes.
    */
   | {
       readonly do: 'resize-volume'

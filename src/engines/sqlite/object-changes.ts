@@ -290,6 +290,9 @@ export function checkBucketLimit(bucket: BucketSums, growthBytes: number): void 
 
 /** To be called after the blobs were counted: shared blobs and blobs let go make it impossible to know before. */
 export function checkVolumeSize(volume: VolumeSums, chargedBefore: number): void {
+  // Compressed and deduplicated bytes take no room. Sums of a volume stay exact numbers all the same.
+  const { usedBytes, savedByCompressionBytes, savedByDedupeBytes } = volume
+  if (usedBytes + savedByCompressionBytes + savedByDedupeBytes > Number.MAX_SAFE_INTEGER) refuse('full', 'volume')
   const now = charged(volume)
   if (now > volume.sizeBytes && now > chargedBefore) refuse('full', 'volume')
 }

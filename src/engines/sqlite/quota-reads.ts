@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { QuotaLimits, QuotaRow, QuotaType } from '../../ports/catalog.ts'
 import { WHOLE_VOLUME } from './quotas.ts'
-import { query } from './statements.ts'
+import { query, saturated } from './statements.ts'
 
 interface QuotaColumns {
   readonly id: number
@@ -23,7 +23,7 @@ const limit = (column: string, name: string) => `CASE q.ruled WHEN 1 THEN q.${co
 export function quotaReads(db: DatabaseSync): (volume: string) => QuotaRow[] {
   const quotas = query<QuotaColumns>(
     db,
-    `SELECT q.id, q.type, q.tree, q.target, q.bytes, q.files, q.ruled,
+    `SELECT q.id, q.type, q.tree, q.target, ${saturated('q.bytes')} AS bytes, q.files, q.ruled,
          ${limit('hard_bytes', 'hardBytes')}, ${limit('soft_bytes', 'softBytes')},
          ${limit('hard_files', 'hardFiles')}, ${limit('soft_files', 'softFiles')}
        FROM quotas q

@@ -53,7 +53,8 @@ interface Account {
   readonly type: QuotaType
   readonly tree: number
   readonly target: string
-  bytes: number
+  /** Copies share their blobs, so these may be more than a number holds exactly. */
+  bytes: bigint
   files: number
   /** 1: it has limits of its own, be they that there are none. */
   ruled: number
@@ -71,9 +72,9 @@ export function ownerOf(details: Fields): string {
 }
 
 export function quotaChanges(db: DatabaseSync, ledger: Ledger) {
-  const find = query<Omit<Account, 'limits'> & LimitColumns>(
+  const find = query<Omit<Account, 'limits' | 'bytes'> & { readonly bytes: string } & LimitColumns>(
     db,
-    `SELECT volume, type, tree, target, bytes, files, ruled, hard_bytes AS hardBytes, soft_bytes AS softBytes,
+    `SELECT volume, type, tree, target, CAST(bytes AS TEXT) AS bytes, files, ruled, hard_bytes AS hardBytes, soft_bytes AS softBytes,
          hard_files AS hardFiles, soft_files AS softFiles
        FROM quotas WHERE volume = ? AND type = ? AND tree = ? AND target = ?`,
   )
@@ -102,7 +103,7 @@ export function quotaChanges(db: DatabaseSync, ledger: Ledger) {
       for (const account of changed) {
         const { volume, type, tree, target, bytes, files, ruled, limits } = account
         const key: Value[] = [volume, type, tree, target]
-        if (bytes === 0 && files === 0 && ruled === 0) forgetIdle.run(...key)
+        if (bytes === 0n && files === 0 && ruled === 0) forgetIdle.run(...key)
         else {
           const { hardBytes, softBytes, hardFiles, softFiles } = limits
           save.run(...key, bytes, files, ruled, hardBytes, softBytes, hardFiles, softFiles)
@@ -119,9 +120,9 @@ export function quotaChanges(db: DatabaseSync, ledger: Ledger) {
     const kept = accounts.get(key)
     if (kept !== undefined) return kept
     const row = find.get(volume, type, tree, target)
-    const { bytes = 0, files = 0, ruled = 0, hardBytes, softBytes, hardFiles, softFiles } = { ...NO_LIMITS, ...row }
+    const { bytes = '0', files = 0, ruled = 0, hardBytes, softBytes, hardFiles, softFiles } = { ...NO_LIMITS, ...row }
     const limits = { hardBytes, softBytes, hardFiles, softFiles }
-    const found = { volume, type, tree, target, bytes, files, ruled, limits }
+    const found = { volume, type, tree, target, bytes: BigInt(bytes), files, ruled, limits }
     accounts.set(key, found)
     return found
   }
@@ -160,7 +161,7 @@ export function quotaChanges(db: DatabaseSync, ledger: Ledger) {
       }
       for (const [one, { bytes, files }] of growths) {
         const { hardBytes, hardFiles } = limitsOf(one)
-        if (exceeds(one.bytes, bytes, hardBytes) || exceeds(one.files, files, hardFiles)) {
+        if (exceeds(one.bytes, bytes, hardBytes) || exceeds(BigInt(one.files), files, hardFiles)) {
           refuse('full', `quota:${one.type}`)
         }
       }
@@ -171,7 +172,7 @@ export function quotaChanges(db: DatabaseSync, ledger: Ledger) {
       for (const { holder, bytes, files } of moves) {
         if (bytes === 0 && files === 0) continue
         for (const one of accountsOf(volume, holder)) {
-          one.bytes += bytes
+          one.bytes += BigInt(bytes)
           one.files += files
           changed.add(one)
         }
@@ -213,8 +214,8 @@ export function quotaChanges(db: DatabaseSync, ledger: Ledger) {
 
 export type QuotaChanges = ReturnType<typeof quotaChanges>
 
-const exceeds = (used: number, growth: number, limit: number | null): boolean =>
-  growth > 0 && limit !== null && used + growth > limit
+const exceeds = (used: bigint, growth: number, limit: number | null): boolean =>
+  growth > 0 && limit !== null && used + BigInt(growth) > limit
 
 function columnsOf({ type, tree = WHOLE_VOLUME, name = '' }: QuotaTarget) {
   return { type, tree, target: name }

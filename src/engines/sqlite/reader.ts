@@ -35,7 +35,7 @@ import type { ObjectColumns, PartColumns, UploadColumns } from './rows.ts'
 import { quotaReads } from './quota-reads.ts'
 import { sampleReads } from './samples.ts'
 import { snapshotSizes } from './snapshot-bytes.ts'
-import { query } from './statements.ts'
+import { query, saturated } from './statements.ts'
 import { storedBlobReads } from './stored-blobs.ts'
 import { viewer } from './views.ts'
 import type { ShownAt, View } from './views.ts'
@@ -87,7 +87,8 @@ export function reader(db: DatabaseSync) {
   )
   const aggregate = query<AggregateCounters>(
     db,
-    'SELECT volumes, size AS sizeBytes, used AS usedBytes, promised AS promisedBytes FROM aggregates WHERE uuid = ?',
+    `SELECT volumes, ${saturated('size')} AS sizeBytes, ${saturated('used')} AS usedBytes,
+       ${saturated('promised')} AS promisedBytes FROM aggregates WHERE uuid = ?`,
   )
   const bucket = query<BucketCounters & { uuid: string }>(db, `${BUCKET} AND b.uuid = ?`)
   const buckets = query<BucketCounters & { uuid: string }>(db, BUCKET)

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 
-export type Value = null | number | string | Uint8Array
+export type Value = null | number | bigint | string | Uint8Array
 
 /** A prepared SELECT whose rows have a known shape. */
 export interface Query<Row> {
@@ -13,6 +13,12 @@ export interface Query<Row> {
 export function query<Row>(db: DatabaseSync, sql: string): Query<Row> {
   return db.prepare(sql) as unknown as Query<Row>
 }
+
+/**
+ * A sum as JavaScript can hold it. SQLite keeps sums in 64 bits, exactly; reading one beyond 2^53 as a number throws.
+ * What is shown is the largest exact number then, and the exact sum again as soon as it is below that.
+ */
+export const saturated = (sum: string): string => `min(${sum}, ${Number.MAX_SAFE_INTEGER})`
 
 /** How many rows a batch may have at most. */
 export type BatchRows = 1 | 4 | 16 | 64 | 256 | 1001

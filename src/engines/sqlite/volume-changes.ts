@@ -6,6 +6,12 @@ import type { QuotaChanges } from './quotas.ts'
 import { refuse } from './refusal.ts'
 import { query } from './statements.ts'
 
+/**
+ * What the sizes of volumes in one aggregate may add up to. With one volume more of any size that a number holds, the sum
+ * still fits into the 64 bits that it is kept in.
+ */
+const PROVISIONED_BYTES_MAX = 2n ** 62n
+
 type Of<Name extends Change['do']> = Extract<Change, { do: Name }>
 
 export function volumeChanges(db: DatabaseSync, ledger: Ledger, quotas: QuotaChanges) {
@@ -14,6 +20,8 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger, quotas: QuotaCha
     'INSERT INTO volumes (uuid, tree, size, changed) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
   )
   const placeVolume = ledger.write('UPDATE volumes SET aggregate = ?, guaranteed = ? WHERE id = ?')
+  const aggregateOf = query<{ aggregate: string }>(db, 'SELECT aggregate FROM volumes WHERE id = ?')
+  const isFull = query<{ uuid: string }>(db, 'SELECT uuid FROM aggregates WHERE uuid = ? AND size > ?')
   const closeVolume = ledger.write("UPDATE volumes SET uuid = NULL, aggregate = '' WHERE id = ?")
   const hideBuckets = ledger.write('UPDATE buckets SET closed = 1 WHERE volume = ?')
   const bucketsOf = query<{ uuid: string }>(db, 'SELECT uuid FROM buckets WHERE volume = ? AND closed = 0')
@@ -34,6 +42,14 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger, quotas: QuotaCha
   const uploadIn = query<{ id: number }>(db, 'SELECT id FROM uploads WHERE bucket = ? LIMIT 1')
   const deadIn = query<{ id: number }>(db, 'SELECT id FROM object_history WHERE bucket = ? LIMIT 1')
 
+  /** To be called before a volume comes to an aggregate or grows in it. */
+  function insistOnSum(aggregate: string | undefined): void {
+    if (aggregate === undefined || aggregate === '') return
+    // Sizes that were changed in this transaction are in the sum only then.
+    ledger.flush()
+    if (isFull.get(aggregate, PROVISIONED_BYTES_MAX) !== undefined) refuse('full', 'aggregate')
+  }
+
   return {
     openVolume({ volume, sizeBytes, tree = volume }: Of<'open-volume'>): Outcome {
       insertVolume(volume, tree, sizeBytes, ledger.nextSeq())
@@ -41,7 +57,9 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger, quotas: QuotaCha
     },
 
     placeVolume({ volume, aggregate, isGuaranteed }: Of<'place-volume'>): Outcome {
-      placeVolume(aggregate, isGuaranteed ? 1 : 0, ledger.volume(volume).id)
+      const { id } = ledger.volume(volume)
+      if (aggregateOf.get(id)?.aggregate !== aggregate) insistOnSum(aggregate)
+      placeVolume(aggregate, isGuaranteed ? 1 : 0, id)
       return {}
     },
 
@@ -49,6 +67,7 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger, quotas: QuotaCha
       const volume = ledger.volume(uuid)
       const { reserveBytes } = { ...volume, ...given }
       if (chargedBytes(volume, reserveBytes) > sizeBytes) refuse('full', 'volume')
+      if (sizeBytes > volume.sizeBytes) insistOnSum(aggregateOf.get(volume.id)?.aggregate)
       ledger.changeVolume(volume, { sizeBytes, reserveBytes })
       return {}
     },

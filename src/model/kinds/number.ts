@@ -67,6 +67,8 @@ export function bytes(limits: NumberLimits = {}): Kind {
     ...count(),
     name: 'bytes',
     parse,
+    // Sums of sizes may be more than clients can read as exact numbers.
+    print: (value) => Math.min(Number(value), Number.MAX_SAFE_INTEGER),
     parseText: (text) => {
       const given = parseSize(text)
       if (given === undefined) throw new Misfit(`${quoted(text)} is not a size.`)

@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { asNumber } from '../../../test/support/body.ts'
-import { startTestCluster, type TestCluster } from '../../../test/support/cluster.ts'
+import { asNumber, recordsOf } from '../../../test/support/body.ts'
+import { QuickSecrets, startTestCluster, type TestCluster } from '../../../test/support/cluster.ts'
+import { openSqliteCatalog } from '../../engines/sqlite/catalog.ts'
 import { VolumesFailure } from '../../ports/volumes.ts'
 
 const AGGREGATES = '/api/storage/aggregates'
 const VOLUMES = '/api/storage/volumes'
 const TB = 2 ** 40
 const GB = 2 ** 30
+/** What a cluster comes with. */
+const FIRST_VOLUMES_BYTES = 100 * TB + GB
 
 function create(cluster: TestCluster, name: string, path: string) {
   return cluster.call('POST', AGGREGATES, { name, block_storage: { path } })
@@ -51,6 +57,45 @@ test('two aggregates have neither one name nor one folder, nor one inside the ot
   }
   assert.equal((await create(cluster, 'aggr3', '/disk2/ab')).status, 201)
   await cluster.close()
+})
+
+test('hundreds of thin volumes of 100 TiB leave aggregates, volumes and buckets readable, also after a restart', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'aggregates-'))
+  const catalog = () => openSqliteCatalog({ file: join(folder, 'catalog.db'), commit: 'in-process' })
+  const count = 200
+  const secrets = new QuickSecrets()
+  let cluster = await startTestCluster({ catalog: catalog(), secrets })
+  const records = Array.from({ length: count }, (_, n) => ({
+    name: `thin${n}`,
+    svm: 'svm1',
+    size: 100 * TB,
+    guarantee: { type: 'none' },
+  }))
+  const made = await cluster.call('POST', `${VOLUMES}?return_timeout=120`, { records })
+  assert.equal(made.status, 201, JSON.stringify(made.body['error']))
+  const look = async () => {
+    const aggregate = `${AGGREGATES}/${await cluster.uuidOf(AGGREGATES, 'aggr1')}`
+    const { status, body } = await cluster.call('GET', `${aggregate}?fields=**`)
+    assert.equal(status, 200, JSON.stringify(body))
+    assert.equal(body['space']?.['total_provisioned_space'], Number.MAX_SAFE_INTEGER)
+    const volumes = await cluster.call('GET', `${VOLUMES}?fields=**&max_records=1000`)
+    assert.equal(volumes.body['num_records'], count + 2)
+    assert.equal((await cluster.call('GET', '/api/svm/svms?fields=**')).status, 200)
+  }
+  await look()
+  await cluster.close()
+  cluster = await startTestCluster({ catalog: catalog(), secrets, isUsed: true })
+  await look()
+  const next = await cluster.call('POST', `${VOLUMES}?return_timeout=15`, { name: 'next', svm: 'svm1', size: '1m' })
+  assert.equal(next.status, 201, JSON.stringify(next.body))
+  for (const { name } of [...records, { name: 'next' }]) {
+    const path = `${VOLUMES}/${await cluster.uuidOf(VOLUMES, name)}`
+    assert.equal((await cluster.call('DELETE', `${path}?force=true&return_timeout=15`)).status, 200)
+  }
+  const { body } = await cluster.call('GET', `${AGGREGATES}?fields=space.total_provisioned_space`)
+  assert.equal(recordsOf(body)[0]?.['space']?.['total_provisioned_space'], FIRST_VOLUMES_BYTES)
+  await cluster.close()
+  await rm(folder, { recursive: true })
 })
 
 test('an aggregate that has volumes is not deleted, and a volume is made in the one that is named', async () => {

@@ -1,5 +1,5 @@
 import { aggregateOf } from '../../core/aggregate-of.ts'
-import type { Cluster } from '../../core/cluster.ts'
+import { AGGREGATE_IS_FULL, type Cluster } from '../../core/cluster.ts'
 import { flagArgument } from '../../core/flag-argument.ts'
 import { removeOwedTree, removeTree } from '../../core/removed-trees.ts'
 import { treeOf } from '../../core/tree-of.ts'
@@ -437,6 +437,7 @@ async function commitSize(cluster: Cluster, key: string, volume: Row, changes: r
     await cluster.catalog.commit(changes)
   } catch (failure) {
     if (!(failure instanceof CommitRefused)) throw failure
+    if (failure.reason === 'full' && failure.scope === 'aggregate') throw failures.invalid('size', AGGREGATE_IS_FULL)
     if (failure.reason === 'full') {
       const counters = await cluster.catalog.volume(key)
       const used = counters === undefined ? 0 : chargedTo(volume, counters)

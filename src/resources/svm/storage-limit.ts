@@ -1,6 +1,6 @@
 /**
  * How much storage the volumes of an SVM may have together: the sum of their sizes stays within a limit. Volumes that are
- * made for a bucket do not count: each is as large as a bucket can be, and has of the disk what is written.
+ * made for a bucket do not count: each is as large as its bucket, and has of the disk what is written.
  */
 import type { Derivation } from '../../core/behaviour.ts'
 import { MADE_FOR, type Cluster } from '../../core/cluster.ts'
@@ -90,6 +90,6 @@ export function storageOf(volumes: readonly Row[]): number {
   return volumes.reduce((sum, volume) => sum + (isMadeForBucket(volume) ? 0 : Number(volume['size'])), 0)
 }
 
-function isMadeForBucket(volume: Row): boolean {
+export function isMadeForBucket(volume: Row): boolean {
   return textAt(volume, MADE_FOR) !== ''
 }

@@ -1,5 +1,5 @@
 import type { Derivation } from '../../../core/behaviour.ts'
-import type { Cluster } from '../../../core/cluster.ts'
+import { AGGREGATE_IS_FULL, type Cluster } from '../../../core/cluster.ts'
 import { inline, type Plan, uuidOfNew } from '../../../core/verb.ts'
 import { Failure, failures } from '../../../model/failure.ts'
 import { printSize } from '../../../model/kinds/index.ts'
@@ -11,6 +11,7 @@ import { insistOnReadWrite, isReadOnly } from '../../storage/volumes/types.ts'
 import { settleBucket } from './bucket-settings.ts'
 import { checkSnapshotPolicy } from './bucket-snapshots.ts'
 import { NOTES } from '../../storage/volumes/owed-snapshots.ts'
+import { followSize } from './own-volume.ts'
 import { checkPolicy, volumesOf } from './server-verbs.ts'
 import { BUCKETS, SERVERS } from './types.ts'
 
@@ -150,11 +151,13 @@ async function changeOnce(cluster: Cluster, key: string, draft: (bucket: Row) =>
       ...(after['size'] === before['size']
         ? []
         : [{ do: 'limit-bucket', bucket: key, limitBytes: Number(after['size']) } as const]),
+      ...(await followSize(cluster, before, after)),
       ...versioningChanges(key, before, after),
       cluster.put(BUCKETS, after, { expect: record.revision }),
     ])
   } catch (failure) {
     if (!(failure instanceof CommitRefused) || failure.reason !== 'full') throw failure
+    if (failure.scope !== 'bucket') throw failures.invalid('size', AGGREGATE_IS_FULL)
     const used = (await cluster.catalog.bucket(key))?.usedBytes ?? 0
     throw failures.invalid(
       'size',

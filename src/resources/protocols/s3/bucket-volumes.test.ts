@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { asText, recordsOf } from '../../../../test/support/body.ts'
+import { asNumber, asText, recordsOf } from '../../../../test/support/body.ts'
 import { startTestCluster } from '../../../../test/support/cluster.ts'
+import { CommitRefused } from '../../../ports/catalog.ts'
+import { VolumeWatch } from '../../storage/volume-watch.ts'
+import { setSize } from '../../storage/volumes/set-size.ts'
 import { SpareVolumes } from './bucket-volumes.ts'
 
 const BUCKETS = '/api/protocols/s3/buckets'
@@ -33,6 +36,63 @@ test('a bucket that names no volume gets one of its own, in the aggregate asked 
   assert.equal(await spare.look(), 0)
   await cluster.jobs.drain(10_000)
   assert.equal((await cluster.call('GET', volume)).status, 404)
+  await cluster.close()
+})
+
+test("a bucket's own volume is as large as the bucket, follows it, and makes room for what snapshots hold", async () => {
+  const cluster = await startTestCluster()
+  const [MB, GB] = [2 ** 20, 2 ** 30]
+  assert.equal(
+    (await cluster.call('POST', `${BUCKETS}?return_timeout=15`, { 'svm.name': 'svm1', name: 'own', size: GB }, TOOL))
+      .status,
+    201,
+  )
+  const [bucket] = recordsOf((await cluster.call('GET', `${BUCKETS}?name=own&fields=uuid,svm.uuid,volume.uuid`)).body)
+  const [key, volume] = [asText(bucket?.['uuid']), asText(bucket?.['volume']?.['uuid'])]
+  const path = `${BUCKETS}/${asText(bucket?.['svm']?.['uuid'])}/${key}`
+  const shown = async () => {
+    const { body } = await cluster.call('GET', `/api/storage/volumes/${volume}?fields=size,autosize`)
+    return [body['size'], body['autosize']?.['minimum']]
+  }
+  const watch = new VolumeWatch(cluster.cluster)
+  const resize = async (size: number) => {
+    assert.equal((await cluster.call('PATCH', `${path}?return_timeout=15`, { size })).status, 200)
+  }
+  assert.deepEqual(await shown(), [GB, GB])
+  await resize(2 * GB)
+  assert.deepEqual(await shown(), [2 * GB, 2 * GB])
+  await resize(100 * MB)
+  await watch.look()
+  assert.deepEqual(await shown(), [100 * MB, 100 * MB])
+  // The bucket is full twice over, once in a snapshot.
+  const fill = (blob: string) => {
+    const checksum = { algorithm: 'CRC64NVME', type: 'FULL_OBJECT', value: '' } as const
+    const object = {
+      version: 'null',
+      sizeBytes: 100 * MB,
+      etag: blob,
+      modifiedMs: 1,
+      checksum,
+      parts: null,
+      details: {},
+    }
+    const blobs = [{ blob, sizeBytes: 100 * MB }]
+    const put = { do: 'put-object', bucket: key, key: Buffer.from('k'), object: { ...object, blobs } } as const
+    return cluster.cluster.catalog.commit([put])
+  }
+  await fill('first')
+  await cluster.cluster.commit([{ do: 'take-snapshot', volume, snapshot: 's', nowMs: 1 }])
+  await assert.rejects(fill('second'), CommitRefused)
+  assert.equal(await setSize(cluster.cluster, volume, 100 * MB), true)
+  await fill('second')
+  assert.ok(asNumber((await shown())[0]) >= 200 * MB)
+  await cluster.cluster.commit([
+    { do: 'drop-snapshot', volume, snapshot: 's' },
+    { do: 'reclaim', volume, limit: 10 },
+    { do: 'delete-object', bucket: key, key: Buffer.from('k') },
+  ])
+  await watch.look()
+  assert.deepEqual(await shown(), [100 * MB, 100 * MB])
   await cluster.close()
 })
 

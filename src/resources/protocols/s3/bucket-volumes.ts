@@ -10,8 +10,8 @@ import { job, type Step, uuidOfNew, type Work } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { createVolume } from '../../storage/volume-verbs.ts'
-import { BUCKET_BYTES_MAX } from './bucket-fields.ts'
 import { createBucket, planBucket } from './bucket-verbs.ts'
+import { ownVolumeSize } from './own-volume.ts'
 import { BUCKETS } from './types.ts'
 
 const VOLUMES = 'storage/volumes'
@@ -34,8 +34,7 @@ export const createWithVolume = job({
       type: 'rw',
       style: 'flexvol',
       state: 'online',
-      // The bucket has a size, which may change; the volume takes from the disk what is written.
-      size: BUCKET_BYTES_MAX,
+      ...ownVolumeSize(Number(draft['size'])),
       'guarantee.type': 'none',
       'snapshot_policy.uuid': (await cluster.keyOfName('storage/snapshot-policies', 'none')) ?? null,
       comment: `Made for the bucket ${textAt(draft, 'name')}.`,

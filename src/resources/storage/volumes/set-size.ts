@@ -6,7 +6,7 @@ import { aggregateOf } from '../../../core/aggregate-of.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { CommitRefused } from '../../../ports/catalog.ts'
-import { storageLeft } from '../../svm/storage-limit.ts'
+import { isMadeForBucket, storageLeft } from '../../svm/storage-limit.ts'
 import { AGGREGATES_LOCK, availableIn, isGuaranteed } from '../aggregate-space.ts'
 import { largestSize, wantedSize } from './autosize.ts'
 import { chargedTo, reserveOf } from './reserve.ts'
@@ -14,7 +14,8 @@ import { chargedTo, reserveOf } from './reserve.ts'
 /**
  * Gives a volume the size that it should have, as if it held `moreBytes` beside what it holds. Tells whether these fit
  * now: also when somebody else has made room meanwhile. A guaranteed volume grows by no more than its aggregate has, and
- * none beyond the storage limit of its SVM.
+ * none beyond the storage limit of its SVM
+ * where it counts for that.
  */
 export function setSize(cluster: Cluster, volume: string, moreBytes = 0): Promise<boolean> {
   return cluster.locks.with([AGGREGATES_LOCK], async () => {
@@ -53,7 +54,9 @@ export function setSize(cluster: Cluster, volume: string, moreBytes = 0): Promis
 async function affordable(cluster: Cluster, volume: Row, wanted: number): Promise<number> {
   const size = Number(volume['size'])
   if (wanted <= size) return wanted
-  const left = await storageLeft(cluster, await cluster.find('svm/svms', textAt(volume, 'svm.uuid')))
+  const left = isMadeForBucket(volume)
+    ? Number.POSITIVE_INFINITY
+    : await storageLeft(cluster, await cluster.find('svm/svms', textAt(volume, 'svm.uuid')))
   const spare = isGuaranteed(volume) ? await availableIn(cluster, aggregateOf(volume)) : Number.POSITIVE_INFINITY
   return Math.min(wanted, size + left, size + spare)
 }
