@@ -1,4 +1,11 @@
-/** What a start prints when the cluster is ready: addresses, credentials of the first start, commands to paste. */
+/**
+ * What a start prints when the cluster is ready: addresses, where the first credentials are, commands to paste. Secrets
+ * that were given are never printed. What was made up is shown on a terminal; elsewhere output is kept by somebody, so it
+ * goes to a file that only its owner can read.
+ */
+import { resolve } from 'node:path'
+import { writeDurably } from '../src/engines/durable-file.ts'
+
 export interface Announcement {
   readonly management: string
   readonly s3: string | undefined
@@ -6,17 +13,38 @@ export interface Announcement {
   readonly dataFolder: string
   readonly readyMs: number
   readonly release: string
-  /** Given at the first start only. */
-  readonly adminPassword: string | undefined
-  readonly accessKey: string | undefined
-  readonly secretKey: string | undefined
   readonly isFirst: boolean
+  /** Made up by this start. */
+  readonly made: Secrets
+  /** Where those are, unless they are to be shown. */
+  readonly secretsFile: string | undefined
+}
+
+/** By the names of the environment variables that give them. */
+export type Secrets = Readonly<
+  Partial<Record<'HOLDFAST_ADMIN_PASSWORD' | 'AWS_ACCESS_KEY_ID' | 'AWS_SECRET_ACCESS_KEY', string>>
+>
+
+const LABELS: Readonly<Record<keyof Secrets, string>> = {
+  HOLDFAST_ADMIN_PASSWORD: 'Password',
+  AWS_ACCESS_KEY_ID: 'Access key',
+  AWS_SECRET_ACCESS_KEY: 'Secret key',
+}
+
+/** Writes secrets as a script for the shell, with remarks. Tells the path. Durable on return, readable by its owner alone. */
+export async function keepSecrets(file: string, secrets: Secrets, remarks: readonly string[]): Promise<string> {
+  const lines = [
+    ...Object.entries(secrets).map(([name, value]) => `export ${name}='${value.replaceAll("'", String.raw`'\''`)}'`),
+    ...remarks.map((remark) => `# ${remark}`),
+  ]
+  await writeDurably(file, `${lines.join('\n')}\n`, 0o600)
+  return resolve(file)
 }
 
 export function announce(ready: Announcement, hasColour: boolean): string {
   const paint = (code: number, text: string) => (hasColour ? `\u001B[${code}m${text}\u001B[0m` : text)
   const label = (text: string) => paint(2, text.padEnd(16))
-  const password = ready.adminPassword ?? '<password>'
+  const { made, secretsFile } = ready
   const lines = [
     '',
     paint(1, `Holdfast is ready`) + paint(2, ` (release ${ready.release}, ${(ready.readyMs / 1000).toFixed(1)} s)`),
@@ -27,25 +55,36 @@ export function announce(ready: Announcement, hasColour: boolean): string {
     `  ${label('Data')}${ready.dataFolder}`,
     '',
   ]
-  if (ready.isFirst) {
-    lines.push('  First credentials. They are shown this once:', '')
-    lines.push(`  ${label('User')}admin`)
-    if (ready.adminPassword !== undefined) lines.push(`  ${label('Password')}${paint(33, ready.adminPassword)}`)
-    if (ready.accessKey !== undefined) lines.push(`  ${label('Access key')}${paint(33, ready.accessKey)}`)
-    if (ready.secretKey !== undefined) lines.push(`  ${label('Secret key')}${paint(33, ready.secretKey)}`)
+  if (secretsFile !== undefined) {
+    lines.push(`  ${label('Credentials')}${secretsFile}`, '')
+  } else if (Object.keys(made).length > 0) {
+    lines.push('  First credentials. They are shown this once:', '', `  ${label('User')}admin`)
+    for (const [name, text] of Object.entries(LABELS) as [keyof Secrets, string][]) {
+      if (made[name] !== undefined) lines.push(`  ${label(text)}${paint(33, made[name])}`)
+    }
     lines.push('')
   }
-  lines.push('  To try it:', '')
-  lines.push(`  curl -k -u admin:${password} '${ready.management}/api/storage/volumes?fields=name,svm.name,space'`)
-  const endpoint = ready.s3Http ?? ready.s3
+  lines.push('  To try it:', '', ...commands(ready), `  ${paint(2, 'in a browser:')} ${ready.management}/docs/api`, '')
+  return `${lines.join('\n')}\n`
+}
+
+/** To be pasted as they are. What was given is in the environment of whoever gave it, or in a file that they know. */
+function commands({ management, s3, s3Http, isFirst, made, secretsFile }: Announcement): string[] {
+  const load = secretsFile === undefined ? '' : `. '${secretsFile}' && `
+  const shown = secretsFile === undefined ? made : {}
+  const password = shown.HOLDFAST_ADMIN_PASSWORD ?? (isFirst ? '$HOLDFAST_ADMIN_PASSWORD' : '<password>')
+  const login = password.startsWith('$') ? `"admin:${password}"` : `admin:${password}`
+  const lines = [`  ${load}curl -k -u ${login} '${management}/api/storage/volumes?fields=name,svm.name,space'`]
+  const endpoint = s3Http ?? s3
   if (endpoint !== undefined) {
     const keys =
-      ready.accessKey === undefined
+      shown.AWS_ACCESS_KEY_ID === undefined
         ? ''
-        : `AWS_ACCESS_KEY_ID=${ready.accessKey} AWS_SECRET_ACCESS_KEY=${ready.secretKey} `
+        : `AWS_ACCESS_KEY_ID=${shown.AWS_ACCESS_KEY_ID} AWS_SECRET_ACCESS_KEY=${shown.AWS_SECRET_ACCESS_KEY} `
     const insecure = endpoint.startsWith('https') ? ' --no-verify-ssl' : ''
-    lines.push(`  ${keys}AWS_DEFAULT_REGION=us-east-1 aws --endpoint-url ${endpoint}${insecure} s3 mb s3://first`)
+    lines.push(
+      `  ${load}${keys}AWS_DEFAULT_REGION=us-east-1 aws --endpoint-url ${endpoint}${insecure} s3 mb s3://first`,
+    )
   }
-  lines.push(`  ${paint(2, 'in a browser:')} ${ready.management}/docs/api`, '')
-  return `${lines.join('\n')}\n`
+  return lines
 }

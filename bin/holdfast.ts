@@ -1,5 +1,7 @@
 /** The command `holdfast`: each of its commands has a line here. */
 import { SeedError } from '../src/core/seed/document.ts'
+import { KeyFileFailure } from '../src/engines/secrets.ts'
+import { reasonOf, StartFailure } from './failures.ts'
 import { importCommand } from './import.ts'
 import { replayCommand } from './replay.ts'
 import { exportCommand } from './seed.ts'
@@ -17,7 +19,16 @@ try {
   else if (command === 'replay') process.exitCode = await replayCommand(process.env, flags, process.cwd())
   else throw new SettingsError(`There is no command "${command}".`)
 } catch (failure) {
-  if (!(failure instanceof SettingsError || failure instanceof SeedError)) throw failure
+  if (failure instanceof StartFailure || failure instanceof KeyFileFailure) {
+    process.stderr.write(`${failure.message}\n`)
+    process.exit(1)
+  }
+  if (!(failure instanceof SettingsError || failure instanceof SeedError)) {
+    if (command !== 'start') throw failure
+    const isWanted = process.env['HOLDFAST_LOG'] === 'debug' && failure instanceof Error
+    process.stderr.write(`The cluster cannot start: ${isWanted ? failure.stack : reasonOf(failure)}\n`)
+    process.exit(1)
+  }
   process.stderr.write(failure instanceof SeedError ? `${failure.message}\n` : `${failure.message}\n\n${USAGE}`)
   process.exit(2)
 }

@@ -46,7 +46,11 @@ function enginesByFolder(): (aggregate: Row) => Volumes {
 export const places = {
   catalog: 'catalog/catalog.db',
   sockets: 'run',
+  /** Held by the start that runs on the folder. */
+  lock: 'holdfast.lock',
   clusterKey: 'cluster.key',
+  /** What a first start without a terminal made up. */
+  credentials: 'credentials.env',
   certificates: 'certificates',
   aggregate: 'aggr1',
   endpoints: 'endpoints.json',

@@ -1,19 +1,67 @@
-/** Finds what port 0 becomes, before several processes share it. */
+/** Looks at ports before several processes share them: whether they are free, and what port 0 becomes. */
 import { createServer } from 'node:net'
-import type { Address } from './settings.ts'
+import { setTimeout as wait } from 'node:timers/promises'
+import { reasonOf, StartFailure } from './failures.ts'
+import { type Address, printAddress } from './settings.ts'
+
+/** How long processes that a killed start left behind may hold a port. */
+const LEFT_BEHIND_MS = 3000
+const LOOK_EVERY_MS = 100
 
 /** The address with a real port. The caller's processes bind it right after; nobody else knows it yet. */
 export async function settlePort(address: Address | undefined): Promise<Address | undefined> {
   if (address === undefined || address.port !== 0) return address
+  return { host: address.host, port: await bindOnce(address, false) }
+}
+
+/**
+ * Data-plane processes share their port, so the kernel would let those of two clusters share one, and deal the clients of
+ * one out to the other. Throws when a port that can be bound so is held. One that cannot be bound at all is tried again
+ * by those who serve it.
+ */
+export async function insistOnOwnPort(variable: string, address: Address | undefined): Promise<void> {
+  if (address === undefined || address.port === 0) return
+  for (let waitedMs = 0; ; waitedMs += LOOK_EVERY_MS) {
+    if (await canBind(address, false)) return
+    if (!(await canBind(address, true))) return
+    if (waitedMs >= LEFT_BEHIND_MS) throw cannotListen(variable, address, IN_USE)
+    await wait(LOOK_EVERY_MS)
+  }
+}
+
+const IN_USE = Object.assign(new Error('it is in use'), { code: 'EADDRINUSE' })
+
+export function cannotListen(variable: string, address: Address, failure: unknown): StartFailure {
+  const isInUse = (failure as NodeJS.ErrnoException).code === 'EADDRINUSE'
+  const where = printAddress('', address).slice('://'.length)
+  return new StartFailure(
+    isInUse
+      ? `The address ${where} is in use by another program. Stop that one, or set ${variable} to another address.`
+      : `The address ${where} cannot be listened on (${reasonOf(failure)}). Set ${variable} to another address.`,
+    { cause: failure },
+  )
+}
+
+async function canBind(address: Address, isShared: boolean): Promise<boolean> {
+  try {
+    await bindOnce(address, isShared)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Binds an address and lets go of it. Gives the port. */
+async function bindOnce({ host, port }: Address, reusePort: boolean): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen({ host: address.host, port: 0 }, resolve)
+    server.once('error', reject).listen({ host, port, reusePort }, resolve)
   })
   const bound = server.address()
   await new Promise<void>((resolve) => {
     server.close(() => resolve())
   })
-  return { host: address.host, port: typeof bound === 'object' && bound !== null ? bound.port : 0 }
+  return typeof bound === 'object' && bound !== null ? bound.port : 0
 }
 
 /** Whether this process may bind ports below 1024. */

@@ -1,11 +1,11 @@
 /** Seed files on the disk: what a start reads, and what `holdfast export` writes. */
 import { existsSync, readFileSync } from 'node:fs'
-import { open, rename } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Seeded } from '../src/core/seed/apply.ts'
 import { SEED_BYTES_MAX } from '../src/core/seed/document.ts'
 import { exportSeed } from '../src/core/seed/export.ts'
+import { writeDurably } from '../src/engines/durable-file.ts'
 import { openSecrets } from '../src/engines/secrets.ts'
 import { openSqliteCatalog } from '../src/engines/sqlite/catalog.ts'
 import { parseRelease, releases } from '../src/model/release.ts'
@@ -52,7 +52,7 @@ export async function exportCommand(
       process.stderr.write(`The file is larger than ${SEED_BYTES_MAX} bytes: divide it before you seed with it.\n`)
     }
     if (target === undefined) process.stdout.write(text)
-    else await writeWhole(target, text, withSecrets ? 0o600 : 0o644)
+    else await writeDurably(target, text, withSecrets ? 0o600 : 0o644)
   } finally {
     await catalog.close()
   }
@@ -74,22 +74,15 @@ function readFlags(flags: readonly string[]) {
   }
 }
 
-/** A new file takes the place of one that is there, whose mode may be another. */
-async function writeWhole(file: string, text: string, mode: number): Promise<void> {
-  const handle = await open(`${file}.new`, 'w', mode)
-  try {
-    await handle.chmod(mode)
-    await handle.writeFile(text)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-  await rename(`${file}.new`, file)
+/** Secrets that were made for seeded records, a line each. */
+export function revealedBy(seeded: Seeded | undefined): string[] {
+  return (seeded?.revealed ?? []).flatMap(({ title, fields }) =>
+    Object.entries(fields).map(([path, value]) => `${title}: ${path} ${textOf(value)}`),
+  )
 }
 
-export function tellSeeded({ made, changed, same, revealed }: Seeded): string {
-  const keys = revealed.flatMap(({ title, fields }) =>
-    Object.entries(fields).map(([path, value]) => `  ${title}: ${path} ${textOf(value)}\n`),
-  )
+export function tellSeeded(seeded: Seeded): string {
+  const { made, changed, same } = seeded
+  const keys = revealedBy(seeded).map((line) => `  ${line}\n`)
   return `\nSeeded: ${made} made, ${changed} changed, ${same} as they should be.\n${keys.join('')}`
 }

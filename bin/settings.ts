@@ -68,7 +68,8 @@ Each flag of start is an environment variable too.
   --workers N               HOLDFAST_WORKERS         data-plane processes (one for each core)
   --log LEVEL               HOLDFAST_LOG             ${logLevels.join(', ')} (info)
 
-AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are the keys of the first user, generated without them.
+AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are the keys of the first user, generated without them. What is generated is
+shown on a terminal; without one it is in credentials.env in the data folder, which only its owner can read.
 Secrets are also read from files: HOLDFAST_ADMIN_PASSWORD_FILE, AWS_ACCESS_KEY_ID_FILE, AWS_SECRET_ACCESS_KEY_FILE.
 HOLDFAST_LIFECYCLE_DAY_SECONDS, for tests alone: how long lifecycle rules that are applied take a day to be (${DAY_SECONDS}).
 Port 0 is any free port; what was bound is printed and written to endpoints.json in the data folder.

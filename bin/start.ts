@@ -1,6 +1,4 @@
 /** Starts a one-node cluster and stays until it is told to stop. */
-import { mkdirSync, readdirSync, rmSync } from 'node:fs'
-import { open, rename } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { randomBytes } from 'node:crypto'
@@ -11,13 +9,13 @@ import { Login } from '../src/core/login.ts'
 import { Sampling } from '../src/core/metrics/sampling.ts'
 import { Actions } from '../src/core/perform.ts'
 import { seed, type Seeded } from '../src/core/seed/apply.ts'
-import { openCertificate } from '../src/engines/certificate.ts'
-import { openSecrets } from '../src/engines/secrets.ts'
+import { CertificateFailure, openCertificate } from '../src/engines/certificate.ts'
+import { writeDurably } from '../src/engines/durable-file.ts'
 import { openSqliteCatalog } from '../src/engines/sqlite/catalog.ts'
 import { startWriter } from '../src/engines/sqlite/start-writer.ts'
 import { serveManagement } from '../src/faces/rest/server.ts'
 import { printRelease } from '../src/model/release.ts'
-import { addBuiltIns, firstStart, isFirstStart } from '../src/resources/first-start.ts'
+import { addBuiltIns, type FirstCredentials, firstStart, isFirstStart } from '../src/resources/first-start.ts'
 import { adoptAccounts } from '../src/resources/security/accounts.ts'
 import { SpareVolumes } from '../src/resources/protocols/s3/bucket-volumes.ts'
 import { EfficiencySchedule } from '../src/resources/storage/efficiency-schedule.ts'
@@ -28,13 +26,16 @@ import { QuotaWatch } from '../src/resources/storage/quota-watch.ts'
 import { VolumeWatch } from '../src/resources/storage/volume-watch.ts'
 import { setSize } from '../src/resources/storage/volumes/set-size.ts'
 import type { Catalog } from '../src/ports/catalog.ts'
-import { announce } from './announce.ts'
+import { announce, keepSecrets, type Secrets } from './announce.ts'
+import { openClusterKey } from './cluster-key.ts'
+import { openDataFolder } from './data-folder.ts'
 import { makeEphemeralFolder } from './ephemeral.ts'
+import { reasonOf, StartFailure } from './failures.ts'
 import { openLog } from './log.ts'
 import { openCluster, places } from './parts.ts'
-import { canBindLowPorts, settlePort } from './ports.ts'
-import { readSeedFile, tellSeeded } from './seed.ts'
-import { printAddress, SettingsError, type Settings } from './settings.ts'
+import { cannotListen, canBindLowPorts, insistOnOwnPort, settlePort } from './ports.ts'
+import { readSeedFile, revealedBy, tellSeeded } from './seed.ts'
+import { printAddress, type Settings } from './settings.ts'
 import { openTrace } from './trace.ts'
 import { keepWriter } from './writer.ts'
 import { type CommonOrder, Workers } from './workers.ts'
@@ -52,16 +53,22 @@ export async function start(given: Settings): Promise<void> {
   const log = openLog(settings.log, 'cluster')
   const stopped = stopSignal(log)
   const traceFile = given.trace === undefined ? undefined : openTrace(given.trace, log)
-  enterFolder(settings.data)
+  const folder = await openDataFolder(settings.data)
 
   // A name that only this start's processes know: one that an earlier start left behind cannot commit any more.
   const socket = join(places.sockets, `${randomBytes(8).toString('hex')}.sock`)
-  const secrets = await openSecrets(places.clusterKey)
   const [certificate, writer] = await Promise.all([
-    openCertificate(places.certificates, begunMs),
-    keepWriter(() => startWriter({ file: places.catalog, socket }), log),
+    openCertificate(places.certificates, begunMs, () => {
+      if (!folder.isNew)
+        log.warn('A new key and certificate were made: there were none. Clients have to trust it anew.')
+    }).catch(inOneSentence(CertificateFailure, 'The certificate cannot be made')),
+    keepWriter(() => startWriter({ file: places.catalog, socket }), log).catch(
+      inOneSentence(StartFailure, 'The cluster cannot start'),
+    ),
   ])
+  folder.removeSocketsBut(socket)
   const catalog = openSqliteCatalog({ file: places.catalog, commit: { socket } })
+  const secrets = await openClusterKey(places.clusterKey, catalog)
   const { release, lifecycleDayMs } = settings
   // Jobs are taken up before there are workers: then nobody writes anywhere.
   let workers: Workers | undefined
@@ -88,6 +95,7 @@ export async function start(given: Settings): Promise<void> {
   await adoptAccounts(cluster)
   const isFirst = await isFirstStart(cluster)
   const adminPassword = settings.adminPassword ?? randomBytes(12).toString('base64url')
+  await Promise.all([insistOnOwnPort('HOLDFAST_S3', settings.s3), insistOnOwnPort('HOLDFAST_S3_HTTP', settings.s3Http)])
   const s3 = await settlePort(settings.s3)
   const s3Http = await settlePort(settings.s3Http)
   let seeded: Seeded | undefined
@@ -139,8 +147,10 @@ export async function start(given: Settings): Promise<void> {
         browserFolder: dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')),
         isReady: () => isReady,
       },
-    ),
-    serving,
+    ).catch((failure: unknown) => {
+      throw cannotListen('HOLDFAST_MANAGEMENT', settings.management, failure)
+    }),
+    serving.catch(inOneSentence(StartFailure, 'The data plane cannot start')),
   ])
 
   await cluster.faults.onFull((aggregates) => dataPlane.fill(aggregates))
@@ -169,8 +179,13 @@ export async function start(given: Settings): Promise<void> {
     ...(s3 === undefined ? {} : { s3: printAddress('https', s3) }),
     ...(s3Http === undefined ? {} : { s3_http: printAddress('http', s3Http) }),
   }
-  await writeWhole(places.endpoints, `${JSON.stringify(endpoints)}\n`)
+  await writeDurably(places.endpoints, `${JSON.stringify(endpoints)}\n`, 0o644)
   await catalog.commit([cluster.event('cluster.started', { release: printRelease(settings.release) })])
+  const isShown = process.stdout.isTTY
+  const made = isFirst ? madeUp(settings, adminPassword, credentials) : {}
+  const keys = isShown ? [] : revealedBy(seeded)
+  const isKept = !isShown && Object.keys(made).length + keys.length > 0
+  const secretsFile = isKept ? await keepSecrets(places.credentials, made, keys) : undefined
   isReady = true
   process.stdout.write(
     announce(
@@ -182,12 +197,11 @@ export async function start(given: Settings): Promise<void> {
         readyMs: Date.now() - begunMs,
         release: printRelease(settings.release),
         isFirst,
-        adminPassword: isFirst ? adminPassword : undefined,
-        accessKey: credentials?.accessKey,
-        secretKey: credentials?.secretKey,
+        made,
+        secretsFile,
       },
-      process.stdout.isTTY,
-    ) + (seeded === undefined ? '' : tellSeeded(seeded)),
+      isShown,
+    ) + (seeded === undefined ? '' : tellSeeded(isShown ? seeded : { ...seeded, revealed: [] })),
   )
 
   await stopped
@@ -215,17 +229,22 @@ export async function start(given: Settings): Promise<void> {
   process.exit(0)
 }
 
-/** The state is in this folder, and paths within it are relative to it. */
-function enterFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    process.chdir(folder)
-    for (const place of [dirname(places.catalog), places.sockets, places.aggregate]) {
-      mkdirSync(place, { recursive: true })
-    }
-    for (const left of readdirSync(places.sockets)) rmSync(join(places.sockets, left))
-  } catch (failure) {
-    throw new SettingsError(`The data folder ${folder} cannot be used: ${(failure as Error).message}`)
+/** What the first start made up, because it was not given. */
+function madeUp(settings: Settings, adminPassword: string, keys: FirstCredentials | undefined): Secrets {
+  return {
+    ...(settings.adminPassword === undefined ? { HOLDFAST_ADMIN_PASSWORD: adminPassword } : {}),
+    ...(settings.accessKey === undefined && keys !== undefined
+      ? { AWS_ACCESS_KEY_ID: keys.accessKey, AWS_SECRET_ACCESS_KEY: keys.secretKey }
+      : {}),
+  }
+}
+
+/** Passes on what is a sentence already; makes one of anything else. */
+function inOneSentence(known: typeof StartFailure | typeof CertificateFailure, what: string) {
+  return (failure: unknown): never => {
+    throw failure instanceof known
+      ? new StartFailure(failure.message)
+      : new StartFailure(`${what}: ${reasonOf(failure)}`, { cause: failure })
   }
 }
 
@@ -266,17 +285,6 @@ async function firstInterface(cluster: ReturnType<typeof openCluster>): Promise<
     .filter((one) => serving.has(one['svm.uuid']))
     .toSorted((a, b) => (textAt(a, 'name') < textAt(b, 'name') ? -1 : 1))
   return candidates[0] === undefined ? null : textAt(candidates[0], 'uuid')
-}
-
-async function writeWhole(file: string, text: string): Promise<void> {
-  const handle = await open(`${file}.new`, 'w')
-  try {
-    await handle.writeFile(text)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-  await rename(join('.', `${file}.new`), file)
 }
 
 async function within(ms: number, act: Promise<void>): Promise<void> {

@@ -1,23 +1,73 @@
 /** The self-signed certificate of the management address and the data addresses: made at the first start, then kept. */
-import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { syncFolder } from './durable-file.ts'
 
 export interface Certificate {
   readonly key: string
   readonly cert: string
 }
 
-const YEARS_VALID = 10
+/** Key or certificate are not as they must be. The message says what to do. */
+export class CertificateFailure extends Error {}
 
-export async function openCertificate(folder: string, nowMs: number): Promise<Certificate> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  const files = { key: join(folder, 'server.key'), cert: join(folder, 'server.crt') }
-  try {
-    return { key: await readFile(files.key, 'utf8'), cert: await readFile(files.cert, 'utf8') }
-  } catch (failure) {
-    if ((failure as NodeJS.ErrnoException).code !== 'ENOENT') throw failure
+const YEARS_VALID = 10
+const KEY = 'server.key'
+const CERTIFICATE = 'server.crt'
+
+/**
+ * Reads key and certificate, or makes both when neither is there: clients that trust the old ones notice, so `onMade` is
+ * told. One without the other, or two that do not belong together, are a failure.
+ */
+export async function openCertificate(
+  folder: string,
+  nowMs: number,
+  onMade: () => void = () => undefined,
+): Promise<Certificate> {
+  const [key, cert] = [await readText(join(folder, KEY)), await readText(join(folder, CERTIFICATE))]
+  if (key !== undefined && cert !== undefined) return checked(folder, { key, cert })
+  if (key !== undefined || cert !== undefined) {
+    const missing = join(folder, key === undefined ? KEY : CERTIFICATE)
+    throw new CertificateFailure(
+      `The file ${missing} is missing. Put it back from a copy, or remove the folder ${folder} to have a new key and certificate made.`,
+    )
   }
+  const made = await makeCertificate(nowMs)
+  await write(folder, made)
+  onMade()
+  return made
+}
+
+async function readText(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (failure) {
+    if ((failure as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw new CertificateFailure(
+      `The file ${file} cannot be read (${(failure as Error).message}). Make it readable, or put it back from a copy.`,
+    )
+  }
+}
+
+/** Damage is found here, and not by each client that connects. */
+function checked(folder: string, certificate: Certificate): Certificate {
+  try {
+    const parsed = new X509Certificate(certificate.cert)
+    const isOwn = parsed.subject === parsed.issuer
+    if (isOwn && !parsed.verify(parsed.publicKey)) throw new Error('its signature is wrong')
+    if (!parsed.checkPrivateKey(createPrivateKey(certificate.key))) throw new Error('it is of another key')
+    return certificate
+  } catch (failure) {
+    throw new CertificateFailure(
+      `The certificate ${join(folder, CERTIFICATE)} or its key is damaged (${(failure as Error).message}). ` +
+        `Put both back from a copy, or remove the folder ${folder} to have new ones made.`,
+    )
+  }
+}
+
+async function makeCertificate(nowMs: number): Promise<Certificate> {
   const notAfter = new Date(nowMs)
   notAfter.setUTCFullYear(notAfter.getUTCFullYear() + YEARS_VALID)
   // Loading it takes a fifth of a start.
@@ -43,19 +93,28 @@ export async function openCertificate(folder: string, nowMs: number): Promise<Ce
       },
     ],
   })
-  // The certificate last: where it is, the key is too.
-  await write(files.key, made.private, 0o600)
-  await write(files.cert, made.cert, 0o644)
   return { key: made.private, cert: made.cert }
 }
 
-async function write(file: string, text: string, mode: number): Promise<void> {
-  const handle = await open(`${file}.new`, 'w', mode)
+/** Both at once: an interrupted start leaves no key without its certificate. */
+async function write(folder: string, { key, cert }: Certificate): Promise<void> {
+  const beside = `${folder}.new`
+  await rm(beside, { recursive: true, force: true })
+  await mkdir(beside, { recursive: true, mode: 0o700 })
+  await writeFile(join(beside, KEY), key, 0o600)
+  await writeFile(join(beside, CERTIFICATE), cert, 0o644)
+  await syncFolder(beside)
+  await rename(beside, folder)
+  await syncFolder(dirname(folder))
+}
+
+async function writeFile(file: string, text: string, mode: number): Promise<void> {
+  const handle = await open(file, 'wx', mode)
   try {
+    await handle.chmod(mode)
     await handle.writeFile(text)
     await handle.sync()
   } finally {
     await handle.close()
   }
-  await rename(`${file}.new`, file)
 }

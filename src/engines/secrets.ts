@@ -1,7 +1,7 @@
 /** Keeps secrets under the cluster key: a file of 32 random bytes in the data folder, made at the first start. */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
-import { link, open, readFile, unlink } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { writeDurably } from './durable-file.ts'
 
 const KEY_BYTES = 32
 const NONCE_BYTES = 12
@@ -60,43 +60,39 @@ function stretch(password: string, salt: Buffer, cost: number): Promise<Buffer> 
   })
 }
 
-/** Reads the cluster key, or makes it: readable by its owner only, whole and on disk before it has its name. */
-export async function openSecrets(file: string): Promise<KeyFileSecrets> {
-  const known = await readIfThere(file)
-  if (known !== undefined) return new KeyFileSecrets(known)
-  const made = `${file}.${randomBytes(8).toString('hex')}`
-  const handle = await open(made, 'wx', 0o600)
-  try {
-    await handle.writeFile(randomBytes(KEY_BYTES))
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-  try {
-    await link(made, file)
-  } catch (failure) {
-    if ((failure as NodeJS.ErrnoException).code !== 'EEXIST') throw failure
-  } finally {
-    await unlink(made)
-  }
-  await syncFolder(dirname(file))
-  return new KeyFileSecrets(await readFile(file))
-}
+/** The key file is not as it must be. The message says what to do. */
+export class KeyFileFailure extends Error {}
 
-async function readIfThere(file: string): Promise<Buffer | undefined> {
+/** Reads the cluster key. Nothing when there is none. */
+export async function readSecrets(file: string): Promise<KeyFileSecrets | undefined> {
+  let key: Buffer
   try {
-    return await readFile(file)
+    key = await readFile(file)
   } catch (failure) {
     if ((failure as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw failure
+    throw new KeyFileFailure(
+      `The cluster key ${file} cannot be read (${(failure as Error).message}). Make it readable, or put it back from a copy.`,
+    )
   }
+  if (key.length !== KEY_BYTES) {
+    throw new KeyFileFailure(
+      `The cluster key ${file} is damaged: it has ${key.length} bytes instead of ${KEY_BYTES}. Put it back from a copy.`,
+    )
+  }
+  return new KeyFileSecrets(key)
 }
 
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
+/** Reads the cluster key of a cluster that has one. */
+export async function openSecrets(file: string): Promise<KeyFileSecrets> {
+  const secrets = await readSecrets(file)
+  if (secrets !== undefined) return secrets
+  throw new KeyFileFailure(
+    `The cluster key ${file} is missing. Without it the secrets in the catalog cannot be read: put it back from a copy.`,
+  )
+}
+
+/** Makes the key of a new cluster: readable by its owner only, whole and on disk before it has its name. */
+export async function makeSecrets(file: string): Promise<KeyFileSecrets> {
+  await writeDurably(file, randomBytes(KEY_BYTES), 0o600)
+  return openSecrets(file)
 }

@@ -109,15 +109,19 @@ say "Ready after $(($(now) - from)) ms, the installation included."
 shows 'the management address' '^ +Management +https://127\.0\.0\.1:[0-9]+$'
 shows 'the S3 address' '^ +S3 +https://127\.0\.0\.1:[0-9]+$'
 shows 'the S3 address without TLS' '^ +S3 without TLS +http://127\.0\.0\.1:[0-9]+$'
-shows 'the password of admin' '^ +Password +[^ ]+$'
-shows 'an access key' '^ +Access key +[^ ]+$'
-shows 'a secret key' '^ +Secret key +[^ ]+$'
-shows 'a curl command' '^ +curl -k -u admin:'
+shows 'the file of the credentials' '^ +Credentials +/'
+shows 'a curl command' "^ +\\. '.*' && curl -k -u \"admin:"
 shows 'an aws command' ' aws --endpoint-url '
 shows 'an address for the browser' 'in a browser: https://'
-password=$(value Password)
-access=$(value 'Access key')
-secret=$(value 'Secret key')
+credentials=$(value Credentials)
+secret_of() { sed -n "s/^export $1='\(.*\)'$/\1/p" "$credentials"; }
+password=$(secret_of HOLDFAST_ADMIN_PASSWORD)
+access=$(secret_of AWS_ACCESS_KEY_ID)
+secret=$(secret_of AWS_SECRET_ACCESS_KEY)
+for each in "$password" "$access" "$secret"; do
+  if [ -z "$each" ] || grep -qF -- "$each" "$out" "$err"; then bad 'credentials are in their file, and not in the output'; fi
+done
+[ "$(stat -c %a "$credentials")" = 600 ] || bad 'only its owner can read the file of the credentials'
 management=$(sed -n 's/.*"management":"\([^"]*\)".*/\1/p' "$data/endpoints.json")
 [ "$(value Management)" = "$management" ] || bad 'endpoints.json has the address that was printed'
 running=$(tr '\0' ' ' < "/proc/$(ours | tail -n 1)/cmdline" 2>/dev/null | cut -d' ' -f1)
@@ -128,7 +132,7 @@ volumes() { curl -sk -u "admin:$password" "$(value Management)/api/storage/volum
 records() { grep -o '"\(name\|uuid\)":"[^"]*"' | sort; }
 if command -v curl > /dev/null; then
   say 'Running the printed curl command.'
-  printed=$(sed -n 's/^ *\(curl -k .*\)$/\1/p' "$out")
+  printed=$(sed -n 's/^ *\(.* && curl -k .*\)$/\1/p' "$out")
   answer=$(bash -c "${printed/curl /curl -s }")
   case $answer in *'"name":"vol1"'*) say 'It lists the volume vol1.' ;; *) bad "it lists the volume vol1: $answer" ;; esac
   before=$(volumes | records)
@@ -137,7 +141,7 @@ else
 fi
 if [ -x /usr/bin/aws ]; then
   say 'Running the printed aws command.'
-  printed=$(sed -n 's/^ *\(AWS_ACCESS_KEY_ID=.* aws .*\)$/\1/p' "$out")
+  printed=$(sed -n 's/^ *\(.* && AWS_DEFAULT_REGION=.* aws .*\)$/\1/p' "$out")
   PATH=/usr/bin:$path bash -c "$printed" > "$work/aws.txt" 2>&1 || bad "it makes a bucket: $(cat "$work/aws.txt")"
 fi
 
@@ -150,7 +154,7 @@ from=$(now)
 start
 ready 30 || { bad 'the second start ends with a ready cluster'; tail -n 20 "$out" "$err"; exit 1; }
 say "Ready after $(($(now) - from)) ms. The aim is less than 3000."
-if grep -qE 'Password|Secret key' "$out"; then bad 'the second start shows no credentials'; else say 'It shows no credentials.'; fi
+if grep -qE 'Password|Secret key|Credentials' "$out"; then bad 'the second start shows no credentials'; else say 'It shows no credentials.'; fi
 if command -v curl > /dev/null; then
   if [ "$(volumes | records)" = "$before" ] && [ -n "$before" ]; then say 'The volumes are the same.'; else bad 'the volumes are the same'; fi
 fi

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { syncFolder } from '../durable-file.ts'
 
 interface Syncing {
   readonly running: Promise<void>
@@ -28,14 +28,5 @@ export class FolderSync {
     }
     this.#syncing.set(folder, syncing)
     return syncing.running
-  }
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
   }
 }
