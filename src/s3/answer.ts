@@ -305,11 +305,16 @@ function makeCall(plane: Plane, exchange: Exchange, asked: Asked): ServiceCall {
     planBody: (options) => plan(options),
     body: (planned) => bodyOf(planned, exchange.body()),
     async document(options) {
-      if (!headers.has('content-length') && !headers.has('transfer-encoding')) return Buffer.alloc(0)
+      const isDemanded = options?.isIntegrityNeeded === true
+      if (!headers.has('content-length') && !headers.has('transfer-encoding')) {
+        if (isDemanded) throw s3Error('MissingRequestBodyError')
+        return Buffer.alloc(0)
+      }
       const about = options?.isChecksumOfObject === true ? withoutChecksums(headers) : headers
       const planned = plan({ maxBytes: Infinity }, about)
+      if (isDemanded && planned.sizeBytes === 0) throw s3Error('MissingRequestBodyError')
       if (planned.sizeBytes > xmlBytesMax) throw s3Error('MaxMessageLengthExceeded')
-      if (options?.isIntegrityNeeded === true && !planned.hasIntegrity) {
+      if (isDemanded && !planned.hasIntegrity) {
         throw s3Error('InvalidRequest', {
           message: 'Missing required header for this request: Content-MD5 OR x-amz-checksum-*',
         })

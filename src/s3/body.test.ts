@@ -141,7 +141,9 @@ test('a body without a length is MissingContentLength', () => {
     code: 'MissingContentLength',
     status: 411,
   })
-  assert.throws(() => plan({}, { hash: trailed }), { code: 'MissingContentLength' })
+  for (const given of [{}, ...['', 'x', '9x', '-9'].map((length) => ({ 'x-amz-decoded-content-length': length }))]) {
+    assert.throws(() => plan(given, { hash: trailed }), { code: 'MissingContentLength', status: 411 })
+  }
   assert.throws(() => plan({ 'Content-Length': '-1' }), { code: 'InvalidArgument' })
 })
 

@@ -58,6 +58,8 @@ export class BodyPlan {
   readonly sizeBytes: number
   /** The algorithm of the checksum that will be kept. */
   readonly algorithm: ChecksumAlgorithm
+  /** That of the checksum which the client sends, in a header or a trailer. */
+  readonly sentAlgorithm: ChecksumAlgorithm | undefined
   /** Whether the client sent Content-MD5 or a checksum. Some operations demand one. */
   readonly hasIntegrity: boolean
   readonly #payload: Payload
@@ -81,7 +83,8 @@ export class BodyPlan {
     this.#contentMd5 = readContentMd5(headers)
     this.#trailerNames = readTrailerNames(headers, payload)
     this.#checksum = readChecksumClaim(headers, this.#trailerNames)
-    this.algorithm = this.#checksum?.algorithm ?? request.fallbackAlgorithm ?? defaultChecksumAlgorithm
+    this.sentAlgorithm = this.#checksum?.algorithm
+    this.algorithm = this.sentAlgorithm ?? request.fallbackAlgorithm ?? defaultChecksumAlgorithm
     this.hasIntegrity = this.#contentMd5 !== undefined || this.#checksum !== undefined
   }
 
@@ -152,13 +155,10 @@ export class BodyPlan {
 
   #checkSha256(digest: Digest | undefined): void {
     if (this.#payload.kind !== 'sha256' || digest === undefined) return
-    const value = digest.value()
-    if (this.#payload.sha256.equals(value)) return
+    const value = digest.value().toString('hex')
+    if (this.#payload.sha256 === value) return
     throw s3Error('XAmzContentSHA256Mismatch', {
-      fields: {
-        ClientComputedContentSHA256: this.#payload.sha256.toString('hex'),
-        S3ComputedContentSHA256: value.toString('hex'),
-      },
+      fields: { ClientComputedContentSHA256: this.#payload.sha256, S3ComputedContentSHA256: value },
     })
   }
 
@@ -183,8 +183,10 @@ export class BodyPlan {
 function readSize(headers: RequestHeaders, payload: Payload): number {
   const name = payload.kind === 'chunked' ? 'x-amz-decoded-content-length' : 'content-length'
   const value = headerValue(headers, name)
-  if (value === undefined) throw s3Error('MissingContentLength')
-  if (!/^\d{1,15}$/.test(value)) throw invalidArgument(`${name} must be a number of bytes.`, name, value)
+  const isNumber = /^\d{1,15}$/.test(value ?? '')
+  // Amazon takes a decoded length that is no number for none.
+  if (value === undefined || (payload.kind === 'chunked' && !isNumber)) throw s3Error('MissingContentLength')
+  if (!isNumber) throw invalidArgument(`${name} must be a number of bytes.`, name, value)
   return Number(value)
 }
 

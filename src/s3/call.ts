@@ -36,7 +36,7 @@ export interface ServiceCall {
   body(plan: BodyPlan): IncomingBody
   /**
    * The whole of a small body. Checksum headers are about the body, but with CompleteMultipartUpload about the object that
-   * is made.
+   * is made. Where integrity is needed, so is a body: none at all is `MissingRequestBodyError`.
    */
   document(options?: { readonly isIntegrityNeeded?: boolean; readonly isChecksumOfObject?: boolean }): Promise<Buffer>
   /** Looks up another bucket, such as that of a copy's source. */

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { invalidArgument, s3Error } from './errors.ts'
+import { isId } from './objects/ids.ts'
 import { percentDecode, percentEncode } from './percent.ts'
 
 /** Longest object key, in bytes of its UTF-8 form. */
@@ -108,7 +109,7 @@ export function checkKey(key: Uint8Array): void {
 
 /** Whether this could be the name of a version. */
 export function isVersionId(version: string): boolean {
-  return version === 'null' || /^[0-9a-f]{32}$/.test(version)
+  return version === 'null' || isId(version)
 }
 
 /** Refuses what cannot be the name of a version, as Amazon does. What could be one is looked for. */

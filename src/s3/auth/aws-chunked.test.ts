@@ -2,7 +2,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { checksumAlgorithms } from '../checksums/algorithms.ts'
-import { ChunkedDecoder, chunkLineBytesMax, decodeChunked, encodeChunked, trailerBytesMax } from './aws-chunked.ts'
+import {
+  ChunkedDecoder,
+  chunkLineBytesMax,
+  decodeChunked,
+  encodeChunked,
+  trailerBytesMax,
+  trailersMax,
+} from './aws-chunked.ts'
 import type { ChunkedOptions } from './aws-chunked.ts'
 import { sign } from './sign.ts'
 
@@ -150,15 +157,46 @@ test('one flipped bit in a signed body never changes what is stored', () => {
   )
 })
 
-test('a body cut short anywhere before its last line is refused', () => {
-  const trailers = { 'x-amz-checksum-crc32c': 'sOO8/Q==' }
-  const options = { decodedBytes: 5, signing: plain, trailerNames: Object.keys(trailers) }
-  const encoded = Buffer.concat([...encodeChunked([Buffer.from('jumps')], { signing: plain, trailers })])
-  for (let length = 0; length < encoded.length - 2; length += 1) {
-    assert.throws(() => decode([encoded.subarray(0, length)], options), {
-      code: /^(?:IncompleteBody|MalformedTrailerError)$/,
-    })
+test('a body cut short anywhere is IncompleteBody, signed or not, with a trailer or without', () => {
+  for (const signing of [undefined, plain]) {
+    for (const trailers of [undefined, { 'x-amz-checksum-crc32c': 'sOO8/Q==' }]) {
+      const options = { decodedBytes: 5, signing, trailerNames: trailers && Object.keys(trailers) }
+      const encoded = Buffer.concat([
+        ...encodeChunked([Buffer.from('jumps')], {
+          ...(signing === undefined ? {} : { signing }),
+          ...(trailers === undefined ? {} : { trailers }),
+        }),
+      ])
+      assert.deepEqual(decode([encoded], options).body, Buffer.from('jumps'))
+      for (let length = 0; length < encoded.length; length += 1) {
+        const cut = encoded.subarray(0, length)
+        assert.throws(() => decode([cut], options), { code: 'IncompleteBody', status: 400 }, cut.toString('latin1'))
+      }
+    }
   }
+})
+
+test('random bytes are decoded or refused by a code of the coding, and never more is decoded than was announced', () => {
+  const codes = /^(?:IncompleteBody|MalformedTrailerError|SignatureDoesNotMatch)$/
+  const token = fc.constantFrom('0', '5', 'a', 'fff', '\r\n', '\n', ';chunk-signature=', ':', 'x-amz-checksum-crc32')
+  const noise = fc.oneof(token, fc.string({ maxLength: 5 }), fc.constant('f'.repeat(64)), fc.constant('hello'))
+  fc.assert(
+    fc.property(fc.array(noise, { maxLength: 30 }), fc.boolean(), fc.nat(20), (parts, isSigned, decodedBytes) => {
+      const bytes = Buffer.from(parts.join(''), 'latin1')
+      const signing = isSigned ? plain : undefined
+      const decoder = new ChunkedDecoder({ decodedBytes, signing, trailerNames: ['x-amz-checksum-crc32'] })
+      let decoded = 0
+      try {
+        for (const slice of decoder.push(bytes)) decoded += slice.length
+        decoder.end()
+        assert.equal(decoded, decodedBytes)
+      } catch (failure) {
+        assert.match((failure as { code: string }).code, codes)
+      }
+      assert.ok(decoded <= decodedBytes)
+    }),
+    { numRuns: 2000 },
+  )
 })
 
 test('a wrong signature is SignatureDoesNotMatch as soon as its chunk has ended', () => {
@@ -185,7 +223,7 @@ test('a body longer or shorter than announced is IncompleteBody', () => {
   assert.throws(() => decodeText('fffffffffff\r\n', { decodedBytes: 6 }), { code: 'IncompleteBody' })
 })
 
-test('what is not a chunk is refused', () => {
+test('what is not a chunk is IncompleteBody', () => {
   const bad = [
     'x\r\n',
     '\r\n',
@@ -196,14 +234,14 @@ test('what is not a chunk is refused', () => {
     '5\r\n123456\r\n',
     '0'.repeat(13) + '\r\n',
   ]
-  for (const text of bad) assert.throws(() => decodeText(text, { decodedBytes: 5 }), { code: 'InvalidRequest' }, text)
-  assert.throws(() => decodeText('5\r\n12345\r\n', { decodedBytes: 5, signing: plain }), { code: 'InvalidRequest' })
+  for (const text of bad) assert.throws(() => decodeText(text, { decodedBytes: 5 }), { code: 'IncompleteBody' }, text)
+  assert.throws(() => decodeText('5\r\n12345\r\n', { decodedBytes: 5, signing: plain }), { code: 'IncompleteBody' })
 })
 
 test('a line that does not end is refused before it fills the memory', () => {
   const decoder = new ChunkedDecoder({ decodedBytes: 5, signing: undefined, trailerNames: undefined })
   decoder.push(Buffer.alloc(chunkLineBytesMax, '0'))
-  assert.throws(() => decoder.push(Buffer.from('0')), { code: 'InvalidRequest' })
+  assert.throws(() => decoder.push(Buffer.from('0')), { code: 'IncompleteBody' })
 })
 
 test('trailers must be announced, once each, well-formed and within bounds', () => {
@@ -214,11 +252,32 @@ test('trailers must be announced, once each, well-formed and within bounds', () 
     'x-amz-checksum-crc32:a\r\nx-amz-checksum-crc32:a\r\n\r\n',
     'x-amz-checksum-crc32\r\n\r\n',
     'x-amz-checksum-crc32:\u0001\r\n\r\n',
+    `${Array.from({ length: trailersMax + 1 }, (_, n) => `x-amz-checksum-${n}:a\r\n`).join('')}\r\n`,
     '\r\n'.repeat(trailerBytesMax),
   ]
   for (const text of bad)
     assert.throws(() => decodeText(`0\r\n${text}`, options), { code: 'MalformedTrailerError' }, text.slice(0, 60))
-  assert.throws(() => decodeText('0\r\na:b\r\n\r\n', { decodedBytes: 0 }), { code: 'MalformedTrailerError' })
+  const unannounced = { decodedBytes: 0, trailerNames: [] }
+  assert.throws(() => decodeText('0\r\na:b\r\n\r\n', unannounced), { code: 'MalformedTrailerError' })
+  assert.throws(() => decodeText('0\r\na:b\r\n\r\n', { decodedBytes: 0 }), { code: 'IncompleteBody' })
+})
+
+test('a signed trailer whose signature is missing or cannot be read is IncompleteBody, another trailer malformed', () => {
+  const trailers = { 'x-amz-checksum-crc32c': 'sOO8/Q==' }
+  const options = { decodedBytes: 5, signing: plain, trailerNames: Object.keys(trailers) }
+  const encoded = Buffer.concat([...encodeChunked([Buffer.from('jumps')], { signing: plain, trailers })])
+  const text = encoded.toString('latin1')
+  for (const bad of [
+    text.replace(/x-amz-trailer-signature:\w+\r\n/, ''),
+    text.replace('x-amz-trailer-signature', 'x-amz-trailer'),
+    text.replace(/(?<=x-amz-trailer-signature:)\w/, ''),
+    text.replace('sOO8/Q==\r\n', 'sOO8/Q==\r'),
+    `${text}more\r\n`,
+  ]) {
+    assert.throws(() => decodeText(bad, options), { code: 'IncompleteBody' }, bad)
+  }
+  const other = { ...options, trailerNames: ['x-amz-checksum-sha1'] }
+  assert.throws(() => decode([encoded], other), { code: 'MalformedTrailerError' })
 })
 
 test('decoded bytes are slices of what was pushed', () => {

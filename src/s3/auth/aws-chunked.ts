@@ -45,7 +45,13 @@ export interface ChunkedOptions {
  * them may therefore store them but must not let them count before `end` has returned.
  *
  * Amazon's examples end trailer lines with `\n\r\n` and clients differ in how many blank lines follow, so blank lines are
- * passed over there. That lets nobody forge anything: a trailer is covered by its signature or is itself a checksum.
+ * passed over there. That lets nobody forge anything: a trailer is covered by its signature or is itself a checksum. The
+ * last line must be blank: without it the body broke off.
+ *
+ * Errors are those of Amazon. Anything that is no longer this coding is `IncompleteBody`, as a decoder cannot tell a body
+ * that lost bytes from one that never had them; `MalformedTrailerError` is for trailers that arrived and are not those
+ * announced. An unsigned trailer line that cannot be read is malformed; in a signed body it hides the signature, so the
+ * body is incomplete.
  */
 export class ChunkedDecoder {
   readonly trailers: ReadonlyMap<string, string>
@@ -60,6 +66,7 @@ export class ChunkedDecoder {
   #lastSignature: string
   #trailerBytes = 0
   #isTrailerSigned = false
+  #endsBlank = false
 
   constructor(options: ChunkedOptions) {
     this.trailers = this.#trailers
@@ -97,12 +104,17 @@ export class ChunkedDecoder {
   /** Call it when the body has ended. Only when it returns was the body complete and every signature right. */
   end(): void {
     if (this.#state !== 'trailer' || this.#line !== '') throw incomplete('The body ends in the middle of a chunk.')
+    if (!this.#endsBlank) throw incomplete('The blank line that ends the body is missing.')
     const { trailerNames, signing } = this.#options
+    if (trailerNames !== undefined && signing !== undefined && !this.#isTrailerSigned) {
+      throw incomplete('The x-amz-trailer-signature is missing.')
+    }
+    for (const name of this.#trailers.keys()) {
+      if (trailerNames?.includes(name) === true) continue
+      throw badTrailer(`The trailer ${name} was not announced in x-amz-trailer.`)
+    }
     for (const name of trailerNames ?? []) {
       if (!this.#trailers.has(name)) throw badTrailer(`The trailer ${name} is missing.`)
-    }
-    if (trailerNames !== undefined && signing !== undefined && !this.#isTrailerSigned) {
-      throw badTrailer('The x-amz-trailer-signature is missing.')
     }
   }
 
@@ -111,7 +123,7 @@ export class ChunkedDecoder {
       this.#trailerBytes += added
       if (this.#trailerBytes > trailerBytesMax) throw badTrailer(`Trailers are longer than ${trailerBytesMax} bytes.`)
     } else if (this.#line.length + added > chunkLineBytesMax) {
-      throw badChunk('A line before a chunk is too long.')
+      throw incomplete('A line before a chunk is too long.')
     }
   }
 
@@ -121,7 +133,7 @@ export class ChunkedDecoder {
         this.#beginChunk(line)
         break
       case 'data-end':
-        if (line !== '\r\n') throw badChunk('A chunk is longer than its size says.')
+        if (line !== '\r\n') throw incomplete('A chunk is longer than its size says.')
         this.#state = 'line'
         break
       case 'trailer':
@@ -135,7 +147,7 @@ export class ChunkedDecoder {
   #beginChunk(line: string): void {
     const { signing, decodedBytes } = this.#options
     const match = (signing === undefined ? unsignedChunkLine : signedChunkLine).exec(line)
-    if (match === null) throw badChunk('A chunk does not begin with its size and signature.')
+    if (match === null) throw incomplete('A chunk does not begin with its size and signature.')
     const size = Number.parseInt(match[1] ?? '', 16)
     if (size > this.#bytesLeft) throw incomplete(`The body is longer than the ${decodedBytes} bytes announced.`)
     this.#bytesLeft -= size
@@ -160,23 +172,28 @@ export class ChunkedDecoder {
   #readTrailer(line: string): void {
     const { trailerNames, signing } = this.#options
     const text = line.trim()
-    if (text === '') return
-    if (trailerNames === undefined || this.#isTrailerSigned) throw badTrailer('Something follows the end of the body.')
+    this.#endsBlank = text === ''
+    if (this.#endsBlank) return
+    if (trailerNames === undefined || this.#isTrailerSigned) throw incomplete('Something follows the end of the body.')
     const match = /^([A-Za-z0-9-]{1,100}):[ \t]*([\x20-\x7e]*)$/.exec(text)
-    if (match === null) throw badTrailer('A trailer is not of the form name:value.')
+    if (match === null) {
+      const problem = 'A trailer is not of the form name:value.'
+      throw signing === undefined ? badTrailer(problem) : incomplete(problem)
+    }
     const [, name = '', value = ''] = match
     if (name.toLowerCase() === 'x-amz-trailer-signature' && signing !== undefined) {
+      if (!/^[0-9a-f]{64}$/.test(value)) throw incomplete('The x-amz-trailer-signature is not 64 hex digits.')
       const trailers = [...this.#trailers].map(([name, value]) => `${name}:${value}\n`).join('')
       this.#checkSignature(signing, trailerStringToSign(signing, this.#lastSignature, trailers), value)
       this.#isTrailerSigned = true
       return
     }
-    this.#addTrailer(name.toLowerCase(), value, trailerNames)
+    this.#addTrailer(name.toLowerCase(), value)
   }
 
-  #addTrailer(name: string, value: string, trailerNames: readonly string[]): void {
-    if (!trailerNames.includes(name)) throw badTrailer(`The trailer ${name} was not announced in x-amz-trailer.`)
+  #addTrailer(name: string, value: string): void {
     if (this.#trailers.has(name)) throw badTrailer(`The trailer ${name} is there twice.`)
+    if (this.#trailers.size === trailersMax) throw badTrailer(`There are more than ${trailersMax} trailers.`)
     this.#trailers.set(name, value)
   }
 
@@ -245,14 +262,10 @@ function trailerStringToSign(signing: ChunkSigning, previous: string, trailers: 
   return [`${algorithmName}-TRAILER`, signing.timestamp, scopeText(signing.scope), previous, hash].join('\n')
 }
 
-function badChunk(message: string): S3Error {
-  return s3Error('InvalidRequest', { message: `The aws-chunked body is not well-formed. ${message}` })
-}
-
 function badTrailer(message: string): S3Error {
   return s3Error('MalformedTrailerError', { message })
 }
 
 function incomplete(message: string): S3Error {
-  return s3Error('IncompleteBody', { message })
+  return s3Error('IncompleteBody', { message: `The aws-chunked body is not complete. ${message}` })
 }

@@ -16,7 +16,7 @@ import {
   readQueryClaim,
 } from './credentials.ts'
 import type { Claim } from './credentials.ts'
-import { readPayload, unsignedPayload } from './payload.ts'
+import { readAnonymousPayload, readPayload, unsignedPayload } from './payload.ts'
 import type { Payload } from './payload.ts'
 
 /** How far the clocks of client and server may be apart. */
@@ -322,7 +322,7 @@ function checkAllSigned(headers: RequestHeaders, signedHeaders: readonly string[
 }
 
 function anonymousPayload(headers: RequestHeaders): Payload {
-  const payload = readPayload(headerValue(headers, 'x-amz-content-sha256') ?? unsignedPayload)
+  const payload = readAnonymousPayload(headerValue(headers, 'x-amz-content-sha256') ?? unsignedPayload)
   if (payload.kind === 'chunked' && payload.isSigned) {
     throw s3Error('InvalidRequest', { message: 'A body in signed chunks needs a signed request.' })
   }

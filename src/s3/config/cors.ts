@@ -62,6 +62,8 @@ export function corsRuleProblem(rule: {
   if (origin !== undefined) return `AllowedOrigin "${origin}" can not have more than one wildcard.`
   const header = rule.allowedHeaders.find(hasTwoStars)
   if (header !== undefined) return `AllowedHeader "${header}" can not have more than one wildcard.`
+  const unnamed = rule.allowedHeaders.find((one) => !token.test(one))
+  if (unnamed !== undefined) return `AllowedHeader "${unnamed}" contains invalid character.`
   const exposed = rule.exposeHeaders.find((one) => one.includes('*'))
   if (exposed !== undefined) {
     return `ExposeHeader "${exposed}" contains wildcard. We currently do not support wildcard for ExposeHeader.`

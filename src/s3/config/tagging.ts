@@ -107,7 +107,7 @@ function charactersOf(text: string): number {
   return characters
 }
 
-function checkCount(tags: readonly Tag[], tagged: Tagged): void {
+export function checkCount(tags: readonly Tag[], tagged: Tagged): void {
   const tagsMax = tagged === 'object' ? objectTagsMax : bucketTagsMax
   if (tags.length <= tagsMax) return
   throw s3Error('BadRequest', {

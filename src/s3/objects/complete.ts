@@ -104,9 +104,11 @@ function chooseParts(
 ): PartRow[] {
   const byNumber = new Map(kept.map((part) => [part.number, part]))
   let before = 0
-  const chosen = named.map(({ number, etag, checksum }) => {
+  const chosen = named.map((one) => {
+    const { number, etag, checksum } = one
     if (number <= before) throw s3Error('InvalidPartOrder')
     before = number
+    insistOnChecksum(one, upload)
     const part = byNumber.get(number)
     if (part === undefined || part.etag !== etag || !isChecksumRight(part, checksum, upload)) {
       throw s3Error('InvalidPart', { fields: { UploadId: upload.id, PartNumber: String(number), ETag: etag } })
@@ -131,10 +133,14 @@ function chooseParts(
   return chosen
 }
 
-/**
- * Amazon refuses parts without checksums where they are to make a composite one. Many clients do not know that they asked
- * for one, as their libraries do it for them; here the ETag says enough about which part is meant.
- */
+/** A composite checksum is made of those of the parts: the client that chose it names each, as Amazon demands. */
+function insistOnChecksum({ number, checksum }: NamedPart, { algorithm, type, isAlgorithmChosen }: OpenUpload): void {
+  if (checksum !== undefined || type !== 'COMPOSITE' || !isAlgorithmChosen) return
+  throw s3Error('InvalidRequest', {
+    message: `The upload was created using a ${algorithm.toLowerCase()} checksum. The complete request must include the checksum for each part. It was missing for part ${number} in the request.`,
+  })
+}
+
 function isChecksumRight(part: PartRow, named: NamedPart['checksum'], upload: OpenUpload): boolean {
   if (named === undefined) return true
   if (named.algorithm === part.checksum.algorithm) return named.value === part.checksum.value

@@ -9,3 +9,8 @@ import type { System } from '../../ports/system.ts'
 export function newId({ clock, random }: System): string {
   return clock.now().toString(16).padStart(12, '0') + random.bytes(10).toString('hex')
 }
+
+/** Whether this could be such a name. */
+export function isId(text: string): boolean {
+  return /^[0-9a-f]{32}$/.test(text)
+}

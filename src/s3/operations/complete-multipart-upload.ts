@@ -13,7 +13,7 @@ import { inTurns } from '../turns.ts'
 import { child, children, findInteger, malformed, readXmlInTurns, xmlDocument } from '../xml.ts'
 import type { XmlNode } from '../xml.ts'
 import { checksumElements, expirationHeaders, quoted } from './object-headers.ts'
-import { versionHeaders } from './parameters.ts'
+import { writtenVersionHeaders } from './parameters.ts'
 import { refuseUnbuilt } from './object-write.ts'
 import { uploadIdOf } from './upload-parameters.ts'
 import { conditionOfWrite, underCondition } from './write-conditions.ts'
@@ -37,7 +37,7 @@ export async function completeMultipartUpload(call: ObjectCall): Promise<Reply> 
     }),
   )
   return {
-    headers: { ...versionHeaders(bucket, object.version), ...expirationHeaders(bucket, { ...object, key }) },
+    headers: { ...writtenVersionHeaders(object.version), ...expirationHeaders(bucket, { ...object, key }) },
     body: xmlDocument('CompleteMultipartUploadResult', {
       Location: `${call.bucketUrl}/${urlEncodedKey(key)}`,
       Bucket: bucket.name,
@@ -79,7 +79,8 @@ function nameOf(element: XmlNode): string {
 function readExpected(headers: RequestHeaders): Expected {
   const size = headerValue(headers, 'x-amz-mp-object-size')
   if (size !== undefined && !/^\d{1,15}$/.test(size)) {
-    throw invalidArgument('x-amz-mp-object-size must be a number of bytes.', 'x-amz-mp-object-size', size)
+    const problem = /^-\d+$/.test(size) ? 'is less than zero' : 'is invalid'
+    throw s3Error('InvalidRequest', { message: `Value for x-amz-mp-object-size header ${problem}: '${size}'` })
   }
   const type = headerValue(headers, 'x-amz-checksum-type')?.toUpperCase()
   if (type !== undefined && type !== 'FULL_OBJECT' && type !== 'COMPOSITE') {

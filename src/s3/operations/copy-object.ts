@@ -14,7 +14,7 @@ import { copySource } from './copy-source.ts'
 import type { CopySource } from './copy-source.ts'
 import { checksumElements, expirationHeaders, quoted } from './object-headers.ts'
 import { readObjectWrite } from './object-write.ts'
-import { versionHeaders } from './parameters.ts'
+import { writtenVersionHeaders } from './parameters.ts'
 import { conditionOfWrite } from './write-conditions.ts'
 
 export async function copyObject(call: ObjectCall): Promise<Reply> {
@@ -56,7 +56,7 @@ export async function copyObject(call: ObjectCall): Promise<Reply> {
   })
   return {
     headers: {
-      ...versionHeaders(bucket, copy.version),
+      ...writtenVersionHeaders(copy.version),
       ...source.headers(),
       ...expirationHeaders(bucket, { ...copy, key }),
     },

@@ -5,7 +5,7 @@ import { checkAclHeaders } from '../config/acl.ts'
 import { lockFields } from '../config/lock-fields.ts'
 import { asksForLocks } from '../config/object-lock.ts'
 import { readOwnershipHeader } from '../config/ownership.ts'
-import { bucketTagsMax, checkTag, hasDuplicateKeys, readTag } from '../config/tagging.ts'
+import { checkCount, checkTag, hasDuplicateKeys, readTag } from '../config/tagging.ts'
 import { settingFields } from '../bucket-settings.ts'
 import { S3Error, s3Error } from '../errors.ts'
 import { checkBucketName } from '../keys.ts'
@@ -80,7 +80,7 @@ async function readConfiguration(call: ServiceCall): Promise<Fields> {
   const set = findChild(root, 'Tags')
   if (set === undefined) return {}
   const tags = children(set, 'Tag').map(readTag)
-  if (tags.length > bucketTagsMax) throw malformed(`A bucket has at most ${bucketTagsMax} tags.`)
+  checkCount(tags, 'bucket')
   tags.forEach(checkTag)
   if (hasDuplicateKeys(tags)) throw s3Error('InvalidTag')
   return settingFields.tags(tags)

@@ -20,6 +20,7 @@ import type {
   ObjectAttributes,
   S3ServiceException,
 } from '@aws-sdk/client-s3'
+import { checksumAlgorithms } from '../checksums/algorithms.ts'
 import { send, startTestPlane } from '../test-plane.ts'
 import type { TestPlane } from '../test-plane.ts'
 
@@ -53,8 +54,9 @@ async function putParts(
   const Parts = []
   for (const [number, Body] of Object.entries(bodies)) {
     const PartNumber = Number(number)
-    const { ETag } = await t.s3.send(new UploadPartCommand({ ...where, UploadId, PartNumber, Body, ChecksumAlgorithm }))
-    Parts.push({ PartNumber, ETag })
+    const part = new UploadPartCommand({ ...where, UploadId, PartNumber, Body, ChecksumAlgorithm })
+    const { $metadata: _, ...answered } = await t.s3.send(part)
+    Parts.push({ PartNumber, ...answered })
   }
   await t.s3.send(new CompleteMultipartUploadCommand({ ...where, UploadId, MultipartUpload: { Parts } }))
 }
@@ -101,8 +103,7 @@ test('parts are told with sizes and checksums, page by page', async () => {
   const whole = await attributes('parts')
   const [big, small] = [sha256(five), sha256(last)]
   const composite = sha256(...[big, big, small].map((value) => Buffer.from(value, 'base64')))
-  // Amazon gives the value without `-3` here, and here only.
-  assert.deepEqual(whole.Checksum, { ChecksumSHA256: composite, ChecksumType: 'COMPOSITE' })
+  assert.deepEqual(whole.Checksum, { ChecksumSHA256: `${composite}-3`, ChecksumType: 'COMPOSITE' })
   assert.match(whole.ETag ?? '', /^[0-9a-f]{32}-3$/)
   assert.deepEqual(whole.ObjectParts, {
     TotalPartsCount: 3,
@@ -208,7 +209,7 @@ test('the right to read the attributes is not enough without the right to read t
   )
 })
 
-test('a part is answered with its own checksum where the whole has a composite one', async () => {
+test('a part is answered with its own checksum, whatever type that of the whole is', async () => {
   const read = async (Key: string, more: object): Promise<HeadObjectCommandOutput> => {
     const order = { Bucket, Key, ChecksumMode: 'ENABLED', ...more } as const
     // The client compares what it reads with the checksum it is told.
@@ -236,8 +237,17 @@ test('a part is answered with its own checksum where the whole has a composite o
   assert.equal((await read('composite', { Range: `bytes=0-${5 * MIB - 1}` })).ChecksumType, undefined)
 
   await putParts('whole', { 1: five, 2: last }, { ChecksumAlgorithm: 'CRC32', ChecksumType: 'FULL_OBJECT' })
-  const ofWhole = await read('whole', { PartNumber: 1 })
-  assert.deepEqual([ofWhole.ChecksumCRC32, ofWhole.ChecksumType, ofWhole.PartsCount], [undefined, undefined, 2])
+  const told = (await attributes('whole')).ObjectParts?.Parts
+  for (const [PartNumber, body] of [
+    [1, five],
+    [2, last],
+  ] as const) {
+    const { ChecksumCRC32, ChecksumType, PartsCount } = await read('whole', { PartNumber })
+    const value = checksumAlgorithms.CRC32.begin()
+    value.update(body)
+    assert.deepEqual([ChecksumCRC32, ChecksumType, PartsCount], [value.value().toString('base64'), 'FULL_OBJECT', 2])
+    assert.equal(told?.[PartNumber - 1]?.ChecksumCRC32, ChecksumCRC32)
+  }
 
   await putParts('single', { 3: last }, { ChecksumAlgorithm: 'SHA256' })
   assert.equal((await read('single', { PartNumber: 3 })).ChecksumSHA256, sha256(last))

@@ -10,7 +10,7 @@ import { algorithmOf } from '../objects/checksums.ts'
 import { findObject } from '../objects/read.ts'
 import { xmlDocument } from '../xml.ts'
 import type { XmlContent } from '../xml.ts'
-import { lastModified, validatorHeaders } from './object-headers.ts'
+import { checksumElements, lastModified, validatorHeaders } from './object-headers.ts'
 import { versionHeaders } from './parameters.ts'
 
 /** What HEAD tells of an object, and how it is made of parts: as much of it as the client names. */
@@ -28,7 +28,7 @@ export async function getObjectAttributes(call: ObjectCall): Promise<Reply> {
   }
   const content: Readonly<Record<Attribute, XmlContent>> = {
     ETag: row.etag,
-    Checksum: checksum(row),
+    Checksum: checksumElements(row.checksum),
     ObjectParts: row.parts === null ? undefined : partsPage(row, row.parts, page),
     StorageClass: row.storageClass ?? 'STANDARD',
     ObjectSize: row.sizeBytes,
@@ -81,12 +81,6 @@ function readNumber(headers: RequestHeaders, name: string): number | undefined {
   if (value === undefined || value === '') return undefined
   if (/^\d{1,9}$/.test(value)) return Number(value)
   throw invalidArgument(`${name} must be an integer between 0 and 999999999`, name, value)
-}
-
-/** Unlike everywhere else, a composite value comes without the number of parts (Amazon's answers, 2026-09). */
-function checksum(row: ObjectRow): XmlContent {
-  const { element } = checksumAlgorithms[algorithmOf(row.checksum)]
-  return { [element]: row.checksum.value.replace(/-\d+$/, ''), ChecksumType: row.checksum.type }
 }
 
 /**

@@ -79,13 +79,9 @@ function wholeChecksum({ checksum }: ObjectRow, range: ByteRange | undefined): O
   return range === undefined ? checksum : undefined
 }
 
-/**
- * The part's own, as Amazon answers it: only where the type is COMPOSITE, which a part's checksum is a piece of. The only
- * part of an object is the whole object.
- */
+/** The part's own, of the algorithm of the object. An object that was put at once is its only part. */
 function partChecksum({ checksum, parts }: ObjectRow, number: number): ObjectChecksum | undefined {
   if (parts === null) return checksum
-  if (checksum.type !== 'COMPOSITE' && parts.length > 1) return undefined
   const part = parts.find((one) => one.number === number)
   return part === undefined ? undefined : { ...checksum, value: part.checksum }
 }

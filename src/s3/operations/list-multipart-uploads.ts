@@ -1,5 +1,7 @@
 import type { UploadPosition, UploadRow } from '../../ports/catalog.ts'
 import type { BucketCall, Reply } from '../call.ts'
+import { invalidArgument } from '../errors.ts'
+import { isId } from '../objects/ids.ts'
 import { readUpload } from '../objects/uploads.ts'
 import { isoTime } from '../iso-time.ts'
 import { xmlDocument } from '../xml.ts'
@@ -21,6 +23,7 @@ export async function listMultipartUploads(call: BucketCall): Promise<Reply> {
   const limit = readCount(query, 'max-uploads', pageMax)
   const keyMarker = query.get('key-marker') ?? ''
   const idMarker = keyMarker === '' ? '' : (query.get('upload-id-marker') ?? '')
+  await checkIdMarker(call, keyMarker, idMarker)
   const { entries, isTruncated } = await readPage(call, limit, startOf(keyMarker, idMarker))
   const write = keyWriter(query)
   const last = entries.at(-1)
@@ -64,6 +67,18 @@ export async function listMultipartUploads(call: BucketCall): Promise<Reply> {
 type Entry =
   | { readonly upload: UploadRow; readonly prefix?: undefined }
   | { readonly upload?: undefined; readonly prefix: Uint8Array }
+
+/**
+ * An upload that is gone since the last page was read is no mistake: tools abort what they list. One that never was there
+ * by its form, or is of another key, is.
+ */
+async function checkIdMarker({ store, bucket }: BucketCall, keyMarker: string, idMarker: string): Promise<void> {
+  if (idMarker === '') return
+  const upload = isId(idMarker) ? await store.catalog.upload(bucket.uuid, idMarker) : undefined
+  const isOfKey = upload === undefined || Buffer.from(keyMarker).equals(upload.key)
+  if (isId(idMarker) && isOfKey) return
+  throw invalidArgument('Invalid uploadId marker', 'upload-id-marker', idMarker)
+}
 
 function startOf(keyMarker: string, idMarker: string): UploadPosition | undefined {
   if (keyMarker === '') return undefined

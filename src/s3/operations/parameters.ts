@@ -37,3 +37,8 @@ export function keyWriter(query: ReadonlyMap<string, string>): {
 export function versionHeaders({ versioning }: OpenBucket, version: string): Readonly<Record<string, string>> {
   return versioning === 'unversioned' ? {} : { 'x-amz-version-id': version }
 }
+
+/** Which version a write made. The version `null`, as writes make it without versions and while suspended, is not told. */
+export function writtenVersionHeaders(version: string): Readonly<Record<string, string>> {
+  return version === 'null' ? {} : { 'x-amz-version-id': version }
+}

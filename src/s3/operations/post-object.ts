@@ -25,7 +25,7 @@ import { putObject } from '../objects/put.ts'
 import { bodyOf } from '../objects/store-body.ts'
 import { checksumHeaders, expirationHeaders } from './object-headers.ts'
 import { readObjectWrite } from './object-write.ts'
-import { versionHeaders } from './parameters.ts'
+import { writtenVersionHeaders } from './parameters.ts'
 import { conditionOfWrite } from './write-conditions.ts'
 
 /**
@@ -92,7 +92,7 @@ async function storeForm(call: BucketCall, form: Form): Promise<Reply> {
     headers: {
       ...answer.headers,
       ...checksumHeaders(object.checksum),
-      ...versionHeaders(bucket, object.version),
+      ...writtenVersionHeaders(object.version),
       ...expirationHeaders(bucket, { ...object, key }),
     },
   }

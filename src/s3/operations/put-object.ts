@@ -4,7 +4,7 @@ import { requestBytesMaxOf } from '../objects/limits.ts'
 import { putObject as putInto } from '../objects/put.ts'
 import { checksumHeaders, expirationHeaders, quoted } from './object-headers.ts'
 import { readObjectWrite } from './object-write.ts'
-import { versionHeaders } from './parameters.ts'
+import { writtenVersionHeaders } from './parameters.ts'
 import { conditionOfWrite, underCondition } from './write-conditions.ts'
 
 export async function putObject(call: ObjectCall): Promise<Reply> {
@@ -37,7 +37,7 @@ export async function putObject(call: ObjectCall): Promise<Reply> {
     headers: {
       ETag: quoted(object.etag),
       ...checksumHeaders(object.checksum),
-      ...versionHeaders(bucket, object.version),
+      ...writtenVersionHeaders(object.version),
       ...expirationHeaders(bucket, { ...object, key }),
     },
   }

@@ -176,11 +176,13 @@ test('tags beyond the limits of Amazon are refused, and the ones that are there 
   ]
   for (const [code, tagging] of headers) await assert.rejects(put('limits', tagging), refused(code, 400), tagging)
   assert.deepEqual(await tagsOf('limits'), { a: 'b' })
-  for (const body of ['', '<Tagging/>', '<Tagging><TagSet><Tag><Key>a</Key></Tag></TagSet></Tagging>', 'x']) {
+  const bodies = ['<Tagging/>', '<Tagging><TagSet><Tag><Key>a</Key></Tag></TagSet></Tagging>', 'x']
+  const documents = [['MissingRequestBodyError', ''], ...bodies.map((body) => ['MalformedXML', body])] as const
+  for (const [code = '', body = ''] of documents) {
     const headers = { 'content-md5': createHash('md5').update(body).digest('base64') }
     const { status, text } = await send(t, 'PUT', `/${Bucket}/limits?tagging`, { body, headers })
     assert.equal(status, 400)
-    assert.match(text, /<Code>MalformedXML</, body)
+    assert.ok(text.includes(`<Code>${code}<`), `${body}: ${text}`)
   }
 })
 

@@ -13,9 +13,11 @@ export async function uploadPart(call: ObjectCall): Promise<Reply> {
   const number = partNumberOf(call)
   const upload = await openUpload(store, bucket, key, uploadIdOf(call))
   const plan = call.planBody({ maxBytes: requestBytesMaxOf(bucket), fallbackAlgorithm: upload.algorithm })
-  if (upload.isAlgorithmChosen && plan.algorithm !== upload.algorithm) {
+  // Of a composite checksum each part's is a piece. For another kind, that of a part without one is computed.
+  const sent = plan.sentAlgorithm ?? (upload.type === 'COMPOSITE' ? undefined : upload.algorithm)
+  if (upload.isAlgorithmChosen && sent !== upload.algorithm) {
     throw s3Error('InvalidRequest', {
-      message: `Checksum Type mismatch occurred, expected checksum Type: ${upload.algorithm.toLowerCase()}, actual checksum Type: ${plan.algorithm.toLowerCase()}`,
+      message: `Checksum Type mismatch occurred, expected checksum Type: ${upload.algorithm.toLowerCase()}, actual checksum Type: ${sent?.toLowerCase() ?? 'null'}`,
     })
   }
   const { part, answered } = await putPart(store, bucket, upload, number, {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Bucket } from './bucket.ts'
-import { fails, succeeds, type Answer, type Request, type Signing } from './http.ts'
+import { fails, succeeds, type Answer, type Request, type Sent, type Signing } from './http.ts'
 import * as sums from './sums.ts'
 import { openEndpoint } from './target.ts'
 
@@ -144,13 +144,51 @@ test('gzip,aws-chunked is kept as gzip [chunk-keeps-gzip-only]', async () => {
   }
 })
 
-test('more or fewer bytes than x-amz-decoded-content-length says are refused, and nothing is stored', async () => {
+const trailing = { trailer: { 'x-amz-checksum-crc32': sums.crc32(body) } }
+const variants = [
+  ['chunked-signed', {}],
+  ['chunked-signed-trailer', trailing],
+  ['chunked-unsigned-trailer', trailing],
+] as const
+
+test('more or fewer bytes than x-amz-decoded-content-length says answer 400 IncompleteBody, nothing is stored', async () => {
   const bucket = await s3.bucket()
-  for (const decodedLength of [body.length - 1, body.length + 1]) {
-    const { status } = await upload(bucket, body, 'chunked-signed', { chunked: { decodedLength } })
-    assert.equal(status, 400)
+  for (const [signing, chunked] of variants) {
+    for (const decodedLength of [body.length - 1, body.length + 1]) {
+      await fails(upload(bucket, body, signing, { chunked: { ...chunked, decodedLength } }), 400, 'IncompleteBody')
+    }
   }
   await fails(bucket.head('key'), 404)
+})
+
+test('a body that breaks off, or is not in chunks, answers 400 IncompleteBody, and nothing is stored', async () => {
+  const bucket = await s3.bucket()
+  const headers = { 'transfer-encoding': 'chunked' }
+  const ways: readonly ((sent: Buffer) => Buffer)[] = [
+    (sent) => sent.subarray(0, 10),
+    (sent) => sent.subarray(0, 70_000),
+    // Without the blank line at its end, and without all that follows the data.
+    (sent) => sent.subarray(0, -2),
+    (sent) => sent.subarray(0, -6),
+    () => body,
+    () => Buffer.alloc(0),
+  ]
+  for (const [signing, chunked] of variants) {
+    for (const cut of ways) {
+      const tamper = (sent: Sent): Sent => ({ ...sent, body: cut(sent.body) })
+      await fails(bucket.put('key', body, headers, { signing, chunked, tamper }), 400, 'IncompleteBody')
+    }
+  }
+  await fails(bucket.head('key'), 404)
+})
+
+test('an x-amz-decoded-content-length that is no number counts as none: 411 MissingContentLength', async () => {
+  const bucket = await s3.bucket()
+  for (const length of ['x', '12x', '-1']) {
+    const headers = { 'content-encoding': 'aws-chunked', 'x-amz-decoded-content-length': length }
+    const request = { key: 'key', body: '0\r\n\r\n', headers, contentSha256: 'STREAMING-UNSIGNED-PAYLOAD-TRAILER' }
+    await fails(bucket.call('PUT', request), 411, 'MissingContentLength')
+  }
 })
 
 test('without x-amz-decoded-content-length it answers 411 MissingContentLength', async () => {

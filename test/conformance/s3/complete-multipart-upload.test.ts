@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Bucket, Headers, Part } from './bucket.ts'
 import { fails, succeeds } from './http.ts'
-import { composite, crc32, crc64nvme, md5Hex, sha256 } from './sums.ts'
+import { composite, crc32, crc64nvme, md5Hex, sha1, sha256 } from './sums.ts'
 import { openEndpoint } from './target.ts'
 
 const s3 = await openEndpoint()
@@ -115,6 +115,31 @@ test('a checksum of a part that is not the part’s answers 400 InvalidPart', as
   await fails(bucket.complete('key', id, wrong), 400, 'InvalidPart')
 })
 
+test('COMPOSITE demands the checksum of each part, with the part and again at the end: 400 InvalidRequest', async () => {
+  const bucket = await s3.bucket()
+  const begin = { 'x-amz-checksum-algorithm': 'SHA1', 'x-amz-checksum-type': 'COMPOSITE' }
+  const { id, parts } = await uploaded(bucket, begin, (body) => ['x-amz-checksum-sha1', 'ChecksumSHA1', sha1(body)])
+  await fails(bucket.uploadPart('key', id, 1, first), 400, 'InvalidRequest')
+  const [one, two] = parts.map(({ number, etag }) => ({ number, etag }))
+  for (const named of [
+    [one, parts[1]],
+    [parts[0], two],
+    [one, two],
+  ]) {
+    const some = named.filter((part) => part !== undefined)
+    await fails(bucket.complete('key', id, some), 400, 'InvalidRequest')
+  }
+  await fails(bucket.head('key'), 404)
+  await succeeds(bucket.complete('key', id, parts))
+})
+
+test('FULL_OBJECT takes parts without checksums', async () => {
+  const bucket = await s3.bucket()
+  const begin = { 'x-amz-checksum-algorithm': 'CRC32', 'x-amz-checksum-type': 'FULL_OBJECT' }
+  const { id, parts } = await uploaded(bucket, begin)
+  assert.equal((await succeeds(bucket.complete('key', id, parts))).element('ChecksumCRC32'), crc32(whole))
+})
+
 test('another x-amz-checksum-type than the upload began with answers 400 InvalidRequest', async () => {
   const bucket = await s3.bucket()
   const begin = { 'x-amz-checksum-algorithm': 'CRC32', 'x-amz-checksum-type': 'COMPOSITE' }
@@ -125,7 +150,9 @@ test('another x-amz-checksum-type than the upload began with answers 400 Invalid
 test('a wrong x-amz-mp-object-size answers 400 InvalidRequest, the right one is taken [mp-object-size]', async () => {
   const bucket = await s3.bucket()
   const { id, parts } = await uploaded(bucket)
-  await fails(bucket.complete('key', id, parts, { 'x-amz-mp-object-size': '1' }), 400, 'InvalidRequest')
+  for (const size of ['1', '-1', 'x']) {
+    await fails(bucket.complete('key', id, parts, { 'x-amz-mp-object-size': size }), 400, 'InvalidRequest')
+  }
   await succeeds(bucket.complete('key', id, parts, { 'x-amz-mp-object-size': String(whole.length) }))
 })
 

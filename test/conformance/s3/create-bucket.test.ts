@@ -43,6 +43,18 @@ test('a body that is no CreateBucketConfiguration answers 400 MalformedXML and m
   await fails(bucket.call('HEAD'), 404)
 })
 
+test('up to 50 tags are given to the bucket, more answer 400 BadRequest and make nothing', async () => {
+  const configuration = (count: number): string => {
+    const tags = Array.from({ length: count }, (_, at) => `<Tag><Key>k${at}</Key><Value>v</Value></Tag>`)
+    return `<CreateBucketConfiguration><Tags>${tags.join('')}</Tags></CreateBucketConfiguration>`
+  }
+  const bucket = s3.unmade()
+  await fails(bucket.call('PUT', { body: configuration(51) }), 400, 'BadRequest')
+  await fails(bucket.call('HEAD'), 404)
+  await succeeds(bucket.call('PUT', { body: configuration(50) }))
+  assert.equal((await succeeds(bucket.read('tagging'))).blocks('Tag').length, 50)
+})
+
 test('x-amz-bucket-object-lock-enabled makes a bucket with versions and locks', async () => {
   const bucket = await s3.bucket({ hasObjectLock: true })
   assert.equal((await succeeds(bucket.read('versioning'))).element('Status'), 'Enabled')

@@ -72,7 +72,8 @@ test('part numbers are from 1 to 10,000: others answer 400 InvalidArgument', asy
 test('a wrong Content-MD5 or checksum of a part answers 400 BadDigest', async () => {
   const bucket = await s3.bucket()
   const id = await bucket.begin('key', { 'x-amz-checksum-algorithm': 'CRC32' })
-  await fails(bucket.uploadPart('key', id, 1, 'x', { 'content-md5': md5('y') }), 400, 'BadDigest')
+  const md5s = { 'content-md5': md5('y'), 'x-amz-checksum-crc32': crc32('x') }
+  await fails(bucket.uploadPart('key', id, 1, 'x', md5s), 400, 'BadDigest')
   await fails(bucket.uploadPart('key', id, 1, 'x', { 'x-amz-checksum-crc32': crc32('y') }), 400, 'BadDigest')
 })
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Bucket } from './bucket.ts'
 import { fails, succeeds, type Answer } from './http.ts'
-import { crc32, md5Hex } from './sums.ts'
+import { composite, crc32, md5Hex } from './sums.ts'
 import { openEndpoint } from './target.ts'
 
 const s3 = await openEndpoint()
@@ -68,6 +68,48 @@ test('parts are told with number, size and checksum', async () => {
     ],
   )
   assert.equal(told.blocks('Part')[2]?.element('ChecksumCRC32'), crc32('c'))
+})
+
+test('a composite checksum is told with the number of parts, as HEAD tells it', async () => {
+  const bucket = await inParts()
+  const value = (await succeeds(attributes(bucket, 'Checksum'))).block('Checksum').element('ChecksumCRC32')
+  const parts = [Buffer.alloc(5 * 2 ** 20, 'a'), Buffer.alloc(5 * 2 ** 20, 'b'), Buffer.from('c')]
+  assert.equal(value, `${composite(crc32, parts.map(crc32))}-3`)
+  const head = await bucket.head('key', { 'x-amz-checksum-mode': 'ENABLED' })
+  assert.equal(head.header('x-amz-checksum-crc32'), value)
+})
+
+test('ListParts, UploadPart, GET and HEAD by part number and the attributes tell the same checksum of a part', async () => {
+  const bodies = [Buffer.alloc(5 * 2 ** 20, 'a'), Buffer.from('b')]
+  const [first = '', second = ''] = bodies.map(crc32)
+  for (const type of ['COMPOSITE', 'FULL_OBJECT']) {
+    const bucket = await s3.bucket()
+    const uploadId = await bucket.begin('key', { 'x-amz-checksum-algorithm': 'CRC32', 'x-amz-checksum-type': type })
+    const parts = []
+    for (const [at, body] of bodies.entries()) {
+      // Of a checksum of the full object the parts need none: the server computes and tells it.
+      const headers = type === 'COMPOSITE' ? { 'x-amz-checksum-crc32': crc32(body) } : {}
+      const put = await succeeds(bucket.uploadPart('key', uploadId, at + 1, body, headers))
+      assert.equal(put.header('x-amz-checksum-crc32'), crc32(body))
+      const checksum = `<ChecksumCRC32>${crc32(body)}</ChecksumCRC32>`
+      parts.push({ number: at + 1, etag: put.must('etag'), checksum })
+    }
+    const listed = await succeeds(bucket.call('GET', { key: 'key', query: { uploadId } }))
+    assert.deepEqual(listed.elements('ChecksumCRC32'), [first, second])
+    await succeeds(bucket.complete('key', uploadId, parts))
+    const told = (await succeeds(attributes(bucket, 'ObjectParts'))).block('ObjectParts')
+    assert.deepEqual(told.elements('ChecksumCRC32'), [first, second])
+    for (const [partNumber, value] of [
+      [1, first],
+      [2, second],
+    ] as const) {
+      for (const read of [bucket.get.bind(bucket), bucket.head.bind(bucket)]) {
+        const part = await succeeds(read('key', { 'x-amz-checksum-mode': 'ENABLED' }, { partNumber }), 206)
+        assert.equal(part.header('x-amz-checksum-crc32'), value)
+        assert.equal(part.header('x-amz-checksum-type'), type)
+      }
+    }
+  }
 })
 
 test('x-amz-max-parts and x-amz-part-number-marker page through the parts', async () => {

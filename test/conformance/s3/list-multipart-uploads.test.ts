@@ -48,6 +48,35 @@ test('key-marker with upload-id-marker pages, also through one key', async () =>
   assert.deepEqual(found, ids)
 })
 
+test('an upload-id-marker that is no id, or that of another key, answers 400 InvalidArgument', async () => {
+  const bucket = await s3.bucket()
+  await bucket.begin('a')
+  const other = await bucket.begin('b')
+  const list = (query: Record<string, string>) => bucket.call('GET', { query: { uploads: '', ...query } })
+  for (const marker of ['nothing', '0f8fad5b-d9cb-469f-a165-70867728950e', other]) {
+    const answer = await fails(list({ 'key-marker': 'a', 'upload-id-marker': marker }), 400, 'InvalidArgument')
+    assert.equal(answer.element('ArgumentName'), 'upload-id-marker')
+  }
+  // Without a key-marker it means nothing.
+  const all = await succeeds(list({ 'upload-id-marker': 'nothing' }))
+  assert.deepEqual(
+    all.blocks('Upload').flatMap((one) => one.elements('Key')),
+    ['a', 'b'],
+  )
+})
+
+test('whoever aborts the uploads of a page goes on with the next one', async () => {
+  const bucket = await s3.bucket()
+  const [first] = [await bucket.begin('a'), await bucket.begin('a'), await bucket.begin('b')]
+  await succeeds(bucket.call('DELETE', { key: 'a', query: { uploadId: first } }), 204)
+  const query = { uploads: '', 'key-marker': 'a', 'upload-id-marker': first }
+  const rest = await succeeds(bucket.call('GET', { query }))
+  assert.deepEqual(
+    rest.blocks('Upload').flatMap((one) => one.elements('Key')),
+    ['a', 'b'],
+  )
+})
+
 test('prefix filters, delimiter folds', async () => {
   const bucket = await s3.bucket()
   for (const key of ['a/1', 'a/2', 'b', 'c']) await bucket.begin(key)

@@ -133,12 +133,15 @@ test('the first rule that fits decides', async () => {
   })
 })
 
-test('an unknown method, two wildcards in an origin or in a header answer 400 InvalidRequest', async () => {
+test('an unknown method, two wildcards, and what is no name of a header answer 400 InvalidRequest', async () => {
   const bucket = await s3.bucket()
   const rules = [
     '<AllowedOrigin>*</AllowedOrigin><AllowedMethod>PATCH</AllowedMethod>',
     '<AllowedOrigin>http://*.a.*</AllowedOrigin><AllowedMethod>GET</AllowedMethod>',
     `${everyone}<AllowedHeader>*-*</AllowedHeader>`,
+    `${everyone}<AllowedHeader>two words</AllowedHeader>`,
+    `${everyone}<AllowedHeader>x(y)</AllowedHeader>`,
+    `${everyone}<AllowedHeader/>`,
     `${everyone}<ExposeHeader>*</ExposeHeader>`,
   ]
   for (const rule of rules) await fails(bucket.configure('cors', cors(rule)), 400, 'InvalidRequest')

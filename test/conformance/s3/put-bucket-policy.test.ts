@@ -1,5 +1,6 @@
 /** Operations: PutBucketPolicy, GetBucketPolicy, DeleteBucketPolicy, GetBucketPolicyStatus. */
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import type { Bucket } from './bucket.ts'
 import { eventually, fails, succeeds, type Answer } from './http.ts'
@@ -66,6 +67,17 @@ test('a policy opens a prefix to everyone, and nothing else [policy-public]', as
   await fails(bucket.call('GET', { signing: 'anonymous' }), 403, 'AccessDenied')
   await succeeds(bucket.call('DELETE', { query: 'policy' }), 204)
   await eventually(() => fails(bucket.call('GET', { key: 'open/a', signing: 'anonymous' }), 403, 'AccessDenied'))
+})
+
+test('a write without credentials is held to its x-amz-content-sha256, whatever its form', async () => {
+  const bucket = await s3.bucket()
+  await opened(bucket, { Effect: 'Allow', Principal: '*', Action: 's3:PutObject', Resource: `${itself(bucket)}/*` })
+  const put = (hash: string) =>
+    bucket.call('PUT', { key: 'open', body: 'x', signing: 'anonymous', headers: { 'x-amz-content-sha256': hash } })
+  await eventually(() => succeeds(put(createHash('sha256').update('x').digest('hex'))))
+  for (const hash of ['ab'.repeat(32), 'incorrect_hash', 'STREAMING-SOMETHING-NEW']) {
+    await fails(put(hash), 400, 'XAmzContentSHA256Mismatch')
+  }
 })
 
 test('an absent key answers 403 to who may not list, 404 to who may', async () => {

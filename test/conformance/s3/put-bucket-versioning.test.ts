@@ -34,11 +34,35 @@ test('while suspended, writes replace the version null and leave the others', as
   const bucket = await s3.bucket({ isVersioned: true })
   const kept = (await bucket.put('key', 'kept')).must('x-amz-version-id')
   await bucket.setVersioning('Suspended')
-  await bucket.hold('key', 'first')
-  await bucket.hold('key', 'second')
+  for (const body of ['first', 'second']) {
+    assert.equal((await succeeds(bucket.put('key', body))).header('x-amz-version-id'), undefined)
+  }
   const listed = await bucket.versions()
   assert.deepEqual(listed.elements('VersionId'), ['null', kept])
   assert.equal((await bucket.get('key', {}, { versionId: kept })).text, 'kept')
+})
+
+test('while suspended, writes of every kind tell no version, reads and deletes tell the version null', async () => {
+  const bucket = await s3.bucket({ isVersioned: true })
+  const kept = await bucket.put('source', 'kept')
+  const versionId = kept.must('x-amz-version-id')
+  await bucket.setVersioning('Suspended')
+  const copied = await succeeds(bucket.copy(`source?versionId=${versionId}`, 'copy'))
+  assert.equal(copied.header('x-amz-version-id'), undefined)
+  assert.equal(copied.header('x-amz-copy-source-version-id'), versionId)
+  const id = await bucket.begin('parts')
+  const completed = await succeeds(bucket.complete('parts', id, [await bucket.part('parts', id, 1, 'x')]))
+  assert.equal(completed.header('x-amz-version-id'), undefined)
+  const repeated = await succeeds(bucket.complete('parts', id, [{ number: 1, etag: '"x"' }]))
+  assert.equal(repeated.header('x-amz-version-id'), undefined)
+  for (const key of ['copy', 'parts']) {
+    assert.equal((await succeeds(bucket.head(key))).header('x-amz-version-id'), 'null')
+    const tags = '<Tagging><TagSet><Tag><Key>a</Key><Value>b</Value></Tag></TagSet></Tagging>'
+    const tagged = await succeeds(bucket.configureObject(key, 'tagging', tags))
+    assert.equal(tagged.header('x-amz-version-id'), 'null')
+    const deleted = await succeeds(bucket.delete(key), 204)
+    assert.deepEqual([deleted.header('x-amz-delete-marker'), deleted.header('x-amz-version-id')], ['true', 'null'])
+  }
 })
 
 test('a document without Status answers 400 IllegalVersioningConfigurationException', async () => {

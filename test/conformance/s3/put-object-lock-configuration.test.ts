@@ -63,6 +63,12 @@ test('a bucket with versions can be given locks later, one without cannot: 409 I
   await fails(plain.configure('object-lock', configuration('')), 409, 'InvalidBucketState')
 })
 
+test('no document at all answers 400 MissingRequestBodyError', async () => {
+  const bucket = await s3.bucket({ hasObjectLock: true })
+  await fails(bucket.configure('object-lock', ''), 400, 'MissingRequestBodyError')
+  await fails(bucket.call('PUT', { query: 'object-lock' }), 400, 'MissingRequestBodyError')
+})
+
 test('days and years at once, no mode, another mode or another state answer 400 MalformedXML', async () => {
   const bucket = await s3.bucket({ hasObjectLock: true })
   const wrong = [
