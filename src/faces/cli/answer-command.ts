@@ -13,6 +13,7 @@ import { Failure, failures } from '../../model/failure.ts'
 import { fieldAt } from '../../model/resource.ts'
 import { isRecord, type Json, type Value } from '../../model/value.ts'
 import type { Behaviour } from '../../core/behaviour.ts'
+import { flagArgument } from '../../core/flag-argument.ts'
 import type { RestReply, RestRequest } from '../rest/answer.ts'
 import { parseJson } from '../rest/json.ts'
 import { type Meaning, underscored } from './names.ts'
@@ -30,8 +31,10 @@ const WAIT_SECONDS = 120
 
 /** Arguments of pages, which go on as they are where the command has one collection. */
 const PAGING = new Set(['max_records', 'offset', 'start'])
-/** Arguments that are taken and change nothing here. */
-const IGNORED = new Set(['privilege_level', 'pretty', 'expand', 'return_records', 'return_timeout'])
+/** Whether names in `fields` that the command does not know are skipped, as in the REST interface. */
+const LENIENT = 'ignore_unknown_fields'
+/** Arguments that filter nothing. */
+const IGNORED = new Set(['privilege_level', 'pretty', 'expand', 'return_records', 'return_timeout', LENIENT])
 
 export async function answerCommand(
   ask: Ask,
@@ -317,8 +320,14 @@ class Asked {
     const { names: known, resource } = source
     // Of what there is one of, nothing else would say what it is.
     const wanted = new Map<string, Meaning>(resource.isSingleton && asked.length === 0 ? known.all : known.keys)
-    for (const name of asked) wanted.set(underscored(name), this.#meaning(source, name))
+    for (const name of this.#isLenient() ? asked.filter((one) => known.meaningOf(one) !== undefined) : asked) {
+      wanted.set(underscored(name), this.#meaning(source, name))
+    }
     return [...wanted]
+  }
+
+  #isLenient(): boolean {
+    return flagArgument(Object.fromEntries(this.#query), LENIENT)
   }
 
   #filters(source: Source, query = this.#query): Filters {

@@ -182,3 +182,77 @@ test('who may not see something by its path does not see it by its command', asy
   assert.equal(refused.status, 403)
   await cluster.close()
 })
+
+test('names in fields that nothing has are skipped where the caller asks for that, and filters never are', async () => {
+  const cluster = await startTestCluster()
+  const [volume] = await show(cluster, 'volume?fields=size,colour&ignore_unknown_fields=true&volume=vol1')
+  assert.deepEqual(Object.keys(volume ?? {}), ['vserver', 'volume', 'size'])
+  assert.deepEqual(await show(cluster, 'vserver?fields=colour&ignore_unknown_fields=true'), [
+    { vserver: 'svm1' },
+    { vserver: 'holdfast' },
+  ])
+  for (const query of [
+    'fields=colour&ignore_unknown_fields=false',
+    'fields=size&ignore_unknown_fields=perhaps',
+    'colour=red&ignore_unknown_fields=true',
+  ]) {
+    assert.equal((await cluster.call('GET', `${CLI}/volume?${query}`)).status, 400, query)
+  }
+  await cluster.close()
+})
+
+test('workloads tell the limits of their policy', async () => {
+  const cluster = await startTestCluster()
+  const svm = { name: 'svm1' }
+  const policy = { name: 'gold', svm, fixed: { max_throughput_iops: 1000, min_throughput_iops: 100 } }
+  assert.ok((await cluster.call('POST', '/api/storage/qos/policies?return_timeout=15', policy)).status < 300)
+  const vol1 = await cluster.uuidOf('/api/storage/volumes', 'vol1')
+  const set = await cluster.call('PATCH', `/api/storage/volumes/${vol1}?return_timeout=15`, {
+    qos: { policy: { name: 'gold' } },
+  })
+  assert.equal(set.status, 200)
+  const fields = 'class,is_adaptive,max_throughput,min_throughput,policy_group,wid,volume'
+  const shown = await show(cluster, `qos/workload?fields=${fields}&volume=vol1`)
+  assert.equal(shown.length, 1)
+  const { wid, workload, ...rest } = shown[0] ?? {}
+  assert.equal(workload, `vol1-wid${Number(wid)}`)
+  assert.deepEqual(rest, {
+    vserver: 'svm1',
+    class: 'user_defined',
+    is_adaptive: false,
+    max_throughput: '1000IOPS',
+    min_throughput: '100IOPS',
+    policy_group: 'gold',
+    volume: 'vol1',
+  })
+  const [without] = await show(cluster, `qos/workload?fields=${fields}&volume=svm1_s3_root`)
+  assert.deepEqual([without?.['class'], without?.['max_throughput']], ['autovolume', undefined])
+  await cluster.close()
+})
+
+test('commands of hardware and protocols that are not here show nothing, and those of settings what is set', async () => {
+  const cluster = await startTestCluster()
+  for (const command of ['volume/snaplock', 'storage/failover?possible=!true&fields=mode&mode=ha']) {
+    assert.deepEqual(await show(cluster, command), [], command)
+  }
+  assert.deepEqual(await show(cluster, 'storage/failover?fields=mode'), [{ node: 'node1', mode: 'non_ha' }])
+  assert.deepEqual(await show(cluster, 'vserver?fields=operational_state'), [
+    { vserver: 'svm1', operational_state: 'running' },
+    { vserver: 'holdfast', operational_state: 'running' },
+  ])
+  const made = await cluster.call('POST', '/api/security/certificates', {
+    name: 'shown',
+    type: 'server',
+    common_name: 'a.example.com',
+  })
+  assert.equal(made.status, 201)
+  const [certificate] = await show(
+    cluster,
+    'security/certificate?fields=cert_name,expiration,public_cert,serial,type,uuid&cert_name=shown',
+  )
+  assert.equal(certificate?.['type'], 'server')
+  assert.ok(!Number.isNaN(Date.parse(asText(certificate?.['expiration']))))
+  assert.match(asText(certificate?.['public_cert']), /BEGIN CERTIFICATE/)
+  assert.match(asText(certificate?.['serial']), /^[0-9A-Fa-f]+$/)
+  await cluster.close()
+})

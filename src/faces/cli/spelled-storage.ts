@@ -54,6 +54,7 @@ export const NODE: Names = {
 /** `storage failover`: one node has no partner. */
 export const FAILOVER: Names = {
   node: 'name',
+  mode: always('non_ha'),
   possible: never(flag()),
   takeover_of_possible: never(flag()),
   partner_name: never(),
@@ -94,6 +95,38 @@ export const FIXED_QOS: Names = {
 }
 
 const limit = (given: unknown, none: string) => (typeof given === 'string' && given !== 'none' ? given : none)
+
+/** A limit of the policy that a workload names; nothing where it names none, or one without that limit. */
+function limitOfPolicy(path: 'max_throughput' | 'min_throughput'): Phrase {
+  return {
+    from: ['policy.uuid'],
+    kind: text(),
+    sees: 'storage/qos/policies?fields=uuid,fixed,adaptive&max_records=10000',
+    show: (at, policies) => {
+      const policy = policies.find((one) => memberOf(one, 'uuid') === at('policy.uuid'))
+      return memberOf(policy, 'fixed', path)
+    },
+  }
+}
+
+/** `qos workload`. */
+export const WORKLOAD: Names = {
+  class: 'workload_class',
+  policy_group: 'policy.name',
+  is_adaptive: {
+    from: ['policy.uuid'],
+    kind: flag(),
+    sees: 'storage/qos/policies?fields=uuid,fixed,adaptive&max_records=10000',
+    show: (at, policies) => {
+      const policy = policies.find((one) => memberOf(one, 'uuid') === at('policy.uuid'))
+      return memberOf(policy, 'adaptive') !== undefined
+    },
+  },
+  max_throughput: limitOfPolicy('max_throughput'),
+  min_throughput: limitOfPolicy('min_throughput'),
+  lun: never(),
+  file: never(),
+}
 
 const perTerabyte = (path: string): Phrase => ({
   ...said(path, text(), (value) => (typeof value === 'number' ? `${value}IOPS/TB` : value)),

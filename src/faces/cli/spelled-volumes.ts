@@ -137,3 +137,13 @@ export const AUTODELETE: Readonly<Record<string, Meaning>> = {
   target_free_space: 'space.snapshot.autodelete.target_free_space',
   prefix: 'space.snapshot.autodelete.prefix',
 }
+
+/** `volume snaplock`: volumes that lock files, of which there are none. Objects are locked by their buckets. */
+export const SNAPLOCK: Readonly<Record<string, Meaning>> = {
+  volume: 'name',
+  type: 'snaplock.type',
+  autocommit_period: never(),
+  default_retention_period: never(),
+  maximum_retention_period: never(),
+  minimum_retention_period: never(),
+}

@@ -22,8 +22,9 @@ import {
   QTREE,
   SHELF,
   SNAPSHOT_POLICY,
+  WORKLOAD,
 } from './spelled-storage.ts'
-import { AUTODELETE, EFFICIENCY_STAT, FOOTPRINT, VOLUME } from './spelled-volumes.ts'
+import { AUTODELETE, EFFICIENCY_STAT, FOOTPRINT, SNAPLOCK, VOLUME } from './spelled-volumes.ts'
 
 export interface Spelling {
   /** `volume snapshot`. */
@@ -58,13 +59,20 @@ const INTERFACE = {
   is_home: 'location.is_home',
 }
 
-const SVM = { vserver: 'name', aggr_list: 'aggregates.name', type: always('data'), admin_state: 'state' }
+const SVM = {
+  vserver: 'name',
+  aggr_list: 'aggregates.name',
+  type: always('data'),
+  admin_state: 'state',
+  operational_state: 'state',
+}
 /** The cluster as the SVM that it is administered by. Of what there is one of, fields are no filters. */
 const ADMIN_SVM = {
   vserver: asFilter('name'),
   uuid: asFilter('uuid'),
   type: always('admin'),
   state: always('running'),
+  operational_state: always('running'),
 }
 
 /** `security ssl`: the certificate that the management interface shows, where it was given one. */
@@ -81,6 +89,14 @@ const SSL: Readonly<Record<string, Meaning>> = {
   },
 }
 
+/** `security certificate`. */
+const CERTIFICATE = {
+  cert_name: 'name',
+  expiration: 'expiry_time',
+  public_cert: 'public_certificate',
+  serial: 'serial_number',
+}
+
 function asFilter(path: string) {
   return said(path, text(), (value) => value)
 }
@@ -90,6 +106,7 @@ export const spellings: readonly Spelling[] = [
   { command: 'volume efficiency stat', type: 'storage/volumes', names: { ...VOLUME, ...EFFICIENCY_STAT } },
   { command: 'volume footprint', type: 'storage/volumes', names: { ...VOLUME, ...FOOTPRINT } },
   { command: 'volume snapshot autodelete', type: 'storage/volumes', names: AUTODELETE },
+  { command: 'volume snaplock', type: 'storage/volumes', names: SNAPLOCK, where: { type: '!non_snaplock' } },
   { command: 'vserver', type: 'svm/svms', names: SVM, also: [{ type: 'cluster', names: ADMIN_SVM }] },
   { command: 'aggr', type: 'storage/aggregates', names: AGGREGATE },
   // About what is kept in other tiers, which is nothing.
@@ -121,7 +138,7 @@ export const spellings: readonly Spelling[] = [
     names: ADAPTIVE_QOS,
     where: { peak_iops: '!null' },
   },
-  { command: 'qos workload', type: 'storage/qos/workloads', names: { class: 'workload_class' } },
+  { command: 'qos workload', type: 'storage/qos/workloads', names: WORKLOAD },
   { command: 'network port', type: 'network/ethernet/ports', names: PORT },
   {
     command: 'network port ifgrp',
@@ -145,6 +162,7 @@ export const spellings: readonly Spelling[] = [
   { command: 'cluster identity', type: 'cluster', names: { name: 'name' } },
   { command: 'cluster time-service ntp server', type: 'cluster/ntp/servers' },
   { command: 'security login', type: 'security/accounts', names: { user_or_group_name: 'name', role: 'role.name' } },
+  { command: 'security certificate', type: 'security/certificates', names: CERTIFICATE },
   { command: 'security ssl', type: 'cluster', names: SSL },
   { command: 'event log', type: 'support/ems/events' },
   { command: 'vserver fpolicy policy', type: 'protocols/fpolicy/{svm.uuid}/policies', names: FPOLICY_POLICY },
