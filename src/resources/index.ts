@@ -101,6 +101,21 @@ import { serverBuckets } from './svm/svms/object-store/servers/buckets.ts'
 import { servers } from './svm/svms/object-store/servers.ts'
 import { security } from './security.ts'
 import { withoutRecords } from './without-records.ts'
+import { clusterSoftware } from './cluster/software.ts'
+import { switchPorts } from './network/ethernet/switch-ports.ts'
+import { chassisParts, controllerParts, healthSubsystems } from './private/cli/system/hardware.ts'
+import { bucketPolicyStatements } from './private/cli/vserver/bucket-policy.ts'
+import { alerts } from './private/support/alerts.ts'
+import { kerberosInterfaces } from './protocols/nfs/kerberos-interfaces.ts'
+import { igroups } from './protocols/san/igroups.ts'
+import { iscsiCredentials, iscsiServices } from './protocols/san/iscsi.ts'
+import { vscan } from './protocols/vscan.ts'
+import { securitySsh } from './security/ssh.ts'
+import { snapmirrorPolicies } from './snapmirror/policies.ts'
+import { snapmirrorRelationships } from './snapmirror/relationships.ts'
+import { storageCluster } from './storage/cluster.ts'
+import { luns } from './storage/luns.ts'
+import { namespaces } from './storage/namespaces.ts'
 import { svms } from './svm/svms.ts'
 
 export const behaviours: readonly Behaviour[] = [
@@ -207,5 +222,23 @@ export const behaviours: readonly Behaviour[] = [
   autosupport,
   autoUpdate,
   security,
+  securitySsh,
+  clusterSoftware,
+  storageCluster,
+  bucketPolicyStatements,
+  snapmirrorPolicies,
+  snapmirrorRelationships,
+  luns,
+  namespaces,
+  igroups,
+  iscsiServices,
+  iscsiCredentials,
+  vscan,
+  kerberosInterfaces,
+  switchPorts,
+  alerts,
+  healthSubsystems,
+  controllerParts,
+  chassisParts,
   ...withoutRecords,
 ]

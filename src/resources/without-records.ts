@@ -80,7 +80,7 @@ export const withoutRecords: readonly Behaviour[] = [
     'shelf',
     'Shelves of disks.',
     'uid',
-    'name id serial_number model module_type state manufacturer.name disk_count# connection_type',
+    'name id serial_number model module_type state manufacturer.name disk_count# connection_type local?',
   ),
   empty(
     '/storage/flexcache/flexcaches',

@@ -181,9 +181,35 @@ export const askedCommands: readonly AskedCommand[] = [
   {
     asker: 'plugin Health',
     path: 'storage/failover',
-    labels: ['possible', 'partner_name', 'state_description', 'partner_state'],
+    labels: ['mode', 'possible', 'partner_name', 'state_description', 'partner_state'],
     unknown: ['possible', 'partner_name', 'partner_state'],
     filters: { possible: '!true' },
+  },
+  {
+    asker: 'SVM',
+    path: 'vserver',
+    labels: ['anti_ransomware_default_volume_state', 'operational_state', 'type', 'uuid', 'vserver'],
+  },
+  {
+    asker: 'QosWorkload',
+    path: 'qos/workload',
+    labels: ['class', 'is_adaptive', 'max_throughput', 'policy_group', 'uuid', 'volume', 'vserver', 'wid', 'workload'],
+  },
+  {
+    asker: 'SecurityCert',
+    path: 'security/certificate',
+    labels: ['cert_name', 'expiration', 'public_cert', 'serial', 'type', 'uuid'],
+  },
+  {
+    asker: 'OntapS3Policy',
+    path: 'vserver/object-store-server/bucket/policy',
+    labels: ['action', 'bucket', 'effect', 'index', 'principal', 'resource', 'vserver'],
+  },
+  {
+    asker: 'SVM',
+    path: 'vserver/cifs/server/security',
+    labels: ['lm_compatibility_level', 'vserver'],
+    isEmpty: true,
   },
   {
     asker: 'Qtree',
@@ -239,18 +265,19 @@ export const askedCommands: readonly AskedCommand[] = [
 ]
 
 /** Commands about what no cluster here has. It takes "no such command" as the sign that there is nothing to poll. */
+/** Commands about what no cluster here has: each shows nothing. */
 export const commandsOfNothing: readonly AskedCommand[] = [
+  { asker: 'Lun', path: 'lun', labels: ['lun', 'node', 'path', 'qtree', 'serial_hex', 'state', 'volume', 'vserver'] },
   { asker: 'Shelf', path: 'storage/shelf', labels: ['serial_number', 'op_status'] },
+  { asker: 'plugin Health', path: 'storage/shelf', labels: ['error_type', 'error_severity', 'error_text'] },
+  { asker: 'SnapMirror', path: 'snapmirror', labels: ['relationship_id', 'destination_path', 'state', 'healthy'] },
+  { asker: 'Subsystem', path: 'system/health/subsystem', labels: ['health', 'outstanding_alert_count', 'subsystem'] },
+  { asker: 'Fru', path: 'system/controller/fru', labels: ['fru_name', 'node', 'serial_number', 'status', 'subsystem'] },
   {
     asker: 'plugin Sensor',
     path: 'system/chassis/fru',
     labels: ['fru-name', 'type', 'status', 'connected-nodes', 'num-nodes'],
     filters: { type: 'psu' },
   },
-  { asker: 'plugin Health', path: 'storage/shelf', labels: ['error_type', 'error_severity', 'error_text'] },
-  {
-    asker: 'SnapMirror',
-    path: 'snapmirror',
-    labels: ['relationship_id', 'destination_path', 'source_vserver', 'state', 'healthy'],
-  },
+  { asker: 'VolumeSnaplock', path: 'volume/snaplock', labels: ['autocommit_period', 'type', 'volume', 'vserver'] },
 ]

@@ -108,6 +108,7 @@ async function fill({ product, rest }: Poller, hasTags: boolean): Promise<void> 
     svm,
     clone: { parent_volume: { name: 'busy1' }, parent_snapshot: { name: 'snap1' }, is_flexclone: true },
   })
+  await make('security/certificates', { svm, type: 'server', common_name: 'svm1.example.com' })
   await make('storage/qtrees', { name: 'tree1', svm, volume: { name: 'busy1' } })
   const s3 = { url: product.s3Http ?? '' }
   for (const request of [
@@ -120,4 +121,11 @@ async function fill({ product, rest }: Poller, hasTags: boolean): Promise<void> 
     const { status } = await send(s3, method, target, ...(body === undefined ? [] : [{ body }]))
     assert.equal(status, 200, `${method} ${target}`)
   }
+  const [bucket] = recordsOf((await rest.get('/api/protocols/s3/buckets?name=bucket1&fields=uuid,svm.uuid')).body)
+  const statement = { effect: 'allow', actions: ['GetObject'], principals: ['demo'], resources: ['bucket1/*'] }
+  await make(
+    `protocols/s3/buckets/${asText(bucket?.['svm']?.['uuid'])}/${asText(bucket?.['uuid'])}`,
+    { policy: { statements: [statement] } },
+    'PATCH',
+  )
 }

@@ -1,3 +1,5 @@
+import { keyPerf } from './polls-keyperf.ts'
+
 /**
  * What NetApp Harvest asks of paths of the public interface: by the templates of its collectors `Rest` and `KeyPerf` that
  * are on as they come, by some that are commented out, and by the plugins of these. Taken from its sources; what is said
@@ -34,18 +36,6 @@ export interface Poll {
   /** By the oldest release whose pollers send it. */
   readonly since?: string
 }
-
-const ops = ['read', 'write', 'other', 'total']
-const raw = (figure: string, words: readonly string[] = ops) => words.map((of) => `statistics.${figure}_raw.${of}`)
-const OPERATIONS = [...raw('iops'), ...raw('latency'), ...raw('throughput')].join(' ')
-const MEASURED = {
-  times: 'statistics.timestamp',
-  hidden: 'statistics',
-  filters: ['statistics.timestamp=!"-"'],
-} as const
-const NFS_OPERATIONS = ['access', 'getattr', 'lookup', 'read', 'setattr', 'write']
-  .flatMap((of) => [`statistics.nfs_ops_raw.${of}.count`, `statistics.nfs_ops_raw.${of}.total_time`])
-  .join(' ')
 
 const rest: readonly Poll[] = [
   {
@@ -103,7 +93,12 @@ const rest: readonly Poll[] = [
     labels: 'cluster.name cron name scope type',
     absent: 'interval svm.name',
   },
-  { of: 'Rest ClusterSoftware', path: 'cluster/software', labels: 'status_details', isUnknown: true },
+  {
+    of: 'Rest ClusterSoftware',
+    path: 'cluster/software',
+    labels: 'status_details update_details validation_results',
+  },
+  { of: 'Rest ClusterStorage', path: 'storage/cluster', numbers: 'block_storage.available', hidden: 'block_storage' },
   {
     of: 'Rest Disk',
     path: 'storage/disks',
@@ -143,10 +138,27 @@ const rest: readonly Poll[] = [
       'ipspace.name location.home_node.name location.home_port.name location.is_home location.node.name location.port.name services state subnet.name',
   },
   { of: 'Rest Health', path: 'cluster', keys: 'uuid', labels: 'name' },
-  { of: 'Rest Lun', path: 'storage/luns', labels: 'name', isUnknown: true },
+  { of: 'Rest Lun', path: 'storage/luns', labels: 'name', isEmpty: true },
   { of: 'Rest Mediator', path: 'cluster/mediators', keys: 'uuid', labels: 'ip_address reachable', isEmpty: true },
   { of: 'Rest MetroclusterCheck', path: 'cluster/metrocluster/diagnostics', labels: 'node', isUnknown: true },
-  { of: 'Rest Namespace', path: 'storage/namespaces', labels: 'name', isUnknown: true },
+  {
+    of: 'Rest Namespace',
+    path: 'storage/namespaces',
+    keys: 'uuid',
+    labels:
+      'location.node.name location.volume.name name os_type status.read_only status.state subsystem_map.nsid svm.name',
+    numbers: 'space.block_size space.size space.used',
+    hidden: 'subsystem_map',
+    isEmpty: true,
+  },
+  {
+    of: 'Rest IGroup',
+    path: 'protocols/san/igroups',
+    keys: 'uuid',
+    labels: 'connectivity_tracking.connection_state initiators name os_type protocol svm.name',
+    isEmpty: true,
+  },
+  { of: 'Rest Vscan', path: 'protocols/vscan', keys: 'svm.name', labels: 'scanner_pools', isEmpty: true },
   {
     of: 'Rest NetPort',
     path: 'network/ethernet/ports',
@@ -227,7 +239,14 @@ const rest: readonly Poll[] = [
     times: 'expiry_time',
   },
   { of: 'Rest SecurityLogin', path: 'security/login/messages', keys: 'uuid', labels: 'banner scope svm.name' },
-  { of: 'Rest SecuritySsh', path: 'security/ssh/svms', keys: 'svm.uuid', labels: 'ciphers svm.name', isEmpty: true },
+  { of: 'Rest SecuritySsh', path: 'security/ssh', labels: 'ciphers mac_algorithms max_instances' },
+  {
+    of: 'Rest SecuritySsh, SVMs',
+    path: 'security/ssh/svms',
+    keys: 'svm.uuid',
+    labels: 'ciphers svm.name',
+    isEmpty: true,
+  },
   {
     of: 'Rest Sensor',
     path: 'cluster/sensors',
@@ -239,10 +258,17 @@ const rest: readonly Poll[] = [
     of: 'Rest Shelf',
     path: 'storage/shelves',
     keys: 'serial_number',
-    labels: 'manufacturer.name model module_type name state',
+    labels: 'local manufacturer.name model module_type name state',
+    filters: ['local=true'],
     isEmpty: true,
   },
-  { of: 'Rest SnapMirrorPolicy', path: 'snapmirror/policies', labels: 'name', isUnknown: true },
+  {
+    of: 'Rest SnapMirrorPolicy',
+    path: 'snapmirror/policies',
+    keys: 'uuid',
+    labels: 'comment name scope svm.name transfer_schedule.name type',
+    isEmpty: true,
+  },
   {
     of: 'Rest SnapshotPolicy',
     path: 'storage/snapshot-policies',
@@ -279,7 +305,13 @@ const rest: readonly Poll[] = [
   { of: 'Rest Lock', path: 'protocols/locks', labels: 'state', isUnknown: true },
   { of: 'Rest NDMPSession', path: 'protocols/ndmp/sessions', labels: 'id', isUnknown: true },
   { of: 'Rest NFSClients', path: 'protocols/nfs/connected-clients', labels: 'protocol', isUnknown: true },
-  { of: 'Rest EthernetSwitchPort', path: 'network/ethernet/switch/ports', labels: 'name', isUnknown: true },
+  {
+    of: 'Rest EthernetSwitchPort',
+    path: 'network/ethernet/switch/ports',
+    keys: 'identity.name switch.name',
+    labels: 'configured identity.type isl speed state',
+    isEmpty: true,
+  },
 ]
 
 const plugins: readonly Omit<Poll, 'isPlugin'>[] = [
@@ -331,7 +363,7 @@ const plugins: readonly Omit<Poll, 'isPlugin'>[] = [
     labels: 'node message source',
     filters: ['message.severity=emergency|notice', 'time=>=1700000000'],
   },
-  { of: 'Health, alerts', path: 'private/support/alerts', filters: ['suppress=false'], isUnknown: true },
+  { of: 'Health, alerts', path: 'private/support/alerts', filters: ['suppress=false'], isEmpty: true },
   {
     of: 'Volume, disks that encrypt',
     path: 'storage/disks',
@@ -355,112 +387,16 @@ const plugins: readonly Omit<Poll, 'isPlugin'>[] = [
   },
   { of: 'SecurityAccount', path: 'security/accounts', labels: 'name owner.name applications' },
   { of: 'SVM, FPolicy', path: 'protocols/fpolicy', labels: 'svm.name policies.enabled policies.name', isEmpty: true },
-  { of: 'SVM, Kerberos', path: 'protocols/nfs/kerberos/interfaces', labels: 'svm.name enabled', isUnknown: true },
-  { of: 'SVM, iSCSI', path: 'protocols/san/iscsi/services', labels: 'svm.name enabled', isUnknown: true },
-  { of: 'SVM, CHAP', path: 'protocols/san/iscsi/credentials', labels: 'svm.name', isUnknown: true },
+  { of: 'SVM, Kerberos', path: 'protocols/nfs/kerberos/interfaces', labels: 'svm.name enabled', isEmpty: true },
+  { of: 'SVM, iSCSI', path: 'protocols/san/iscsi/services', labels: 'svm.name enabled', isEmpty: true },
+  {
+    of: 'SVM, CHAP',
+    path: 'protocols/san/iscsi/credentials',
+    labels: 'authentication_type svm.name',
+    isEmpty: true,
+  },
   { of: 'SnapMirror, peers', path: 'svm/peers', labels: 'name peer.svm.name', isEmpty: true },
   { of: 'Node, AutoSupport', path: 'cluster/nodes', labels: 'serial_number system_id' },
-]
-
-/** The templates of this collector are for releases from 9.15 on, but for those of volumes. */
-const since = '9.15.1'
-
-const keyPerf: readonly Poll[] = [
-  {
-    of: 'KeyPerf Aggregate',
-    path: 'storage/aggregates',
-    keys: 'uuid',
-    labels: 'name node.name statistics.status',
-    numbers: OPERATIONS,
-    ...MEASURED,
-    since,
-  },
-  {
-    of: 'KeyPerf CIFSvserver',
-    path: 'protocols/cifs/services',
-    keys: 'svm.uuid',
-    labels: 'svm.name statistics.status',
-    ...MEASURED,
-    isEmpty: true,
-    since,
-  },
-  {
-    of: 'KeyPerf Cluster',
-    path: 'cluster',
-    keys: 'uuid',
-    labels: 'statistics.status',
-    numbers: OPERATIONS,
-    ...MEASURED,
-    since,
-  },
-  {
-    of: 'KeyPerf LIF',
-    path: 'network/ip/interfaces',
-    keys: 'uuid',
-    labels: 'location.node.name location.port.name name statistics.status svm.name',
-    numbers: raw('throughput', ['read', 'write', 'total']).join(' '),
-    ...MEASURED,
-    since,
-  },
-  ...['v3', 'v4', 'v41'].map((version): Poll => ({
-    of: `KeyPerf NFS${version}`,
-    path: 'protocols/nfs/services',
-    keys: 'svm.uuid',
-    labels: `svm.name statistics.${version}.status statistics.${version}.iops_raw.total`,
-    times: `statistics.${version}.timestamp`,
-    hidden: `statistics.${version}`,
-    filters: [`statistics.${version}.timestamp=!"-"`],
-    isEmpty: true,
-    since,
-  })),
-  {
-    of: 'KeyPerf SystemNode',
-    path: 'cluster/nodes',
-    keys: 'uuid',
-    labels: 'name statistics.status',
-    numbers: 'statistics.processor_utilization_raw statistics.processor_utilization_base',
-    ...MEASURED,
-    since,
-  },
-  {
-    of: 'KeyPerf Volume',
-    path: 'storage/volumes',
-    keys: 'name svm.name',
-    labels: 'statistics.status style',
-    numbers: OPERATIONS,
-    absent: NFS_OPERATIONS,
-    ...MEASURED,
-    filters: [...MEASURED.filters, 'style=!flexgroup'],
-  },
-  {
-    of: 'KeyPerf Volume, parts',
-    path: 'storage/volumes',
-    keys: 'name svm.name',
-    labels: 'statistics.status style',
-    ...MEASURED,
-    filters: [...MEASURED.filters, 'is_constituent=true'],
-    isEmpty: true,
-  },
-  {
-    of: 'KeyPerf Qtree',
-    path: 'storage/qtrees',
-    keys: 'name svm.name volume.name',
-    labels: 'statistics.status',
-    numbers: OPERATIONS,
-    ...MEASURED,
-    filters: ['name=!""', ...MEASURED.filters],
-    since,
-  },
-  {
-    of: 'KeyPerf OntapS3SVM',
-    path: 'protocols/s3/services',
-    keys: 'svm.name',
-    labels: 'name statistics.status',
-    numbers: OPERATIONS,
-    ...MEASURED,
-    filters: [],
-    since,
-  },
 ]
 
 export const harvestPolls: readonly Poll[] = [
@@ -469,7 +405,7 @@ export const harvestPolls: readonly Poll[] = [
   ...keyPerf,
 ]
 
-/** What the documentation of Harvest has a role of its own read, and nothing else. */
+/** What a role of its own may read: what its documentation lists, and storage/cluster, which it was seen to ask. */
 export const harvestReads: readonly string[] = [
   'cloud/targets cluster cluster/counter/tables cluster/mediators cluster/metrocluster/diagnostics cluster/nodes',
   'cluster/ntp/servers cluster/peers cluster/sensors name-services/ldap name-services/nis network/ethernet/ports',
@@ -477,7 +413,7 @@ export const harvestReads: readonly string[] = [
   'security/accounts security/audit/destinations security/certificates security/login/messages security/ssh',
   'snapmirror/relationships snapmirror/policies storage/aggregates storage/disks storage/flexcache/flexcaches',
   'storage/luns storage/namespaces storage/qtrees storage/qos/policies storage/qos/workloads storage/quota/reports',
-  'storage/shelves storage/snapshot-policies storage/volumes support/auto-update support/autosupport',
+  'storage/cluster storage/shelves storage/snapshot-policies storage/volumes support/auto-update support/autosupport',
   'support/ems/destinations support/ems/events support/ems/messages svm/peers svm/svms private/cli',
   'private/support/alerts',
 ].flatMap((line) => line.split(' '))

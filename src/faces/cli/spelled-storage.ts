@@ -186,3 +186,22 @@ export const SHELF: Names = {
   error_severity: never(),
   error_text: never(),
 }
+
+export const LUN: Names = {
+  lun: 'location.logical_unit',
+  path: 'name',
+  volume: 'location.volume.name',
+  qtree: 'location.qtree.name',
+  node: 'location.node.name',
+  size: 'space.size',
+  size_used: 'space.used',
+  serial: 'serial_number',
+  serial_hex: 'serial_number_hex',
+  state: 'status.state',
+}
+
+export const SNAPMIRROR: Names = {
+  source_path: 'source.path',
+  destination_path: 'destination.path',
+  relationship_id: 'uuid',
+}

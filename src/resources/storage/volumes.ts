@@ -8,6 +8,7 @@ import { createVolume, modifyVolume, removeVolume, VOLUME_BYTES_MAX, VOLUME_BYTE
 import { autosizeFields } from './volumes/autosize.ts'
 import { cloneFields, cloneReadings } from './volumes/clone-fields.ts'
 import { reserveFields } from './volumes/reserve.ts'
+import { flexcacheFields } from './volumes/flexcache-fields.ts'
 import { fileSettingFields, fileSettingReadings } from './volumes/file-settings.ts'
 import { finerSpaceFields, finerSpaceReadings } from './volumes/space-fields.ts'
 import { quotaFields, volumeQuota } from './volumes/quota.ts'
@@ -97,6 +98,7 @@ export const volumes = define(
       ...restoreFields,
       ...membershipFields,
       ...operationFields,
+      ...flexcacheFields,
       ...tagFields,
     },
   },

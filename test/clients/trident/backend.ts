@@ -83,11 +83,13 @@ export const backendParts: readonly Part[] = [
   },
   {
     drivers: 'all',
-    what: 'there is no SnapMirror, and the drivers that need LUNs find that there are none to be had',
+    what: 'lists of SnapMirror relationships, initiator groups and LUNs are empty, and NVMe does not exist',
     async run(driver) {
-      for (const path of ['protocols/san/igroups', 'storage/luns', 'protocols/nvme/services'])
-        await driver.answered('GET', path, 404)
-      await driver.answered('GET', 'snapmirror/relationships', 404)
+      for (const path of ['snapmirror/relationships', 'snapmirror/policies', 'protocols/san/igroups', 'storage/luns']) {
+        const { records, num_records: count } = await driver.answered('GET', path, 200)
+        assert.deepEqual([records, count], [[], 0], path)
+      }
+      await driver.answered('GET', 'protocols/nvme/services', 404)
     },
   },
 ]

@@ -1,0 +1,35 @@
+import { count, flag, oneOf, text, time } from '../../../model/kinds/index.ts'
+import type { FieldDeclaration } from '../../../model/resource.ts'
+import { emptyCollection } from '../../empty-collection.ts'
+
+const COUNTED = { discards: 'Packets that were dropped', errors: 'Packets with an error', packets: 'Packets' } as const
+const DIRECTIONS = { receive: 'received', transmit: 'sent' } as const
+
+const counters: Readonly<Record<string, FieldDeclaration>> = Object.fromEntries(
+  Object.entries(DIRECTIONS).flatMap(([direction, verb]) =>
+    Object.entries(COUNTED).map(([what, doc]): [string, FieldDeclaration] => [
+      `statistics.${direction}_raw.${what}`,
+      { doc: `${doc} so far, of those that the port ${verb}.`, kind: count() },
+    ]),
+  ),
+)
+
+export const switchPorts = emptyCollection({
+  path: '/network/ethernet/switch/ports',
+  noun: 'switch port',
+  doc: 'Ports of the switches between nodes. The product monitors no switches, so the collection is empty.',
+  since: '9.8',
+  key: ['switch.name', 'identity.name'],
+  fields: {
+    'switch.name': { doc: 'The name of the switch.' },
+    'identity.name': { doc: 'The name of the port.' },
+    'identity.type': { doc: 'What kind of interface the port is.', kind: text() },
+    configured: { doc: 'Whether the port is switched on.', kind: oneOf('up', 'down', 'unknown') },
+    state: { doc: 'Whether the link is up.', kind: oneOf('up', 'down', 'unknown') },
+    isl: { doc: 'Whether the port leads to another switch.', kind: flag() },
+    speed: { doc: 'The speed of the link in Mb/s.', kind: count() },
+    mtu: { doc: 'The largest packet in bytes.', kind: count() },
+    'statistics.timestamp': { doc: 'When the counters were read.', kind: time() },
+    ...counters,
+  },
+})
