@@ -41,6 +41,11 @@ export function roleOf(name: string, privileges: unknown): Role {
   return { name, privileges: all.filter(({ path }) => path.startsWith('/')) }
 }
 
+/** Whether some access level is about this method. */
+export function hasMethod(method: string): boolean {
+  return METHODS.all.includes(method)
+}
+
 export function mayDo(role: Role, path: string, method: string): boolean {
   const words = path.split('/')
   const fitting = role.privileges

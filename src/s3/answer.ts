@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { System } from '../ports/system.ts'
 import type { Volumes } from '../ports/volumes.ts'
+import { headersMax } from '../wire/http-server.ts'
 import type { ChunkSigning } from './auth/aws-chunked.ts'
 import { hasCredentials, verify } from './auth/sigv4.ts'
 import type { SigningKeys, Verified, Verifier } from './auth/sigv4.ts'
@@ -12,7 +13,7 @@ import { answerPreflight, corsHeaders } from './config/cors.ts'
 import type { Counters } from './counters.ts'
 import { s3Error } from './errors.ts'
 import type { S3Error } from './errors.ts'
-import { Exchange } from './exchange.ts'
+import { Exchange, silence } from './exchange.ts'
 import { headerValue, requestHeaders, trimBlanks } from './headers.ts'
 import type { RequestHeaders } from './headers.ts'
 import { withHoisted } from './hoisted.ts'
@@ -38,9 +39,6 @@ import { readVolume, recordTypes } from './tenancy-records.ts'
 import type { Bucket, Server, User } from './tenancy-records.ts'
 import type { Tenancy, TenancyView } from './tenancy.ts'
 import { xmlBytesMax, xmlErrorDocument } from './xml.ts'
-
-/** Headers of one request. */
-export const headersMax = 200
 
 /** What every answer is made with. */
 export interface Plane {
@@ -139,7 +137,6 @@ interface About {
   cors: Readonly<Record<string, string>>
 }
 
-const silence = s3Error('RequestTimeout', { headers: { Connection: 'close' } })
 const commonHeaders = { Server: 'Holdfast' }
 
 async function perform(
@@ -407,7 +404,8 @@ function resourceOf(bucket: string | undefined, key: Uint8Array | undefined): st
 /** More than one would be read one way here and another way by a proxy before us (RFC 9112, 3.2). */
 function readHost(headers: RequestHeaders): string {
   const [host = '', ...more] = headers.get('host') ?? []
-  if (more.length > 0) throw s3Error('InvalidRequest', { message: 'A request has one Host header.' })
+  if (more.length > 0)
+    throw s3Error('InvalidRequest', { message: 'A request has one Host header.', headers: { Connection: 'close' } })
   return trimBlanks(host)
 }
 

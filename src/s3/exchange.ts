@@ -7,7 +7,9 @@ import type { Pace } from './qos/pace.ts'
 
 /** A connection on which no byte moves for so long is given up, unless it waits for us. */
 export const idleMs = 60_000
-/** Of a body that nobody wants, so much is read and thrown away to keep the connection. */
+/** Of a body that is wanted, so much has to come in `idleMs`: a byte now and then is silence too. */
+export const bodyBytesMin = 256
+/** Of a body that nobody wants, so much is read and thrown away to keep the connection, for no longer than `idleMs`. */
 export const drainBytesMax = 1024 * 1024
 /**
  * A connection that is to close with more than that on its way is read on for so long and so far: closing it at once would
@@ -15,6 +17,9 @@ export const drainBytesMax = 1024 * 1024
  */
 export const lingerMs = 2000
 const lingerBytesMax = 64 * 1024 * 1024
+
+/** What a client is told that sends nothing, or next to nothing. */
+export const silence = s3Error('RequestTimeout', { headers: { Connection: 'close' } })
 
 /** One request and its answer on the wire: what to do with the body and the connection, whatever they are about. */
 export class Exchange {
@@ -31,6 +36,8 @@ export class Exchange {
   #timedOut = false
   /** What of the client we wait for. While it is nothing, the silence is ours: a disk, a ceiling, a commit. */
   #awaits: 'body' | 'reader' | undefined
+  /** How slowly the body comes: so long was waited for these bytes, since enough had come. */
+  readonly #slow = { waitedMs: 0, bytes: 0 }
 
   constructor(
     request: IncomingMessage,
@@ -75,19 +82,33 @@ export class Exchange {
     }
     try {
       this.#await('body')
+      let sinceMs = this.#clock.elapsed()
       for await (const piece of this.request.iterator({ destroyOnReturn: false })) {
         this.#await(undefined)
         const bytes = piece as Buffer
         this.bytesReceived += bytes.length
+        this.#insistOnSpeed(bytes.length, this.#clock.elapsed() - sinceMs)
         await this.pace?.bytes(bytes.length)
         yield bytes
         this.#await('body')
+        sinceMs = this.#clock.elapsed()
       }
     } catch (failure) {
-      if (this.#timedOut) throw s3Error('RequestTimeout')
+      if (this.#timedOut) throw silence
       throw s3Error('IncompleteBody', { cause: failure })
     } finally {
       this.#await(undefined)
+    }
+  }
+
+  #insistOnSpeed(bytes: number, waitedMs: number): void {
+    const slow = this.#slow
+    slow.bytes += bytes
+    slow.waitedMs += waitedMs
+    if (slow.bytes >= bodyBytesMin) Object.assign(slow, { waitedMs: 0, bytes: 0 })
+    else if (slow.waitedMs > (this.request.socket.timeout ?? idleMs)) {
+      this.#timedOut = true
+      throw silence
     }
   }
 
@@ -128,8 +149,19 @@ export class Exchange {
     else if (closes) response.flushHeaders()
     if (closes && !this.#awaitsContinue && rest > drainBytesMax) await this.#linger()
     // Of a body that was begun to be read, Node does not throw away the rest: the next request would wait behind it.
-    if (!closes && rest > 0) this.request.resume()
+    if (!closes && rest > 0) this.#drain()
     response.end()
+  }
+
+  /** Reads the rest of a body that nobody wants. */
+  #drain(): void {
+    const { request } = this
+    request.resume()
+    const done = new AbortController()
+    for (const event of ['end', 'close']) request.once(event, () => done.abort())
+    void this.#clock.sleep(request.socket.timeout ?? idleMs, done.signal).then(() => {
+      if (!request.complete) request.socket.destroy()
+    })
   }
 
   async #sendBytes(bytes: AsyncIterable<Buffer>, sizeBytes: number): Promise<void> {

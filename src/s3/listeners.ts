@@ -3,9 +3,10 @@ import { Server as SecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Catalog } from '../ports/catalog.ts'
 import type { Clock } from '../ports/system.ts'
+import { secureOptions } from '../wire/tls.ts'
+import type { Tls } from '../wire/tls.ts'
 import type { Endpoint, Log } from './answer.ts'
 import { text } from './record-values.ts'
-import type { Tls } from './shown-certificate.ts'
 import { readServer, recordTypes } from './tenancy-records.ts'
 import type { Server } from './tenancy-records.ts'
 
@@ -218,7 +219,7 @@ export class Listeners {
   async #show(name: string, listener: OpenListener): Promise<void> {
     const { wanted, server } = listener
     if (wanted.certificate === listener.shown || !(server instanceof SecureServer)) return
-    server.setSecureContext(await this.#parts.tlsOf(wanted.certificate))
+    server.setSecureContext(secureOptions(await this.#parts.tlsOf(wanted.certificate)))
     listener.shown = wanted.certificate
     this.#parts.log.debug('The object store shows another certificate.', { address: name })
   }

@@ -22,7 +22,7 @@ import { signedChunks, unsignedChunksWithTrailer, unsignedPayload } from './auth
 import { sign } from './auth/sign.ts'
 import type { Signature } from './auth/sign.ts'
 import { xmlBytesMax, xmlDepthMax, xmlElementsMax } from './xml.ts'
-import { headersMax } from './answer.ts'
+import { headersMax } from '../wire/http-server.ts'
 import { queryParametersMax } from './query.ts'
 import { keys, send, startTestPlane } from './test-plane.ts'
 import type { TestPlane } from './test-plane.ts'

@@ -1,13 +1,10 @@
 /** The certificate by which a data address shows who it is, where its object store server has one of its own. */
 import { createSecureContext } from 'node:tls'
 import type { Catalog } from '../ports/catalog.ts'
+import { secureOptions } from '../wire/tls.ts'
+import type { Tls } from '../wire/tls.ts'
 import type { Log } from './answer.ts'
 import { list, text } from './record-values.ts'
-
-export interface Tls {
-  readonly key: string
-  readonly cert: string
-}
 
 const CERTIFICATES = 'security/certificates'
 
@@ -23,7 +20,7 @@ export async function shownCertificate(
   try {
     const chain = [body['public_certificate'], ...list(body['intermediate_certificates'])]
     const tls = { key: parts.unseal(sealed), cert: chain.map((one) => text(one).trimEnd()).join('\n') }
-    createSecureContext(tls)
+    createSecureContext(secureOptions(tls))
     return tls
   } catch (failure) {
     parts.log.warn('A certificate cannot be shown. The address shows that of the cluster.', {

@@ -122,6 +122,7 @@ export async function startTestPlane(
     readonly tls?: DataPlaneParts['tls']
     readonly ports?: { readonly http: number; readonly https: number }
     readonly waits?: NonNullable<DataPlaneParts['waits']>
+    readonly connections?: NonNullable<DataPlaneParts['connections']>
   } = {},
 ): Promise<TestPlane> {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-s3-'))
@@ -275,6 +276,7 @@ export async function startTestPlane(
     log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
     tls: options.tls ?? { key: '', cert: '' },
     ...(options.waits === undefined ? {} : { waits: options.waits }),
+    ...(options.connections === undefined ? {} : { connections: options.connections }),
     listen: {
       canBindLowPorts: false,
       first: {

@@ -10,6 +10,8 @@ import type { Settled } from './writer.ts'
 
 /** With so many commits waiting the sockets are not read until there are fewer: clients wait where they are. */
 const QUEUE_COMMITS_MAX = 1024
+/** Of the processes of one cluster, each of which has one; a restarted one may be here before the old one is gone. */
+const CONNECTIONS_MAX = 1024
 /** A connection that lets so many bytes of answers lie is cut off. */
 const UNREAD_BYTES_MAX = 16 * 1024 * 1024
 /** How long a new writer waits for the old one to let go of the catalog. */
@@ -35,6 +37,7 @@ export class WriterServer {
     }
     this.#turns = new Turns(this.#writer, () => this.#afterBatch())
     this.#server = createServer((socket) => this.#serve(socket))
+    this.#server.maxConnections = CONNECTIONS_MAX
   }
 
   get transactions(): number {

@@ -5,7 +5,7 @@
 import type { Behaviour } from '../../core/behaviour.ts'
 import type { Actions } from '../../core/perform.ts'
 import type { Caller } from '../../core/verb.ts'
-import { mayDo, type Role } from '../../model/access.ts'
+import { hasMethod, mayDo, type Role } from '../../model/access.ts'
 import { Failure, failures } from '../../model/failure.ts'
 import { isServed } from '../../model/release.ts'
 import type { Json } from '../../model/value.ts'
@@ -113,7 +113,9 @@ async function route(asked: Asked): Promise<Exchange | RestReply> {
   const segments = segmentsOf(path)
   // A slash within a word is data: it must not make the path look like another one.
   const words = segments.map((segment) => segment.replaceAll('/', '%2F'))
-  if (!mayDo(role, `/${['api', ...words].join('/')}`, request.method)) {
+  // A method that no path has is refused by any path, whoever asks.
+  const isGiven = hasMethod(request.method)
+  if (isGiven && !mayDo(role, `/${['api', ...words].join('/')}`, request.method)) {
     throw failures.denied(request.method, path, role.name)
   }
   const match = cluster.registry.match(segments)

@@ -1,16 +1,22 @@
 /** The management address: HTTPS with the REST interface, its documentation, and health. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import fastifyStatic from '@fastify/static'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Cluster } from '../../core/cluster.ts'
 import type { System } from '../../ports/system.ts'
+import { hasMethod } from '../../model/access.ts'
 import { isServed } from '../../model/release.ts'
 import { openApi } from '../openapi/document.ts'
-import { answer, type RestFace, type RestReply } from './answer.ts'
+import { answer, type RestFace, type RestReply, type RestRequest } from './answer.ts'
+import { chooseDialect, type Dialect } from './dialects.ts'
+import { failed } from './failed.ts'
 import { SEED_BYTES_MAX } from '../../core/seed/document.ts'
 import { BODY_BYTES_MAX } from './json.ts'
 import { printJson } from './print.ts'
-import { answerUnreadable, UNREADABLE } from './unreadable.ts'
+import { Connections, type ConnectionBounds } from '../../wire/connections.ts'
+import { handshakeMs, headersMax, headersMs, makeHttpServer, type HttpWaits } from '../../wire/http-server.ts'
+import { refusalOf, UNREADABLE } from './unreadable.ts'
 
 export interface ManagementOptions {
   readonly key: string
@@ -20,14 +26,18 @@ export interface ManagementOptions {
   /** The folder of the API browser's files. */
   readonly browserFolder: string
   readonly isReady: () => boolean
+  /** Shorter waits, for tests. */
+  readonly waits?: Partial<HttpWaits>
+  /** Fewer connections, for tests. */
+  readonly connections?: ConnectionBounds
 }
 
+/** Larger bodies are read only from those who can log in. */
+export const BODY_BEFORE_LOGIN_BYTES_MAX = 64 * 1024
 /** Requests in progress at once; further ones are asked to come back. */
 export const IN_PROGRESS_MAX = 1024
-const CONNECTIONS_MAX = 4096
-const IDLE_MS = 75_000
-const HEADERS_MS = 30_000
-const BODY_MS = 60_000
+export const CONNECTION_BOUNDS: ConnectionBounds = { connectionsMax: 4096, perAddressMax: 1024 }
+const WAITS: HttpWaits = { handshakeMs, headersMs, requestMs: 60_000, idleMs: 75_000 }
 
 export interface Management {
   readonly host: string
@@ -37,28 +47,50 @@ export interface Management {
 }
 
 export async function serveManagement(face: RestFace, options: ManagementOptions): Promise<Management> {
+  const { cluster } = face.actions
+  const { clock } = cluster.system
+  const connections = new Connections({ ...(options.connections ?? CONNECTION_BOUNDS), clock, log: cluster.log })
+  const waits = { ...WAITS, ...options.waits }
   const server = Fastify({
-    https: { key: options.key, cert: options.cert, minVersion: 'TLSv1.2' },
+    serverFactory: (handle) =>
+      makeHttpServer({
+        tls: options,
+        connections,
+        clock,
+        waits,
+        refusalOf,
+        handle(request, response) {
+          endWithSilentClient(request, response)
+          handle(request, response)
+        },
+      }),
+    // The server that was made above answers what is no request.
+    clientErrorHandler: () => undefined,
+    rewriteUrl: ({ url = '/' }) => originForm(url),
     bodyLimit: BODY_BYTES_MAX,
-    connectionTimeout: 0,
-    keepAliveTimeout: IDLE_MS,
-    requestTimeout: BODY_MS,
     exposeHeadRoutes: false,
     routerOptions: { ignoreDuplicateSlashes: true, ignoreTrailingSlash: true, maxParamLength: 2048 },
     return503OnClosing: true,
     forceCloseConnections: 'idle',
-    clientErrorHandler: answerUnreadable,
     frameworkErrors(_failure, _request, reply) {
       const error = { message: 'The address cannot be understood.', code: UNREADABLE }
       void (reply as unknown as FastifyReply).code(400).send({ error })
     },
   }) as unknown as FastifyInstance
-  server.server.headersTimeout = HEADERS_MS
-  server.server.maxConnections = CONNECTIONS_MAX
   let inProgress = 0
 
   // Before the routes: each takes the handlers that are there when it is made.
+  server.addHook('onRequest', async (request, reply) => {
+    const problem = problemOfHead(request.raw)
+    if (problem === undefined) return undefined
+    const error = { message: problem, code: UNREADABLE }
+    return reply.code(400).header('connection', 'close').send({ error })
+  })
   server.setNotFoundHandler((request, reply) => {
+    if (!hasMethod(request.method) && request.method !== 'OPTIONS') {
+      const error = { message: `The method ${request.method} is not supported.`, code: UNREADABLE }
+      return reply.code(405).header('allow', 'GET, HEAD, OPTIONS, POST, PATCH, DELETE').send({ error })
+    }
     const message = `Nothing is served at ${request.url.slice(0, 200)}.`
     return reply.code(404).send({ error: { message, code: 3 } })
   })
@@ -81,25 +113,30 @@ export async function serveManagement(face: RestFace, options: ManagementOptions
   })
 
   const serve = async (request: FastifyRequest, reply: FastifyReply) => {
-    const { cluster } = face.actions
     if (inProgress >= IN_PROGRESS_MAX) return send(reply, cluster.system, tooBusy(cluster))
     inProgress++
     try {
-      const body = typeof request.body === 'string' ? request.body : ''
-      const headers = request.headers as Readonly<Record<string, string | undefined>>
-      return await send(
-        reply,
-        cluster.system,
-        await answer(face, { method: request.method, target: request.raw.url ?? '/', headers, body, from: request.ip }),
-      )
+      return await send(reply, cluster.system, await answer(face, asRestRequest(request)))
     } finally {
       inProgress--
     }
   }
+  const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
+    const { headers, ip } = request
+    const bytes = headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : Infinity
+    if (bytes <= BODY_BEFORE_LOGIN_BYTES_MAX) return undefined
+    try {
+      await face.authenticate(headers.authorization, ip)
+      return undefined
+    } catch (failure) {
+      reply.header('connection', 'close')
+      return send(reply, cluster.system, failed(face, asRestRequest(request), dialectOf(request), failure))
+    }
+  }
   // A whole configuration, as text in JSON.
-  server.post('/api/private/imports', { bodyLimit: 2 * SEED_BYTES_MAX }, serve)
-  server.all('/api', serve)
-  server.all('/api/*', serve)
+  server.post('/api/private/imports', { bodyLimit: 2 * SEED_BYTES_MAX, onRequest }, serve)
+  server.all('/api', { onRequest }, serve)
+  server.all('/api/*', { onRequest }, serve)
 
   server.get('/livez', (_request, reply) => reply.code(200).send({ status: 'live' }))
   server.get('/readyz', (_request, reply) =>
@@ -111,6 +148,48 @@ export async function serveManagement(face: RestFace, options: ManagementOptions
   const address = server.server.address()
   const port = typeof address === 'object' && address !== null ? address.port : options.port
   return { host: options.host, port, close: () => server.close() }
+}
+
+function asRestRequest({ method, raw, headers, body, ip }: FastifyRequest): RestRequest {
+  return {
+    method,
+    target: raw.url ?? '/',
+    headers: headers as RestRequest['headers'],
+    body: typeof body === 'string' ? body : '',
+    from: ip,
+  }
+}
+
+function dialectOf({ headers }: FastifyRequest): Dialect {
+  return chooseDialect('auto', asText(headers['x-dot-client-app']), headers['user-agent'])
+}
+
+const asText = (header: string | string[] | undefined) => (typeof header === 'string' ? header : undefined)
+
+/** A client that neither sends nor reads loses its connection. While an answer is being made, the silence is ours. */
+function endWithSilentClient(request: IncomingMessage, response: ServerResponse): void {
+  response.on('timeout', () => {
+    const { socket } = request
+    const isOurs = request.complete && !response.headersSent && socket.writableLength === 0
+    if (isOurs) socket.setTimeout(socket.timeout ?? WAITS.idleMs)
+    else socket.destroy()
+  })
+}
+
+/** A proxy may send the whole URL (RFC 9112, 3.2.2). */
+function originForm(target: string): string {
+  const authority = /^https?:\/\/[^/?]*/i.exec(target)?.[0]
+  if (authority === undefined) return target
+  const rest = target.slice(authority.length)
+  return rest.startsWith('/') ? rest : `/${rest}`
+}
+
+/** What a proxy in front might read in another way (RFC 9112, 3.2). */
+function problemOfHead({ rawHeaders, httpVersion }: IncomingMessage): string | undefined {
+  if (rawHeaders.length > 2 * headersMax) return `A request has at most ${headersMax} headers.`
+  const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length
+  if (hosts > 1) return 'A request has one Host header.'
+  return hosts === 0 && httpVersion === '1.1' ? 'A request of HTTP/1.1 has a Host header.' : undefined
 }
 
 /** Long answers go out piece by piece, as the client takes them. */

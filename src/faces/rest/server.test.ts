@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { request } from 'node:https'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { connect as connectSecure } from 'node:tls'
+import { exchangeRaw, proveSilenceIsBounded, type Place } from '../../../test/support/silent-clients.ts'
+import { ADMIN, startTestCluster, type TestCluster } from '../../../test/support/cluster.ts'
+import { openCertificate } from '../../engines/certificate.ts'
+import { headersMax } from '../../wire/http-server.ts'
+import { BODY_BEFORE_LOGIN_BYTES_MAX, serveManagement, type Management } from './server.ts'
+
+const waits = { handshakeMs: 1500, headersMs: 1500, requestMs: 3000, idleMs: 2000 }
+const connections = { connectionsMax: 80, perAddressMax: 50 }
+let t: TestCluster
+let management: Management
+let folder: string
+let place: Place
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'holdfast-management-'))
+  t = await startTestCluster()
+  management = await serveManagement(
+    {
+      actions: t.actions,
+      authenticate: (given, from) => t.login.authenticate(given, from),
+      wireDialect: async () => 'auto',
+    },
+    {
+      ...(await openCertificate(folder, Date.now())),
+      host: '127.0.0.1',
+      port: 0,
+      browserFolder: dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')),
+      isReady: () => true,
+      waits,
+      connections,
+    },
+  )
+  place = { port: management.port, isSecure: true }
+})
+after(async () => {
+  await management.close()
+  await t.close()
+  await rm(folder, { recursive: true })
+})
+
+/** The status of a login from an address. */
+function login(localAddress = '127.0.0.2'): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      {
+        host: '127.0.0.1',
+        port: management.port,
+        path: '/api/cluster',
+        headers: { authorization: ADMIN },
+        localAddress,
+        rejectUnauthorized: false,
+        agent: false,
+      },
+      (response) => {
+        response.resume()
+        response.on('end', () => resolve(response.statusCode ?? 0))
+      },
+    )
+    sent.on('error', reject)
+    sent.end()
+  })
+}
+
+const say = (head: string, body = '') => exchangeRaw(place, `${head.replaceAll('\n', '\r\n')}\r\n\r\n${body}`)
+const asAdmin = `Host: x\nAuthorization: ${ADMIN}`
+
+test('silent clients of every kind fill no more than the places of their address, and are let go', async () => {
+  await proveSilenceIsBounded(place, {
+    perAddressMax: connections.perAddressMax,
+    clients: 120,
+    withinMs: 30_000,
+    async serveAnother() {
+      assert.equal(await login(), 200)
+    },
+  })
+})
+
+test('a client that asks and never reads loses its connection', async () => {
+  const socket = connectSecure({ port: place.port, host: '127.0.0.1', rejectUnauthorized: false })
+  socket.on('error', () => undefined)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  socket.on('close', () => resolve())
+  socket.pause()
+  socket.write(`GET /docs/api/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(50))
+  await new Promise((later) => setTimeout(later, 4 * waits.idleMs))
+  socket.resume()
+  await promise
+  assert.ok(socket.bytesRead < 50 * 100_000, 'not all answers were made for it')
+})
+
+test('a request that can be read in two ways is refused, and its connection closed', async () => {
+  const cases: [string, string, RegExp][] = [
+    ['two hosts', 'GET /api/cluster HTTP/1.1\nHost: a\nHost: b', /^HTTP\/1\.1 400 .*one Host header/s],
+    ['two equal hosts', 'GET /livez HTTP/1.1\nHost: a\nHost: a', /^HTTP\/1\.1 400 /],
+    ['no host', 'GET /livez HTTP/1.1', /^HTTP\/1\.1 400 .*has a Host header/s],
+    ['too many headers', `GET /livez HTTP/1.1\nHost: a\n${'x: y\n'.repeat(headersMax)}z: z`, /^HTTP\/1\.1 400 /],
+    ['too long headers', `GET /livez HTTP/1.1\nHost: a\nx: ${'y'.repeat(40_000)}`, /^HTTP\/1\.1 431 /],
+    [
+      'two lengths',
+      `POST /api/svm/svms HTTP/1.1\n${asAdmin}\nContent-Length: 5\nContent-Length: 6`,
+      /^HTTP\/1\.1 400 /,
+    ],
+    [
+      'chunks with a length',
+      `POST /api/svm/svms HTTP/1.1\n${asAdmin}\nTransfer-Encoding: chunked\nContent-Length: 5`,
+      /^HTTP\/1\.1 400 /,
+    ],
+    ['a tunnel', 'CONNECT example.com:443 HTTP/1.1\nHost: example.com:443', /^HTTP\/1\.1 405 /],
+    ['a method that HTTP does not have', 'BREW /api/cluster HTTP/1.1\nHost: a', /^HTTP\/1\.1 400 /],
+    ['the preface of HTTP/2', 'PRI * HTTP/2.0\n\nSM', /^HTTP\/1\.1 400 /],
+    ['a folded header', 'GET /livez HTTP/1.1\nHost: a\nx: y\n z', /^HTTP\/1\.1 400 /],
+    ['a blank before a colon', 'GET /livez HTTP/1.1\nHost : a', /^HTTP\/1\.1 400 /],
+  ]
+  for (const [what, head, expected] of cases) {
+    const { answer, isClosed } = await say(head)
+    assert.match(answer, expected, what)
+    assert.match(answer, /"error":/, what)
+    assert.ok(isClosed, what)
+  }
+  const { answer, isClosed } = await exchangeRaw(place, 'GET /livez HTTP/1.1\nHost: a\n\n')
+  assert.match(answer, /^HTTP\/1\.1 400 /, 'line feeds alone')
+  assert.ok(isClosed)
+  assert.equal(await login(), 200)
+})
+
+test('old and unusual requests that mean one thing are answered', async () => {
+  const last = 'Connection: close'
+  const cases: [string, RegExp][] = [
+    ['GET /livez HTTP/1.0', /^HTTP\/1\.1 200 /],
+    [`GET https://example.com/livez HTTP/1.1\nHost: example.com\n${last}`, /^HTTP\/1\.1 200 /],
+    ['GET /livez HTTP/1.1\nHost: a\nConnection: upgrade, close\nUpgrade: h2c', /^HTTP\/1\.1 200 /],
+    [`TRACE /api/cluster HTTP/1.1\n${asAdmin}\n${last}`, /^HTTP\/1\.1 405 .*allow: GET/s],
+    [`PROPFIND /api/cluster HTTP/1.1\n${asAdmin}\n${last}`, /^HTTP\/1\.1 405 /],
+  ]
+  for (const [head, expected] of cases) {
+    const { answer, isClosed } = await say(head)
+    assert.match(answer, expected, head)
+    assert.ok(isClosed, head)
+  }
+})
+
+test('thousands of requests on one connection are answered one after another', async () => {
+  const count = 3000
+  const { answer } = await exchangeRaw(
+    place,
+    `${`GET /api/cluster HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(count - 1)}GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
+    60_000,
+  )
+  assert.equal(answer.split('HTTP/1.1 401 ').length - 1, count - 1)
+  assert.match(answer, /\{"status":"live"\}$/)
+})
+
+test('a body beyond a small one is read only from those who can log in', async () => {
+  const bytes = BODY_BEFORE_LOGIN_BYTES_MAX + 1
+  const stranger = await say(`POST /api/svm/svms HTTP/1.1\nHost: x\nContent-Length: ${bytes}`)
+  assert.match(stranger.answer, /^HTTP\/1\.1 401 .*"code":"?6691623/s)
+  assert.ok(stranger.isClosed)
+  const chunked = await say('POST /api/svm/svms HTTP/1.1\nHost: x\nTransfer-Encoding: chunked', 'ffff\r\n')
+  assert.match(chunked.answer, /^HTTP\/1\.1 401 /)
+  const name = `{"name":"${'x'.repeat(bytes)}"}`
+  const known = await say(
+    `POST /api/svm/svms HTTP/1.1\n${asAdmin}\nConnection: close\nContent-Length: ${name.length}`,
+    name,
+  )
+  assert.match(known.answer, /^HTTP\/1\.1 4(00|22) /)
+})
+
+test('TLS is spoken with authenticated ciphers of versions 1.2 and 1.3 alone', async () => {
+  const meet = (options: object) =>
+    new Promise<string>((resolve) => {
+      const socket = connectSecure(
+        { port: place.port, host: '127.0.0.1', rejectUnauthorized: false, ...options },
+        () => {
+          resolve(`${socket.getProtocol()} ${socket.getCipher().name}`)
+          socket.destroy()
+        },
+      )
+      socket.on('error', () => resolve('refused'))
+    })
+  assert.match(await meet({}), /^TLSv1\.3 /)
+  assert.match(await meet({ maxVersion: 'TLSv1.2' }), /^TLSv1\.2 ECDHE-ECDSA-.*(GCM|POLY1305)/)
+  for (const ciphers of [
+    'ECDHE-ECDSA-AES128-SHA256',
+    'ECDHE-ECDSA-AES256-SHA384',
+    'ECDHE-ECDSA-AES128-SHA',
+    'AES128-GCM-SHA256',
+  ]) {
+    assert.equal(await meet({ maxVersion: 'TLSv1.2', ciphers: `${ciphers}:@SECLEVEL=0` }), 'refused', ciphers)
+  }
+  assert.equal(await meet({ minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' }), 'refused')
+})
