@@ -9,6 +9,7 @@ import { planBody } from './body.ts'
 import type { BodyPlan } from './body.ts'
 import { demand, region } from './call.ts'
 import type { Asking, BodyOptions, BucketControl, ObjectCall, Reply, ServiceCall } from './call.ts'
+import { withoutChecksums } from './checksums/claims.ts'
 import { answerPreflight, corsHeaders } from './config/cors.ts'
 import type { Counters } from './counters.ts'
 import { s3Error } from './errors.ts'
@@ -292,9 +293,11 @@ function makeCall(plane: Plane, exchange: Exchange, asked: Asked): ServiceCall {
     headers,
     query,
     caller,
+    signedRegion: verified.kind === 'signed' ? verified.scope.region : region,
     svm,
     server,
     view,
+    look: () => plane.tenancy.view(),
     store: plane.store,
     control: plane.control,
     bucketName: target.bucket ?? '',
@@ -346,10 +349,6 @@ function makeCall(plane: Plane, exchange: Exchange, asked: Asked): ServiceCall {
 function withoutUndefined(asking: Asking): Partial<RequestFacts> {
   const { as: _, version: __, ...facts } = asking
   return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))
-}
-
-function withoutChecksums(headers: RequestHeaders): RequestHeaders {
-  return new Map([...headers].filter(([name]) => !name.startsWith('x-amz-checksum-')))
 }
 
 function chunkSigning(verified: Verified<User>): ChunkSigning | undefined {

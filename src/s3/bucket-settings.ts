@@ -23,6 +23,13 @@ export interface BucketSettings {
   readonly tags?: readonly Tag[]
   readonly publicAccessBlock?: PublicAccessBlock
   readonly isOwnershipSet: boolean
+  /** The S3 user who made it. Absent where the management interface did: then it is of all who may make buckets. */
+  readonly maker?: Maker
+}
+
+export interface Maker {
+  readonly svm: string
+  readonly user: string
 }
 
 export interface LifecycleSettings {
@@ -38,6 +45,7 @@ export function readSettings(body: Fields): BucketSettings {
   const locks = readLockFields(body)
   const tags = body['$tags']
   const block = body['$publicAccessBlock']
+  const maker = body['$maker']
   return {
     ...(cors === undefined ? {} : { cors }),
     ...(lifecycle === undefined ? {} : { lifecycle }),
@@ -45,6 +53,9 @@ export function readSettings(body: Fields): BucketSettings {
     ...(isList(tags) ? { tags: tags.map(readTag) } : {}),
     ...(typeof block === 'object' && block !== null ? { publicAccessBlock: readBlock(block) } : {}),
     isOwnershipSet: body['$ownership'] !== false,
+    ...(maker === undefined || maker === null
+      ? {}
+      : { maker: { svm: text(field(maker, 'svm')), user: text(field(maker, 'user')) } }),
   }
 }
 
@@ -57,6 +68,7 @@ export const settingFields = {
   publicAccessBlock: (block: PublicAccessBlock | undefined): Fields => ({
     $publicAccessBlock: block === undefined ? null : { ...block },
   }),
+  maker: ({ svm, user }: Maker): Fields => ({ $maker: { svm, user } }),
   /** Every bucket begins with it: that it was taken away is what is written down. */
   ownership: (isSet: boolean): Fields => ({ $ownership: isSet ? null : false }),
 } as const

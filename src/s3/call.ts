@@ -21,9 +21,13 @@ export interface ServiceCall {
   readonly query: ReadonlyMap<string, string>
   /** Absent: without credentials. */
   readonly caller: User | undefined
+  /** The region that the request was signed for. Without a signature, the one there is. */
+  readonly signedRegion: string
   readonly svm: string
   readonly server: Server
   readonly view: TenancyView
+  /** The records as they are by now: `view` is from when the request came. */
+  readonly look: () => Promise<TenancyView>
   readonly store: ObjectStore
   readonly control: BucketControl
   /** The name in the path or the host, whether there is such a bucket or not. */

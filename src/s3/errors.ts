@@ -93,6 +93,7 @@ export const s3ErrorTable = {
     'The content of the form does not meet the conditions specified in the policy document.',
   ],
   InvalidRange: [416, 'The requested range is not satisfiable.'],
+  InvalidRedirectLocation: [400, "The website redirect location must have a prefix of 'http://' or 'https://' or '/'."],
   InvalidRequest: [400, 'The request is not valid.'],
   InvalidStorageClass: [400, 'The storage class that you specified is not valid.'],
   InvalidTag: [400, 'The tag provided was not a valid tag.'],

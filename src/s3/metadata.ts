@@ -4,6 +4,8 @@ import type { RequestHeaders } from './headers.ts'
 
 /** User metadata, names and values together, in bytes of UTF-8 (Amazon S3 User Guide, "User-defined object metadata"). */
 export const userMetadataBytesMax = 2 * 1024
+/** In bytes (Amazon S3 User Guide, "Setting an object redirect"). */
+export const redirectBytesMax = 2 * 1024
 /** System headers kept with an object, together. Keeps what is stored with an object within its bounds. */
 export const contentHeadersBytesMax = 6 * 1024
 
@@ -17,6 +19,8 @@ export interface ObjectMetadata {
   readonly contentEncoding?: string
   readonly contentLanguage?: string
   readonly expires?: string
+  /** Where a web site of the bucket would send readers. It is kept and told; no web site is served. */
+  readonly websiteRedirectLocation?: string
   /** Names in lower case without `x-amz-meta-`, values as text. */
   readonly user: Readonly<Record<string, string>>
 }
@@ -33,7 +37,24 @@ export function readMetadata(headers: RequestHeaders): ObjectMetadata {
     contentBytes += value.length
   }
   if (contentBytes > contentHeadersBytesMax) throw s3Error('RequestHeaderSectionTooLarge')
-  return { contentType: defaultContentType, ...content, user: readUserMetadata(headers) }
+  return {
+    contentType: defaultContentType,
+    ...content,
+    ...readWebsiteRedirect(headers),
+    user: readUserMetadata(headers),
+  }
+}
+
+function readWebsiteRedirect(headers: RequestHeaders): Pick<ObjectMetadata, 'websiteRedirectLocation'> {
+  const raw = headerValue(headers, websiteRedirectHeader)
+  if (raw === undefined) return {}
+  if (raw.length > redirectBytesMax) {
+    throw s3Error('InvalidRedirectLocation', {
+      message: `The website redirect location has at most ${redirectBytesMax} bytes.`,
+    })
+  }
+  if (!/^(?:\/|https?:\/\/)/.test(raw)) throw s3Error('InvalidRedirectLocation')
+  return { websiteRedirectLocation: decodeHeaderText(raw) }
 }
 
 /** Headers that answer GET and HEAD, in the form that goes out on the wire. */
@@ -43,6 +64,8 @@ export function metadataHeaders(metadata: ObjectMetadata): Readonly<Record<strin
     const value = metadata[field as keyof typeof contentHeaders]
     if (value !== undefined) headers[name] = encodeHeaderText(value)
   }
+  const { websiteRedirectLocation: redirect } = metadata
+  if (redirect !== undefined) headers[websiteRedirectHeader] = encodeHeaderText(redirect)
   for (const [name, value] of Object.entries(metadata.user)) headers[`${userPrefix}${name}`] = encodeHeaderText(value)
   return headers
 }
@@ -107,6 +130,7 @@ export function encodeHeaderText(text: string): string {
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const userPrefix = 'x-amz-meta-'
+export const websiteRedirectHeader = 'x-amz-website-redirect-location'
 
 const contentHeaders = {
   contentType: 'content-type',

@@ -52,6 +52,11 @@ export function readObjectChecksum(
   return { algorithm, value }
 }
 
+/** What is left of the headers where those of checksums are not about the body. */
+export function withoutChecksums(headers: RequestHeaders): RequestHeaders {
+  return new Map([...headers].filter(([name]) => !name.startsWith(checksumPrefix)))
+}
+
 function onlyChecksum(headers: RequestHeaders, trailerNames: readonly string[]): string | undefined {
   const sent = [...headers.keys()].filter((name) => name.startsWith(checksumPrefix) && !notChecksums.has(name))
   const [name, ...more] = [...sent, ...trailerNames]

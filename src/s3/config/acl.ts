@@ -33,8 +33,19 @@ export function checkAclHeaders(headers: RequestHeaders, owner: AclOwner): boole
   return canned !== undefined || grants.length > 0
 }
 
+/**
+ * The same for what makes an object. Lists are switched off in all buckets, and such a bucket takes of objects only the
+ * list that gives its owner full control: not even `private` (Amazon S3 User Guide, "Controlling ownership of objects").
+ */
+export function checkObjectAclHeaders(headers: RequestHeaders, owner: AclOwner): void {
+  checkAclHeaders(headers, owner)
+  const canned = headerValue(headers, 'x-amz-acl')
+  if (canned !== undefined && canned !== 'bucket-owner-full-control') throw notSupported()
+  if (grantHeaders.some((name) => name !== 'x-amz-grant-full-control' && headers.has(name))) throw notSupported()
+}
+
 /** The value of `x-amz-acl`, or of the field `acl` of a form. */
-export function checkCannedAcl(canned: string): void {
+function checkCannedAcl(canned: string): void {
   if (harmlessAcls.has(canned)) return
   if (grantingAcls.has(canned)) throw notSupported()
   throw invalidArgument('', 'x-amz-acl', canned)

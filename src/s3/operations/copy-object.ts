@@ -7,6 +7,8 @@ import type { ChecksumAlgorithm } from '../checksums/algorithms.ts'
 import { invalidArgument, s3Error } from '../errors.ts'
 import { headerValue } from '../headers.ts'
 import type { RequestHeaders } from '../headers.ts'
+import { websiteRedirectHeader } from '../metadata.ts'
+import type { ObjectMetadata } from '../metadata.ts'
 import { copyObject as copyInto } from '../objects/copy.ts'
 import { readDetails } from '../objects/details.ts'
 import { xmlDocument } from '../xml.ts'
@@ -27,7 +29,8 @@ export async function copyObject(call: ObjectCall): Promise<Reply> {
   const isPresent = source.bucket.at === undefined
   const isItself = isPresent && source.bucket.uuid === bucket.uuid && Buffer.from(source.key).equals(key)
   // A copy of an older version onto its key brings it back.
-  const isChanging = isReplacing || headers.has('x-amz-storage-class') || algorithm !== undefined
+  const isRedirecting = headers.has(websiteRedirectHeader)
+  const isChanging = isReplacing || isRedirecting || headers.has('x-amz-storage-class') || algorithm !== undefined
   if (isItself && source.version === undefined && !isChanging) {
     throw s3Error('InvalidRequest', {
       message:
@@ -44,7 +47,7 @@ export async function copyObject(call: ObjectCall): Promise<Reply> {
       const kept = readDetails(row.details)
       if (!isRetagging && kept.tags.length > 0) await demandForTags(call, source, kept.tags)
       return {
-        metadata: isReplacing ? write.metadata : kept.metadata,
+        metadata: isReplacing ? write.metadata : copiedMetadata(kept.metadata, write.metadata),
         owner: write.owner,
         tags: isRetagging ? (write.tags ?? []) : kept.tags,
         storageClass: write.storageClass,
@@ -66,6 +69,12 @@ export async function copyObject(call: ObjectCall): Promise<Reply> {
       ...checksumElements(copy.checksum),
     }),
   }
+}
+
+/** Where readers are redirected is of one object: a copy has it of its own request or not at all. */
+function copiedMetadata(source: ObjectMetadata, { websiteRedirectLocation }: ObjectMetadata): ObjectMetadata {
+  const { websiteRedirectLocation: _, ...kept } = source
+  return { ...kept, ...(websiteRedirectLocation === undefined ? {} : { websiteRedirectLocation }) }
 }
 
 /** Tags that go with a copy are read in one place and put in another: each takes its permission. */

@@ -10,6 +10,7 @@ import { algorithmOf } from '../objects/checksums.ts'
 import { findObject } from '../objects/read.ts'
 import { xmlDocument } from '../xml.ts'
 import type { XmlContent } from '../xml.ts'
+import { refuseCustomerKey, refuseEncryptionHeaders } from './encryption-headers.ts'
 import { checksumElements, lastModified, validatorHeaders } from './object-headers.ts'
 import { versionHeaders } from './parameters.ts'
 
@@ -21,7 +22,9 @@ export async function getObjectAttributes(call: ObjectCall): Promise<Reply> {
   await demand(call, version === undefined ? 's3:GetObject' : 's3:GetObjectVersion', bucket.name, key)
   const wanted = readAttributes(headers)
   const page = readPage(headers)
+  refuseEncryptionHeaders(headers)
   const row = await findObject(store, bucket, key, version)
+  refuseCustomerKey(headers)
   const versions = versionHeaders(bucket, row.version)
   if (checkReadConditions(headers, row) === 'not-modified') {
     return { status: 304, headers: { ...validatorHeaders(row), ...versions } }

@@ -10,6 +10,7 @@ import { withObject } from '../objects/read.ts'
 import type { Open } from '../objects/read.ts'
 import { contentRange, readRange } from '../ranges.ts'
 import type { ByteRange } from '../ranges.ts'
+import { refuseCustomerKey, refuseEncryptionHeaders } from './encryption-headers.ts'
 import { checksumHeaders, objectHeaders, validatorHeaders } from './object-headers.ts'
 import { versionHeaders } from './parameters.ts'
 
@@ -28,11 +29,13 @@ async function readObject(call: ObjectCall, { isWithBytes }: { readonly isWithBy
   const overrides = responseOverrides(query, { isAnonymous: caller === undefined })
   const partNumber = readPartNumber(query.get('partNumber'))
   const wantsChecksum = readChecksumMode(headers)
+  refuseEncryptionHeaders(headers)
   const rangeHeader = headerValue(headers, 'range')
   if (partNumber !== undefined && rangeHeader !== undefined) {
     throw s3Error('InvalidRequest', { message: 'Cannot specify both Range header and partNumber query parameter' })
   }
   const answerRow = async (row: ObjectRow, open: Open): Promise<Reply> => {
+    refuseCustomerKey(headers)
     if (checkReadConditions(headers, row) === 'not-modified')
       return { status: 304, headers: { ...validatorHeaders(row), ...versionHeaders(bucket, row.version) } }
     const range =

@@ -1,7 +1,7 @@
 import type { ObjectDraft } from '../../ports/catalog.ts'
 import { demand } from '../call.ts'
 import type { Asking, ObjectCall } from '../call.ts'
-import { checkAclHeaders } from '../config/acl.ts'
+import { checkObjectAclHeaders } from '../config/acl.ts'
 import { noLocksError, readLockHeaders } from '../config/object-lock.ts'
 import { readTaggingHeader } from '../config/tagging.ts'
 import type { Tag } from '../config/tagging.ts'
@@ -32,7 +32,7 @@ export async function readObjectWrite(
 ): Promise<ObjectWrite> {
   const { svm, bucket, key, caller, nowMs } = call
   refuseUnbuilt(headers)
-  checkAclHeaders(headers, owner(svm))
+  checkObjectAclHeaders(headers, owner(svm))
   const tags = asking.requestTags === undefined ? readTaggingHeader(headers) : asking.requestTags()
   if (tags !== undefined) await demand(call, 's3:PutObjectTagging', bucket.name, key, asking)
   const lock = readLockHeaders(headers, nowMs)
@@ -80,5 +80,5 @@ const labelClasses: ReadonlySet<string> = new Set([
   'GLACIER_IR',
 ])
 
-const unbuilt: ReadonlySet<string> = new Set(['x-amz-website-redirect-location', 'x-amz-write-offset-bytes'])
+const unbuilt: ReadonlySet<string> = new Set(['x-amz-write-offset-bytes'])
 const unbuiltPrefixes = ['x-amz-server-side-encryption', 'x-amz-copy-source-server-side-encryption']

@@ -99,7 +99,8 @@ test('a signed form stores its file under its key, with what its fields say', as
       'Cache-Control': 'no-cache',
       'x-amz-meta-who': 'Zoë',
       'x-amz-storage-class': 'STANDARD_IA',
-      acl: 'private',
+      'x-amz-website-redirect-location': '/cats',
+      acl: 'bucket-owner-full-control',
     },
     fileName: 'my cat.jpg',
     file,
@@ -114,6 +115,7 @@ test('a signed form stores its file under its key, with what its fields say', as
   const got = await t.s3.send(new GetObjectCommand({ Bucket, Key: 'photos/my cat.jpg', ChecksumMode: 'ENABLED' }))
   assert.equal(await got.Body?.transformToString(), file)
   assert.deepEqual([got.ContentType, got.CacheControl, got.StorageClass], ['image/jpeg', 'no-cache', 'STANDARD_IA'])
+  assert.equal(got.WebsiteRedirectLocation, '/cats')
   // The SDK shows the bytes of a header one by one.
   assert.equal(Buffer.from(got.Metadata?.['who'] ?? '', 'latin1').toString('utf8'), 'Zoë')
   assert.ok(got.ChecksumCRC64NVME)
@@ -288,6 +290,9 @@ test('what a PUT would be refused for, a form is refused for', async () => {
   await refused({ fields: { acl: 'public-read' } }, 400, 'AccessControlListNotSupported')
   await refused({ fields: { 'x-amz-storage-class': 'ATTIC' } }, 400, 'InvalidStorageClass')
   await refused({ fields: { 'x-amz-server-side-encryption': 'AES256' } }, 501, 'NotImplemented')
+  for (const acl of ['private', 'public-read']) await refused({ fields: { acl } }, 400, 'AccessControlListNotSupported')
+  const redirect = { 'x-amz-website-redirect-location': 'ftp://example.com' }
+  await refused({ fields: redirect }, 400, 'InvalidRedirectLocation')
   await refused({ fields: { 'x-amz-meta-long': 'x'.repeat(3000) } }, 400, 'MetadataTooLarge')
   await refused({ fields: { 'x-amz-meta-lines': 'a\r\nb' } }, 400, 'InvalidArgument')
   await refused({ fields: { 'x-amz-object-lock-legal-hold': 'ON' } }, 400, 'InvalidRequest')

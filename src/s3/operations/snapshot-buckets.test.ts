@@ -5,6 +5,7 @@ import {
   DeleteObjectCommand,
   GetObjectCommand,
   HeadBucketCommand,
+  HeadObjectCommand,
   ListBucketsCommand,
   ListObjectVersionsCommand,
   ListObjectsV2Command,
@@ -29,8 +30,8 @@ async function snapshot(name: string): Promise<void> {
   ])
 }
 
-async function put(Bucket: string, Key: string, Body: string): Promise<void> {
-  await plane.s3.send(new PutObjectCommand({ Bucket, Key, Body }))
+async function put(Bucket: string, Key: string, Body: string, more: object = {}): Promise<void> {
+  await plane.s3.send(new PutObjectCommand({ Bucket, Key, Body, ...more }))
 }
 
 async function read(Bucket: string, Key: string): Promise<string | undefined> {
@@ -41,7 +42,7 @@ async function read(Bucket: string, Key: string): Promise<string | undefined> {
 test('a snapshot is a bucket that shows what there was', async () => {
   await plane.addBucket('papers')
   await put('papers', 'a', 'first')
-  await put('papers', 'b/c', 'kept')
+  await put('papers', 'b/c', 'kept', { WebsiteRedirectLocation: '/d' })
   await snapshot('daily.2026-11-21_0010')
   await put('papers', 'a', 'second')
   await plane.s3.send(new DeleteObjectCommand({ Bucket: 'papers', Key: 'b/c' }))
@@ -55,6 +56,8 @@ test('a snapshot is a bucket that shows what there was', async () => {
   assert.deepEqual(CommonPrefixes, [{ Prefix: 'b/' }])
   assert.equal(await read(Bucket, 'a'), 'first')
   assert.equal(await read(Bucket, 'b/c'), 'kept')
+  const head = await plane.s3.send(new HeadObjectCommand({ Bucket, Key: 'b/c' }))
+  assert.equal(head.WebsiteRedirectLocation, '/d')
   assert.equal(await read('papers', 'a'), 'second')
   await assert.rejects(read(Bucket, 'later'), { name: 'NoSuchKey' })
   const { Versions } = await plane.s3.send(new ListObjectVersionsCommand({ Bucket }))

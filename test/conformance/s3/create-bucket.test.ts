@@ -1,22 +1,63 @@
 /** Operations: CreateBucket. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fails, succeeds } from './http.ts'
+import { eventually, fails, succeeds } from './http.ts'
 import { openEndpoint } from './target.ts'
 
 const s3 = await openEndpoint()
+const configured = (location: string) =>
+  `<CreateBucketConfiguration><LocationConstraint>${location}</LocationConstraint></CreateBucketConfiguration>`
 
 test('a bucket is made, and its Location says where', async () => {
   const bucket = s3.unmade()
   const { headers } = await succeeds(bucket.call('PUT'))
   assert.equal(headers.location, `/${bucket.name}`)
+  assert.equal(headers['x-amz-bucket-arn'], `arn:aws:s3:::${bucket.name}`)
   await succeeds(bucket.call('HEAD'))
 })
 
-test('a bucket that the caller has already answers 409 BucketAlreadyOwnedByYou and keeps what it holds', async () => {
+test('a bucket that the caller has already answers 200 again in us-east-1 and keeps what it holds', async () => {
   const bucket = await s3.bucket()
   await bucket.hold('key', 'kept')
-  await fails(bucket.call('PUT'), 409, 'BucketAlreadyOwnedByYou')
+  for (const body of ['', configured('us-east-1')]) {
+    const { headers } = await succeeds(bucket.call('PUT', { body }))
+    assert.equal(headers.location, `/${bucket.name}`)
+    assert.equal(headers['x-amz-bucket-arn'], `arn:aws:s3:::${bucket.name}`)
+  }
+  assert.equal((await bucket.get('key')).text, 'kept')
+})
+
+test('in another region a bucket that the caller has already answers 409 BucketAlreadyOwnedByYou', async () => {
+  const bucket = await s3.bucket()
+  await fails(bucket.call('PUT', { body: configured('eu-central-1') }), 409, 'BucketAlreadyOwnedByYou')
+  await fails(bucket.call('PUT', { region: 'eu-central-1' }), 409, 'BucketAlreadyOwnedByYou')
+})
+
+test('a bucket made again with locks or tags that it has not answers 409, with those it has 200', async () => {
+  const tags =
+    '<CreateBucketConfiguration><Tags><Tag><Key>a</Key><Value>b</Value></Tag></Tags></CreateBucketConfiguration>'
+  const locks = { headers: { 'x-amz-bucket-object-lock-enabled': 'true' } }
+  const plain = await s3.bucket()
+  await fails(plain.call('PUT', locks), 409, 'BucketAlreadyOwnedByYou')
+  await fails(plain.call('PUT', { body: tags }), 409, 'BucketAlreadyOwnedByYou')
+  await fails(plain.read('tagging'), 404, 'NoSuchTagSet')
+  const full = s3.unmade()
+  for (let time = 0; time < 2; time += 1) await succeeds(full.call('PUT', { ...locks, body: tags }))
+})
+
+test('a bucket that another user made answers 409 BucketAlreadyExists', { skip: s3.lacksOther }, async () => {
+  const bucket = await s3.bucket()
+  await bucket.hold('key', 'kept')
+  await fails(bucket.call('PUT', { as: s3.other }), 403, 'AccessDenied')
+  const all = {
+    Effect: 'Allow',
+    Principal: { AWS: s3.other.principal },
+    Action: 's3:*',
+    Resource: [`arn:aws:s3:::${bucket.name}`],
+  }
+  const policy = JSON.stringify({ Version: '2012-10-17', Statement: [all] })
+  await succeeds(bucket.call('PUT', { query: 'policy', body: policy }), [200, 204])
+  await eventually(() => fails(bucket.call('PUT', { as: s3.other }), 409, 'BucketAlreadyExists'))
   assert.equal((await bucket.get('key')).text, 'kept')
 })
 
@@ -81,15 +122,21 @@ test('an unknown x-amz-object-ownership answers 400 InvalidArgument', async () =
   await fails(s3.unmade().call('PUT', { headers }), 400, 'InvalidArgument')
 })
 
-test('of many who make one bucket at once, one makes it and the others are told so', async () => {
+test('of many who make one bucket at once in another region, one makes it and the others are told so', async () => {
   const bucket = s3.unmade()
-  const answers = await Promise.all(Array.from({ length: 6 }, () => bucket.call('PUT')))
+  const region = 'eu-central-1'
+  const answers = await Promise.all(Array.from({ length: 6 }, () => bucket.call('PUT', { region })))
   const statuses = answers.map(({ status }) => status)
   assert.equal(statuses.filter((status) => status === 200).length, 1, statuses.join())
   assert.ok(
     statuses.every((status) => status === 200 || status === 409),
     statuses.join(),
   )
+})
+
+test('all who make one bucket of theirs at once in us-east-1 are told that it is there', async () => {
+  const bucket = s3.unmade()
+  await Promise.all(Array.from({ length: 6 }, () => succeeds(bucket.call('PUT'))))
 })
 
 test('without credentials it answers 403 AccessDenied', async () => {

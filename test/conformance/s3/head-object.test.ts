@@ -2,9 +2,33 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fails, succeeds } from './http.ts'
+import { md5 } from './sums.ts'
 import { openEndpoint } from './target.ts'
 
 const s3 = await openEndpoint()
+
+test('headers of encryption are for who writes: GET, HEAD and GetObjectAttributes answer 400', async () => {
+  const bucket = await s3.bucket()
+  await bucket.hold('key', 'x')
+  const key = Buffer.alloc(32, 7)
+  const customer = {
+    'x-amz-server-side-encryption-customer-algorithm': 'AES256',
+    'x-amz-server-side-encryption-customer-key': key.toString('base64'),
+    'x-amz-server-side-encryption-customer-key-md5': md5(key),
+  }
+  for (const [code, headers] of [
+    ['InvalidArgument', { 'x-amz-server-side-encryption': 'AES256' }],
+    ['InvalidArgument', { 'x-amz-server-side-encryption': 'aws:kms' }],
+    ['InvalidArgument', { 'x-amz-server-side-encryption-aws-kms-key-id': 'key' }],
+    ['InvalidRequest', customer],
+  ] as const) {
+    await fails(bucket.head('key', headers), 400)
+    await fails(bucket.get('key', headers), 400, code)
+    const attributes = { ...headers, 'x-amz-object-attributes': 'ETag' }
+    await fails(bucket.get('key', attributes, 'attributes'), 400, code)
+  }
+  await fails(bucket.get('absent', customer), 404, 'NoSuchKey')
+})
 
 test('it answers what GetObject answers, without the body', async () => {
   const bucket = await s3.bucket()

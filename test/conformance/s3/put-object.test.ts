@@ -146,13 +146,67 @@ test('in a bucket with versions each write answers the id of its version', async
   assert.equal((await bucket.get('key', {}, { versionId: first })).text, '1')
 })
 
-test('the access control lists private and bucket-owner-full-control are taken, others answer 400', async () => {
+test('writes of all kinds take bucket-owner-full-control, other lists answer 400 AccessControlListNotSupported', async () => {
   const bucket = await s3.bucket()
-  for (const acl of ['private', 'bucket-owner-full-control']) await bucket.hold('key', acl, { 'x-amz-acl': acl })
-  for (const headers of [{ 'x-amz-acl': 'public-read' }, { 'x-amz-grant-read': 'id="someone"' }]) {
-    await fails(bucket.put('key', 'x', headers), 400, 'AccessControlListNotSupported')
+  await bucket.hold('source', 'x')
+  const owner = (await succeeds(bucket.read('acl'))).block('Owner').element('ID') ?? ''
+  const writes = (headers: Record<string, string>) => [
+    () => bucket.put('put', 'x', headers),
+    () => bucket.copy('source', 'copy', headers),
+    () => bucket.call('POST', { key: 'parts', query: 'uploads', headers }),
+  ]
+  for (const headers of [
+    { 'x-amz-acl': 'private' },
+    { 'x-amz-acl': 'public-read' },
+    { 'x-amz-acl': 'bucket-owner-read' },
+    { 'x-amz-grant-read': 'id="someone"' },
+    { 'x-amz-grant-read': `id="${owner}"` },
+    { 'x-amz-grant-full-control': 'id="someone"' },
+  ] as Record<string, string>[]) {
+    for (const write of writes(headers)) await fails(write(), 400, 'AccessControlListNotSupported')
   }
-  assert.equal((await bucket.get('key')).text, 'bucket-owner-full-control')
+  assert.deepEqual(await bucket.keys(), ['source'])
+  for (const headers of [
+    { 'x-amz-acl': 'bucket-owner-full-control' },
+    { 'x-amz-grant-full-control': `id="${owner}"` },
+  ] as Record<string, string>[]) {
+    for (const write of writes(headers)) await succeeds(write())
+  }
+})
+
+test('x-amz-website-redirect-location is kept and told by GET and HEAD, a copy has only its own', async () => {
+  const bucket = await s3.bucket()
+  const redirect = { 'x-amz-website-redirect-location': '/elsewhere' }
+  const told = async (key: string) => [
+    (await succeeds(bucket.get(key))).header('x-amz-website-redirect-location'),
+    (await succeeds(bucket.head(key))).header('x-amz-website-redirect-location'),
+  ]
+  await bucket.hold('put', 'x', redirect)
+  assert.deepEqual(await told('put'), ['/elsewhere', '/elsewhere'])
+  const id = await bucket.begin('parts', { 'x-amz-website-redirect-location': 'https://example.com/a?b' })
+  await succeeds(bucket.complete('parts', id, [await bucket.part('parts', id, 1, 'x')]))
+  assert.deepEqual(await told('parts'), ['https://example.com/a?b', 'https://example.com/a?b'])
+  await succeeds(bucket.copy('put', 'plain'))
+  assert.deepEqual(await told('plain'), [undefined, undefined])
+  for (const directive of ['COPY', 'REPLACE']) {
+    await succeeds(bucket.copy('put', 'own', { ...redirect, 'x-amz-metadata-directive': directive }))
+    assert.deepEqual(await told('own'), ['/elsewhere', '/elsewhere'])
+  }
+  // To give an object another one is a change.
+  await succeeds(bucket.copy('put', 'put', { 'x-amz-website-redirect-location': '/further' }))
+  assert.deepEqual(await told('put'), ['/further', '/further'])
+  await bucket.hold('put', 'y')
+  assert.deepEqual(await told('put'), [undefined, undefined])
+})
+
+test('a redirect to anything but a path or a page answers 400 InvalidRedirectLocation, and nothing is stored', async () => {
+  const bucket = await s3.bucket()
+  for (const location of ['', 'example.com', 'ftp://example.com', `/${'x'.repeat(2048)}`]) {
+    const headers = { 'x-amz-website-redirect-location': location }
+    await fails(bucket.put('key', 'x', headers), 400, 'InvalidRedirectLocation')
+    await fails(bucket.call('POST', { key: 'key', query: 'uploads', headers }), 400, 'InvalidRedirectLocation')
+  }
+  await fails(bucket.head('key'), 404)
 })
 
 test('encryption with a key of the client is refused by name: 501, and nothing is stored [sse-c]', async () => {
