@@ -2,6 +2,9 @@
  * Many records of one resource in one request: a job that calls the verb for each of them, and keeps what became of
  * each, so that clients can ask for it when the job has ended.
  *
+ * Records are begun one after the other, and only so many jobs of them run at once: a body of thousands needs no more
+ * room among the active jobs than one of a few dozen, and gets that room however many others ask for theirs.
+ *
  * Without `continueOnFailure` a failure ends it, and what was made or changed before is taken back, the last first;
  * what was deleted is gone. The requests themselves are in memory only, as they may hold secrets: a job that a restart
  * interrupts is taken back as well, from the notes of what it had begun. What is about to be begun is noted before it is,
@@ -13,14 +16,25 @@ import type { Resource } from '../model/resource.ts'
 import { type Row, textAt, type Value } from '../model/value.ts'
 import { CatalogUnavailable } from '../ports/catalog.ts'
 import type { Behaviour } from './behaviour.ts'
+import { forgetOutcomes, type Outcome, outcomeChange, type OutcomeError, outcomesOf } from './bulk-outcomes.ts'
 import type { Cluster } from './cluster.ts'
 import { explainFailure } from './explain.ts'
+import { Gate } from './gate.ts'
 import { failureOf, isActive, JOBS } from './jobs.ts'
 import type { Actions } from './perform.ts'
 import { findInstance } from './read.ts'
 import { Interrupted, type Caller, type Plan, type Verb, type Work } from './verb.ts'
 
-export const BULK_RECORDS_MAX = 500
+export const BULK_RECORDS_MAX = 5000
+/** Records of all bulk jobs that wait or run, which are in memory; bodies beyond are turned away. */
+export const BULK_PENDING_MAX = 20_000
+/** Jobs of the records of one body that run at once, and of all bodies. */
+const JOBS_AT_ONCE = 32
+const ALL_JOBS_AT_ONCE = 128
+/** Outcomes that are noted in one commit, where none has to be noted before. */
+const NOTES_MAX = 100
+/** How often the job says how far it is: after so many records. */
+const PROGRESS_EVERY = 100
 /** How long a wait for the job of one record is at most; then it is looked at whether the cluster stops. */
 const WAIT_MS = 500
 
@@ -48,51 +62,49 @@ export interface BulkOrder {
   readonly insistOn: (row: Row) => Promise<void>
 }
 
-/** What became of one record. Kept with the job, so without secrets. */
-export interface Outcome {
-  readonly key: string
-  readonly job?: string
-  /** The fields as they were before they were changed. */
-  readonly before?: Row
-  readonly error?: { readonly code: number; readonly kind: string; readonly message: string; readonly target?: string }
-  readonly isUndone?: boolean
-  /** Noted before it was begun: whether it was, only the cluster tells. */
-  readonly isPlanned?: boolean
-}
-
-export interface BulkResults {
-  readonly outcomes: readonly Outcome[]
-  readonly rollbackErrors: readonly Required<Outcome>['error'][]
-}
-
 interface Pending {
   readonly order: BulkOrder
+  /** Of the records that were begun, in their order. */
   readonly outcomes: Outcome[]
+  /** Places of outcomes that are not noted as they are now. */
+  readonly unsaved: Set<number>
+  /** Places of records whose job was not seen to end. */
+  readonly open: Set<number>
+  hasFailed: boolean
 }
 
 export class Bulk {
   readonly #actions: Actions
   readonly #pending = new Map<string, Pending>()
+  readonly #gate = new Gate(ALL_JOBS_AT_ONCE)
 
   constructor(actions: Actions) {
     this.#actions = actions
-    for (const verb of ['create', 'modify', 'remove'] as const) actions.jobs.offer(nameOf(verb), this.#verb(verb))
+    const forget = (job: Row) => forgetOutcomes(actions.cluster.catalog, textAt(job, '$key'))
+    for (const verb of ['create', 'modify', 'remove'] as const) {
+      actions.jobs.offer(nameOf(verb), this.#verb(verb), forget)
+    }
   }
 
-  /** Starts the job. Fails with `malformed` where the records are none or too many. */
+  /** Starts the job. Fails with `malformed` where the records are none or too many, with `limited` where too many wait. */
   async submit(order: BulkOrder): Promise<Row> {
     if (order.records.length === 0 || order.records.length > BULK_RECORDS_MAX) {
       throw failures.badArgument('records', `it takes 1 to ${BULK_RECORDS_MAX} records.`)
+    }
+    const waiting = [...this.#pending.values()].reduce((sum, { order: other }) => sum + other.records.length, 0)
+    if (waiting + order.records.length > BULK_PENDING_MAX) {
+      throw failures.tooMany('Too many records of other requests wait. Repeat the request later.', 10)
     }
     const key = this.#actions.cluster.system.random.uuid()
     const { user, role, from } = order.caller
     const { type } = order.behaviour.resource
     const { continueOnFailure } = order
     const input = { type, user, role, from, path: { ...order.path }, continueOnFailure }
-    this.#pending.set(key, { order, outcomes: [] })
+    this.#pending.set(key, { order, outcomes: [], unsaved: new Set(), open: new Set(), hasFailed: false })
     try {
       const { behaviour, verb, description, caller } = order
-      return await this.#actions.jobs.submit(behaviour, nameOf(verb), { key, input }, description, caller)
+      const plan = { key, input }
+      return await this.#actions.jobs.submit({ behaviour, verb: nameOf(verb), plan, description, caller })
     } catch (failure) {
       this.#pending.delete(key)
       throw failure
@@ -129,34 +141,83 @@ export class Bulk {
     }
   }
 
-  async #each({ order, outcomes }: Pending, work: Work): Promise<void> {
-    const firstFailure = () => outcomes.find(({ error }) => error !== undefined)?.error
-    const goesOn = () => order.continueOnFailure || firstFailure() === undefined
-    for (let at = outcomes.length; at < order.records.length && goesOn(); at++) {
-      if (work.stopping.aborted) throw new Interrupted()
-      const planned = (outcome: Outcome) => note(work, [...outcomes, { ...outcome, isPlanned: true }])
-      outcomes.push(await this.#begin(order, order.records[at] as BulkRecord, planned))
-      if (order.isSerial) await this.#settle(outcomes, at, work)
+  async #each(pending: Pending, work: Work): Promise<void> {
+    const { order, outcomes, open } = pending
+    const total = order.records.length
+    const running = new Set<Promise<void>>()
+    let interruption: unknown
+    const watch = (at: number) => {
+      const ended = this.#settle(pending, at, work)
+        .catch((failure: unknown) => {
+          interruption ??= failure
+        })
+        .finally(() => {
+          running.delete(ended)
+          this.#gate.leave()
+        })
+      running.add(ended)
     }
-    for (const at of outcomes.keys()) await this.#settle(outcomes, at, work)
-    await note(work, outcomes)
-    const error = firstFailure()
+    const goesOn = () => interruption === undefined && (order.continueOnFailure || !pending.hasFailed)
+    try {
+      // Those that were begun before a pause.
+      for (const at of open) {
+        await this.#gate.enter(work.stopping)
+        watch(at)
+      }
+      for (let at = outcomes.length; at < total && goesOn(); at++) {
+        if (work.stopping.aborted) throw new Interrupted()
+        await this.#gate.enter(work.stopping)
+        try {
+          outcomes.push(await this.#begin(pending, order.records[at] as BulkRecord, work.key))
+        } catch (failure) {
+          this.#gate.leave()
+          throw failure
+        }
+        watch(at)
+        while (running.size >= (order.isSerial ? 1 : JOBS_AT_ONCE)) await Promise.race(running)
+        if (pending.unsaved.size >= NOTES_MAX) await this.#note(pending, work.key)
+        if ((at + 1) % PROGRESS_EVERY === 0)
+          await work.progress(at / total, `${at + 1} of ${total} records were begun.`)
+      }
+    } catch (failure) {
+      interruption ??= failure
+    }
+    await Promise.all(running)
+    await this.#note(pending, work.key)
+    if (interruption !== undefined) throw interruption
+    const error = outcomes.find((outcome) => outcome.error !== undefined)?.error
     if (error !== undefined && !order.continueOnFailure) throw failureFrom(error)
   }
 
-  async #begin(order: BulkOrder, record: BulkRecord, note: (planned: Outcome) => Promise<void>): Promise<Outcome> {
+  /** Writes the outcomes that changed since they were written, and with them what is about to be begun. */
+  async #note({ outcomes, unsaved }: Pending, bulk: string, planned?: Outcome): Promise<void> {
+    const places = [...unsaved]
+    const changes = places.map((at) => outcomeChange(bulk, at, outcomes[at] as Outcome))
+    if (planned !== undefined) changes.push(outcomeChange(bulk, outcomes.length, planned))
+    unsaved.clear()
+    try {
+      if (changes.length > 0) await this.#actions.cluster.catalog.commit(changes)
+    } catch (failure) {
+      for (const at of places) unsaved.add(at)
+      throw failure
+    }
+  }
+
+  async #begin(pending: Pending, record: BulkRecord, bulk: string): Promise<Outcome> {
+    const { order } = pending
     const { behaviour, verb, path, args, caller } = order
     const { cluster } = this.#actions
     let outcome: Outcome = { key: record.instance.join('/') }
     let isNoted = true
-    const planned = async ({ key, reveal = {} }: Plan) => {
+    const planned = async ({ key, reveal = {} }: Plan, job: string | undefined) => {
       if (verb === 'modify') insistOnNoneRevealed(reveal)
-      outcome = { ...outcome, key }
+      outcome = { ...outcome, key, ...(job === undefined ? {} : { job }) }
       isNoted = false
-      await note(outcome)
+      await this.#note(pending, bulk, { ...outcome, isPlanned: true })
       isNoted = true
     }
-    const call = { caller, draft: record.draft, path, args, description: record.description, planned }
+    const { draft, description } = record
+    const call = { caller, draft, path, args, description, planned, isAdmitted: true }
     try {
       let row: Row | undefined
       if (verb !== 'create') {
@@ -165,8 +226,8 @@ export class Bulk {
         await order.insistOn(row)
         if (verb === 'modify') outcome = { ...outcome, before: before(behaviour, row, record.draft) }
       }
-      const { key, job } = await this.#actions.perform(behaviour, verb, row === undefined ? call : { ...call, row })
-      return { ...outcome, key, ...(job === undefined ? {} : { job: textAt(job, 'uuid') }) }
+      const { key } = await this.#actions.perform(behaviour, verb, row === undefined ? call : { ...call, row })
+      return { ...outcome, key }
     } catch (cause) {
       // Nothing was begun: the step is repeated, and this record with it.
       if (cause instanceof Interrupted || !isNoted) throw cause
@@ -176,11 +237,19 @@ export class Bulk {
   }
 
   /** Waits until the job of a record has ended, and notes its failure. */
-  async #settle(outcomes: Outcome[], at: number, work: Work): Promise<void> {
-    const outcome = outcomes[at]
-    if (outcome?.job === undefined || outcome.error !== undefined) return
+  async #settle(pending: Pending, at: number, work: Work): Promise<void> {
+    const { outcomes, unsaved, open } = pending
+    const outcome = outcomes[at] as Outcome
+    unsaved.add(at)
+    if (outcome.error !== undefined) pending.hasFailed = true
+    if (outcome.job === undefined || outcome.error !== undefined) return
+    open.add(at)
     const ended = await this.#ended(outcome.job, work)
-    if (ended['state'] === 'failure') outcomes[at] = { ...outcome, error: errorOf(failureOf(ended)) }
+    open.delete(at)
+    if (ended['state'] !== 'failure') return
+    outcomes[at] = { ...outcome, error: errorOf(failureOf(ended)) }
+    pending.hasFailed = true
+    unsaved.add(at)
   }
 
   async #ended(uuid: string, work: Work): Promise<Row> {
@@ -195,31 +264,26 @@ export class Bulk {
     this.#pending.delete(work.key)
     // What was deleted is gone.
     if (verb === 'remove' || work.input['continueOnFailure'] === true) return
-    const { outcomes, rollbackErrors } = resultsOf(work.memo)
-    const [settled, problems] = [[...outcomes], [...rollbackErrors]]
-    for (const [at, outcome] of [...settled.entries()].toReversed()) {
+    const outcomes = await outcomesOf(cluster.catalog, work.key)
+    for (const [at, outcome] of [...outcomes].toReversed()) {
       if (outcome.isUndone === true || (outcome.error !== undefined && outcome.isPlanned !== true)) continue
+      let undone: Outcome = { ...outcome, isUndone: true }
       try {
         if (await this.#isDone(cluster, work, verb, outcome)) await this.#takeBack(cluster, work, verb, outcome)
       } catch (cause) {
         if (cause instanceof Interrupted || cause instanceof CatalogUnavailable) throw cause
-        problems.push(errorOf(explainFailure(cause)))
+        undone = { ...undone, rollbackError: errorOf(explainFailure(cause)) }
       }
-      settled[at] = { ...outcome, isUndone: true }
-      await note(work, settled, problems)
+      await cluster.catalog.commit([outcomeChange(work.key, at, undone)])
     }
   }
 
   /** Whether what was begun has been done; waits until that is certain. */
   async #isDone(cluster: Cluster, work: Work, verb: 'create' | 'modify', outcome: Outcome): Promise<boolean> {
-    const type = textAt(work.input, 'type')
-    const { key, isPlanned } = outcome
-    const begun = isPlanned
-      ? (await cluster.rows(JOBS)).find((row) => row['$type'] === type && row['$verb'] === verb && row['$key'] === key)
-      : undefined
-    const job = outcome.job ?? (begun === undefined ? undefined : textAt(begun, 'uuid'))
-    if (job !== undefined) return (await this.#ended(job, work))['state'] === 'success'
-    return isPlanned !== true || verb === 'modify' || isUuid(cluster.registry.resource(type))
+    const { job, isPlanned } = outcome
+    const isBegun = job !== undefined && (await cluster.find(JOBS, job)) !== undefined
+    if (isBegun) return (await this.#ended(job, work))['state'] === 'success'
+    return isPlanned !== true || verb === 'modify' || isUuid(cluster.registry.resource(textAt(work.input, 'type')))
   }
 
   async #takeBack(cluster: Cluster, work: Work, verb: 'create' | 'modify', outcome: Outcome): Promise<void> {
@@ -235,7 +299,8 @@ export class Bulk {
     const path = work.input['path'] as Readonly<Record<string, string>>
     const [act, draft] = verb === 'create' ? (['remove', {}] as const) : (['modify', outcome.before ?? {}] as const)
     const description = `taking back ${resource.noun} ${outcome.key}`
-    const { job } = await this.#actions.perform(behaviour, act, { caller, draft, row, path, args: {}, description })
+    const call = { caller, draft, row, path, args: {}, description, isAdmitted: true }
+    const { job } = await this.#actions.perform(behaviour, act, call)
     if (job === undefined) return
     const ended = await this.#ended(textAt(job, 'uuid'), work)
     if (ended['state'] === 'failure') throw failureOf(ended)
@@ -258,17 +323,6 @@ function nameOf(verb: BulkVerb) {
   return `bulk ${verb}` as const
 }
 
-/** What became of the records of a bulk job, from its notes. */
-export function resultsOf(memo: unknown): BulkResults {
-  const notes = (memo ?? {}) as { outcomes?: readonly Outcome[]; rollbackErrors?: BulkResults['rollbackErrors'] }
-  return { outcomes: notes.outcomes ?? [], rollbackErrors: notes.rollbackErrors ?? [] }
-}
-
-async function note(work: Work, outcomes: readonly Outcome[], rollbackErrors: BulkResults['rollbackErrors'] = []) {
-  const notes = { outcomes: [...outcomes], rollbackErrors: [...rollbackErrors] }
-  await work.commit([], notes as unknown as Readonly<Record<string, Value>>)
-}
-
 /** The values that a change takes the place of. A secret is not kept: it cannot be put back. */
 function before({ resource }: Behaviour, row: Row, draft: Row): Row {
   const kept: Record<string, Value> = {}
@@ -282,10 +336,10 @@ function before({ resource }: Behaviour, row: Row, draft: Row): Row {
   return kept
 }
 
-function errorOf({ code, kind, message, target }: Failure): Required<Outcome>['error'] {
+function errorOf({ code, kind, message, target }: Failure): OutcomeError {
   return { code, kind, message, ...(target === undefined ? {} : { target }) }
 }
 
-export function failureFrom({ code, kind, message, target }: Required<Outcome>['error']): Failure {
+export function failureFrom({ code, kind, message, target }: OutcomeError): Failure {
   return new Failure(kind as Failure['kind'], code, message, { target })
 }

@@ -2,6 +2,10 @@
 export const events = {
   'cluster.started': { severity: 'notice', text: 'The cluster is ready.' },
   'cluster.job.failed': { severity: 'error', text: 'A job failed; its record says why.' },
+  'cluster.job.left': {
+    severity: 'error',
+    text: 'A job could not go on. It is tried again every minute and after a restart; the log says why.',
+  },
   'cluster.job.resumed': { severity: 'notice', text: 'A job was resumed after an interruption.' },
   'cluster.worker.restarted': { severity: 'error', text: 'A data-plane process ended and was replaced.' },
   'cluster.fault.begun': { severity: 'notice', text: 'A fault on demand was begun: what it hits fails on purpose.' },

@@ -1,6 +1,6 @@
 /**
  * What runs beside requests: giving back the space of dropped snapshots, unlinking blobs that nothing needs, removing
- * trees of volumes that are gone and old job records. All of it may stop at any point and be repeated.
+ * trees of volumes that are gone and old job records, taking up jobs that could not go on. All of it may stop at any point and be repeated.
  */
 import { type Row, textAt } from '../model/value.ts'
 import { CommitRefused } from '../ports/catalog.ts'
@@ -149,6 +149,7 @@ export class Housekeeping {
     if (now - this.#prunedMs > PRUNE_EVERY_MS) {
       this.#prunedMs = now
       await this.#jobs.prune()
+      await this.#jobs.resume()
     }
   }
 

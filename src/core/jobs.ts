@@ -2,62 +2,81 @@
  * Jobs: verbs of several steps that outlive the request and the process. The record of a job is its progress, and it
  * is written before the step it promises:
  *
- *     queued ─ locks ─▶ running at 0 ─ step 0 ─▶ running at 1 ─ step 1 ─▶ … ─▶ success
- *                          │ a step fails
- *                          ▼
- *                       unwinding at n ─ undo n ─▶ unwinding at n-1 ─ … ─▶ failure
+ *     queued ─ place, locks ─▶ running at 0 ─ step 0 ─▶ running at 1 ─ step 1 ─▶ … ─▶ success
+ *                                  │ a step fails
+ *                                  ▼
+ *                               unwinding at n ─ undo n ─▶ unwinding at n-1 ─ … ─▶ failure
  *
  * After a crash, a job that was moving forward repeats the step it was in, and one that was unwinding goes on unwinding.
  *
  * While the catalog cannot be reached nobody knows whether the last commit was done. To undo what came before it could
  * take away what it has just made known; so the job waits and repeats the step, which finds out.
+ *
+ * Too many jobs are refused before they have a record. A job that has one waits its turn however long that takes, and one
+ * that cannot go on is taken up again later: nothing but its end takes it off the list.
  */
-import { Failure, failures } from '../model/failure.ts'
-import { type Row, textAt, type Value, textOf } from '../model/value.ts'
-import { CatalogUnavailable, type Change, type Outcome } from '../ports/catalog.ts'
-import { auditEntry } from './audit.ts'
+import { failures } from '../model/failure.ts'
+import { type Row, textAt } from '../model/value.ts'
 import type { Behaviour, VerbName } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
-import { explainFailure } from './explain.ts'
-import { forgetOrder, type JobOrder } from './job-orders.ts'
-import { Interrupted, type Caller, type Plan, type Step, type Verb, type Work } from './verb.ts'
+import type { EventName } from './events.ts'
+import { describe, insist, isActive, type JobHooks, JobRun, JOBS } from './job-run.ts'
+import { Places } from './places.ts'
+import { Interrupted, type Caller, type Plan, type Verb } from './verb.ts'
 
-export const JOBS = 'cluster/jobs'
+export { describe, failureOf, isActive, type JobHooks, JOBS } from './job-run.ts'
 
 /** Ended jobs are kept this long, and no more than so many of them. */
 export const ENDED_KEPT_MS = 24 * 3600 * 1000
 export const ENDED_KEPT_MAX = 10_000
-/** Jobs that wait or run at once; further ones are turned away. */
-const ACTIVE_MAX = 1000
-/** A job whose undo fails is tried again this often before it is left for the next start. */
-const UNDO_TRIES = 5
-/** How often a job tries again while the catalog cannot be reached, before it is left for the next start; and between. */
-const UNAVAILABLE_TRIES = 100
-const UNAVAILABLE_WAIT_MS = 1000
-/** The same for the record of a new job: somebody waits for the answer. */
+/** Jobs that wait or run at once; requests for further ones are turned away. */
+export const ACTIVE_MAX = 1000
+/** How often the record of a new job is tried while the catalog cannot be reached: somebody waits for the answer. */
 const SUBMIT_TRIES = 3
+/** Events of jobs that are taken up, in one commit. */
+const RESUMED_TOGETHER = 100
+/** How often a wait looks at a job that this process does not run. */
+const LOOK_EVERY_MS = 500
 
 /** Verbs of many records of any resource. */
 export type OtherVerbName = `bulk ${'create' | 'modify' | 'remove'}`
 
-export interface JobHooks {
-  /** Called at each point where a crash may strike: `<type> <verb>: <step>: before|after|undo-before|undo-after`. */
-  reached?(point: string): Promise<void>
-  /** Called when a step begins; an error makes the step fail. */
-  beforeStep?(point: string): Promise<void>
+interface OtherVerb {
+  readonly verb: Verb
+  /** Removes what is kept beside the record of a job, which is about to go. */
+  readonly forget: (job: Row) => Promise<void>
+}
+
+export interface Submission {
+  readonly behaviour: Behaviour
+  readonly verb: VerbName | OtherVerbName
+  readonly plan: Plan
+  /** The request that it is for. */
+  readonly description: string
+  readonly caller: Caller
+  /** The UUID that it is to have. Without it, a new one. */
+  readonly uuid?: string
+  /** It is part of a job that was let in, which bounds how many of its parts there are at once: none of them is refused. */
+  readonly isAdmitted?: boolean
 }
 
 export class Jobs {
   readonly #cluster: Cluster
   readonly #hooks: JobHooks
-  readonly #active = new Map<string, Promise<Row>>()
+  readonly #places: Places
+  readonly #active = new Map<string, Promise<unknown>>()
+  /** Those whose record is being written. */
+  readonly #submitted = new Set<string>()
+  /** Those that could not go on. Each is told of once. */
+  readonly #left = new Set<string>()
   readonly #stopping = new AbortController()
   /** Verbs that are not those of a resource, by name. */
-  readonly #others = new Map<string, Verb>()
+  readonly #others = new Map<string, OtherVerb>()
 
   constructor(cluster: Cluster, hooks: JobHooks = {}) {
     this.#cluster = cluster
     this.#hooks = hooks
+    this.#places = new Places(cluster.system.clock)
   }
 
   get activeCount(): number {
@@ -65,24 +84,21 @@ export class Jobs {
   }
 
   /** Takes up jobs of a verb that any resource has. To be called before `resume`. */
-  offer(name: OtherVerbName, verb: Verb): void {
-    this.#others.set(name, verb)
+  offer(name: OtherVerbName, verb: Verb, forget: OtherVerb['forget']): void {
+    this.#others.set(name, { verb, forget })
   }
 
-  /** Writes the job and starts it. It is on disk when this returns. */
-  async submit(
-    behaviour: Behaviour,
-    verb: VerbName | OtherVerbName,
-    plan: Plan,
-    description: string,
-    caller: Caller,
-  ): Promise<Row> {
+  /** Writes the job and starts it. It is on disk when this returns. Fails with `limited` where too many are active. */
+  async submit({ behaviour, verb, plan, description, caller, uuid, isAdmitted }: Submission): Promise<Row> {
     if (this.#stopping.signal.aborted) throw failures.unavailable('The cluster is stopping.')
-    if (this.#active.size >= ACTIVE_MAX) throw failures.tooMany('Too many jobs are active.', 5)
+    if (isAdmitted !== true && this.#active.size + this.#submitted.size >= ACTIVE_MAX) {
+      throw failures.tooMany('Too many jobs are active. Repeat the request later.', 5)
+    }
     const now = this.#cluster.now()
     const svm = plan.input['svm.uuid']
+    const key = uuid ?? this.#cluster.system.random.uuid()
     const job: Row = {
-      uuid: this.#cluster.system.random.uuid(),
+      uuid: key,
       name: `${behaviour.resource.noun} ${verb}`,
       description,
       state: 'queued',
@@ -102,34 +118,56 @@ export class Jobs {
       $user: caller.user,
       $from: caller.from,
     }
-    await this.#insist(() => this.#write(job), SUBMIT_TRIES)
-    this.#start(job)
+    this.#submitted.add(key)
+    try {
+      await this.#insist(() => this.#cluster.catalog.commit([this.#cluster.put(JOBS, job)]))
+      this.#start(job)
+    } finally {
+      this.#submitted.delete(key)
+    }
     return job
   }
 
-  /** Waits until the job has ended, at most so long. Gives its record as it is then. */
+  /**
+   * Waits until the job has ended, at most so long. Gives its record as it is then. A job that this process does not run
+   * is looked at now and then: another process may run it, or it is to be taken up again.
+   */
   async wait(uuid: string, ms: number): Promise<Row> {
+    const { clock } = this.#cluster.system
+    let leftMs = ms
     const running = this.#active.get(uuid)
     if (running !== undefined && ms > 0) {
-      const ended = new AbortController()
-      await Promise.race([running.then(() => ended.abort()), this.#cluster.system.clock.sleep(ms, ended.signal)])
+      const [beganMs, ended] = [clock.elapsed(), new AbortController()]
+      await Promise.race([running.then(() => ended.abort()), clock.sleep(ms, ended.signal)])
+      leftMs = ended.signal.aborted ? Math.max(0, ms - (clock.elapsed() - beganMs)) : 0
     }
-    return this.#cluster.row(JOBS, uuid)
-  }
-
-  /** Takes up the jobs that an earlier process left. */
-  async resume(): Promise<number> {
-    const left = (await this.#cluster.rows(JOBS)).filter((row) => isActive(row))
-    for (const job of left) {
-      await this.#cluster.commit([this.#cluster.event('cluster.job.resumed', { job: job['uuid'] ?? '' })])
-      this.#start(job, await this.#cluster.jobOrders.asked(textAt(job, 'uuid')))
+    for (;;) {
+      const row = await this.#cluster.row(JOBS, uuid)
+      if (!isActive(row) || leftMs <= 0 || this.#stopping.signal.aborted) return row
+      await clock.sleep(Math.min(LOOK_EVERY_MS, leftMs), this.#stopping.signal)
+      leftMs -= LOOK_EVERY_MS
     }
-    return left.length
   }
 
   /**
-   * Takes no new job and waits for the running ones; long steps that can be interrupted are. What is not done by then is
-   * resumed at the next start.
+   * Takes up jobs that nobody runs: those of an earlier process, and those that could not go on when they were last
+   * tried. Gives how many. What cannot be taken up is told in the events and in the log, and stops nothing.
+   */
+  async resume(): Promise<number> {
+    const found = (await this.#cluster.rows(JOBS)).filter((row) => isActive(row) && !this.#isOurs(textAt(row, 'uuid')))
+    const left = found.toSorted((a, b) => Number(a['start_time']) - Number(b['start_time']))
+    let taken = 0
+    for (let from = 0; from < left.length && !this.#stopping.signal.aborted; from += RESUMED_TOGETHER) {
+      const some = left.slice(from, from + RESUMED_TOGETHER).map((row) => textAt(row, 'uuid'))
+      await this.#tell('cluster.job.resumed', some)
+      for (const uuid of some) if (await this.#takeUp(uuid)) taken++
+    }
+    return taken
+  }
+
+  /**
+   * Takes no new job and waits for the running ones; those that wait for their turn do not begin, and long steps that can
+   * be interrupted are. What is not done by then is resumed at the next start.
    */
   async drain(ms: number): Promise<void> {
     this.#stopping.abort()
@@ -145,6 +183,7 @@ export class Jobs {
       .toSorted((a, b) => Number(b['end_time'] ?? 0) - Number(a['end_time'] ?? 0))
     const oldest = this.#cluster.now() - ENDED_KEPT_MS
     const gone = ended.filter((row, at) => at >= ENDED_KEPT_MAX || Number(row['end_time'] ?? 0) < oldest)
+    for (const row of gone) await this.#others.get(textAt(row, '$verb'))?.forget(row)
     for (let at = 0; at < gone.length; at += 100) {
       await this.#cluster.catalog.commit(
         gone.slice(at, at + 100).map((row) => ({ do: 'remove-record', type: JOBS, key: textAt(row, 'uuid') })),
@@ -153,255 +192,88 @@ export class Jobs {
     await this.#cluster.jobOrders.prune()
   }
 
-  #start(job: Row, wish: JobOrder['wish'] = 'go'): void {
+  #isOurs(uuid: string): boolean {
+    return this.#active.has(uuid) || this.#submitted.has(uuid)
+  }
+
+  async #takeUp(uuid: string): Promise<boolean> {
+    try {
+      const wish = await this.#cluster.jobOrders.asked(uuid)
+      // It may have ended, or been taken up, since it was listed.
+      const job = await this.#cluster.find(JOBS, uuid)
+      if (job === undefined || !isActive(job) || this.#isOurs(uuid)) return false
+      this.#start(job, wish)
+      return true
+    } catch (failure) {
+      await this.#leave(uuid, failure)
+      return false
+    }
+  }
+
+  #start(job: Row, wish: 'go' | 'pause' | 'cancel' = 'go'): void {
     const uuid = textAt(job, 'uuid')
     const order = this.#cluster.jobOrders.open(uuid, this.#stopping.signal, wish)
-    const running = this.#run(job, order).catch((failure: unknown) => {
-      if (failure instanceof Interrupted) return job
-      // The record could not be written. It stays active there, and the next start takes it up.
-      this.#cluster.log.error('A job was left for the next start.', { job: uuid, failure: String(failure) })
-      return job
-    })
-    this.#active.set(uuid, running)
-    void running.finally(() => {
-      this.#active.delete(uuid)
-      this.#cluster.jobOrders.close(uuid)
-    })
-  }
-
-  async #run(queued: Row, order: JobOrder): Promise<Row> {
-    const release = await this.#cluster.locks.acquire(queued['$locks'] as string[])
-    try {
-      return await this.#steps(queued, order)
-    } finally {
-      release()
+    const run = async () => {
+      try {
+        await this.#run(job, order)
+        this.#left.delete(uuid)
+      } catch (failure) {
+        // The record says where it is, and it is taken up there again.
+        if (!(failure instanceof Interrupted)) await this.#leave(uuid, failure)
+      } finally {
+        this.#active.delete(uuid)
+        this.#cluster.jobOrders.close(uuid)
+      }
     }
+    this.#active.set(uuid, run())
   }
 
-  async #steps(queued: Row, order: JobOrder): Promise<Row> {
+  async #run(job: Row, order: ReturnType<Cluster['jobOrders']['open']>): Promise<void> {
     const cluster = this.#cluster
-    const behaviour = cluster.behaviour(textAt(queued, '$type'))
-    const verb = this.#others.get(textAt(queued, '$verb')) ?? behaviour[queued['$verb'] as VerbName]
-    if (verb === undefined) throw new Error(`${behaviour.resource.type} has no ${textAt(queued, '$verb')}.`)
-    const { steps } = verb
-    const pointOf = (step: Step) => `${behaviour.resource.type} ${textAt(queued, '$verb')}: ${step.name}`
-    let job: Row = queued
-    const saveOnce = async (changes: Row, beside: readonly Change[] = []) => {
-      job = { ...job, ...changes, $memo: { ...work.memo } }
-      await this.#write(job, beside)
-    }
-    const save = (changes: Row, beside: readonly Change[] = []) => this.#insist(() => saveOnce(changes, beside))
-    const work: Work = {
-      key: textAt(queued, '$key'),
-      input: queued['$input'] as Row,
-      memo: { ...(queued['$memo'] as Record<string, Value>) },
-      get stopping() {
-        return order.signal
-      },
-      progress: (done, message) =>
-        saveOnce({
-          progress: Math.min(99, Math.floor(((Number(job['$at']) + done) / steps.length) * 100)),
-          ...(message === undefined ? {} : { message }),
-        }),
-      commit: async (changes, notes) => {
-        const noted: Row = { ...job, $memo: { ...work.memo, ...notes } }
-        let outcomes: readonly Outcome[]
-        try {
-          outcomes = await cluster.catalog.commit([...changes, cluster.put(JOBS, noted)])
-        } catch (failure) {
-          isInDoubt ||= failure instanceof CatalogUnavailable
-          throw failure
-        }
-        job = noted
-        Object.assign(work.memo, notes)
-        return outcomes
-      },
-    }
-
-    /** A commit of the step that was not answered may have been done: its notes are in the record then. */
-    let isInDoubt = false
-    const recall = async () => {
-      const { body } = (await cluster.catalog.record(JOBS, textAt(queued, 'uuid'))) ?? {}
-      if (body !== undefined) Object.assign(work.memo, body['$memo'])
-      isInDoubt = false
-    }
-
-    if (job['$direction'] === 'forward') {
+    const { signal } = this.#stopping
+    const names = job['$locks'] as readonly string[]
+    const leavePlace = await this.#places.take(signal)
+    try {
+      const verb = this.#verbOf(job)
+      if (names.some((name) => cluster.locks.isHeld(name))) leavePlace()
+      const release = await cluster.locks.acquire(names, { signal })
       try {
-        for (let at = Number(job['$at']); at < steps.length; at++) {
-          const step = steps[at] as Step
-          await this.#obey(order, save)
-          order.step = step
-          await save({
-            state: 'running',
-            message: `Step ${at + 1} of ${steps.length}: ${step.name}.`,
-            $at: at,
-            progress: Math.floor((at / steps.length) * 100),
-          })
-          await this.#hooks.reached?.(`${pointOf(step)}: before`)
-          await this.#hooks.beforeStep?.(pointOf(step))
-          await this.#whileWanted(order, save, async () => {
-            if (at === 0 && cluster.faults.isOn) await this.#faulty(queued, order)
-            await this.#insist(async () => {
-              if (isInDoubt) await recall()
-              await step.run(cluster, work)
-            })
-          })
-          await this.#hooks.reached?.(`${pointOf(step)}: after`)
-        }
-        if (order.wish === 'cancel') throw cancelled()
-        order.close()
-        await save({ state: 'success', message: 'success', code: 0, progress: 100, end_time: cluster.now() }, [
-          this.#auditEntry(queued, 'success', textAt(queued, '$key')),
-          ...endOfOrder(job, order),
-        ])
-        return job
-      } catch (cause) {
-        if (cause instanceof Interrupted) return job
-        if (cause instanceof CatalogUnavailable) throw cause
-        const failure = explainFailure(cause)
-        if (failure.kind === 'internal')
-          cluster.log.error('A job failed.', { job: job['uuid'], cause: describe(cause) })
-        await save({
-          $direction: 'back',
-          // Nothing has been done of what was not begun.
-          ...(job['state'] === 'queued' ? { $at: -1 } : {}),
-          $failure: {
-            code: failure.code,
-            kind: failure.kind,
-            message: failure.message,
-            target: failure.target ?? null,
-          },
-        })
+        await new JobRun({ cluster, verb, order, hooks: this.#hooks, stopping: signal, leavePlace }).run(job)
+      } finally {
+        release()
       }
-    }
-
-    order.close()
-    for (let at = Number(job['$at']); at >= 0; at--) {
-      const step = steps[at] as Step
-      await save({ $at: at, message: `Undoing step ${at + 1}: ${step.name}.` })
-      await this.#hooks.reached?.(`${pointOf(step)}: undo-before`)
-      await this.#undo(step, work)
-      await this.#hooks.reached?.(`${pointOf(step)}: undo-after`)
-    }
-    const failure = job['$failure'] as Row
-    const message = textAt(failure, 'message')
-    await save(
-      {
-        state: 'failure',
-        message,
-        code: Number(failure['code']),
-        'error.message': message,
-        'error.code': Number(failure['code']),
-        end_time: cluster.now(),
-      },
-      [
-        this.#auditEntry(queued, 'error', message),
-        cluster.event('cluster.job.failed', { job: textAt(job, 'uuid'), message }),
-        ...endOfOrder(job, order),
-      ],
-    )
-    return job
-  }
-
-  async #faulty(job: Row, order: JobOrder): Promise<void> {
-    const { signal } = order
-    await this.#cluster.faults.onJob(textAt(job, 'description'), signal)
-    if (signal.aborted) throw new Interrupted()
-  }
-
-  /** Does what is asked of the job: gives it up, or halts until something else is asked. */
-  async #obey(order: JobOrder, save: (changes: Row) => Promise<void>): Promise<void> {
-    if (order.wish === 'pause') await save({ state: 'paused', message: 'Paused.' })
-    while (order.wish === 'pause') {
-      await order.otherwise()
-      if (this.#stopping.signal.aborted) throw new Interrupted()
-    }
-    if (order.wish === 'cancel') throw cancelled()
-  }
-
-  /** Runs a step, again after a pause, unless the job is given up meanwhile. */
-  async #whileWanted(order: JobOrder, save: (changes: Row) => Promise<void>, run: () => Promise<void>): Promise<void> {
-    for (;;) {
-      try {
-        await run()
-        return
-      } catch (cause) {
-        if (this.#stopping.signal.aborted || cause instanceof CatalogUnavailable) throw cause
-        if (order.wish === 'cancel') throw cancelled()
-        if (!(cause instanceof Interrupted)) throw cause
-        await this.#obey(order, save)
-        await save({ state: 'running', message: 'It goes on after a pause.' })
-      }
+    } finally {
+      leavePlace()
     }
   }
 
-  /** Repeats what failed because the catalog could not be reached, until it can be or the cluster stops. */
-  async #insist<Result>(act: () => Promise<Result>, triesMax = UNAVAILABLE_TRIES): Promise<Result> {
-    for (let tries = 1; ; tries++) {
-      try {
-        return await act()
-      } catch (failure) {
-        if (!(failure instanceof CatalogUnavailable) || tries >= triesMax) throw failure
-        await this.#cluster.system.clock.sleep(UNAVAILABLE_WAIT_MS, this.#stopping.signal)
-        if (this.#stopping.signal.aborted) throw new Interrupted()
-      }
+  #verbOf(job: Row): Verb {
+    const name = textAt(job, '$verb')
+    const behaviour = this.#cluster.behaviour(textAt(job, '$type'))
+    const verb = this.#others.get(name)?.verb ?? behaviour[name as VerbName]
+    if (verb === undefined) throw new Error(`${behaviour.resource.type} has no ${name}.`)
+    return verb
+  }
+
+  async #leave(uuid: string, failure: unknown): Promise<void> {
+    if (this.#left.has(uuid)) return
+    this.#cluster.log.error('A job could not go on. It is tried again later.', { job: uuid, cause: describe(failure) })
+    await this.#tell('cluster.job.left', [uuid])
+    this.#left.add(uuid)
+  }
+
+  /** Nobody waits for these events, and a job is not to fail for want of one. */
+  async #tell(event: EventName, uuids: readonly string[]): Promise<void> {
+    const news = uuids.filter((uuid) => !this.#left.has(uuid))
+    if (news.length === 0) return
+    try {
+      await this.#insist(() => this.#cluster.catalog.commit(news.map((job) => this.#cluster.event(event, { job }))))
+    } catch (failure) {
+      this.#cluster.log.warn('Events of jobs could not be logged.', { event, cause: describe(failure) })
     }
   }
 
-  async #undo(step: Step, work: Work): Promise<void> {
-    for (let tries = 1; ; tries++) {
-      try {
-        await step.undo?.(this.#cluster, work)
-        return
-      } catch (failure) {
-        if (failure instanceof Interrupted || tries >= UNDO_TRIES) throw failure
-        await this.#cluster.system.clock.sleep(100 * 2 ** tries)
-      }
-    }
+  #insist<Result>(act: () => Promise<Result>): Promise<Result> {
+    return insist(this.#cluster.system.clock, act, { triesMax: SUBMIT_TRIES, stopping: this.#stopping.signal })
   }
-
-  /** What became of a job is in the audit trail when its record says so, neither sooner nor later. */
-  #auditEntry(job: Row, state: 'success' | 'error', message: string): Change {
-    const caller = { user: textAt(job, '$user'), from: textAt(job, '$from') }
-    return auditEntry(this.#cluster, caller, textAt(job, 'description'), state, message)
-  }
-
-  async #write(job: Row, beside: readonly Change[] = []): Promise<void> {
-    await this.#cluster.catalog.commit([this.#cluster.put(JOBS, job), ...beside])
-  }
-}
-
-/** What clients know a job by that was given up. */
-const CANCELLED = 460770
-
-function cancelled(): Failure {
-  return new Failure('conflict', CANCELLED, 'The job was cancelled.')
-}
-
-function endOfOrder(job: Row, { wish }: JobOrder): Change[] {
-  return wish === 'go' ? [] : [forgetOrder(textAt(job, 'uuid'))]
-}
-
-export function isActive(job: Row): boolean {
-  return job['state'] === 'queued' || job['state'] === 'running' || job['state'] === 'paused'
-}
-
-/** The failure that a failed job's record tells of. */
-export function failureOf(job: Row): Failure {
-  const failure = (job['$failure'] ?? {}) as Row
-  const kind = failure['kind'] as Failure['kind'] | undefined
-  const target = failure['target']
-  return new Failure(
-    kind ?? 'internal',
-    Number(failure['code'] ?? 262145),
-    textOf(failure['message'] ?? 'The job failed.'),
-    {
-      target: typeof target === 'string' ? target : undefined,
-    },
-  )
-}
-
-export function describe(cause: unknown): string {
-  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
 }

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { Failure } from '../model/failure.ts'
 import { Locks } from './locks.ts'
+import { Interrupted } from './verb.ts'
 
 test('a lock is handed over in the order of asking', async () => {
   const locks = new Locks()
@@ -57,13 +58,32 @@ test('a name given twice is one lock', async () => {
   assert.equal(locks.isHeld('a'), false)
 })
 
-test('too many waiters are turned away, and let go of what they held', async () => {
+test('too many waiters are turned away where the caller says so, and let go of what they held', async () => {
   const locks = new Locks()
   const release = await locks.acquire(['b'])
-  const waiting = Array.from({ length: 256 }, () => locks.with(['b'], turn))
-  await assert.rejects(locks.acquire(['a', 'b']), (failure) => failure instanceof Failure && failure.kind === 'limited')
+  const waiting = Array.from({ length: 3 }, () => locks.with(['b'], turn))
+  await assert.rejects(
+    locks.acquire(['a', 'b'], { waitersMax: 3 }),
+    (failure) => failure instanceof Failure && failure.kind === 'limited' && failure.retryAfterSeconds === 5,
+  )
+  assert.equal(locks.isHeld('a'), false)
+  const more = Array.from({ length: 1000 }, () => locks.with(['b'], turn))
+  release()
+  await Promise.all([...waiting, ...more])
+  assert.equal(locks.isHeld('b'), false)
+})
+
+test('a wait for a lock ends when its signal aborts, and the lock goes on to the next', async () => {
+  const locks = new Locks()
+  const release = await locks.acquire(['b'])
+  const stop = new AbortController()
+  const given = locks.acquire(['a', 'b'], { signal: stop.signal })
+  const next = locks.with(['b'], turn)
+  await turn()
+  stop.abort()
+  await assert.rejects(given, Interrupted)
   assert.equal(locks.isHeld('a'), false)
   release()
-  await Promise.all(waiting)
+  await next
   assert.equal(locks.isHeld('b'), false)
 })

@@ -1,21 +1,32 @@
 import { failures } from '../model/failure.ts'
+import { Gate } from './gate.ts'
 
-/** How many may wait for one lock before more are turned away. */
-const WAITERS_MAX = 256
+/** How many requests may wait for one lock before more are turned away. */
+export const REQUESTS_WAITING_MAX = 256
+
+export interface LockOptions {
+  /**
+   * With so many waiting for one of the locks, fails with `limited`. For requests of which nothing is recorded yet. What
+   * was let in already waits as long as it takes: the number of jobs and of requests in progress has bounds of its own.
+   */
+  readonly waitersMax?: number
+  /** Ends the wait with `Interrupted`. */
+  readonly signal?: AbortSignal
+}
 
 /** Named locks of this process, handed over in the order of asking. Several are taken in one order, so none waits in a ring. */
 export class Locks {
-  readonly #queues = new Map<string, (() => void)[]>()
+  readonly #gates = new Map<string, Gate>()
 
   /** Waits for all, then gives the function that lets go of them. */
-  async acquire(names: readonly string[]): Promise<() => void> {
+  async acquire(names: readonly string[], options: LockOptions = {}): Promise<() => void> {
     const held: string[] = []
     const release = () => {
-      for (const name of held.splice(0)) this.#hand(name)
+      for (const name of held.splice(0)) this.#leave(name)
     }
     try {
       for (const name of new Set(names.toSorted())) {
-        await this.#take(name)
+        await this.#enter(name, options)
         held.push(name)
       }
     } catch (failure) {
@@ -25,8 +36,8 @@ export class Locks {
     return release
   }
 
-  async with<Result>(names: readonly string[], act: () => Promise<Result>): Promise<Result> {
-    const release = await this.acquire(names)
+  async with<Result>(names: readonly string[], act: () => Promise<Result>, options?: LockOptions): Promise<Result> {
+    const release = await this.acquire(names, options)
     try {
       return await act()
     } finally {
@@ -35,23 +46,21 @@ export class Locks {
   }
 
   isHeld(name: string): boolean {
-    return this.#queues.has(name)
+    return this.#gates.has(name)
   }
 
-  #take(name: string): Promise<void> {
-    const queue = this.#queues.get(name)
-    if (queue === undefined) {
-      this.#queues.set(name, [])
-      return Promise.resolve()
+  #enter(name: string, { waitersMax = Infinity, signal }: LockOptions): Promise<void> {
+    const gate = this.#gates.get(name) ?? new Gate(1)
+    this.#gates.set(name, gate)
+    if (gate.waiting >= waitersMax) {
+      throw failures.tooMany(`Too many requests wait for ${name.split(':')[0] ?? name}. Repeat the request later.`, 5)
     }
-    if (queue.length >= WAITERS_MAX)
-      throw failures.tooMany(`Too many requests wait for ${name.split(':')[0] ?? name}.`, 5)
-    return new Promise((resolve) => queue.push(resolve))
+    return gate.enter(signal)
   }
 
-  #hand(name: string): void {
-    const next = this.#queues.get(name)?.shift()
-    if (next === undefined) this.#queues.delete(name)
-    else next()
+  #leave(name: string): void {
+    const gate = this.#gates.get(name)
+    gate?.leave()
+    if (gate?.isEmpty === true) this.#gates.delete(name)
   }
 }

@@ -8,6 +8,7 @@ import type { Behaviour, VerbName } from './behaviour.ts'
 import { Bulk } from './bulk.ts'
 import type { Cluster } from './cluster.ts'
 import type { Jobs } from './jobs.ts'
+import { type LockOptions, REQUESTS_WAITING_MAX } from './locks.ts'
 import { resolveReferences } from './references.ts'
 import { seed } from './seed/apply.ts'
 import type { Caller, Plan, Verb, Work } from './verb.ts'
@@ -20,8 +21,10 @@ export interface Call {
   readonly args: Readonly<Record<string, string>>
   /** `POST /api/storage/volumes`: for the job's description and the audit trail. */
   readonly description: string
-  /** Called when it is settled what will be done, before anything is. */
-  readonly planned?: (plan: Plan) => Promise<void>
+  /** Called when it is settled what will be done, before anything is; with the UUID of the job that will do it, if one will. */
+  readonly planned?: (plan: Plan, job: string | undefined) => Promise<void>
+  /** It is part of something that was let in: bounds that turn requests away do not hold for it. */
+  readonly isAdmitted?: boolean
 }
 
 export interface Performed {
@@ -69,19 +72,24 @@ export class Actions {
     if (verb === undefined) throw failures.unsupported(name, behaviour.resource.path)
     const draft = await this.#draft(behaviour, name, call)
     const request = { ...call, draft }
-    return this.cluster.locks.with(verb.alone?.(request) ?? [], () => this.#run(behaviour, name, verb, request))
+    const names = verb.alone?.(request) ?? []
+    return this.cluster.locks.with(names, () => this.#run(behaviour, name, verb, request), admission(call))
   }
 
   async #run(behaviour: Behaviour, name: VerbName, verb: Verb, call: Call): Promise<Performed> {
     const plan = await verb.plan(this.cluster, call)
     const performed = { key: plan.key, draft: call.draft, reveal: plan.reveal ?? {}, wasDone: plan.isDone ?? false }
     if (plan.isDone === true) return performed
-    await call.planned?.(plan)
-    if (verb.isJob === true || plan.isLong === true) {
-      const job = await this.jobs.submit(behaviour, plan.by ?? name, plan, call.description, call.caller)
+    const isJob = verb.isJob === true || plan.isLong === true
+    const uuid = this.cluster.system.random.uuid()
+    await call.planned?.(plan, isJob ? uuid : undefined)
+    if (isJob) {
+      const { description, caller, isAdmitted = false } = call
+      const verbName = plan.by ?? name
+      const job = await this.jobs.submit({ behaviour, verb: verbName, plan, description, caller, uuid, isAdmitted })
       return { ...performed, job }
     }
-    await this.cluster.locks.with(plan.locks ?? [], () => this.#inline(verb, plan))
+    await this.cluster.locks.with(plan.locks ?? [], () => this.#inline(verb, plan), admission(call))
     return performed
   }
 
@@ -116,4 +124,8 @@ export class Actions {
       }
     }
   }
+}
+
+function admission({ isAdmitted }: Call): LockOptions {
+  return isAdmitted === true ? {} : { waitersMax: REQUESTS_WAITING_MAX }
 }

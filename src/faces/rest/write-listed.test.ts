@@ -1,6 +1,7 @@
 /** POST, PATCH and DELETE of records that a body lists. */
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
+import { BULK_RECORDS_MAX } from '../../core/bulk.ts'
 import { JOBS } from '../../core/jobs.ts'
 import { textAt } from '../../model/value.ts'
 import type { Catalog } from '../../ports/catalog.ts'
@@ -140,7 +141,7 @@ test('a record that cannot be understood is refused with its place, before anyth
     ['DELETE', [{ uuid: 'x', comment: 'y' }], 'records[0].comment'],
     ['DELETE', [{ name: 'a' }], 'records[0].uuid'],
     ['POST', [], 'records'],
-    ['POST', Array.from({ length: 501 }, (_, at) => ({ name: `n${at}` })), 'records'],
+    ['POST', Array.from({ length: BULK_RECORDS_MAX + 1 }, (_, at) => ({ name: `n${at}` })), 'records'],
   ] as const) {
     const { status, body } = await call(method, THINGS, { records })
     assert.deepEqual([status, body['error']?.['target']], [400, target])

@@ -1,8 +1,10 @@
 /** POST, PATCH and DELETE of the records that a body lists: a job, and what became of each record. */
-import { failureFrom, resultsOf, type BulkRecord, type BulkVerb } from '../../core/bulk.ts'
+import { failureFrom, type BulkRecord, type BulkVerb } from '../../core/bulk.ts'
+import { outcomesOf } from '../../core/bulk-outcomes.ts'
 import { failureOf, isActive, JOBS } from '../../core/jobs.ts'
 import { derive } from '../../core/derive.ts'
 import { insistOnParents } from '../../core/read.ts'
+import { inTurns } from '../../core/turns.ts'
 import { Failure, failures } from '../../model/failure.ts'
 import { isRecord, type Json, type Row, textAt, textOf } from '../../model/value.ts'
 import type { RestReply } from './answer.ts'
@@ -132,13 +134,16 @@ export async function getResults(exchange: Exchange, uuid: string): Promise<Rest
     cluster.release,
     true,
   )
-  const { outcomes, rollbackErrors } = resultsOf(job['$memo'])
+  const outcomes = [...(await outcomesOf(cluster.catalog, textAt(job, '$key'))).values()]
+  const rollbackErrors = outcomes.flatMap(({ rollbackError }) => (rollbackError === undefined ? [] : [rollbackError]))
   const done = outcomes.filter(({ error, isUndone }) => error === undefined && isUndone !== true)
   const rows: Row[] = []
-  for (const { key } of done) {
-    const row = await cluster.find(resource.rowsOf, key)
-    const [derived] = row === undefined ? [] : await derive(cluster, behaviour, [row], fields)
-    rows.push(derived ?? { ...exchange.match.pathValues, ...keyOf(resource, key) })
+  for await (const some of inTurns(cluster.system, done)) {
+    for (const { key } of some) {
+      const row = await cluster.find(resource.rowsOf, key)
+      const [derived] = row === undefined ? [] : await derive(cluster, behaviour, [row], fields)
+      rows.push(derived ?? { ...exchange.match.pathValues, ...keyOf(resource, key) })
+    }
   }
   const print = (error: Parameters<typeof failureFrom>[0]): Json =>
     printFailure(failureFrom(error), asked.dialect, asked.request.headers)

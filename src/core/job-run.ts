@@ -1,0 +1,291 @@
+/** One job under way: its steps forward, and back when one of them fails. Its record says what it does before it does it. */
+import { Failure } from '../model/failure.ts'
+import { type Row, textAt, textOf, type Value } from '../model/value.ts'
+import { CatalogUnavailable, type Change, type Outcome } from '../ports/catalog.ts'
+import type { Clock } from '../ports/system.ts'
+import { auditEntry } from './audit.ts'
+import type { Cluster } from './cluster.ts'
+import { explainFailure } from './explain.ts'
+import { forgetOrder, type JobOrder } from './job-orders.ts'
+import { Interrupted, type Step, type Verb, type Work } from './verb.ts'
+
+export const JOBS = 'cluster/jobs'
+
+/** A job whose undo fails is tried again this often before it is left for later. */
+const UNDO_TRIES = 5
+/** How often a job tries again while the catalog cannot be reached, before it is left for later; and between. */
+const UNAVAILABLE_TRIES = 100
+const UNAVAILABLE_WAIT_MS = 1000
+
+export interface JobHooks {
+  /** Called at each point where a crash may strike: `<type> <verb>: <step>: before|after|undo-before|undo-after`. */
+  reached?(point: string): Promise<void>
+  /** Called when a step begins; an error makes the step fail. */
+  beforeStep?(point: string): Promise<void>
+}
+
+export interface JobRunParts {
+  readonly cluster: Cluster
+  readonly verb: Verb
+  readonly order: JobOrder
+  readonly hooks: JobHooks
+  /** Aborts when the cluster stops. */
+  readonly stopping: AbortSignal
+  /** Lets another job begin: this one takes long from here on. */
+  readonly leavePlace: () => void
+}
+
+export class JobRun {
+  readonly #cluster: Cluster
+  readonly #verb: Verb
+  readonly #order: JobOrder
+  readonly #hooks: JobHooks
+  readonly #stopping: AbortSignal
+  readonly #leavePlace: () => void
+
+  constructor(parts: JobRunParts) {
+    this.#cluster = parts.cluster
+    this.#verb = parts.verb
+    this.#order = parts.order
+    this.#hooks = parts.hooks
+    this.#stopping = parts.stopping
+    this.#leavePlace = parts.leavePlace
+  }
+
+  /** Gives its record when it has ended, or as it was where the cluster stops first. */
+  async run(queued: Row): Promise<Row> {
+    const cluster = this.#cluster
+    const order = this.#order
+    const { steps } = this.#verb
+    const pointOf = (step: Step) => `${textAt(queued, '$type')} ${textAt(queued, '$verb')}: ${step.name}`
+    let job: Row = queued
+    const saveOnce = async (changes: Row, beside: readonly Change[] = []) => {
+      job = { ...job, ...changes, $memo: { ...work.memo } }
+      await this.#write(job, beside)
+    }
+    const save = (changes: Row, beside: readonly Change[] = []) => this.#insist(() => saveOnce(changes, beside))
+    const work: Work = {
+      key: textAt(queued, '$key'),
+      input: queued['$input'] as Row,
+      memo: { ...(queued['$memo'] as Record<string, Value>) },
+      get stopping() {
+        return order.signal
+      },
+      progress: (done, message) =>
+        saveOnce({
+          progress: Math.min(99, Math.floor(((Number(job['$at']) + done) / steps.length) * 100)),
+          ...(message === undefined ? {} : { message }),
+        }),
+      commit: async (changes, notes) => {
+        const noted: Row = { ...job, $memo: { ...work.memo, ...notes } }
+        let outcomes: readonly Outcome[]
+        try {
+          outcomes = await cluster.catalog.commit([...changes, cluster.put(JOBS, noted)])
+        } catch (failure) {
+          isInDoubt ||= failure instanceof CatalogUnavailable
+          throw failure
+        }
+        job = noted
+        Object.assign(work.memo, notes)
+        return outcomes
+      },
+    }
+
+    /** A commit of the step that was not answered may have been done: its notes are in the record then. */
+    let isInDoubt = false
+    const recall = async () => {
+      const { body } = (await cluster.catalog.record(JOBS, textAt(queued, 'uuid'))) ?? {}
+      if (body !== undefined) Object.assign(work.memo, body['$memo'])
+      isInDoubt = false
+    }
+
+    if (job['$direction'] === 'forward') {
+      try {
+        for (let at = Number(job['$at']); at < steps.length; at++) {
+          const step = steps[at] as Step
+          await this.#obey(order, save)
+          order.step = step
+          if (step.isPausable === true) this.#leavePlace()
+          await save({
+            state: 'running',
+            message: `Step ${at + 1} of ${steps.length}: ${step.name}.`,
+            $at: at,
+            progress: Math.floor((at / steps.length) * 100),
+          })
+          await this.#hooks.reached?.(`${pointOf(step)}: before`)
+          await this.#hooks.beforeStep?.(pointOf(step))
+          await this.#whileWanted(order, save, async () => {
+            if (at === 0 && cluster.faults.isOn) await this.#faulty(queued, order)
+            await this.#insist(async () => {
+              if (isInDoubt) await recall()
+              await step.run(cluster, work)
+            })
+          })
+          await this.#hooks.reached?.(`${pointOf(step)}: after`)
+        }
+        if (order.wish === 'cancel') throw cancelled()
+        order.close()
+        await save({ state: 'success', message: 'success', code: 0, progress: 100, end_time: cluster.now() }, [
+          this.#auditEntry(queued, 'success', textAt(queued, '$key')),
+          ...endOfOrder(job, order),
+        ])
+        return job
+      } catch (cause) {
+        if (cause instanceof Interrupted) return job
+        if (cause instanceof CatalogUnavailable) throw cause
+        const failure = explainFailure(cause)
+        if (failure.kind === 'internal')
+          cluster.log.error('A job failed.', { job: job['uuid'], cause: describe(cause) })
+        await save({
+          $direction: 'back',
+          // Nothing has been done of what was not begun.
+          ...(job['state'] === 'queued' ? { $at: -1 } : {}),
+          $failure: {
+            code: failure.code,
+            kind: failure.kind,
+            message: failure.message,
+            target: failure.target ?? null,
+          },
+        })
+      }
+    }
+
+    order.close()
+    for (let at = Number(job['$at']); at >= 0; at--) {
+      const step = steps[at] as Step
+      if (step.isPausable === true) this.#leavePlace()
+      await save({ $at: at, message: `Undoing step ${at + 1}: ${step.name}.` })
+      await this.#hooks.reached?.(`${pointOf(step)}: undo-before`)
+      await this.#undo(step, work)
+      await this.#hooks.reached?.(`${pointOf(step)}: undo-after`)
+    }
+    const failure = job['$failure'] as Row
+    const message = textAt(failure, 'message')
+    await save(
+      {
+        state: 'failure',
+        message,
+        code: Number(failure['code']),
+        'error.message': message,
+        'error.code': Number(failure['code']),
+        end_time: cluster.now(),
+      },
+      [
+        this.#auditEntry(queued, 'error', message),
+        cluster.event('cluster.job.failed', { job: textAt(job, 'uuid'), message }),
+        ...endOfOrder(job, order),
+      ],
+    )
+    return job
+  }
+
+  async #faulty(job: Row, order: JobOrder): Promise<void> {
+    const { signal } = order
+    await this.#cluster.faults.onJob(textAt(job, 'description'), signal)
+    if (signal.aborted) throw new Interrupted()
+  }
+
+  /** Does what is asked of the job: gives it up, or halts until something else is asked. */
+  async #obey(order: JobOrder, save: (changes: Row) => Promise<void>): Promise<void> {
+    if (order.wish === 'pause') await save({ state: 'paused', message: 'Paused.' })
+    while (order.wish === 'pause') {
+      await order.otherwise()
+      if (this.#stopping.aborted) throw new Interrupted()
+    }
+    if (order.wish === 'cancel') throw cancelled()
+  }
+
+  /** Runs a step, again after a pause, unless the job is given up meanwhile. */
+  async #whileWanted(order: JobOrder, save: (changes: Row) => Promise<void>, run: () => Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        await run()
+        return
+      } catch (cause) {
+        if (this.#stopping.aborted || cause instanceof CatalogUnavailable) throw cause
+        if (order.wish === 'cancel') throw cancelled()
+        if (!(cause instanceof Interrupted)) throw cause
+        await this.#obey(order, save)
+        await save({ state: 'running', message: 'It goes on after a pause.' })
+      }
+    }
+  }
+
+  /** Repeats what failed because the catalog could not be reached, until it can be or the cluster stops. */
+  #insist<Result>(act: () => Promise<Result>): Promise<Result> {
+    return insist(this.#cluster.system.clock, act, { triesMax: UNAVAILABLE_TRIES, stopping: this.#stopping })
+  }
+
+  async #undo(step: Step, work: Work): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        await step.undo?.(this.#cluster, work)
+        return
+      } catch (failure) {
+        if (failure instanceof Interrupted || tries >= UNDO_TRIES) throw failure
+        await this.#cluster.system.clock.sleep(100 * 2 ** tries)
+      }
+    }
+  }
+
+  /** What became of a job is in the audit trail when its record says so, neither sooner nor later. */
+  #auditEntry(job: Row, state: 'success' | 'error', message: string): Change {
+    const caller = { user: textAt(job, '$user'), from: textAt(job, '$from') }
+    return auditEntry(this.#cluster, caller, textAt(job, 'description'), state, message)
+  }
+
+  async #write(job: Row, beside: readonly Change[] = []): Promise<void> {
+    await this.#cluster.catalog.commit([this.#cluster.put(JOBS, job), ...beside])
+  }
+}
+
+/** Repeats what the catalog could not be reached for, so often. */
+export async function insist<Result>(
+  clock: Clock,
+  act: () => Promise<Result>,
+  { triesMax, stopping }: { readonly triesMax: number; readonly stopping: AbortSignal },
+): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await act()
+    } catch (failure) {
+      if (!(failure instanceof CatalogUnavailable) || tries >= triesMax) throw failure
+      await clock.sleep(UNAVAILABLE_WAIT_MS, stopping)
+      if (stopping.aborted) throw new Interrupted()
+    }
+  }
+}
+
+/** What clients know a job by that was given up. */
+const CANCELLED = 460770
+
+function cancelled(): Failure {
+  return new Failure('conflict', CANCELLED, 'The job was cancelled.')
+}
+
+function endOfOrder(job: Row, { wish }: JobOrder): Change[] {
+  return wish === 'go' ? [] : [forgetOrder(textAt(job, 'uuid'))]
+}
+
+export function isActive(job: Row): boolean {
+  return job['state'] === 'queued' || job['state'] === 'running' || job['state'] === 'paused'
+}
+
+/** The failure that a failed job's record tells of. */
+export function failureOf(job: Row): Failure {
+  const failure = (job['$failure'] ?? {}) as Row
+  const kind = failure['kind'] as Failure['kind'] | undefined
+  const target = failure['target']
+  return new Failure(
+    kind ?? 'internal',
+    Number(failure['code'] ?? 262145),
+    textOf(failure['message'] ?? 'The job failed.'),
+    {
+      target: typeof target === 'string' ? target : undefined,
+    },
+  )
+}
+
+export function describe(cause: unknown): string {
+  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
+}
