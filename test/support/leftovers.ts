@@ -194,7 +194,7 @@ export async function stateOf(cluster: Cluster, chosenKey: string): Promise<unkn
 }
 
 /** In the names of the snapshots that clones begin with, and of volumes that are made for buckets. */
-const TIME = /\d{4}-\d\d-\d\dT\d{6}|(?<=fg_oss_)\d+/g
+const TIME = /\d{4}-\d\d-\d\dT\d{6}(?:\.\d+)?|(?<=fg_oss_)[0-9a-f]{32}/g
 
 function sorted(value: unknown): unknown {
   if (!isRecord(value)) return value
