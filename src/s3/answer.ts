@@ -3,7 +3,7 @@ import type { System } from '../ports/system.ts'
 import type { Volumes } from '../ports/volumes.ts'
 import { headersMax } from '../wire/http-server.ts'
 import type { ChunkSigning } from './auth/aws-chunked.ts'
-import { hasCredentials, verify } from './auth/sigv4.ts'
+import { verify } from './auth/sigv4.ts'
 import type { SigningKeys, Verified, Verifier } from './auth/sigv4.ts'
 import { planBody } from './body.ts'
 import type { BodyPlan } from './body.ts'
@@ -17,6 +17,7 @@ import type { S3Error } from './errors.ts'
 import { Exchange, silence } from './exchange.ts'
 import { headerValue, requestHeaders, trimBlanks } from './headers.ts'
 import type { RequestHeaders } from './headers.ts'
+import { answerHealth } from './health.ts'
 import { withHoisted } from './hoisted.ts'
 import { checkBucketAddress, checkVersionId, findHostBucket, readTarget, splitTarget } from './keys.ts'
 import type { Target } from './keys.ts'
@@ -157,16 +158,20 @@ async function perform(
   )
   const host = readHost(sent)
   const hostBucket = findHostBucket(host, servers)
-  const healthy = hostBucket === undefined ? health(plane, method, rawPath, { rawQuery, headers: sent }) : undefined
+  const [firstServer] = servers
+  const isServed = firstServer !== undefined && (await view.isRunning(endpoint.svm))
+  const healthy =
+    hostBucket === undefined
+      ? answerHealth({ isDraining: plane.isDraining(), isServed }, method, rawPath, { rawQuery, headers: sent })
+      : undefined
   if (healthy !== undefined) return healthy
   const target = readTarget(rawPath, hostBucket)
   about.target = target
+  if (!isServed) throw s3Error('ServiceUnavailable')
   const query = queryMap(queryParameters(rawQuery))
   const headers = withHoisted(sent, query)
   const operation = route({ method, level: levelOf(target), query, hasHeader: (name) => headers.has(name) })
   if (operation.method === 'OPTIONS') return preflight(view, endpoint.svm, target, headers)
-  const [firstServer] = servers
-  if (firstServer === undefined || !(await view.isRunning(endpoint.svm))) throw s3Error('ServiceUnavailable')
 
   if (target.bucket !== undefined) checkBucketAddress(target.bucket)
   const record = target.bucket === undefined ? undefined : await view.bucket(endpoint.svm, target.bucket)
@@ -415,23 +420,6 @@ function levelOf({ bucket, key }: Target): 'service' | 'bucket' | 'object' {
 
 function noSuchBucket(name: string): S3Error {
   return s3Error('NoSuchBucket', { fields: { BucketName: name } })
-}
-
-/** For load balancers. Who brings credentials means a bucket of that name. */
-function health(
-  plane: Plane,
-  method: string,
-  rawPath: string,
-  request: { readonly rawQuery: string; readonly headers: RequestHeaders },
-): (Reply & { readonly status: number }) | undefined {
-  if ((rawPath !== '/livez' && rawPath !== '/readyz') || (method !== 'GET' && method !== 'HEAD')) return undefined
-  if (hasCredentials(request)) return undefined
-  const isDraining = plane.isDraining()
-  return {
-    status: isDraining ? 503 : 200,
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ status: isDraining ? 'draining' : 'ok' }),
-  }
 }
 
 async function sendError(

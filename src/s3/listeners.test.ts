@@ -1,28 +1,34 @@
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
+import { once } from 'node:events'
+import { Agent, createServer, request, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Catalog, Fields, StoredRecord } from '../ports/catalog.ts'
 import type { Clock } from '../ports/system.ts'
 import { Listeners } from './listeners.ts'
 import type { ListenPolicy } from './listeners.ts'
 
+/** How often listeners look at the records. */
+const LOOK_MS = 500
+
 /** Time that passes only when it is told to. */
 class StepClock implements Clock {
   #nowMs = 0
-  #sleepers: (() => void)[] = []
+  #sleepers: { readonly ms: number; readonly wake: () => void }[] = []
   now = (): number => this.#nowMs
   elapsed = (): number => this.#nowMs
-  sleep(_ms: number, signal?: AbortSignal): Promise<void> {
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
-      this.#sleepers.push(resolve)
+      this.#sleepers.push({ ms, wake: resolve })
       signal?.addEventListener('abort', () => resolve())
     })
   }
+  /** Returns when the listeners are in step with the records, and wait for the next look at them. */
   async pass(ms: number): Promise<void> {
     this.#nowMs += ms
-    for (const wake of this.#sleepers.splice(0)) wake()
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    for (const { wake } of this.#sleepers.splice(0)) wake()
+    while (!this.#sleepers.some((sleeper) => sleeper.ms === LOOK_MS)) await nextTurn()
   }
 }
 
@@ -90,7 +96,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-test('every interface serves every enabled server of its SVM, low ports at 9000 and more', async () => {
+test('every interface serves every server of its SVM, low ports at 9000 and more', async () => {
   const port = await freePort()
   const { listeners } = bench(
     {
@@ -110,7 +116,11 @@ test('every interface serves every enabled server of its SVM, low ports at 9000 
   )
   await listeners.start()
   const bound = listeners.bound().map((one) => `${one.host}:${one.port} ${one.servers.join()}`)
-  const expected = ['127.0.0.1:9081 s1', `127.0.0.1:${port} s2`, '127.0.0.2:9081 s1', `127.0.0.2:${port} s2`]
+  const expected = ['127.0.0.1', '127.0.0.2'].flatMap((host) => [
+    `${host}:9081 s1`,
+    `${host}:${port} s2`,
+    `${host}:9082 s4`,
+  ])
   assert.deepEqual(bound.toSorted(), expected.toSorted())
   await listeners.close(0)
 })
@@ -150,6 +160,45 @@ test('what changes in the records changes what is listened to', async () => {
   await assert.rejects(fetch(`http://127.0.0.1:${port}`))
   await listeners.close(0)
 })
+
+test('a disabled server keeps its address until an enabled one wants it, and has it back afterwards', async () => {
+  const port = await freePort()
+  const lifs = [lif('i1', 'svm1', '127.0.0.1'), lif('i2', 'svm2', '127.0.0.1')]
+  const disabled = server('s1', 'svm1', { port, enabled: false })
+  const { listeners, clock, records, change, warnings } = bench(
+    { [interfaces]: lifs, [servers]: [{ ...disabled, enabled: true }] },
+    { canBindLowPorts: false },
+  )
+  await listeners.start()
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const [first] = listeners.bound()
+  const servedTo = () => listeners.bound().map((one) => `${one.svm} ${one.servers.join()}`)
+  const steps: [Fields[], string][] = [
+    [[disabled], 'svm1 s1'],
+    [[disabled, server('s2', 'svm2', { port })], 'svm2 s2'],
+    [[disabled, server('s2', 'svm2', { port, enabled: false })], 'svm1 s1'],
+    [[{ ...disabled, enabled: true }], 'svm1 s1'],
+  ]
+  for (const [now, expected] of steps) {
+    records[servers] = now
+    change()
+    await clock.pass(500)
+    assert.deepEqual(servedTo(), [expected])
+    assert.equal(await answered(port, agent), expected.split(' ')[1])
+  }
+  assert.equal(listeners.bound()[0]?.port, first?.port)
+  assert.deepEqual(warnings, [])
+  assert.equal(Object.values(agent.freeSockets).flat().length, 1)
+  agent.destroy()
+  await listeners.close(0)
+})
+
+/** What the listener at this port says, on the connection of the agent. */
+async function answered(port: number, agent: Agent): Promise<string> {
+  const asked = request({ host: '127.0.0.1', port, agent }).end()
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+  return (await answer.toArray()).join('')
+}
 
 test('an address that cannot be bound is told once, tried again, and keeps nobody from the others', async () => {
   const port = await freePort()

@@ -55,7 +55,11 @@ export interface ListenerParts {
   readonly makeServer: (endpoint: Endpoint, tls: Tls | undefined) => HttpServer
 }
 
-/** Keeps what is listened to in step with the records: every interface of an SVM, every server of it, every port. */
+/**
+ * Keeps what is listened to in step with the records: every interface of an SVM, every server of it, every port. Servers
+ * that are disabled are listened to as well: requests to them are answered with 503, on connections that are kept too,
+ * and no client sees a connection end because somebody disables a server.
+ */
 export class Listeners {
   readonly #parts: ListenerParts
   readonly #stop = new AbortController()
@@ -141,22 +145,28 @@ export class Listeners {
   async #wanted(): Promise<Map<string, Wanted>> {
     const { catalog, policy } = this.#parts
     const wanted = new Map<string, Wanted>()
-    const serversOf = Map.groupBy(
-      (await catalog.records(recordTypes.servers)).map(({ body }) => readServer(body)).filter((one) => one.isEnabled),
-      (server) => server.svm,
+    const servers = (await catalog.records(recordTypes.servers)).map(({ body }) => readServer(body))
+    const interfaces = (await catalog.records(recordTypes.interfaces)).filter(
+      ({ body }) => body['enabled'] !== false && body['scope'] !== 'cluster',
     )
-    for (const { key, body } of await catalog.records(recordTypes.interfaces)) {
-      if (body['enabled'] === false || body['scope'] === 'cluster') continue
-      const [host, svm] = [text(body['ip.address']), text(body['svm.uuid'])]
-      for (const server of (serversOf.get(svm) ?? []).toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
-        for (const isSecure of [false, true]) {
-          const address = addressOf(policy, key, host, isSecure ? server.httpsPort : server.httpPort, isSecure)
-          if (address !== undefined)
-            this.#want(
-              wanted,
-              { ...address, isSecure, svm, interface: key, servers: [server.uuid], certificate: server.certificate },
-              server,
-            )
+    // A disabled server keeps its address, so that its clients are told, but never from one that is enabled.
+    for (const isEnabled of [true, false]) {
+      const serversOf = Map.groupBy(
+        servers.filter((server) => server.isEnabled === isEnabled),
+        (server) => server.svm,
+      )
+      for (const { key, body } of interfaces) {
+        const [host, svm] = [text(body['ip.address']), text(body['svm.uuid'])]
+        for (const server of (serversOf.get(svm) ?? []).toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+          for (const isSecure of [false, true]) {
+            const address = addressOf(policy, key, host, isSecure ? server.httpsPort : server.httpPort, isSecure)
+            if (address !== undefined)
+              this.#want(
+                wanted,
+                { ...address, isSecure, svm, interface: key, servers: [server.uuid], certificate: server.certificate },
+                server,
+              )
+          }
         }
       }
     }
@@ -174,7 +184,7 @@ export class Listeners {
     } else if (there.svm === one.svm && there.isSecure === one.isSecure) {
       const certificate = there.certificate === '' ? one.certificate : there.certificate
       wanted.set(place, { ...there, certificate, servers: [...new Set([...there.servers, server.uuid])] })
-    } else {
+    } else if (server.isEnabled) {
       const message = 'An object store server is not served: its address and port are taken by another.'
       this.#fail(`${place} ${server.uuid}`, message, { host: one.host, port: one.port, server: server.name })
     }

@@ -13,8 +13,9 @@ import { asText, recordsOf } from './body.ts'
 import { RestClient } from './rest-client.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../bin/holdfast.ts', import.meta.url))
-const READY_MS = 30_000
-const STOP_MS = 20_000
+/** Machines that test are busy. */
+const READY_MS = 120_000
+const STOP_MS = 60_000
 
 export interface Product {
   readonly management: string

@@ -24,7 +24,12 @@ export function serverFields(options: { readonly rootIsRequired: boolean }): Rec
       required: true,
     },
     svm: { doc: 'The SVM that hosts it.', ref: 'svm/svms', set: 'create', required: true },
-    enabled: { doc: 'Whether it serves.', kind: flag(), set: 'always', default: true },
+    enabled: {
+      doc: 'Whether the object store server serves. While it is disabled, its addresses stay open and each request is answered with 503 ServiceUnavailable.',
+      kind: flag(),
+      set: 'always',
+      default: true,
+    },
     comment: { doc: 'Whatever helps to tell it apart.', kind: text({ charactersMax: 256 }), set: 'always' },
     root_volume: {
       doc: 'A volume of its own: empty, and shared with nothing.',
