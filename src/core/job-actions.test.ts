@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { asNumber, asText, recordsOf } from '../../test/support/body.ts'
+import { asText, recordsOf } from '../../test/support/body.ts'
 import {
   QuickSecrets,
   startTestCluster,
@@ -150,7 +150,7 @@ test('a step that allows neither says so, and goes on', async () => {
   assert.deepEqual(await ask(cluster, path, 'pause'), [409, 458783])
   assert.deepEqual(await ask(cluster, path, 'cancel'), [409, 458784])
   assert.deepEqual(await ask(cluster, path, 'explode'), [400, 262185])
-  assert.equal(asNumber((await cluster.call('PATCH', path, {})).body['error']?.['code']), 262190)
+  assert.equal((await cluster.call('PATCH', path, {})).status, 200, 'A change of nothing is done.')
   done.push('go on')
   assert.equal((await ended(cluster, path))['state'], 'success')
   await cluster.close()

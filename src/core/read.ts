@@ -169,8 +169,16 @@ export async function findInstance(
   if (behaviour.rows === undefined && resource.recordKey.every((key) => known[key] !== undefined)) {
     await insistOnParents(cluster, behaviour, path)
     const row = await cluster.find(resource.rowsOf, resource.recordKey.map((key) => known[key]).join('/'))
-    if (row !== undefined && resource.pathKeys.every((key) => row[key] === path[key])) return row
+    const isHere = (found: Row | undefined) =>
+      found !== undefined && resource.pathKeys.every((key) => found[key] === path[key])
+    if (isHere(row)) return row
     if (resource.alsoBy === undefined) return undefined
+    if (resource.alsoBy === 'name' && resource.nameWithin !== false) {
+      const within = resource.nameWithin === undefined ? '' : path[resource.nameWithin]
+      const key = await cluster.keyOfName(resource.rowsOf, instance[0] ?? '', within)
+      const named = key === undefined ? undefined : await cluster.find(resource.rowsOf, key)
+      return isHere(named) ? named : undefined
+    }
   }
   const rows = await rowsOf(cluster, behaviour, behaviour.rows === undefined ? path : known)
   const byKey = rows.find((row) => resource.key.every((key) => printedKey(resource, key, row) === known[key]))

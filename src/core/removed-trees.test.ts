@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { openJobsCluster, type JobsCluster } from '../../test/support/jobs-cluster.ts'
 import { leftovers } from '../../test/support/leftovers.ts'
+import { allowAnyAggregate } from '../../test/support/any-aggregate.ts'
 import type { VerbName } from './behaviour.ts'
 import type { JobHooks } from './jobs.ts'
 import { textAt, type Row } from '../model/value.ts'
@@ -28,6 +29,7 @@ async function begin(hooks: JobHooks = {}) {
     aggregateFolder: 'aggr1',
     dataAddress: '127.0.0.1',
   })
+  await allowAnyAggregate(open.cluster)
   const aggregate = await perform(open, AGGREGATES, 'create', { name: 'aggr2', 'block_storage.path': '/disk' })
   return {
     disk,

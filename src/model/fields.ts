@@ -1,7 +1,7 @@
 /** What a `fields` expression selects: `name,space`, `*`, `**`, `space.*`, `a.{b,c.{d,e}}`, and less of it with `!space.used`. */
 import { failures } from './failure.ts'
 import { isServed, type Release } from './release.ts'
-import { fieldAt, type Resource } from './resource.ts'
+import { declaredName, fieldAt, type Resource } from './resource.ts'
 
 /** The codes of expressions that cannot be understood, and of names that nothing has. */
 const BRACES = 262286
@@ -27,7 +27,8 @@ export function selectFields(
   for (const { word, isExcluded } of words) if (isExcluded) for (const path of matching(word)) exclude(path)
   return selected
 
-  function matching(word: string): string[] {
+  function matching(given: string): string[] {
+    const word = declaredName(resource, given)
     // Links follow from who asks, not from what is asked for.
     if (word === '_links' || word.endsWith('._links')) return []
     const all = [...resource.fields.values()].filter((field) => isServed(field.since, served))
@@ -43,7 +44,7 @@ export function selectFields(
     if (all.some((field) => field.path === base)) {
       throw failures.badArgument('fields', `"${base}" is never shown again.`, NOT_READABLE)
     }
-    throw failures.badArgument('fields', `"${word.slice(0, 80)}" is not a field of ${resource.noun}.`, NO_SUCH_FIELD)
+    throw failures.badArgument('fields', `"${given.slice(0, 80)}" is not a field of ${resource.noun}.`, NO_SUCH_FIELD)
   }
 
   /** Takes a path away, and what is under it. Of a list, the other members of its elements stay. */

@@ -26,6 +26,8 @@ const thing = resource({
     password: { doc: 'Secret.', kind: secret() },
     key: { doc: 'Shown once.', kind: text(), shownOnce: true },
     later: { doc: 'New.', since: '9.11.1' },
+    'export_policy.name': { doc: 'The export policy.' },
+    'read-only': { doc: 'Whether it is built in.' },
   },
 })
 const served = release('9.16.1')
@@ -41,6 +43,16 @@ test('fields select by name, by the beginning of a dotted path, and by member of
   assert.deepEqual(select('aggregates.name'), ['aggregates.name'])
   assert.deepEqual(select('name', 'uuid'), ['name', 'uuid'])
   assert.deepEqual(select('space,!space.used'), ['space.available'])
+})
+
+test('a dash in the name of a field reads as an underscore, unless the field has one', () => {
+  assert.deepEqual(select('export-policy.name'), ['export_policy.name'])
+  assert.deepEqual(select('export-policy,read-only'), ['export_policy.name', 'read-only'])
+  assert.equal(parseFilter(thing, 'export-policy.name', 'p*', served).path, 'export_policy.name')
+  assert.deepEqual(parseOrder(thing, 'export-policy desc', served), [
+    { path: 'export_policy.name', isDescending: true },
+  ])
+  assert.throws(() => select('read_only'), isMalformed)
 })
 
 test('a star selects what is cheap, two stars everything, neither a secret', () => {

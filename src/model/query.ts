@@ -2,7 +2,7 @@
 import { failures } from './failure.ts'
 import { compileFilter, type Test } from './filter.ts'
 import { isServed, type Release } from './release.ts'
-import { fieldAt, valuesAt, type Order, type Resource } from './resource.ts'
+import { declaredName, fieldAt, valuesAt, type Order, type Resource } from './resource.ts'
 import { type Row, type Value, textOf } from './value.ts'
 
 export type { Order } from './resource.ts'
@@ -29,7 +29,8 @@ export function parseFilter(resource: Resource, name: string, expression: string
 }
 
 /** The path that a name means: of what has a name and is no plain value, that name. */
-function namePath(resource: Resource, name: string): string {
+function namePath(resource: Resource, given: string): string {
+  const name = declaredName(resource, given)
   const found = fieldAt(resource, name)
   return found === undefined || found.kind.members?.['name'] !== undefined ? `${name}.name` : name
 }

@@ -214,6 +214,11 @@ function expand(path: string, declared: FieldDeclaration): Field[] {
   return [{ ...common, path, kind: declared.kind ?? text(), default: declared.default, reference: undefined }]
 }
 
+/** The declared spelling of a field's name: the command line writes `export-policy`, and some clients do so here. */
+export function declaredName(resource: Resource, given: string): string {
+  return resource.fields.has(given) ? given : given.replaceAll('-', '_')
+}
+
 /** The field a dotted path means: the field itself, or a member of a list (`aggregates.name`, `copies.schedule.name`). */
 export function fieldAt(resource: Resource, path: string): { field: Field; kind: Kind; member?: string } | undefined {
   const field = resource.fields.get(path)

@@ -3,7 +3,7 @@ import { Failure, failures } from './failure.ts'
 import { Misfit } from './kinds/index.ts'
 import { ofPair } from './of-pair.ts'
 import { isServed, type Release } from './release.ts'
-import type { Field, Resource } from './resource.ts'
+import { declaredName, type Field, type Resource } from './resource.ts'
 import { isRecord, type Json, type Row, type Value } from './value.ts'
 
 /** Prints the given fields of a row, nested. Fields that are not set are left out. */
@@ -91,7 +91,7 @@ export function flatten(
   function walk(given: Readonly<Record<string, unknown>>, base: string): void {
     for (const [name, value] of Object.entries(given)) {
       if (base === '' && name === '_links') continue
-      const path = base === '' ? name : `${base}.${name}`
+      const path = declaredName(resource, base === '' ? name : `${base}.${name}`)
       const field = fieldOf(path)
       if (field !== undefined) take(field, value)
       else if (isRecord(value) && isPrefix(resource, path, served)) walk(value, path)

@@ -34,6 +34,8 @@ export interface FirstCredentials {
 
 const CALLER = { user: 'admin', role: 'admin', from: 'first start' }
 const GB = 2 ** 30
+/** Names below localhost lead to this machine, so that addresses of virtual hosts work without a name server. */
+const FIRST_SERVER = 's3.localhost'
 
 export async function isFirstStart(cluster: Cluster): Promise<boolean> {
   return (await cluster.rows('cluster'))[0]?.['$started'] !== true
@@ -99,7 +101,10 @@ export async function addBuiltIns(cluster: Cluster): Promise<void> {
 
 async function makeFirstSvm(actions: Actions, wanted: FirstStart): Promise<FirstCredentials> {
   const { cluster } = actions
-  const svm = await ensure(actions, 'svm/svms', { name: 'svm1' })
+  const [aggregate] = await cluster.rows('storage/aggregates')
+  // Drivers look for the aggregates of an SVM, and make volumes in no others.
+  const aggregates = [{ uuid: textAt(aggregate, 'uuid') }]
+  const svm = await ensure(actions, 'svm/svms', { name: 'svm1', aggregates })
   const inSvm = { 'svm.uuid': svm }
   await ensure(actions, 'network/ip/interfaces', {
     ...inSvm,
@@ -113,7 +118,7 @@ async function makeFirstSvm(actions: Actions, wanted: FirstStart): Promise<First
   const data = await ensure(actions, 'storage/volumes', { ...thin, name: 'vol1', size: BUCKET_BYTES_MAX })
   await ensure(actions, 'protocols/s3/services', {
     ...inSvm,
-    name: 's3',
+    name: FIRST_SERVER,
     'root_volume.uuid': root,
     data_volumes: [{ uuid: data }],
     enabled: true,
@@ -125,7 +130,7 @@ async function makeFirstSvm(actions: Actions, wanted: FirstStart): Promise<First
     path: inSvm,
     draft: {
       name: 'demo',
-      comment: 'The first user, with access to everything on the server s3.',
+      comment: `The first user, with access to everything on the server ${FIRST_SERVER}.`,
       ...(wanted.accessKey === undefined || wanted.secretKey === undefined
         ? {}
         : { access_key: wanted.accessKey, secret_key: wanted.secretKey }),

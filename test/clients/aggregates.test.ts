@@ -54,6 +54,7 @@ describe('an aggregate made while clients work', () => {
 
   it('takes objects at once, from all worker processes, into its own folder', async () => {
     await ask('POST', '/api/storage/aggregates', { name: 'aggr2', block_storage: { path: folder } })
+    await ask('PATCH', '/api/svm/svms?name=svm1', { aggregates: ['aggr1', 'aggr2'] })
     await ask('POST', '/api/storage/volumes', { name: 'vol2', svm: 'svm1', size: '64m', aggregates: ['aggr2'] })
     const server = `/api/protocols/s3/services/${await uuidOf('/api/svm/svms', 'svm1')}`
     await ask('PATCH', server, { data_volumes: ['vol1', 'vol2'] })

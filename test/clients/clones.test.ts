@@ -101,7 +101,7 @@ describe('clones of a volume', () => {
     const base = asText(told?.['parent_snapshot']?.['name'])
     assert.match(base, /^clone_copy_now\.\d{4}-\d\d-\d\dT\d{6}\.\d+$/)
     const refused = await rest.call('DELETE', `${await pathOf('vol1')}/snapshots/${base}`)
-    assert.deepEqual([refused.status, refused.body['error']?.code], [409, 1638543])
+    assert.deepEqual([refused.status, refused.body['error']?.code], [409, 1638555])
   })
 
   it('begin with what the parent had in a snapshot', async () => {

@@ -47,6 +47,7 @@ describeUnless(reason, 'a disk that fails under load', { timeout: 120_000 }, () 
     rest = new RestClient(product.management, `Basic ${Buffer.from(`admin:${product.password}`).toString('base64')}`)
     mount('-t', 'tmpfs', '-o', DISK, 'tmpfs', place)
     await ask('POST', '/storage/aggregates', { name: 'small', 'block_storage.path': join(place, 'aggregate') })
+    await ask('PATCH', '/svm/svms?name=svm1', { aggregates: ['aggr1', 'small'] })
     const thin = { 'guarantee.type': 'none', 'snapshot_policy.name': 'none', size: '1g' }
     await ask('POST', '/storage/volumes', {
       name: 'tight',

@@ -47,6 +47,7 @@ class Moving {
     this.#use(await startProduct({ environment: WORKERS }))
     const folder = join(this.product.folder, 'aggr2')
     await this.ask('POST', '/api/storage/aggregates', { name: 'aggr2', block_storage: { path: folder } })
+    await this.ask('PATCH', '/api/svm/svms?name=svm1', { aggregates: ['aggr1', 'aggr2'] })
     this.volume = await this.uuidOf('/api/storage/volumes', 'vol1')
     await this.s3.send(new CreateBucketCommand({ Bucket: BUCKET }))
   }

@@ -29,6 +29,7 @@ import { leftovers, stateOf } from '../support/leftovers.ts'
 import { QUICK_DISK } from '../support/quick-disk.ts'
 import { seedOf } from '../support/seed.ts'
 import type { Breakage } from './break-job.ts'
+import { allowAnyAggregate } from '../support/any-aggregate.ts'
 
 const CHILD = fileURLToPath(new URL('break-job.ts', import.meta.url))
 const AT_ONCE = 3
@@ -67,6 +68,7 @@ async function prepare(): Promise<void> {
     aggregateFolder: 'aggr1',
     dataAddress: '127.0.0.1',
   })
+  await allowAnyAggregate(open.cluster)
   await holdObjects(open)
   // Where the example of a move goes.
   const aggregates = open.cluster.behaviour('storage/aggregates')

@@ -21,6 +21,7 @@ import { giveBucket } from '../support/lifecycle.ts'
 import { QUICK_DISK } from '../support/quick-disk.ts'
 import { seedOf } from '../support/seed.ts'
 import { bodyOf, KEYS, linesOf, type MoveOrder } from './moves.ts'
+import { allowAnyAggregate } from '../support/any-aggregate.ts'
 
 const CHILD = fileURLToPath(new URL('run-move.ts', import.meta.url))
 const JOURNEYS = 3
@@ -82,6 +83,7 @@ async function prepare(folder: string) {
     aggregateFolder: 'aggr1',
     dataAddress: '127.0.0.1',
   })
+  await allowAnyAggregate(cluster)
   const bucket = await giveBucket(open.actions, 'moved', [])
   const volume = textAt(await cluster.row('protocols/s3/buckets', bucket), 'volume.uuid')
   const first = placeOf(await cluster.row('storage/volumes', volume)).aggregate

@@ -12,7 +12,7 @@ import { bulkArguments, readArguments } from './arguments.ts'
 import type { Exchange } from './exchange.ts'
 import { printFailure } from './failed.ts'
 import { jobPath } from './links.ts'
-import { changes, keyOf, newDraft } from './write-one.ts'
+import { changes, changesNothing, keyOf, newDraft } from './write-one.ts'
 
 /** The records of a body that lists some; nothing where it is one record itself. */
 export function listedRecords({ resource }: Exchange, body: unknown): readonly unknown[] | undefined {
@@ -71,7 +71,11 @@ function recordOf(
   const { instance, rest } = keyed(exchange, given)
   const words = instance.map((word) => encodeURIComponent(word)).join('/')
   const description = `${request.method} ${exchange.collection}/${words}`
-  if (verb === 'modify') return { draft: changes(exchange, rest, args), instance, description }
+  if (verb === 'modify') {
+    const draft = changes(exchange, rest)
+    if (changesNothing(draft, args)) throw failures.nothingToApply()
+    return { draft, instance, description }
+  }
   const other = Object.keys(rest).find((name) => name !== '_links')
   if (other !== undefined) throw failures.unknownField(other)
   return { draft: {}, instance, description }

@@ -17,12 +17,12 @@ import { failed, printFailure } from './failed.ts'
 import { jobPath } from './links.ts'
 import { nextHref } from './read.ts'
 import { scopeFilters } from './svm-scope.ts'
-import { changes } from './write-one.ts'
+import { changes, changesNothing } from './write-one.ts'
 
 export async function changeMany(exchange: Exchange, verb: 'modify' | 'remove', body: unknown): Promise<RestReply> {
   const { cluster, behaviour, match, resource, asked } = exchange
   const args = manyArguments(resource, asked.query, cluster.release, behaviour[verb]?.args ?? {})
-  const draft = verb === 'modify' ? changes(exchange, body, args.args) : {}
+  const draft = verb === 'modify' ? changes(exchange, body) : {}
   await insistOnParents(cluster, behaviour, match.pathValues)
   const keys = new Set(keyFields(resource, cluster.release))
   const page = await readCollection(cluster, behaviour, {
@@ -33,7 +33,10 @@ export async function changeMany(exchange: Exchange, verb: 'modify' | 'remove', 
     offset: 0,
     args: {},
   })
-  const done = await changeEach(exchange, verb, draft, page, args)
+  const done =
+    verb === 'modify' && changesNothing(draft, args.args)
+      ? { seen: page.rows.length, changed: page.rows, jobs: [], failures: [], isAllOver: true }
+      : await changeEach(exchange, verb, draft, page, args)
   return answerOf(exchange, page, args, done, keys)
 }
 

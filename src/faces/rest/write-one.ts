@@ -31,7 +31,11 @@ export async function changeOne(exchange: Exchange, verb: 'modify' | 'remove', b
   const row = await findInstance(cluster, behaviour, match.pathValues, match.instance)
   if (row === undefined) throw failures.notFound(resource.noun, resource.key[0])
   await exchange.insistOn(row, args.filters)
-  const draft = verb === 'modify' ? await changesOf(exchange, body, args.args, row) : {}
+  const draft = verb === 'modify' ? await changesOf(exchange, body, row) : {}
+  // Tools send what they found different, which may be nothing that is here: there is nothing to do, and no job to run.
+  if (verb === 'modify' && changesNothing(draft, args.args)) {
+    return { status: 200, headers: exchange.headers(), body: {} }
+  }
   return written(exchange, await exchange.perform(verb, { draft, row, args: args.args }), args, verb)
 }
 
@@ -43,20 +47,17 @@ export function newDraft(exchange: Exchange, body: unknown): Row {
   return inScope(resource, scope, flatten(resource, given, 'create', cluster.release), match.pathValues)
 }
 
-/** What a body asks to be changed. Fails where that is nothing, unless arguments ask for something. */
-export function changes(exchange: Exchange, body: unknown, args: Readonly<Record<string, string>>): Row {
-  const draft = flatten(exchange.resource, body, 'modify', exchange.cluster.release)
-  if (Object.keys(draft).length === 0 && Object.keys(args).length === 0) throw failures.nothingToApply()
-  return draft
+/** What a body asks to be changed of records that a query chooses, or a list names. */
+export function changes({ resource, cluster }: Exchange, body: unknown): Row {
+  return flatten(resource, body, 'modify', cluster.release)
 }
 
-/** The same of one record, whose keys the body may repeat: some tools name in it what the path names. */
-async function changesOf(
-  { cluster, resource }: Exchange,
-  body: unknown,
-  args: Readonly<Record<string, string>>,
-  row: Row,
-): Promise<Row> {
+export function changesNothing(draft: Row, args: Readonly<Record<string, string>>): boolean {
+  return Object.keys(draft).length === 0 && Object.keys(args).length === 0
+}
+
+/** What a body asks to be changed of one record. It may repeat the record's keys: some tools name what the path names. */
+async function changesOf({ cluster, resource }: Exchange, body: unknown, row: Row): Promise<Row> {
   const keys = new Set(
     [...resource.pathKeys, ...resource.key].flatMap((key) => {
       const { reference } = resource.fields.get(key) ?? {}
@@ -71,7 +72,6 @@ async function changesOf(
     if (textOf(given) !== textOf(await keptValue(cluster, field, row))) throw failures.notSettable(key, 'modify')
     delete draft[key]
   }
-  if (Object.keys(draft).length === 0 && Object.keys(args).length === 0) throw failures.nothingToApply()
   return draft
 }
 

@@ -37,6 +37,17 @@ test('a create that shows nothing is an empty object, with the place of what it 
   assert.match(reply.headers['location'] ?? '', /^\/api\/test\/things\/[0-9a-f-]{36}$/)
 })
 
+test('a change that changes nothing answers 200 and starts no job', async () => {
+  const volume = `${VOLUMES}/${await cluster.uuidOf(VOLUMES, 'vol1')}`
+  for (const body of [{}, { svm: {} }, { svm: {}, space: { snapshot: {} } }]) {
+    const reply = await cluster.call('PATCH', volume, body, NATIVE)
+    assert.deepEqual([reply.status, reply.body], [200, {}], JSON.stringify(body))
+  }
+  assert.equal((await cluster.call('PATCH', '/api/cluster', {}, NATIVE)).status, 200)
+  assert.equal((await cluster.call('PATCH', volume, { nothing: 1 }, NATIVE)).status, 400)
+  assert.equal((await cluster.call('PATCH', `${VOLUMES}/none`, {}, NATIVE)).status, 404)
+})
+
 test('an array where one value is expected is refused as such', async () => {
   const { status, body } = await cluster.call('POST', THINGS, { name: 'x', size: [1, 2] }, NATIVE)
   assert.equal(status, 400)

@@ -4,6 +4,8 @@ import { textOf } from '../value.ts'
 export interface TextLimits {
   readonly charactersMax?: number
   readonly charactersMin?: number
+  /** The code of the failure for a text without characters, where clients know it by one of its own. */
+  readonly emptyCode?: number
   readonly pattern?: RegExp
   /** Says what the pattern wants: `letters, digits and "_", beginning with a letter or "_"`. */
   readonly patternDoc?: string
@@ -24,7 +26,8 @@ export function text(limits: TextLimits = {}): Kind {
       if (typeof given !== 'string') throw new Misfit(`${quoted(value)} is not a string.`)
       if (given.length > charactersMax) throw new Misfit(`It is longer than ${charactersMax} characters.`)
       if (given.length < charactersMin) {
-        throw new Misfit(charactersMin === 1 ? 'It is empty.' : `It is shorter than ${charactersMin} characters.`)
+        const message = charactersMin === 1 ? 'It is empty.' : `It is shorter than ${charactersMin} characters.`
+        throw new Misfit(message, given === '' ? limits.emptyCode : undefined)
       }
       if (hasControls(given)) throw new Misfit('It has control characters.')
       if (limits.pattern !== undefined && !limits.pattern.test(given)) {

@@ -38,7 +38,6 @@ export const jobs = define(
       },
       plan(_cluster, { row = {}, args }) {
         const action = JOB_ACTIONS.find((one) => one === args['action'])
-        if (args['action'] === undefined) throw failures.nothingToApply()
         if (action === undefined) throw failures.badArgument('action', `it takes one of ${JOB_ACTIONS.join(', ')}.`)
         return Promise.resolve({ key: textAt(row, 'uuid'), input: { action } })
       },

@@ -139,3 +139,13 @@ test('the cluster that a schedule belongs to may be named, and is this one', asy
   assert.equal(recordsOf(body).length, 1)
   await cluster.close()
 })
+
+test('a schedule of the cluster is found by its name in the path, as Terraform imports it', async () => {
+  const cluster = await startTestCluster()
+  const { body } = await cluster.call('GET', `${SCHEDULES}/hourly?fields=name,cron`, undefined, TOOL)
+  assert.deepEqual([body['name'], body['cron']], ['hourly', { minutes: [5] }])
+  assert.equal((await cluster.call('GET', `${SCHEDULES}/never`, undefined, TOOL)).status, 404)
+  await make(cluster, { name: 'of_svm1', interval: 'PT1H', svm: { name: 'svm1' } })
+  assert.equal((await cluster.call('GET', `${SCHEDULES}/of_svm1`, undefined, TOOL)).status, 404)
+  await cluster.close()
+})

@@ -21,6 +21,7 @@ export const schedules = define(
     noun: 'schedule',
     doc: 'When things are due that repeat, such as the snapshots of a snapshot policy. All times are UTC.',
     key: ['uuid'],
+    alsoBy: 'name',
     parent: 'svm.uuid',
     nameWithin: 'svm.uuid',
     isShared: true,

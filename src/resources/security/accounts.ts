@@ -1,4 +1,4 @@
-import { define, type Derivation } from '../../core/behaviour.ts'
+import { define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { mayUseHttp } from '../../core/login.ts'
 import { inline, type Caller } from '../../core/verb.ts'
@@ -29,12 +29,6 @@ const codes = {
 
 export const roleNames = builtinRoles.map((role) => role.name)
 
-const hashAlgorithm: Derivation = {
-  gives: ['password_hash_algorithm'],
-  from: (_cluster, rows) =>
-    Promise.resolve(rows.map((row) => ({ password_hash_algorithm: row['$password'] === undefined ? null : 'scrypt' }))),
-}
-
 export const accounts = define(
   {
     path: `/${ACCOUNTS}`,
@@ -63,8 +57,8 @@ export const accounts = define(
         set: 'always',
       },
       password_hash_algorithm: {
-        doc: 'How the password is kept: always by `scrypt`. Not set where there is none.',
-        kind: oneOf('scrypt'),
+        doc: 'The hash function of the stored password. Not set here: passwords are stored with scrypt.',
+        kind: oneOf('sha512', 'sha256', 'md5'),
         since: '9.11.1',
       },
       comment: { doc: 'Whose account it is.', kind: text({ charactersMax: 128 }), set: 'always' },
@@ -77,7 +71,7 @@ export const accounts = define(
         isSame: (cluster, row, given) => cluster.secrets.checkPassword(given, textAt(row, '$password')),
       },
     },
-    derive: [ownerNames, hashAlgorithm],
+    derive: [ownerNames],
     create: inline({
       example: { name: 'account_example', password: 'a password to show', 'role.name': 'readonly' },
       async plan(cluster, { caller, draft }) {

@@ -7,6 +7,7 @@ import { asNumber, recordsOf } from '../../../test/support/body.ts'
 import { QuickSecrets, startTestCluster, type TestCluster } from '../../../test/support/cluster.ts'
 import { openSqliteCatalog } from '../../engines/sqlite/catalog.ts'
 import { VolumesFailure } from '../../ports/volumes.ts'
+import { allowAnyAggregate } from '../../../test/support/any-aggregate.ts'
 
 const AGGREGATES = '/api/storage/aggregates'
 const VOLUMES = '/api/storage/volumes'
@@ -15,7 +16,8 @@ const GB = 2 ** 30
 /** What a cluster comes with. */
 const FIRST_VOLUMES_BYTES = 100 * TB + GB
 
-function create(cluster: TestCluster, name: string, path: string) {
+async function create(cluster: TestCluster, name: string, path: string) {
+  await allowAnyAggregate(cluster.cluster)
   return cluster.call('POST', AGGREGATES, { name, block_storage: { path } })
 }
 

@@ -13,7 +13,7 @@ import { readSettings } from '../../s3/bucket-settings.ts'
 import { BUCKET_SNAPSHOTS } from '../protocols/s3/bucket-snapshots.ts'
 import { patiently } from './patiently.ts'
 import { leaveRange, plannedRange, restoreRange, type RangeInput } from './range-restore.ts'
-import { SNAPSHOTS, whyKept } from './volumes/snapshot-changes.ts'
+import { NO_SNAPSHOT_NAMED, SNAPSHOTS, whyKept } from './volumes/snapshot-changes.ts'
 import { insistOnReadWrite } from './volumes/types.ts'
 
 /** Rows in one commit: few enough that writers to other volumes hardly wait. */
@@ -64,6 +64,9 @@ export async function plannedRestore(
   if (name === undefined && uuid === undefined) {
     if (path === undefined) return {}
     throw failures.invalid('restore_to.path', 'Name the snapshot too: restore_to.snapshot.name.')
+  }
+  if (name === '') {
+    throw failures.invalid('restore_to.snapshot.name', 'Name a snapshot of the volume.', NO_SNAPSHOT_NAMED)
   }
   const key = textAt(volume, 'uuid')
   const found = uuid ?? (await cluster.keyOfName(SNAPSHOTS, name ?? '', key))

@@ -35,6 +35,7 @@ import type { Body } from '../../support/body.ts'
 import { QuickSecrets } from '../../support/cluster.ts'
 import { QUICK_DISK } from '../../support/quick-disk.ts'
 import { Life, type Strike } from './life.ts'
+import { allowAnyAggregate } from '../../support/any-aggregate.ts'
 
 /** What became of a request. A refusal is known by its S3 error, or by the status of the management interface. */
 export interface Answer {
@@ -94,6 +95,7 @@ export class World {
         aggregateFolder: 'disk1/aggr1',
         dataAddress: '127.0.0.1',
       })
+      await allowAnyAggregate(world.cluster)
       world.svm = (await world.cluster.keyOfName('svm/svms', 'svm1')) ?? ''
       await world.insist('POST', '/storage/aggregates', { name: 'aggr2', 'block_storage.path': '/disk2/aggr2' })
     })

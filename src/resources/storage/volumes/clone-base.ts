@@ -10,23 +10,18 @@ import type { Change, StoredRecord } from '../../../ports/catalog.ts'
 import { AGGREGATES_LOCK } from '../aggregate-space.ts'
 import { BASE, PARENT } from './clone-fields.ts'
 import { insistOnNoMove } from './movement.ts'
-import { dropChanges, SNAPSHOTS, SNAPSHOTS_MAX, takeChanges } from './snapshot-changes.ts'
+import { CLONE_OWNER, dropChanges, ownersOf, SNAPSHOTS, SNAPSHOTS_MAX, takeChanges } from './snapshot-changes.ts'
 
 /** Set where the snapshot was taken for the clone alone: it goes when the clone needs it no more. */
 export const TAKEN = '$baseTaken'
 
-const OWNER = 'volume clone '
-const ownerOf = (clone: Row) => OWNER + textAt(clone, 'uuid')
-
-export function isHeldByClone(snapshot: Row): boolean {
-  return ownersOf(snapshot).some((owner) => owner.startsWith(OWNER))
-}
+const ownerOf = (clone: Row) => CLONE_OWNER + textAt(clone, 'uuid')
 
 /** A volume is not moved while a clone of it is being made, which is of the tree where it is. */
 export async function insistOnNoneBeingCloned(cluster: Cluster, volume: string): Promise<void> {
   for (const snapshot of await cluster.rows(SNAPSHOTS, volume)) {
-    for (const owner of ownersOf(snapshot).filter((one) => one.startsWith(OWNER))) {
-      if ((await cluster.find('storage/volumes', owner.slice(OWNER.length))) !== undefined) continue
+    for (const owner of ownersOf(snapshot).filter((one) => one.startsWith(CLONE_OWNER))) {
+      if ((await cluster.find('storage/volumes', owner.slice(CLONE_OWNER.length))) !== undefined) continue
       throw failures.inUse('A clone of the volume is being made. Wait for the end of that.', undefined, 524486)
     }
   }
@@ -105,8 +100,4 @@ function releaseChanges(cluster: Cluster, clone: Row, record: StoredRecord): Cha
     ]
   }
   return [cluster.put(SNAPSHOTS, { ...row, owners }, { expect: record.revision })]
-}
-
-function ownersOf(snapshot: Row): readonly string[] {
-  return (snapshot['owners'] ?? []) as readonly string[]
 }

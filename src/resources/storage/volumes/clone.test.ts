@@ -95,7 +95,7 @@ test('the snapshot that a clone began with goes with the clone when it was taken
   const split = await cluster.call('PATCH', `${two}?return_timeout=15`, { clone: { split_initiated: true } })
   assert.ok(split.status < 300, JSON.stringify(split.body))
   const held = await cluster.call('DELETE', `${snapshots}/chosen`, undefined, TOOL)
-  assert.deepEqual([held.status, held.body['error']?.['code']], [409, '1638543'])
+  assert.deepEqual([held.status, held.body['error']?.['code']], [409, '1638555'])
   assert.ok((await cluster.call('DELETE', `${three}?return_timeout=15`)).status < 300)
   assert.deepEqual(await names(), ['chosen'])
   assert.ok((await cluster.call('DELETE', `${snapshots}/chosen?return_timeout=15`)).status < 300)

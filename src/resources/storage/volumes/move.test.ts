@@ -9,6 +9,7 @@ import type { SimulatedVolumes } from '../../../engines/simulated/volumes.ts'
 import { textAt } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
 import { VolumesFailure } from '../../../ports/volumes.ts'
+import { allowAnyAggregate } from '../../../../test/support/any-aggregate.ts'
 
 const VOLUMES = '/api/storage/volumes'
 const AGGREGATES = '/api/storage/aggregates'
@@ -25,6 +26,7 @@ class Moving {
     context.after(() => test.close())
     const made = await test.call('POST', AGGREGATES, { name: 'aggr2', block_storage: { path: '/disk2/a' } })
     assert.equal(made.status, 201)
+    await allowAnyAggregate(test.cluster)
     const volume = await test.uuidOf(VOLUMES, 'vol1')
     const aggregates = { aggr1: await test.uuidOf(AGGREGATES, 'aggr1'), aggr2: await test.uuidOf(AGGREGATES, 'aggr2') }
     // Simulated ones, as the test cluster makes them.

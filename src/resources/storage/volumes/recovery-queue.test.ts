@@ -7,6 +7,7 @@ import { removeOwedTrees } from '../../../core/removed-trees.ts'
 import { textAt } from '../../../model/value.ts'
 import { QUEUED_MAX, RecoveryQueueWatch, SPARE_BYTES_MAX } from '../recovery-queue-watch.ts'
 import { queueChanges, RECOVERY_QUEUE } from './recovery-queue.ts'
+import { allowAnyAggregate } from '../../../../test/support/any-aggregate.ts'
 
 const VOLUMES = '/api/storage/volumes'
 const QUEUE = '/api/private/cli/volume/recovery-queue'
@@ -368,6 +369,7 @@ test('of more volumes than the queue keeps, the oldest go', async () => {
 test('an aggregate is not deleted with volumes that can be had back', async () => {
   const bench = await begin()
   await bench.ask('POST', AGGREGATES, { name: 'aggr2', block_storage: { path: '/disk2/aggr2' } })
+  await allowAnyAggregate(bench.cluster.cluster)
   const aggregate = `${AGGREGATES}/${await bench.cluster.uuidOf(AGGREGATES, 'aggr2')}`
   const uuid = await bench.make('v', { aggregates: ['aggr2'] })
   await bench.drop(uuid)

@@ -6,6 +6,12 @@ import type { Change } from '../../../ports/catalog.ts'
 
 export const SNAPSHOTS = 'storage/volumes/{volume.uuid}/snapshots'
 
+/**
+ * The code of a snapshot's name that is empty. Manila asks for a restore to such a snapshot to learn whether there are
+ * restores at all: this code says yes.
+ */
+export const NO_SNAPSHOT_NAMED = 1_638_515
+
 /** The limit of the field for one volume. */
 export const SNAPSHOTS_MAX = 1023
 
@@ -31,16 +37,31 @@ export function dropChanges(cluster: Cluster, snapshot: Row): Change[] {
   ]
 }
 
+/** What clones are called among the owners of a snapshot, before their UUID. */
+export const CLONE_OWNER = 'volume clone '
+
+export function ownersOf(snapshot: Row): readonly string[] {
+  return (snapshot['owners'] ?? []) as readonly string[]
+}
+
+export function isHeldByClone(snapshot: Row): boolean {
+  return ownersOf(snapshot).some((owner) => owner.startsWith(CLONE_OWNER))
+}
+
+/** Codes that clients know: of a snapshot that cannot go yet, such as the base of a clone, and of one that has owners. */
+const codes = { busy: 1_638_555, owned: 1_638_543 } as const
+
 /** Why the snapshot may not be deleted now, if it may not. */
 export function whyKept(snapshot: Row, nowMs: number): Failure | undefined {
   const expiry = snapshot['expiry_time']
   if (typeof expiry === 'number' && expiry > nowMs) {
     const until = new Date(expiry).toISOString()
-    return failures.inUse(`The snapshot has not expired. It can be deleted from ${until} on.`, undefined, 1638555)
+    return failures.inUse(`The snapshot has not expired. It can be deleted from ${until} on.`, undefined, codes.busy)
   }
-  const owners = snapshot['owners']
-  if (Array.isArray(owners) && owners.length > 0) {
-    return failures.inUse(`The snapshot is in use by ${owners.join(', ')}. Release it there first.`, undefined, 1638543)
+  const owners = ownersOf(snapshot)
+  if (owners.length > 0) {
+    const code = isHeldByClone(snapshot) ? codes.busy : codes.owned
+    return failures.inUse(`The snapshot is in use by ${owners.join(', ')}. Release it there first.`, undefined, code)
   }
   return undefined
 }

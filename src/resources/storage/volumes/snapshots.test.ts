@@ -72,3 +72,16 @@ test('a snapshot that something uses is not deleted', async () => {
   assert.deepEqual([kept.status, kept.body['error']?.['code']], [409, '1638543'])
   await cluster.close()
 })
+
+test('a snapshot of no name is refused with the code by which Manila knows that there are restores', async () => {
+  const { cluster, path } = await begin()
+  const made = await cluster.call('POST', path, { name: '' }, TOOL)
+  assert.deepEqual(
+    [made.status, made.body['error']?.['code'], made.body['error']?.['target']],
+    [400, '1638515', 'name'],
+  )
+  const asked = { 'restore_to.snapshot.name': '' }
+  const restored = await cluster.call('PATCH', '/api/storage/volumes?name=*', asked, TOOL)
+  assert.deepEqual([restored.status, restored.body['error']?.['code']], [400, '1638515'])
+  await cluster.close()
+})

@@ -4,7 +4,7 @@ import { job, uuidOfNew } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { bytes, list, name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
 import { type Row, textAt, textOf } from '../../../model/value.ts'
-import { dropChanges, SNAPSHOTS, SNAPSHOTS_MAX, takeChanges, whyKept } from './snapshot-changes.ts'
+import { dropChanges, NO_SNAPSHOT_NAMED, SNAPSHOTS, SNAPSHOTS_MAX, takeChanges, whyKept } from './snapshot-changes.ts'
 import { insistOnReadWrite } from './types.ts'
 
 export const snapshots = define(
@@ -23,6 +23,7 @@ export const snapshots = define(
         doc: 'The name of the snapshot, unique within its volume.',
         kind: name({
           charactersMax: 255,
+          emptyCode: NO_SNAPSHOT_NAMED,
           pattern: /^[A-Za-z0-9_.][A-Za-z0-9_.:+@-]*$/,
           patternDoc: 'letters, digits, "_", ".", ":", "+", "@" and "-"',
         }),
