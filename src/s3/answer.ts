@@ -40,7 +40,7 @@ import { actionOf, notImplemented, route } from './router.ts'
 import { readVolume, recordTypes } from './tenancy-records.ts'
 import type { Bucket, Server, User } from './tenancy-records.ts'
 import type { Tenancy, TenancyView } from './tenancy.ts'
-import { xmlBytesMax, xmlErrorDocument } from './xml.ts'
+import { cut, echoCharactersMax, xmlBytesMax, xmlErrorDocument } from './xml.ts'
 
 /** What every answer is made with. */
 export interface Plane {
@@ -226,6 +226,7 @@ async function preflight(
   target: Target,
   headers: RequestHeaders,
 ): Promise<Reply & { readonly status: number }> {
+  if (target.bucket !== undefined) checkBucketAddress(target.bucket)
   const record = target.bucket === undefined ? undefined : await view.bucket(svm, target.bucket)
   const level = levelOf(target)
   const resource = level === 'service' ? 'SERVICE' : level === 'bucket' ? 'BUCKET' : 'OBJECT'
@@ -438,7 +439,7 @@ async function sendError(
       requestId,
       method,
       // Without the query, which may carry a signature that is good for days.
-      path: splitTarget(url).rawPath,
+      path: cut(splitTarget(url).rawPath, echoCharactersMax),
       code: error.code,
       failure,
     })

@@ -40,9 +40,36 @@ export function xmlDocument(root: string, content: XmlContent): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<${root} xmlns="${s3Namespace}">${inner}</${root}>`
 }
 
+/** Characters of one element of an error document. Whole keys of objects fit in. */
+export const echoCharactersMax = 2048
+/** Of what is there to find out why a signature is wrong; canonical requests are rarely longer. */
+const longEchoCharactersMax = 8192
+const longEchoes: ReadonlySet<string> = new Set([
+  'CanonicalRequest',
+  'CanonicalRequestBytes',
+  'StringToSign',
+  'StringToSignBytes',
+])
+
+/** The beginning of a text that came from a client, and no half of a character. */
+export function cut(text: string, charactersMax: number): string {
+  if (text.length <= charactersMax) return text
+  return `${text.slice(0, charactersMax).replace(/[\ud800-\udbff]$/, '')}…`
+}
+
+/** Error documents stay small, whatever the request was. */
+function cutAll(fields: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [
+      name,
+      cut(value, longEchoes.has(name) ? longEchoCharactersMax : echoCharactersMax),
+    ]),
+  )
+}
+
 /** The error document. It has no namespace, as Amazon's has none; some clients look for `Error` without one. */
 export function xmlErrorDocument(error: S3Error, about: Readonly<Record<string, string>>): string {
-  const content = contentText({ Code: error.code, Message: error.message, ...error.fields, ...about })
+  const content = contentText(cutAll({ Code: error.code, Message: error.message, ...error.fields, ...about }))
   return `<?xml version="1.0" encoding="UTF-8"?>\n<Error>${content}</Error>`
 }
 

@@ -11,7 +11,7 @@ export function failed(face: RestFace, request: RestRequest, dialect: Dialect, c
   if (failure.kind === 'internal') {
     face.actions.cluster.log.error('A request failed.', {
       method: request.method,
-      path: request.target.split('?', 1)[0] ?? '',
+      path: cut(request.target.split('?', 1)[0] ?? ''),
       cause: describe(cause),
     })
   }
@@ -34,9 +34,17 @@ export function printFailure(
   // For clients that word messages themselves: what stands in this one, by its place.
   const hasArguments = givens.length > 0 && headers['x-dot-error-arguments']?.toLowerCase() === 'true'
   return {
-    message,
+    message: cut(message),
     code: dialect.errorCode(code),
-    ...(target === undefined ? {} : { target }),
-    ...(hasArguments ? { arguments: givens.map((given, at) => ({ code: String(at + 1), message: given })) } : {}),
+    ...(target === undefined ? {} : { target: cut(target) }),
+    ...(hasArguments ? { arguments: givens.map((given, at) => ({ code: String(at + 1), message: cut(given) })) } : {}),
   }
+}
+
+/** Characters of what an error says. Messages quote what was given; errors stay small, whatever that was. */
+export const ERROR_CHARACTERS_MAX = 2048
+
+function cut(text: string): string {
+  if (text.length <= ERROR_CHARACTERS_MAX) return text
+  return `${text.slice(0, ERROR_CHARACTERS_MAX).replace(/[\ud800-\udbff]$/, '')}…`
 }

@@ -1,5 +1,6 @@
 /** Reads a JSON body within bounds. `JSON.parse` alone would take any depth and keep the last of two equal names. */
 import { Failure, failures } from '../../model/failure.ts'
+import { repeatedName } from '../../model/repeated-name.ts'
 
 export const BODY_BYTES_MAX = 1024 * 1024
 export const BODY_DEPTH_MAX = 32
@@ -25,35 +26,6 @@ export function parseJson(text: string): unknown {
 
 /** What clients know this by: one object that says something twice. */
 const GIVEN_TWICE = 262282
-
-/** A name that an object of valid JSON has twice, if one has. */
-function repeatedName(text: string): string | undefined {
-  const open: (Set<string> | undefined)[] = []
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === OPEN_BRACE) open.push(new Set())
-    else if (code === OPEN_BRACKET) open.push(undefined)
-    else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) open.pop()
-    else if (code === QUOTE) {
-      const from = at
-      for (at++; text.charCodeAt(at) !== QUOTE; at++) if (text.charCodeAt(at) === BACKSLASH) at++
-      const names = open.at(-1)
-      if (names === undefined || !isBeforeColon(text, at + 1)) continue
-      const name = JSON.parse(text.slice(from, at + 1)) as string
-      if (names.has(name)) return name
-      names.add(name)
-    }
-  }
-  return undefined
-}
-
-function isBeforeColon(text: string, from: number): boolean {
-  let at = from
-  while (BLANKS.has(text[at] ?? '')) at++
-  return text[at] === ':'
-}
-
-const BLANKS: ReadonlySet<string> = new Set([' ', '\t', '\n', '\r'])
 
 /** Walks the text once, outside strings, before anything is built from it. */
 function tooDeep(text: string): string | undefined {

@@ -10,6 +10,7 @@ import { exchangeRaw, proveSilenceIsBounded, type Place } from '../../../test/su
 import { ADMIN, startTestCluster, type TestCluster } from '../../../test/support/cluster.ts'
 import { openCertificate } from '../../engines/certificate.ts'
 import { headersMax } from '../../wire/http-server.ts'
+import { ERROR_CHARACTERS_MAX } from './failed.ts'
 import { BODY_BEFORE_LOGIN_BYTES_MAX, serveManagement, type Management } from './server.ts'
 
 const waits = { handshakeMs: 1500, headersMs: 1500, requestMs: 3000, idleMs: 2000 }
@@ -195,4 +196,29 @@ test('TLS is spoken with authenticated ciphers of versions 1.2 and 1.3 alone', a
     assert.equal(await meet({ maxVersion: 'TLSv1.2', ciphers: `${ciphers}:@SECLEVEL=0` }), 'refused', ciphers)
   }
   assert.equal(await meet({ minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' }), 'refused')
+})
+
+test('an error is small, whatever the request was', async () => {
+  const long = 'x'.repeat(14_000)
+  const cases = [
+    `GET /api/${long}`,
+    `GET /api/cluster?fields=${long}`,
+    `GET /api/svm/svms?${long}=1`,
+    `GET /api/svm/svms?order_by=${long}`,
+    `GET /api/svm/svms/${long}`,
+    `DELETE /api/storage/volumes/${long}`,
+  ]
+  for (const line of cases) {
+    const { answer } = await say(`${line} HTTP/1.1\n${asAdmin}\nConnection: close`)
+    assert.match(answer, /^HTTP\/1\.1 4\d\d /, line.slice(0, 40))
+    assert.ok(answer.length < 3 * ERROR_CHARACTERS_MAX, `${line.slice(0, 40)}: ${answer.length}`)
+  }
+  for (const body of [`{"${long}":1}`, `{"name":"${long}"}`, `{"aggregates":[{"name":"${long}"}],"name":"a"}`]) {
+    const { answer } = await say(
+      `POST /api/svm/svms HTTP/1.1\n${asAdmin}\nConnection: close\nContent-Length: ${body.length}`,
+      body,
+    )
+    assert.match(answer, /^HTTP\/1\.1 4\d\d /)
+    assert.ok(answer.length < 3 * ERROR_CHARACTERS_MAX, `${body.slice(0, 20)}: ${answer.length}`)
+  }
 })

@@ -32,6 +32,7 @@ export interface ManagementOptions {
   readonly connections?: ConnectionBounds
 }
 
+const TELL_BUSY_EVERY_MS = 60_000
 /** Larger bodies are read only from those who can log in. */
 export const BODY_BEFORE_LOGIN_BYTES_MAX = 64 * 1024
 /** Requests in progress at once; further ones are asked to come back. */
@@ -78,6 +79,7 @@ export async function serveManagement(face: RestFace, options: ManagementOptions
     },
   }) as unknown as FastifyInstance
   let inProgress = 0
+  let toldBusyMs: number | undefined
 
   // Before the routes: each takes the handlers that are there when it is made.
   server.addHook('onRequest', async (request, reply) => {
@@ -113,7 +115,15 @@ export async function serveManagement(face: RestFace, options: ManagementOptions
   })
 
   const serve = async (request: FastifyRequest, reply: FastifyReply) => {
-    if (inProgress >= IN_PROGRESS_MAX) return send(reply, cluster.system, tooBusy(cluster))
+    if (inProgress >= IN_PROGRESS_MAX) {
+      const nowMs = clock.elapsed()
+      // Whoever sends too many requests must not fill the log with them.
+      if (toldBusyMs === undefined || nowMs - toldBusyMs > TELL_BUSY_EVERY_MS) {
+        toldBusyMs = nowMs
+        cluster.log.warn('Requests were turned away.', { inProgress: IN_PROGRESS_MAX })
+      }
+      return send(reply, cluster.system, TOO_BUSY)
+    }
     inProgress++
     try {
       return await send(reply, cluster.system, await answer(face, asRestRequest(request)))
@@ -211,13 +221,10 @@ const COMMON_HEADERS = {
   'x-content-type-options': 'nosniff',
 } as const
 
-function tooBusy(cluster: Cluster): RestReply {
-  cluster.log.warn('Requests were turned away.', { inProgress: IN_PROGRESS_MAX })
-  return {
-    status: 429,
-    headers: { 'retry-after': '1' },
-    body: { error: { message: 'Too many requests are in progress.', code: 262160 } },
-  }
+const TOO_BUSY: RestReply = {
+  status: 429,
+  headers: { 'retry-after': '1' },
+  body: { error: { message: 'Too many requests are in progress.', code: 262160 } },
 }
 
 /** The API browser at both stated paths, from local files, over the document derived from the model. */

@@ -3,6 +3,11 @@ import type { S3Error } from '../errors.ts'
 import { algorithmName, scopeEnd } from './canonical.ts'
 import type { Scope } from './canonical.ts'
 
+/** The longest region that a scope may name. Those of Amazon have below 20 characters. */
+export const scopeRegionCharactersMax = 64
+/** The longest access key that a user can have. */
+const accessKeyCharactersMax = 128
+
 /** What a request says about its signature, before anything of it was verified. */
 export interface Claim {
   readonly accessKey: string
@@ -63,13 +68,16 @@ export function readCredential(
   const parts = credential.split('/')
   const [date = '', region = '', service = '', end = ''] = parts.slice(-4)
   const accessKey = parts.slice(0, -4).join('/')
-  if (accessKey === '') {
+  if (accessKey === '' || accessKey.length > accessKeyCharactersMax) {
     throw failure('the Credential is mal-formed; expecting "<YOUR-AKID>/YYYYMMDD/REGION/SERVICE/aws4_request".')
   }
   if (!/^\d{8}$/.test(date)) {
     throw failure(`incorrect date format "${date}". This date in the credential must be in the format "yyyyMMdd".`)
   }
   if (region === '') throw failure('the region is missing from the Credential.')
+  if (region.length > scopeRegionCharactersMax || !/^[\w.-]+$/.test(region)) {
+    throw failure(`the region has at most ${scopeRegionCharactersMax} letters, digits, dots, hyphens and underscores.`)
+  }
   if (service !== 's3') throw failure(`incorrect service "${service}". This endpoint belongs to "s3".`)
   if (end !== scopeEnd) throw failure(`incorrect terminal "${end}". This endpoint uses "${scopeEnd}".`)
   return { accessKey, scope: { date, region, service } }

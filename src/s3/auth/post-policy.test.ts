@@ -178,3 +178,8 @@ test('escapes that JSON has not, but Amazon has, are read', () => {
   const [condition] = conditions
   assert.equal(condition?.kind === 'eq' && condition.value, '$a\\$b\u000bcA')
 })
+
+test('a policy of a form that says something twice is refused', () => {
+  const text = '{"expiration":"2030-01-01T00:00:00Z","conditions":[{"bucket":"a"}],"conditions":[]}'
+  assert.throws(() => readPostPolicy(Buffer.from(text).toString('base64')), { code: 'InvalidPolicyDocument' })
+})

@@ -1,3 +1,4 @@
+import { repeatedName } from '../../model/repeated-name.ts'
 import { entityTooLarge, invalidArgument, s3Error } from '../errors.ts'
 import type { S3Error } from '../errors.ts'
 import { requestHeaders } from '../headers.ts'
@@ -6,10 +7,10 @@ import { encodeHeaderText } from '../metadata.ts'
 import { percentEncode } from '../percent.ts'
 import { xmlElement } from '../xml.ts'
 import { readIsoDate } from '../config/elements.ts'
-import { algorithmName, readTimestamp, signatureOf, signingKey } from './canonical.ts'
+import { algorithmName, readTimestamp } from './canonical.ts'
 import type { Scope } from './canonical.ts'
 import { otherSignatureVersion, queryMalformed, readCredential } from './credentials.ts'
-import { sameSignature, signatureMismatch } from './sigv4.ts'
+import { provenKey, signatureMismatch } from './sigv4.ts'
 import type { Account, Verifier } from './sigv4.ts'
 
 /**
@@ -72,8 +73,7 @@ export async function verifyForm<A extends Account>(
   const account = await verifier.accountOf(accessKey)
   if (account === undefined) throw s3Error('InvalidAccessKeyId', { fields: { AWSAccessKeyId: accessKey } })
   if (fields.has('x-amz-security-token')) throw s3Error('InvalidToken')
-  const key = verifier.signingKeys?.key(account.secret, scope) ?? signingKey(account.secret, scope)
-  if (!sameSignature(signature, signatureOf(key, policy))) {
+  if (provenKey(account, scope, { text: policy, signature }, verifier) === undefined) {
     throw signatureMismatch({ AWSAccessKeyId: accessKey, StringToSign: policy, SignatureProvided: signature })
   }
   return { kind: 'signed', accessKey, account, scope, signedMs, policy }
@@ -249,11 +249,17 @@ function policyJson(base64: string): unknown {
   // Node passes over what is not base64; line ends and missing padding are all that clients leave in or out.
   const compact = base64.replaceAll(/\s/g, '').replace(/=+$/, '')
   if (bytes.toString('base64').replace(/=+$/, '') !== compact) throw invalidPolicy('Invalid base64 encoding.')
+  let text: string
+  let parsed: unknown
   try {
-    return JSON.parse(plainEscapes(new TextDecoder('utf-8', { fatal: true }).decode(bytes))) as unknown
+    text = plainEscapes(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    parsed = JSON.parse(text)
   } catch {
     throw invalidPolicy('Invalid JSON.')
   }
+  const repeated = repeatedName(text)
+  if (repeated !== undefined) throw invalidPolicy(`"${repeated.slice(0, 80)}" is given twice.`)
+  return parsed
 }
 
 /** Amazon has two escapes that JSON has not: `\$`, for a dollar that begins no variable, and `\v`. */

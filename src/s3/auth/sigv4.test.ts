@@ -4,6 +4,8 @@ import * as fc from 'fast-check'
 import { S3Error } from '../errors.ts'
 import { headersOf } from '../headers.ts'
 import { presign, sign } from './sign.ts'
+import { scopeRegionCharactersMax } from './credentials.ts'
+import type { Scope } from './canonical.ts'
 import { SigningKeys, verify } from './sigv4.ts'
 import type { Verified, Verifier } from './sigv4.ts'
 
@@ -339,17 +341,41 @@ test('an anonymous body cannot come in signed chunks', async () => {
   await assert.rejects(check({ headers }), { code: 'InvalidRequest' })
 })
 
-test('signing keys are kept, and forgotten beyond the bound', () => {
+test('signing keys are kept once a signature was right, and forgotten beyond the bound', async () => {
   const keys = new SigningKeys(2)
-  const day = (date: string): { date: string; region: string; service: string } => ({
-    date,
-    region: 'r',
-    service: 's3',
-  })
+  const day = (date: string): Scope => ({ date, region: 'r', service: 's3' })
   const first = keys.key('a', day('1'))
+  assert.notEqual(keys.key('a', day('1')), first)
+  keys.keep('a', day('1'), first)
   assert.equal(keys.key('a', day('1')), first)
   assert.notDeepEqual(keys.key('b', day('1')), first)
-  keys.key('a', day('2'))
+  for (const date of ['2', '3', '4']) keys.keep('a', day(date), keys.key('a', day(date)))
+  assert.equal(keys.size, 2)
   assert.notEqual(keys.key('a', day('1')), first)
   assert.deepEqual(keys.key('a', day('1')), first)
+})
+
+test('strangers who know an access key keep nothing, whatever scopes they name', async () => {
+  const signingKeys = new SigningKeys()
+  const wrong = `SignedHeaders=host;x-amz-content-sha256;x-amz-date, Signature=${'0'.repeat(64)}`
+  const ask = (region: string) =>
+    verify(
+      {
+        method: 'GET',
+        rawPath: '/',
+        rawQuery: '',
+        headers: headersOf({
+          host: 'x',
+          'x-amz-date': '20130524T000000Z',
+          'x-amz-content-sha256': 'UNSIGNED-PAYLOAD',
+          authorization: `AWS4-HMAC-SHA256 Credential=AKID/20130524/${region}/s3/aws4_request, ${wrong}`,
+        }),
+      },
+      { now: new Date('2013-05-24T00:00:00Z'), accountOf: async () => ({ secret: 'secret' }), signingKeys },
+    )
+  for (let at = 0; at < 50; at++) await assert.rejects(ask(`region-${at}`), { code: 'SignatureDoesNotMatch' })
+  assert.equal(signingKeys.size, 0)
+  for (const region of ['r'.repeat(scopeRegionCharactersMax + 1), 'r'.repeat(26_000), 'r s', 'é']) {
+    await assert.rejects(ask(region), { code: 'AuthorizationHeaderMalformed' })
+  }
 })

@@ -91,30 +91,55 @@ export function hasCredentials(request: Pick<SignedRequest, 'rawQuery' | 'header
   )
 }
 
+/** Signing keys of one process, each of about 300 bytes. */
+const signingKeysMax = 10_000
+
 /**
- * Keeps signing keys, which take four HMACs to make and live for a day. Bounded: the oldest go first.
- * A key is found by secret and scope, so a changed secret never meets an old key.
+ * Keeps signing keys, which take four HMACs to make and live for a day. Bounded: the oldest go first. A key is kept once a
+ * signature was right, so that strangers keep nothing. It is found by secret and scope, so a changed secret never meets
+ * an old key.
  */
 export class SigningKeys {
   readonly #keys = new Map<string, Buffer>()
   readonly #keysMax: number
 
-  constructor(keysMax = 10_000) {
+  constructor(keysMax = signingKeysMax) {
     this.#keysMax = keysMax
   }
 
-  key(secret: string, scope: Scope): Buffer {
-    const name = `${scope.date}/${scope.region}/${scope.service}/${secret}`
-    const kept = this.#keys.get(name)
-    if (kept !== undefined) return kept
-    const made = signingKey(secret, scope)
-    this.#keys.set(name, made)
-    if (this.#keys.size > this.#keysMax) {
-      const [oldest] = this.#keys.keys()
-      if (oldest !== undefined) this.#keys.delete(oldest)
-    }
-    return made
+  get size(): number {
+    return this.#keys.size
   }
+
+  key(secret: string, scope: Scope): Buffer {
+    return this.#keys.get(nameOfKey(secret, scope)) ?? signingKey(secret, scope)
+  }
+
+  keep(secret: string, scope: Scope, key: Buffer): void {
+    const name = nameOfKey(secret, scope)
+    if (this.#keys.has(name)) return
+    this.#keys.set(name, key)
+    if (this.#keys.size <= this.#keysMax) return
+    const [oldest] = this.#keys.keys()
+    if (oldest !== undefined) this.#keys.delete(oldest)
+  }
+}
+
+function nameOfKey(secret: string, { date, region, service }: Scope): string {
+  return `${date}/${region}/${service}/${secret}`
+}
+
+/** The key of an account that has signed these, or nothing. */
+export function provenKey(
+  account: Account,
+  scope: Scope,
+  signed: { readonly text: string; readonly signature: string },
+  { signingKeys }: Pick<Verifier<Account>, 'signingKeys'>,
+): Buffer | undefined {
+  const key = signingKeys?.key(account.secret, scope) ?? signingKey(account.secret, scope)
+  if (!sameSignature(signed.signature, signatureOf(key, signed.text))) return undefined
+  signingKeys?.keep(account.secret, scope, key)
+  return key
 }
 
 /** Any of these means that the request wants to be known: Version 4 and, by its old names, Version 2. */
@@ -155,9 +180,8 @@ async function verifyHeader<A extends Account>(
   }
   const payload = readPayload(contentSha256)
   const account = await findAccount(request, claim, verifier)
-  const key = keyFor(account, claim.scope, verifier)
   const canonical = canonicalRequest({ ...request, query, signedHeaders: claim.signedHeaders, payload: contentSha256 })
-  checkSignature(claim, key, stringToSign(timestamp, claim.scope, canonical), canonical)
+  const key = checkSignature(account, claim, timestamp, canonical, verifier)
   checkAllSigned(request.headers, claim.signedHeaders)
   return { kind: 'signed', by: 'header', account, timestamp, signingKey: key, payload, ...known(claim) }
 }
@@ -195,14 +219,13 @@ async function verifyQuery<A extends Account>(
   const payload = readPayload(header ?? signedHash ?? unsignedPayload)
 
   const account = await findAccount(request, claim, verifier)
-  const key = keyFor(account, claim.scope, verifier)
   const canonical = canonicalRequest({
     ...request,
     query: query.filter(({ name }) => name !== 'X-Amz-Signature'),
     signedHeaders: claim.signedHeaders,
     payload: signedHash ?? unsignedPayload,
   })
-  checkSignature(claim, key, stringToSign(timestamp, claim.scope, canonical), canonical)
+  const key = checkSignature(account, claim, timestamp, canonical, verifier)
   checkAllSigned(request.headers, [...claim.signedHeaders, 'x-amz-content-sha256'])
   return { kind: 'signed', by: 'query', account, timestamp, signingKey: key, payload, ...known(claim) }
 }
@@ -281,12 +304,16 @@ async function findAccount<A extends Account>(request: SignedRequest, claim: Cla
   return account
 }
 
-function keyFor(account: Account, scope: Scope, verifier: Pick<Verifier<Account>, 'signingKeys'>): Buffer {
-  return verifier.signingKeys?.key(account.secret, scope) ?? signingKey(account.secret, scope)
-}
-
-function checkSignature(claim: Claim, key: Buffer, text: string, canonical: string): void {
-  if (sameSignature(claim.signature, signatureOf(key, text))) return
+function checkSignature(
+  account: Account,
+  claim: Claim,
+  timestamp: string,
+  canonical: string,
+  verifier: Pick<Verifier<Account>, 'signingKeys'>,
+): Buffer {
+  const text = stringToSign(timestamp, claim.scope, canonical)
+  const key = provenKey(account, claim.scope, { text, signature: claim.signature }, verifier)
+  if (key !== undefined) return key
   throw signatureMismatch({
     AWSAccessKeyId: claim.accessKey,
     StringToSign: text,

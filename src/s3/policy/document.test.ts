@@ -212,3 +212,21 @@ test('a policy is public when nothing narrows whom it is for', () => {
   assert.equal(isPublicPolicy(from('10.0.0.0/8')), false)
   assert.equal(isPublicPolicy(from('0.0.0.0/0')), true)
 })
+
+test('a field that is given twice is refused, wherever it stands and however it is written', () => {
+  const statement = '"Effect":"Deny","Principal":"*","Action":"s3:*","Resource":"arn:aws:s3:::b/*"'
+  const documents = [
+    `{"Version":"2012-10-17","Statement":[{${statement},"Effect":"Allow"}]}`,
+    `{"Version":"2012-10-17","Statement":[{${statement}}],"Statement":[]}`,
+    `{"Version":"2012-10-17","Statement":[{${statement},"\\u0045ffect":"Allow"}]}`,
+    `{"Version":"2012-10-17","Statement":[{${statement},"Condition":{"Bool":{"aws:SecureTransport":"true","aws:SecureTransport":"false"}}}]}`,
+    `{"Version":"2012-10-17","Statement":[{${statement},"Condition":{"Bool":{},"Bool":{"aws:SecureTransport":"false"}}}]}`,
+  ]
+  for (const text of documents) {
+    assert.throws(
+      () => readPolicyDocument(Buffer.from(text), 'b'),
+      (failure: Error & { code?: string }) => failure.code === 'MalformedPolicy' && /twice/.test(failure.message),
+      text,
+    )
+  }
+})

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { repeatedName } from '../../model/repeated-name.ts'
 import { s3Error } from '../errors.ts'
 import type { S3Error } from '../errors.ts'
 import { operations } from '../router.ts'
@@ -239,11 +240,15 @@ const actionLevels: ReadonlyMap<string, 'service' | 'bucket' | 'object' | 'any'>
 )
 
 function parseJson(text: string): unknown {
+  let parsed: unknown
   try {
-    return JSON.parse(text) as unknown
+    parsed = JSON.parse(text)
   } catch {
     throw malformed(notJson)
   }
+  const repeated = repeatedName(text)
+  if (repeated !== undefined) throw malformed(`The policy has the field "${shown(repeated)}" twice in one place`)
+  return parsed
 }
 
 function fieldsOf(value: unknown, message: string): JsonFields {
@@ -273,7 +278,7 @@ function texts(value: unknown, message: string): readonly string[] {
 }
 
 function shown(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '').slice(0, 200)
+  return (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).slice(0, 200)
 }
 
 function malformed(message: string, detail?: string): S3Error {
