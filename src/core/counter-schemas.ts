@@ -3,7 +3,7 @@ export interface CounterSchema {
   readonly name: string
   readonly description: string
   readonly type: 'delta' | 'rate' | 'average' | 'percent' | 'raw' | 'string'
-  readonly unit: 'none' | 'per_sec' | 'b_per_sec' | 'kb_per_sec' | 'percent' | 'microsec' | 'sec'
+  readonly unit: 'none' | 'per_sec' | 'b_per_sec' | 'kb_per_sec' | 'percent' | 'microsec' | 'millisec' | 'sec'
   readonly denominator?: string
   /** What is counted, and this is the sum of. Absent: it is counted under its own name. */
   readonly of?: readonly string[]

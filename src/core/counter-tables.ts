@@ -1,6 +1,7 @@
 /** What operations are counted as: one schema for who counts, who samples and who shows. */
-import { average, bytes, type CounterSchema, delta, rate } from './counter-schemas.ts'
+import { average, bytes, type CounterSchema, delta, percent, rate } from './counter-schemas.ts'
 import { nodeCounters, portCounters, processorCounters } from './machine-counters.ts'
+import { serverCounters } from './server-counters.ts'
 
 export interface CounterTable {
   readonly name: string
@@ -29,35 +30,6 @@ export type CountedTable = (typeof countedTables)[number]
 /** Those that histories of `metric` are kept of. */
 export const sampledTables = ['object_store_server', 'volume', 'lif'] as const satisfies readonly CountedTable[]
 
-/** How the counters of an operation of S3 begin, by the operation's name: those of shipping systems where they have some. */
-export const countedOperations: Readonly<Record<string, string>> = {
-  AbortMultipartUpload: 'abort_multipart_upload',
-  CompleteMultipartUpload: 'complete_multipart_upload',
-  CopyObject: 'copy_object',
-  CreateBucket: 'create_bucket',
-  CreateMultipartUpload: 'initiate_multipart_upload',
-  DeleteBucket: 'delete_bucket',
-  DeleteObject: 'delete_object',
-  DeleteObjects: 'delete_objects',
-  DeleteObjectTagging: 'delete_object_tagging',
-  GetBucketAcl: 'get_bucket_acl',
-  GetBucketVersioning: 'get_bucket_versioning',
-  GetObject: 'get_object',
-  GetObjectAcl: 'get_object_acl',
-  GetObjectTagging: 'get_object_tagging',
-  HeadBucket: 'head_bucket',
-  HeadObject: 'head_object',
-  ListBuckets: 'list_buckets',
-  ListMultipartUploads: 'list_uploads',
-  ListObjects: 'list_objects',
-  ListObjectsV2: 'list_objects',
-  ListObjectVersions: 'list_object_versions',
-  PutBucketVersioning: 'put_bucket_versioning',
-  PutObject: 'put_object',
-  PutObjectTagging: 'put_object_tagging',
-  UploadPart: 'upload_part',
-}
-
 const kinds = ['read', 'write', 'other'] as const
 const latencies = kinds.map((kind) => `${kind}_latency`)
 const untilTheEnd = 'from the head of the request to the end of the answer'
@@ -73,34 +45,17 @@ const volumeCounters: readonly CounterSchema[] = [
   bytes('bytes_written', 'Bytes of objects taken from clients.'),
 ]
 
-const serverCounters: readonly CounterSchema[] = [
-  ...[...new Set(Object.values(countedOperations))].flatMap((base): CounterSchema[] => [
-    delta(`${base}_total`, `Number of ${base} requests.`),
-    rate(`${base}_rate`, `Number of ${base} requests.`, [`${base}_total`]),
-    delta(`${base}_failed`, `Number of ${base} requests that were answered with an error.`),
-    average(`${base}_latency`, `Time of ${base} requests, ${untilTheEnd}.`, `${base}_total`),
-  ]),
-  average(
-    'get_object_lastbyte_latency',
-    'Time of get_object requests, to the last byte of the answer.',
-    'get_object_total',
-    ['get_object_latency'],
-  ),
-  delta('requests', 'Number of requests.', ['total_ops']),
-  delta('multiple_delete_requests', 'Number of requests that delete several objects.', ['delete_objects_total']),
-  delta('tagging', 'Number of requests about the tags of objects.', [
-    'delete_object_tagging_total',
-    'get_object_tagging_total',
-    'put_object_tagging_total',
-  ]),
-  delta('authentication_failures', 'Number of requests whose signature was not right, or of no user.'),
-  bytes('get_data', 'Bytes of objects sent to clients.', ['bytes_read']),
-  bytes('put_data', 'Bytes of objects taken from clients.', ['bytes_written']),
-]
+/** When numbers of a port are those of a network interface. */
+const ALONE = 'Only known of an interface that shares its port with no other.'
 
 const interfaceCounters: readonly CounterSchema[] = [
   bytes('received_data', 'Bytes of bodies received through the interface.'),
   bytes('sent_data', 'Bytes of bodies sent through the interface.'),
+  ...(['received', 'sent'] as const).flatMap((direction): CounterSchema[] => [
+    rate(`${direction}_packets`, `Packets that the port of the interface ${direction}. ${ALONE}`),
+    delta(`${direction}_errors`, `Packets that the port of the interface ${direction} with an error. ${ALONE}`),
+  ]),
+  { name: 'up_time', description: 'Milliseconds that the interface has been serving.', type: 'raw', unit: 'millisec' },
 ]
 
 /** Of what limits of throughput are about. */
@@ -111,6 +66,18 @@ const workloadCounters: readonly CounterSchema[] = [
     rate(`${kind}_ops`, `Number of ${kind} operations.`),
     average(`${kind}_latency`, `Time of ${kind} operations, ${untilTheEnd}.`, `${kind}_ops`),
   ]),
+  percent(
+    'sequential_reads_percent',
+    'Read operations that sent whole objects, from the first byte to the last.',
+    'read_ops',
+    ['sequential_reads'],
+  ),
+  percent(
+    'sequential_writes_percent',
+    'Write operations that stored a body from the first byte to the last. Objects are never written in any other way.',
+    'write_ops',
+    ['write_ops'],
+  ),
   bytes('read_data', 'Bytes of objects sent to clients.', ['bytes_read']),
   bytes('write_data', 'Bytes of objects taken from clients.', ['bytes_written']),
   bytes('total_data', 'Bytes of objects sent to clients or taken from them.', ['bytes_read', 'bytes_written']),

@@ -1,5 +1,5 @@
 /** What the machine counts, as counters of its node, its processors and its network interfaces. */
-import type { MachineTraffic, PortTraffic, ProcessorTime } from '../ports/machine.ts'
+import type { MachineFacts, MachineTraffic, PortTraffic, ProcessorTime } from '../ports/machine.ts'
 import {
   average,
   bytes,
@@ -42,6 +42,11 @@ export const nodeCounters: readonly CounterSchema[] = [
   domains('domain_busy', 'cpu_elapsed_time'),
   kibibytes('disk_data_read', 'KiB read from the disks of the machine, by whatever runs on it.', ['disk_read']),
   kibibytes('disk_data_written', 'KiB written to the disks of the machine.', ['disk_written']),
+  kibibytes('hdd_data_read', 'KiB read from the spinning disks of the machine.', ['spinning_read']),
+  kibibytes('hdd_data_written', 'KiB written to the spinning disks of the machine.', ['spinning_written']),
+  kibibytes('ssd_data_read', 'KiB read from the disks of the machine that do not spin.', ['solid_read']),
+  kibibytes('ssd_data_written', 'KiB written to the disks of the machine that do not spin.', ['solid_written']),
+  { name: 'memory', description: 'Megabytes of memory that the machine has.', type: 'raw', unit: 'none' },
   kibibytes('network_data_received', 'KiB that the network interfaces of the machine received.', ['received']),
   kibibytes('network_data_sent', 'KiB that the network interfaces of the machine sent.', ['sent']),
   rate('total_ops', 'Number of operations on the data of volumes.'),
@@ -51,10 +56,22 @@ export const nodeCounters: readonly CounterSchema[] = [
     'other_latency',
   ]),
   kibibytes('total_data', 'KiB of objects sent to clients or taken from them.', ['bytes_read', 'bytes_written']),
+  ...(['read', 'write', 'other'] as const).flatMap((kind): CounterSchema[] => [
+    rate(`${kind}_ops`, `Number of ${kind} operations on the data of volumes.`),
+    average(`${kind}_latency`, `Time of ${kind} operations on the data of volumes.`, `${kind}_ops`),
+  ]),
+  kibibytes('read_data', 'KiB of objects sent to clients.', ['bytes_read']),
+  kibibytes('write_data', 'KiB of objects taken from clients.', ['bytes_written']),
   ...UNUSED.map((protocol) => rate(`${protocol}_ops`, `Number of operations by ${protocol}, which is not served.`)),
 ]
 
-export function nodeSums({ processors, disks, ports }: MachineTraffic, isCounted: (port: string) => boolean): Sums {
+const MEGABYTE = 2 ** 20
+
+export function nodeSums(
+  { processors, disks, ports }: MachineTraffic,
+  { memoryBytes }: MachineFacts,
+  isCounted: (port: string) => boolean,
+): Sums {
   const time = together(processors)
   const carried = [...ports].filter(([name]) => isCounted(name)).map(([, port]) => port)
   const total = (pick: (port: PortTraffic) => number) => carried.reduce((sum, port) => sum + pick(port), 0)
@@ -64,6 +81,11 @@ export function nodeSums({ processors, disks, ports }: MachineTraffic, isCounted
     ...domainSums('domain_busy', time),
     disk_read: disks?.readBytes ?? UNKNOWN,
     disk_written: disks?.writtenBytes ?? UNKNOWN,
+    spinning_read: disks?.spinning.readBytes ?? UNKNOWN,
+    spinning_written: disks?.spinning.writtenBytes ?? UNKNOWN,
+    solid_read: disks === undefined ? UNKNOWN : disks.readBytes - disks.spinning.readBytes,
+    solid_written: disks === undefined ? UNKNOWN : disks.writtenBytes - disks.spinning.writtenBytes,
+    memory: memoryBytes / MEGABYTE,
     received: total((port) => port.receivedBytes),
     sent: total((port) => port.sentBytes),
   }
@@ -119,4 +141,15 @@ function together(processors: readonly ProcessorTime[]): ProcessorTime {
     wholeMs += one.wholeMs
   }
   return { busyMs, wholeMs }
+}
+
+/** What of a port is said of the network interface on it. Where it shares the port, nobody knows whose packets they are. */
+export function interfaceSums(port: PortTraffic | undefined, isAlone: boolean): Sums {
+  const known = isAlone ? port : undefined
+  return {
+    received_packets: known?.receivedPackets ?? UNKNOWN,
+    received_errors: known?.receiveErrors ?? UNKNOWN,
+    sent_packets: known?.sentPackets ?? UNKNOWN,
+    sent_errors: known?.sendErrors ?? UNKNOWN,
+  }
 }

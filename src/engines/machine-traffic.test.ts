@@ -10,6 +10,8 @@ test('disks that are hardware are counted once, without their parts and the laye
   try {
     for (const disk of ['sda', 'sdb']) await mkdir(join(folder, 'block', disk, 'device'), { recursive: true })
     await mkdir(join(folder, 'block', 'dm-0'), { recursive: true })
+    await mkdir(join(folder, 'block', 'sdb', 'queue'))
+    await writeFile(join(folder, 'block', 'sdb', 'queue', 'rotational'), '1\n')
     const lines = [
       '   8  0 sda 10 0 100 5 20 0 200 9 0 0 0',
       '   8  1 sda1 9 0 90 5 19 0 190 9 0 0 0',
@@ -18,7 +20,8 @@ test('disks that are hardware are counted once, without their parts and the laye
     ]
     await writeFile(join(folder, 'diskstats'), `${lines.join('\n')}\n`)
     const { disks } = await readTraffic(folder, join(folder, 'diskstats'), join(folder, 'block'))
-    assert.deepEqual(disks, { readBytes: 102 * 512, writtenBytes: 204 * 512 })
+    const spinning = { readBytes: 2 * 512, writtenBytes: 4 * 512 }
+    assert.deepEqual(disks, { readBytes: 102 * 512, writtenBytes: 204 * 512, spinning })
   } finally {
     await rm(folder, { recursive: true })
   }
@@ -32,6 +35,8 @@ test('a network interface tells its bytes and errors, and one that does not tell
     const counted = {
       rx_bytes: 1000,
       tx_bytes: 2000,
+      rx_packets: 10,
+      tx_packets: 20,
       rx_errors: 7,
       rx_frame_errors: 1,
       rx_crc_errors: 2,
@@ -53,6 +58,8 @@ test('a network interface tells its bytes and errors, and one that does not tell
           {
             receivedBytes: 1000,
             sentBytes: 2000,
+            receivedPackets: 10,
+            sentPackets: 20,
             receiveErrors: 7,
             receiveAlignmentErrors: 1,
             receiveCrcErrors: 2,

@@ -5,6 +5,7 @@
  *     /sys/class/net/eth0/statistics/rx_bytes    1234567
  *     /proc/diskstats                            8  0 sda 100 0 2048 5 200 0 4096 9 0 0 0
  *                                                8  1 sda1 …   a part of sda, and counted with it
+ *     /sys/block/sda/queue/rotational            1 where it spins
  *     /sys/block/sda/device                      there where it is hardware: layers above it count the same bytes again
  */
 import { readdir, readFile, stat } from 'node:fs/promises'
@@ -33,15 +34,22 @@ function timeOf({ times }: ReturnType<typeof cpus>[number]): ProcessorTime {
 }
 
 async function disksTogether(file: string, blockFolder: string): Promise<MachineTraffic['disks']> {
-  let [readBytes, writtenBytes, counted] = [0, 0, 0]
+  const [all, spinning] = [
+    { readBytes: 0, writtenBytes: 0 },
+    { readBytes: 0, writtenBytes: 0 },
+  ]
+  let counted = 0
   for (const line of (await textOf(file)).split('\n')) {
     const [, , name = '', , , readSectors, , , , writtenSectors] = line.trim().split(/\s+/)
     if (name === '' || !(await isThere(join(blockFolder, name, 'device')))) continue
-    readBytes += wholeNumber(readSectors) * SECTOR_BYTES
-    writtenBytes += wholeNumber(writtenSectors) * SECTOR_BYTES
+    const isSpinning = (await textOf(join(blockFolder, name, 'queue', 'rotational'))).trim() === '1'
+    for (const sums of isSpinning ? [all, spinning] : [all]) {
+      sums.readBytes += wholeNumber(readSectors) * SECTOR_BYTES
+      sums.writtenBytes += wholeNumber(writtenSectors) * SECTOR_BYTES
+    }
     counted++
   }
-  return counted === 0 ? undefined : { readBytes, writtenBytes }
+  return counted === 0 ? undefined : { ...all, spinning }
 }
 
 async function portsIn(folder: string): Promise<ReadonlyMap<string, PortTraffic>> {
@@ -63,6 +71,8 @@ async function portAt(folder: string): Promise<PortTraffic | undefined> {
   return {
     receivedBytes: await read('rx_bytes'),
     sentBytes: await read('tx_bytes'),
+    receivedPackets: await read('rx_packets'),
+    sentPackets: await read('tx_packets'),
     receiveErrors: await read('rx_errors'),
     receiveAlignmentErrors: await read('rx_frame_errors'),
     receiveCrcErrors: await read('rx_crc_errors'),

@@ -22,16 +22,23 @@ export interface MachineFacts {
 
 export interface MachineTraffic {
   readonly processors: readonly ProcessorTime[]
-  /** Of all its disks together; nothing where they do not tell. */
-  readonly disks?: { readonly readBytes: number; readonly writtenBytes: number }
+  /** Of all its disks together, and of those among them that spin; nothing where they do not tell. */
+  readonly disks?: DiskTraffic & { readonly spinning: DiskTraffic }
   /** By the names of network interfaces; those that do not tell are left out. */
   readonly ports: ReadonlyMap<string, PortTraffic>
+}
+
+export interface DiskTraffic {
+  readonly readBytes: number
+  readonly writtenBytes: number
 }
 
 /** What a network interface counts. */
 export interface PortTraffic {
   readonly receivedBytes: number
   readonly sentBytes: number
+  readonly receivedPackets: number
+  readonly sentPackets: number
   readonly receiveErrors: number
   readonly receiveAlignmentErrors: number
   readonly receiveCrcErrors: number

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Noted } from '../core/server-counters.ts'
 import type { System } from '../ports/system.ts'
 import type { Volumes } from '../ports/volumes.ts'
 import { headersMax } from '../wire/http-server.ts'
@@ -22,10 +23,10 @@ import { withHoisted } from './hoisted.ts'
 import { checkBucketAddress, checkVersionId, findHostBucket, readTarget, splitTarget } from './keys.ts'
 import type { Target } from './keys.ts'
 import { explainFailure, readOnlyMessage } from './objects/failures.ts'
-import { objectBytesDefault } from './objects/limits.ts'
-import { VolumePlace } from './objects/place.ts'
-import type { ObjectStore, OpenBucket } from './objects/store.ts'
+import type { ObjectStore } from './objects/store.ts'
 import { bodyOf } from './objects/store-body.ts'
+import { openBucket } from './open-bucket.ts'
+import { isSignedByVersion2, isUnreadable, notedOfDecision, notedOfSignature } from './noted.ts'
 import { findHandler } from './operations/index.ts'
 import type { Handler, OperationKind } from './operations/index.ts'
 import { queryMap, queryParameters } from './query.ts'
@@ -37,7 +38,6 @@ import { Pace } from './qos/pace.ts'
 import type { FloorMeter } from './qos/floor-meter.ts'
 import type { Shaper } from './qos/shaper.ts'
 import { actionOf, notImplemented, route } from './router.ts'
-import { readVolume, recordTypes } from './tenancy-records.ts'
 import type { Bucket, Server, User } from './tenancy-records.ts'
 import type { Tenancy, TenancyView } from './tenancy.ts'
 import { cut, echoCharactersMax, xmlBytesMax, xmlErrorDocument } from './xml.ts'
@@ -90,6 +90,9 @@ export async function answer(
     counts: 'other',
     operation: undefined,
     failure: undefined,
+    noted: [],
+    isWhole: true,
+    isAbandoned: false,
     target: {},
     mayList: undefined,
     cors: {},
@@ -107,6 +110,8 @@ export async function answer(
       { ...ids, ...commonHeaders, ...contentType(reply.body), ...about.cors, ...reply.headers },
       reply.body,
     )
+    about.isWhole = reply.status !== PARTIAL
+    about.isAbandoned = response.destroyed && !response.writableFinished
   } catch (failure) {
     await sendError(plane, exchange, ids, about, failure)
   } finally {
@@ -119,6 +124,10 @@ export async function answer(
     kind: about.counts,
     operation: about.operation,
     failure: about.failure,
+    isWhole: about.isWhole,
+    isAbandoned: about.isAbandoned,
+    noted: about.noted,
+    readerWaits: exchange.waitsForReader,
     microseconds: (plane.system.clock.elapsed() - startedMs) * 1000,
     bytesSent: exchange.bytesSent,
     bytesReceived: exchange.bytesReceived,
@@ -133,11 +142,17 @@ interface About {
   /** Its name in the router. */
   operation: string | undefined
   failure: S3Error | undefined
+  readonly noted: Noted[]
+  isWhole: boolean
+  isAbandoned: boolean
   /** What an absent key is answered with: who may not list is not told what there is. */
   mayList: (() => Promise<boolean>) | undefined
   /** What lets a page of another origin see the answer, a failure too. */
   cors: Readonly<Record<string, string>>
 }
+
+/** The status of an answer with a range of an object. */
+const PARTIAL = 206
 
 const commonHeaders = { Server: 'Holdfast' }
 
@@ -176,7 +191,9 @@ async function perform(
   if (target.bucket !== undefined) checkBucketAddress(target.bucket)
   const record = target.bucket === undefined ? undefined : await view.bucket(endpoint.svm, target.bucket)
   about.cors = corsHeaders(record?.settings.cors, method, headers)
+  if (isSignedByVersion2(headers, query)) about.noted.push('signature_v2_requests')
   const verified = await verify({ method, rawPath, rawQuery, headers: sent }, verifierOf(plane, view))
+  about.noted.push(...notedOfSignature(verified))
   const caller = verified.kind === 'signed' ? verified.account : undefined
   const version = query.get('versionId')
   if (operation.level === 'object' && version !== undefined) checkVersionId(version)
@@ -189,7 +206,7 @@ async function perform(
   const origin = `${isSecure(request) ? 'https' : 'http'}://${host}`
   const bucketUrl = hostBucket === undefined ? `${origin}/${target.bucket ?? ''}` : origin
   const asked: Asked = { view, operation, headers, query, caller, server, target, verified, bucketUrl }
-  const call = makeCall(plane, exchange, asked)
+  const call = makeCall(plane, exchange, asked, about.noted)
   if (target.bucket !== undefined && record === undefined && handler.needs !== 'service') {
     throw noSuchBucket(target.bucket)
   }
@@ -288,7 +305,7 @@ function verifierOf({ system, signingKeys }: Plane, view: TenancyView): Verifier
   return { now: new Date(now), accountOf: (accessKey) => view.userAt(accessKey, now), signingKeys }
 }
 
-function makeCall(plane: Plane, exchange: Exchange, asked: Asked): ServiceCall {
+function makeCall(plane: Plane, exchange: Exchange, asked: Asked, noted: Noted[]): ServiceCall {
   const { view, operation, headers, query, caller, server, target, verified, bucketUrl } = asked
   const { svm } = server
   const signing = chunkSigning(verified)
@@ -337,13 +354,16 @@ function makeCall(plane: Plane, exchange: Exchange, asked: Asked): ServiceCall {
       // Policies speak of the bucket, and what they say holds for what its snapshots show.
       const name = record?.snapshot?.of ?? bucket
       const user = asking.as === undefined ? caller : asking.as.user
-      return view.allows({ caller: user, server, bucket: record }, action, resourceOf(name, key), async (keys) => {
+      const who = { caller: user, server, bucket: record }
+      const { decision, hasGroups } = await view.decide(who, action, resourceOf(name, key), async (keys) => {
         const version = asking.version === undefined ? query.get('versionId') : (asking.version ?? undefined)
         const tags = await existingTags(plane.store, record, key, version, keys)
         const named = version === undefined ? {} : { version }
         const facts = factsOf(exchange.request, asked, user, plane.system.clock.now())
         return requestContext({ ...facts, ...named, ...tags, ...withoutUndefined(asking) })
       })
+      noted.push(...notedOfDecision(decision, user, hasGroups))
+      return decision === 'allow'
     },
     rawBody: () => exchange.body(),
     turn: () => plane.system.clock.sleep(0),
@@ -361,44 +381,6 @@ function chunkSigning(verified: Verified<User>): ChunkSigning | undefined {
   if (verified.kind === 'anonymous') return undefined
   const { signingKey, seedSignature, timestamp, scope } = verified
   return { signingKey, seedSignature, timestamp, scope }
-}
-
-export async function openBucket(
-  plane: Pick<Plane, 'volumesOf' | 'store'>,
-  view: TenancyView,
-  record: Bucket,
-): Promise<OpenBucket> {
-  const volume = await view.volume(record.volume)
-  if (volume === undefined || !volume.isOnline) {
-    throw s3Error('ServiceUnavailable', { message: 'The volume of the bucket is not online.' })
-  }
-  const place = new VolumePlace({
-    volume: record.volume,
-    known: volume.here,
-    volumesOf: plane.volumesOf,
-    trees: plane.store.trees,
-    async look() {
-      const found = await plane.store.catalog.record(recordTypes.volumes, record.volume)
-      return found === undefined ? undefined : readVolume(found.body)
-    },
-  })
-  const { uuid, name, svm, createdMs, versioning, settings } = record
-  const server = (await view.servers(svm)).find((one) => one.uuid === record.server)
-  const objectBytesMax = server?.objectBytesMax ?? objectBytesDefault
-  return {
-    uuid,
-    name,
-    svm,
-    volume: record.volume,
-    place,
-    createdMs,
-    objectBytesMax,
-    versioning,
-    settings,
-    ...(volume.storing === undefined ? {} : { storing: volume.storing }),
-    ...(volume.growsToBytes === undefined ? {} : { growsToBytes: volume.growsToBytes }),
-    ...(record.snapshot === undefined ? {} : { at: record.snapshot.at }),
-  }
 }
 
 function resourceOf(bucket: string | undefined, key: Uint8Array | undefined): string {
@@ -432,6 +414,8 @@ async function sendError(
 ): Promise<void> {
   const error = await hideAbsence(explainFailure(failure), about)
   about.failure = error
+  about.isAbandoned = !exchange.isOpen
+  if (isUnreadable(error)) about.noted.push('request_parse_errors')
   const requestId = ids['x-amz-request-id']
   if (error.status >= 500 && error.code !== 'NotImplemented') {
     const { method, url = '' } = exchange.request
@@ -446,6 +430,7 @@ async function sendError(
   }
   if (exchange.response.headersSent) {
     // Too late for an answer: a body that breaks off must not look whole.
+    about.noted.push('server_connection_close')
     exchange.response.destroy()
     return
   }

@@ -1,4 +1,4 @@
-import { countedOperations } from '../core/counter-tables.ts'
+import { countedOperations, type Noted } from '../core/server-counters.ts'
 import type { CountedTable } from '../core/counter-tables.ts'
 import type { Catalog, Change } from '../ports/catalog.ts'
 import type { Clock } from '../ports/system.ts'
@@ -16,6 +16,14 @@ export interface Counted {
   readonly operation: string | undefined
   readonly failure: S3Error | undefined
   readonly microseconds: number
+  /** Whether it sent a whole object, and not a range of one. */
+  readonly isWhole: boolean
+  /** Whether the client closed the connection before the end of the answer. */
+  readonly isAbandoned: boolean
+  /** What else is counted of it, by name; a name may be there several times. */
+  readonly noted: readonly Noted[]
+  /** How often sending stopped because the client was slower. */
+  readonly readerWaits: number
   /** Of bodies. */
   readonly bytesSent: number
   readonly bytesReceived: number
@@ -43,10 +51,18 @@ export class Counters {
     const server = this.#sums('object_store_server', counted.svm)
     countKind(server, counted)
     countOperation(server, counted)
+    for (const name of counted.noted) increase(server, name, 1)
+    increase(server, 'output_flow_control_entry', counted.readerWaits)
+    increase(server, 'output_flow_control_exit', counted.readerWaits)
     if (counted.volume !== undefined) countKind(this.#sums('volume', counted.volume), counted)
     const through = this.#sums('lif', counted.interface)
     increase(through, 'received_data', counted.bytesReceived)
     increase(through, 'sent_data', counted.bytesSent)
+  }
+
+  /** Counts what belongs to no request, such as a connection. */
+  note(svm: string, name: Noted): void {
+    increase(this.#sums('object_store_server', svm), name, 1)
   }
 
   /** Writes what is left. */
@@ -85,21 +101,23 @@ type Sums = Record<string, number>
 /** Errors that say who asked is not who they say. */
 const authenticationFailures: ReadonlySet<string> = new Set(['InvalidAccessKeyId', 'SignatureDoesNotMatch'])
 
-function countKind(sums: Sums, { kind, microseconds, bytesSent, bytesReceived }: Counted): void {
+function countKind(sums: Sums, { kind, isWhole, microseconds, bytesSent, bytesReceived }: Counted): void {
   increase(sums, `${kind}_ops`, 1)
+  increase(sums, 'sequential_reads', kind === 'read' && isWhole ? 1 : 0)
   increase(sums, `${kind}_latency`, Math.round(microseconds))
   increase(sums, 'total_ops', 1)
   increase(sums, 'bytes_read', kind === 'read' ? bytesSent : 0)
   increase(sums, 'bytes_written', kind === 'write' ? bytesReceived : 0)
 }
 
-function countOperation(sums: Sums, { operation, failure, microseconds }: Counted): void {
+function countOperation(sums: Sums, { operation, failure, isAbandoned, microseconds }: Counted): void {
   if (failure !== undefined && authenticationFailures.has(failure.code)) increase(sums, 'authentication_failures', 1)
   const base = operation === undefined ? undefined : countedOperations[operation]
   if (base === undefined) return
   increase(sums, `${base}_total`, 1)
   increase(sums, `${base}_latency`, Math.round(microseconds))
   if (failure !== undefined && failure.status >= 400) increase(sums, `${base}_failed`, 1)
+  if (isAbandoned) increase(sums, `${base}_failed_client_close`, 1)
 }
 
 function increase(sums: Sums, counter: string, by: number): void {

@@ -29,6 +29,8 @@ export class Exchange {
   /** Set once the request is known to be about a bucket. */
   pace: Pace | undefined
   bytesSent = 0
+  /** How often sending stopped because the client was slower. */
+  waitsForReader = 0
   /** Set when the connection is to close, because the listener does. */
   readonly #isClosing: () => boolean
   readonly #clock: Clock
@@ -184,6 +186,7 @@ export class Exchange {
     if (!response.writableNeedDrain || response.destroyed) return
     const stop = new AbortController()
     const { signal } = stop
+    this.waitsForReader++
     this.#await('reader')
     await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })]).catch(() => {})
     this.#await(undefined)

@@ -115,12 +115,19 @@ function makeServer(
   endpoint: Endpoint,
   parts: { readonly tls: Tls | undefined; readonly connections: Connections; readonly waits: HttpWaits },
 ): HttpServer {
-  return makeHttpServer({
+  const { svm } = endpoint
+  const server = makeHttpServer({
     ...parts,
     clock: plane.system.clock,
-    refusalOf,
+    refusalOf(why) {
+      if (why === 'not-http' || why === 'headers-too-large') plane.counters.note(svm, 'request_parse_errors')
+      plane.counters.note(svm, 'server_connection_close')
+      return refusalOf(why)
+    },
     handle: (request, response, awaitsContinue) => void answer(plane, endpoint, request, response, { awaitsContinue }),
   })
+  server.on(parts.tls === undefined ? 'connection' : 'secureConnection', () => plane.counters.note(svm, 'connections'))
+  return server
 }
 
 function refusalOf(why: Unreadable): Refusal {

@@ -3,7 +3,7 @@ import type { Catalog, SnapshotRow } from '../ports/catalog.ts'
 import { BoundedMap } from './bounded-map.ts'
 import type { Lookup } from './policy/pattern.ts'
 import { combineDecisions, compilePolicy, conditionKeysOf, isPublicPolicy } from './policy/statements.ts'
-import type { Policy, Principal, Statement } from './policy/statements.ts'
+import type { Decision, Policy, Principal, Statement } from './policy/statements.ts'
 import { splitSnapshotName } from './keys.ts'
 import { floorOf, limitOf, readQosPolicy } from './qos/limits.ts'
 import type { QosAssignment } from './qos/limits.ts'
@@ -218,21 +218,22 @@ export class TenancyView {
   }
 
   /**
-   * Whether somebody may do something. A user works with every server of the cluster, but groups and statements for "all
+   * What policies say of somebody doing something: only `allow` allows it. A user works with every server of the cluster, but groups and statements for "all
    * users" mean those of their own SVM: from elsewhere a user is who a statement of this server or bucket names, unless the
    * server's SVM has a user of that name itself. `resource` is a bucket, `bucket/key`, or `*` for the service. What counts together:
    * the policies of the user's groups, that of the server, that which the bucket names, and the bucket's own statements.
    * `context` is asked for only where some statement has a condition or a variable, with the keys that conditions name.
    */
-  async allows(
+  async decide(
     who: Asker,
     action: string,
     resource: string,
     context: (keys: ReadonlySet<string>) => Promise<Lookup> | Lookup,
-  ): Promise<boolean> {
+  ): Promise<{ readonly decision: Decision; readonly hasGroups: boolean }> {
     const { principal, policies, keys } = await this.#rulesOf(who)
     const lookup = keys.size === 0 ? undefined : await context(keys)
-    return combineDecisions(policies.map((policy) => policy(principal, action, resource, lookup))) === 'allow'
+    const decision = combineDecisions(policies.map((policy) => policy(principal, action, resource, lookup)))
+    return { decision, hasGroups: (principal.groups ?? []).length > 0 }
   }
 
   /** The condition keys that decisions about these may look at. */

@@ -84,12 +84,8 @@ const VOLUME_NUMBERS = [
   'used',
 ]
 
-/** Inodes and tiers are not counted. */
-const VOLUME_UNKNOWN = [
-  'files_used',
-  'performance_tier_inactive_user_data',
-  'performance_tier_inactive_user_data_percent',
-]
+/** How cold data is, is not measured. */
+const VOLUME_UNKNOWN = ['performance_tier_inactive_user_data', 'performance_tier_inactive_user_data_percent']
 
 export const askedCommands: readonly AskedCommand[] = [
   {

@@ -10,6 +10,8 @@ export interface AskedTable {
   readonly counters: readonly string[]
   /** Of these, those that are not counted here. */
   readonly uncounted?: readonly string[]
+  /** Counters that have a schema, and a value where the machine tells it. */
+  readonly sometimes?: readonly string[]
   /** Only machines that tell what they do have rows. */
   readonly isOfMachine?: true
 }
@@ -24,7 +26,9 @@ const OPERATIONS = [
   'write_latency',
   'write_ops',
 ]
-const PATTERNS = ['read_io_type_percent', 'sequential_reads_percent', 'sequential_writes_percent']
+const PATTERNS = ['sequential_reads_percent', 'sequential_writes_percent']
+/** Which cache or disk served a read is not known. */
+const ORIGINS = ['read_io_type_percent']
 
 const OF_VOLUMES = [
   'average_latency',
@@ -60,32 +64,41 @@ const S3_OPERATIONS = [
   'upload_part',
 ]
 
-/** What of requests of S3 is not told apart, and what of connections is not counted. */
-const NOT_TOLD_APART = [
-  ...S3_OPERATIONS.map((operation) => `${operation}_failed_client_close`),
-  'allow_access',
-  'anonymous_access',
-  'anonymous_deny_access',
-  'chunked_upload_requests',
+/** Gauges of one moment, which workers cannot add up, and what is not told apart. */
+const NOT_COUNTED = [
   'connected_connections',
-  'connections',
-  'default_deny_access',
-  'explicit_deny_access',
-  'group_policy_evaluated',
   'input_flow_control_entry',
   'input_flow_control_exit',
   'maximum_commands_per_connection',
   'maximum_connected_connections',
   'maximum_requests_outstanding',
+  'requests_outstanding',
+  'root_user_access',
+]
+
+const NOTED = [
+  'allow_access',
+  'anonymous_access',
+  'anonymous_deny_access',
+  'authentication_failures',
+  'chunked_upload_requests',
+  'connections',
+  'default_deny_access',
+  'explicit_deny_access',
+  'get_data',
+  'get_object_lastbyte_latency',
+  'group_policy_evaluated',
+  'multiple_delete_requests',
   'output_flow_control_entry',
   'output_flow_control_exit',
   'presigned_url_requests',
+  'put_data',
   'request_parse_errors',
-  'requests_outstanding',
-  'root_user_access',
+  'requests',
   'server_connection_close',
   'signature_v2_requests',
   'signature_v4_requests',
+  'tagging',
 ]
 
 export const askedTables: readonly AskedTable[] = [
@@ -103,8 +116,16 @@ export const askedTables: readonly AskedTable[] = [
   {
     table: 'lif',
     labels: ['id', 'name', 'node.name', 'svm.name', 'current_port'],
-    counters: ['received_data', 'received_packets', 'received_errors', 'sent_data', 'sent_packets', 'sent_errors'],
-    uncounted: ['received_packets', 'received_errors', 'sent_packets', 'sent_errors'],
+    counters: [
+      'received_data',
+      'received_packets',
+      'received_errors',
+      'sent_data',
+      'sent_packets',
+      'sent_errors',
+      'up_time',
+    ],
+    sometimes: ['received_packets', 'received_errors', 'sent_packets', 'sent_errors'],
   },
   {
     table: 'system:node',
@@ -118,10 +139,27 @@ export const askedTables: readonly AskedTable[] = [
       'disk_data_written',
       'domain_busy',
       'fcp_ops',
+      'hdd_data_read',
+      'hdd_data_written',
       'iscsi_ops',
+      'memory',
+      'network_data_received',
+      'network_data_sent',
       'nfs_ops',
       'nvme_fc_ops',
+      'ssd_data_read',
+      'ssd_data_written',
+      'total_data',
+      'total_latency',
       'total_ops',
+    ],
+    sometimes: [
+      'disk_data_read',
+      'disk_data_written',
+      'hdd_data_read',
+      'hdd_data_written',
+      'ssd_data_read',
+      'ssd_data_written',
     ],
     isOfMachine: true,
   },
@@ -149,35 +187,29 @@ export const askedTables: readonly AskedTable[] = [
   {
     table: 'qos',
     labels: ['uuid', 'name'],
-    counters: ['concurrency', 'latency', 'other_ops', ...OPERATIONS, ...PATTERNS],
-    uncounted: PATTERNS,
+    counters: ['concurrency', 'latency', 'other_ops', ...OPERATIONS, ...PATTERNS, ...ORIGINS],
+    uncounted: ORIGINS,
   },
   {
     table: 'qos_volume',
     labels: ['uuid'],
-    counters: ['latency', ...OPERATIONS, ...PATTERNS],
-    uncounted: PATTERNS,
+    counters: ['latency', ...OPERATIONS, ...PATTERNS, ...ORIGINS],
+    uncounted: ORIGINS,
   },
   {
     table: 'object_store_server',
     labels: ['id', 'node.name', 'svm.name'],
     counters: [
       ...S3_OPERATIONS.flatMap((operation) =>
-        ['failed', 'latency', 'rate', 'total'].map((what) => `${operation}_${what}`),
+        ['failed', 'failed_client_close', 'latency', 'rate', 'total'].map((what) => `${operation}_${what}`),
       ),
       ...['get_bucket_acl', 'get_bucket_versioning', 'get_object_acl', 'put_bucket_versioning'].flatMap((operation) =>
         ['failed', 'total'].map((what) => `${operation}_${what}`),
       ),
-      ...NOT_TOLD_APART,
-      'authentication_failures',
-      'multiple_delete_requests',
-      'tagging',
-      'get_data',
-      'get_object_lastbyte_latency',
-      'put_data',
-      'requests',
+      ...NOT_COUNTED,
+      ...NOTED,
     ],
-    uncounted: NOT_TOLD_APART,
+    uncounted: NOT_COUNTED,
   },
 ]
 

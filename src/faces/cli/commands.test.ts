@@ -7,6 +7,7 @@ import { text, uuid } from '../../model/kinds/index.ts'
 import { release } from '../../model/release.ts'
 import { commandTree } from './tree.ts'
 import { spellings } from './spelling.ts'
+import { draft, put } from '../../ports/catalog-fixtures.suite.ts'
 
 const CLI = '/api/private/cli'
 const SMALL = { size: '20m', 'space-guarantee': 'none' }
@@ -254,5 +255,32 @@ test('commands of hardware and protocols that are not here show nothing, and tho
   assert.ok(!Number.isNaN(Date.parse(asText(certificate?.['expiration']))))
   assert.match(asText(certificate?.['public_cert']), /BEGIN CERTIFICATE/)
   assert.match(asText(certificate?.['serial']), /^[0-9A-Fa-f]+$/)
+  await cluster.close()
+})
+
+test('volumes tell the limits of autosize that they would get, and how many objects they hold', async () => {
+  const cluster = await startTestCluster()
+  const limits = async () => {
+    const [shown] = await show(cluster, 'volume?volume=vol1&fields=size,max_autosize,min_autosize,files_used')
+    return [shown?.['size'], shown?.['max_autosize'], shown?.['min_autosize']].map(Number)
+  }
+  const [size = 0, maximum, minimum] = await limits()
+  assert.deepEqual([maximum, minimum], [Math.ceil(size * 1.2), size])
+  const path = `${CLI}/volume?volume=vol1`
+  const set = { autosize_mode: 'grow', max_autosize: 2 * size }
+  assert.equal((await cluster.call('PATCH', path, set)).status, 200)
+  assert.deepEqual(await limits(), [size, 2 * size, size])
+  const volume = await cluster.uuidOf('/api/storage/volumes', 'vol1')
+  await cluster.cluster.catalog.commit([
+    { do: 'open-bucket', bucket: 'bucket', volume, limitBytes: 2 ** 30 },
+    { do: 'version-bucket', bucket: 'bucket', state: 'enabled' },
+  ])
+  const files = async () => (await show(cluster, 'volume?volume=vol1&fields=files_used'))[0]?.['files_used']
+  assert.equal(Number(await files()), 0)
+  for (const [at, key] of ['a', 'a', 'b'].entries()) {
+    const object = { ...draft(`blob${at}`, 10), version: `v${at}` }
+    await cluster.cluster.catalog.commit([put('bucket', key, object)])
+  }
+  assert.equal(Number(await files()), 3)
   await cluster.close()
 })

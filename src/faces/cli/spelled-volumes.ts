@@ -1,5 +1,7 @@
 /** What the command line calls the fields of volumes, in its several commands about them. */
-import { count, flag, text } from '../../model/kinds/index.ts'
+import { bytes, count, flag, text } from '../../model/kinds/index.ts'
+import { VOLUME_BYTES_MAX } from '../../resources/storage/volume-verbs.ts'
+import { usualLimits } from '../../resources/storage/volumes/autosize.ts'
 import type { Meaning } from './names.ts'
 import { always, elementsOf, isWord, memberOf, never, type Phrase, said, whole } from './phrases.ts'
 
@@ -32,6 +34,20 @@ function percentOfAggregate(path: string): Phrase {
       if (typeof bytes !== 'number' || typeof size !== 'number' || size === 0) return undefined
       return Math.round((bytes / size) * 100)
     },
+  }
+}
+
+/** A limit of autosize. Where none is set, that which the volume would get. */
+function autosizeLimit(which: 'maximum' | 'minimum'): Phrase {
+  const path = `autosize.${which}`
+  return {
+    from: [path, 'size'],
+    kind: bytes(),
+    show: (at) => {
+      const size = at('size')
+      return at(path) ?? (typeof size === 'number' ? usualLimits(size, VOLUME_BYTES_MAX)[which] : undefined)
+    },
+    read: (given) => ({ [path]: given }),
   }
 }
 
@@ -73,10 +89,10 @@ export const VOLUME: Readonly<Record<string, Meaning>> = {
   user: 'nas.uid',
   group: 'nas.gid',
   files: 'files.maximum',
-  files_used: never(count()),
+  files_used: 'files.used',
   qos_policy_group: 'qos.policy.name',
-  max_autosize: 'autosize.maximum',
-  min_autosize: 'autosize.minimum',
+  max_autosize: autosizeLimit('maximum'),
+  min_autosize: autosizeLimit('minimum'),
   autosize_grow_threshold_percent: 'autosize.grow_threshold',
   autosize_shrink_threshold_percent: 'autosize.shrink_threshold',
   tiering_policy: 'tiering.policy',

@@ -164,9 +164,38 @@ describe('counter tables', () => {
     assert.ok(volumes.some(({ properties }) => properties['uuid'] === asText(workloads[0]?.['uuid'])))
   })
 
-  it('say by which port of the machine an interface is reached', async () => {
+  it('say by which port of the machine an interface is reached, and how long it has been up', async () => {
     const [lif] = await valuesOf('lif')
     assert.equal(lif?.properties['current_port'], 'lo')
+    assert.ok(Number(lif?.counters['up_time']) >= 0)
+  })
+
+  it('tell packets and errors of an interface that has its port for itself', async () => {
+    const lif = async () => (await valuesOf('lif')).find(({ properties }) => properties['name'] === 'alone')?.counters
+    const make = async (name: string) => {
+      const made = { name, svm: 'svm1', ip: { address: '192.0.2.7', netmask: '24' } }
+      assert.equal((await cluster.call('POST', '/api/network/ip/interfaces', made)).status, 201)
+      return cluster.uuidOf('/api/network/ip/interfaces', name)
+    }
+    const alone = await make('alone')
+    const counters = await lif()
+    assert.deepEqual(
+      ['received_packets', 'sent_packets', 'received_errors', 'sent_errors'].map((name) => counters?.[name]),
+      [50, 35, 0, 0],
+    )
+    const other = await make('beside')
+    assert.deepEqual([(await lif())?.['received_packets'], (await lif())?.['received_data']], [undefined, 0])
+    await cluster.call('PATCH', `/api/network/ip/interfaces/${alone}`, { enabled: false })
+    assert.equal((await lif())?.['up_time'], 0)
+    for (const uuid of [alone, other]) await cluster.call('DELETE', `/api/network/ip/interfaces/${uuid}`)
+  })
+
+  it('tell memory, and disks that spin from those that do not', async () => {
+    const [node] = await valuesOf('system:node')
+    assert.deepEqual(
+      ['memory', 'hdd_data_read', 'ssd_data_read'].map((name) => node?.counters[name]),
+      [8192, 1, 1],
+    )
   })
 
   async function volume(name: string): Promise<string> {
@@ -185,6 +214,8 @@ describe('counter tables', () => {
 const PORT: PortTraffic = {
   receivedBytes: 5000,
   sentBytes: 3500,
+  receivedPackets: 50,
+  sentPackets: 35,
   receiveErrors: 0,
   receiveAlignmentErrors: 0,
   receiveCrcErrors: 0,
@@ -199,7 +230,7 @@ const TOLD: MachineTraffic = {
     { busyMs: 1000, wholeMs: 4000 },
     { busyMs: 2000, wholeMs: 4000 },
   ],
-  disks: { readBytes: 2500, writtenBytes: 0 },
+  disks: { readBytes: 2500, writtenBytes: 0, spinning: { readBytes: 1100, writtenBytes: 0 } },
   ports: new Map([['eth0', PORT]]),
 }
 

@@ -9,6 +9,9 @@ import { locationFields, locationReadings, withHome } from './interfaces/locatio
 
 const uuidOf = (row: Row) => textAt(row, 'uuid')
 
+/** Holds when the interface was enabled last. */
+export const UP_SINCE = '$up_since'
+
 /** Of operations, what can be said of an interface: what went through it. `read` is what was sent. */
 const throughputFields = Object.fromEntries(
   Object.entries(operationFields).filter(([path]) => !/\.(?:iops|latency)(?:_raw)?\./.test(path)),
@@ -96,7 +99,8 @@ export const interfaces = define(
           (other) => other['ip.address'] === row['ip.address'] && other['svm.uuid'] !== row['svm.uuid'],
         )
         if (clash !== undefined) throw failures.duplicate('An interface with that address', 'ip.address', 1376963)
-        return { ...(await withHome(cluster, row)), scope: 'svm' }
+        const upSince = row['enabled'] === false ? null : (row[UP_SINCE] ?? cluster.now())
+        return { ...(await withHome(cluster, row)), scope: 'svm', [UP_SINCE]: upSince }
       },
     }),
   },

@@ -24,6 +24,14 @@ const MARGIN = 5
 /** The maximum that a volume gets with which none is named, in percent of its size. */
 const MAXIMUM_PERCENT = 120
 
+/** The limits of a volume of this size for which none are set. */
+export function usualLimits(
+  size: number,
+  sizeBytesMax: number,
+): { readonly maximum: number; readonly minimum: number } {
+  return { maximum: Math.min(sizeBytesMax, Math.ceil((size / 100) * MAXIMUM_PERCENT)), minimum: size }
+}
+
 export function autosizeFields(limits: {
   readonly min: number
   readonly max: number
@@ -105,7 +113,7 @@ export function withAutosize(volume: Row, given: Row, sizeBytesMax: number): Row
     if (given['autosize.maximum'] !== undefined) {
       throw failures.invalid('autosize.maximum', 'It is below the size of the volume.')
     }
-    maximum = Math.min(sizeBytesMax, Math.ceil((size / 100) * MAXIMUM_PERCENT))
+    maximum = usualLimits(size, sizeBytesMax).maximum
   }
   if (size < minimum) {
     if (given['autosize.minimum'] !== undefined) {

@@ -35,6 +35,11 @@ export const keptFields: Record<string, FieldDeclaration> = {
     kind: count({ min: 1, max: FILES_MAX }),
     set: 'always',
   },
+  'files.used': {
+    doc: 'The number of objects in the volume, counting every version of an object that has versions.',
+    kind: count(),
+    isExpensive: true,
+  },
   'space.logical_space.enforcement': {
     doc: 'Whether its size is to hold for what clients wrote, before anything is saved of it. Kept.',
     kind: flag(),
@@ -112,6 +117,20 @@ const files: Derivation = {
     ),
 }
 
+const filesUsed: Derivation = {
+  gives: ['files.used'],
+  async from(cluster, rows, once) {
+    const used = await once('files used', async () => {
+      const sums = new Map<string, number>()
+      for (const { volume, objects, versions } of (await cluster.catalog.buckets()).values()) {
+        sums.set(volume, (sums.get(volume) ?? 0) + objects + versions)
+      }
+      return sums
+    })
+    return rows.map((row) => ({ 'files.used': used.get(textAt(row, 'uuid')) ?? 0 }))
+  },
+}
+
 const logicalSpace: Derivation = {
   gives: ['used', 'available', 'used_percent'].map((word) => `space.logical_space.${word}`),
   async from(cluster, rows, once) {
@@ -129,4 +148,4 @@ const logicalSpace: Derivation = {
   },
 }
 
-export const keptReadings: readonly Derivation[] = [files, logicalSpace]
+export const keptReadings: readonly Derivation[] = [files, filesUsed, logicalSpace]

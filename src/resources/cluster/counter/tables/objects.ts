@@ -3,9 +3,10 @@ import { aggregateOf } from '../../../../core/aggregate-of.ts'
 import type { Cluster } from '../../../../core/cluster.ts'
 import type { CounterTable } from '../../../../core/counter-tables.ts'
 import type { Sums } from '../../../../core/counter-schemas.ts'
-import { nodeSums, portSums, processorSums } from '../../../../core/machine-counters.ts'
+import { interfaceSums, nodeSums, portSums, processorSums } from '../../../../core/machine-counters.ts'
 import { type Row, textAt } from '../../../../model/value.ts'
 import type { MachinePort } from '../../../../ports/machine.ts'
+import { UP_SINCE } from '../../../network/ip/interfaces.ts'
 import { type Workload, workloadsOf } from '../../../storage/qos/workloads.ts'
 
 export interface CountedObject {
@@ -76,13 +77,35 @@ async function volumeObjects(cluster: Cluster, node: string): Promise<readonly C
 async function interfaceObjects(cluster: Cluster, node: string): Promise<readonly CountedObject[]> {
   const svms = await namesOf(cluster, 'svm/svms')
   const ports = await cluster.machine.ports()
-  return (await cluster.rows('network/ip/interfaces')).map((one) => {
-    const [name, uuid, svm] = [textAt(one, 'name'), uuidOf(one), svms.get(svmUuidOf(one)) ?? '']
+  const traffic = await cluster.machine.traffic?.()
+  const portOf = (one: Row) => {
     const address = textAt(one, 'ip.address')
-    const port = ports.find(({ addresses }) => addresses.includes(address))?.name ?? ''
-    const properties = { name, uuid, 'node.name': node, 'svm.name': svm, current_port: port }
-    return { id: `${node}:${svm}:${name}:${uuid}`, properties, counted: [uuid] }
+    return ports.find(({ addresses }) => addresses.includes(address))
+  }
+  const rows = await cluster.rows('network/ip/interfaces')
+  const onPort = Map.groupBy(rows, (one) => portOf(one)?.name)
+  return rows.map((one) => {
+    const [name, uuid, svm] = [textAt(one, 'name'), uuidOf(one), svms.get(svmUuidOf(one)) ?? '']
+    const port = portOf(one)
+    const properties = { name, uuid, 'node.name': node, 'svm.name': svm, current_port: port?.name ?? '' }
+    const isAlone = port !== undefined && port.addresses.length === 1 && onPort.get(port.name)?.length === 1
+    return {
+      id: `${node}:${svm}:${name}:${uuid}`,
+      properties,
+      counted: [uuid],
+      sums: {
+        ...interfaceSums(port === undefined ? undefined : traffic?.ports.get(port.name), isAlone),
+        up_time: upTimeMs(cluster, one),
+      },
+    }
   })
+}
+
+/** Since the interface was enabled, or since the start of the cluster where that is later. */
+function upTimeMs(cluster: Cluster, one: Row): number {
+  if (one['enabled'] === false) return 0
+  const enabledMs = cluster.now() - Number(one[UP_SINCE] ?? 0)
+  return Math.max(0, Math.min(enabledMs, cluster.upSeconds() * 1000))
 }
 
 function workloadObject({ uuid, name, object }: Workload): CountedObject {
@@ -99,7 +122,7 @@ async function machineObjects(cluster: Cluster, node: string): Promise<readonly 
       id: node,
       properties: { name: node, 'node.name': node },
       counted: volumes.map(uuidOf),
-      sums: nodeSums(traffic, (port) => carriers.has(port)),
+      sums: nodeSums(traffic, await cluster.machine.facts(), (port) => carriers.has(port)),
     },
   ]
 }
