@@ -11,7 +11,10 @@ export interface PlainOptions {
   readonly check?: (cluster: Cluster, row: Row) => Promise<Row> | Row
   /** Types whose records may not have this one as their parent when it goes. */
   readonly childTypes?: readonly string[]
+  /** A body that creates one. */
   readonly example?: Readonly<Record<string, unknown>>
+  /** A body that changes one, where that of `example` has nothing that can be changed. */
+  readonly exampleChange?: Readonly<Record<string, unknown>>
   /** What goes with its record, by the key of that. */
   readonly goesWith?: (key: string) => readonly Change[]
   /** Values that no other record may have, beside its name: by scope. */
@@ -51,6 +54,7 @@ export function plainCreate(type: string, options: PlainOptions = {}): Verb {
 
 export function plainModify(type: string, options: PlainOptions = {}): Verb {
   return inline({
+    ...(options.exampleChange === undefined ? {} : { example: options.exampleChange }),
     async plan(cluster, request) {
       await options.check?.(cluster, { ...request.row, ...request.draft })
       const key = recordKey(cluster.registry.resource(type), request.row ?? {})

@@ -8,6 +8,8 @@ import { inline } from './verb.ts'
 export interface SingletonOptions {
   /** Looks at the changed settings before they are written; may complete them or refuse them. */
   readonly check?: (cluster: Cluster, row: Row) => Promise<Row> | Row
+  /** A body that changes the settings. */
+  readonly example?: Readonly<Record<string, unknown>>
   /** Query arguments that a change takes, with what they mean. */
   readonly args?: Readonly<Record<string, string>>
 }
@@ -16,6 +18,7 @@ export function singletonActs(type: string, options: SingletonOptions = {}): Req
   return {
     rows: async (cluster) => [await settingsOf(cluster, type)],
     modify: inline({
+      ...(options.example === undefined ? {} : { example: options.example }),
       ...(options.args === undefined ? {} : { args: options.args }),
       async plan(cluster, { row, draft }) {
         await options.check?.(cluster, { ...row, ...draft })

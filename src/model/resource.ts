@@ -41,6 +41,8 @@ export interface FieldDeclaration {
   readonly isClearable?: boolean
   /** Setting it has something done once; what it shows later is no setting, so exports leave it out. */
   readonly isOrder?: boolean
+  /** No field of its own: it says what the fields below its path are together. See `groups`. */
+  readonly isGroup?: boolean
 }
 
 export interface Field {
@@ -118,11 +120,21 @@ export interface Resource {
   /** The dotted names between braces in the path: `volume.uuid`. */
   readonly pathKeys: readonly string[]
   readonly fields: ReadonlyMap<string, Field>
+  /** What the fields below a path are together: `space` of `space.used`. References are among them. */
+  readonly groups: ReadonlyMap<string, string>
+}
+
+/** Says what fields below a path are together. Stands among the fields, so that files that share fields share it. */
+export function groups(docs: Readonly<Record<string, string>>): Readonly<Record<string, FieldDeclaration>> {
+  return Object.fromEntries(Object.entries(docs).map(([path, doc]) => [path, { doc, isGroup: true }]))
 }
 
 export function resource(declared: ResourceDeclaration): Resource {
   const fields = new Map<string, Field>()
+  const groups = new Map<string, string>()
   for (const [path, field] of Object.entries(declared.fields)) {
+    if (field.isGroup === true || field.ref !== undefined) groups.set(path, field.doc)
+    if (field.isGroup === true) continue
     for (const made of expand(path, field)) fields.set(made.path, made)
   }
   return {
@@ -146,6 +158,7 @@ export function resource(declared: ResourceDeclaration): Resource {
     isSingleton: declared.key.length === 0,
     pathKeys: [...declared.path.matchAll(/\{([^}]+)\}/g)].map((match) => match[1] ?? ''),
     fields,
+    groups,
   }
 }
 

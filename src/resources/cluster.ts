@@ -13,6 +13,7 @@ import { insistOnServerCertificate, managementFields, managementReadings } from 
 import { lastSample, operationFields, totalsOfAll } from './metric-readings.ts'
 
 export const versionFields = {
+  version: { doc: 'The release in use.', isGroup: true },
   'version.full': { doc: 'The product and its release, as one line.' },
   'version.generation': { doc: 'The first number of the release.', kind: count() },
   'version.major': { doc: 'The second number of the release.', kind: count() },
@@ -79,6 +80,7 @@ export const cluster = define(
       totalsOfAll('object_store_server'),
     ],
     modify: inline({
+      example: { location: 'Room 4', contact: 'operators@example.com' },
       async plan(cluster, { row, draft }) {
         await insistOnServerCertificate(cluster, draft)
         return { key: textAt(row, 'uuid'), input: { ...draft }, locks: ['accounts'] }

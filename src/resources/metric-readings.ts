@@ -6,7 +6,7 @@ import { CLUSTER_ROW } from '../core/metrics/history.ts'
 import { SAMPLE_SECONDS } from '../core/metrics/intervals.ts'
 import { totalsOf } from '../core/metrics/totals.ts'
 import { count, duration, oneOf, time } from '../model/kinds/index.ts'
-import type { FieldDeclaration } from '../model/resource.ts'
+import { type FieldDeclaration, groups } from '../model/resource.ts'
 import { type Row, textAt, type Value } from '../model/value.ts'
 
 type Fields = Readonly<Record<string, FieldDeclaration>>
@@ -15,6 +15,7 @@ type Fields = Readonly<Record<string, FieldDeclaration>>
 export function sampleFields(base: '' | 'metric.' = ''): Fields {
   const isExpensive = base !== ''
   return {
+    ...(isExpensive ? groups({ metric: 'Rates over the last interval.' }) : {}),
     ...intervalFields(base),
     ...figures(`${base}iops`, 'Operations per second', isExpensive),
     ...figures(`${base}latency`, 'Microseconds for one operation', isExpensive),
@@ -39,6 +40,7 @@ export function intervalFields(base: '' | 'metric.' = ''): Fields {
 /** The fields of `totals` and `totalsOfAll`; for one of several protocols, below it. */
 export function totalFields(base = 'statistics'): Fields {
   return {
+    ...groups({ [base]: 'Totals of operations so far; the difference of two reads gives a rate.' }),
     [`${base}.timestamp`]: { doc: 'When the totals were read.', kind: time(), isExpensive: true },
     [`${base}.status`]: { doc: 'Whether the totals are whole.', kind: oneOf(...STATUSES), isExpensive: true },
     ...figures(`${base}.iops_raw`, 'Operations so far', true),
@@ -52,12 +54,15 @@ export const operationFields: Fields = { ...sampleFields('metric.'), ...totalFie
 
 /** Read, write, other and total of one figure. */
 function figures(base: string, doc: string, isExpensive: boolean): Fields {
-  return Object.fromEntries(
-    ['read', 'write', 'other', 'total'].map((of) => [
-      `${base}.${of}`,
-      { doc: `${doc}: ${of}.`, kind: count(), isExpensive },
-    ]),
-  )
+  return {
+    ...groups({ [base]: `${doc}.` }),
+    ...Object.fromEntries(
+      ['read', 'write', 'other', 'total'].map((of) => [
+        `${base}.${of}`,
+        { doc: `${doc}: ${of}.`, kind: count(), isExpensive },
+      ]),
+    ),
+  }
 }
 
 /** `metric`, of the row of samples that a record has. */

@@ -1,5 +1,6 @@
 import { define } from '../core/behaviour.ts'
 import { flag } from '../model/kinds/index.ts'
+import { groups } from '../model/resource.ts'
 
 /** What can be said of all of it, as there is no way to have it otherwise. */
 const OFF = {
@@ -17,12 +18,19 @@ export const security = define(
     since: '9.7',
     key: [],
     nameWithin: false,
-    fields: Object.fromEntries(
-      Object.entries(OFF).map(([path, doc]) => [
-        path,
-        { doc, kind: flag(), ...(path === 'fips.enabled' ? { since: '9.8' } : {}) },
-      ]),
-    ),
+    fields: {
+      ...groups({
+        fips: 'FIPS 140 mode.',
+        management_protocols: 'Unencrypted management protocols.',
+        software_data_encryption: 'Encryption of data by software.',
+      }),
+      ...Object.fromEntries(
+        Object.entries(OFF).map(([path, doc]) => [
+          path,
+          { doc, kind: flag(), ...(path === 'fips.enabled' ? { since: '9.8' } : {}) },
+        ]),
+      ),
+    },
   },
   { rows: () => Promise.resolve([Object.fromEntries(Object.keys(OFF).map((path) => [path, false]))]) },
 )

@@ -5,7 +5,7 @@
  */
 import { type Behaviour, define } from '../core/behaviour.ts'
 import { count, flag, list, text, time, uuid, type Kind } from '../model/kinds/index.ts'
-import type { FieldDeclaration } from '../model/resource.ts'
+import { type FieldDeclaration, groups } from '../model/resource.ts'
 
 /** The documented fields of each are words, with a mark where they are no texts: `enabled?`, `size#`, `ciphers[]`, `since@`. */
 const KINDS: Readonly<Record<string, () => Kind>> = {
@@ -20,9 +20,11 @@ function empty(path: string, noun: string, doc: string, key: string, fields: str
     (word): [string, FieldDeclaration] => {
       const [, name = '', mark = ''] = /^([\w.]+)(\W*)$/.exec(word) ?? []
       const kind = name.split('.').at(-1) === 'uuid' ? uuid() : (KINDS[mark]?.() ?? text())
-      return [name, { doc: `As on systems that have one: ${name.replaceAll(/[._]/g, ' ')}.`, kind }]
+      return [name, { doc: `The ${words(name)} of the ${noun}.`, kind }]
     },
   )
+  const bases = declared.flatMap(([name]) => name.split('.').map((_, at, all) => all.slice(0, at).join('.')))
+  const grouped = Object.fromEntries(bases.filter(Boolean).map((base) => [base, `The ${words(base)} of the ${noun}.`]))
   return define(
     {
       path,
@@ -31,11 +33,13 @@ function empty(path: string, noun: string, doc: string, key: string, fields: str
       key: key.split(' ').map((word) => word.replace(/\W+$/, '')),
       nameWithin: false,
       ...(since === undefined ? {} : { since }),
-      fields: Object.fromEntries(declared),
+      fields: { ...groups(grouped), ...Object.fromEntries(declared) },
     },
     { rows: () => Promise.resolve([]) },
   )
 }
+
+const words = (path: string) => path.replaceAll(/[._]/g, ' ').replaceAll(/\buuid\b/g, 'UUID')
 
 export const withoutRecords: readonly Behaviour[] = [
   empty(

@@ -53,6 +53,56 @@ test('a release shows what it serves and nothing later', async () => {
   await current?.close()
 })
 
+test('everything in the document has a description, and every body an example', async () => {
+  const cluster = await startTestCluster({ isBare: true })
+  const document = JSON.parse(JSON.stringify(openApi(cluster.cluster))) as Document
+  await cluster.close()
+  const bare: string[] = []
+  walk(document, (key, value) => {
+    if (key !== 'properties' || typeof value !== 'object' || value === null) return
+    // A property of that name.
+    if (typeof (value as Document)['type'] === 'string') return
+    for (const [name, schema] of Object.entries(value as Record<string, Document>)) {
+      if (schema['$ref'] === undefined && !isSentence(schema['description'])) bare.push(`property ${name}`)
+    }
+  })
+  const { paths } = document as { paths: Record<string, Record<string, Document>> }
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [method, operation] of Object.entries(methods)) {
+      const about = `${method} ${path}`
+      const { parameters } = (method === 'parameters' ? { parameters: operation } : operation) as unknown as {
+        parameters: Document[]
+      }
+      for (const parameter of parameters) {
+        if (parameter['$ref'] === undefined && !isSentence(parameter['description'])) bare.push(`parameter of ${about}`)
+      }
+      if (method === 'parameters') continue
+      if (!isSentence(operation['description'])) bare.push(about)
+      for (const [status, response] of Object.entries(operation['responses'] as Record<string, Document>)) {
+        if (response['$ref'] === undefined && !isSentence(response['description'])) bare.push(`${status} of ${about}`)
+      }
+      const body = operation['requestBody'] as { content: Record<string, Document> } | undefined
+      if (body !== undefined && body.content['application/json']?.['example'] === undefined)
+        bare.push(`body of ${about}`)
+    }
+  }
+  assert.deepEqual(bare, [])
+})
+
+test('no list of required properties names one twice', async () => {
+  const cluster = await startTestCluster({ isBare: true })
+  let lists = 0
+  walk(JSON.parse(JSON.stringify(openApi(cluster.cluster))), (key, value) => {
+    if (key !== 'required' || !Array.isArray(value)) return
+    lists++
+    assert.equal(new Set(value).size, value.length, value.join())
+  })
+  assert.ok(lists > 10)
+  await cluster.close()
+})
+
+const isSentence = (text: unknown) => typeof text === 'string' && text.trim().length > 3
+
 function walk(value: unknown, visit: (key: string, value: unknown) => void): void {
   if (typeof value !== 'object' || value === null) return
   for (const [key, inner] of Object.entries(value)) {

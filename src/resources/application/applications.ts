@@ -1,6 +1,7 @@
 import { define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { count, flag, name, oneOf, time, uuid } from '../../model/kinds/index.ts'
+import { groups } from '../../model/resource.ts'
 import type { FieldDeclaration } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { chargedTo, reserveOf } from '../storage/volumes/reserve.ts'
@@ -46,6 +47,13 @@ export const applications = define(
     parent: 'svm.uuid',
     nameWithin: 'svm.uuid',
     fields: {
+      ...groups({
+        template: 'The template that the application was made from.',
+        nas: 'The parts of an application of the template nas.',
+        'nas.protection_type': 'How the parts of the application are protected.',
+        statistics: 'The space of the application.',
+        'statistics.space': 'The space of the volumes of the application.',
+      }),
       uuid: { doc: 'The UUID of the application.', kind: uuid() },
       name: {
         doc: 'The name of the application, unique within its SVM.',

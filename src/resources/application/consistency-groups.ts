@@ -2,6 +2,7 @@ import { define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { job, uuidOfNew, type Work } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
+import { groups } from '../../model/resource.ts'
 import { bytes, flag, name, uuid } from '../../model/kinds/index.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { AGGREGATES_LOCK } from '../storage/aggregate-space.ts'
@@ -24,6 +25,10 @@ export const consistencyGroups = define(
     parent: 'svm.uuid',
     nameWithin: 'svm.uuid',
     fields: {
+      ...groups({
+        qos: 'Quality of service of the volumes in the consistency group.',
+        space: 'The space of the volumes in the consistency group.',
+      }),
       uuid: { doc: 'The UUID of the group.', kind: uuid() },
       name: {
         doc: 'The name of the group, unique within its SVM. Without it, that of its only volume.',

@@ -6,8 +6,10 @@ import { type Row, textAt } from '../../model/value.ts'
 import { APPLICATIONS, GROUPS, volumesOfApplication, volumesOfGroup } from './members.ts'
 
 export const membershipFields: Readonly<Record<string, FieldDeclaration>> = {
+  application: { doc: 'The application that the volume belongs to.', isGroup: true },
   'application.name': { doc: 'The application it is a part of. Its name.', kind: text(), isExpensive: true },
   'application.uuid': { doc: 'The application it is a part of. Its UUID.', kind: uuid(), isExpensive: true },
+  consistency_group: { doc: 'The consistency group that the volume belongs to.', isGroup: true },
   'consistency_group.name': { doc: 'The consistency group it is in. Its name.', kind: text(), since: '9.10.1' },
   'consistency_group.uuid': { doc: 'The consistency group it is in. Its UUID.', kind: uuid(), since: '9.10.1' },
 }

@@ -43,12 +43,16 @@ export const managementInterfacesField: FieldDeclaration = {
 
 export const managementFields: Readonly<Record<string, FieldDeclaration>> = {
   management_interfaces: managementInterfacesField,
+  management_interface: { doc: 'The interface that serves the management address of the cluster.', isGroup: true },
+  'management_interface.ip': { doc: 'The IP address of the management interface.', isGroup: true },
   'management_interface.ip.address': { doc: 'The first of these addresses.', kind: address() },
+  license: { doc: 'License keys to install while the cluster is set up.', isGroup: true },
   'license.keys': {
     doc: 'Never there: keys of licences are given to `/cluster/licensing/licenses`.',
     kind: list(text()),
   },
   ntp_servers: { doc: 'The time servers, as `/cluster/ntp/servers` has them.', kind: list(text()) },
+  timezone: { doc: 'The time zone of the cluster.', isGroup: true },
   'timezone.name': {
     doc: 'The time zone of the cluster. Kept: all times are UTC, also those of schedules.',
     kind: timezone,

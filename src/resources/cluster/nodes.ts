@@ -2,6 +2,7 @@ import { define } from '../../core/behaviour.ts'
 import { plainModify } from '../../core/plain.ts'
 import { processorFiguresOf } from '../../core/metrics/figures.ts'
 import { count, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
+import { groups } from '../../model/resource.ts'
 import { textAt } from '../../model/value.ts'
 import { versionFields, versionOf } from '../cluster.ts'
 import { intervalFields, lastSample } from '../metric-readings.ts'
@@ -15,6 +16,12 @@ export const nodes = define(
     doc: 'The machines that the cluster runs on.',
     key: ['uuid'],
     fields: {
+      ...groups({
+        'controller.failed_fan': 'Fans of the node that failed.',
+        'controller.failed_fan.message': 'A sentence about the fans of the node.',
+        'controller.failed_power_supply': 'Power supplies of the node that failed.',
+        'controller.failed_power_supply.message': 'A sentence about the power supplies of the node.',
+      }),
       uuid: { doc: 'The UUID of the node.', kind: uuid() },
       name: { doc: 'The name of the node.', kind: name(), set: 'modify' },
       location: { doc: 'Where it is.', kind: text({ charactersMax: 255 }), set: 'modify' },
@@ -28,11 +35,13 @@ export const nodes = define(
       ...hardwareFields,
       ...versionFields,
       ...intervalFields('metric.'),
+      metric: { doc: 'Figures of the node over the last interval.', isGroup: true },
       'metric.processor_utilization': {
         doc: 'How much of the time of its processors was used in the last sample, in percent.',
         kind: count(),
         isExpensive: true,
       },
+      statistics: { doc: 'Counters of the node since it started.', isGroup: true },
       'statistics.timestamp': { doc: 'When the totals were read.', kind: time(), isExpensive: true },
       'statistics.status': { doc: 'Whether the totals are whole.', kind: oneOf('ok'), isExpensive: true },
       'statistics.processor_utilization_raw': {
@@ -75,6 +84,6 @@ export const nodes = define(
         },
       },
     ],
-    modify: plainModify('cluster/nodes'),
+    modify: plainModify('cluster/nodes', { exampleChange: { location: 'Rack 7' } }),
   },
 )

@@ -38,6 +38,7 @@ export const schedules = define(
         required: true,
       },
       type: { doc: 'How it is said when it is due.', kind: oneOf('cron', 'interval') },
+      cron: { doc: 'When the schedule is due, as fields of cron.', isGroup: true },
       'cron.minutes': numbers('The minutes of the hour, 0 to 59. An empty list means every minute.', 0, 59),
       'cron.hours': numbers('The hours of the day, 0 to 23. Without it, every hour.', 0, 23),
       'cron.days': numbers(
@@ -59,6 +60,7 @@ export const schedules = define(
         since: '9.10.1',
       },
       scope: { doc: 'Whether it belongs to an SVM or to the cluster.', kind: oneOf('svm', 'cluster'), since: '9.10.1' },
+      cluster: { doc: 'The cluster that owns the schedule.', isGroup: true },
       'cluster.name': { doc: 'The name of the cluster that it belongs to: this one.', set: 'create' },
       'cluster.uuid': { doc: 'The UUID of the cluster.', kind: uuid() },
     },

@@ -50,6 +50,7 @@ export const dns = define(
         default: 1,
         since: '9.9.1',
       },
+      dynamic_dns: { doc: 'Dynamic updates of DNS.', isGroup: true },
       'dynamic_dns.enabled': {
         doc: 'Whether addresses of the SVM are told to the servers.',
         kind: flag(),

@@ -54,7 +54,7 @@ export const imports = define(
   {
     rows: () => Promise.resolve([]),
     create: inline({
-      example: { file: 'lab.yaml', text: 'cluster:\n  comment: seeded\n' },
+      example: { file: 'lab.yaml', text: 'cluster:\n  location: Room 4\n' },
       alone: () => [IMPORTS_LOCK],
       plan(cluster, { caller, draft }) {
         // It acts as an administrator does, so nobody less may have it act.

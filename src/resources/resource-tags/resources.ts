@@ -27,6 +27,7 @@ export const taggedResources = define(
     recordKey: ['href'],
     nameWithin: false,
     fields: {
+      resource_tag: { doc: 'The tag that the resource has.', isGroup: true },
       'resource_tag.value': { doc: 'The tag.', kind: text() },
       href: {
         doc: 'The path of the thing.',

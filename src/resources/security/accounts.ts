@@ -3,6 +3,7 @@ import type { Cluster } from '../../core/cluster.ts'
 import { mayUseHttp } from '../../core/login.ts'
 import { inline, type Caller } from '../../core/verb.ts'
 import { builtinRoles, type Role } from '../../model/access.ts'
+import { groups } from '../../model/resource.ts'
 import { failures } from '../../model/failure.ts'
 import { flag, name, oneOf, secret, text } from '../../model/kinds/index.ts'
 import { type Row, textAt } from '../../model/value.ts'
@@ -39,6 +40,7 @@ export const accounts = define(
     parent: 'owner.uuid',
     nameWithin: 'owner.uuid',
     fields: {
+      ...groups({ owner: 'The cluster or the SVM that the account belongs to.', role: 'The role of the account.' }),
       name: { doc: 'The name of the user.', kind: name({ charactersMax: 64 }), set: 'create', required: true },
       ...ownerFields,
       'role.name': {
@@ -100,6 +102,7 @@ export const accounts = define(
       },
     }),
     modify: inline({
+      example: { 'role.name': 'none' },
       async plan(cluster, { caller, row = {}, draft }) {
         await insistOnMayChange(cluster, caller, row)
         await insistOnCovering(cluster, caller, await roleOfAccount(cluster, { ...row, ...draft }))

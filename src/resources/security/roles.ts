@@ -2,6 +2,7 @@ import { define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { inline } from '../../core/verb.ts'
 import { roleOf } from '../../model/access.ts'
+import { groups } from '../../model/resource.ts'
 import { failures } from '../../model/failure.ts'
 import { flag, text } from '../../model/kinds/index.ts'
 import { type Row, textAt } from '../../model/value.ts'
@@ -26,6 +27,7 @@ export const roles = define(
     parent: 'owner.uuid',
     nameWithin: 'owner.uuid',
     fields: {
+      ...groups({ owner: 'The cluster or the SVM that the role belongs to.' }),
       name: {
         doc: 'The name of the role.',
         kind: text({

@@ -1,5 +1,5 @@
 import { bytes, count, decimal, duration, each, flag, list, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../model/resource.ts'
+import { type FieldDeclaration, groups } from '../../model/resource.ts'
 import { define } from '../../core/behaviour.ts'
 
 const TRANSFERS = ['initialize', 'update', 'resync', 'restore'] as const
@@ -28,6 +28,17 @@ export const snapmirrorRelationships = define(
     key: ['uuid'],
     nameWithin: false,
     fields: {
+      ...groups({
+        source: 'Where the data comes from.',
+        'source.svm': 'The SVM of the source.',
+        'source.cluster': 'The cluster of the source.',
+        destination: 'Where the data goes to.',
+        'destination.svm': 'The SVM of the destination.',
+        'destination.cluster': 'The cluster of the destination.',
+        transfer: 'The last transfer.',
+        consistency_group_failover: 'A failover of the consistency group.',
+        'consistency_group_failover.status': 'How far the failover is.',
+      }),
       uuid: { doc: 'The UUID of the relationship.', kind: uuid() },
       ...endpoint('source'),
       ...endpoint('destination'),

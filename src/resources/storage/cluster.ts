@@ -2,6 +2,7 @@
 import { define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { bytes, count, decimal } from '../../model/kinds/index.ts'
+import { groups } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { diskOf, spaceOf } from './aggregate-space.ts'
 import { ratio } from './volumes/efficiency.ts'
@@ -14,6 +15,11 @@ export const storageCluster = define(
     key: [],
     nameWithin: false,
     fields: {
+      ...groups({
+        block_storage: 'The space on the disks of the cluster.',
+        cloud_storage: 'The space in cloud tiers.',
+        efficiency: 'What storage efficiency saves in the cluster.',
+      }),
       'block_storage.size': { doc: 'Bytes of all disks that volumes may use.', kind: bytes() },
       'block_storage.used': { doc: 'Bytes of all disks that are used, or promised to volumes.', kind: bytes() },
       'block_storage.available': { doc: 'Bytes of all disks that new data or guarantees can have.', kind: bytes() },

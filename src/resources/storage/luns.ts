@@ -1,4 +1,5 @@
 import { bytes, flag, oneOf, text, uuid } from '../../model/kinds/index.ts'
+import { groups } from '../../model/resource.ts'
 import { emptyCollection } from '../empty-collection.ts'
 
 export const luns = emptyCollection({
@@ -7,6 +8,14 @@ export const luns = emptyCollection({
   doc: 'Block devices for SAN hosts. The product serves objects only, so the collection is empty.',
   key: ['uuid'],
   fields: {
+    ...groups({
+      location: 'Where the LUN lies.',
+      'location.volume': 'The volume that holds the LUN.',
+      'location.qtree': 'The qtree that holds the LUN.',
+      'location.node': 'The node that serves the LUN.',
+      space: 'The space of the LUN.',
+      status: 'The state of the LUN.',
+    }),
     uuid: { doc: 'The UUID of the LUN.', kind: uuid() },
     name: { doc: 'The path of the LUN: `/vol/<volume>/<qtree>/<lun>`.' },
     svm: { doc: 'The SVM that owns the LUN.', ref: 'svm/svms' },

@@ -1,4 +1,5 @@
 import { bytes, count, flag, oneOf, text, uuid } from '../../model/kinds/index.ts'
+import { groups } from '../../model/resource.ts'
 import { emptyCollection } from '../empty-collection.ts'
 
 export const namespaces = emptyCollection({
@@ -7,6 +8,16 @@ export const namespaces = emptyCollection({
   doc: 'Block devices for NVMe hosts. The product serves objects only, so the collection is empty.',
   key: ['uuid'],
   fields: {
+    ...groups({
+      location: 'Where the namespace lies.',
+      'location.volume': 'The volume that holds the namespace.',
+      'location.qtree': 'The qtree that holds the namespace.',
+      'location.node': 'The node that serves the namespace.',
+      space: 'The space of the namespace.',
+      status: 'The state of the namespace.',
+      subsystem_map: 'The subsystem that the namespace is mapped to.',
+      'subsystem_map.subsystem': 'The subsystem that the namespace is mapped to.',
+    }),
     uuid: { doc: 'The UUID of the namespace.', kind: uuid() },
     name: { doc: 'The path of the namespace: `/vol/<volume>/<qtree>/<namespace>`.' },
     svm: { doc: 'The SVM that owns the namespace.', ref: 'svm/svms' },

@@ -1,5 +1,6 @@
 import { define, type Derivation } from '../../core/behaviour.ts'
 import { count, oneOf, text } from '../../model/kinds/index.ts'
+import { groups } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { exportPolicyFields, exportPolicyReading } from '../protocols/nfs/named-export-policy.ts'
 import { totalFields, totals } from '../metric-readings.ts'
@@ -53,6 +54,7 @@ export const qtrees = define(
     parent: 'volume.uuid',
     nameWithin: 'volume.uuid',
     fields: {
+      ...groups({ export_policy: 'The export policy that decides which NFS clients may use the qtree.' }),
       id: {
         doc: 'The number of the qtree within its volume. 0 is the default one.',
         kind: count({ min: 0, max: QTREE_ID_MAX }),
@@ -81,6 +83,7 @@ export const qtrees = define(
         set: 'always',
         default: 755,
       },
+      user: { doc: 'The UNIX user that owns the qtree.', isGroup: true },
       'user.name': {
         doc: 'Who owns its top folder.',
         kind: text({ charactersMax: 256 }),
@@ -88,6 +91,7 @@ export const qtrees = define(
         since: '9.9.1',
       },
       'user.id': { doc: 'The same, by number.', kind: text({ charactersMax: 10 }), set: 'always', since: '9.9.1' },
+      group: { doc: 'The UNIX group that owns the qtree.', isGroup: true },
       'group.name': {
         doc: 'The group of its top folder.',
         kind: text({ charactersMax: 256 }),
@@ -103,6 +107,7 @@ export const qtrees = define(
         since: '9.8',
       },
       path: { doc: 'Where clients see it, once its volume has a path.', kind: text() },
+      nas: { doc: 'The qtree as NFS and SMB clients see it.', isGroup: true },
       'nas.path': { doc: 'The same.', kind: text(), since: '9.9.1' },
       ...totalFields(),
       ...tagFields,

@@ -1,5 +1,6 @@
 import { define } from '../../core/behaviour.ts'
 import { bytes, count, flag, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
+import { groups } from '../../model/resource.ts'
 import { operationFields } from '../metric-readings.ts'
 import { membership, membershipFields } from '../application/of-volume.ts'
 import { exportPolicyFields, exportPolicyReading } from '../protocols/nfs/named-export-policy.ts'
@@ -29,6 +30,21 @@ export const volumes = define(
     parent: 'svm.uuid',
     nameWithin: 'svm.uuid',
     fields: {
+      ...groups({
+        'statistics.flexcache_raw': 'Blocks served by a FlexCache so far.',
+        efficiency: 'Compression and deduplication of the volume.',
+        'efficiency.scanner': 'The run that compresses and deduplicates existing data.',
+        'efficiency.space_savings': 'Bytes that compression and deduplication save.',
+        tiering: 'Tiering of cold data to a cloud store.',
+        activity_tracking: 'Tracking of the busiest files and clients of the volume.',
+        anti_ransomware: 'Detection of ransomware in the volume.',
+        snapmirror: 'Replication of the volume.',
+        'snapmirror.destinations': 'Where the volume is replicated to.',
+        'space.snapshot.autodelete': 'Automatic deletion of snapshots when space is short.',
+        'nas.export_policy': 'The export policy that decides which NFS clients may use the volume.',
+        restore_to: 'A restore of the volume, or of a part of it, from a snapshot.',
+        'restore_to.snapshot': 'The snapshot to restore from.',
+      }),
       uuid: { doc: 'The UUID of the volume, the same for its whole life.', kind: uuid() },
       name: { doc: 'The name of the volume, unique within its SVM.', kind: name(), set: 'always', required: true },
       svm: { doc: 'The SVM it belongs to.', ref: 'svm/svms', set: 'create', required: true },
@@ -57,6 +73,7 @@ export const volumes = define(
       },
       style: { doc: 'How it is laid out over aggregates.', kind: oneOf('flexvol'), set: 'create', default: 'flexvol' },
       comment: { doc: 'Whatever helps to tell it apart.', kind: text({ charactersMax: 1023 }), set: 'always' },
+      guarantee: { doc: 'How much of the size of the volume the aggregate sets aside.', isGroup: true },
       'guarantee.type': {
         doc: '`volume`, unless said: its whole size is set aside in the aggregate. `none`: space is taken as it is used.',
         kind: oneOf('volume', 'none'),
@@ -68,6 +85,7 @@ export const volumes = define(
         ref: 'storage/snapshot-policies',
         set: 'always',
       },
+      qos: { doc: 'Quality of service of the volume.', isGroup: true },
       'qos.policy': { doc: 'Its ceilings of throughput.', ref: 'storage/qos/policies', set: 'always' },
       ...nasFields,
       ...keptFields,
@@ -79,6 +97,7 @@ export const volumes = define(
       create_time: { doc: 'When it was made.', kind: time() },
       snapshot_count: { doc: 'How many snapshots it has.', kind: count(), since: '9.10.1' },
       is_object_store: { doc: 'Whether it is the root volume of an object store server.', kind: flag() },
+      space: { doc: 'The space of the volume and how it is used.', isGroup: true },
       'space.size': {
         doc: 'The same as size.',
         kind: bytes({ min: VOLUME_BYTES_MIN, max: VOLUME_BYTES_MAX }),

@@ -73,6 +73,7 @@ export const autosupport = define(
     },
   },
   singletonActs('support/autosupport', {
+    example: { from: 'cluster@example.com' },
     args: { force: 'Taken for tools that send it. Settings are not tried in any case.' },
   }),
 )

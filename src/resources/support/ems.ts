@@ -50,5 +50,5 @@ export const ems = define(
       },
     },
   },
-  singletonActs('support/ems'),
+  singletonActs('support/ems', { example: { mail_from: 'cluster@example.com', mail_server: 'mail.example.com' } }),
 )

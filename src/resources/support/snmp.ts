@@ -45,6 +45,7 @@ export const snmp = define(
     },
   },
   singletonActs('support/snmp', {
+    example: { contact: 'operators@example.com', location: 'Room 4' },
     check(_cluster, row) {
       const { trigger_test_trap: isTest, ...rest } = row
       if (isTest === true) throw failures.invalid('trigger_test_trap', 'Traps are not sent yet, so none can be tried.')

@@ -28,6 +28,7 @@ export const storageFields: Readonly<Record<string, FieldDeclaration>> = {
     set: 'always',
     since,
   },
+  storage: { doc: 'The storage limit of the SVM and what counts towards it.', isGroup: true },
   'storage.allocated': { doc: 'The sum of the sizes of its volumes.', kind: bytes(), since },
   'storage.available': { doc: 'What the limit leaves. Not set without a limit.', kind: bytes(), since },
   'storage.used_percentage': { doc: 'The sum in percent of the limit; 0 without one.', kind: count(), since },

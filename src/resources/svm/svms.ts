@@ -3,6 +3,7 @@ import { MADE_FOR, type Cluster } from '../../core/cluster.ts'
 import { plainModify } from '../../core/plain.ts'
 import { Interrupted, job, uuidOfNew, type Work } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
+import { groups } from '../../model/resource.ts'
 import { bytes, count, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
 import { textAt, textOf } from '../../model/value.ts'
 import { defaultExportPolicy, EXPORT_POLICIES, EXPORT_POLICIES_LOCK } from '../protocols/nfs/export-policies.ts'
@@ -64,6 +65,16 @@ export const svms = define(
     doc: 'Storage VMs: each with volumes, network interfaces and an object store of its own.',
     key: ['uuid'],
     fields: {
+      ...groups({
+        nfs: 'NFS in the SVM.',
+        cifs: 'SMB in the SVM.',
+        iscsi: 'iSCSI in the SVM.',
+        fcp: 'Fibre Channel in the SVM.',
+        nvme: 'NVMe in the SVM.',
+        ndmp: 'NDMP in the SVM.',
+        nsswitch: 'Where the SVM looks up names, in order.',
+        s3: 'The object store server of the SVM.',
+      }),
       uuid: { doc: 'The UUID of the SVM.', kind: uuid() },
       name: { doc: 'The name of the SVM.', kind: name({ charactersMax: 47 }), set: 'always', required: true },
       comment: { doc: 'Whatever helps to tell it apart.', kind: text({ charactersMax: 255 }), set: 'always' },

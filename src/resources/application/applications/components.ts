@@ -1,6 +1,7 @@
 import { define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { bytes, each, group, list, name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
+import { groups } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { EXPORT_POLICIES } from '../../protocols/nfs/export-policies.ts'
 import { CIFS_SHARES } from '../../protocols/cifs/shares.ts'
@@ -19,6 +20,11 @@ export const applicationComponents = define(
     key: ['uuid'],
     nameWithin: 'application.uuid',
     fields: {
+      ...groups({
+        backing_storage: 'The storage that holds the component.',
+        qos: 'Quality of service of the component.',
+        snapshot_policy: 'The snapshot policy of the component.',
+      }),
       uuid: { doc: 'The UUID of the part.', kind: uuid() },
       name: { doc: 'The name of the part.', kind: name() },
       application: { doc: 'The application.', ref: APPLICATIONS },

@@ -40,6 +40,10 @@ const OTHERS = [
 
 const state = oneOf('compliant', 'noncompliant', 'unlicensed', 'unknown')
 
+/** As license files are: which packages, for whom, and a signature. */
+const EXAMPLE_FILE =
+  '{"statusResp":{"product":"Example","serialNumber":"12345678","licenses":{"package":["SnapMirror"],"licenseScope":"cluster"}},"Signature":"example"}'
+
 export const licenses = define(
   {
     path: '/cluster/licensing/licenses',
@@ -57,6 +61,7 @@ export const licenses = define(
         doc: '`compliant`: part of the product, or a license of it is installed. `unlicensed`: neither.',
         kind: state,
       },
+      entitlement: { doc: 'Whether the cluster may use the package.', isGroup: true },
       'entitlement.action': {
         doc: 'What is to be done about it: `acquire_license` when all licenses of it have expired.',
         kind: oneOf('acquire_license', 'none'),
@@ -95,6 +100,7 @@ export const licenses = define(
   {
     rows: licenseRows,
     create: inline({
+      example: { keys: [EXAMPLE_FILE] },
       async plan(cluster, { draft }) {
         const files = (draft['keys'] as readonly string[]).map(readLicenseFile)
         if (files.length === 0) throw failures.badValue('keys', 'it needs at least one.')

@@ -28,6 +28,8 @@ export const hardwareFields: Readonly<Record<string, FieldDeclaration>> = {
     kind: text(),
   },
   system_id: { doc: 'The same.', kind: text(), since: '9.7' },
+  controller: { doc: 'The hardware of the node.', isGroup: true },
+  'controller.cpu': { doc: 'The processors of the node.', isGroup: true },
   'controller.cpu.count': { doc: 'How many processors programs can use.', kind: count(), since },
   'controller.cpu.processor': { doc: 'The name of the processors.', kind: text(), since },
   'controller.cpu.firmware_release': {
@@ -46,11 +48,13 @@ export const hardwareFields: Readonly<Record<string, FieldDeclaration>> = {
       [`${base}.message.message`, { doc: 'The same in words.', kind: text(), since }],
     ]),
   ),
+  service_processor: { doc: 'The service processor of the node.', isGroup: true },
   'service_processor.state': {
     doc: 'The state of its service processor. There is none, so it is not set.',
     kind: oneOf('online', 'offline', 'unknown'),
   },
   'service_processor.firmware_version': { doc: 'What that runs. Not set, either.', kind: text() },
+  ha: { doc: 'High availability: what another node does when this one fails.', isGroup: true },
   'ha.enabled': {
     doc: 'Whether another node takes over when it fails. There is no other.',
     kind: only(false, flag(), 'there is no other node that could take over.'),
@@ -58,7 +62,9 @@ export const hardwareFields: Readonly<Record<string, FieldDeclaration>> = {
   },
   'ha.auto_giveback': { doc: 'Whether it is given back what was taken over.', kind: flag() },
   'ha.partners': { doc: 'The nodes that take over from it.', kind: nodeList },
+  'ha.giveback': { doc: 'How far the return of storage to this node is.', isGroup: true },
   'ha.giveback.state': { doc: 'Always `nothing_to_giveback`.', kind: oneOf('nothing_to_giveback'), since: '9.7' },
+  'ha.takeover': { doc: 'How far the takeover of the storage of the partner is.', isGroup: true },
   'ha.takeover.state': { doc: 'Always `not_possible`.', kind: oneOf('not_possible'), since: '9.7' },
 }
 

@@ -35,6 +35,7 @@ export const ntpServers = define(
         set: 'always',
         default: false,
       },
+      key: { doc: 'The key that authenticates the answers of the NTP server.', isGroup: true },
       'key.id': {
         doc: 'The key that they are signed with.',
         kind: count({ min: 1, max: 65_535 }),
@@ -42,5 +43,9 @@ export const ntpServers = define(
       },
     },
   },
-  plainVerbs('cluster/ntp/servers', { example: { server: 'time.example.com' }, check: insistOnKey }),
+  plainVerbs('cluster/ntp/servers', {
+    example: { server: 'time.example.com' },
+    exampleChange: { version: '4' },
+    check: insistOnKey,
+  }),
 )

@@ -1,6 +1,7 @@
 import { define } from '../../../core/behaviour.ts'
 import { listedNames } from '../../../core/listed-names.ts'
 import { text } from '../../../model/kinds/index.ts'
+import { groups } from '../../../model/resource.ts'
 import { UNIX_GROUPS } from '../unix-groups.ts'
 import { nameKind } from '../unix-names.ts'
 
@@ -18,6 +19,7 @@ export const unixGroupUsers = define(
     rowsOf: UNIX_GROUPS,
     nameWithin: false,
     fields: {
+      ...groups({ unix_group: 'The UNIX group that the user is a member of.' }),
       svm: { doc: 'The SVM of the group.', ref: 'svm/svms' },
       'unix_group.name': { doc: 'The name of the group.', kind: text() },
       name: { doc: 'The name of the user.', kind: nameKind(), set: 'create', required: true },

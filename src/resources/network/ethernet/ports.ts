@@ -28,6 +28,7 @@ export const ports = define(
     fields: {
       uuid: { doc: 'The UUID of the port. It stays the same as long as its name does.', kind: uuid() },
       name: { doc: 'The name that the machine gives it.', kind: text() },
+      node: { doc: 'The node that has the port.', isGroup: true },
       'node.name': { doc: 'The node that has it.', kind: text() },
       'node.uuid': { doc: 'The UUID of that node.', kind: uuid() },
       type: { doc: 'Whether it stands for several ports, or for a VLAN.', kind: oneOf('vlan', 'physical', 'lag') },
@@ -42,14 +43,20 @@ export const ports = define(
         doc: 'Whether it is where it can be reached: a port in a broadcast domain is taken to be. Nothing is tried.',
         kind: oneOf('ok', 'not_repairable'),
       },
+      broadcast_domain: { doc: 'The broadcast domain that the port belongs to.', isGroup: true },
       'broadcast_domain.name': { doc: 'The broadcast domain that it is in.', kind: text(), set: 'modify' },
       [DOMAIN]: { doc: 'The UUID of that broadcast domain.', kind: uuid(), set: 'modify' },
+      'broadcast_domain.ipspace': { doc: 'The IPspace of the broadcast domain.', isGroup: true },
       'broadcast_domain.ipspace.name': { doc: 'The IPspace of that.', kind: text(), set: 'modify' },
       'broadcast_domain.ipspace.uuid': { doc: 'The UUID of that IPspace.', kind: uuid() },
+      vlan: { doc: 'The VLAN that the port carries.', isGroup: true },
       'vlan.tag': { doc: 'For a VLAN: its tag.', kind: count({ min: 1, max: 4094 }) },
+      'vlan.base_port': { doc: 'The port that the VLAN is on.', isGroup: true },
       'vlan.base_port.name': { doc: 'For a VLAN: the port that carries it.', kind: text() },
       'vlan.base_port.uuid': { doc: 'The UUID of that port.', kind: uuid() },
+      'vlan.base_port.node': { doc: 'The node of the port that the VLAN is on.', isGroup: true },
       'vlan.base_port.node.name': { doc: 'The node of that port.', kind: text() },
+      lag: { doc: 'The link aggregation group that the port is.', isGroup: true },
       'lag.mode': {
         doc: 'For several ports in one: who of them carries.',
         kind: oneOf('multimode_lacp', 'multimode', 'singlemode'),
@@ -96,6 +103,7 @@ export const ports = define(
       },
     ],
     modify: inline({
+      example: { enabled: true },
       async plan(cluster, { row, draft }) {
         const { enabled } = draft
         const domain = await chosenDomain(cluster, draft)

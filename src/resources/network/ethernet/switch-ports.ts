@@ -1,5 +1,5 @@
 import { count, flag, oneOf, text, time } from '../../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../../model/resource.ts'
+import { type FieldDeclaration, groups } from '../../../model/resource.ts'
 import { emptyCollection } from '../../empty-collection.ts'
 
 const COUNTED = { discards: 'Packets that were dropped', errors: 'Packets with an error', packets: 'Packets' } as const
@@ -21,6 +21,13 @@ export const switchPorts = emptyCollection({
   since: '9.8',
   key: ['switch.name', 'identity.name'],
   fields: {
+    ...groups({
+      switch: 'The switch that has the port.',
+      identity: 'Name and type of the port.',
+      statistics: 'Packets of the port so far.',
+      'statistics.receive_raw': 'Packets received.',
+      'statistics.transmit_raw': 'Packets sent.',
+    }),
     'switch.name': { doc: 'The name of the switch.' },
     'identity.name': { doc: 'The name of the port.' },
     'identity.type': { doc: 'What kind of interface the port is.', kind: text() },

@@ -1,6 +1,7 @@
 import { define, type Derivation } from '../../../core/behaviour.ts'
 import { plainVerbs } from '../../../core/plain.ts'
 import { familyOf } from '../../../model/addresses.ts'
+import { groups } from '../../../model/resource.ts'
 import { failures } from '../../../model/failure.ts'
 import { address, flag, list, name, netmask, oneOf, text, uuid } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
@@ -46,9 +47,17 @@ export const interfaces = define(
     parent: 'svm.uuid',
     nameWithin: 'svm.uuid',
     fields: {
+      ...groups({
+        'location.home_node': 'The node that the interface belongs to.',
+        'location.home_port': 'The port that the interface belongs to.',
+        'location.home_port.node': 'The node of the port that the interface belongs to.',
+        metric: 'Throughput of the interface over the last interval.',
+        statistics: 'Bytes that the interface carried since it was made.',
+      }),
       uuid: { doc: 'The UUID of the interface.', kind: uuid() },
       name: { doc: 'The name of the interface.', kind: name(), set: 'always', required: true },
       svm: { doc: 'The SVM it serves.', ref: 'svm/svms', set: 'create', required: true },
+      ip: { doc: 'The IP address of the interface.', isGroup: true },
       'ip.address': { doc: 'The address.', kind: address(), set: 'always', required: true },
       'ip.netmask': {
         doc: 'The length of the network prefix, or a dotted mask.',
@@ -60,6 +69,7 @@ export const interfaces = define(
       enabled: { doc: 'Whether it is to serve.', kind: flag(), set: 'always', default: true },
       state: { doc: 'Whether it serves.', kind: oneOf('up', 'down') },
       scope: { doc: 'Whether it belongs to an SVM or to the cluster.', kind: oneOf('svm', 'cluster') },
+      service_policy: { doc: 'Which services the interface offers.', isGroup: true },
       'service_policy.name': {
         doc: 'The name of the policy that says what is served at it. Kept: it serves what its SVM has.',
         kind: name({ charactersMax: 256 }),
@@ -92,6 +102,7 @@ export const interfaces = define(
       totals('lif', uuidOf),
     ],
     ...plainVerbs('network/ip/interfaces', {
+      example: { name: 'lif_example', 'svm.name': 'svm1', 'ip.address': '127.0.0.9', 'ip.netmask': '8' },
       goesWith: (key) => [{ do: 'drop-counters', table: 'lif', row: key }],
       async check(cluster, row) {
         const others = (await cluster.rows('network/ip/interfaces')).filter((other) => other['uuid'] !== row['uuid'])

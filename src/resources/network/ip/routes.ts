@@ -99,6 +99,7 @@ export const routes = define(
       svm: { doc: 'The SVM whose route it is. Without it, that of the cluster.', ref: 'svm/svms', set: 'create' },
       scope: { doc: 'Whether it belongs to an SVM or to the cluster.', kind: oneOf('svm', 'cluster') },
       ipspace: { doc: 'The IPspace it is in.', ref: IPSPACES, set: 'create' },
+      destination: { doc: 'The network that the route leads to.', isGroup: true },
       'destination.address': {
         doc: 'An address of the network that it leads to. Without it, anywhere.',
         kind: address(),

@@ -87,6 +87,7 @@ export const subnets = define(
         set: 'create',
         required: true,
       },
+      subnet: { doc: 'The network of the subnet.', isGroup: true },
       'subnet.address': { doc: 'An address of the network.', kind: address(), set: 'always', required: true },
       'subnet.netmask': {
         doc: 'The length of the network prefix, or a dotted mask.',

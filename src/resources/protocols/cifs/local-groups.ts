@@ -32,8 +32,11 @@ export const localGroups = define(
     },
   },
   {
-    create: { ...plainCreate(LOCAL_GROUPS, { check: withSid }), alone: sidLock },
-    modify: plainModify(LOCAL_GROUPS),
+    create: {
+      ...plainCreate(LOCAL_GROUPS, { example: { name: 'staff', 'svm.name': 'svm1' }, check: withSid }),
+      alone: sidLock,
+    },
+    modify: plainModify(LOCAL_GROUPS, { exampleChange: { description: 'Everybody who works here' } }),
     remove: plainRemove(LOCAL_GROUPS),
   },
 )

@@ -78,13 +78,17 @@ export const localUsers = define(
     },
     create: {
       ...plainCreate(LOCAL_USERS, {
+        example: { name: 'bernd', 'svm.name': 'svm1', password: 'a password to show' },
         async check(cluster, row) {
           return sealSecrets(cluster, LOCAL_USERS, await withSid(cluster, row))
         },
       }),
       alone: sidLock,
     },
-    modify: plainModify(LOCAL_USERS, { check: (cluster, row) => sealSecrets(cluster, LOCAL_USERS, row) }),
+    modify: plainModify(LOCAL_USERS, {
+      exampleChange: { full_name: 'Bernd Example' },
+      check: (cluster, row) => sealSecrets(cluster, LOCAL_USERS, row),
+    }),
     remove: plainRemove(LOCAL_USERS),
   },
 )

@@ -2,6 +2,7 @@ import { define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { plainVerbs } from '../../../core/plain.ts'
 import { failures } from '../../../model/failure.ts'
+import { groups } from '../../../model/resource.ts'
 import { address, list, oneOf, secret, text } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
@@ -76,6 +77,12 @@ export const cifsServices = define(
     parent: 'svm.uuid',
     nameWithin: 'svm.uuid',
     fields: {
+      ...groups({
+        ad_domain: 'The Active Directory domain of the SMB server.',
+        netbios: 'NetBIOS names of the SMB server.',
+        security: 'Signing, encryption and authentication of SMB.',
+        options: 'Features of SMB.',
+      }),
       svm: { doc: 'The SVM whose server it is.', ref: 'svm/svms', set: 'create', required: true },
       name: { doc: 'The NetBIOS name of the server.', kind: netbiosName(), set: 'always', required: true },
       enabled: on('Whether it is to serve clients.', true),

@@ -2,6 +2,7 @@ import { define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { plainVerbs } from '../../../core/plain.ts'
 import { failures } from '../../../model/failure.ts'
+import { groups } from '../../../model/resource.ts'
 import { address, count, duration, flag, list, oneOf, text } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
@@ -36,6 +37,11 @@ export const fpolicyEngines = define(
     noun: 'FPolicy engine',
     doc: 'The servers that FPolicy tells, or asks. They are records: no files are served yet.',
     fields: {
+      ...groups({
+        certificate: 'The certificate that the SVM shows to the policy server.',
+        buffer_size: 'Socket buffers of the connection to the policy server.',
+        resiliency: 'Keeping of notifications while the policy server is away.',
+      }),
       ...partFields('engine'),
       primary_servers: servers('The servers that are told.', true),
       secondary_servers: servers('Those that are told where none of the first can be reached.', false),

@@ -2,6 +2,7 @@ import { define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { plainVerbs } from '../../../core/plain.ts'
 import { failures } from '../../../model/failure.ts'
+import { groups } from '../../../model/resource.ts'
 import { flag, oneOf } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
@@ -30,6 +31,10 @@ export const fpolicyEvents = define(
     noun: 'FPolicy event',
     doc: 'What FPolicy is to watch: operations on files over one protocol. They are records: no files are served yet.',
     fields: {
+      ...groups({
+        file_operations: 'The file operations that the event watches.',
+        filters: 'Conditions that a file operation must meet.',
+      }),
       ...partFields('event'),
       protocol: { doc: 'The protocol by which files are used.', kind: oneOf(...PROTOCOLS), set: 'always' },
       volume_monitoring: {

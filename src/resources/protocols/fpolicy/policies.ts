@@ -2,6 +2,7 @@ import { define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { plainVerbs } from '../../../core/plain.ts'
 import { failures } from '../../../model/failure.ts'
+import { groups } from '../../../model/resource.ts'
 import { count, each, flag, text } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { FPOLICY_ENGINES } from './engines.ts'
@@ -49,6 +50,10 @@ export const fpolicyPolicies = define(
     noun: 'FPolicy policy',
     doc: 'Policies of FPolicy: which events are told to which engine. They are records: no files are served yet.',
     fields: {
+      ...groups({
+        engine: 'The engine that receives the notifications.',
+        scope: 'The shares, volumes, exports and file types that the policy covers.',
+      }),
       ...partFields('policy'),
       enabled: { doc: 'Whether it is in force.', kind: flag(), set: 'always', default: false },
       priority: {

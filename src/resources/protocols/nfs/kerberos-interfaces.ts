@@ -1,4 +1,5 @@
 import { address, flag, uuid } from '../../../model/kinds/index.ts'
+import { groups } from '../../../model/resource.ts'
 import { emptyCollection } from '../../empty-collection.ts'
 
 export const kerberosInterfaces = emptyCollection({
@@ -7,6 +8,10 @@ export const kerberosInterfaces = emptyCollection({
   doc: 'Network interfaces that serve NFS with Kerberos. The product does not serve NFS, so the collection is empty.',
   key: ['interface.uuid'],
   fields: {
+    ...groups({
+      interface: 'The network interface that uses Kerberos.',
+      'interface.ip': 'The IP address of the network interface.',
+    }),
     'interface.uuid': { doc: 'The UUID of the network interface.', kind: uuid() },
     'interface.name': { doc: 'The name of the network interface.' },
     'interface.ip.address': { doc: 'The address of the network interface.', kind: address() },

@@ -1,6 +1,7 @@
 import { define } from '../../../core/behaviour.ts'
 import { plainVerbs } from '../../../core/plain.ts'
 import { failures } from '../../../model/failure.ts'
+import { groups } from '../../../model/resource.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
 import { textAt } from '../../../model/value.ts'
 import { totalFields } from '../../metric-readings.ts'
@@ -36,7 +37,28 @@ export const nfsServices = define(
     recordKey: ['svm.uuid'],
     parent: 'svm.uuid',
     nameWithin: false,
-    fields: { ...serviceFields, ...uncounted },
+    fields: {
+      ...groups({
+        protocol: 'Versions of NFS and their features.',
+        'protocol.v3_features': 'Features of NFSv3.',
+        'protocol.v40_features': 'Features of NFSv4.0.',
+        'protocol.v41_features': 'Features of NFSv4.1.',
+        'protocol.v42_features': 'Features of NFSv4.2.',
+        transport: 'Transport protocols of NFS.',
+        credential_cache: 'How long credentials of NFS clients are cached.',
+        exports: 'How clients are matched to export rules.',
+        qtree: 'Exports of qtrees.',
+        root: 'Rights of the user root.',
+        security: 'Ownership, ACLs and Kerberos of NFS.',
+        windows: 'How NFS treats Windows users and clients.',
+        statistics: 'Operations by version of NFS.',
+        'statistics.v3': 'Operations of NFSv3.',
+        'statistics.v4': 'Operations of NFSv4.0.',
+        'statistics.v41': 'Operations of NFSv4.1.',
+      }),
+      ...serviceFields,
+      ...uncounted,
+    },
   },
   {
     ...plain,

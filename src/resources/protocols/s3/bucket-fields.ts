@@ -1,5 +1,5 @@
 import type { Derivation } from '../../../core/behaviour.ts'
-import type { FieldDeclaration } from '../../../model/resource.ts'
+import { type FieldDeclaration, groups } from '../../../model/resource.ts'
 import { usual } from '../../usual.ts'
 import { bytes, count, flag, name, oneOf, only, text, time, uuid } from '../../../model/kinds/index.ts'
 import { corsKind } from './cors.ts'
@@ -45,6 +45,11 @@ export const bucketUsual: Derivation = usual({
 export function bucketFields(options: { readonly volumeIsRequired: boolean }): Record<string, FieldDeclaration> {
   return {
     uuid: { doc: 'The UUID of the bucket.', kind: uuid() },
+    ...groups({
+      [PROTECTION]: 'Whether the bucket is replicated.',
+      [`${PROTECTION}.destination`]: 'Where the bucket is replicated to.',
+      lifecycle_management: 'When objects of the bucket expire.',
+    }),
     name: {
       doc: 'The name of the bucket, unique within its SVM. It stays: a change may only repeat it, as some tools do.',
       kind: name({
@@ -89,6 +94,7 @@ export function bucketFields(options: { readonly volumeIsRequired: boolean }): R
       set: 'always',
       since: '9.16.1',
     },
+    encryption: { doc: 'Encryption of the bucket.', isGroup: true },
     'encryption.enabled': {
       doc: 'Whether it is encrypted. It is not: encrypt the disk.',
       kind: only(false, flag(), 'buckets are not encrypted. Encrypt the disk that the aggregate lies on.'),
@@ -96,6 +102,7 @@ export function bucketFields(options: { readonly volumeIsRequired: boolean }): R
     },
     ...protectionFields,
     create_time: { doc: 'When it was made.', kind: time() },
+    policy: { doc: 'The access policy of the bucket.', isGroup: true },
     'policy.name': {
       doc: 'A policy of the SVM whose statements hold for all requests to this bucket.',
       kind: text({ charactersMax: 128 }),
@@ -107,6 +114,7 @@ export function bucketFields(options: { readonly volumeIsRequired: boolean }): R
       kind: statementsKind(),
       set: 'always',
     },
+    retention: { doc: 'The default retention of new objects in the bucket.', isGroup: true },
     'retention.mode': {
       doc: 'What holds for objects stored without a retention of their own. With one but `no_lock`, the bucket has locks.',
       kind: oneOf('no_lock', 'compliance', 'governance'),
@@ -126,12 +134,14 @@ export function bucketFields(options: { readonly volumeIsRequired: boolean }): R
       set: 'always',
       since: '9.13.1',
     },
+    cors: { doc: 'Which web origins may use the bucket.', isGroup: true },
     'cors.rules': {
       doc: 'What pages of other origins may do. An empty list takes them away.',
       kind: corsKind(),
       set: 'always',
       since: '9.16.1',
     },
+    audit_event_selector: { doc: 'Which requests to the bucket are audited.', isGroup: true },
     'audit_event_selector.access': {
       doc: 'Which accesses are to be audited. It is kept; nothing is audited by it yet.',
       kind: oneOf('read', 'write', 'all', 'none'),

@@ -44,6 +44,7 @@ export function serverFields(options: { readonly rootIsRequired: boolean }): Rec
       set: 'create',
       default: 'path_style',
     },
+    policy: { doc: 'The object store policy of the server.', isGroup: true },
     'policy.name': {
       doc: 'A policy of the SVM whose statements hold for all requests to this server.',
       kind: text({ charactersMax: 128 }),

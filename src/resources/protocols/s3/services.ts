@@ -18,8 +18,8 @@ export const services = define(
   },
   {
     derive: [lastSample(svmOf), totals('object_store_server', svmOf)],
-    create: createServer,
-    modify: modifyServer,
+    create: { ...createServer, example: { name: 's3.example.com', 'svm.name': 'svm_example' } },
+    modify: { ...modifyServer, example: { comment: 'Backups of the office' } },
     remove: removeServer,
   },
 )

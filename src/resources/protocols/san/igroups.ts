@@ -1,4 +1,5 @@
 import { each, flag, oneOf, text, uuid } from '../../../model/kinds/index.ts'
+import { groups } from '../../../model/resource.ts'
 import { emptyCollection } from '../../empty-collection.ts'
 
 export const igroups = emptyCollection({
@@ -7,6 +8,7 @@ export const igroups = emptyCollection({
   doc: 'Groups of SAN hosts that LUNs are mapped to. The product serves objects only, so the collection is empty.',
   key: ['uuid'],
   fields: {
+    ...groups({ connectivity_tracking: 'Whether initiators of the group are connected.' }),
     uuid: { doc: 'The UUID of the initiator group.', kind: uuid() },
     name: { doc: 'The name of the initiator group.' },
     svm: { doc: 'The SVM that owns the initiator group.', ref: 'svm/svms' },

@@ -1,4 +1,5 @@
 import { flag, oneOf } from '../../../model/kinds/index.ts'
+import { groups } from '../../../model/resource.ts'
 import { emptyCollection } from '../../empty-collection.ts'
 
 export const iscsiServices = emptyCollection({
@@ -7,6 +8,7 @@ export const iscsiServices = emptyCollection({
   doc: 'iSCSI services of SVMs. The product serves objects only, so the collection is empty.',
   key: ['svm.uuid'],
   fields: {
+    ...groups({ target: 'The iSCSI target of the service.' }),
     svm: { doc: 'The SVM whose service it is.', ref: 'svm/svms' },
     enabled: { doc: 'Whether the service runs.', kind: flag() },
     'target.name': { doc: 'The IQN of the service.' },
@@ -20,6 +22,11 @@ export const iscsiCredentials = emptyCollection({
   doc: 'How iSCSI initiators log in. The product serves objects only, so the collection is empty.',
   key: ['svm.uuid', 'initiator'],
   fields: {
+    ...groups({
+      chap: 'CHAP authentication.',
+      'chap.inbound': 'What initiators authenticate with.',
+      'chap.outbound': 'What the target authenticates with.',
+    }),
     svm: { doc: 'The SVM that the initiator logs in to.', ref: 'svm/svms' },
     initiator: { doc: 'The IQN of the initiator, or `default`.' },
     authentication_type: { doc: 'How the initiator logs in.', kind: oneOf('chap', 'none', 'deny') },

@@ -23,12 +23,15 @@ export const keys = define(
     nameWithin: false,
     fields: {
       uuid: { doc: 'The UUID of the key.', kind: uuid() },
+      user: { doc: 'The user that the key logs in.', isGroup: true },
       'user.name': { doc: 'The user it logs in.', kind: name({ charactersMax: 64 }), set: 'create', required: true },
+      'user.owner': { doc: 'The cluster or the SVM that the user belongs to.', isGroup: true },
       'user.owner.name': {
         doc: 'The cluster or SVM the user is of.',
         kind: text({ charactersMax: 255 }),
         set: 'create',
       },
+      role: { doc: 'The role that limits what the key may do.', isGroup: true },
       'role.name': { doc: 'What it may do.', kind: oneOf(...roleNames), set: 'create', required: true },
       create_time: { doc: 'When it was made.', kind: time() },
       key: { doc: 'The key, to be sent as `Authorization: Bearer <key>`.', kind: text(), shownOnce: true },
@@ -36,6 +39,7 @@ export const keys = define(
   },
   {
     create: inline({
+      example: { 'user.name': 'admin', 'role.name': 'readonly' },
       async plan(cluster, { caller, draft }) {
         const wanted = builtinRoles.find((role) => role.name === draft['role.name'])
         await insistOnCovering(cluster, caller, wanted)

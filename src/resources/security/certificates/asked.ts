@@ -35,6 +35,7 @@ export function alternativeFields(since?: string): Readonly<Record<string, Field
   const ascii = (charactersMax: number) =>
     text({ charactersMin: 1, charactersMax, pattern: /^[\x21-\x7e]+$/, patternDoc: 'printable characters' })
   return {
+    subject_alternatives: { doc: 'Other names that the certificate is to be valid for.', isGroup: true },
     'subject_alternatives.dns': names('Host names it is for.', ascii(253)),
     'subject_alternatives.email': names('Addresses of mail it is for.', ascii(254)),
     'subject_alternatives.ip': names('IP addresses it is for.', address()),

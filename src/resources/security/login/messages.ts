@@ -44,6 +44,7 @@ export const loginMessages = define(
   {
     rows,
     modify: inline({
+      example: { banner: 'Authorized users only.' },
       plan(_cluster, { row, draft }) {
         const key = textAt(row, 'uuid')
         return Promise.resolve({ key, input: { ...draft }, locks: [`${LOGIN_MESSAGES}:${key}`] })

@@ -2,6 +2,7 @@ import { define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { inline, type Verb, type VerbRequest } from '../../../core/verb.ts'
 import { roleOf } from '../../../model/access.ts'
+import { groups } from '../../../model/resource.ts'
 import { failures } from '../../../model/failure.ts'
 import { insistOnCovering } from './covering.ts'
 import { text, uuid } from '../../../model/kinds/index.ts'
@@ -20,6 +21,7 @@ export const rolePrivileges = define(
     rowsOf: ROLES,
     nameWithin: false,
     fields: {
+      ...groups({ owner: 'The cluster or the SVM that the role belongs to.' }),
       'owner.uuid': { doc: 'The cluster or SVM of the role.', kind: uuid() },
       name: { doc: 'The name of the role.', kind: text() },
       ...privilegeFields,
@@ -31,10 +33,16 @@ export const rolePrivileges = define(
       const of = { 'owner.uuid': role['owner.uuid'] ?? null, name: role['name'] ?? null }
       return privilegesOf(role).map((privilege) => Object.assign({}, privilege, of))
     },
-    create: changing(({ draft }, privileges) => [...privileges, privilege(draft)]),
-    modify: changing(({ draft, row = {} }, privileges) =>
-      privileges.map((each) => (each['path'] === row['path'] ? { ...each, ...draft } : each)),
-    ),
+    create: {
+      ...changing(({ draft }, privileges) => [...privileges, privilege(draft)]),
+      example: { path: '/api/storage/aggregates', access: 'readonly' },
+    },
+    modify: {
+      ...changing(({ draft, row = {} }, privileges) =>
+        privileges.map((each) => (each['path'] === row['path'] ? { ...each, ...draft } : each)),
+      ),
+      example: { access: 'readonly' },
+    },
     remove: changing(({ row = {} }, privileges) => privileges.filter((each) => each['path'] !== row['path'])),
   },
 )

@@ -11,6 +11,7 @@ export const cloudStores = define(
     nameWithin: false,
     fields: {
       aggregate: { doc: 'The aggregate.', ref: 'storage/aggregates' },
+      target: { doc: 'The cloud target of the store.', isGroup: true },
       'target.uuid': { doc: 'The UUID of the cloud store.', kind: uuid() },
       'target.name': { doc: 'The name of the cloud store.', kind: text() },
       primary: { doc: 'Whether it is the one that is written to.', kind: flag() },

@@ -8,6 +8,7 @@ import type { FieldDeclaration } from '../../../model/resource.ts'
 import { usual } from '../../usual.ts'
 
 export const diskFields: Record<string, FieldDeclaration> = {
+  'block_storage.primary': { doc: 'The disks that hold the data of the aggregate.', isGroup: true },
   'block_storage.primary.disk_count': {
     doc: 'Of how many disks it is to be. Kept: disks are those of the machine.',
     kind: count({ min: 1, max: 10_000 }),
@@ -22,12 +23,14 @@ export const diskFields: Record<string, FieldDeclaration> = {
     ),
     set: 'create',
   },
+  'block_storage.mirror': { doc: 'The second copy of the aggregate.', isGroup: true },
   'block_storage.mirror.enabled': {
     doc: 'Whether it is mirrored. It is not.',
     kind: only(false, flag(), 'aggregates are not mirrored. Have the machine do that, below the folder.'),
     set: 'always',
     default: false,
   },
+  data_encryption: { doc: 'Encryption of the aggregate.', isGroup: true },
   'data_encryption.software_encryption_enabled': {
     doc: 'Whether its volumes are encrypted. They are not: encrypt the disk.',
     kind: only(false, flag(), 'volumes are not encrypted. Encrypt the disk that the folder lies on.'),
@@ -61,10 +64,12 @@ export const diskFields: Record<string, FieldDeclaration> = {
     kind: flag(),
     since: '9.11.1',
   },
+  'block_storage.hybrid_cache': { doc: 'The flash cache of the aggregate.', isGroup: true },
   'block_storage.hybrid_cache.enabled': { doc: 'Whether faster disks cache slower ones. None does.', kind: flag() },
   'block_storage.hybrid_cache.disk_count': { doc: 'Disks of that cache.', kind: count() },
   'block_storage.hybrid_cache.size': { doc: 'Bytes that it has.', kind: bytes() },
   'block_storage.hybrid_cache.used': { doc: 'Bytes that it uses.', kind: bytes() },
+  cloud_storage: { doc: 'Cloud stores attached to the aggregate.', isGroup: true },
   'cloud_storage.stores': {
     doc: 'Stores that cold data goes to. There are none.',
     kind: each({

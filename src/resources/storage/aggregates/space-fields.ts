@@ -98,6 +98,7 @@ export const spaceFields: Fields = {
   [`${DEDUPE}_space_saved`]: { doc: 'Bytes that deduplication saves.', kind: bytes(), since: '9.10.1' },
   [`${DEDUPE}_space_saved_percent`]: { doc: 'In percent of what there would be.', kind: count(), since: '9.10.1' },
   [`${DEDUPE}_shared_count`]: { doc: 'Bytes that are shared: those saved.', kind: bytes(), since: '9.10.1' },
+  space: { doc: 'The space of the aggregate and how it is used.', isGroup: true },
   'space.footprint': {
     doc: 'Bytes that its volumes, also deleted ones in the recovery queue, use or have been promised.',
     kind: bytes(),
@@ -106,6 +107,7 @@ export const spaceFields: Fields = {
   'space.total_provisioned_space': { doc: 'Sum of the sizes of its volumes.', kind: bytes() },
   'volume-count': { doc: 'How many volumes it has.', kind: count(), since: '9.11.1' },
   volume_count: { doc: 'The same, as some tools spell it.', kind: count(), since: '9.11.1' },
+  inode_attributes: { doc: 'The number of files in the aggregate.', isGroup: true },
   'inode_attributes.files_total': inodes(FILES),
   'inode_attributes.files_used': inodes('Files that it has, also those of others.'),
   'inode_attributes.file_public_capacity': inodes(FILES),

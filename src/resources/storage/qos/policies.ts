@@ -55,6 +55,7 @@ export const qosPolicies = define(
       scope: { doc: 'Whether it is of an SVM or of the cluster.', kind: oneOf('svm', 'cluster') },
       policy_class: { doc: 'Who made it.', kind: oneOf('user_defined') },
       object_count: { doc: 'How many objects name it.', kind: count() },
+      fixed: { doc: 'Fixed limits of throughput.', isGroup: true },
       'fixed.capacity_shared': {
         doc: 'Whether all objects that name it share one ceiling; otherwise each has one of its own.',
         kind: flag(),
@@ -90,6 +91,7 @@ export const qosPolicies = define(
         kind: text({ charactersMax: 64 }),
         set: 'always',
       },
+      adaptive: { doc: 'Limits of throughput that follow the size of the volume.', isGroup: true },
       'adaptive.expected_iops': {
         doc: 'Operations per second for each TiB at least. 0: no floor.',
         kind: count({ min: 0, max: 2 ** 31 - 1 }),

@@ -22,6 +22,7 @@ export const quotaReports = define(
       svm: { doc: 'The SVM of the volume.', ref: 'svm/svms' },
       volume: { doc: 'The volume.', ref: 'storage/volumes' },
       type: { doc: 'Who holds it.', kind: oneOf('tree', 'user', 'group') },
+      qtree: { doc: 'The qtree that the report is about.', isGroup: true },
       'qtree.id': { doc: 'The number of the qtree.', kind: count({ min: 0 }) },
       'qtree.name': {
         doc: 'The qtree; empty for the default one, and for the limits of all without a rule.',
@@ -31,8 +32,11 @@ export const quotaReports = define(
         doc: 'The user. An empty name: the limits of all without a rule.',
         kind: each({ name: { kind: text(), doc: 'Its name.' }, id: { kind: text(), doc: 'Its number.' } }),
       },
+      group: { doc: 'The UNIX group that the report is about.', isGroup: true },
       'group.name': { doc: 'The group. Empty: the limits of all without a rule.', kind: text() },
       'group.id': { doc: 'Its number.', kind: text() },
+      space: { doc: 'Space used and its limits.', isGroup: true },
+      'space.used': { doc: 'Space used.', isGroup: true },
       'space.used.total': {
         doc: 'Bytes held: of objects, all their versions, and parts of open uploads.',
         kind: bytes(),
@@ -41,6 +45,8 @@ export const quotaReports = define(
       'space.used.soft_limit_percent': { doc: 'The same in percent of the soft limit.', kind: count() },
       'space.hard_limit': { doc: 'Bytes that nobody gets beyond.', kind: bytes() },
       'space.soft_limit': { doc: 'Bytes beyond which an event tells of it.', kind: bytes() },
+      files: { doc: 'Files used and their limits.', isGroup: true },
+      'files.used': { doc: 'Files used.', isGroup: true },
       'files.used.total': { doc: 'Files held: objects and all their versions.', kind: count() },
       'files.used.hard_limit_percent': { doc: 'The same in percent of the hard limit.', kind: count() },
       'files.used.soft_limit_percent': { doc: 'The same in percent of the soft limit.', kind: count() },

@@ -1,5 +1,6 @@
 import { define, type Derivation } from '../../../core/behaviour.ts'
 import { bytes, count, each, flag, oneOf, text, uuid } from '../../../model/kinds/index.ts'
+import { groups } from '../../../model/resource.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { QTREES } from '../qtree-verbs.ts'
@@ -44,6 +45,12 @@ export const quotaRules = define(
     parent: 'volume.uuid',
     nameWithin: false,
     fields: {
+      ...groups({
+        qtree: 'The qtree that the quota rule is for.',
+        group: 'The UNIX group that the quota rule is for.',
+        space: 'Limits of space in the quota rule.',
+        files: 'Limits of the number of files in the quota rule.',
+      }),
       uuid: { doc: 'The UUID of the rule.', kind: uuid() },
       svm: { doc: 'The SVM of the volume.', ref: 'svm/svms', set: 'create', required: true },
       volume: { doc: 'The volume it is about.', ref: 'storage/volumes', set: 'create', required: true },

@@ -18,6 +18,7 @@ export const snapshotPolicySchedules = define(
     nameWithin: false,
     fields: {
       snapshot_policy: { doc: 'The snapshot policy.', ref: SNAPSHOT_POLICIES },
+      schedule: { doc: 'The schedule that says when a snapshot is made.', isGroup: true },
       'schedule.name': { doc: 'The name of the schedule.', kind: text({ charactersMax: 256 }), set: 'create' },
       'schedule.uuid': { doc: 'The UUID of the schedule.', kind: uuid(), set: 'create' },
       count: { ...copyFields.count, set: 'always', required: true },
@@ -37,10 +38,16 @@ export const snapshotPolicySchedules = define(
       }
       return rows
     },
-    create: changing(({ draft }, copies) => [...copies, draft]),
-    modify: changing(({ draft, row }, copies) =>
-      copies.map((copy) => (isOf(copy, row) ? { ...(copy as unknown as Row), ...draft } : copy)),
-    ),
+    create: {
+      ...changing(({ draft }, copies) => [...copies, draft]),
+      example: { 'schedule.name': 'weekly', count: 2 },
+    },
+    modify: {
+      ...changing(({ draft, row }, copies) =>
+        copies.map((copy) => (isOf(copy, row) ? { ...(copy as unknown as Row), ...draft } : copy)),
+      ),
+      example: { count: 3 },
+    },
     remove: changing(({ row }, copies) => copies.filter((copy) => !isOf(copy, row))),
   },
 )

@@ -37,6 +37,7 @@ export function autosizeFields(limits: {
   readonly max: number
 }): Record<string, FieldDeclaration> {
   return {
+    autosize: { doc: 'Automatic growing and shrinking of the volume.', isGroup: true },
     'autosize.mode': {
       doc: '`grow`: it grows before it is full. `grow_shrink`: it also shrinks when it holds little. `off`: neither.',
       kind: oneOf('off', 'grow', 'grow_shrink'),

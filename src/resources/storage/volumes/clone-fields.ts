@@ -10,14 +10,17 @@ export const PARENT = 'clone.parent_volume.uuid'
 export const BASE = 'clone.parent_snapshot.uuid'
 
 export const cloneFields: Record<string, FieldDeclaration> = {
+  clone: { doc: 'What the volume is a clone of.', isGroup: true },
   'clone.is_flexclone': {
     doc: 'Whether it is a clone. It begins with what its parent has, or had in a snapshot, and copies no bytes for it.',
     kind: flag(),
     set: 'create',
     isOrder: true,
   },
+  'clone.parent_volume': { doc: 'The volume that this volume was cloned from.', isGroup: true },
   'clone.parent_volume.name': { doc: 'The volume it is a clone of.', kind: text(), set: 'create', isOrder: true },
   'clone.parent_volume.uuid': { doc: 'The same by its UUID.', kind: uuid(), set: 'create', isOrder: true },
+  'clone.parent_svm': { doc: 'The SVM of the volume that this volume was cloned from.', isGroup: true },
   'clone.parent_svm.name': {
     doc: 'The SVM of its parent. Without it, its own.',
     kind: text(),
@@ -25,6 +28,7 @@ export const cloneFields: Record<string, FieldDeclaration> = {
     isOrder: true,
   },
   'clone.parent_svm.uuid': { doc: 'The same by its UUID.', kind: uuid(), set: 'create', isOrder: true },
+  'clone.parent_snapshot': { doc: 'The snapshot that this volume was cloned from.', isGroup: true },
   'clone.parent_snapshot.name': {
     doc: 'The snapshot of its parent that it begins with. Without it, one is taken now.',
     kind: text(),

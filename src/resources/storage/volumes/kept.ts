@@ -23,6 +23,7 @@ export const keptFields: Record<string, FieldDeclaration> = {
     set: 'always',
     since: '9.8',
   },
+  analytics: { doc: 'File system analytics of the volume.', isGroup: true },
   'analytics.state': {
     doc: 'Whether files are to be analysed. Kept: there is no analysis.',
     kind: oneOf('off', 'on'),
@@ -30,6 +31,7 @@ export const keptFields: Record<string, FieldDeclaration> = {
     default: 'off',
     since: '9.8',
   },
+  files: { doc: 'The number of files in the volume.', isGroup: true },
   'files.maximum': {
     doc: 'The most files that it is to hold. Kept: objects are not limited by it.',
     kind: count({ min: 1, max: FILES_MAX }),
@@ -40,6 +42,7 @@ export const keptFields: Record<string, FieldDeclaration> = {
     kind: count(),
     isExpensive: true,
   },
+  'space.logical_space': { doc: 'The space of the volume before compression and deduplication.', isGroup: true },
   'space.logical_space.enforcement': {
     doc: 'Whether its size is to hold for what clients wrote, before anything is saved of it. Kept.',
     kind: flag(),
@@ -77,12 +80,14 @@ export const keptFields: Record<string, FieldDeclaration> = {
     default: false,
     since: '9.12.1',
   },
+  encryption: { doc: 'Encryption of the volume.', isGroup: true },
   'encryption.enabled': {
     doc: 'Whether it is encrypted. It is not: encrypt the disk.',
     kind: only(false, flag(), 'volumes are not encrypted. Encrypt the disk that the aggregate lies on.'),
     set: 'always',
     default: false,
   },
+  snaplock: { doc: 'Write-once storage of files in the volume.', isGroup: true },
   'snaplock.type': {
     doc: 'Whether its files are locked. They are not: lock objects.',
     kind: only(

@@ -38,6 +38,7 @@ export const MOVE_WISHES = ['aborted', 'paused', 'replicating', 'cutover_wait', 
 export type MoveWish = (typeof MOVE_WISHES)[number]
 
 export const movementFields: Readonly<Record<string, FieldDeclaration>> = {
+  movement: { doc: 'A move of the volume to another aggregate.', isGroup: true },
   'movement.destination_aggregate': {
     doc: 'The aggregate it is moved to, or was moved to last. Setting it moves the volume; clients notice nothing.',
     ref: 'storage/aggregates',

@@ -20,6 +20,7 @@ export const nasFields: Record<string, FieldDeclaration> = {
     }),
     set: 'always',
   },
+  nas: { doc: 'The volume as NFS and SMB clients see it.', isGroup: true },
   'nas.security_style': {
     doc: 'Whose permissions decide. Kept for file access.',
     kind: oneOf('unix', 'ntfs', 'mixed', 'unified'),

@@ -4,6 +4,7 @@ import type { FieldDeclaration } from '../../../model/resource.ts'
 import { areQuotasOn } from '../quota/limits.ts'
 
 export const quotaFields: Readonly<Record<string, FieldDeclaration>> = {
+  quota: { doc: 'Quotas in the volume.', isGroup: true },
   'quota.enabled': { doc: 'Whether the quota rules of the volume hold.', kind: flag(), set: 'modify' },
   'quota.state': {
     doc: 'The same. What users hold is always counted, so nothing is in between.',

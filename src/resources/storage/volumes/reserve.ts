@@ -7,6 +7,7 @@ import { chargedBytes, type Held } from '../../../ports/charged.ts'
 const RESERVE_PERCENT_MAX = 90
 
 export const reserveFields: Record<string, FieldDeclaration> = {
+  'space.snapshot': { doc: 'The space that snapshots of the volume use and may use.', isGroup: true },
   'space.snapshot.used': { doc: 'Bytes that only snapshots hold.', kind: bytes() },
   'space.snapshot.reserve_percent': {
     doc: 'The part of its size that is kept for snapshots: objects do not get it.',

@@ -45,6 +45,7 @@ export const emsDestinations = define(
         default: [],
       },
       system_defined: { doc: 'Whether the cluster comes with it.', kind: flag(), since: '9.10.1' },
+      certificate: { doc: 'The client certificate for the destination.', isGroup: true },
       'certificate.ca': {
         doc: 'For a web server: who issued the certificate that it is shown.',
         kind: text({ charactersMax: 256 }),
@@ -55,6 +56,7 @@ export const emsDestinations = define(
         kind: text({ charactersMax: 40 }),
         set: 'always',
       },
+      syslog: { doc: 'Settings of a syslog destination.', isGroup: true },
       'syslog.port': {
         doc: 'For syslog: the port of the host.',
         kind: count({ min: 1, max: 65_535 }),
@@ -67,6 +69,7 @@ export const emsDestinations = define(
         set: 'always',
         since: '9.12.1',
       },
+      'syslog.format': { doc: 'The format of syslog messages.', isGroup: true },
       'syslog.format.message': {
         doc: 'For syslog: how a message is written.',
         kind: oneOf('legacy_netapp', 'rfc_5424'),

@@ -15,9 +15,11 @@ export const events = define(
     fields: {
       index: { doc: 'Grows with each event.', kind: count() },
       time: { doc: 'When it was.', kind: time() },
+      node: { doc: 'The node that logged the event.', isGroup: true },
       'node.name': { doc: 'Where it was.', kind: text() },
       'node.uuid': { doc: 'The UUID of that node.', kind: uuid() },
       source: { doc: 'The part of the cluster that logged it: the first word of its name.', kind: text() },
+      message: { doc: 'The kind of the event.', isGroup: true },
       'message.name': { doc: 'Which event it is.', kind: text() },
       'message.severity': {
         doc: 'How bad it is.',

@@ -19,6 +19,7 @@ export const snmpTraphosts = define(
     fields: {
       host: { doc: 'The host name or address.', kind: hostAddress(), set: 'create', required: true },
       ip_address: { doc: 'The address, where the host is one.', kind: address() },
+      user: { doc: 'The SNMP user that traps are sent as.', isGroup: true },
       'user.name': {
         doc: 'The user of SNMP version 3 that it is told as. Without it, by community.',
         kind: text({ charactersMax: 32 }),

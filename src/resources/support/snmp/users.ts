@@ -70,11 +70,13 @@ export const snmpUsers = define(
         set: 'create',
         required: true,
       },
+      owner: { doc: 'The cluster or the SVM that the SNMP user belongs to.', isGroup: true },
       'owner.name': { doc: 'The SVM, or the cluster, that it may watch.', kind: text(), set: 'create' },
       'owner.uuid': { doc: 'The UUID of that.', kind: uuid(), set: 'create' },
       scope: { doc: 'Whether it may watch an SVM or the cluster.', kind: oneOf('svm', 'cluster') },
       comment: { doc: 'Whose it is.', kind: text({ charactersMax: 128 }), set: 'always' },
       switch_address: { doc: 'The switch that it is for, of a user elsewhere.', kind: address(), set: 'create' },
+      snmpv3: { doc: 'Authentication and privacy of an SNMPv3 user.', isGroup: true },
       'snmpv3.authentication_protocol': {
         doc: 'How a user of version 3 proves who it is.',
         kind: oneOf('none', 'md5', 'sha', 'sha2_256'),
@@ -110,7 +112,7 @@ export const snmpUsers = define(
         return sealSecrets(cluster, SNMP_USERS, { ...withVersion3(rest), engine_id: engine })
       },
     }),
-    modify: plainModify(SNMP_USERS),
+    modify: plainModify(SNMP_USERS, { exampleChange: { comment: 'Read by the monitoring system' } }),
     remove: inline({
       plan(_cluster, { row }) {
         const [engine, name] = [textAt(row, 'engine_id'), textAt(row, 'name')]

@@ -16,6 +16,7 @@ export const counterRows = define(
     since: '9.11.1',
     key: ['id'],
     fields: {
+      counter_table: { doc: 'The counter table that the row belongs to.', isGroup: true },
       'counter_table.name': { doc: 'The table.' },
       id: { doc: 'What is counted for: node, SVM, name and UUID, as far as it has them.' },
       properties: {
@@ -31,6 +32,7 @@ export const counterRows = define(
           labels: { kind: list(text()), doc: 'What these are of.' },
         }),
       },
+      aggregation: { doc: 'How many rows the counters of this row are summed from.', isGroup: true },
       'aggregation.count': { doc: 'Of how many objects it is the sum.', kind: count() },
       'aggregation.complete': { doc: 'Whether all of them could be read.', kind: flag() },
     },

@@ -18,6 +18,8 @@ const HOME_PORT = 'location.home_port'
 export const locationFields: Readonly<Record<string, FieldDeclaration>> = {
   [`${HOME_NODE}.name`]: { doc: 'The node it belongs to.', kind: text({ charactersMax: 255 }), set: 'always' },
   [`${HOME_NODE}.uuid`]: { doc: 'The UUID of that node.', kind: uuid(), set: 'always' },
+  location: { doc: 'Where the interface is and where it belongs.', isGroup: true },
+  'location.node': { doc: 'The node that the interface is on now.', isGroup: true },
   'location.node.name': { doc: 'The node that has it now.' },
   'location.node.uuid': { doc: 'The UUID of that node.', kind: uuid() },
   [`${HOME_PORT}.name`]: {
@@ -27,9 +29,12 @@ export const locationFields: Readonly<Record<string, FieldDeclaration>> = {
   },
   [`${HOME_PORT}.uuid`]: { doc: 'The UUID of that port.', kind: uuid(), set: 'always' },
   [`${HOME_PORT}.node.name`]: { doc: 'The node of that port.', kind: text({ charactersMax: 255 }), set: 'always' },
+  'location.port': { doc: 'The port that the interface is on now.', isGroup: true },
   'location.port.name': { doc: 'The port that has the address now.' },
   'location.port.uuid': { doc: 'The UUID of that port.', kind: uuid() },
+  'location.port.node': { doc: 'The node of the port that the interface is on now.', isGroup: true },
   'location.port.node.name': { doc: 'The node of that port.' },
+  'location.broadcast_domain': { doc: 'The broadcast domain that the interface may use.', isGroup: true },
   'location.broadcast_domain.name': { doc: 'The broadcast domain of that port.' },
   'location.broadcast_domain.uuid': { doc: 'The UUID of that broadcast domain.', kind: uuid() },
   'location.is_home': { doc: 'Whether it is where it belongs.', kind: flag() },
@@ -45,8 +50,10 @@ export const locationFields: Readonly<Record<string, FieldDeclaration>> = {
     set: 'always',
     default: true,
   },
+  ipspace: { doc: 'The IPspace of the interface.', isGroup: true },
   'ipspace.name': { doc: 'The IPspace of its SVM.' },
   'ipspace.uuid': { doc: 'The UUID of that IPspace.', kind: uuid() },
+  subnet: { doc: 'The subnet that the interface has its address from.', isGroup: true },
   'subnet.name': { doc: 'The subnet that has its address among its ranges.', since: '9.11.1' },
   'subnet.uuid': { doc: 'The UUID of that subnet.', kind: uuid(), since: '9.11.1' },
 }

@@ -43,6 +43,7 @@ export const recoveryQueue = define(
   {
     derive: [vserver],
     modify: inline({
+      example: { retention_hours: 24 },
       plan: (_cluster, { row, draft }) => Promise.resolve({ ...about(row), input: { ...draft } }),
       step: {
         name: 'write record',

@@ -1,6 +1,7 @@
 import { define } from '../../../../core/behaviour.ts'
 import { listedNames } from '../../../../core/listed-names.ts'
 import { text } from '../../../../model/kinds/index.ts'
+import { groups } from '../../../../model/resource.ts'
 import { accountName, LOCAL_GROUPS } from '../local-accounts.ts'
 import { MEMBER_CHARACTERS_MAX } from '../local-groups.ts'
 
@@ -18,6 +19,7 @@ export const localGroupMembers = define(
     rowsOf: LOCAL_GROUPS,
     nameWithin: false,
     fields: {
+      ...groups({ local_cifs_group: 'The local group that has the member.' }),
       svm: { doc: 'The SVM of the group.', ref: 'svm/svms' },
       'local_cifs_group.sid': { doc: 'What Windows knows the group by.', kind: text() },
       name: { doc: 'The name of the member.', kind: accountName(MEMBER_CHARACTERS_MAX), set: 'create', required: true },

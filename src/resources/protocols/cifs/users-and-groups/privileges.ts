@@ -12,6 +12,7 @@ export const CIFS_PRIVILEGES = 'protocols/cifs/users-and-groups/privileges'
 const ACCOUNTS_MAX = 10_000
 
 const plain = plainVerbs(CIFS_PRIVILEGES, {
+  example: { name: 'bernd', 'svm.name': 'svm1', privileges: ['sebackupprivilege'] },
   async check(cluster, row) {
     await insistOnCifs(cluster, row)
     const others = await cluster.rows(CIFS_PRIVILEGES, textAt(row, 'svm.uuid'))

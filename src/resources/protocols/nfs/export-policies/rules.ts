@@ -1,6 +1,7 @@
 import { define } from '../../../../core/behaviour.ts'
 import { inline } from '../../../../core/verb.ts'
 import { failures } from '../../../../model/failure.ts'
+import { groups } from '../../../../model/resource.ts'
 import { count, Misfit, text } from '../../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../../model/value.ts'
 import { changeExportPolicy, EXPORT_POLICIES, EXPORT_POLICIES_LOCK } from '../export-policies.ts'
@@ -18,6 +19,7 @@ export const exportRules = define(
     rowsOf: EXPORT_POLICIES,
     nameWithin: false,
     fields: {
+      ...groups({ policy: 'The export policy that the rule belongs to.' }),
       index: {
         doc: 'Its place among the rules. Without it, behind the others; a taken one moves the rules from there on up.',
         kind: indexKind(),

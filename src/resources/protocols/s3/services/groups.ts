@@ -29,6 +29,7 @@ export const groups = define(
     },
   },
   plainVerbs(GROUPS, {
+    example: { name: 'group_example', users: [{ name: 'demo' }], policies: [{ name: 'ReadOnlyAccess' }] },
     async check(cluster, row) {
       const svm = textAt(row, 'svm.uuid')
       for (const [field, type, noun] of [

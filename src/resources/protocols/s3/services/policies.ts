@@ -8,6 +8,10 @@ import { statementsKind } from '../statements.ts'
 import { POLICIES } from './builtin-policies.ts'
 
 const plain = plainVerbs(POLICIES, {
+  example: {
+    name: 'policy_example',
+    statements: [{ effect: 'allow', actions: ['GetObject', 'ListBucket'], resources: ['papers', 'papers/*'] }],
+  },
   check(_cluster, row) {
     checkPolicyStatements(row['statements'])
     return { statements: [], ...row }

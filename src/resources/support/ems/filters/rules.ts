@@ -40,6 +40,7 @@ export const emsRules = define(
       },
       'message_criteria.name_pattern': { ...messageCriteria.name_pattern, set: 'always' },
       'message_criteria.severities': { ...messageCriteria.severities, set: 'always' },
+      message_criteria: { doc: 'Which events the rule matches.', isGroup: true },
       'message_criteria.snmp_trap_types': { ...messageCriteria.snmp_trap_types, set: 'always' },
       parameter_criteria: {
         doc: 'Which events fit, by their parameters.',

@@ -2,6 +2,7 @@ import { define } from '../../../../../core/behaviour.ts'
 import type { Cluster } from '../../../../../core/cluster.ts'
 import { inline, type Verb, type VerbRequest } from '../../../../../core/verb.ts'
 import { failures } from '../../../../../model/failure.ts'
+import { groups } from '../../../../../model/resource.ts'
 import { text, uuid } from '../../../../../model/kinds/index.ts'
 import { type Row, textAt, type Value } from '../../../../../model/value.ts'
 import { changeBucket } from '../../bucket-verbs.ts'
@@ -19,6 +20,12 @@ export const bucketRules = define(
     key: ['name'],
     nameWithin: false,
     fields: {
+      ...groups({
+        object_filter: 'Which objects the rule applies to.',
+        expiration: 'When current objects expire.',
+        non_current_version_expiration: 'When noncurrent versions expire.',
+        abort_incomplete_multipart_upload: 'When incomplete multipart uploads are aborted.',
+      }),
       ...ruleFields(),
       svm: { doc: 'The SVM of the bucket.', ref: 'svm/svms', set: 'create', required: true },
       uuid: { doc: 'The UUID of the bucket.', kind: uuid() },

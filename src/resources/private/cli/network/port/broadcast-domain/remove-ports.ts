@@ -22,6 +22,8 @@ export const portsTakenOut = define(
   {
     rows: () => Promise.resolve([{}]),
     modify: inline({
+      example: { ports: ['node1:eth0'] },
+      exampleArgs: [{ broadcast_domain: 'Default' }],
       args: {
         broadcast_domain: 'The name of the broadcast domain.',
         ipspace: 'The name of its IPspace. Without it, the one that comes with the cluster.',

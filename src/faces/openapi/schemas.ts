@@ -1,0 +1,170 @@
+/** Schemas of the OpenAPI document: records and drafts from the declarations, and the envelopes that answers come in. */
+import { BULK_RECORDS_MAX } from '../../core/bulk.ts'
+import { isServed, type Release } from '../../model/release.ts'
+import type { Field, Resource } from '../../model/resource.ts'
+import { place } from '../../model/shape.ts'
+import type { Json } from '../../model/value.ts'
+
+export type Document = Record<string, Json>
+
+export function schemaName(resource: Resource): string {
+  return resource.type.replaceAll(/\{[^}]*\}/g, '').replaceAll(/[^A-Za-z0-9]+/g, '_')
+}
+
+export function schemaOf(name: string): Document {
+  return { $ref: `#/components/schemas/${name}` }
+}
+
+export function recordSchema(resource: Resource, release: Release): Document {
+  return schemaWith(resource, release, () => true)
+}
+
+export function draftSchema(resource: Resource, release: Release, purpose: 'create' | 'modify'): Document {
+  return schemaWith(resource, release, (field) => field.set === 'always' || field.set === purpose, purpose)
+}
+
+function schemaWith(
+  resource: Resource,
+  release: Release,
+  isWanted: (field: Field) => boolean,
+  purpose?: 'create' | 'modify',
+): Document {
+  const root: Record<string, Json> = {}
+  const required = new Set<string>()
+  for (const field of resource.fields.values()) {
+    if (!isServed(field.since, release) || !isWanted(field)) continue
+    const path = field.path.split('.').join('.properties.')
+    const description = field.since === undefined ? field.doc : `${field.doc} Since ${field.since}.`
+    place(root, path, {
+      ...field.kind.schema,
+      description,
+      ...(field.set === 'never' ? { readOnly: true } : {}),
+      ...(field.default === undefined ? {} : { default: field.kind.print(field.default) }),
+    })
+    if (field.isRequired && purpose === 'create') required.add(field.path.split('.')[0] ?? field.path)
+  }
+  return {
+    type: 'object',
+    description: resource.doc,
+    ...(required.size === 0 ? {} : { required: [...required] }),
+    properties: typed(root, resource.groups),
+  }
+}
+
+/** Objects that only hold properties are said to be objects, and what their properties are together. */
+function typed(properties: Record<string, Json>, groups: ReadonlyMap<string, string>, base = ''): Record<string, Json> {
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => {
+      const inner = (schema as Document)['properties']
+      const isGroup = inner !== undefined && (schema as Document)['type'] === undefined
+      if (!isGroup) return [name, schema]
+      const path = base === '' ? name : `${base}.${name}`
+      const description = groups.get(path)
+      return [
+        name,
+        {
+          type: 'object',
+          ...(description === undefined ? {} : { description }),
+          properties: typed(inner as Record<string, Json>, groups, path),
+        },
+      ]
+    }),
+  )
+}
+
+const RECORD_COUNT: Json = { type: 'integer', minimum: 0, description: 'Number of records in this answer.' }
+
+/** One page of a collection. */
+export function page(record: Json): Document {
+  return {
+    type: 'object',
+    properties: {
+      records: { type: 'array', description: 'The records of this page.', items: record },
+      num_records: RECORD_COUNT,
+      _links: schemaOf('page_links'),
+    },
+  }
+}
+
+/** The answer of a write of many records. */
+export function written(record: Json): Document {
+  return {
+    type: 'object',
+    properties: {
+      num_records: RECORD_COUNT,
+      jobs: { type: 'array', description: 'A job for each record that takes long.', items: schemaOf('job_reference') },
+      records: { type: 'array', description: 'The records written, with `return_records=true`.', items: record },
+      job: schemaOf('job_reference'),
+    },
+  }
+}
+
+/** The body of a write of many records: `change` for all that the query matches, or a list of records with their keys. */
+export function manyBody(change: string | undefined): Document {
+  const listed: Document = {
+    type: 'object',
+    properties: {
+      records: {
+        type: 'array',
+        description: 'The records to write, each with its key.',
+        maxItems: BULK_RECORDS_MAX,
+        items: { type: 'object' },
+      },
+    },
+  }
+  return change === undefined ? listed : { anyOf: [schemaOf(change), listed] }
+}
+
+/** Schemas that answers of all resources share. */
+export const SHARED_SCHEMAS: Readonly<Record<string, Json>> = {
+  error: {
+    type: 'object',
+    required: ['error'],
+    properties: {
+      error: {
+        type: 'object',
+        description: 'Why the request failed.',
+        required: ['message', 'code'],
+        properties: {
+          message: { type: 'string', description: 'What went wrong, as a sentence.' },
+          code: {
+            type: ['integer', 'string'],
+            description: 'Stable number of the error; a string for clients that need one.',
+          },
+          target: { type: 'string', description: 'The field or object concerned.' },
+          arguments: {
+            type: 'array',
+            description: 'Variable parts of the message, when the header X-Dot-Error-Arguments is true.',
+            items: {
+              type: 'object',
+              properties: {
+                code: { type: 'string', description: 'Position of the argument in the message.' },
+                message: { type: 'string', description: 'Value of the argument.' },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+  job_reference: {
+    type: 'object',
+    description: 'A job: poll it at /cluster/jobs/{uuid}.',
+    properties: { uuid: { type: 'string', format: 'uuid', description: 'UUID of the job.' } },
+  },
+  job_link: {
+    type: 'object',
+    properties: { job: schemaOf('job_reference') },
+  },
+  page_links: {
+    type: 'object',
+    description: 'Links of the collection.',
+    properties: {
+      next: {
+        type: 'object',
+        description: 'The next page. Absent on the last one.',
+        properties: { href: { type: 'string', description: 'Path and query of the next page.' } },
+      },
+    },
+  },
+}
