@@ -55,7 +55,8 @@ export class LeftBehind {
   }
 }
 
-const globals = () => new Set(Object.getOwnPropertyNames(globalThis))
+/** Without helpers like `__awaiter`: a package that a compiler made defines them when it is first loaded, at any time. */
+const globals = () => new Set(Object.getOwnPropertyNames(globalThis).filter((name) => !name.startsWith('__')))
 
 function resources(): Map<string, number> {
   const counts = new Map<string, number>()
