@@ -26,6 +26,14 @@ export function openLog(level: LogLevel, part: string): Log {
   }
 }
 
+/** Errors that nobody expected end the process after a line in the log. Who started it starts another. */
+export function endOnSurprise(log: () => Log): void {
+  process.on('uncaughtException', (failure) => {
+    log().error('The process met an error that nobody expected, and ends.', { cause: failure })
+    process.exit(1)
+  })
+}
+
 function show(value: unknown): string {
   const plain = plainly('', value)
   return typeof plain === 'string' ? plain : (JSON.stringify(plain, plainly) ?? String(plain))

@@ -6,6 +6,7 @@ import type { LeaveTree } from '../src/core/cluster.ts'
 import { Housekeeping } from '../src/core/housekeeping.ts'
 import { Jobs } from '../src/core/jobs.ts'
 import { Login } from '../src/core/login.ts'
+import { Readiness } from '../src/core/readiness.ts'
 import { Sampling } from '../src/core/metrics/sampling.ts'
 import { Actions } from '../src/core/perform.ts'
 import { seed, type Seeded } from '../src/core/seed/apply.ts'
@@ -31,7 +32,7 @@ import { openClusterKey } from './cluster-key.ts'
 import { openDataFolder } from './data-folder.ts'
 import { makeEphemeralFolder } from './ephemeral.ts'
 import { reasonOf, StartFailure } from './failures.ts'
-import { openLog } from './log.ts'
+import { endOnSurprise, openLog } from './log.ts'
 import { openCluster, places } from './parts.ts'
 import { cannotListen, canBindLowPorts, insistOnOwnPort, settlePort } from './ports.ts'
 import { readSeedFile, revealedBy, tellSeeded } from './seed.ts'
@@ -51,6 +52,7 @@ export async function start(given: Settings): Promise<void> {
   const seedFile = given.seed === undefined ? undefined : readSeedFile(given.seed)
   const settings = given.isEphemeral ? { ...given, data: makeEphemeralFolder() } : given
   const log = openLog(settings.log, 'cluster')
+  endOnSurprise(() => log)
   const stopped = stopSignal(log)
   const traceFile = given.trace === undefined ? undefined : openTrace(given.trace, log)
   const folder = await openDataFolder(settings.data)
@@ -120,6 +122,7 @@ export async function start(given: Settings): Promise<void> {
   if (!isFirst) await addSeed()
 
   let isReady = false
+  const readiness = new Readiness(catalog, cluster.system.clock)
   const login = new Login(cluster)
   order.resolve({
     release: printRelease(settings.release),
@@ -145,7 +148,7 @@ export async function start(given: Settings): Promise<void> {
         host: settings.management.host,
         port: settings.management.port,
         browserFolder: dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')),
-        isReady: () => isReady,
+        isReady: async () => isReady && dataPlane.isServing && (await readiness.canCommit()),
       },
     ).catch((failure: unknown) => {
       throw cannotListen('HOLDFAST_MANAGEMENT', settings.management, failure)

@@ -13,7 +13,7 @@ import { bucketActions } from '../src/resources/protocols/s3/bucket-actions.ts'
 import type { Grow } from '../src/s3/objects/growth.ts'
 import type { Shaper } from '../src/s3/qos/shaper.ts'
 import { startDataPlane } from '../src/s3/server.ts'
-import { openLog } from './log.ts'
+import { endOnSurprise, openLog } from './log.ts'
 import { openCluster, places } from './parts.ts'
 import type { Address, LogLevel } from './settings.ts'
 
@@ -107,11 +107,18 @@ export interface WorkerGrown {
   readonly fits: boolean
 }
 
+/** The addresses given by the environment that it does not serve. */
+export interface WorkerUnbound {
+  readonly kind: 'unbound'
+  readonly addresses: readonly string[]
+}
+
 export type WorkerReport =
   | { readonly kind: 'ready' }
   | WorkerQuestion
   | WorkerLeaves
   | WorkerFilled
+  | WorkerUnbound
   | WorkerCharge
   | WorkerFloors
   | WorkerGrow
@@ -120,21 +127,25 @@ type ParentMessage = WorkerQuestion | WorkerLeave | WorkerFill | WorkerCharged |
 /** A little less than the parent waits. */
 const DRAIN_MS = 29_000
 
+/** As the order says, once it is there. */
+let log = openLog('info', 'data plane')
+
 if (process.send !== undefined) {
   // The parent passes Ctrl-C on as SIGTERM, when it wants this process to end.
   process.on('SIGINT', () => undefined)
   process.on('SIGHUP', () => undefined)
   process.once('disconnect', () => process.exit(1))
+  endOnSurprise(() => log)
   process.once('message', (order: WorkerOrder) => {
+    log = openLog(order.log, 'data plane')
     serve(order).catch((failure: unknown) => {
-      openLog(order.log, 'data plane').error('A data-plane process cannot serve.', { cause: String(failure) })
+      log.error('A data-plane process cannot serve.', { cause: String(failure) })
       process.exit(1)
     })
   })
 }
 
 async function serve(order: WorkerOrder): Promise<void> {
-  const log = openLog(order.log, 'data plane')
   const catalog = openSqliteCatalog({ file: places.catalog, commit: { socket: order.socket } })
   const secrets = await openSecrets(places.clusterKey)
   const cluster = openCluster({ catalog, secrets, log, release: parseRelease(order.release) ?? release('9.16.1') })
@@ -151,6 +162,7 @@ async function serve(order: WorkerOrder): Promise<void> {
     log,
     shaper: parentShaper(),
     grow: growByParent(),
+    onUnbound: (addresses) => void process.send?.({ kind: 'unbound', addresses } satisfies WorkerReport),
     tls: order.certificate,
     listen: {
       canBindLowPorts: order.canBindLowPorts,

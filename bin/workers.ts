@@ -46,6 +46,7 @@ export class Workers {
   readonly #onLoss: () => void
   #isStopping = false
   #full: readonly string[] = []
+  readonly #unbound = new Map<ChildProcess, readonly string[]>()
   #questions = 0
   readonly #ledger: QosLedger
   readonly #grow: Grow
@@ -124,6 +125,11 @@ export class Workers {
     })
   }
 
+  /** Whether some process serves, and all that do serve every address that the environment gives. */
+  get isServing(): boolean {
+    return this.#children.size > 0 && [...this.#unbound.values()].every((addresses) => addresses.length === 0)
+  }
+
   get pids(): number[] {
     return [...this.#children.values()].flatMap((child) => child.pid ?? [])
   }
@@ -169,6 +175,7 @@ export class Workers {
         const fill = { kind: 'fill', id: ++this.#questions, aggregates: this.#full } satisfies WorkerFill
         if (this.#full !== full && child.connected) child.send(fill, () => undefined)
       }
+      if (report.kind === 'unbound') this.#unbound.set(child, report.addresses)
       if (report.kind === 'charge') this.#charge(child, report)
       if (report.kind === 'floors') this.#ledger.report(child.pid ?? 0, report.samples)
       if (report.kind === 'grow') this.#answerGrow(child, report)
@@ -177,6 +184,7 @@ export class Workers {
     child.once('exit', (code, signal) => {
       clearTimeout(late)
       this.#children.delete(at)
+      this.#unbound.delete(child)
       ready.reject(new Error(`A data-plane process ended (${code ?? signal}) before it was ready.`))
       if (this.#isStopping) return
       this.#log.error('A data-plane process ended; another takes its place.', { pid: child.pid, code, signal })

@@ -2,9 +2,12 @@
 import type { Log } from '../src/core/cluster.ts'
 import type { WriterProcess } from '../src/engines/sqlite/start-writer.ts'
 
-const RESTART_MS = 100
-/** Restarts in a row that fail before the cluster gives up. */
-const RESTARTS_MAX = 20
+const RESTART_MS_MIN = 50
+const RESTART_MS_MAX = 5000
+/** A writer that served so long before it ended is replaced as quickly as the first time. */
+const SETTLED_MS = 30_000
+/** Starts in a row that fail before the cluster gives up. */
+const FAILED_STARTS_MAX = 20
 
 export async function keepWriter(
   start: () => Promise<WriterProcess>,
@@ -13,18 +16,23 @@ export async function keepWriter(
   let current = await start()
   let isStopping = false
   const watch = async () => {
-    for (;;) {
+    let pauseMs = RESTART_MS_MIN
+    for (let startedMs = performance.now(); ; startedMs = performance.now()) {
       const how = await current.ended
       if (isStopping) return
-      log.error('The catalog writer ended; another takes its place.', { how })
-      for (let tries = 1; ; tries++) {
+      if (performance.now() - startedMs > SETTLED_MS) pauseMs = RESTART_MS_MIN
+      log.error('The catalog writer ended; another takes its place.', { how, pauseMs })
+      for (let failed = 0; ;) {
+        await new Promise((resolve) => setTimeout(resolve, pauseMs))
+        pauseMs = Math.min(pauseMs * 2, RESTART_MS_MAX)
+        if (isStopping) return
         try {
           current = await start()
           break
         } catch (failure) {
           if (isStopping) return
-          if (tries >= RESTARTS_MAX) throw failure
-          await new Promise((resolve) => setTimeout(resolve, RESTART_MS * tries))
+          if (++failed >= FAILED_STARTS_MAX) throw failure
+          log.warn('The catalog writer could not be started; it is tried again.', { cause: String(failure), pauseMs })
         }
       }
     }

@@ -238,6 +238,8 @@ export class Cluster {
         return failures.inUse('The volume is being restored to a snapshot. Try again when that has ended.')
       case 'read-only':
         return failures.readOnly()
+      case 'no-space':
+        return failures.catalogFull(refused)
       case 'moved':
         return failures.inUse('The volume has been moved to another aggregate. Repeat the request.')
       case 'full':

@@ -1,5 +1,5 @@
 import { Failure, failures } from '../model/failure.ts'
-import { CatalogUnavailable } from '../ports/catalog.ts'
+import { CatalogUnavailable, CommitRefused } from '../ports/catalog.ts'
 import { VolumesFailure } from '../ports/volumes.ts'
 import { Interrupted } from './verb.ts'
 
@@ -15,6 +15,9 @@ export function explainFailure(cause: unknown): Failure {
       'The catalog cannot be reached, so it is not known whether this was done. Look, then repeat the request.',
       cause,
     )
+  }
+  if (cause instanceof CommitRefused && cause.reason === 'no-space') {
+    return failures.catalogFull(cause)
   }
   if (cause instanceof VolumesFailure && cause.reason === 'no-space') {
     return failures.noSpace('The disk of the aggregate has no space left.', cause)

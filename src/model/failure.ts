@@ -101,6 +101,10 @@ export const failures = {
   unavailable: (message: string, cause?: unknown) =>
     new Failure('unavailable', 65552, message, { retryAfterSeconds: 1, cause }),
   noSpace: (message: string, cause?: unknown) => new Failure('full', 1245212, message, { cause }),
+  catalogFull: (cause: unknown) =>
+    new Failure('full', 1245212, 'The disk of the catalog is full. Delete objects or snapshots, then try again.', {
+      cause,
+    }),
   internal: (cause: unknown) =>
     new Failure('internal', 262145, 'The request could not be carried out. The log has the details.', { cause }),
 }

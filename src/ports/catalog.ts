@@ -450,6 +450,8 @@ export interface Outcome {
 }
 
 export type RefusalReason =
+  /** The disk of the catalog is full, and the commit needs space there. Those that free space are taken. */
+  | 'no-space'
   /** The volume, or the key, is being taken back to a snapshot. */
   | 'restoring'
   /** The volume is one that only replication changes. */

@@ -56,6 +56,8 @@ export interface Plane {
   readonly signingKeys: SigningKeys
   readonly log: Log
   readonly isDraining: () => boolean
+  /** Whether commits can be made, and the addresses that the environment gives are served. */
+  readonly isReady: () => Promise<boolean>
 }
 
 export interface Log {
@@ -177,7 +179,10 @@ async function perform(
   const isServed = firstServer !== undefined && (await view.isRunning(endpoint.svm))
   const healthy =
     hostBucket === undefined
-      ? answerHealth({ isDraining: plane.isDraining(), isServed }, method, rawPath, { rawQuery, headers: sent })
+      ? await answerHealth({ isDraining: plane.isDraining(), isServed, isReady: plane.isReady }, method, rawPath, {
+          rawQuery,
+          headers: sent,
+        })
       : undefined
   if (healthy !== undefined) return healthy
   const target = readTarget(rawPath, hostBucket)

@@ -64,6 +64,8 @@ export const s3ErrorTable = {
   IllegalVersioningConfigurationException: [400, 'The versioning configuration is not valid.'],
   IncompleteBody: [400, 'You did not provide the number of bytes specified by the Content-Length HTTP header.'],
   IncorrectNumberOfFilesInPostRequest: [400, 'POST requires exactly one file upload per request.'],
+  // Amazon has no full disks. The status says that a retry does not help, so clients tell their user at once.
+  InsufficientStorage: [507, 'The disk is full. Delete objects or snapshots, then try again.'],
   InternalError: [500, 'We encountered an internal error. Please try again.'],
   InvalidAccessKeyId: [403, 'The AWS access key ID that you provided does not exist in our records.'],
   InvalidArgument: [400, 'Invalid Argument'],

@@ -8,21 +8,28 @@ export interface ServingState {
   readonly isDraining: boolean
   /** The SVM runs, and a server of the port is enabled. */
   readonly isServed: boolean
+  /** Commits can be made, and the addresses that the environment gives are served. */
+  readonly isReady: () => Promise<boolean>
 }
 
 /** Nothing where the request is for the object store: credentials mean a bucket of that name. */
-export function answerHealth(
-  { isDraining, isServed }: ServingState,
+export async function answerHealth(
+  { isDraining, isServed, isReady }: ServingState,
   method: string,
   rawPath: string,
   request: { readonly rawQuery: string; readonly headers: RequestHeaders },
-): (Reply & { readonly status: number }) | undefined {
+): Promise<(Reply & { readonly status: number }) | undefined> {
   if ((rawPath !== '/livez' && rawPath !== '/readyz') || (method !== 'GET' && method !== 'HEAD')) return undefined
   if (hasCredentials(request)) return undefined
-  const isDisabled = !isServed && rawPath === '/readyz'
+  const status = isDraining ? 'draining' : rawPath === '/livez' ? 'ok' : await readiness(isServed, isReady)
   return {
-    status: isDraining || isDisabled ? 503 : 200,
+    status: status === 'ok' ? 200 : 503,
     headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ status: isDraining ? 'draining' : isDisabled ? 'disabled' : 'ok' }),
+    body: JSON.stringify({ status }),
   }
+}
+
+async function readiness(isServed: boolean, isReady: () => Promise<boolean>): Promise<'ok' | 'disabled' | 'not ready'> {
+  if (!isServed) return 'disabled'
+  return (await isReady()) ? 'ok' : 'not ready'
 }

@@ -53,6 +53,8 @@ export interface ListenerParts {
   readonly tlsOf: (certificate: string) => Promise<Tls>
   /** `tls` only where it is secure. */
   readonly makeServer: (endpoint: Endpoint, tls: Tls | undefined) => HttpServer
+  /** Told what `unbound` gives, whenever that changes. */
+  readonly onUnbound?: (addresses: readonly string[]) => void
 }
 
 /**
@@ -68,6 +70,7 @@ export class Listeners {
   readonly #going = new Set<Promise<void>>()
   #running: Promise<void> = Promise.resolve()
   #revision = -1
+  #unbound: readonly string[] = []
 
   constructor(parts: ListenerParts) {
     this.#parts = parts
@@ -92,6 +95,11 @@ export class Listeners {
         servers,
       }
     })
+  }
+
+  /** Those of the addresses that the environment gives which should be served and are not. */
+  unbound(): readonly string[] {
+    return this.#unbound
   }
 
   /** Stops accepting at once; connections may finish what they do. */
@@ -140,6 +148,18 @@ export class Listeners {
       const isDue = failed === undefined || failed.retryAtMs <= this.#parts.clock.elapsed()
       if (!this.#open.has(name) && isDue) await this.#listen(name, one)
     }
+    this.#tellUnbound([...wanted].filter(([name, one]) => this.#isGiven(one) && !this.#open.has(name)))
+  }
+
+  #isGiven(wanted: Wanted): boolean {
+    return wanted.interface === this.#parts.policy.first?.interface
+  }
+
+  #tellUnbound(unbound: readonly (readonly [name: string, one: Wanted])[]): void {
+    const names = unbound.map(([name]) => name)
+    const isSame = names.join(' ') === this.#unbound.join(' ')
+    this.#unbound = names
+    if (!isSame) this.#parts.onUnbound?.(names)
   }
 
   async #wanted(): Promise<Map<string, Wanted>> {

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { Server as HttpServer } from 'node:http'
+import { Readiness } from '../core/readiness.ts'
 import type { Catalog } from '../ports/catalog.ts'
 import type { System } from '../ports/system.ts'
 import type { Volumes } from '../ports/volumes.ts'
@@ -46,6 +47,8 @@ export interface DataPlaneParts {
   readonly shaper?: Shaper
   /** Without it, volumes do not grow when a write was refused. */
   readonly grow?: Grow
+  /** Told which of the addresses that the environment gives are not served, whenever that changes. */
+  readonly onUnbound?: (addresses: readonly string[]) => void
   /** Shorter waits, for tests. */
   readonly waits?: Partial<HttpWaits>
   /** Fewer connections, for tests. */
@@ -82,13 +85,16 @@ export async function startDataPlane(parts: DataPlaneParts): Promise<DataPlane> 
     signingKeys: new SigningKeys(),
     log,
     isDraining: () => isDraining,
+    isReady: async () => listeners.unbound().length === 0 && (await readiness.canCommit()),
   }
   const connections = new Connections({ ...(parts.connections ?? connectionBounds), clock: system.clock, log })
+  const readiness = new Readiness(catalog, system.clock)
   const listeners = new Listeners({
     catalog,
     clock: system.clock,
     log,
     policy: parts.listen,
+    onUnbound: parts.onUnbound ?? (() => undefined),
     tlsOf: async (certificate) => (await shownCertificate(parts, certificate)) ?? parts.tls,
     makeServer: (endpoint, tls) =>
       makeServer(plane, endpoint, { tls, connections, waits: { ...usualWaits, ...parts.waits } }),

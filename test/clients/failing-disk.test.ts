@@ -134,10 +134,10 @@ describeUnless(reason, 'a disk that fails under load', { timeout: 120_000 }, () 
     return stdout.toString().split('\n').filter(Boolean).length
   }
 
-  it('that is full says QuotaExceeded, loses nothing, and keeps nothing that was refused', async () => {
+  it('that is full says InsufficientStorage, loses nothing, and keeps nothing that was refused', async () => {
     await ask('POST', `/storage/volumes/${volume}/snapshots`, { name: 'empty' })
     const refusals = await load(FULL_ROUNDS)
-    assert.deepEqual([...refusals.keys()], ['403 QuotaExceeded'])
+    assert.deepEqual([...refusals.keys()], ['507 InsufficientStorage'])
     await insistOnAll()
     await until('only what was acknowledged is on the disk', 20_000, () => files() === kept.size)
   })

@@ -35,7 +35,7 @@ test(
       const fault = { type: 'full_aggregate', 'aggregate.name': 'aggr1' }
       const begun = await rest.call('POST', '/api/private/faults?return_records=true', fault)
       assert.equal(begun.status, 201, begun.text)
-      for (let n = 0; n < 10; n++) assert.equal(await put(`during-${n}`), '403 QuotaExceeded')
+      for (let n = 0; n < 10; n++) assert.equal(await put(`during-${n}`), '507 InsufficientStorage')
       assert.equal((await s3('GET', 'before')).text, 'a body')
 
       for (const pid of pidsOf(product, 'worker')) process.kill(pid, 'SIGKILL')
@@ -44,7 +44,7 @@ test(
         20_000,
         async () => (await s3('GET', 'before').catch(() => undefined))?.status === 200,
       )
-      assert.equal(await put('by-a-new-one'), '403 QuotaExceeded')
+      assert.equal(await put('by-a-new-one'), '507 InsufficientStorage')
 
       const uuid = asText(begun.body['records']?.[0]?.['uuid'])
       assert.equal((await rest.call('DELETE', `/api/private/faults/${uuid}`)).status, 200)

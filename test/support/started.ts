@@ -36,8 +36,14 @@ export async function killAll(): Promise<void> {
 }
 
 /** Runs a command of the product. It is killed with the test process. */
-export function run(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Run {
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
+export function run(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+  /** A program with its arguments that becomes the command, such as one that gives it mounts of its own. */
+  through: readonly string[] = [],
+): Run {
+  const [program = '', ...rest] = [...through, process.execPath, PROGRAM, ...args]
+  const child = spawn(program, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       PATH: process.env['PATH'],
@@ -74,8 +80,9 @@ export interface Started extends Run {
 export async function startWith(
   flags: readonly string[],
   environment: Readonly<Record<string, string>> = {},
+  through: readonly string[] = [],
 ): Promise<Started> {
-  const begun = run(['start', ...flags], { ...SMALL, ...environment })
+  const begun = run(['start', ...flags], { ...SMALL, ...environment }, through)
   const isOver = await Promise.race([
     begun.ended.then(() => 'ended'),
     new Promise<string>((resolve) => setTimeout(() => resolve('late'), READY_MS).unref()),

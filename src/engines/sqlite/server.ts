@@ -3,10 +3,11 @@ import { rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
 import { WriterLock } from './lock.ts'
+import { Reserve } from './reserve.ts'
 import { Turns } from './turns.ts'
 import { FrameReader, frame, readCommit, writeAnswer } from './wire.ts'
 import { Writer } from './writer.ts'
-import type { Settled } from './writer.ts'
+import type { Report, Settled } from './writer.ts'
 
 /** With so many commits waiting the sockets are not read until there are fewer: clients wait where they are. */
 const QUEUE_COMMITS_MAX = 1024
@@ -27,10 +28,10 @@ export class WriterServer {
   readonly #answered = new Set<Socket>()
   #paused = false
 
-  constructor(file: string) {
+  constructor(file: string, report?: Report) {
     this.#lock = new WriterLock(file, LOCK_WAIT_MS)
     try {
-      this.#writer = new Writer(file)
+      this.#writer = new Writer(file, { reserve: new Reserve(file), ...(report === undefined ? {} : { report }) })
     } catch (failure) {
       this.#lock.release()
       throw failure

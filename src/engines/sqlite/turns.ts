@@ -91,7 +91,7 @@ export class Turns {
       this.#idle = undefined
       if (this.#waiting.length > 0) return
       this.#writer.tidy(true)
-      if (this.#writer.hasRubbish) this.#rest()
+      if (this.#writer.hasWork) this.#rest()
     }, IDLE_MS)
     this.#idle.unref()
   }

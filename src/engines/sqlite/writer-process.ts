@@ -2,6 +2,7 @@
  * The writer process of an embedded catalog: `node writer-process.ts <database> <socket>`. Tells its parent 'ready' when
  * commits are taken. Ends on SIGTERM, and when its parent goes away; what had arrived is settled first.
  */
+import { inspect } from 'node:util'
 import { WriterServer } from './server.ts'
 
 const [file, socket] = process.argv.slice(2)
@@ -10,13 +11,27 @@ if (file === undefined || socket === undefined) {
   process.exit(2)
 }
 
+// What escapes ends this process in order to a line of the log; its parent starts another, after pauses that grow.
+process.on('uncaughtException', (failure) => {
+  tell('error', 'The catalog writer met an error that nobody expected, and ends.', failure)
+  process.exit(1)
+})
+
 let server: WriterServer
 try {
-  server = new WriterServer(file)
+  server = new WriterServer(file, (message, cause) => tell(cause === undefined ? 'info' : 'error', message, cause))
   await server.listen(socket)
 } catch (failure) {
   process.stderr.write(`${failure instanceof Error ? failure.message : String(failure)}\n`)
   process.exit(1)
+}
+
+/** A line of the log, as the other processes write them. */
+function tell(level: 'info' | 'error', message: string, cause?: unknown): void {
+  const causes =
+    cause === undefined ? {} : { cause: cause instanceof Error ? (cause.stack ?? cause.message) : inspect(cause) }
+  const line = { time: new Date().toISOString(), level, part: 'catalog writer', message, ...causes }
+  process.stderr.write(`${JSON.stringify(line)}\n`)
 }
 
 let ending = false

@@ -5,13 +5,19 @@
  * write of a commit, so a batch is first applied without savepoints, which are the dearer way. Only when a commit is
  * refused after it wrote something, or fails for a reason nobody expected, the whole batch is rolled back and applied
  * again carefully: each commit inside a savepoint of its own. When COMMIT itself fails, nothing of the batch was done.
+ *
+ * No failure of the disk ends the writer. When the disk is full it gives up its reserve, and takes only commits that
+ * free space or are needed for that; the others are refused `no-space`, until the reserve is there again.
  */
+import { statSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { CatalogUnavailable, CommitRefused } from '../../ports/catalog.ts'
 import type { Change, Outcome } from '../../ports/catalog.ts'
 import { applyTo } from './apply.ts'
 import type { Apply } from './apply.ts'
 import { Ledger } from './ledger.ts'
+import { isDiskFull, needsSpace } from './no-space.ts'
+import type { Reserve } from './reserve.ts'
 import { openForWriting } from './schema.ts'
 import { sweeper } from './sweep.ts'
 
@@ -21,20 +27,45 @@ export type Settled = readonly Outcome[] | Error
 /** Pages in the write-ahead log that are copied back at the next quiet moment, and those that do not wait for one. */
 const CHECKPOINT_PAGES = 1000
 const CHECKPOINT_PAGES_MAX = 8000
+const CHECKPOINT_PAGES_FULL = 100
+/** Pages that the database may have to grow by when the log is copied back: the reserve has room for them, half used. */
+const GROWTH_PAGES_MAX = 1000
 /** Rows of closed volumes that go with each batch. */
 const SWEPT_ROWS = 200
 
+/** Told what nobody asked for and went wrong, and that it is well again. */
+export type Report = (message: string, cause?: unknown) => void
+
+export interface WriterOptions {
+  readonly report?: Report
+  /** Without it the writer takes what it can while the disk is full. */
+  readonly reserve?: Reserve
+}
+
 export class Writer {
   readonly #db: DatabaseSync
+  readonly #report: Report
+  readonly #reserve: Reserve | undefined
+  #isFull = false
+  /** Why the last transaction could not be written. */
+  #failing: Error | undefined
+  /** What was reported of the care of the log last, so that it is reported once. */
+  #careFailed = ''
+  #pagesCopied: number
   readonly #ledger: Ledger
   readonly #apply: Apply
   readonly #sweep: (limit: number) => number
   readonly #begin: StatementSync
   readonly #commit: StatementSync
   readonly #pagesInLog: StatementSync
+  readonly #pages: StatementSync
   #transactions = 0
 
-  constructor(file: string) {
+  constructor(file: string, { report = () => undefined, reserve }: WriterOptions = {}) {
+    this.#report = report
+    this.#reserve = reserve
+    // A reserve that was given up, and cannot be made again, says that the disk was full and is.
+    this.#isFull = reserve !== undefined && isThere(file) && reserve.isOutOfReach
     this.#db = openForWriting(file)
     this.#ledger = new Ledger(this.#db)
     this.#apply = applyTo(this.#db, this.#ledger)
@@ -42,6 +73,12 @@ export class Writer {
     this.#begin = this.#db.prepare('BEGIN IMMEDIATE')
     this.#commit = this.#db.prepare('COMMIT')
     this.#pagesInLog = this.#db.prepare('PRAGMA wal_checkpoint(NOOP)')
+    this.#pages = this.#db.prepare('PRAGMA page_count')
+    this.#pagesCopied = this.#pageCount()
+  }
+
+  #pageCount(): number {
+    return Number(this.#pages.get()?.['page_count'] ?? 0)
   }
 
   /** The connection, for reading what only it sees: a catalog in memory. */
@@ -54,17 +91,48 @@ export class Writer {
     return this.#transactions
   }
 
-  /** Settles a batch, in order. What it returns is durable. Never throws for a commit's sake. */
+  /**
+   * Settles a batch, in order. What it returns is durable. Never throws for a commit's sake. A commit of no changes asks
+   * whether commits can be made.
+   */
   settle(batch: readonly (readonly Change[])[]): Settled[] {
     try {
-      return this.#inTransaction(() => batch.map((changes) => this.#applyPlainly(changes)))
+      if (this.#isFull) return this.#settleFull(batch)
+      const settled = this.#inTransaction(() => batch.map((changes) => this.#applyPlainly(changes)))
+      if (batch.some(({ length }) => length > 0)) this.#failing = undefined
+      return settled
     } catch {
       try {
         return this.#inTransaction(() => batch.map((changes) => this.#applyCarefully(changes)))
       } catch (failure) {
-        return batch.map(() => new CatalogUnavailable(`The catalog could not be written: ${messageOf(failure)}`))
+        return isDiskFull(failure) ? this.#settleFull(batch, failure) : this.#settleNone(batch, failure)
       }
     }
+  }
+
+  /** With what the reserve gives. Each commit in a transaction of its own, as some may fit where not all do. */
+  #settleFull(batch: readonly (readonly Change[])[], cause?: unknown): Settled[] {
+    if (cause !== undefined) this.#becomeFull(cause)
+    return batch.map((changes) => {
+      if (changes.length === 0 || changes.some(needsSpace)) return new CommitRefused('no-space', 0)
+      try {
+        return this.#inTransaction(() => [this.#applyCarefully(changes)])[0] ?? new CommitRefused('no-space', 0)
+      } catch (failure) {
+        if (isDiskFull(failure)) return new CommitRefused('no-space', 0)
+        return this.#settleNone([changes], failure)[0] ?? new CommitRefused('no-space', 0)
+      }
+    })
+  }
+
+  #settleNone(batch: readonly (readonly Change[])[], failure: unknown): Settled[] {
+    this.#failing = new CatalogUnavailable(`The catalog could not be written: ${messageOf(failure)}`)
+    return batch.map(() => this.#failing as Error)
+  }
+
+  #becomeFull(cause: unknown): void {
+    if (!this.#isFull) this.#report('The disk of the catalog is full. Commits that need space are refused.', cause)
+    this.#isFull = true
+    this.#reserve?.release()
   }
 
   #inTransaction(apply: () => Settled[]): Settled[] {
@@ -86,6 +154,7 @@ export class Writer {
 
   /** Throws what the careful way has to deal with. */
   #applyPlainly(changes: readonly Change[]): Settled {
+    if (changes.length === 0 && this.#failing !== undefined) return this.#failing
     const { writes } = this.#ledger
     try {
       return this.#apply(changes)
@@ -108,19 +177,55 @@ export class Writer {
       // Without the transaction the neighbours are lost as well: the whole batch fails.
       if (!this.#db.isTransaction) throw failure
       this.#db.exec('ROLLBACK TO one_commit; RELEASE one_commit')
+      if (isDiskFull(failure)) throw failure
       return failure instanceof Error ? failure : new Error(messageOf(failure))
     }
   }
 
   /**
-   * Copies the log back into the database when enough has gathered. To be called after the answers were sent, because it
-   * takes some milliseconds; `idle` when nothing is waiting.
+   * Copies the log back into the database when enough has gathered, and sees to the reserve. To be called after the answers
+   * were sent, because it takes some milliseconds; `idle` when nothing is waiting. Never throws: what fails is tried again.
    */
   tidy(idle: boolean): void {
+    try {
+      if (this.#isCopyDue(idle)) this.#copyLog()
+      // Under load, too: a cluster whose clients try again and again is never idle.
+      this.#keepReserve()
+      if (idle) this.#sweepAlone()
+      if (this.#careFailed !== '') this.#report('The log of the catalog is copied back again.')
+      this.#careFailed = ''
+    } catch (failure) {
+      const message = messageOf(failure)
+      if (message !== this.#careFailed) this.#report('The log of the catalog could not be copied back.', failure)
+      this.#careFailed = message
+    }
+  }
+
+  #isCopyDue(idle: boolean): boolean {
     const pages = this.#pagesToCopy()
-    if (pages >= CHECKPOINT_PAGES_MAX || (idle && pages >= CHECKPOINT_PAGES))
+    if (pages === 0) return false
+    // What is copied back makes room in the log, which cannot grow on a full disk.
+    if (this.#isFull && pages >= CHECKPOINT_PAGES_FULL) return true
+    if (pages >= CHECKPOINT_PAGES_MAX || (idle && pages >= CHECKPOINT_PAGES)) return true
+    return this.#pageCount() - this.#pagesCopied >= GROWTH_PAGES_MAX
+  }
+
+  /** On a full disk the database grows by what the reserve gives. */
+  #copyLog(): void {
+    try {
       this.#db.exec('PRAGMA wal_checkpoint(PASSIVE)')
-    if (idle) this.#sweepAlone()
+    } catch (failure) {
+      if (!isDiskFull(failure)) throw failure
+      this.#becomeFull(failure)
+      this.#db.exec('PRAGMA wal_checkpoint(PASSIVE)')
+    }
+    this.#pagesCopied = this.#pageCount()
+  }
+
+  #keepReserve(): void {
+    if (this.#reserve?.restore(performance.now()) === false || !this.#isFull) return
+    this.#isFull = false
+    this.#report('The disk of the catalog has space again.')
   }
 
   #pagesToCopy(): number {
@@ -128,13 +233,21 @@ export class Writer {
     return Number(row?.['log'] ?? 0) - Number(row?.['checkpointed'] ?? 0)
   }
 
-  /** True while rows of closed volumes remain. */
-  get hasRubbish(): boolean {
-    return this.#db.prepare('SELECT 1 FROM volumes WHERE uuid IS NULL LIMIT 1').get() !== undefined
+  /** True while there is something to come back for: rows of closed volumes, a reserve to be made. */
+  get hasWork(): boolean {
+    return this.#isFull || this.#careFailed !== '' || this.#reserve?.isHeld === false || this.#hasRubbish()
+  }
+
+  #hasRubbish(): boolean {
+    try {
+      return this.#db.prepare('SELECT 1 FROM volumes WHERE uuid IS NULL LIMIT 1').get() !== undefined
+    } catch {
+      return true
+    }
   }
 
   #sweepAlone(): void {
-    if (!this.hasRubbish) return
+    if (!this.#hasRubbish()) return
     try {
       this.#inTransaction(() => [])
     } catch {
@@ -149,6 +262,10 @@ export class Writer {
       this.#db.close()
     }
   }
+}
+
+function isThere(file: string): boolean {
+  return (statSync(file, { throwIfNoEntry: false })?.size ?? 0) > 0
 }
 
 function messageOf(failure: unknown): string {

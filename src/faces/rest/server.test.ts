@@ -33,7 +33,7 @@ before(async () => {
       host: '127.0.0.1',
       port: 0,
       browserFolder: dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')),
-      isReady: () => true,
+      isReady: () => Promise.resolve(true),
       waits,
       connections,
     },

@@ -25,7 +25,7 @@ export interface ManagementOptions {
   readonly port: number
   /** The folder of the API browser's files. */
   readonly browserFolder: string
-  readonly isReady: () => boolean
+  readonly isReady: () => Promise<boolean>
   /** Shorter waits, for tests. */
   readonly waits?: Partial<HttpWaits>
   /** Fewer connections, for tests. */
@@ -149,8 +149,10 @@ export async function serveManagement(face: RestFace, options: ManagementOptions
   server.all('/api/*', { onRequest }, serve)
 
   server.get('/livez', (_request, reply) => reply.code(200).send({ status: 'live' }))
-  server.get('/readyz', (_request, reply) =>
-    options.isReady() ? reply.code(200).send({ status: 'ready' }) : reply.code(503).send({ status: 'not ready' }),
+  server.get('/readyz', async (_request, reply) =>
+    (await options.isReady())
+      ? reply.code(200).send({ status: 'ready' })
+      : reply.code(503).send({ status: 'not ready' }),
   )
   await documentation(server, face.actions.cluster, options.browserFolder)
 

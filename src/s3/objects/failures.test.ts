@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import type { S3ServiceException } from '@aws-sdk/client-s3'
-import { CatalogUnavailable } from '../../ports/catalog.ts'
+import { CatalogUnavailable, CommitRefused } from '../../ports/catalog.ts'
 import type { Catalog } from '../../ports/catalog.ts'
 import { VolumesFailure } from '../../ports/volumes.ts'
 import { send, startTestPlane, volume } from '../test-plane.ts'
@@ -54,10 +54,18 @@ test('an unforeseen failure is InternalError, and tells the client nothing of it
   assert.ok(t.logged.some(({ level }) => level === 'error'))
 })
 
-test('an aggregate without space is QuotaExceeded', async () => {
+test('an aggregate without space is InsufficientStorage: no limit of the client, and no reason to come again', async () => {
   next = new VolumesFailure('no-space', 'disk')
   const { status, text } = await send(t, 'PUT', `/${Bucket}/a`, { body: 'x' })
-  assert.deepEqual([status, /<Code>(.*)<\/Code>/.exec(text)?.[1]], [403, 'QuotaExceeded'])
+  assert.deepEqual([status, /<Code>(.*)<\/Code>/.exec(text)?.[1]], [507, 'InsufficientStorage'])
+})
+
+test('a catalog whose disk is full is InsufficientStorage, and the blob of the write goes', async () => {
+  const blobs = (await t.blobs()).length
+  next = new CommitRefused('no-space', 0)
+  const { status, text } = await send(t, 'PUT', `/${Bucket}/a`, { body: 'x' })
+  assert.deepEqual([status, /<Code>(.*)<\/Code>/.exec(text)?.[1]], [507, 'InsufficientStorage'])
+  assert.equal((await t.blobs()).length, blobs)
 })
 
 test('an aggregate that is read-only is ServiceUnavailable, and the client may come again', async () => {

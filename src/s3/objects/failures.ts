@@ -22,7 +22,7 @@ export function explainFailure(failure: unknown): S3Error {
   }
   if (failure instanceof VolumesFailure) {
     if (failure.reason === 'no-space') {
-      return s3Error('QuotaExceeded', { cause: failure, message: 'The aggregate has no space left.' })
+      return s3Error('InsufficientStorage', { cause: failure })
     }
     if (failure.reason === 'away') {
       return s3Error('ServiceUnavailable', {
@@ -48,6 +48,8 @@ function explainRefusal(refused: CommitRefused): S3Error {
   switch (refused.reason) {
     case 'full':
       return full(refused.scope, refused)
+    case 'no-space':
+      return s3Error('InsufficientStorage', options)
     case 'condition':
       return s3Error('PreconditionFailed', options)
     case 'absent':
