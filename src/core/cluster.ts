@@ -81,7 +81,7 @@ export class Cluster {
   readonly leaveTree: LeaveTree
   readonly machine: Machine
   readonly managementAddress: string | undefined
-  readonly locks = new Locks()
+  readonly locks: Locks
   readonly faults: Faults
   readonly jobOrders: JobOrders
   readonly metrics: Metrics
@@ -91,18 +91,17 @@ export class Cluster {
   readonly #volumesOf: (aggregate: Row) => Volumes
   readonly #mirror: Mirror
   readonly #startedMs: number
+  readonly #parts: ClusterParts
 
-  constructor(parts: ClusterParts) {
-    this.catalog = parts.catalog
+  /** With `seenFrom`, it is the same cluster as that, but for its commits: see `through`. */
+  constructor(parts: ClusterParts, seenFrom?: { readonly cluster: Cluster; readonly commit: Catalog['commit'] }) {
+    const same = seenFrom?.cluster
+    this.#parts = parts
+    this.catalog = seenFrom === undefined ? parts.catalog : withCommit(parts.catalog, seenFrom.commit)
     this.system = parts.system
     this.release = parts.release
-    this.behaviours = new Map(
-      [...parts.behaviours].map(([type, behaviour]) => [
-        type,
-        { ...behaviour, resource: resourceAt(behaviour.resource, parts.release) },
-      ]),
-    )
-    this.registry = registry([...this.behaviours.values()].map(({ resource }) => resource))
+    this.behaviours = same?.behaviours ?? behavioursAt(parts)
+    this.registry = same?.registry ?? registry([...this.behaviours.values()].map(({ resource }) => resource))
     this.log = parts.log
     this.secrets = parts.secrets
     this.certificates = parts.certificates ?? noCertificates
@@ -110,13 +109,26 @@ export class Cluster {
     this.leaveTree = parts.leaveTree ?? (() => Promise.resolve(false))
     this.machine = parts.machine ?? NO_MACHINE
     this.managementAddress = parts.managementAddress
-    this.#startedMs = parts.system.clock.elapsed()
-    this.metrics = new Metrics(parts.catalog)
-    this.faults = new Faults(parts.system)
-    this.jobOrders = new JobOrders(parts.catalog)
-    this.volumeSums = new VolumeSums(parts.catalog, parts.system)
+    this.#startedMs = same === undefined ? parts.system.clock.elapsed() : same.#startedMs
+    this.locks = same?.locks ?? new Locks()
+    this.metrics = same?.metrics ?? new Metrics(parts.catalog)
+    this.faults = same?.faults ?? new Faults(parts.system)
+    this.jobOrders = same?.jobOrders ?? new JobOrders(parts.catalog)
+    this.volumeSums = same?.volumeSums ?? new VolumeSums(parts.catalog, parts.system)
     this.#volumesOf = parts.volumesOf
-    this.#mirror = new Mirror(parts.catalog, parts.system, (type) => this.#rowOrder(type))
+    this.#mirror =
+      same === undefined ? new Mirror(parts.catalog, parts.system, (type) => this.#rowOrder(type)) : same.#mirror
+    if (same !== undefined) this.applySeed = same.applySeed
+  }
+
+  /** This cluster with all its state, for somebody whose commits go through the function given. */
+  through(commit: Catalog['commit']): Cluster {
+    return new Cluster(this.#parts, { cluster: this, commit })
+  }
+
+  /** Commits what only makes way for the commit of a verb, and is not yet what was asked for. It goes through nothing. */
+  async prepare(changes: readonly Change[]): Promise<void> {
+    await this.#parts.catalog.commit(changes)
   }
 
   now(): number {
@@ -254,6 +266,23 @@ export class Cluster {
         )
     }
   }
+}
+
+function behavioursAt({ behaviours, release }: ClusterParts): ReadonlyMap<string, Behaviour> {
+  return new Map(
+    [...behaviours].map(([type, behaviour]) => [
+      type,
+      { ...behaviour, resource: resourceAt(behaviour.resource, release) },
+    ]),
+  )
+}
+
+function withCommit(catalog: Catalog, commit: Catalog['commit']): Catalog {
+  return new Proxy(catalog, {
+    get(target, name: keyof Catalog) {
+      return name === 'commit' ? commit : target[name].bind(target)
+    },
+  })
 }
 
 const NO_MACHINE: Machine = {

@@ -57,13 +57,17 @@ export class Faults {
     return rows.filter(({ type }) => type === 'full_aggregate').map((row) => textAt(row, 'aggregate.uuid'))
   }
 
+  /** Fails where there are as many others as there may be. */
+  insistOnRoom(uuid: string): void {
+    if (this.#faults.has(uuid) || this.#faults.size < FAULTS_MAX) return
+    throw failures.invalid(undefined, `The cluster has ${FAULTS_MAX} faults, which is the limit. Delete some first.`)
+  }
+
   /** Adds one, or puts it in the place of that with the same uuid; its counts begin anew. */
   async put(row: Row): Promise<void> {
     const before = this.#full()
     const uuid = textAt(row, 'uuid')
-    if (!this.#faults.has(uuid) && this.#faults.size >= FAULTS_MAX) {
-      throw failures.invalid(undefined, `The cluster has ${FAULTS_MAX} faults, which is the limit. Delete some first.`)
-    }
+    this.insistOnRoom(uuid)
     this.#faults.set(uuid, {
       row,
       path: pattern(textAt(row, 'path')),

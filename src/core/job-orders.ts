@@ -91,15 +91,15 @@ export class JobOrders {
   }
 
   /** Asks something of a job. It survives a crash when this returns. */
-  async ask(job: string, action: JobAction): Promise<void> {
+  async ask({ catalog }: { readonly catalog: Catalog }, job: string, action: JobAction): Promise<void> {
     const order = this.#active.get(job)
     if (order === undefined) throw refused(codes.ended, 'The job has ended.')
     const wish = wishOf(order, action)
     if (wish === order.wish) return
+    await catalog.commit([wish === 'go' ? forgetOrder(job) : orderChange(job, wish)])
     order.set(wish)
-    await this.#catalog.commit([wish === 'go' ? forgetOrder(job) : orderChange(job, wish)])
-    // It may have ended in between.
-    if (!this.#active.has(job)) await this.#catalog.commit([forgetOrder(job)])
+    // It may have ended in between. What cannot be removed now is when jobs are pruned.
+    if (!this.#active.has(job)) await this.#catalog.commit([forgetOrder(job)]).catch(() => undefined)
   }
 
   /** Removes what is left of orders to jobs that are not there any more. */

@@ -4,10 +4,11 @@ import { completeDraft } from '../model/shape.ts'
 import type { Row } from '../model/value.ts'
 import { CommitRefused } from '../ports/catalog.ts'
 import { auditEntry } from './audit.ts'
+import { AuditedCommit } from './audited-commit.ts'
 import type { Behaviour, VerbName } from './behaviour.ts'
 import { Bulk } from './bulk.ts'
 import type { Cluster } from './cluster.ts'
-import type { Jobs } from './jobs.ts'
+import { describe, type Jobs } from './jobs.ts'
 import { type LockOptions, REQUESTS_WAITING_MAX } from './locks.ts'
 import { resolveReferences } from './references.ts'
 import { seed } from './seed/apply.ts'
@@ -49,12 +50,10 @@ export class Actions {
     cluster.applySeed = (file) => seed(this, file)
   }
 
+  /** What is not done by a job is in the audit trail with the commit that does it; what is refused, when it is refused. */
   async perform(behaviour: Behaviour, name: VerbName, call: Call): Promise<Performed> {
     try {
-      const performed = await this.#perform(behaviour, name, call)
-      // That of a job is written when it ends.
-      if (performed.job === undefined) await this.audit(call.caller, call.description, 'success', performed.key)
-      return performed
+      return await this.#perform(behaviour, name, call)
     } catch (failure) {
       const message = failure instanceof Failure ? failure.message : 'internal error'
       await this.audit(call.caller, call.description, 'error', message)
@@ -62,9 +61,18 @@ export class Actions {
     }
   }
 
-  /** Who did what, when, from where, and what became of it. */
+  /**
+   * Notes who did what, when, from where, and what became of it, where nothing was changed. The answer does not hang on
+   * it: what cannot be written is in the log.
+   */
   async audit(caller: Caller, input: string, state: 'success' | 'error', message: string): Promise<void> {
-    await this.cluster.catalog.commit([auditEntry(this.cluster, caller, input, state, message)])
+    try {
+      await this.cluster.catalog.commit([auditEntry(this.cluster, caller, input, state, message)])
+    } catch (failure) {
+      const { user, from } = caller
+      const details = { user, from, input, state, message, cause: describe(failure) }
+      this.cluster.log.warn('An entry of the audit trail could not be written.', details)
+    }
   }
 
   async #perform(behaviour: Behaviour, name: VerbName, call: Call): Promise<Performed> {
@@ -79,7 +87,10 @@ export class Actions {
   async #run(behaviour: Behaviour, name: VerbName, verb: Verb, call: Call): Promise<Performed> {
     const plan = await verb.plan(this.cluster, call)
     const performed = { key: plan.key, draft: call.draft, reveal: plan.reveal ?? {}, wasDone: plan.isDone ?? false }
-    if (plan.isDone === true) return performed
+    if (plan.isDone === true) {
+      await this.audit(call.caller, call.description, 'success', plan.key)
+      return performed
+    }
     const isJob = verb.isJob === true || plan.isLong === true
     const uuid = this.cluster.system.random.uuid()
     await call.planned?.(plan, isJob ? uuid : undefined)
@@ -89,7 +100,7 @@ export class Actions {
       const job = await this.jobs.submit({ behaviour, verb: verbName, plan, description, caller, uuid, isAdmitted })
       return { ...performed, job }
     }
-    await this.cluster.locks.with(plan.locks ?? [], () => this.#inline(verb, plan), admission(call))
+    await this.cluster.locks.with(plan.locks ?? [], () => this.#inline(verb, plan, call), admission(call))
     return performed
   }
 
@@ -104,18 +115,20 @@ export class Actions {
     return resolveReferences(this.cluster, resource, complete, call.row)
   }
 
-  async #inline(verb: Verb, plan: Plan): Promise<void> {
+  async #inline(verb: Verb, plan: Plan, { caller, description }: Call): Promise<void> {
+    const entry = () => auditEntry(this.cluster, caller, description, 'success', plan.key)
+    const audited = new AuditedCommit(this.cluster, entry)
     const work: Work = {
       key: plan.key,
       input: plan.input,
       memo: {},
       stopping: new AbortController().signal,
       progress: () => Promise.resolve(),
-      commit: (changes) => this.cluster.catalog.commit(changes),
+      commit: (changes) => audited.cluster.catalog.commit(changes),
     }
     for (const step of verb.steps) {
       try {
-        await step.run(this.cluster, work)
+        await step.run(audited.cluster, work)
       } catch (failure) {
         if (failure instanceof Failure) throw failure
         if (failure instanceof CommitRefused && failure.reason === 'read-only') throw failures.readOnly()
@@ -123,6 +136,7 @@ export class Actions {
         throw failure
       }
     }
+    if (!audited.isDone) await this.audit(caller, description, 'success', plan.key)
   }
 }
 

@@ -211,7 +211,9 @@ export async function startTestPlane(
     },
     async deleteBucket({ bucket }) {
       try {
-        await closeBucket(catalog, bucket, [{ do: 'remove-record', type: 'protocols/s3/buckets', key: bucket }])
+        await closeBucket({ catalog, prepare: (changes) => catalog.commit(changes) }, bucket, [
+          { do: 'remove-record', type: 'protocols/s3/buckets', key: bucket },
+        ])
         return 'done'
       } catch (failure) {
         if (failure instanceof CommitRefused && failure.reason === 'not-empty') return 'not-empty'

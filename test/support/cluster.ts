@@ -1,5 +1,6 @@
 /** A whole cluster in this process, without a socket: catalog in memory, volumes in memory, a clock that can be set. */
 import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
+import { SECOND_COMMIT } from '../../src/core/audited-commit.ts'
 import type { Behaviour } from '../../src/core/behaviour.ts'
 import { Cluster, type Log, type Secrets } from '../../src/core/cluster.ts'
 import { Jobs, type JobHooks } from '../../src/core/jobs.ts'
@@ -113,6 +114,8 @@ export class TestCluster {
   async close(): Promise<void> {
     await this.jobs.drain(5000)
     await this.cluster.catalog.close()
+    const defect = this.logged.find(({ message }) => message === SECOND_COMMIT)
+    if (defect !== undefined) throw new Error(`${SECOND_COMMIT} ${JSON.stringify(defect.details)}`)
   }
 }
 

@@ -45,7 +45,7 @@ export const jobs = define(
       },
       step: {
         name: 'ask',
-        run: (cluster, { key, input }) => cluster.jobOrders.ask(key, textAt(input, 'action') as JobAction),
+        run: (cluster, { key, input }) => cluster.jobOrders.ask(cluster, key, textAt(input, 'action') as JobAction),
       },
     }),
     derive: [

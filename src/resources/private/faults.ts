@@ -98,9 +98,10 @@ export const faults = define(
       },
       step: {
         name: 'begin',
-        async run(cluster, { input }) {
-          await cluster.faults.put(input)
+        async run(cluster, { key, input }) {
+          cluster.faults.insistOnRoom(key)
           await tell(cluster, 'cluster.fault.begun', input)
+          await cluster.faults.put(input)
         },
       },
     }),
@@ -112,8 +113,8 @@ export const faults = define(
       step: {
         name: 'begin anew',
         async run(cluster, { input }) {
-          await cluster.faults.put(input)
           await tell(cluster, 'cluster.fault.begun', input)
+          await cluster.faults.put(input)
         },
       },
     }),
@@ -122,15 +123,15 @@ export const faults = define(
       step: {
         name: 'end',
         async run(cluster, { key, input }) {
-          await cluster.faults.remove(key)
           await tell(cluster, 'cluster.fault.ended', input)
+          await cluster.faults.remove(key)
         },
       },
     }),
   },
 )
 
-/** The audit trail has the call; the log of events has what it means. */
+/** The audit trail has the call; the log of events has what it means. What cannot be told is not done. */
 async function tell(cluster: Cluster, name: 'cluster.fault.begun' | 'cluster.fault.ended', fault: Row): Promise<void> {
   const { uuid = '', type = '', method = '', path = '' } = fault
   cluster.log.warn(name === 'cluster.fault.begun' ? 'A fault was begun.' : 'A fault was ended.', {

@@ -8,7 +8,14 @@ const abortsPerCommit = 100
  * at Amazon: few programs that empty a bucket know of them. The last of them go in that commit too, so whoever puts an
  * object meanwhile keeps the bucket. Refused `not-empty` where there are rows.
  */
-export async function closeBucket(catalog: Catalog, bucket: string, along: readonly Change[]): Promise<void> {
+export async function closeBucket(
+  {
+    catalog,
+    prepare,
+  }: { readonly catalog: Catalog; readonly prepare: (changes: readonly Change[]) => Promise<unknown> },
+  bucket: string,
+  along: readonly Change[],
+): Promise<void> {
   for (;;) {
     const uploads = await catalog.uploads(bucket, undefined, abortsPerCommit)
     const aborts = uploads.map(({ upload }): Change => ({ do: 'abort-upload', bucket, upload }))
@@ -18,6 +25,6 @@ export async function closeBucket(catalog: Catalog, bucket: string, along: reado
       await catalog.commit([...aborts, { do: 'close-bucket', bucket }, ...along])
       return
     }
-    await catalog.commit(aborts)
+    await prepare(aborts)
   }
 }

@@ -6,7 +6,7 @@ import { completeDraft } from '../../../model/shape.ts'
 import { textAt } from '../../../model/value.ts'
 import type { Fields } from '../../../ports/catalog.ts'
 import { BUCKET_BYTES_DEFAULT } from './bucket-fields.ts'
-import { bucketCodes, createBucket } from './bucket-verbs.ts'
+import { bucketCodes, createBucket, modifyBucketOfClient } from './bucket-verbs.ts'
 import { BUCKETS } from './types.ts'
 
 export type BucketOutcome = 'done' | 'exists' | 'too-many' | 'no-room' | 'missing' | 'not-empty' | 'refused'
@@ -19,7 +19,7 @@ interface From {
 export function bucketActions(actions: Actions) {
   const { cluster } = actions
   // In a data volume of the server: a client waits for no job.
-  const behaviour = { ...cluster.behaviour(BUCKETS), create: createBucket }
+  const behaviour = { ...cluster.behaviour(BUCKETS), create: createBucket, modify: modifyBucketOfClient }
   return {
     /** The bucket lands in the data volume with most room. */
     createBucket(of: {
@@ -66,21 +66,16 @@ export function bucketActions(actions: Actions) {
       const row = await cluster.find(BUCKETS, of.bucket)
       if (row === undefined) return 'missing'
       if (row['versioning_state'] === of.state) return 'done'
-      // A bucket that was never given versions can be told to suspend them, and does so from the first on.
-      const states =
-        of.state === 'suspended' && row['versioning_state'] !== 'enabled' ? ['enabled', of.state] : [of.state]
-      return outcomeOf(async () => {
-        for (const state of states) {
-          await actions.perform(behaviour, 'modify', {
-            caller: callerOf(of.caller),
-            row,
-            draft: { versioning_state: state },
-            path: {},
-            args: {},
-            description: `S3 PutBucketVersioning ${of.bucket}`,
-          })
-        }
-      })
+      return outcomeOf(() =>
+        actions.perform(behaviour, 'modify', {
+          caller: callerOf(of.caller),
+          row,
+          draft: { versioning_state: of.state },
+          path: {},
+          args: {},
+          description: `S3 PutBucketVersioning ${of.bucket}`,
+        }),
+      )
     },
 
     async deleteBucket(of: { svm: string; bucket: string; caller: From }): Promise<BucketOutcome> {

@@ -1,6 +1,6 @@
 import type { Derivation } from '../../../core/behaviour.ts'
 import { AGGREGATE_IS_FULL, type Cluster } from '../../../core/cluster.ts'
-import { inline, type Plan, uuidOfNew } from '../../../core/verb.ts'
+import { inline, type Plan, uuidOfNew, type Verb } from '../../../core/verb.ts'
 import { Failure, failures } from '../../../model/failure.ts'
 import { printSize } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
@@ -106,28 +106,47 @@ function isStale(failure: unknown): boolean {
   return cause instanceof CommitRefused && cause.reason === 'stale'
 }
 
-export const modifyBucket = inline({
-  plan(_cluster, { row, draft }) {
-    const key = textAt(row, 'uuid')
-    // Clients know the bucket by its name, and policies and snapshots hold it.
-    if (draft['name'] !== undefined && draft['name'] !== row?.['name']) {
-      throw failures.notSettable('name', 'modify')
-    }
-    // Statements that come without the text of a policy are not those of the text any more.
-    const input = 'policy.statements' in draft && !('$policy' in draft) ? { ...draft, $policy: null } : { ...draft }
-    return Promise.resolve({ key, input, locks: [`bucket:${key}`] })
-  },
-  step: {
-    name: 'write record',
-    run: (cluster, { key, input }) => changeBucket(cluster, key, () => input),
-  },
-})
+export const modifyBucket = modifyBucketBy()
+
+/**
+ * The same for clients of the object store, who may suspend versions that the bucket was never given: it is then as after
+ * giving and suspending them.
+ */
+export const modifyBucketOfClient = modifyBucketBy({ suspendsAtOnce: true })
+
+interface BucketChange {
+  readonly suspendsAtOnce?: boolean
+}
+
+function modifyBucketBy(how: BucketChange = {}): Verb {
+  return inline({
+    plan(_cluster, { row, draft }) {
+      const key = textAt(row, 'uuid')
+      // Clients know the bucket by its name, and policies and snapshots hold it.
+      if (draft['name'] !== undefined && draft['name'] !== row?.['name']) {
+        throw failures.notSettable('name', 'modify')
+      }
+      // Statements that come without the text of a policy are not those of the text any more.
+      const input = 'policy.statements' in draft && !('$policy' in draft) ? { ...draft, $policy: null } : { ...draft }
+      return Promise.resolve({ key, input, locks: [`bucket:${key}`] })
+    },
+    step: {
+      name: 'write record',
+      run: (cluster, { key, input }) => changeBucket(cluster, key, () => input, how),
+    },
+  })
+}
 
 /** Changes the record of a bucket by what `draft` makes of it. It is asked again where others changed the bucket meanwhile. */
-export async function changeBucket(cluster: Cluster, key: string, draft: (bucket: Row) => Row): Promise<void> {
+export async function changeBucket(
+  cluster: Cluster,
+  key: string,
+  draft: (bucket: Row) => Row,
+  how: BucketChange = {},
+): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
-      await changeOnce(cluster, key, draft)
+      await changeOnce(cluster, key, draft, how)
       return
     } catch (failure) {
       // Object store clients change buckets too, in other processes.
@@ -136,7 +155,12 @@ export async function changeBucket(cluster: Cluster, key: string, draft: (bucket
   }
 }
 
-async function changeOnce(cluster: Cluster, key: string, draft: (bucket: Row) => Row): Promise<void> {
+async function changeOnce(
+  cluster: Cluster,
+  key: string,
+  draft: (bucket: Row) => Row,
+  how: BucketChange,
+): Promise<void> {
   const record = await cluster.catalog.record(BUCKETS, key)
   if (record === undefined) throw failures.notFound('bucket', 'uuid')
   const before = record.body as Row
@@ -152,7 +176,7 @@ async function changeOnce(cluster: Cluster, key: string, draft: (bucket: Row) =>
         ? []
         : [{ do: 'limit-bucket', bucket: key, limitBytes: Number(after['size']) } as const]),
       ...(await followSize(cluster, before, after)),
-      ...versioningChanges(key, before, after),
+      ...versioningChanges(key, before, after, how),
       cluster.put(BUCKETS, after, { expect: record.revision }),
     ])
   } catch (failure) {
@@ -174,7 +198,8 @@ export const removeBucket = inline({
     name: 'remove record',
     async run(cluster, { key }) {
       try {
-        await closeBucket(cluster.catalog, key, [
+        const prepare = (changes: readonly Change[]) => cluster.prepare(changes)
+        await closeBucket({ catalog: cluster.catalog, prepare }, key, [
           { do: 'remove-record', type: BUCKETS, key },
           { do: 'remove-record', type: NOTES, key },
         ])
@@ -188,12 +213,23 @@ export const removeBucket = inline({
 })
 
 /** The index follows the record in the same commit. */
-function versioningChanges(bucket: string, before: Row | undefined, after: Row): Change[] {
+function versioningChanges(
+  bucket: string,
+  before: Row | undefined,
+  after: Row,
+  { suspendsAtOnce = false }: BucketChange = {},
+): Change[] {
   const state = textAt(after, 'versioning_state')
   const known = textAt(before, 'versioning_state') || 'disabled'
   if (state === known || state === '') return []
   if (state === 'enabled' || (state === 'suspended' && known === 'enabled')) {
     return [{ do: 'version-bucket', bucket, state }]
+  }
+  if (state === 'suspended' && suspendsAtOnce) {
+    return [
+      { do: 'version-bucket', bucket, state: 'enabled' },
+      { do: 'version-bucket', bucket, state },
+    ]
   }
   throw failures.invalid('versioning_state', `Versioning that is ${known} cannot become ${state}.`, 92406014)
 }
