@@ -209,6 +209,7 @@ export class Cluster {
         ...(typeof name === 'string' && resource.nameWithin !== false ? { [`${type}:name`]: `${within}/${name}` } : {}),
         ...options.unique,
       },
+      ...(resource.isInSnapshots ? { isInSnapshots: true } : {}),
       ...(options.expect === undefined ? {} : { expect: options.expect }),
     }
   }

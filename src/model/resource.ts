@@ -90,6 +90,8 @@ export interface ResourceDeclaration {
   readonly isShared?: boolean
   /** Its records are what clients stored, or of a moment, and no configuration: exports leave them out. */
   readonly isContent?: boolean
+  /** Its parent is a volume, whose snapshots show its records as they were. */
+  readonly isInSnapshots?: boolean
   /** The method that makes one. */
   readonly createMethod?: 'POST' | 'PUT'
   /** The order of a collection that is asked for in none. Without it, by name and key. */
@@ -114,6 +116,7 @@ export interface Resource {
   readonly nameWithin: string | false | undefined
   readonly isShared: boolean
   readonly isContent: boolean
+  readonly isInSnapshots: boolean
   readonly createMethod: 'POST' | 'PUT'
   readonly order: readonly Order[]
   readonly isSingleton: boolean
@@ -153,6 +156,7 @@ export function resource(declared: ResourceDeclaration): Resource {
     nameWithin: declared.nameWithin,
     isShared: declared.isShared ?? false,
     isContent: declared.isContent ?? false,
+    isInSnapshots: declared.isInSnapshots ?? false,
     createMethod: declared.createMethod ?? 'POST',
     order: declared.order ?? [],
     isSingleton: declared.key.length === 0,

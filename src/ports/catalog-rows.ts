@@ -19,6 +19,9 @@ export interface StoredRecord {
   readonly body: Fields
 }
 
+/** A record as a snapshot shows it. */
+export type KeptRecord = Pick<StoredRecord, 'key' | 'body'>
+
 export interface RecordChange {
   readonly revision: number
   readonly type: string
@@ -347,4 +350,28 @@ export interface LogEntry {
 export interface SampleBlock {
   readonly row: string
   readonly body: Uint8Array
+}
+
+/**
+ * What must hold for the current object of a key. `etag` without quotes; '*' is any object. A key whose current row is a
+ * delete marker has no object.
+ */
+export interface WriteCondition {
+  /** One of these must be the current ETag. Refused `absent` when there is no object, else `condition`. */
+  readonly ifMatch?: readonly string[]
+  /** None of these may be the current ETag. Refused `condition`. */
+  readonly ifNoneMatch?: readonly string[]
+}
+
+/** What must hold for the object to be deleted: the current one, or that of the version named. */
+export interface DeleteCondition extends WriteCondition {
+  /** Refused `absent` when there is no object, `condition` when its size is another. */
+  readonly ifSizeBytes?: number
+  /** The same of the time it was modified, to the second: clients see no more of it in headers. */
+  readonly ifModifiedMs?: number
+  /**
+   * Of a version that is named, be it an object or a marker: refused `absent` when it is not there, `condition` when it
+   * is the current one of its key, be it since a newer one went.
+   */
+  readonly ifNoncurrent?: boolean
 }

@@ -246,17 +246,37 @@ export function proveVersions(catalog: () => Catalog): void {
       assert.equal((await page(catalog(), 'w2', { delimiter: '/', limit: 2 })).next, undefined)
     })
 
-    void it('very many markers in a row end a page, which says where it goes on, also within a prefix', async () => {
+    void it('very many markers in a row cost a page nothing; at a snapshot they end it, and it says where it goes on', async () => {
       await open('w3')
       const keys = Array.from({ length: 2500 }, (_, i) => `d/${String(i).padStart(4, '0')}`)
       await commit(...keys.map((key) => mark('w3', key, 'v1')), version('d/9', 'v2', 'w3'), version('e', 'v3', 'w3'))
-      const folded = await page(catalog(), 'w3', { delimiter: '/' })
+      const whole = await page(catalog(), 'w3', { delimiter: '/' })
+      assert.deepEqual([whole.objects.length, whole.prefixes.map(text), whole.next], [1, ['d/'], undefined])
+      const epoch = await takeSnapshot(catalog(), 'w3-v', 's')
+      const folded = await page(catalog(), 'w3', { delimiter: '/', epoch })
       assert.deepEqual([folded.objects, folded.prefixes, folded.within], [[], [], true])
       assert.ok(folded.next !== undefined && text(folded.next).startsWith('d/'))
-      assert.deepEqual(await listed(catalog(), 'w3', { delimiter: '/' }), ['d/…', 'e=w3:v3'].toReversed())
-      assert.deepEqual(await listed(catalog(), 'w3', { delimiter: '/', limit: 1 }), ['d/…', 'e=w3:v3'])
-      assert.deepEqual(await listed(catalog(), 'w3'), ['d/9=w3:v2', 'e=w3:v3'])
-      assert.deepEqual((await page(catalog(), 'w3', { prefix: 'd/' })).within, undefined)
+      assert.deepEqual(await listed(catalog(), 'w3', { delimiter: '/', epoch }), ['d/…', 'e=w3:v3'].toReversed())
+      for (const at of [{}, { epoch }]) {
+        assert.deepEqual(await listed(catalog(), 'w3', { delimiter: '/', limit: 1, ...at }), ['d/…', 'e=w3:v3'])
+        assert.deepEqual(await listed(catalog(), 'w3', at), ['d/9=w3:v2', 'e=w3:v3'])
+        assert.deepEqual((await page(catalog(), 'w3', { prefix: 'd/', ...at })).within, undefined)
+      }
+    })
+
+    void it('a bucket that gets versions when it holds objects, loses them to markers and gets some back shows what it has', async () => {
+      await openBucket(catalog(), 'w4')
+      const keys = Array.from({ length: 60 }, (_, i) => `k${String(i).padStart(2, '0')}`)
+      await commit(...keys.map((key) => put('w4', key, draft('w4:null'))))
+      await commit({ do: 'version-bucket', bucket: 'w4', state: 'enabled' })
+      await commit(...keys.slice(5, 55).map((key) => mark('w4', key, 'v1')))
+      const shown = async () => (await listed(catalog(), 'w4')).map((entry) => entry.slice(0, 3))
+      assert.deepEqual(await shown(), [...keys.slice(0, 5), ...keys.slice(55)])
+      await commit(drop('w4', 'k30', 'v1'), version('k40', 'v2', 'w4'), mark('w4', 'k58', 'v2'))
+      await commit({ do: 'version-bucket', bucket: 'w4', state: 'suspended' })
+      await commit(put('w4', 'k20', draft('w4:again')), mark('w4', 'k59', 'v3'))
+      const left = [...keys.slice(0, 5), 'k20', 'k30', 'k40', 'k55', 'k56', 'k57']
+      assert.deepEqual(await shown(), left)
     })
   })
 }

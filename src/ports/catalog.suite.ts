@@ -4,6 +4,7 @@ import type { Catalog } from './catalog.ts'
 import type { OpenedCatalog } from './catalog-fixtures.suite.ts'
 import { proveClones } from './catalog-clones.suite.ts'
 import { proveAgainstModel } from './catalog-model.suite.ts'
+import { proveKeptRecords } from './catalog-kept-records.suite.ts'
 import { proveMoves } from './catalog-moves.suite.ts'
 import { proveObjects } from './catalog-objects.suite.ts'
 import { provePages } from './catalog-pages.suite.ts'
@@ -37,6 +38,7 @@ export function proveCatalog(name: string, open: () => Promise<OpenedCatalog>, {
       return current
     }
     proveRecords(catalog, reopen)
+    proveKeptRecords(catalog, runs)
     proveObjects(catalog)
     proveSnapshots(catalog)
     proveClones(catalog)

@@ -4,7 +4,9 @@ import type {
   BlobRef,
   BucketCounters,
   ChangedVolume,
+  DeleteCondition,
   Fields,
+  KeptRecord,
   ListPage,
   ListQuery,
   LogEntry,
@@ -30,6 +32,7 @@ import type {
   VersionsPage,
   VersionsQuery,
   VolumeCounters,
+  WriteCondition,
 } from './catalog-rows.ts'
 
 export type * from './catalog-rows.ts'
@@ -73,6 +76,17 @@ export interface Catalog {
     type: string,
     within?: { readonly parent: string } | { readonly after: string; readonly limit: number },
   ): Promise<StoredRecord[]>
+
+  /**
+   * Records of a type under a volume, as one of its snapshots shows them: those that were put with `isInSnapshots`. At most
+   * so many after a key, in the order of keys. Nothing where there is no such snapshot.
+   */
+  recordsAt(
+    type: string,
+    of: { readonly volume: string; readonly snapshot: string },
+    after: string,
+    limit: number,
+  ): Promise<readonly KeptRecord[]>
 
   /** The key of the record that holds a unique value in a scope, such as scope `svm.name`, value `svm1`. */
   holder(scope: string, value: string): Promise<{ readonly type: string; readonly key: string } | undefined>
@@ -204,30 +218,6 @@ export interface Catalog {
 }
 
 /**
- * What must hold for the current object of a key. `etag` without quotes; '*' is any object. A key whose current row is a
- * delete marker has no object.
- */
-export interface WriteCondition {
-  /** One of these must be the current ETag. Refused `absent` when there is no object, else `condition`. */
-  readonly ifMatch?: readonly string[]
-  /** None of these may be the current ETag. Refused `condition`. */
-  readonly ifNoneMatch?: readonly string[]
-}
-
-/** What must hold for the object to be deleted: the current one, or that of the version named. */
-export interface DeleteCondition extends WriteCondition {
-  /** Refused `absent` when there is no object, `condition` when its size is another. */
-  readonly ifSizeBytes?: number
-  /** The same of the time it was modified, to the second: clients see no more of it in headers. */
-  readonly ifModifiedMs?: number
-  /**
-   * Of a version that is named, be it an object or a marker: refused `absent` when it is not there, `condition` when it
-   * is the current one of its key, be it since a newer one went.
-   */
-  readonly ifNoncurrent?: boolean
-}
-
-/**
  * One change within a commit. Uuids name volumes, buckets and snapshots.
  *
  * Refusals are named with each change; every change may also be refused `missing` when the volume, bucket or upload it
@@ -238,6 +228,7 @@ export type Change =
    * Writes a record. `expect: 'absent'`: refused `exists` when the key is there. A number: refused `stale` when the
    * revision is another. `unique` claims values for this record (and frees those it claimed before): refused `taken`
    * with the scope when another record holds one. Without `parent` or `unique` those stay as they were.
+   * `isInSnapshots`: its parent is a volume, and snapshots of that show the record as it was when they were taken.
    */
   | {
       readonly do: 'put-record'
@@ -246,6 +237,7 @@ export type Change =
       readonly parent?: string
       readonly body: Fields
       readonly unique?: Readonly<Record<string, string>>
+      readonly isInSnapshots?: boolean
       readonly expect?: 'absent' | number
     }
   /** Removes a record and frees its unique values. Removing what is not there is fine, unless a revision is expected. */

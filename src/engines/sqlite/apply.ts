@@ -5,6 +5,7 @@ import { amendments } from './amendments.ts'
 import { blobChanges } from './blobs.ts'
 import { cloneChanges } from './clone-changes.ts'
 import type { Ledger } from './ledger.ts'
+import { listedKeys } from './listed-keys.ts'
 import { logChanges } from './log-changes.ts'
 import { moveChanges } from './move-changes.ts'
 import { objectChanges } from './object-changes.ts'
@@ -25,14 +26,15 @@ export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
   const records = recordChanges(db, ledger)
   const blobs = blobChanges(db, ledger)
   const quotas = quotaChanges(db, ledger)
-  const objects = objectChanges(db, ledger, blobs, quotas)
+  const listed = listedKeys(db, ledger)
+  const objects = objectChanges(db, ledger, blobs, quotas, listed)
   const amend = amendments(db, ledger, blobs, objects)
   const uploads = uploadChanges(db, ledger, blobs, objects, quotas)
-  const volumes = volumeChanges(db, ledger, quotas)
+  const volumes = volumeChanges(db, ledger, quotas, listed)
   const snapshots = snapshotChanges(db, ledger, blobs)
-  const restores = restoreChanges(db, ledger, blobs, quotas)
-  const ranges = rangeRestoreChanges(db, ledger, blobs, objects, quotas)
-  const cloneRows = cloneChanges(db, ledger, blobs, quotas)
+  const restores = restoreChanges(db, ledger, { blobs, quotas, listed })
+  const ranges = rangeRestoreChanges(db, ledger, { blobs, objects, quotas, listed })
+  const cloneRows = cloneChanges(db, ledger, { blobs, quotas, listed })
   const moves = moveChanges(db, ledger)
   const logs = logChanges(db, ledger)
   const samples = sampleChanges(ledger)

@@ -6,6 +6,7 @@ import type {
   Catalog,
   Change,
   ChangedVolume,
+  KeptRecord,
   ListPage,
   ListQuery,
   LogEntry,
@@ -103,6 +104,15 @@ export class SqliteCatalog implements Catalog {
     return within !== undefined && 'after' in within
       ? this.#read.recordsAfter(type, within.after, within.limit)
       : this.#read.records(type, within?.parent)
+  }
+
+  async recordsAt(
+    type: string,
+    of: { readonly volume: string; readonly snapshot: string },
+    after: string,
+    limit: number,
+  ): Promise<readonly KeptRecord[]> {
+    return this.#read.recordsAt(type, of, after, limit)
   }
 
   async holder(scope: string, value: string): Promise<{ readonly type: string; readonly key: string } | undefined> {

@@ -9,6 +9,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Change, Outcome } from '../../ports/catalog.ts'
 import type { BlobChanges } from './blobs.ts'
 import type { Ledger } from './ledger.ts'
+import type { ListedKeys } from './listed-keys.ts'
 import { ownedBy } from './quotas.ts'
 import type { QuotaChanges } from './quotas.ts'
 import { refuse } from './refusal.ts'
@@ -51,7 +52,11 @@ const COPIES = COPIED_COLUMNS.split(/,\s*/)
   )
   .join(', ')
 
-export function cloneChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChanges, quotas: QuotaChanges) {
+export function cloneChanges(
+  db: DatabaseSync,
+  ledger: Ledger,
+  { blobs, quotas, listed }: { blobs: BlobChanges; quotas: QuotaChanges; listed: ListedKeys },
+) {
   const source = query<{ id: number; volume: number; tree: string }>(
     db,
     'SELECT b.id, v.id AS volume, v.tree FROM buckets b JOIN volumes v ON v.id = b.volume WHERE b.uuid = ?',
@@ -90,6 +95,7 @@ export function cloneChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChange
       const { epoch: born } = bucket.volume
       const isNew = dead === null ? copyLive(bucket.id, born, from.id, key, seq) : copyDead(bucket.id, born, dead)
       if (isNew === 0) return
+      if (bucket.versioning !== 'off') listed.settle(bucket.id, key)
       blobs.inherit(bucket.volume, from.volume, readBlobs(names))
       quotas.move(bucket.volume, [{ holder: ownedBy(owner), bytes: marker === 1 ? 0 : size, files: 1 - marker }])
     }

@@ -11,8 +11,9 @@
  * it, and rows of the history that died after it. Of several rows of a key the newest that is seen counts.
  *
  * A key whose newest row is a delete marker is stepped over before it is folded, so a common prefix shows when the walk
- * meets a key in it that has an object. Where very many markers stand in a row, the page ends, and says where; when that
- * is within a common prefix, it says so too, because a page after a key otherwise begins behind the key's prefix.
+ * meets a key in it that has an object. Over markers in a row the walk jumps to the next key that has an object, which a list
+ * tells (listed-keys.ts). Where there is no such list, as at a snapshot, and very many markers stand in a row, the page ends,
+ * and says where; when that is within a common prefix, it says so too, because a page after a key otherwise begins behind the key's prefix.
  *
  * A page of common prefixes is a thousand seeks, and a walk at a snapshot may have to pass over very many rows that it
  * does not see, such as all that was written since. Then it pauses for other work. That takes nothing from it: each key
@@ -32,6 +33,10 @@ export const PAGE_ITEMS_MAX = 1000
 export const SKIPPED_KEYS_MAX = 1000
 /** Rows passed over in one go, in some two milliseconds; a jump counts as several. */
 export const PATIENCE_ROWS = 1500
+/** So many keys with delete markers in a row are stepped over one by one, which is quicker than a jump over them. */
+const JUMP_KEYS = 8
+/** A jump costs about as much as so many rows. */
+const JUMP_ROWS = 5
 /** The first batch where what follows the first row may be passed over: the rest of a prefix, or other versions. */
 const UNSURE_BATCH_ROWS = 16
 
@@ -43,7 +48,8 @@ export interface PageWalk<Page> {
 export function listKeys(view: View, query: ListQuery, patienceRows = PATIENCE_ROWS): PageWalk<ListPage> {
   const patience = { left: patienceRows }
   const first = view.hasVersions ? UNSURE_BATCH_ROWS : firstBatch(query)
-  const page = new KeysPage(query, view.walk(query.prefix, patience, first), patience)
+  const { nextListed } = view
+  const page = new KeysPage(query, view.walk(query.prefix, patience, first), { patience, nextListed })
   return {
     go() {
       patience.left = patienceRows
@@ -62,6 +68,7 @@ class KeysPage {
   readonly #itemsMax: number
   readonly #rows: MergedWalk<ListedColumns>
   readonly #patience: Patience
+  readonly #nextListed: View['nextListed']
   readonly #objects: ListedRow[] = []
   readonly #prefixes: Uint8Array[] = []
   #from: Position | undefined
@@ -71,17 +78,20 @@ class KeysPage {
   #within = false
   #passed: Uint8Array | undefined
   #skipped = 0
+  /** Keys skipped since the last one that was taken, or since the last jump. */
+  #inARow = 0
 
   constructor(
     { prefix, delimiter, after, within, limit }: ListQuery,
     rows: MergedWalk<ListedColumns>,
-    patience: Patience,
+    { patience, nextListed }: { patience: Patience; nextListed: View['nextListed'] },
   ) {
     this.#prefix = prefix
     this.#delimiter = delimiter
     this.#itemsMax = Math.min(limit, PAGE_ITEMS_MAX)
     this.#rows = rows
     this.#patience = patience
+    this.#nextListed = nextListed
     this.#from = firstPosition(prefix, within === true ? new Uint8Array() : delimiter, after)
   }
 
@@ -111,14 +121,24 @@ class KeysPage {
 
   #skip({ key }: Place): void {
     this.#skipped++
-    this.#passKey(key)
+    if (++this.#inARow < JUMP_KEYS || this.#nextListed === undefined) this.#passKey(key)
+    else this.#jump(this.#nextListed(key))
     // A full page goes on behind what it shows, and finds again that there is nothing: clients know what they saw.
     if (this.#isFull()) return
     this.#last = key
     this.#within = foldedPrefix(key, this.#prefix.length, this.#delimiter) !== undefined
   }
 
+  /** To the next key that has an object, however many markers stand before it. */
+  #jump(next: Uint8Array | undefined): void {
+    this.#inARow = 0
+    this.#passed = undefined
+    this.#patience.left -= JUMP_ROWS
+    this.#rows.seek(next === undefined ? undefined : keyStart(next))
+  }
+
   #take({ key }: Place): void {
+    this.#inARow = 0
     const common = foldedPrefix(key, this.#prefix.length, this.#delimiter)
     this.#within = false
     if (common === undefined) {

@@ -16,6 +16,7 @@ import { chargedBytes } from '../../ports/charged.ts'
 import type { BlobChanges } from './blobs.ts'
 import { versionFinder } from './find-version.ts'
 import type { BucketSums, Ledger, VolumeSums } from './ledger.ts'
+import type { ListedKeys } from './listed-keys.ts'
 import { KEY_BYTES_MAX } from './prefixes.ts'
 import { ownedBy, ownerOf } from './quotas.ts'
 import type { Move, QuotaChanges } from './quotas.ts'
@@ -58,7 +59,13 @@ export interface Place {
 const MARKER = { sizeBytes: 0, etag: '', blobs: [], parts: null } as const
 const NO_CHECKSUM = { algorithm: '', type: 'FULL_OBJECT', value: '' } as const
 
-export function objectChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChanges, quotas: QuotaChanges) {
+export function objectChanges(
+  db: DatabaseSync,
+  ledger: Ledger,
+  blobs: BlobChanges,
+  quotas: QuotaChanges,
+  listed: ListedKeys,
+) {
   const newest = query<KeptRow>(
     db,
     `SELECT ${KEPT_COLUMNS} FROM objects WHERE bucket = ? AND key = ? ORDER BY seq DESC LIMIT 1`,
@@ -141,6 +148,7 @@ export function objectChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChang
       writeBlobs(object.blobs),
       objectBody(object),
     )
+    listed.change(bucket, key, isObject(current), marker === 0)
     count(bucket, {
       bytes: object.sizeBytes - (replaced?.size ?? 0),
       rows: replaced === undefined ? 1 : 0,
@@ -193,7 +201,9 @@ export function objectChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChang
     if (row === undefined) return { found: false }
     let objects = 0
     if (isCurrent) {
-      objects = Number(older.get(bucket.id, key, row.seq)?.marker === 0) - Number(isObject(row))
+      const isShown = older.get(bucket.id, key, row.seq)?.marker === 0
+      objects = Number(isShown) - Number(isObject(row))
+      listed.change(bucket, key, isObject(row), isShown)
     }
     retire(bucket, key, row)
     quotas.move(bucket.volume, gone(row))

@@ -17,6 +17,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Change, Outcome } from '../../ports/catalog.ts'
 import type { BlobChanges } from './blobs.ts'
 import type { BucketSums, Ledger } from './ledger.ts'
+import type { ListedKeys } from './listed-keys.ts'
 import { checkBucketLimit, checkKey } from './object-changes.ts'
 import type { ObjectChanges } from './object-changes.ts'
 import { boundsOf } from './prefixes.ts'
@@ -84,10 +85,9 @@ const READING = { first: 64, max: 1001 } as const
 export function rangeRestoreChanges(
   db: DatabaseSync,
   ledger: Ledger,
-  blobs: BlobChanges,
-  objects: ObjectChanges,
-  quotas: QuotaChanges,
+  parts: { blobs: BlobChanges; objects: ObjectChanges; quotas: QuotaChanges; listed: ListedKeys },
 ) {
+  const { blobs, objects, quotas, listed } = parts
   const epochOf = query<{ epoch: number }>(
     db,
     'SELECT epoch FROM snapshots WHERE volume = ? AND uuid = ? AND bucket IN (0, ?)',
@@ -209,17 +209,23 @@ export function rangeRestoreChanges(
       const row = found(liveRow.get(bucket.id, key, seq))
       objects.retire(bucket, key, { seq, born, blobs: row.blobs })
       move(bucket, row, -1)
+      settle(bucket, key)
     })
   }
 
   function copyDead(bucket: BucketSums, restore: Restore, patience: Patience): Restore {
     const rows = over(restore, patience, { ...dead, seen: isThenIn(restore), load: (row: DeadPlace) => row })
-    return walkOn(restore, rows, patience, 'done', ({ id }) => {
+    return walkOn(restore, rows, patience, 'done', ({ id, key }) => {
       const row = found(deadRow.get(id))
       blobs.acquire(bucket.volume, readBlobs(row.blobs))
       move(bucket, row, 1)
       copy(bucket.volume.epoch, id)
+      settle(bucket, key)
     })
+  }
+
+  function settle({ id, versioning }: BucketSums, key: Uint8Array): void {
+    if (versioning !== 'off') listed.settle(id, key)
   }
 
   /** Readers of several turns begin again. */

@@ -6,6 +6,7 @@ import type {
   BucketCounters,
   ChangedVolume,
   Fields,
+  KeptRecord,
   ListQuery,
   LogEntry,
   ObjectRow,
@@ -68,6 +69,16 @@ export function reader(db: DatabaseSync) {
     db,
     `${RECORD} INDEXED BY records_by_parent WHERE type = ? AND parent = ? ORDER BY key`,
   )
+  const seenAt = query<{ key: string; body: string }>(
+    db,
+    `WITH at (volume, uuid, epoch) AS (
+       SELECT v.id, v.uuid, s.epoch FROM volumes v JOIN snapshots s ON s.volume = v.id WHERE v.uuid = ?2 AND s.uuid = ?3)
+     SELECT key, body FROM at JOIN records r ON r.type = ?1 AND r.parent = at.uuid AND r.born <= at.epoch AND r.key > ?4
+     UNION ALL
+     SELECT key, body FROM at JOIN record_history h ON h.volume = at.volume AND h.type = ?1 AND h.key > ?4
+       AND h.born <= at.epoch AND h.died > at.epoch
+     ORDER BY key LIMIT ?5`,
+  )
   const holder = query<{ type: string; key: string }>(db, 'SELECT type, key FROM uniques WHERE scope = ? AND value = ?')
   const state = query<{ revision: number }>(db, 'SELECT revision FROM state')
   const changes = query<RecordChange>(
@@ -95,7 +106,7 @@ export function reader(db: DatabaseSync) {
   const bucketsNamed = query<BucketCounters & { uuid: string }>(db, `${BUCKET} AND b.uuid IN ${NAMED}`)
   const bucketId = query<FoundBucket>(
     db,
-    `SELECT b.id, b.versioning, v.restoring, v.moves, r.epoch, r.start, r.until
+    `SELECT b.id, b.versioning, b.listed, v.restoring, v.moves, r.epoch, r.start, r.until
        FROM buckets b JOIN volumes v ON v.id = b.volume
          LEFT JOIN restores r ON r.bucket = b.id AND r.phase <> '${LOOKING}' WHERE b.uuid = ?`,
   )
@@ -196,7 +207,10 @@ export function reader(db: DatabaseSync) {
         const found = bucketId.get(uuid)
         if (found === undefined || (began !== undefined && began.id !== found.id)) return 'missing'
         if (began?.moves !== found.moves) {
-          const shown = view(found.id, shownAt(found, at), found.versioning !== 'off')
+          const shown = view(found.id, shownAt(found, at), {
+            hasVersions: found.versioning !== 'off',
+            isListed: found.listed === 1,
+          })
           began = { id: found.id, moves: found.moves, walk: start(shown) }
         }
         return began.walk.go()
@@ -240,6 +254,17 @@ export function reader(db: DatabaseSync) {
     async recordsAfter(type: string, after: string, limit: number): Promise<StoredRecord[]> {
       await nextPage()
       return afterKey.all(type, after, limit).map(storedRecord)
+    },
+
+    recordsAt(
+      type: string,
+      { volume: of, snapshot }: { readonly volume: string; readonly snapshot: string },
+      after: string,
+      limit: number,
+    ): KeptRecord[] {
+      return seenAt
+        .all(type, of, snapshot, after, limit)
+        .map(({ key, body }) => ({ key, body: JSON.parse(body) as Fields }))
     },
 
     holder(scope: string, value: string): { type: string; key: string } | undefined {
@@ -424,6 +449,7 @@ export type Reader = ReturnType<typeof reader>
 interface FoundBucket {
   readonly id: number
   readonly versioning: Versioning
+  readonly listed: number
   readonly restoring: number
   readonly moves: number
   /** Of the range that is being taken back, if there is one. */

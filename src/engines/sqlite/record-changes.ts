@@ -9,15 +9,25 @@ type Of<Name extends Change['do']> = Extract<Change, { do: Name }>
 /** Revisions that the change feed reaches back. */
 export const FEED_REVISIONS = 10_000
 
+interface Before {
+  readonly revision: number
+  readonly parent: string
+  /** The epoch of its volume when it was written; null when snapshots do not show it. */
+  readonly born: number | null
+}
+
 export function recordChanges(db: DatabaseSync, ledger: Ledger) {
-  const find = query<{ revision: number; parent: string }>(
-    db,
-    'SELECT revision, parent FROM records WHERE type = ? AND key = ?',
-  )
+  const find = query<Before>(db, 'SELECT revision, parent, born FROM records WHERE type = ? AND key = ?')
   const child = query<{ key: string }>(db, 'SELECT key FROM records WHERE type = ? AND parent = ? LIMIT 1')
   const holder = query<{ type: string; key: string }>(db, 'SELECT type, key FROM uniques WHERE scope = ? AND value = ?')
-  const insert = ledger.write('INSERT INTO records (type, key, parent, revision, body) VALUES (?, ?, ?, ?, ?)')
-  const update = ledger.write('UPDATE records SET parent = ?, revision = ?, body = ? WHERE type = ? AND key = ?')
+  const insert = ledger.write('INSERT INTO records (type, key, parent, revision, body, born) VALUES (?, ?, ?, ?, ?, ?)')
+  const update = ledger.write(
+    'UPDATE records SET parent = ?, revision = ?, body = ?, born = ? WHERE type = ? AND key = ?',
+  )
+  const copyToHistory = ledger.write(
+    `INSERT INTO record_history (volume, type, key, born, died, body)
+       SELECT ?, type, key, born, ?, body FROM records WHERE type = ? AND key = ?`,
+  )
   const remove = ledger.write('DELETE FROM records WHERE type = ? AND key = ?')
   const claim = ledger.write('INSERT INTO uniques (scope, value, type, key) VALUES (?, ?, ?, ?)')
   const freeAll = ledger.write('DELETE FROM uniques WHERE type = ? AND key = ?')
@@ -29,6 +39,13 @@ export function recordChanges(db: DatabaseSync, ledger: Ledger) {
     feed(revision, type, key)
     if (revision > FEED_REVISIONS) trim(revision - FEED_REVISIONS)
     return revision
+  }
+
+  /** Keeps a record as it is for the snapshots of its volume that see it, if there are any. */
+  function bury(type: string, key: string, { parent, born }: Before): void {
+    const volume = born === null ? undefined : ledger.findVolume(parent)
+    if (volume === undefined || born === null || born > volume.lastSnapshotEpoch) return
+    copyToHistory(volume.id, volume.epoch, type, key)
   }
 
   return {
@@ -46,9 +63,12 @@ export function recordChanges(db: DatabaseSync, ledger: Ledger) {
         if (before !== undefined) freeAll(type, key)
         for (const [scope, value] of Object.entries(unique)) claim(scope, value, type, key)
       }
+      if (before !== undefined) bury(type, key, before)
+      const parent = change.parent ?? before?.parent ?? ''
+      const born = change.isInSnapshots === true ? (ledger.findVolume(parent)?.epoch ?? null) : null
       const revision = noteChange(type, key)
-      if (before === undefined) insert(type, key, change.parent ?? '', revision, body)
-      else update(change.parent ?? before.parent, revision, body, type, key)
+      if (before === undefined) insert(type, key, parent, revision, body, born)
+      else update(parent, revision, body, born, type, key)
       return { revision }
     },
 
@@ -56,6 +76,7 @@ export function recordChanges(db: DatabaseSync, ledger: Ledger) {
       const before = find.get(type, key)
       if (expect !== undefined && before?.revision !== expect) refuse('stale')
       if (before === undefined) return { found: false }
+      bury(type, key, before)
       remove(type, key)
       freeAll(type, key)
       noteChange(type, key)

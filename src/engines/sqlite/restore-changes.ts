@@ -12,6 +12,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Change, Outcome } from '../../ports/catalog.ts'
 import type { BlobChanges } from './blobs.ts'
 import type { Ledger, VolumeSums } from './ledger.ts'
+import type { ListedKeys } from './listed-keys.ts'
 import { ownedBy } from './quotas.ts'
 import type { QuotaChanges } from './quotas.ts'
 import { refuse } from './refusal.ts'
@@ -35,6 +36,10 @@ interface LiveRow extends CountedRow {
 
 interface DeadRow extends CountedRow {
   readonly id: number
+  readonly bucket: number
+  readonly key: Uint8Array
+  /** 1: the bucket has versions. */
+  readonly isVersioned: number
   readonly blobs: string
 }
 
@@ -46,10 +51,15 @@ interface Position {
   readonly seq: number
 }
 
+const IS_VERSIONED = "versioning <> 'off' AS isVersioned"
 /** To look at a row costs so much less than to remove one. */
 const LOOKED = 10
 
-export function restoreChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChanges, quotas: QuotaChanges) {
+export function restoreChanges(
+  db: DatabaseSync,
+  ledger: Ledger,
+  { blobs, quotas, listed }: { blobs: BlobChanges; quotas: QuotaChanges; listed: ListedKeys },
+) {
   const find = query<{ epoch: number }>(db, 'SELECT epoch FROM snapshots WHERE volume = ? AND uuid = ? AND bucket = 0')
   const newer = query<{ epoch: number; bucket: number }>(
     db,
@@ -58,10 +68,11 @@ export function restoreChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChan
   const amid = query<{ bucket: number }>(db, 'SELECT bucket FROM restores WHERE volume = ? LIMIT 1')
   const removeSnapshots = ledger.write('DELETE FROM snapshots WHERE volume = ? AND epoch > ?')
   const removeSums = ledger.write('DELETE FROM snapshot_buckets WHERE volume = ? AND epoch > ?')
+  const removeRecords = ledger.write('DELETE FROM record_history WHERE volume = ? AND born > ?')
   const noteDropped = ledger.write('INSERT INTO dropped_epochs (volume, epoch, bucket) VALUES (?, ?, ?)')
-  const nextBucket = query<{ id: number }>(
+  const nextBucket = query<{ id: number; isVersioned: number }>(
     db,
-    'SELECT id FROM buckets WHERE volume = ? AND closed = 0 AND id >= ? ORDER BY id LIMIT 1',
+    `SELECT id, ${IS_VERSIONED} FROM buckets WHERE volume = ? AND closed = 0 AND id >= ? ORDER BY id LIMIT 1`,
   )
   const live = query<LiveRow>(
     db,
@@ -71,7 +82,7 @@ export function restoreChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChan
   const removeLive = ledger.write('DELETE FROM objects WHERE bucket = ? AND key = ? AND seq = ?')
   const dead = query<DeadRow>(
     db,
-    `SELECT h.id, h.blobs, h.size, h.marker, ${OWNER} AS owner FROM object_history h JOIN buckets b ON b.id = h.bucket AND b.closed = 0
+    `SELECT h.id, h.bucket, h.key, ${IS_VERSIONED}, h.blobs, h.size, h.marker, ${OWNER} AS owner FROM object_history h JOIN buckets b ON b.id = h.bucket AND b.closed = 0
        WHERE h.volume = ?1 AND h.died > ?2 AND h.born <= ?2 LIMIT ?3`,
   )
   const revive = ledger.write(
@@ -96,8 +107,9 @@ export function restoreChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChan
    * position, or nothing when all buckets were walked.
    */
   function removeYounger(volume: VolumeSums, from: Position, limit: number): Position | undefined {
-    const bucket = nextBucket.get(volume.id, from.bucket)?.id
-    if (bucket === undefined) return undefined
+    const found = nextBucket.get(volume.id, from.bucket)
+    if (found === undefined) return undefined
+    const bucket = found.id
     const start = bucket === from.bucket ? from : { bucket, key: '', seq: Number.MAX_SAFE_INTEGER }
     const rows = live.all(bucket, Buffer.from(start.key, 'hex'), start.seq, limit * LOOKED)
     let removed = 0
@@ -105,6 +117,7 @@ export function restoreChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChan
       if (row.born > volume.restoring) {
         blobs.release(volume, readBlobs(row.blobs), 'live')
         removeLive(bucket, row.key, row.seq)
+        if (found.isVersioned === 1) listed.settle(bucket, row.key)
         move(volume, row, -1)
         if (++removed === limit) return { bucket, key: Buffer.from(row.key).toString('hex'), seq: row.seq }
       }
@@ -126,6 +139,7 @@ export function restoreChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChan
       for (const row of newer.all(volume.id, epoch)) noteDropped(volume.id, row.epoch, row.bucket)
       removeSnapshots(volume.id, epoch)
       removeSums(volume.id, epoch)
+      removeRecords(volume.id, epoch)
       ledger.changeVolume(volume, { restoring: epoch, lastSnapshotEpoch: epoch })
       // Buckets have lost newer snapshots of their own: they are read again.
       ledger.flush()
@@ -146,6 +160,7 @@ export function restoreChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobChan
       for (const row of rows) {
         blobs.revive(volume, readBlobs(row.blobs))
         revive(row.id)
+        if (row.isVersioned === 1) listed.settle(row.bucket, row.key)
         move(volume, row, 1)
         removeDead(row.id)
       }

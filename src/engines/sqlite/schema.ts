@@ -9,6 +9,8 @@
  *   long row overflows to. That is why the checksum's algorithm has a column and is not in the JSON of `body`.
  * - `objects_by_version` has only rows written since the bucket has versions, so a bucket without pays nothing for it.
  *   The row of a key from before is the oldest of the key, and is found by that.
+ * - `listed_keys` has the keys of buckets with versions that show an object, so a listing jumps over those that delete
+ *   markers hide. To overwrite an object changes nothing in it, and buckets without versions have none.
  * - `object_history` holds rows that died while a snapshot saw them. Its index (volume, died, born) lets `reclaim` seek
  *   to exactly the rows that nothing sees any more; (bucket, key, …) serves reads at a snapshot.
  * - `blobs` counts references. `refs` are all rows, `live` those that are not history; so the bytes that only snapshots
@@ -23,8 +25,9 @@
  */
 import { DatabaseSync } from 'node:sqlite'
 import { OWNER } from './rows.ts'
+import { ADD_KEPT, LISTED_KEYS, RECORD_HISTORY } from './schema-kept.ts'
 
-export const SCHEMA_VERSION = 6
+export const SCHEMA_VERSION = 7
 
 const APPLICATION_ID = 0x484f4c44 // 'HOLD'
 const PAGE_BYTES = 8192
@@ -223,6 +226,7 @@ CREATE TABLE records (
   parent TEXT NOT NULL,
   revision INTEGER NOT NULL,
   body TEXT NOT NULL,
+  born INTEGER, -- the epoch of its volume when it was written; null: snapshots do not show it
   PRIMARY KEY (type, key)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX records_by_parent ON records (type, parent);
@@ -276,7 +280,9 @@ CREATE TABLE buckets (
   objects INTEGER NOT NULL DEFAULT 0, -- keys whose current row is no delete marker
   versions INTEGER NOT NULL DEFAULT 0, -- all other rows
   versioning TEXT NOT NULL DEFAULT 'off',
-  closed INTEGER NOT NULL DEFAULT 0 -- 1: only snapshots still show it
+  closed INTEGER NOT NULL DEFAULT 0, -- 1: only snapshots still show it
+  listed INTEGER NOT NULL DEFAULT 0, -- 1: it has versions, and listed_keys has all of its keys that show an object
+  listed_to BLOB -- while it has only some of them: the last key that was looked at
 ) STRICT;
 CREATE INDEX buckets_by_volume ON buckets (volume);
 
@@ -419,12 +425,13 @@ CREATE TABLE counters (
   value REAL NOT NULL,
   PRIMARY KEY (tbl, row, name)
 ) STRICT, WITHOUT ROWID;
-${SUMS}${SAMPLES}${QUOTAS}${RESTORES}${BLOB_GROUPS}`
+${SUMS}${SAMPLES}${QUOTAS}${RESTORES}${BLOB_GROUPS}${LISTED_KEYS}${RECORD_HISTORY}`
 
 /** What leads from a version to the next. */
 const STEPS: Readonly<Record<number, string>> = {
   4: SAMPLES,
   5: `${SNAPSHOTS_OF_BUCKETS}${RESTORES}${ADD_TREES}${ADD_STORED}${ADD_SUMS}${QUOTAS}${QUOTAS_COUNTED}${ARRIVALS}`,
+  6: ADD_KEPT,
 }
 
 /** Opens the catalog for its one writer, and makes the tables when they are not there. */

@@ -77,6 +77,9 @@ export function snapshotChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobCha
       FROM buckets b`
   const keepSums = ledger.write(`${sumsOf} WHERE volume = ?2 AND closed = 0`)
   const keepSumsOfBucket = ledger.write(`${sumsOf} WHERE id = ?2`)
+  const forgetRecords = ledger.write(
+    'DELETE FROM record_history WHERE volume = ? AND died > ? AND died <= ? AND born > ?',
+  )
   const forgetSums = ledger.write('DELETE FROM snapshot_buckets WHERE volume = ? AND epoch = ?')
   const noteDropped = ledger.write('INSERT INTO dropped_epochs (volume, epoch, bucket) VALUES (?, ?, ?)')
   const oldestDropped = query<Dropped>(
@@ -181,6 +184,11 @@ export function snapshotChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobCha
       remove(volume.id, row.epoch)
       forgetSums(volume.id, row.epoch)
       noteDropped(volume.id, row.epoch, row.bucket)
+      if (row.bucket === 0) {
+        const before = previous.get(volume.id, 0, row.epoch)?.epoch ?? 0
+        const behind = next.get(volume.id, 0, row.epoch)?.epoch ?? volume.epoch
+        forgetRecords(volume.id, row.epoch, behind, before)
+      }
       const lastSnapshotEpoch = newest.get(volume.id, row.bucket)?.epoch ?? 0
       if (row.bucket === 0) ledger.changeVolume(volume, { lastSnapshotEpoch })
       else {

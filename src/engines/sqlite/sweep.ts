@@ -24,6 +24,9 @@ export function sweeper(db: DatabaseSync, ledger: Ledger): (limit: number) => nu
   const removeObjects = db.prepare(
     `DELETE FROM objects WHERE (bucket, key, seq) IN (SELECT bucket, key, seq FROM objects WHERE bucket = ? LIMIT ?)`,
   )
+  const removeListed = db.prepare(
+    'DELETE FROM listed_keys WHERE (bucket, key) IN (SELECT bucket, key FROM listed_keys WHERE bucket = ? LIMIT ?)',
+  )
   const uploadIn = query<{ id: number }>(db, 'SELECT id FROM uploads WHERE bucket = ? LIMIT 1')
   const removeParts = db.prepare(
     'DELETE FROM parts WHERE (upload, number) IN (SELECT upload, number FROM parts WHERE upload = ? LIMIT ?)',
@@ -43,6 +46,10 @@ export function sweeper(db: DatabaseSync, ledger: Ledger): (limit: number) => nu
   const removeGroups = db.prepare(
     'DELETE FROM blob_groups WHERE volume = ?1 AND name IN (SELECT name FROM blob_groups WHERE volume = ?1 LIMIT ?2)',
   )
+  const removeRecords = db.prepare(
+    `DELETE FROM record_history WHERE (volume, type, key, born) IN
+       (SELECT volume, type, key, born FROM record_history WHERE volume = ? LIMIT ?)`,
+  )
   const removeVolume = db.prepare('DELETE FROM volumes WHERE id = ?')
 
   /** Buckets that went with their volume. */
@@ -50,6 +57,7 @@ export function sweeper(db: DatabaseSync, ledger: Ledger): (limit: number) => nu
     let swept = 0
     for (let bucket = bucketIn.get(volume); bucket !== undefined && swept < limit; bucket = bucketIn.get(volume)) {
       swept += Number(removeObjects.run(bucket.id, limit - swept).changes)
+      if (swept < limit) swept += Number(removeListed.run(bucket.id, limit - swept).changes)
       for (let upload = uploadIn.get(bucket.id); upload !== undefined; upload = uploadIn.get(bucket.id)) {
         if (swept >= limit) return swept
         swept += Number(removeParts.run(upload.id, limit - swept).changes)
@@ -79,6 +87,7 @@ export function sweeper(db: DatabaseSync, ledger: Ledger): (limit: number) => nu
       swept += Number(removeHistory.run(volume.id, limit - swept).changes)
       if (swept < limit) swept += sweepBuckets(volume.id, limit - swept)
       if (swept < limit) swept += sweepBlobs(volume, limit - swept)
+      if (swept < limit) swept += Number(removeRecords.run(volume.id, limit - swept).changes)
       if (swept < limit) swept += Number(removeGroups.run(volume.id, limit - swept).changes)
       if (swept < limit) removeVolume.run(volume.id)
     }

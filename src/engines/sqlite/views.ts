@@ -26,6 +26,11 @@ export interface View {
   ofVersion(key: Uint8Array, version: string): ObjectColumns | undefined
   /** When the next newer row of the key was modified. */
   newerModified(key: Uint8Array, seq: number): number | undefined
+  /**
+   * The first key after this one that shows an object, or nothing when there is none. Absent where that is not known
+   * without walking there.
+   */
+  readonly nextListed?: (after: Uint8Array) => Uint8Array | undefined
   /** A walk over all rows with a prefix, reading what listings show. The first batch has so many rows. */
   walk(prefix: Uint8Array, patience: Patience, firstBatch: number): MergedWalk<ListedColumns>
   /** As `walk`, reading whole rows. */
@@ -58,7 +63,18 @@ const shown = (condition: string) => `
   SELECT ${OBJECT_COLUMNS} FROM object_history
     WHERE bucket = ?1 AND key = ?2 AND born <= ?3 AND died > ?3 AND ${condition}`
 
-export function viewer(db: DatabaseSync): (bucket: number, at?: ShownAt, hasVersions?: boolean) => View {
+/** What is known of a bucket beside its number. */
+export interface Viewed {
+  readonly hasVersions?: boolean
+  /** Whether all of its keys that show an object are among the listed ones. */
+  readonly isListed?: boolean
+}
+
+export function viewer(db: DatabaseSync): (bucket: number, at?: ShownAt, viewed?: Viewed) => View {
+  const following = query<{ key: Uint8Array }>(
+    db,
+    'SELECT key FROM listed_keys WHERE bucket = ? AND key > ? ORDER BY key LIMIT 1',
+  )
   const live = `SELECT ${OBJECT_COLUMNS}, born FROM objects o WHERE`
   const newest = query<ObjectColumns>(db, `${live} bucket = ? AND key = ? ORDER BY seq DESC LIMIT 1`)
   const newestAt = query<ObjectColumns>(db, `${shown('TRUE')} ORDER BY seq DESC LIMIT 1`)
@@ -113,8 +129,11 @@ export function viewer(db: DatabaseSync): (bucket: number, at?: ShownAt, hasVers
     }
   }
 
-  return (bucket, at, hasVersions = true) =>
-    at === undefined ? viewNow(bucket, hasVersions) : viewAt(bucket, hasVersions, at)
+  return (bucket, at, { hasVersions = true, isListed = false } = {}) => {
+    if (at !== undefined) return viewAt(bucket, hasVersions, at)
+    const now = viewNow(bucket, hasVersions)
+    return isListed ? { ...now, nextListed: (after) => following.get(bucket, after)?.key } : now
+  }
 }
 
 /** Makes walks over several tables with the same bounds. */

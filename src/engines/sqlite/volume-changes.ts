@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Change, Outcome } from '../../ports/catalog.ts'
 import { chargedBytes } from '../../ports/charged.ts'
 import type { Ledger } from './ledger.ts'
+import type { ListedKeys } from './listed-keys.ts'
 import type { QuotaChanges } from './quotas.ts'
 import { refuse } from './refusal.ts'
 import { query } from './statements.ts'
@@ -14,7 +15,7 @@ const PROVISIONED_BYTES_MAX = 2n ** 62n
 
 type Of<Name extends Change['do']> = Extract<Change, { do: Name }>
 
-export function volumeChanges(db: DatabaseSync, ledger: Ledger, quotas: QuotaChanges) {
+export function volumeChanges(db: DatabaseSync, ledger: Ledger, quotas: QuotaChanges, listed: ListedKeys) {
   const openBucketIn = query<{ id: number }>(db, 'SELECT id FROM buckets WHERE volume = ? AND closed = 0 LIMIT 1')
   const insertVolume = ledger.write(
     'INSERT INTO volumes (uuid, tree, size, changed) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
@@ -36,7 +37,9 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger, quotas: QuotaCha
     'SELECT id, volume, closed FROM buckets WHERE uuid = ?',
   )
   const insertBucket = ledger.write('INSERT INTO buckets (uuid, volume, size_limit) VALUES (?, ?, ?)')
-  const reopenBucket = ledger.write("UPDATE buckets SET closed = 0, size_limit = ?, versioning = 'off' WHERE id = ?")
+  const reopenBucket = ledger.write(
+    `UPDATE buckets SET closed = 0, size_limit = ?, versioning = 'off', listed = 0, listed_to = NULL WHERE id = ?`,
+  )
   const hideBucket = ledger.write('UPDATE buckets SET closed = 1 WHERE id = ?')
   const removeBucket = ledger.write('DELETE FROM buckets WHERE id = ?')
   const uploadIn = query<{ id: number }>(db, 'SELECT id FROM uploads WHERE bucket = ? LIMIT 1')
@@ -130,6 +133,7 @@ export function volumeChanges(db: DatabaseSync, ledger: Ledger, quotas: QuotaCha
 
     versionBucket({ bucket: uuid, state }: Of<'version-bucket'>): Outcome {
       const bucket = ledger.bucket(uuid)
+      if (bucket.versioning === 'off') listed.begin(bucket)
       if (bucket.versioning !== state) ledger.changeBucket(bucket, { versioning: state })
       return {}
     },

@@ -11,7 +11,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { CatalogUnavailable } from '../../ports/catalog.ts'
 import type { Change } from '../../ports/catalog.ts'
-import { bytes, draft, listed, openBucket, part, put } from '../../ports/catalog-fixtures.suite.ts'
+import { bytes, draft, listed, openBucket, part, put, setVersioning } from '../../ports/catalog-fixtures.suite.ts'
 import { openSqliteCatalog } from './catalog.ts'
 import { SCHEMA_VERSION } from './schema.ts'
 import { WriterServer } from './server.ts'
@@ -293,6 +293,43 @@ void describe('the writer process', () => {
       await catalog.close()
     }))
 
+  void it('a catalog whose snapshots have the records of buckets in theirs shows them as the snapshot had them', () =>
+    inFolder(async ({ file }) => {
+      const [buckets, snapshots] = ['protocols/s3/buckets', 'storage/volumes/{volume.uuid}/snapshots']
+      const before = openSqliteCatalog({ file, commit: 'in-process' })
+      const bucket = (uuid: string, comment: string) => ({ uuid, comment, 'volume.uuid': 'b-v' })
+      const kept = [bucket('b', 'as it was'), bucket('gone', 'not any more')]
+      await openBucket(before, 'b')
+      await setVersioning(before, 'b', 'enabled')
+      await before.commit([
+        put('b', 'k', { ...draft('k'), version: 'v1' }),
+        { do: 'take-snapshot', volume: 'b-v', snapshot: 's', nowMs: 1 },
+        { do: 'put-record', type: snapshots, key: 's', parent: 'b-v', body: { name: 'daily', $buckets: kept } },
+        { do: 'put-record', type: buckets, key: 'b', parent: 'b-v', body: bucket('b', 'as it is') },
+      ])
+      await before.close()
+      const db = new DatabaseSync(file)
+      db.exec(`${TO_VERSION_6} PRAGMA user_version = 6`)
+      db.close()
+      const catalog = openSqliteCatalog({ file, commit: 'in-process' })
+      assert.deepEqual((await catalog.record(snapshots, 's'))?.body, { name: 'daily' })
+      const shown = await catalog.recordsAt(buckets, { volume: 'b-v', snapshot: 's' }, '', 10)
+      assert.deepEqual(
+        shown.map(({ body }) => body),
+        kept,
+      )
+      assert.deepEqual(await listed(catalog, 'b'), ['k=k'])
+      const put2 = { do: 'put-record', type: buckets, key: 'b', body: bucket('b', 'as it will be') } as const
+      await catalog.commit([{ ...put2, isInSnapshots: true }])
+      await catalog.commit([{ do: 'take-snapshot', volume: 'b-v', snapshot: 's2', nowMs: 2 }])
+      const next = await catalog.recordsAt(buckets, { volume: 'b-v', snapshot: 's2' }, '', 10)
+      assert.deepEqual(
+        next.map(({ body }) => body['comment']),
+        ['as it will be'],
+      )
+      await catalog.close()
+    }))
+
   void it('a catalog from before the first release is refused, and left as it is', () =>
     inFolder(async ({ file, socket }) => {
       await openSqliteCatalog({ file, commit: 'in-process' }).close()
@@ -305,8 +342,13 @@ void describe('the writer process', () => {
     }))
 })
 
-/** Takes away what version 6 brought. */
-const TO_VERSION_5 = `DROP INDEX blobs_by_digest; DROP TABLE blob_groups;
+/** Takes away what version 7 brought. */
+const TO_VERSION_6 = `DROP TABLE listed_keys; DROP INDEX buckets_unlisted; DROP TABLE record_history;
+  ALTER TABLE records DROP COLUMN born;
+  ALTER TABLE buckets DROP COLUMN listed; ALTER TABLE buckets DROP COLUMN listed_to;`
+
+/** Takes away what versions 6 and 7 brought. */
+const TO_VERSION_5 = `${TO_VERSION_6} DROP INDEX blobs_by_digest; DROP TABLE blob_groups;
   ALTER TABLE blobs DROP COLUMN stored; ALTER TABLE blobs DROP COLUMN grp;
   ALTER TABLE blobs DROP COLUMN digest; ALTER TABLE blobs DROP COLUMN tried;
   ALTER TABLE volumes DROP COLUMN saved_by_compression; ALTER TABLE volumes DROP COLUMN saved_by_dedupe;

@@ -16,6 +16,7 @@ import type { Change, Outcome } from '../../ports/catalog.ts'
 import { applyTo } from './apply.ts'
 import type { Apply } from './apply.ts'
 import { Ledger } from './ledger.ts'
+import { keyLister, UNLISTED } from './listed-keys.ts'
 import { isDiskFull, needsSpace } from './no-space.ts'
 import type { Reserve } from './reserve.ts'
 import { openForWriting } from './schema.ts'
@@ -69,7 +70,12 @@ export class Writer {
     this.#db = openForWriting(file)
     this.#ledger = new Ledger(this.#db)
     this.#apply = applyTo(this.#db, this.#ledger)
-    this.#sweep = sweeper(this.#db, this.#ledger)
+    const sweep = sweeper(this.#db, this.#ledger)
+    const listKeys = keyLister(this.#db)
+    this.#sweep = (limit) => {
+      const swept = sweep(limit)
+      return swept + listKeys(limit - swept)
+    }
     this.#begin = this.#db.prepare('BEGIN IMMEDIATE')
     this.#commit = this.#db.prepare('COMMIT')
     this.#pagesInLog = this.#db.prepare('PRAGMA wal_checkpoint(NOOP)')
@@ -233,14 +239,15 @@ export class Writer {
     return Number(row?.['log'] ?? 0) - Number(row?.['checkpointed'] ?? 0)
   }
 
-  /** True while there is something to come back for: rows of closed volumes, a reserve to be made. */
+  /** True while there is something to come back for: rows of closed volumes, keys to be listed, a reserve to be made. */
   get hasWork(): boolean {
     return this.#isFull || this.#careFailed !== '' || this.#reserve?.isHeld === false || this.#hasRubbish()
   }
 
   #hasRubbish(): boolean {
+    const closed = 'SELECT 1 FROM volumes WHERE uuid IS NULL'
     try {
-      return this.#db.prepare('SELECT 1 FROM volumes WHERE uuid IS NULL LIMIT 1').get() !== undefined
+      return this.#db.prepare(`SELECT 1 WHERE EXISTS (${closed}) OR EXISTS (${UNLISTED})`).get() !== undefined
     } catch {
       return true
     }

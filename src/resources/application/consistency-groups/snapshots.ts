@@ -144,7 +144,7 @@ export const groupSnapshots = define(
                 await insistOnTakeable(cluster, volume, textAt(input, 'name'))
                 const snapshot = cluster.system.random.uuid()
                 taken.push({ volume, snapshot })
-                changes.push(...(await takeChanges(cluster, snapshotOf(cluster, input, volume, snapshot))))
+                changes.push(...takeChanges(cluster, snapshotOf(cluster, input, volume, snapshot)))
               }
               const record: Row = { ...input, create_time: cluster.now(), $parts: taken }
               await cluster.commit([...changes, cluster.put(GROUP_SNAPSHOTS, record, { expect: 'absent' })])

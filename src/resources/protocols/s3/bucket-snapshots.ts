@@ -41,8 +41,7 @@ export async function takeBucketSnapshot(cluster: Cluster, row: Row): Promise<Ch
   const snapshot = textAt(row, 'uuid')
   return [
     { do: 'take-snapshot', volume, bucket: key, snapshot, nowMs: Number(row['create_time']) },
-    // The settings of the bucket are of the same instant as its objects.
-    cluster.put(BUCKET_SNAPSHOTS, { ...row, $bucket: bucket }, { expect: 'absent' }),
+    cluster.put(BUCKET_SNAPSHOTS, row, { expect: 'absent' }),
     cluster.event('bucket.snapshot.created', { bucket: key, snapshot: row['name'] ?? '' }),
   ]
 }

@@ -11,6 +11,7 @@ export const buckets = define(
     key: ['svm.uuid', 'uuid'],
     parent: 'volume.uuid',
     nameWithin: 'svm.uuid',
+    isInSnapshots: true,
     fields: { ...bucketFields({ volumeIsRequired: false }), ...aggregatesField },
   },
   { derive: [bucketUse, bucketUsual], create: createWithVolume, modify: modifyBucket, remove: removeBucket },

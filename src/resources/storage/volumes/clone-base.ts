@@ -71,7 +71,7 @@ async function takeBase(cluster: Cluster, clone: Row): Promise<void> {
     create_time: now,
     owners: [ownerOf(clone)],
   }
-  await cluster.commit(await takeChanges(cluster, row))
+  await cluster.commit(takeChanges(cluster, row))
 }
 
 /** Clones of several SVMs may have one name and be made in the same second: a number of the snapshot's UUID tells them apart. */

@@ -21,6 +21,8 @@ const BUCKETS = 'protocols/s3/buckets'
 /** Rows in one commit: few enough that writers to other volumes hardly wait. */
 const BATCH = 500
 const NOTED_BATCHES = 20
+/** Records of buckets read in one turn of the event loop. */
+const BUCKETS_A_TURN = 50
 
 /** The volume that a new one is to be a clone of, if it is. */
 export async function parentOf(cluster: Cluster, draft: Row): Promise<Row | undefined> {
@@ -155,8 +157,16 @@ function pairsOf(work: Work): readonly BucketPair[] | undefined {
 
 /** The records of the parent's buckets, as they were when the snapshot was taken. */
 async function bucketsInBase(cluster: Cluster, clone: Row): Promise<readonly Row[]> {
-  const snapshot = await cluster.row(SNAPSHOTS, textAt(clone, BASE))
-  return (snapshot['$buckets'] ?? []) as readonly Row[]
+  const of = { volume: textAt(clone, PARENT), snapshot: textAt(clone, BASE) }
+  const rows: Row[] = []
+  for (let after = '', page = BUCKETS_A_TURN; page === BUCKETS_A_TURN;) {
+    const records = await cluster.catalog.recordsAt(BUCKETS, of, after, BUCKETS_A_TURN)
+    rows.push(...records.map(({ body }) => body as Row))
+    after = records.at(-1)?.key ?? after
+    page = records.length
+    if (page === BUCKETS_A_TURN) await cluster.system.turn()
+  }
+  return rows
 }
 
 /** What was copied goes, before anybody has seen it. */

@@ -16,13 +16,11 @@ export const NO_SNAPSHOT_NAMED = 1_638_515
 export const SNAPSHOTS_MAX = 1023
 
 /** Takes the snapshot of this row: with uuid, name, volume, SVM and time. */
-export async function takeChanges(cluster: Cluster, row: Row): Promise<Change[]> {
+export function takeChanges(cluster: Cluster, row: Row): Change[] {
   const volume = textAt(row, 'volume.uuid')
-  // The settings of the buckets are of the same instant as their objects.
-  const buckets = await cluster.rows('protocols/s3/buckets', volume)
   return [
     { do: 'take-snapshot', volume, snapshot: textAt(row, 'uuid'), nowMs: Number(row['create_time']) },
-    cluster.put(SNAPSHOTS, { ...row, state: 'valid', $buckets: buckets }, { expect: 'absent' }),
+    cluster.put(SNAPSHOTS, { ...row, state: 'valid' }, { expect: 'absent' }),
     cluster.event('snapshot.created', { volume, snapshot: row['name'] ?? '' }),
   ]
 }

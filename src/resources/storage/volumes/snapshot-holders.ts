@@ -25,7 +25,7 @@ export interface Holder {
   snapshotsByAge(): Promise<Row[]>
   /** What a snapshot has beside uuid, name and time. */
   readonly fields: Row
-  take(snapshot: Row): Promise<Change[]>
+  take(snapshot: Row): Change[] | Promise<Change[]>
   drop(snapshot: Row): Change[]
   /** Tells that a snapshot was not taken. */
   skipped(name: string): Change

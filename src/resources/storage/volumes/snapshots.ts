@@ -89,8 +89,7 @@ export const snapshots = define(
         {
           name: 'take snapshot',
           async run(cluster, { key, input }) {
-            if ((await cluster.find(SNAPSHOTS, key)) === undefined)
-              await cluster.commit(await takeChanges(cluster, input))
+            if ((await cluster.find(SNAPSHOTS, key)) === undefined) await cluster.commit(takeChanges(cluster, input))
           },
         },
       ],

@@ -28,7 +28,7 @@ async function become(cluster: TestCluster, uuid: string, type: VolumeType): Pro
 async function replicateSnapshot(cluster: TestCluster, volume: string, name: string): Promise<string> {
   const uuid = crypto.randomUUID()
   const row = { uuid, name, 'volume.uuid': volume, create_time: cluster.clock.now() }
-  const changes = await takeChanges(cluster.cluster, row)
+  const changes = takeChanges(cluster.cluster, row)
   await cluster.cluster.commit([{ do: 'replicate-into', volume }, ...changes])
   return uuid
 }

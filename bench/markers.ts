@@ -1,0 +1,101 @@
+/**
+ * What a listing costs behind delete markers, and what writes cost that keep it cheap: processor time at the port of the
+ * catalog, in process and in memory. A bucket without versions is the measure that the others are a ratio to.
+ *
+ *     node bench/markers.ts
+ */
+import { openSqliteCatalog } from '../src/engines/sqlite/catalog.ts'
+import type { Catalog, Change } from '../src/ports/catalog.ts'
+
+const MARKERS = [0, 15_000, 150_000]
+const LISTINGS = 200
+const WRITES = 20_000
+const WRITES_A_COMMIT = 20
+const ROUNDS = 5
+
+const catalog = openSqliteCatalog({ file: ':memory:', commit: 'in-process' })
+try {
+  for (const markers of MARKERS) console.log(await listing(markers))
+  for (const what of ['off', 'enabled'] as const) for (const line of await writes(what)) console.log(line)
+} finally {
+  await catalog.close()
+}
+
+async function listing(markers: number): Promise<string> {
+  const bucket = `listed-${markers}`
+  await open(bucket, 'enabled')
+  const keys = Array.from({ length: markers }, (_, n) => `a${String(n).padStart(7, '0')}`)
+  await write(keys.map((key) => put(bucket, key, 'v1')))
+  await write(keys.map((key) => mark(bucket, key, 'v2')))
+  await write(Array.from({ length: 10 }, (_, n) => put(bucket, `b${n}`, 'v1')))
+  const took = await cpu(async () => {
+    for (let n = 0; n < LISTINGS; n++) await listAll(catalog, bucket)
+  })
+  return `list 10 keys behind ${markers} markers: ${((took / LISTINGS) * 1000).toFixed(3)} ms of processor time`
+}
+
+async function writes(versioning: 'off' | 'enabled'): Promise<string[]> {
+  const best = { put: Infinity, overwrite: Infinity, delete: Infinity, 'put again': Infinity }
+  for (let round = 0; round < ROUNDS; round++) {
+    const bucket = `${versioning}-${round}`
+    await open(bucket, versioning)
+    const keys = Array.from({ length: WRITES }, (_, n) => `${(n * 7919) % WRITES}-key`)
+    const steps: readonly [keyof typeof best, (key: string) => Change][] = [
+      ['put', (key) => put(bucket, key, 'v1')],
+      ['overwrite', (key) => put(bucket, key, 'v2')],
+      ['delete', (key) => mark(bucket, key, 'v3')],
+      ['put again', (key) => put(bucket, key, 'v4')],
+    ]
+    for (const [what, change] of steps) {
+      const changes = keys.map(change)
+      best[what] = Math.min(best[what], await cpu(() => write(changes)))
+    }
+  }
+  return Object.entries(best).map(
+    ([what, took]) => `versioning ${versioning}: ${what} ${((took / WRITES) * 1e6).toFixed(1)} µs of processor time`,
+  )
+}
+
+async function open(bucket: string, versioning: 'off' | 'enabled'): Promise<void> {
+  await catalog.commit([
+    { do: 'open-volume', volume: bucket, sizeBytes: 1e12 },
+    { do: 'open-bucket', bucket, volume: bucket, limitBytes: 1e12 },
+    ...(versioning === 'off' ? [] : [{ do: 'version-bucket', bucket, state: versioning } as const]),
+  ])
+}
+
+async function write(changes: readonly Change[]): Promise<void> {
+  for (let from = 0; from < changes.length; from += WRITES_A_COMMIT) {
+    await catalog.commit(changes.slice(from, from + WRITES_A_COMMIT))
+  }
+}
+
+async function listAll(of: Catalog, bucket: string): Promise<number> {
+  const none = new Uint8Array()
+  const asked = { bucket, prefix: none, delimiter: none, limit: 1000 }
+  let found = 0
+  for (let after: Uint8Array | undefined = none; after !== undefined;) {
+    const page = await of.list({ ...asked, after })
+    found += page.objects.length
+    after = page.next
+  }
+  return found
+}
+
+/** Seconds. */
+async function cpu(work: () => Promise<void>): Promise<number> {
+  const before = process.cpuUsage()
+  await work()
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1e6
+}
+
+function put(bucket: string, key: string, version: string): Change {
+  const checksum = { algorithm: 'CRC64NVME', type: 'FULL_OBJECT', value: 'AAAAAAAAAAA=' } as const
+  const object = { version, sizeBytes: 0, etag: 'd41d8cd98f00b204e9800998ecf8427e', modifiedMs: 1, checksum }
+  return { do: 'put-object', bucket, key: Buffer.from(key), object: { ...object, blobs: [], parts: null, details: {} } }
+}
+
+function mark(bucket: string, key: string, version: string): Change {
+  return { do: 'delete-object', bucket, key: Buffer.from(key), marker: { version, modifiedMs: 1, details: {} } }
+}
