@@ -128,7 +128,7 @@ export function readCopySource(header: string): { bucket: string; key: Buffer; v
   const question = header.indexOf('?')
   const rawPath = question < 0 ? header : header.slice(0, question)
   const version = question < 0 ? undefined : /^versionId=([^&]*)$/.exec(header.slice(question + 1))?.[1]
-  const decoded = percentDecode(rawPath)
+  const decoded = decodedSource(rawPath, header)
   const path = decoded[0] === slash ? decoded.subarray(1) : decoded
   const end = path.indexOf(slash)
   if (end <= 0 || end === path.length - 1 || (question >= 0 && version === undefined)) {
@@ -142,6 +142,14 @@ export function readCopySource(header: string): { bucket: string; key: Buffer; v
   const bucket = text(path.subarray(0, end))
   checkBucketAddress(bucket)
   return { bucket, key, versionId: version === undefined ? undefined : percentDecode(version).toString('utf8') }
+}
+
+function decodedSource(rawPath: string, header: string): Buffer {
+  try {
+    return percentDecode(rawPath)
+  } catch {
+    throw invalidArgument('The x-amz-copy-source is not percent-encoded as it should be.', 'x-amz-copy-source', header)
+  }
 }
 
 /** `encoding-type=url` in listings: as in signatures, but `/` stays, which is what SDKs decode and people can read. */

@@ -10,7 +10,7 @@ test('a range is first to last, open, or a suffix, and ends with the object', ()
   assert.deepEqual(readRange('bytes=2-100', 10), { start: 2, end: 9 })
   assert.deepEqual(readRange('bytes=-3', 10), { start: 7, end: 9 })
   assert.deepEqual(readRange('bytes=-100', 10), { start: 0, end: 9 })
-  assert.deepEqual(readRange('BYTES= 1-2 ', 10), { start: 1, end: 2 })
+  assert.deepEqual(readRange('BYTES=1-2', 10), { start: 1, end: 2 })
   assert.deepEqual(readRange(`bytes=0-${'9'.repeat(400)}`, 10), { start: 0, end: 9 })
 })
 
@@ -23,6 +23,9 @@ test('no range, a malformed one, another unit, and several are the whole object'
     'bytes=-',
     'bytes=a-b',
     'bytes=5-2',
+    'bytes= 1-2',
+    'bytes=1 -2',
+    'bytes= -1',
     'items=0-1',
     'bytes=0-1,3-4',
     '0-1',

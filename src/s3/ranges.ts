@@ -8,11 +8,11 @@ export interface ByteRange {
 
 /**
  * Reads a `Range` header against the size of the object (RFC 9110, 14). Nothing means the whole object: no header, another
- * unit, a malformed one (to be ignored, 14.2), or several ranges (which a server may ignore, and Amazon does).
+ * unit, a malformed one (to be ignored, 14.2; with blanks inside it is one to Amazon), or several ranges (which a server may ignore, and Amazon does).
  * One that lies past the end is `InvalidRange`, 416 with `Content-Range: bytes *\/size`.
  */
 export function readRange(header: string | undefined, sizeBytes: number): ByteRange | undefined {
-  const match = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? '')
+  const match = /^bytes=(\d*)-(\d*)$/i.exec(header ?? '')
   if (match === null || header === undefined) return undefined
   const [, first = '', last = ''] = match
   if (first === '' && last === '') return undefined

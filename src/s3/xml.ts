@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { s3Error } from './errors.ts'
 import type { S3Error } from './errors.ts'
+import { percentEncode } from './percent.ts'
 import type { Turn } from './turns.ts'
 
 export const s3Namespace = 'http://s3.amazonaws.com/doc/2006-03-01/'
@@ -57,19 +58,19 @@ export function cut(text: string, charactersMax: number): string {
   return `${text.slice(0, charactersMax).replace(/[\ud800-\udbff]$/, '')}…`
 }
 
-/** Error documents stay small, whatever the request was. */
-function cutAll(fields: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+/** Error documents stay small and well-formed, whatever the request was. */
+function echoed(fields: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [
       name,
-      cut(value, longEchoes.has(name) ? longEchoCharactersMax : echoCharactersMax),
+      wellFormedText(cut(value, longEchoes.has(name) ? longEchoCharactersMax : echoCharactersMax)),
     ]),
   )
 }
 
 /** The error document. It has no namespace, as Amazon's has none; some clients look for `Error` without one. */
 export function xmlErrorDocument(error: S3Error, about: Readonly<Record<string, string>>): string {
-  const content = contentText(cutAll({ Code: error.code, Message: error.message, ...error.fields, ...about }))
+  const content = contentText(echoed({ Code: error.code, Message: error.message, ...error.fields, ...about }))
   return `<?xml version="1.0" encoding="UTF-8"?>\n<Error>${content}</Error>`
 }
 
@@ -112,14 +113,32 @@ function isElements(content: XmlContent): content is { readonly [name: string]: 
 
 /**
  * Tab, line feed and carriage return are written as references so that readers do not normalise them away. Other control
- * characters cannot be in an XML 1.0 document in any form; Amazon writes them as references all the same, and its SDKs
- * read them back, so a key with U+0001 survives a listing. Clients with stricter readers ask for `encoding-type=url`.
+ * characters, U+FFFE and U+FFFF cannot be in an XML 1.0 document in any form; Amazon writes them as references all the
+ * same, and lenient readers, such as that of the SDK for JavaScript, read them back, so a key with U+0001 survives a
+ * listing. Clients with strict readers (expat, libxml2, Go) ask for `encoding-type=url`. Where there is nothing to ask
+ * for it with, use `wellFormedText`.
  */
 export function escapeText(text: string): string {
   return special.test(text)
     ? text.replaceAll(specials, (one) => escapes[one] ?? `&#x${one.charCodeAt(0).toString(16)};`)
     : text
 }
+
+/**
+ * Text that any reader of XML takes: what cannot be in a document is percent-encoded, and with it the percent sign, so
+ * that it can be decoded. Other text stays as it is. It is for documents of which a client cannot ask for
+ * `encoding-type=url`: a strict reader would throw all of the answer away, such as the id of an upload or the error code.
+ */
+export function wellFormedText(text: string): string {
+  return unwritable.test(text)
+    ? text.toWellFormed().replaceAll(unwritables, (one) => percentEncode(Buffer.from(one), { keepSlash: true }))
+    : text
+}
+
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+const unwritable = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/u
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+const unwritables = /[%\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/gu
 
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const special = /[&<>"\u0000-\u001f\u007f\ufffe\uffff]/
@@ -191,14 +210,6 @@ export function children(node: XmlNode, name: string): readonly XmlNode[] {
 
 export function findText(node: XmlNode, name: string): string | undefined {
   return findChild(node, name)?.text
-}
-
-/** A whole number in a child element; blanks around it are let pass. */
-export function findInteger(node: XmlNode, name: string): number | undefined {
-  const text = findText(node, name)?.trim()
-  if (text === undefined) return undefined
-  if (!/^\d{1,15}$/.test(text)) throw malformed(`${name} must be a whole number.`)
-  return Number(text)
 }
 
 export function findBoolean(node: XmlNode, name: string): boolean | undefined {
@@ -375,7 +386,8 @@ function unescapeText(raw: string): string {
   return result + text.slice(at)
 }
 
-const referenceAt = /&(?:(amp|lt|gt|quot|apos)|#x([0-9a-fA-F]{1,6})|#([0-9]{1,7}));/y
+// Zeros before the digits mean nothing, and there may be any number of them.
+const referenceAt = /&(?:(amp|lt|gt|quot|apos)|#x0*([0-9a-fA-F]{1,6})|#0*([0-9]{1,7}));/y
 
 function referenceMeaning([, name, hex, decimal]: RegExpExecArray): string | undefined {
   if (name !== undefined) return namedReferences[name]

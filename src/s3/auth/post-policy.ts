@@ -5,7 +5,7 @@ import { requestHeaders } from '../headers.ts'
 import type { RequestHeaders } from '../headers.ts'
 import { encodeHeaderText } from '../metadata.ts'
 import { percentEncode } from '../percent.ts'
-import { xmlElement } from '../xml.ts'
+import { wellFormedText, xmlElement } from '../xml.ts'
 import { readIsoDate } from '../config/elements.ts'
 import { algorithmName, readTimestamp } from './canonical.ts'
 import type { Scope } from './canonical.ts'
@@ -216,7 +216,7 @@ export function formAnswer({ fields }: FormFields, stored: StoredForm): FormAnsw
 
 /** As Amazon's, it has no namespace. */
 export function postResponse({ location, bucket, key, etag }: StoredForm): string {
-  const content = { Location: location, Bucket: bucket, Key: key, ETag: `"${etag}"` }
+  const content = { Location: location, Bucket: bucket, Key: wellFormedText(key), ETag: `"${etag}"` }
   return `<?xml version="1.0" encoding="UTF-8"?>\n${xmlElement('PostResponse', content)}`
 }
 

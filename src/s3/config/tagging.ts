@@ -42,7 +42,7 @@ export function readTaggingHeader(headers: RequestHeaders): readonly Tag[] | und
   const header = headerValue(headers, 'x-amz-tagging')
   if (header === undefined) return undefined
   const tags = parametersOf(header).map(({ name, value }) => ({ key: name, value }))
-  if (hasDuplicateKeys(tags)) throw headerRefused(header)
+  if (hasDuplicateKeys(tags) || tags.some(({ key }) => key === '')) throw headerRefused(header)
   checkCount(tags, 'object')
   tags.forEach(checkTag)
   return tags

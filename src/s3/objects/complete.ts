@@ -110,7 +110,8 @@ function chooseParts(
     before = number
     insistOnChecksum(one, upload)
     const part = byNumber.get(number)
-    if (part === undefined || part.etag !== etag || !isChecksumRight(part, checksum, upload)) {
+    if (part !== undefined && checksum !== undefined) refuseOtherAlgorithm(part, checksum, upload)
+    if (part === undefined || part.etag !== etag || !isChecksumRight(part, checksum)) {
       throw s3Error('InvalidPart', { fields: { UploadId: upload.id, PartNumber: String(number), ETag: etag } })
     }
     return part
@@ -141,11 +142,20 @@ function insistOnChecksum({ number, checksum }: NamedPart, { algorithm, type, is
   })
 }
 
-function isChecksumRight(part: PartRow, named: NamedPart['checksum'], upload: OpenUpload): boolean {
-  if (named === undefined) return true
-  if (named.algorithm === part.checksum.algorithm) return named.value === part.checksum.value
-  // Where the upload chose no algorithm, a value of any was verified when the part came, and another is kept.
-  return !upload.isAlgorithmChosen
+/** Where the upload chose no algorithm, a value of any was verified when the part came, and another is kept. */
+function refuseOtherAlgorithm(
+  { number, checksum: kept }: PartRow,
+  { algorithm }: NonNullable<NamedPart['checksum']>,
+  upload: OpenUpload,
+): void {
+  if (!upload.isAlgorithmChosen || algorithm === kept.algorithm) return
+  throw s3Error('BadDigest', {
+    message: `The ${algorithm.toLowerCase()} you specified for part ${number} did not match what we received.`,
+  })
+}
+
+function isChecksumRight({ checksum: kept }: PartRow, named: NamedPart['checksum']): boolean {
+  return named === undefined || named.algorithm !== kept.algorithm || named.value === kept.value
 }
 
 function assemble(

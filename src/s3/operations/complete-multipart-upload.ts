@@ -3,6 +3,7 @@ import { urlEncodedKey } from '../keys.ts'
 import { decodeChecksum, findChecksumAlgorithm } from '../checksums/algorithms.ts'
 import { readObjectChecksum } from '../checksums/claims.ts'
 import { unquoted } from '../conditions.ts'
+import { findNumber } from '../config/elements.ts'
 import { invalidArgument, s3Error } from '../errors.ts'
 import { headerValue } from '../headers.ts'
 import type { RequestHeaders } from '../headers.ts'
@@ -10,7 +11,7 @@ import { completeUpload } from '../objects/complete.ts'
 import type { Expected, NamedPart } from '../objects/complete.ts'
 import { partsMax } from '../objects/limits.ts'
 import { inTurns } from '../turns.ts'
-import { child, children, findInteger, malformed, readXmlInTurns, xmlDocument } from '../xml.ts'
+import { child, children, malformed, readXmlInTurns, wellFormedText, xmlDocument } from '../xml.ts'
 import type { XmlNode } from '../xml.ts'
 import { checksumElements, expirationHeaders, quoted } from './object-headers.ts'
 import { writtenVersionHeaders } from './parameters.ts'
@@ -41,7 +42,7 @@ export async function completeMultipartUpload(call: ObjectCall): Promise<Reply> 
     body: xmlDocument('CompleteMultipartUploadResult', {
       Location: `${call.bucketUrl}/${urlEncodedKey(key)}`,
       Bucket: bucket.name,
-      Key: Buffer.from(key).toString('utf8'),
+      Key: wellFormedText(Buffer.from(key).toString('utf8')),
       ETag: quoted(object.etag),
       ...checksumElements(object.checksum),
     }),
@@ -52,7 +53,7 @@ export async function completeMultipartUpload(call: ObjectCall): Promise<Reply> 
 const partsPerTurn = 500
 
 function readPart(entry: XmlNode): NamedPart {
-  const number = findInteger(entry, 'PartNumber')
+  const number = findNumber(entry, 'PartNumber')
   if (number === undefined || number < 1 || number > partsMax) {
     throw invalidArgument(`PartNumber must be an integer between 1 and ${partsMax}`, 'PartNumber', String(number ?? ''))
   }

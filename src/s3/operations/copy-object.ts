@@ -23,6 +23,7 @@ export async function copyObject(call: ObjectCall): Promise<Reply> {
   const { headers, store, bucket, key } = call
   const write = await readObjectWrite(call)
   const isReplacing = readDirective(headers) === 'REPLACE'
+  const isRetagging = taggingDirective(headers) === 'REPLACE'
   const algorithm = readAlgorithm(headers)
   const source = await copySource(call)
   // Out of a snapshot it is what it was, not what it is.
@@ -38,7 +39,6 @@ export async function copyObject(call: ObjectCall): Promise<Reply> {
         "object's metadata, storage class, website redirect location or encryption attributes.",
     })
   }
-  const isRetagging = taggingDirective(headers) === 'REPLACE'
   const copy = await copyInto(store, {
     source,
     target: { bucket, key },

@@ -2,7 +2,7 @@ import type { ObjectCall, Reply } from '../call.ts'
 import { multipartChecksum } from '../checksums/algorithms.ts'
 import { headerValue } from '../headers.ts'
 import { createUpload } from '../objects/uploads.ts'
-import { xmlDocument } from '../xml.ts'
+import { wellFormedText, xmlDocument } from '../xml.ts'
 import { abortHeaders } from './object-headers.ts'
 import { readObjectWrite } from './object-write.ts'
 
@@ -27,7 +27,7 @@ export async function createMultipartUpload(call: ObjectCall): Promise<Reply> {
     },
     body: xmlDocument('InitiateMultipartUploadResult', {
       Bucket: bucket.name,
-      Key: Buffer.from(key).toString('utf8'),
+      Key: wellFormedText(Buffer.from(key).toString('utf8')),
       UploadId: upload.id,
     }),
   }

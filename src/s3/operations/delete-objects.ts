@@ -7,7 +7,16 @@ import { checkKey, isVersionId } from '../keys.ts'
 import { deleteObjects as deleteFrom } from '../objects/delete.ts'
 import type { Deletion } from '../objects/delete.ts'
 import { inTurns } from '../turns.ts'
-import { child, children, findBoolean, findText, malformed, readXmlInTurns, xmlDocument } from '../xml.ts'
+import {
+  child,
+  children,
+  findBoolean,
+  findText,
+  malformed,
+  readXmlInTurns,
+  wellFormedText,
+  xmlDocument,
+} from '../xml.ts'
 import type { XmlContent, XmlNode } from '../xml.ts'
 import { mayBypass } from './object-retention.ts'
 import { mayCompare } from './write-conditions.ts'
@@ -47,7 +56,7 @@ export async function deleteObjects(call: BucketCall): Promise<Reply> {
   for (const [index, { at, version }] of deletions.entries()) {
     const outcome = outcomes[index] ?? {}
     if (outcome instanceof S3Error) failures.set(at, outcome)
-    else deleted.push(deletedElement(call, { Key: keys[at] ?? '', version, outcome }))
+    else deleted.push(deletedElement(call, { Key: wellFormedText(keys[at] ?? ''), version, outcome }))
   }
   return {
     body: xmlDocument('DeleteResult', {
@@ -55,8 +64,8 @@ export async function deleteObjects(call: BucketCall): Promise<Reply> {
       Error: [...failures]
         .toSorted(([a], [b]) => a - b)
         .map(([at, { code, message }]) => ({
-          Key: keys[at],
-          VersionId: versions[at],
+          Key: wellFormedText(keys[at] ?? ''),
+          VersionId: versions[at] === undefined ? undefined : wellFormedText(versions[at]),
           Code: code,
           Message: message,
         })),

@@ -1,7 +1,7 @@
 import type { ObjectCall, Reply } from '../call.ts'
 import { invalidArgument } from '../errors.ts'
 import { openUpload } from '../objects/uploads.ts'
-import { xmlDocument } from '../xml.ts'
+import { wellFormedText, xmlDocument } from '../xml.ts'
 import { abortHeaders, partChecksumElements, quoted } from './object-headers.ts'
 import { owner } from './owner.ts'
 import { keyWriter, readCount } from './parameters.ts'
@@ -22,7 +22,8 @@ export async function listParts(call: ObjectCall): Promise<Reply> {
     headers: abortHeaders(bucket, upload),
     body: xmlDocument('ListPartsResult', {
       Bucket: bucket.name,
-      Key: write.key(key),
+      // Nobody asks ListParts for an encoding, as it is not documented to have one.
+      Key: wellFormedText(write.key(key)),
       UploadId: upload.id,
       Initiator: owner(svm),
       Owner: owner(svm),

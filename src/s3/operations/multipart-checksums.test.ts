@@ -143,7 +143,7 @@ test('Complete refuses checksums of parts that are wrong, no base64, of another 
     )
   const wrong = '<ChecksumCRC32>AAAAAA==</ChecksumCRC32>'
   refused(await attempt(wrong), 400, 'InvalidPart')
-  refused(await attempt('<ChecksumCRC32C>AAAAAA==</ChecksumCRC32C>'), 400, 'InvalidPart')
+  refused(await attempt('<ChecksumCRC32C>AAAAAA==</ChecksumCRC32C>'), 400, 'BadDigest')
   refused(await attempt('<ChecksumCRC32>AAAAAB==</ChecksumCRC32>'), 400, 'InvalidArgument')
   refused(await attempt('<ChecksumCRC99>AAAAAA==</ChecksumCRC99>'), 400, 'InvalidArgument')
   const two = await attempt(`${wrong}<ChecksumCRC32C>AAAAAA==</ChecksumCRC32C>`)

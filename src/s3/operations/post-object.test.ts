@@ -336,6 +336,17 @@ test('versions and locks are those of the bucket, and of the fields', async () =
   assert.equal(kept.Retention?.RetainUntilDate?.toISOString(), until)
 })
 
+test('while versions are suspended a form makes the version null, and its answer tells none', async () => {
+  const bucket = 'suspended-forms'
+  await t.addBucket(bucket)
+  for (const Status of ['Enabled', 'Suspended'] as const) {
+    await t.s3.send(new PutBucketVersioningCommand({ Bucket: bucket, VersioningConfiguration: { Status } }))
+  }
+  assert.equal((await upload({ bucket })).headers.get('x-amz-version-id'), null)
+  const head = await t.s3.send(new HeadObjectCommand({ Bucket: bucket, Key: 'uploaded' }))
+  assert.equal(head.VersionId, 'null')
+})
+
 async function allowEverybody(bucket: string, conditions?: readonly object[]): Promise<void> {
   await t.addBucket(bucket, {
     statements: [

@@ -179,6 +179,27 @@ test('a part that was not uploaded, or with another ETag, answers 400 InvalidPar
   await succeeds(bucket.complete('key', id, parts))
 })
 
+test('a part number that there is not answers 400 InvalidArgument', async () => {
+  const bucket = await s3.bucket()
+  const { id, parts } = await uploaded(bucket)
+  for (const number of [-4, 0, 10_001]) {
+    const wrong = parts.map(({ etag }) => ({ number, etag }))
+    await fails(bucket.complete('key', id, wrong), 400, 'InvalidArgument')
+  }
+})
+
+test('a checksum of another algorithm than the upload began with answers 400 BadDigest', async () => {
+  const bucket = await s3.bucket()
+  const begin = { 'x-amz-checksum-algorithm': 'CRC32', 'x-amz-checksum-type': 'FULL_OBJECT' }
+  const { id, parts } = await uploaded(bucket, begin)
+  const other = parts.map(({ number, etag }) => ({
+    number,
+    etag,
+    checksum: `<ChecksumSHA256>${sha256('x')}</ChecksumSHA256>`,
+  }))
+  await fails(bucket.complete('key', id, other), 400, 'BadDigest')
+})
+
 test('no part, or no XML, answers 400 MalformedXML', async () => {
   const bucket = await s3.bucket()
   const { id: uploadId } = await uploaded(bucket)

@@ -164,3 +164,21 @@ test('who may not read the source gets 403 AccessDenied', { skip: s3.lacksOther 
   await fails(to.call('PUT', { key: 'to', headers, as: s3.other }), 403, 'AccessDenied')
   await fails(to.head('to'), 404)
 })
+
+test('a source that is not percent-encoded as it should be answers 400 InvalidArgument', async () => {
+  const bucket = await s3.bucket()
+  for (const source of [`${bucket.name}/%ZZ`, '100%/key', `${bucket.name}/%A`, '%']) {
+    const headers = { 'x-amz-copy-source': source }
+    await fails(bucket.call('PUT', { key: 'key', headers }), 400, 'InvalidArgument')
+    const uploadId = await bucket.begin('key')
+    await fails(bucket.uploadPart('key', uploadId, 1, '', headers), 400, 'InvalidArgument')
+  }
+})
+
+test('directives that there are not answer 400 InvalidArgument, also where nothing would change', async () => {
+  const bucket = await s3.bucket()
+  await bucket.hold('key', 'x')
+  for (const name of ['x-amz-metadata-directive', 'x-amz-tagging-directive']) {
+    await fails(bucket.copy('key', 'key', { [name]: 'other' }), 400, 'InvalidArgument')
+  }
+})

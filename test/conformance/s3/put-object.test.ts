@@ -96,6 +96,13 @@ test('more than 10 tags, or one twice, are refused and nothing is stored', async
   await fails(bucket.head('key'), 404)
 })
 
+test('a tag without a name answers 400 InvalidArgument', async () => {
+  const bucket = await s3.bucket()
+  for (const tagging of ['=', '=value', 'a=b&=']) {
+    await fails(bucket.put('key', 'x', { 'x-amz-tagging': tagging }), 400, 'InvalidArgument')
+  }
+})
+
 test('a right Content-MD5 is taken, a wrong one answers 400 BadDigest and stores nothing [md5-bad]', async () => {
   const bucket = await s3.bucket()
   await bucket.hold('key', 'hello', { 'content-md5': md5('hello') })
