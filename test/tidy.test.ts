@@ -98,3 +98,21 @@ test('imports say the extension of the file', () => {
   const bare = sources.filter((file) => /from '\.{1,2}\/[^']*(?<!\.ts|\.mjs|\.json)'/.test(textOf(file)))
   assert.deepEqual(bare, [])
 })
+
+test('what only .ci/run runs has a sibling in npm test, and CONTRIBUTING.md names both', () => {
+  const rows = textOf('CONTRIBUTING.md')
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+  let found = 0
+  for (const file of sources.filter((each) => each.endsWith('.test.ts'))) {
+    const reasons = /reason(?:UnlessWhole\(|WithoutTime\([^,]+,\s*)'([^']+\.test\.ts)'/g
+    for (const [, sibling = ''] of textOf(file).matchAll(reasons)) {
+      found++
+      assert.ok(sources.includes(sibling), `${file} names ${sibling}`)
+      const row = rows.find((line) => line.split('|')[1]?.includes(`\`${file}\``))
+      const named = row?.split('|')[2] ?? ''
+      assert.ok(named.includes(sibling === file ? 'the rest of it' : `\`${sibling}\``), `CONTRIBUTING.md lists ${file}`)
+    }
+  }
+  assert.ok(found > 20)
+})

@@ -2,13 +2,15 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { mkdir, rename, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
 import { keys as credentials, send } from '../../src/s3/test-plane.ts'
 import { asText, recordsOf } from '../support/body.ts'
 import { startProduct, type Product } from '../support/product.ts'
 import { RestClient } from '../support/rest-client.ts'
+import { describeUnless, reasonUnlessWhole } from './programs.ts'
 
-describe('an aggregate made while clients work', () => {
+const skip = reasonUnlessWhole('src/resources/storage/aggregates.test.ts')
+describeUnless(skip, 'an aggregate made while clients work', {}, () => {
   let product: Product
   let rest: RestClient
   let folder: string

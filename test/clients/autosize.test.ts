@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { keys as credentials, send } from '../../src/s3/test-plane.ts'
 import { asNumber, asText, recordsOf } from '../support/body.ts'
 import { startProduct, type Product } from '../support/product.ts'
 import { RestClient } from '../support/rest-client.ts'
+import { describeUnless, reasonUnlessWhole } from './programs.ts'
 
 const MB = 2 ** 20
 const WRITERS = 8
 const OBJECTS = 40
 const SHRUNK_MS = 20_000
 
-describe('a volume that chooses its size itself, over two worker processes', () => {
+const skip = reasonUnlessWhole('src/resources/storage/volumes/autosize.test.ts')
+describeUnless(skip, 'a volume that chooses its size itself, over two worker processes', {}, () => {
   let product: Product
   let rest: RestClient
   let volume: string

@@ -28,7 +28,7 @@ interface Deletion {
 }
 
 for (const program of [SYSTEM, ...(isWhole ? elsewhere() : [])]) {
-  const skip = reasonWithoutTime(program)
+  const skip = reasonWithoutTime(program, 'test/clients/tools.test.ts')
   describeUnless(skip, `aws (${skip === false ? versionOf(program) : program})`, { timeout: SUITE_MS }, () => {
     let product: Product
     let work: string

@@ -5,12 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { startProduct } from '../support/product.ts'
-import { runnerFor } from './programs.ts'
+import { reasonUnlessWhole, runnerFor } from './programs.ts'
 import { askPython, PYTHON_MS, pythonWith, runChecks } from './python-checks.ts'
 
 const environment = pythonWith('python')
 const version = askPython('import boto3; print(boto3.__version__)', environment)
-const skip = version === undefined ? 'boto3 is not installed for python3 (.ci/clients does it)' : false
+const skip =
+  reasonUnlessWhole('test/clients/tools.test.ts') ||
+  (version === undefined ? 'boto3 is not installed for python3 (.ci/clients does it)' : false)
 
 test(`boto3 (${version ?? 'none'})`, { skip, timeout: PYTHON_MS + 20_000 }, async (context) => {
   const home = await mkdtemp(join(tmpdir(), 'holdfast-boto3-'))

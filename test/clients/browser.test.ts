@@ -20,10 +20,10 @@ import {
 } from '@aws-sdk/client-s3'
 import { presign } from '../../src/s3/auth/sign.ts'
 import { startProduct, type Product } from '../support/product.ts'
-import { describeUnless, reasonWithout } from './programs.ts'
+import { describeUnless, reasonUnlessWhole, reasonWithout } from './programs.ts'
 import { sdkFor } from './sdk.ts'
 
-const skip = reasonWithout('chromium')
+const skip = reasonUnlessWhole('test/conformance/s3/put-bucket-cors.test.ts') || reasonWithout('chromium')
 const PAGE_MS = 40_000
 const REGION = 'us-east-1'
 /** Without a window, and without what a browser does on its own. */

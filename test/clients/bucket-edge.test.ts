@@ -1,18 +1,20 @@
 /** Many writers at the edge of a bucket, over several worker processes: never more than its size, never less than fits. */
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
 import { CreateBucketCommand, DeleteObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { asNumber, asText, recordsOf } from '../support/body.ts'
 import { basic } from '../support/cluster.ts'
 import { startProduct, type Product } from '../support/product.ts'
 import { RestClient } from '../support/rest-client.ts'
 import { listAll, sdkFor } from './sdk.ts'
+import { describeUnless, reasonUnlessWhole } from './programs.ts'
 
 const WRITERS = 8
 const OBJECT_BYTES = 100_000
 const timeout = 120_000
 
-describe('at the edge of a bucket', () => {
+const skip = reasonUnlessWhole('test/simulation/volumes-model.test.ts')
+describeUnless(skip, 'at the edge of a bucket', {}, () => {
   let product: Product
   let api: RestClient
   let writers: S3Client[] = []

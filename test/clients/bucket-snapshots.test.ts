@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
 import { keys as credentials, send } from '../../src/s3/test-plane.ts'
 import { asText, recordsOf } from '../support/body.ts'
 import { startProduct, type Product } from '../support/product.ts'
 import { RestClient } from '../support/rest-client.ts'
+import { describeUnless, reasonUnlessWhole } from './programs.ts'
 
-describe('snapshots of a bucket', () => {
+const skip = reasonUnlessWhole('src/s3/operations/snapshot-buckets.test.ts')
+describeUnless(skip, 'snapshots of a bucket', {}, () => {
   let product: Product
   let rest: RestClient
   let volume: string

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { keys as credentials, send } from '../../src/s3/test-plane.ts'
 import { asText, recordsOf } from '../support/body.ts'
 import { startProduct, type Product } from '../support/product.ts'
 import { RestClient } from '../support/rest-client.ts'
+import { describeUnless, reasonUnlessWhole } from './programs.ts'
 
 const OBJECTS = 1200
 const environment = {
@@ -15,7 +16,8 @@ const environment = {
   AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
 }
 
-describe('clones of a volume', () => {
+const skip = reasonUnlessWhole('src/resources/storage/volumes/clone.test.ts')
+describeUnless(skip, 'clones of a volume', {}, () => {
   let product: Product
   let rest: RestClient
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
 import { DeleteObjectCommand, GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { textOf } from '../../src/ports/volumes.suite.ts'
 import { asNumber, asText, recordsOf, type Body } from '../support/body.ts'
@@ -11,17 +11,20 @@ import { startProduct, type Product } from '../support/product.ts'
 import { RestClient } from '../support/rest-client.ts'
 import { canSeeProcesses, killEverything, startAgain, until } from './processes.ts'
 import { sdkFor } from './sdk.ts'
+import { describeUnless, reasonUnlessWhole } from './programs.ts'
 
 const Bucket = 'less'
 const WORKERS = { HOLDFAST_WORKERS: '2' }
 const WRITERS = 6
 const KEYS = 60
 const timeout = 180_000
-const skip = canSeeProcesses ? false : 'processes can be found on Linux only'
+const skip =
+  reasonUnlessWhole('test/simulation/efficiency-killed.test.ts') ||
+  (canSeeProcesses ? false : 'processes can be found on Linux only')
 /** Few enough that most writes have a twin. */
 const bodies = Array.from({ length: 5 }, (_, n) => textOf(20_000 + n * 90_000))
 
-describe('a volume that stores in less survives a power cut', { skip, timeout }, () => {
+describeUnless(skip, 'a volume that stores in less survives a power cut', { timeout }, () => {
   let product: Product
   let client: S3Client
   let rest: RestClient
@@ -92,7 +95,7 @@ describe('a volume that stores in less survives a power cut', { skip, timeout },
   it('everything is killed while clients write and a run is on, with efficiency turned on meanwhile', async () => {
     const writing = sdkFor(product, { tries: 1 })
     const writers = Array.from({ length: WRITERS }, (_, writer) => write(writer, writing))
-    await until('plain writes are acknowledged', 60_000, () => acknowledged > 100)
+    await until('plain writes are acknowledged', 120_000, () => acknowledged > 100)
     await ask('PATCH', `/api/storage/volumes/${volume}`, { efficiency: { compression: 'both', dedupe: 'both' } })
     await ask('PATCH', `/api/storage/volumes/${volume}`, { 'efficiency.scanner.state': 'active' })
     const mark = acknowledged
@@ -101,7 +104,7 @@ describe('a volume that stores in less survives a power cut', { skip, timeout },
       30_000,
       async () => asText((await shown())['efficiency']?.['op_state']) === 'active',
     )
-    await until('some writes went on beside it', 60_000, () => acknowledged > mark + 40)
+    await until('some writes went on beside it', 120_000, () => acknowledged > mark + 40)
     await killEverything(product)
     await Promise.all(writers)
     writing.destroy()
@@ -122,7 +125,7 @@ describe('a volume that stores in less survives a power cut', { skip, timeout },
 
   it('the run is taken up and ends, and the next one finds nothing wrong', async () => {
     const isIdle = async () => asText((await shown())['efficiency']?.['op_state']) === 'idle'
-    await until('the run has ended', 60_000, isIdle)
+    await until('the run has ended', 120_000, isIdle)
     await ask('POST', `/api/storage/volumes/${volume}/efficiency-runs`, {})
     const { space, efficiency } = await shown()
     const used = asNumber(space?.['used'])
@@ -143,6 +146,6 @@ describe('a volume that stores in less survives a power cut', { skip, timeout },
           .map((one) => (one?.isFile() === true ? one.ino : 0)),
       )
     }
-    await until('files that nobody needs are gone', 30_000, () => files().size - 1 <= bodies.length)
+    await until('files that nobody needs are gone', 120_000, () => files().size - 1 <= bodies.length)
   })
 })

@@ -5,8 +5,11 @@ import { asText } from '../support/body.ts'
 import { startProduct } from '../support/product.ts'
 import { RestClient } from '../support/rest-client.ts'
 import { canSeeProcesses, pidsOf, until } from './processes.ts'
+import { reasonUnlessWhole } from './programs.ts'
 
-const skip = canSeeProcesses ? false : 'the processes of the product are found in /proc'
+const skip =
+  reasonUnlessWhole('src/resources/private/faults.test.ts') ||
+  (canSeeProcesses ? false : 'the processes of the product are found in /proc')
 
 test(
   'while a fault has an aggregate full, nobody writes an object to it, and all is read; also by a new process',

@@ -8,11 +8,11 @@ import { Readable } from 'node:stream'
 import { after, before, it } from 'node:test'
 import { startProduct, type Product } from '../support/product.ts'
 import { loadClient, reasonWithoutClient } from './npm-clients.ts'
-import { describeUnless } from './programs.ts'
+import { describeUnless, reasonUnlessWhole } from './programs.ts'
 import { sha256Of, sha256OfFile } from './tree.ts'
 
 const MIB = 2 ** 20
-const skip = reasonWithoutClient('minio')
+const skip = reasonUnlessWhole('test/clients/tools.test.ts') || reasonWithoutClient('minio')
 
 /** What is used of it. */
 interface Client {

@@ -6,11 +6,11 @@ import { after, before, it } from 'node:test'
 import type * as Sdk from '@aws-sdk/client-s3'
 import { startProduct, type Product } from '../support/product.ts'
 import { loadClient, reasonWithoutClient } from './npm-clients.ts'
-import { describeUnless } from './programs.ts'
+import { describeUnless, reasonUnlessWhole } from './programs.ts'
 import { sha256Of } from './tree.ts'
 
 const MIB = 2 ** 20
-const skip = reasonWithoutClient('@aws-sdk/client-s3')
+const skip = reasonUnlessWhole('src/s3/sdk.test.ts') || reasonWithoutClient('@aws-sdk/client-s3')
 
 /** The commands that are used look the same today, so today's types do. */
 type S3Client = Sdk.S3Client

@@ -36,9 +36,17 @@ export function reasonWithout(program: string, args: readonly string[] = ['--ver
   return asked.status === 0 ? false : `${program} is not installed`
 }
 
-/** The reason to skip tests of a program that take long, also where it is there: they are for `.ci/run`. */
-export function reasonWithoutTime(program: string, args?: readonly string[]): string | false {
-  return isWhole ? reasonWithout(program, args) : 'this takes long: .ci/run does it, or HOLDFAST_TEST_WHOLE=1'
+/**
+ * The reason to skip what takes long and is for `.ci/run`; `false` where that runs, or HOLDFAST_TEST_WHOLE=1 is set.
+ * `sibling` is the test that covers the same behaviour in `npm test`, for less. CONTRIBUTING.md has the list.
+ */
+export function reasonUnlessWhole(sibling: string): string | false {
+  return isWhole ? false : `this takes long: .ci/run does it, or HOLDFAST_TEST_WHOLE=1; npm test has ${sibling}`
+}
+
+/** The same, for tests of a program. */
+export function reasonWithoutTime(program: string, sibling: string, args?: readonly string[]): string | false {
+  return reasonUnlessWhole(sibling) || reasonWithout(program, args)
 }
 
 /**
@@ -48,7 +56,7 @@ export function reasonWithoutTime(program: string, args?: readonly string[]): st
 export function describeUnless(
   reason: string | false,
   name: string,
-  options: { readonly timeout: number },
+  options: { readonly timeout?: number; readonly concurrency?: number },
   suite: () => void,
 ): void {
   if (reason === false) describe(name, options, suite)

@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict'
 import { Agent } from 'node:http'
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
 import { keys as credentials, send } from '../../src/s3/test-plane.ts'
 import { asText, recordsOf } from '../support/body.ts'
 import { startProduct, type Product } from '../support/product.ts'
 import { RestClient } from '../support/rest-client.ts'
+import { describeUnless, reasonUnlessWhole } from './programs.ts'
 
 const CLIENTS = 8
 const SECONDS = 2
 /** What may go through at once after a pause (`burstMs`), and how late a clock may be read. */
 const SLACK = 1.1
 
-describe('ceilings and floors of throughput, over two worker processes', () => {
+const skip = reasonUnlessWhole('src/core/qos/ledger.test.ts')
+describeUnless(skip, 'ceilings and floors of throughput, over two worker processes', {}, () => {
   let product: Product
   let rest: RestClient
   let url: string

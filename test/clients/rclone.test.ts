@@ -10,7 +10,7 @@ import { describeUnless, reasonWithoutTime, runnerFor, type Run } from './progra
 import { compareTree, sha256OfFile, type TreeFile } from './tree.ts'
 
 const MIB = 2 ** 20
-const skip = reasonWithoutTime('rclone', ['version'])
+const skip = reasonWithoutTime('rclone', 'test/clients/tools.test.ts', ['version'])
 
 /** Paths and sizes: two levels, an empty file, and one that goes up in parts. */
 const sources: readonly (readonly [key: string, sizeBytes: number])[] = [

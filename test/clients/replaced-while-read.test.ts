@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import type { Readable } from 'node:stream'
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import {
   CompleteMultipartUploadCommand,
@@ -16,11 +16,13 @@ import {
 } from '@aws-sdk/client-s3'
 import { startProduct, type Product } from '../support/product.ts'
 import { sdkFor } from './sdk.ts'
+import { describeUnless, reasonUnlessWhole } from './programs.ts'
 
 const PARTS = 8
 const PART_BYTES = 8 * 1024 * 1024
 
-describe('an object of many parts that is replaced while it is read', () => {
+const skip = reasonUnlessWhole('src/s3/objects/failures.test.ts')
+describeUnless(skip, 'an object of many parts that is replaced while it is read', {}, () => {
   let product: Product
   let s3: S3Client
   const bytes = Array.from({ length: PARTS }, () => randomBytes(PART_BYTES))

@@ -9,7 +9,7 @@ import { describeUnless, reasonWithoutTime, runnerFor, type Run } from './progra
 import { compareTree, isWhole, makeTree, type TreeFile } from './tree.ts'
 
 const MIB = 2 ** 20
-const skip = reasonWithoutTime('restic', ['version'])
+const skip = reasonWithoutTime('restic', 'test/clients/tools.test.ts', ['version'])
 
 interface Backup {
   readonly message_type: string

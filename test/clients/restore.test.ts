@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { setTimeout as wait } from 'node:timers/promises'
 import { keys as credentials, send } from '../../src/s3/test-plane.ts'
 import { asText, recordsOf } from '../support/body.ts'
 import { startProduct, type Product, type ProductOptions } from '../support/product.ts'
 import { RestClient } from '../support/rest-client.ts'
+import { describeUnless, reasonUnlessWhole } from './programs.ts'
 
 const OBJECTS = 1500
 const environment: ProductOptions['environment'] = {
@@ -14,7 +15,8 @@ const environment: ProductOptions['environment'] = {
   AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
 }
 
-describe('a volume that is taken back to a snapshot', () => {
+const skip = reasonUnlessWhole('test/simulation/volumes-model.test.ts')
+describeUnless(skip, 'a volume that is taken back to a snapshot', {}, () => {
   let product: Product
   let rest: RestClient
   let volume: string

@@ -25,7 +25,7 @@ import { describeUnless, reasonWithoutTime, runnerFor } from './programs.ts'
 import { listAll, sdkFor, sha256OfObject } from './sdk.ts'
 
 const MIB = 2 ** 20
-const skip = reasonWithoutTime('s3fs') || reasonWithoutFuse()
+const skip = reasonWithoutTime('s3fs', 'test/clients/tools.test.ts') || reasonWithoutFuse()
 const digest = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
 describeUnless(skip, 'a bucket is mounted with s3fs', { timeout: 120_000 }, () => {

@@ -9,6 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { recordsOf } from '../support/body.ts'
 import { killAll, run, SMALL, startWith, type Started } from '../support/started.ts'
 import { kill, descendants, canSeeProcesses } from './processes.ts'
+import { reasonUnlessWhole } from './programs.ts'
 
 const LAB = `
 svm/svms:
@@ -69,7 +70,8 @@ describe('a seeded start', () => {
     await stop(lab)
   })
 
-  it('changes nothing when it starts again, and exports what it has while it runs', async () => {
+  const inProcess = reasonUnlessWhole('src/core/seed/seed.test.ts')
+  it('changes nothing when it starts again, and exports what it has while it runs', { skip: inProcess }, async () => {
     const data = ['--data', at('data')]
     await stop(await startWith([...data, '--bare', '--seed', seed]))
     const lab = await startWith([...data, '--seed', seed])
@@ -143,7 +145,8 @@ describe('a seeded start', () => {
   })
 
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGKILL'] as const) {
-    it(`an ephemeral cluster leaves nothing after ${signal}`, { skip: !canSeeProcesses }, async () => {
+    const skip = !canSeeProcesses || (signal !== 'SIGKILL' && reasonUnlessWhole('test/clients/seed.test.ts'))
+    it(`an ephemeral cluster leaves nothing after ${signal}`, { skip }, async () => {
       const lab = await startWith(['--ephemeral', '--bare'])
       assert.ok(existsSync(join(lab.folder, 'endpoints.json')))
       // Not the shell that is to remove the folder.

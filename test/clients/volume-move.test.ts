@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { request, type IncomingMessage } from 'node:http'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import {
   CompleteMultipartUploadCommand,
@@ -25,6 +25,7 @@ import { seedOf } from '../support/seed.ts'
 import { canSeeProcesses, killEverything, startAgain, until } from './processes.ts'
 import { sdkFor, sha256OfObject } from './sdk.ts'
 import { Writes } from './writes.ts'
+import { describeUnless, reasonUnlessWhole } from './programs.ts'
 
 const BUCKET = 'papers'
 const FIXED = 60
@@ -165,7 +166,8 @@ class Moving {
   }
 }
 
-describe('a volume that moves while clients work', { timeout: 180_000 }, () => {
+const skip = reasonUnlessWhole('test/simulation/move-killed.test.ts')
+describeUnless(skip, 'a volume that moves while clients work', { timeout: 180_000 }, () => {
   const moving = new Moving()
   const fixed = Array.from({ length: FIXED }, (_, at) => randomBytes(at % 10 === 0 ? 1_500_000 : 2000 + at))
   const parts = Array.from({ length: 3 }, () => randomBytes(PART))
@@ -256,9 +258,9 @@ describe('a volume that moves while clients work', { timeout: 180_000 }, () => {
   })
 })
 
-const skip = canSeeProcesses ? false : 'processes can be found on Linux only'
+const skipKilled = skip || (canSeeProcesses ? false : 'processes can be found on Linux only')
 
-describe('a volume that moves while everything is killed', { skip, timeout: 180_000 }, () => {
+describeUnless(skipKilled, 'a volume that moves while everything is killed', { timeout: 180_000 }, () => {
   const moving = new Moving()
   before(() => moving.start())
   after(async () => {
