@@ -43,6 +43,8 @@ const volumeCounters: readonly CounterSchema[] = [
   average('average_latency', `Time of all operations, ${untilTheEnd}.`, 'total_ops', latencies),
   bytes('bytes_read', 'Bytes of objects sent to clients.'),
   bytes('bytes_written', 'Bytes of objects taken from clients.'),
+  delta('compress_attempts', 'Number of bodies that were compressed, while they were written or by a run.'),
+  delta('compress_failures', 'Number of bodies that compressing did not make smaller.'),
 ]
 
 /** When numbers of a port are those of a network interface. */

@@ -45,6 +45,8 @@ const NOTED = {
   request_parse_errors: 'Number of requests that were not valid HTTP, or whose document was not valid XML.',
   connections: 'Number of connections that clients opened.',
   server_connection_close: 'Number of connections that the server closed because of an error.',
+  input_flow_control_entry: 'Number of times that receiving stopped because the client was faster.',
+  input_flow_control_exit: 'Number of times that receiving went on after that.',
   output_flow_control_entry: 'Number of times that sending stopped because the client was slower.',
   output_flow_control_exit: 'Number of times that sending went on after that.',
 } as const

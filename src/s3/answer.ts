@@ -129,6 +129,7 @@ export async function answer(
     isWhole: about.isWhole,
     isAbandoned: about.isAbandoned,
     noted: about.noted,
+    pauses: exchange.pauses,
     readerWaits: exchange.waitsForReader,
     microseconds: (plane.system.clock.elapsed() - startedMs) * 1000,
     bytesSent: exchange.bytesSent,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
@@ -143,4 +143,18 @@ test('a client that closes its connection within an answer is counted as that, a
   assert.deepEqual([growth('get_object_failed_client_close'), growth('get_object_failed')], [1, 0])
   assert.ok(growth('output_flow_control_entry') > 0)
   assert.equal(growth('output_flow_control_entry'), growth('output_flow_control_exit'))
+})
+
+test('bodies that are compressed are counted, and those that do not become smaller', async () => {
+  const compressing = await t.catalog.record('storage/volumes', volume)
+  await t.put('storage/volumes', volume, { ...compressing?.body, 'efficiency.compression': 'inline' }, '')
+  const growth = await counted(
+    async () => {
+      assert.equal((await send(t, 'PUT', '/plain/zeros', { body: Buffer.alloc(200_000) })).status, 200)
+      assert.equal((await send(t, 'PUT', '/plain/noise', { body: randomBytes(200_000) })).status, 200)
+    },
+    'volume',
+    volume,
+  )
+  assert.deepEqual([growth('compress_attempts'), growth('compress_failures')], [2, 1])
 })

@@ -22,6 +22,8 @@ export interface Counted {
   readonly isAbandoned: boolean
   /** What else is counted of it, by name; a name may be there several times. */
   readonly noted: readonly Noted[]
+  /** How often receiving stopped because the client was faster. */
+  readonly pauses: number
   /** How often sending stopped because the client was slower. */
   readonly readerWaits: number
   /** Of bodies. */
@@ -52,6 +54,8 @@ export class Counters {
     countKind(server, counted)
     countOperation(server, counted)
     for (const name of counted.noted) increase(server, name, 1)
+    increase(server, 'input_flow_control_entry', counted.pauses)
+    increase(server, 'input_flow_control_exit', counted.pauses)
     increase(server, 'output_flow_control_entry', counted.readerWaits)
     increase(server, 'output_flow_control_exit', counted.readerWaits)
     if (counted.volume !== undefined) countKind(this.#sums('volume', counted.volume), counted)
@@ -63,6 +67,12 @@ export class Counters {
   /** Counts what belongs to no request, such as a connection. */
   note(svm: string, name: Noted): void {
     increase(this.#sums('object_store_server', svm), name, 1)
+  }
+
+  compressed(volume: string, isSmaller: boolean): void {
+    const sums = this.#sums('volume', volume)
+    increase(sums, 'compress_attempts', 1)
+    increase(sums, 'compress_failures', isSmaller ? 0 : 1)
   }
 
   /** Writes what is left. */

@@ -29,6 +29,8 @@ export class Exchange {
   /** Set once the request is known to be about a bucket. */
   pace: Pace | undefined
   bytesSent = 0
+  /** How often receiving stopped because the client was faster. */
+  pauses = 0
   /** How often sending stopped because the client was slower. */
   waitsForReader = 0
   /** Set when the connection is to close, because the listener does. */
@@ -89,6 +91,7 @@ export class Exchange {
         this.#await(undefined)
         const bytes = piece as Buffer
         this.bytesReceived += bytes.length
+        if (this.request.readableLength >= this.request.readableHighWaterMark) this.pauses++
         this.#insistOnSpeed(bytes.length, this.#clock.elapsed() - sinceMs)
         await this.pace?.bytes(bytes.length)
         yield bytes

@@ -73,13 +73,21 @@ export async function startDataPlane(parts: DataPlaneParts): Promise<DataPlane> 
   const pins = new Pins()
   const trees = new TreeUses()
   const shaper = parts.shaper ?? ownShaper(system.clock)
+  const counters = new Counters(catalog, system.clock)
   const plane: Plane = {
-    store: { catalog, system, pins, trees, grow: parts.grow ?? (() => Promise.resolve(false)) },
+    store: {
+      catalog,
+      system,
+      pins,
+      trees,
+      grow: parts.grow ?? (() => Promise.resolve(false)),
+      countCompression: (volume, isSmaller) => counters.compressed(volume, isSmaller),
+    },
     system,
     tenancy: new Tenancy(catalog, parts.unseal),
     volumesOf: parts.volumesOf,
     control: parts.control,
-    counters: new Counters(catalog, system.clock),
+    counters,
     shaper,
     meter: new FloorMeter(system.clock, (samples) => shaper.report(samples)),
     signingKeys: new SigningKeys(),

@@ -11,8 +11,6 @@ import { isServed, release } from '../../src/model/release.ts'
 import { asText, type Body } from '../support/body.ts'
 import { startProduct, type Product } from '../support/product.ts'
 import { RestClient } from '../support/rest-client.ts'
-import { harvestSection } from '../harvest/table.ts'
-import { insistOnSection } from '../support/page-section.ts'
 import { harvestPolls, harvestReads, type Poll } from '../harvest/polls.ts'
 import { sdkFor } from './sdk.ts'
 
@@ -292,6 +290,3 @@ async function work(product: Product): Promise<void> {
   }
   s3.destroy()
 }
-
-it('docs/compatibility.md says what was asked', () =>
-  insistOnSection('docs/compatibility.md', 'NetApp Harvest', harvestSection()))

@@ -110,7 +110,6 @@ export const askedCommands: readonly AskedCommand[] = [
     path: 'volume/efficiency/stat',
     labels: ['volume', 'vserver'],
     numbers: ['num_compress_attempts', 'num_compress_fail'],
-    unknown: ['num_compress_attempts', 'num_compress_fail'],
     also: { privilege_level: 'diagnostic' },
   },
   {

@@ -67,8 +67,6 @@ const S3_OPERATIONS = [
 /** Gauges of one moment, which workers cannot add up, and what is not told apart. */
 const NOT_COUNTED = [
   'connected_connections',
-  'input_flow_control_entry',
-  'input_flow_control_exit',
   'maximum_commands_per_connection',
   'maximum_connected_connections',
   'maximum_requests_outstanding',
@@ -88,6 +86,8 @@ const NOTED = [
   'get_data',
   'get_object_lastbyte_latency',
   'group_policy_evaluated',
+  'input_flow_control_entry',
+  'input_flow_control_exit',
   'multiple_delete_requests',
   'output_flow_control_entry',
   'output_flow_control_exit',

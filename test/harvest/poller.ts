@@ -102,7 +102,7 @@ async function fill({ product, rest }: Poller, hasTags: boolean): Promise<void> 
     ...(hasTags ? { _tags: ['team:storage'] } : {}),
   })
   const [volume] = recordsOf((await rest.get('/api/storage/volumes?name=busy1&fields=uuid')).body)
-  await make(`storage/volumes/${asText(volume?.['uuid'])}/snapshots`, { name: 'snap1' })
+  await make(`storage/volumes/${asText(volume?.['uuid'])}/snapshots`, { name: 'snap1', snapmirror_label: 'daily' })
   await make('storage/volumes', {
     name: 'clone1',
     svm,
@@ -110,6 +110,15 @@ async function fill({ product, rest }: Poller, hasTags: boolean): Promise<void> 
   })
   await make('security/certificates', { svm, type: 'server', common_name: 'svm1.example.com' })
   await make('storage/qtrees', { name: 'tree1', svm, volume: { name: 'busy1' } })
+  await make('storage/quota/rules', {
+    svm,
+    volume: { name: 'busy1' },
+    type: 'tree',
+    qtree: { name: 'tree1' },
+    space: { hard_limit: 2 ** 29, soft_limit: 2 ** 28 },
+    files: { hard_limit: 1000, soft_limit: 500 },
+  })
+  await make(`storage/volumes/${asText(volume?.['uuid'])}`, { quota: { enabled: true } }, 'PATCH')
   const s3 = { url: product.s3Http ?? '' }
   for (const request of [
     ['PUT', '/bucket1'],

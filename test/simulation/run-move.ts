@@ -25,7 +25,14 @@ const trees = new TreeUses()
 const open = openJobsCluster(order.folder, {}, { leaveTree: async (volume, tree) => trees.leave(volume, tree) })
 const { cluster } = open
 const { catalog, system } = cluster
-const store: ObjectStore = { catalog, system, trees, pins: new Pins(), grow: () => Promise.resolve(false) }
+const store: ObjectStore = {
+  catalog,
+  system,
+  trees,
+  pins: new Pins(),
+  grow: () => Promise.resolve(false),
+  countCompression: () => {},
+}
 
 const commit = catalog.commit.bind(catalog)
 let left = order.commits

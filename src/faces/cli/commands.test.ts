@@ -241,12 +241,16 @@ test('commands of hardware and protocols that are not here show nothing, and tho
     { vserver: 'svm1', operational_state: 'running' },
     { vserver: 'holdfast', operational_state: 'running' },
   ])
-  const made = await cluster.call('POST', '/api/security/certificates', {
+  const record = {
+    uuid: '00000000-0000-4000-8000-000000000001',
     name: 'shown',
     type: 'server',
-    common_name: 'a.example.com',
-  })
-  assert.equal(made.status, 201)
+    scope: 'cluster',
+    expiry_time: Date.UTC(2030, 0, 1),
+    public_certificate: '-----BEGIN CERTIFICATE-----',
+    serial_number: '0A1B2C',
+  }
+  await cluster.cluster.commit([cluster.cluster.put('security/certificates', record)])
   const [certificate] = await show(
     cluster,
     'security/certificate?fields=cert_name,expiration,public_cert,serial,type,uuid&cert_name=shown',

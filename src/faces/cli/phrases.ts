@@ -97,6 +97,16 @@ export function memberOf(value: Json | undefined, ...words: readonly string[]): 
   )
 }
 
+/** Finds a record that a phrase looks into by its key. The index of a collection is made once, however many records ask. */
+export function finder(keyOf: (record: Json) => Json | undefined) {
+  const indexes = new WeakMap<readonly Json[], ReadonlyMap<Json | undefined, Json>>()
+  return (seen: readonly Json[], key: Json | undefined): Json | undefined => {
+    const index = indexes.get(seen) ?? new Map(seen.map((record) => [keyOf(record), record]))
+    indexes.set(seen, index)
+    return index.get(key)
+  }
+}
+
 function asList(given: unknown): readonly unknown[] {
   if (Array.isArray(given)) return given as readonly unknown[]
   return typeof given === 'string' ? given.split(',').filter((part) => part !== '') : [given]

@@ -2,7 +2,7 @@
 import { count, flag, text } from '../../model/kinds/index.ts'
 import { VOLUME_BYTES_MAX } from '../../resources/storage/volume-verbs.ts'
 import type { Meaning } from './names.ts'
-import { always, dashed, elementsOf, isWord, memberOf, never, type Phrase, said } from './phrases.ts'
+import { always, dashed, elementsOf, finder, isWord, memberOf, never, type Phrase, said } from './phrases.ts'
 
 type Names = Readonly<Record<string, Meaning>>
 
@@ -96,6 +96,8 @@ export const FIXED_QOS: Names = {
 
 const limit = (given: unknown, none: string) => (typeof given === 'string' && given !== 'none' ? given : none)
 
+const policyOf = finder((policy) => memberOf(policy, 'uuid'))
+
 /** A limit of the policy that a workload names; nothing where it names none, or one without that limit. */
 function limitOfPolicy(path: 'max_throughput' | 'min_throughput'): Phrase {
   return {
@@ -103,8 +105,7 @@ function limitOfPolicy(path: 'max_throughput' | 'min_throughput'): Phrase {
     kind: text(),
     sees: 'storage/qos/policies?fields=uuid,fixed,adaptive&max_records=10000',
     show: (at, policies) => {
-      const policy = policies.find((one) => memberOf(one, 'uuid') === at('policy.uuid'))
-      return memberOf(policy, 'fixed', path)
+      return memberOf(policyOf(policies, at('policy.uuid')), 'fixed', path)
     },
   }
 }
@@ -118,8 +119,7 @@ export const WORKLOAD: Names = {
     kind: flag(),
     sees: 'storage/qos/policies?fields=uuid,fixed,adaptive&max_records=10000',
     show: (at, policies) => {
-      const policy = policies.find((one) => memberOf(one, 'uuid') === at('policy.uuid'))
-      return memberOf(policy, 'adaptive') !== undefined
+      return memberOf(policyOf(policies, at('policy.uuid')), 'adaptive') !== undefined
     },
   },
   max_throughput: limitOfPolicy('max_throughput'),

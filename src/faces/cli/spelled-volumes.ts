@@ -2,8 +2,9 @@
 import { bytes, count, flag, text } from '../../model/kinds/index.ts'
 import { VOLUME_BYTES_MAX } from '../../resources/storage/volume-verbs.ts'
 import { usualLimits } from '../../resources/storage/volumes/autosize.ts'
+import type { Json } from '../../model/value.ts'
 import type { Meaning } from './names.ts'
-import { always, elementsOf, isWord, memberOf, never, type Phrase, said, whole } from './phrases.ts'
+import { always, elementsOf, finder, isWord, memberOf, never, type Phrase, said, whole } from './phrases.ts'
 
 /** The nodes of the aggregates that something lies on. */
 function nodesOf(show: (names: readonly string[]) => string | string[] | undefined): Phrase {
@@ -136,10 +137,29 @@ export const FOOTPRINT: Readonly<Record<string, Meaning>> = {
   delayed_free_footprint: never(count()),
 }
 
-/** `volume efficiency stat`. Attempts are not counted. */
+/** A counter of the table of volumes. */
+function counted(counter: string): Phrase {
+  return {
+    from: ['uuid'],
+    kind: count(),
+    sees: 'cluster/counter/tables/volume/rows?fields=properties,counters&max_records=10000',
+    show: (at, rows) => namedIn(memberOf(rowOf(rows, at('uuid')), 'counters'), counter),
+  }
+}
+
+const rowOf = finder((row) => namedIn(memberOf(row, 'properties'), 'uuid'))
+
+function namedIn(list: Json | undefined, name: string): Json | undefined {
+  return memberOf(
+    elementsOf(list).find((one) => memberOf(one, 'name') === name),
+    'value',
+  )
+}
+
+/** `volume efficiency stat`. */
 export const EFFICIENCY_STAT: Readonly<Record<string, Meaning>> = {
-  num_compress_attempts: never(count()),
-  num_compress_fail: never(count()),
+  num_compress_attempts: counted('compress_attempts'),
+  num_compress_fail: counted('compress_failures'),
 }
 
 /** `volume snapshot autodelete`. */

@@ -15,6 +15,8 @@ export interface ObjectStore {
   readonly pins: Pins
   readonly trees: TreeUses
   readonly grow: Grow
+  /** Counts that a body of a volume was compressed, and whether it became smaller. */
+  readonly countCompression: (volume: string, isSmaller: boolean) => void
 }
 
 /** A bucket with the volume it lives in and the place of the volume's blobs. */

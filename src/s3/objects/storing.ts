@@ -17,13 +17,14 @@ const comparedBytesMax = 64 * 2 ** 20
 
 /** Tells how a blob that was just committed is stored, after it was made one with its twin where there is one. */
 export async function settled(
-  store: Pick<ObjectStore, 'catalog'>,
+  store: Pick<ObjectStore, 'catalog' | 'countCompression'>,
   bucket: OpenBucket,
   written: BlobRef & { readonly storedBytes: number; readonly md5: Buffer },
 ): Promise<BlobDraft> {
   const { blob, sizeBytes, storedBytes, md5 } = written
   const { storing } = bucket
   if (storing === undefined) return { blob, sizeBytes }
+  if (storing.compress && sizeBytes > 0) store.countCompression(bucket.volume, storedBytes < sizeBytes)
   const digest = md5.toString('hex')
   const twin =
     storing.findTwin && sizeBytes <= comparedBytesMax ? await share(store, bucket, written, digest) : undefined

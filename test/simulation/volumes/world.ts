@@ -246,7 +246,14 @@ export class World {
       catalog,
       actions,
       housekeeping: new Housekeeping(cluster, jobs, (blobs) => Promise.resolve(new Set(pins.among(blobs)))),
-      store: { catalog: cluster.catalog, system, pins, trees: new TreeUses(), grow: () => Promise.resolve(false) },
+      store: {
+        catalog: cluster.catalog,
+        system,
+        pins,
+        trees: new TreeUses(),
+        grow: () => Promise.resolve(false),
+        countCompression: () => {},
+      },
       tenancy: new Tenancy(cluster.catalog, (sealed) => this.secrets.unseal(sealed)),
       face: {
         actions,

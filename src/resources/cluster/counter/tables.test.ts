@@ -68,7 +68,15 @@ describe('counter tables', () => {
       'svm.name': 'svm1',
       parent_aggregate: 'aggr1',
     })
-    const others = { total_write_ops: 0, write_latency: 0, total_other_ops: 0, other_latency: 0, bytes_written: 0 }
+    const none = { compress_attempts: 0, compress_failures: 0 }
+    const others = {
+      ...none,
+      total_write_ops: 0,
+      write_latency: 0,
+      total_other_ops: 0,
+      other_latency: 0,
+      bytes_written: 0,
+    }
     const counted = { total_read_ops: 3, read_latency: 300, total_ops: 3, average_latency: 300, bytes_read: 30 }
     assert.deepEqual(row?.counters, { ...others, ...counted })
     for (const table of ['volume:node', 'volume:svm']) {

@@ -78,6 +78,9 @@ export class EfficiencyWalk {
   /** Found out, and not noted yet. */
   readonly #tried = new Map<string, Tried>()
   #isUnableTold = false
+  /** Not counted yet: bodies that were compressed, and those that did not become smaller. */
+  #attempts = 0
+  #failures = 0
   #workingSinceMs: number
   #notedAtMs: number
 
@@ -152,6 +155,12 @@ export class EfficiencyWalk {
       return { do: 'note-blob', volume: this.#volume, blob, tried }
     })
     this.#tried.clear()
+    if (this.#attempts > 0) {
+      const add = { compress_attempts: this.#attempts, compress_failures: this.#failures }
+      changes.push({ do: 'count', table: 'volume', row: this.#volume, add })
+      this.#attempts = 0
+      this.#failures = 0
+    }
     if (changes.length > 0) await this.#commit(changes)
   }
 
@@ -250,7 +259,9 @@ export class EfficiencyWalk {
       const keep = () => {
         for (const one of members) this.#tried.set(one, { ...this.#tried.get(one), compression: true })
       }
+      this.#attempts++
       if (storedBytes === before) {
+        this.#failures++
         keep()
         return
       }
