@@ -76,6 +76,7 @@ import { recoveryFromQueue } from './private/cli/volume/recovery-queue/recover.t
 import { resourceTags } from './resource-tags.ts'
 import { taggedResources } from './resource-tags/resources.ts'
 import { accounts } from './security/accounts.ts'
+import { passwords } from './security/authentication/password.ts'
 import { certificateSigningRequests } from './security/certificate-signing-request.ts'
 import { certificates } from './security/certificates.ts'
 import { rolePrivileges } from './security/roles/privileges.ts'
@@ -201,6 +202,7 @@ export const behaviours: readonly Behaviour[] = [
   roles,
   rolePrivileges,
   certificates,
+  passwords,
   certificateSigningRequests,
   keys,
   auditMessages,

@@ -1,34 +1,44 @@
 import { define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { mayUseHttp } from '../../core/login.ts'
-import { inline, type Caller } from '../../core/verb.ts'
-import { builtinRoles, type Role } from '../../model/access.ts'
+import { inline, type Caller, type Plan, type Step } from '../../core/verb.ts'
+import { builtinRoles, mayDo, type Role } from '../../model/access.ts'
 import { groups } from '../../model/resource.ts'
 import { failures } from '../../model/failure.ts'
 import { flag, name, oneOf, secret, text } from '../../model/kinds/index.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { applicationsKind, settledApplications, USUAL_APPLICATIONS, usesPassword } from './accounts/applications.ts'
+import { PASSWORD_CHARACTERS_MIN, passwordProblem } from './passwords.ts'
 import { clusterOwner, ownerFields, ownerNamed, ownerNames, type Owner } from './owners.ts'
 import { insistOnCovering } from './roles/covering.ts'
 import { ACCOUNTS_LOCK, findRole, insistOnRole } from './roles/known-roles.ts'
 
 export const ACCOUNTS = 'security/accounts'
 
-const PASSWORD_CHARACTERS_MIN = 8
-/** A shorter name is in too many words to be kept out of passwords. */
-const NAME_IN_PASSWORD_CHARACTERS_MIN = 3
 /** Of the cluster and of all SVMs. */
 const ACCOUNTS_MAX = 10_000
 
 /** What clients of the interface know these failures by. */
 const codes = {
-  passwordHasName: 7_077_918,
   samePassword: 7_077_925,
   lockWithoutPassword: 7_077_929,
   noPassword: 7_078_900,
 } as const
 
 export const roleNames = builtinRoles.map((role) => role.name)
+
+/** Changes an account by what a plan has made of the request. */
+export const writeAccount: Step = {
+  name: 'write record',
+  async run(cluster, { key, input }) {
+    const record = await cluster.catalog.record(ACCOUNTS, key)
+    if (record === undefined) throw failures.notFound('account')
+    const before = record.body as Row
+    const after = await settled(cluster, { ...before, ...input }, ownerOf(before))
+    if (isActiveAdmin(before) && !isActiveAdmin(after)) await insistOnAnotherAdmin(cluster, key)
+    await cluster.commit([cluster.put(ACCOUNTS, after, { expect: record.revision })])
+  },
+}
 
 export const accounts = define(
   {
@@ -110,17 +120,7 @@ export const accounts = define(
         await settled(cluster, { ...row, ...input }, ownerOf(row))
         return { key: keyOf(row), input, locks: [ACCOUNTS_LOCK] }
       },
-      step: {
-        name: 'write record',
-        async run(cluster, { key, input }) {
-          const record = await cluster.catalog.record(ACCOUNTS, key)
-          if (record === undefined) throw failures.notFound('account')
-          const before = record.body as Row
-          const after = await settled(cluster, { ...before, ...input }, ownerOf(before))
-          if (isActiveAdmin(before) && !isActiveAdmin(after)) await insistOnAnotherAdmin(cluster, key)
-          await cluster.commit([cluster.put(ACCOUNTS, after, { expect: record.revision })])
-        },
-      },
+      step: writeAccount,
     }),
     remove: inline({
       async plan(cluster, { row = {}, caller }) {
@@ -150,6 +150,10 @@ export const accounts = define(
 
 /** The first account of a new cluster. */
 export async function firstAccount(cluster: Cluster, clusterUuid: string, password: string): Promise<Row> {
+  // It was chosen by who starts the cluster, maybe in a script: a start does not fail for it.
+  if (passwordProblem('admin', password) !== undefined) {
+    cluster.log.warn('The password of the user admin is easy to guess. Change it before others reach the cluster.')
+  }
   return {
     'owner.uuid': clusterUuid,
     name: 'admin',
@@ -181,8 +185,28 @@ function roleOfAccount(cluster: Cluster, account: Row): Promise<Role | undefined
 
 /** Who could change the password of an administrator would be one. Everybody changes their own. */
 async function insistOnMayChange(cluster: Cluster, caller: Caller, account: Row): Promise<void> {
-  if (account['scope'] !== 'svm' && account['name'] === caller.user) return
+  if (isOwn(caller, account)) return
   await insistOnCovering(cluster, caller, await roleOfAccount(cluster, account))
+}
+
+/** An API key may have a smaller role than its user: then it does not speak for the user's account. */
+function isOwn(caller: Caller, account: Row): boolean {
+  return account['scope'] !== 'svm' && account['name'] === caller.user && account['role.name'] === caller.role
+}
+
+/** A new password for an account: for one's own, or by who may change accounts. */
+export async function planPassword(cluster: Cluster, caller: Caller, key: string, password: string): Promise<Plan> {
+  const row = await cluster.find(ACCOUNTS, key)
+  if (row === undefined || !isOwn(caller, row)) {
+    const role = await findRole(cluster, await clusterOwner(cluster), caller.role)
+    // Who may not see accounts is not told which there are.
+    if (role === undefined || !mayDo(role, `/api/${ACCOUNTS}`, 'PATCH')) {
+      throw failures.denied('POST', 'the password of another user', caller.role)
+    }
+    if (row === undefined) throw failures.notFound('account', 'name')
+    await insistOnMayChange(cluster, caller, row)
+  }
+  return { key, input: await withHash(cluster, row, { password }), locks: [ACCOUNTS_LOCK] }
 }
 
 function keyOf(account: Row): string {
@@ -211,10 +235,8 @@ async function settled(cluster: Cluster, row: Row, owner: Owner): Promise<Row> {
 async function withHash(cluster: Cluster, account: Row, given: Row): Promise<Row> {
   const { password, ...rest } = given
   if (typeof password !== 'string') return rest
-  const user = textAt(account, 'name')
-  if (user.length >= NAME_IN_PASSWORD_CHARACTERS_MIN && password.toLowerCase().includes(user.toLowerCase())) {
-    throw failures.invalid('password', 'The password must not contain the name of the user.', codes.passwordHasName)
-  }
+  const problem = passwordProblem(textAt(account, 'name'), password)
+  if (problem !== undefined) throw failures.invalid('password', problem.message, problem.code)
   const before = account['$password']
   if (typeof before === 'string' && (await cluster.secrets.checkPassword(password, before))) {
     // Tools tell by the beginning of these words that the password is as they want it (netapp.ontap 22.7).
