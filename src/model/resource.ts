@@ -84,6 +84,8 @@ export interface ResourceDeclaration {
   readonly recordKey?: readonly string[]
   /** The field that holds the key of the record it lives under: `svm.uuid`. */
   readonly parent?: string
+  /** The type of that record, where the field is no reference. Records go with the one they live under. */
+  readonly parentType?: string
   /** Names are unique within the records that share this field; without it, in the cluster. `false`: names may repeat. */
   readonly nameWithin?: string | false
   /** A record where the field of `nameWithin` is not set belongs to all: its name leads to it from anywhere. */
@@ -113,6 +115,7 @@ export interface Resource {
   readonly rowsOf: string
   readonly recordKey: readonly string[]
   readonly parent: string | undefined
+  readonly parentType: string | undefined
   readonly nameWithin: string | false | undefined
   readonly isShared: boolean
   readonly isContent: boolean
@@ -153,6 +156,7 @@ export function resource(declared: ResourceDeclaration): Resource {
     rowsOf: declared.rowsOf ?? declared.path.slice(1),
     recordKey: declared.recordKey ?? ['uuid'],
     parent: declared.parent,
+    parentType: declared.parentType ?? fields.get(declared.parent ?? '')?.reference?.type,
     nameWithin: declared.nameWithin,
     isShared: declared.isShared ?? false,
     isContent: declared.isContent ?? false,

@@ -57,7 +57,7 @@ test('a catalog that fails after one commit makes no request that was done a fai
   for (const [method, target, body, status] of [
     ['POST', '/api/protocols/nfs/export-policies', { name: 'policy1', 'svm.name': 'svm1' }, 201],
     ['PATCH', '/api/svm/svms/SVM', { comment: 'x' }, 200],
-    ['PATCH', '/api/svm/svms/SVM', { nonsense: 1 }, 400],
+    ['PATCH', '/api/svm/svms/SVM', { nonsense: 1 }, 422],
     ['DELETE', '/api/svm/svms/SVM', undefined, 409],
   ] as const) {
     const cluster = await startTestCluster()

@@ -48,6 +48,7 @@ export const accounts = define(
     key: ['owner.uuid', 'name'],
     recordKey: ['owner.uuid', 'name'],
     parent: 'owner.uuid',
+    parentType: 'svm/svms',
     nameWithin: 'owner.uuid',
     fields: {
       ...groups({ owner: 'The cluster or the SVM that the account belongs to.', role: 'The role of the account.' }),

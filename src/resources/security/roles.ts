@@ -25,6 +25,7 @@ export const roles = define(
     key: ['owner.uuid', 'name'],
     recordKey: ['owner.uuid', 'name'],
     parent: 'owner.uuid',
+    parentType: 'svm/svms',
     nameWithin: 'owner.uuid',
     fields: {
       ...groups({ owner: 'The cluster or the SVM that the role belongs to.' }),

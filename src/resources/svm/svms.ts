@@ -1,4 +1,5 @@
 import { define, type Derivation } from '../../core/behaviour.ts'
+import { belongingChanges } from '../../core/belongings.ts'
 import { MADE_FOR, type Cluster } from '../../core/cluster.ts'
 import { plainModify } from '../../core/plain.ts'
 import { Interrupted, job, uuidOfNew, type Work } from '../../core/verb.ts'
@@ -6,22 +7,8 @@ import { failures } from '../../model/failure.ts'
 import { groups } from '../../model/resource.ts'
 import { bytes, count, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
 import { textAt, textOf } from '../../model/value.ts'
-import { defaultExportPolicy, EXPORT_POLICIES, EXPORT_POLICIES_LOCK } from '../protocols/nfs/export-policies.ts'
-import { LOCAL_GROUPS, LOCAL_USERS } from '../protocols/cifs/local-accounts.ts'
-import { CIFS_SERVICES } from '../protocols/cifs/services.ts'
-import { CIFS_SHARES } from '../protocols/cifs/shares.ts'
-import { CIFS_PRIVILEGES } from '../protocols/cifs/users-and-groups/privileges.ts'
-import { FPOLICY_TYPES } from '../protocols/fpolicy.ts'
-import { ACCOUNTS } from '../security/accounts.ts'
-import { CERTIFICATES } from '../security/certificates.ts'
+import { defaultExportPolicy, EXPORT_POLICIES_LOCK } from '../protocols/nfs/export-policies.ts'
 import { BUCKETS } from '../protocols/s3/types.ts'
-import { ROLES } from '../security/roles/known-roles.ts'
-import { NFS_SERVICES } from '../protocols/nfs/services.ts'
-import { LDAP } from '../name-services/ldap.ts'
-import { NAME_MAPPINGS } from '../name-services/name-mappings.ts'
-import { NIS } from '../name-services/nis.ts'
-import { UNIX_GROUPS } from '../name-services/unix-groups.ts'
-import { UNIX_USERS } from '../name-services/unix-users.ts'
 import { DEFAULT as DEFAULT_IPSPACE, INTERFACES, IPSPACES, NETWORK_LOCK } from '../network/names.ts'
 import type { Change } from '../../ports/catalog.ts'
 import {
@@ -193,17 +180,18 @@ export const svms = define(
               const volume = textOf(uuid)
               await cluster.locks.with([`volume:${volume}`], () => purgeVolume(cluster, volume, 'asked'))
             }
-            const leftovers: Change[] = []
-            for (const type of OWNED) {
-              for (const record of await cluster.catalog.records(type, { parent: key })) {
-                leftovers.push({ do: 'remove-record', type, key: record.key })
-                if (type === INTERFACES) leftovers.push({ do: 'drop-counters', table: 'lif', row: record.key })
-              }
-            }
+            const counters = (await cluster.catalog.records(INTERFACES, { parent: key })).map((record): Change => ({
+              do: 'drop-counters',
+              table: 'lif',
+              row: record.key,
+            }))
+            const leftovers = await belongingChanges(cluster, SVMS, key, GONE_BEFORE)
             await cluster.commit([
               { do: 'check-childless', type: RECOVERY_QUEUE, parent: key },
               ...HELD.map(([type]) => ({ do: 'check-childless', type, parent: key }) as const),
               ...leftovers,
+              ...counters,
+              ...(await keyChanges(cluster, textAt(input, 'name'))),
               { do: 'remove-record', type: 'svm/svms', key },
               { do: 'drop-counters', table: 'object_store_server', row: key },
               cluster.event('svm.deleted', { svm: input['name'] ?? '' }),
@@ -256,32 +244,15 @@ const HELD = [
   ['protocols/s3/services', 'an object store server'],
 ] as const
 
-/** What goes with its SVM. */
-const OWNED = [
-  ACCOUNTS,
-  ROLES,
-  CERTIFICATES,
-  ...FPOLICY_TYPES,
-  EXPORT_POLICIES,
-  NFS_SERVICES,
-  CIFS_SHARES,
-  CIFS_SERVICES,
-  LOCAL_USERS,
-  LOCAL_GROUPS,
-  CIFS_PRIVILEGES,
-  'cluster/schedules',
-  'storage/snapshot-policies',
-  INTERFACES,
-  'network/ip/routes',
-  'name-services/dns',
-  LDAP,
-  NIS,
-  NAME_MAPPINGS,
-  UNIX_USERS,
-  UNIX_GROUPS,
-  'security/login/messages',
-  'support/snmp/users',
-  'protocols/s3/services/{svm.uuid}/users',
-  'protocols/s3/services/{svm.uuid}/policies',
-  'protocols/s3/services/{svm.uuid}/groups',
-] as const
+const SVMS = 'svm/svms'
+
+/** What has to go by itself before its SVM; everything else that lives under the SVM goes with it. */
+const GONE_BEFORE: ReadonlySet<string> = new Set([...HELD.map(([type]) => type), RECOVERY_QUEUE])
+
+/** API keys are kept under the name of their owner. */
+async function keyChanges(cluster: Cluster, svm: string): Promise<Change[]> {
+  const keys = (await cluster.rows(KEYS)).filter((row) => row['user.owner.name'] === svm)
+  return keys.map((row) => ({ do: 'remove-record', type: KEYS, key: textAt(row, 'uuid') }))
+}
+
+const KEYS = 'security/authentication/keys'

@@ -41,6 +41,7 @@ export const snmpUsers = define(
     key: ['engine_id', 'name'],
     recordKey: ['engine_id', 'name'],
     parent: 'owner.uuid',
+    parentType: 'svm/svms',
     nameWithin: false,
     fields: {
       engine_id: {
