@@ -27,6 +27,8 @@ export interface Settings {
   readonly isEphemeral: boolean
   /** A file that gets a line for each request of the management interface. */
   readonly trace: string | undefined
+  /** Starts on a damaged log of the catalog, without the commits that were in the rest of it. */
+  readonly acceptsLoss: boolean
   /** How long a day is to lifecycle rules that are applied. For tests. */
   readonly lifecycleDayMs: number
 }
@@ -65,6 +67,7 @@ Each flag of start is an environment variable too.
   --seed FILE               HOLDFAST_SEED            YAML with what the cluster is to have; what is there is not made again
   --ephemeral               HOLDFAST_EPHEMERAL=1     all state is in a temporary folder that is gone at the end
   --trace FILE              HOLDFAST_TRACE           management requests and answers, without secrets; at most twice 64 MiB
+  --accept-loss             HOLDFAST_ACCEPT_LOSS=1   starts although acknowledged commits were lost with a damaged log
   --workers N               HOLDFAST_WORKERS         data-plane processes (one for each core)
   --log LEVEL               HOLDFAST_LOG             ${logLevels.join(', ')} (info)
 
@@ -87,11 +90,12 @@ const FLAGS: Readonly<Record<string, string>> = {
   '--log': 'HOLDFAST_LOG',
   '--seed': 'HOLDFAST_SEED',
   '--ephemeral': 'HOLDFAST_EPHEMERAL',
+  '--accept-loss': 'HOLDFAST_ACCEPT_LOSS',
   '--trace': 'HOLDFAST_TRACE',
 }
 
 /** Flags that mean yes when no value follows. */
-const SWITCHES: ReadonlySet<string> = new Set(['--bare', '--ephemeral'])
+const SWITCHES: ReadonlySet<string> = new Set(['--bare', '--ephemeral', '--accept-loss'])
 
 export function readSettings(environment: NodeJS.ProcessEnv, flags: readonly string[], folder: string): Settings {
   const given: Record<string, string | undefined> = { ...environment, ...readFlags(flags) }
@@ -127,6 +131,7 @@ export function readSettings(environment: NodeJS.ProcessEnv, flags: readonly str
     seed: given['HOLDFAST_SEED'] ? resolve(folder, given['HOLDFAST_SEED']) : undefined,
     isEphemeral,
     trace: given['HOLDFAST_TRACE'] ? resolve(folder, given['HOLDFAST_TRACE']) : undefined,
+    acceptsLoss: readBoolean('HOLDFAST_ACCEPT_LOSS', given['HOLDFAST_ACCEPT_LOSS']),
     lifecycleDayMs: 1000 * readCount(LIFECYCLE_DAY, given[LIFECYCLE_DAY], DAY_SECONDS, DAY_SECONDS),
   }
 }

@@ -19,6 +19,7 @@ import { printRelease } from '../src/model/release.ts'
 import { addBuiltIns, type FirstCredentials, firstStart, isFirstStart } from '../src/resources/first-start.ts'
 import { adoptAccounts } from '../src/resources/security/accounts.ts'
 import { SpareVolumes } from '../src/resources/protocols/s3/bucket-volumes.ts'
+import { adoptAggregates } from '../src/resources/storage/adopt-aggregates.ts'
 import { EfficiencySchedule } from '../src/resources/storage/efficiency-schedule.ts'
 import { LifecycleSchedule } from '../src/resources/protocols/s3/lifecycle-schedule.ts'
 import { ScheduledSnapshots } from '../src/resources/storage/scheduled-snapshots.ts'
@@ -64,9 +65,10 @@ export async function start(given: Settings): Promise<void> {
       if (!folder.isNew)
         log.warn('A new key and certificate were made: there were none. Clients have to trust it anew.')
     }).catch(inOneSentence(CertificateFailure, 'The certificate cannot be made')),
-    keepWriter(() => startWriter({ file: places.catalog, socket }), log).catch(
-      inOneSentence(StartFailure, 'The cluster cannot start'),
-    ),
+    keepWriter(
+      (isFirst) => startWriter({ file: places.catalog, socket, acceptsLoss: isFirst && settings.acceptsLoss }),
+      log,
+    ).catch(inOneSentence(StartFailure, 'The cluster cannot start')),
   ])
   folder.removeSocketsBut(socket)
   const catalog = openSqliteCatalog({ file: places.catalog, commit: { socket } })
@@ -119,6 +121,7 @@ export async function start(given: Settings): Promise<void> {
       )
     : undefined
   if (!isFirst) await addBuiltIns(cluster)
+  if (!isFirst) await adoptAggregates(cluster)
   if (!isFirst) await addSeed()
 
   let isReady = false
@@ -167,7 +170,8 @@ export async function start(given: Settings): Promise<void> {
   recoveryQueueWatch.start()
   const quotaWatch = new QuotaWatch(cluster)
   quotaWatch.start()
-  housekeeping.start(wasClean ? undefined : { sweepBeforeMs: begunMs })
+  housekeeping.start(wasClean ? undefined : { sweepBeforeMs: begunMs, isProven: writer.isProven })
+  if (writer.hasLost) await catalog.commit([cluster.event('cluster.loss.accepted', {})])
   const lifecycle = new LifecycleSchedule(actions)
   lifecycle.start()
   const spareVolumes = new SpareVolumes(actions)

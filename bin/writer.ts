@@ -1,6 +1,6 @@
 /** Keeps the catalog's writer running: when it ends, another is started, and commits wait for it meanwhile. */
 import type { Log } from '../src/core/cluster.ts'
-import type { WriterProcess } from '../src/engines/sqlite/start-writer.ts'
+import type { WriterProcess, WriterReady } from '../src/engines/sqlite/start-writer.ts'
 
 const RESTART_MS_MIN = 50
 const RESTART_MS_MAX = 5000
@@ -9,11 +9,15 @@ const SETTLED_MS = 30_000
 /** Starts in a row that fail before the cluster gives up. */
 const FAILED_STARTS_MAX = 20
 
-export async function keepWriter(
-  start: () => Promise<WriterProcess>,
-  log: Log,
-): Promise<{ stop(): Promise<void>; pid(): number }> {
-  let current = await start()
+/** What the first of them found, and what holds for whichever runs. */
+export interface KeptWriter extends WriterReady {
+  pid(): number
+  stop(): Promise<void>
+}
+
+export async function keepWriter(start: (isFirst: boolean) => Promise<WriterProcess>, log: Log): Promise<KeptWriter> {
+  let current = await start(true)
+  const { isProven, hasLost } = current
   let isStopping = false
   const watch = async () => {
     let pauseMs = RESTART_MS_MIN
@@ -27,7 +31,7 @@ export async function keepWriter(
         pauseMs = Math.min(pauseMs * 2, RESTART_MS_MAX)
         if (isStopping) return
         try {
-          current = await start()
+          current = await start(false)
           break
         } catch (failure) {
           if (isStopping) return
@@ -42,6 +46,8 @@ export async function keepWriter(
     process.exit(1)
   })
   return {
+    isProven,
+    hasLost,
     pid: () => current.pid,
     async stop() {
       isStopping = true

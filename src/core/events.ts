@@ -8,6 +8,14 @@ export const events = {
   },
   'cluster.job.resumed': { severity: 'notice', text: 'A job was resumed after an interruption.' },
   'cluster.worker.restarted': { severity: 'error', text: 'A data-plane process ended and was replaced.' },
+  'cluster.blobs.set_aside': {
+    severity: 'error',
+    text: 'Blobs that no object has were found after an unclean stop and set aside in lost-and-found.',
+  },
+  'cluster.loss.accepted': {
+    severity: 'alert',
+    text: 'The cluster was started without commits that the damaged log of the catalog had.',
+  },
   'cluster.fault.begun': { severity: 'notice', text: 'A fault on demand was begun: what it hits fails on purpose.' },
   'cluster.fault.ended': { severity: 'notice', text: 'A fault on demand was ended.' },
   'app.log.emerg': { severity: 'emergency', text: 'An application reports an emergency.' },

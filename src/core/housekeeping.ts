@@ -19,6 +19,10 @@ const KEPT_MAX = 100_000
 /** Batches for one volume in one round, so that one large deletion does not hold up the others. */
 const BATCHES_A_ROUND = 20
 
+/** Blobs that were set aside are kept so long, where it is proven that nobody was answered for them; else for good. */
+export const SET_ASIDE_KEPT_MS = 7 * 86_400_000
+const EMPTY_EVERY_MS = 3_600_000
+
 /** Volumes, and those that were deleted and can be had back. */
 const VOLUMES = ['storage/volumes', 'private/cli/volume/recovery-queue']
 /**
@@ -30,6 +34,13 @@ export const blobsLock = (volume: string): string => `volume-blobs:${volume}`
 /** Those of the blobs that are still being sent to somebody. Their files stay until they are not. */
 export type StillReading = (blobs: readonly string[]) => Promise<ReadonlySet<string>>
 
+export interface UncleanStop {
+  /** When the cluster was started after it: what is older was written before. */
+  readonly sweepBeforeMs: number
+  /** The catalog was found to hold all that was ever acknowledged. */
+  readonly isProven: boolean
+}
+
 export class Housekeeping {
   readonly #cluster: Cluster
   readonly #jobs: Jobs
@@ -37,6 +48,7 @@ export class Housekeeping {
   #running: Promise<void> = Promise.resolve()
   readonly #stillReading: StillReading
   #prunedMs = 0
+  #emptiedMs = 0
   /** Aggregates whose trees could not be removed at the last look: each is told of once. */
   #failed: ReadonlySet<string> = new Set()
 
@@ -46,20 +58,19 @@ export class Housekeeping {
     this.#stillReading = stillReading
   }
 
-  /** Begins. After an unclean stop, blobs made before the given time that no row knows are removed first. */
-  start(after?: { readonly sweepBeforeMs: number }): void {
-    this.#running = this.#sweepAfter(after?.sweepBeforeMs).then(() => this.#loop(() => this.round()))
+  /** Begins. After an unclean stop, blobs made before the given time that no row knows are set aside first. */
+  start(after?: UncleanStop): void {
+    this.#running = this.#sweepAfter(after).then(() => this.#loop(() => this.round()))
     // Beside the rest, which is not to wait for a tree of millions of files.
     void this.#loop(() => this.removeTrees())
   }
 
-  async #sweepAfter(madeBeforeMs: number | undefined): Promise<void> {
-    if (madeBeforeMs === undefined) return
+  async #sweepAfter(stop: UncleanStop | undefined): Promise<void> {
+    if (stop === undefined) return
     try {
-      const removed = await this.sweep(madeBeforeMs)
-      this.#cluster.log.info('Removed what interrupted uploads left.', { blobs: removed })
+      await this.sweep(stop.sweepBeforeMs, stop.isProven)
     } catch (failure) {
-      this.#cluster.log.warn('What interrupted uploads left was not all removed.', { cause: describe(failure) })
+      this.#cluster.log.warn('Blobs that no row knows were not all set aside.', { cause: describe(failure) })
     }
   }
 
@@ -82,43 +93,77 @@ export class Housekeeping {
   }
 
   /**
-   * Removes blobs that no row knows: what an upload left that a crash interrupted. Blob ids begin with the time of their
-   * making (12 hex digits of milliseconds), so those of uploads in progress are told from the rest by their name.
+   * Sets blobs aside that no row knows: what an upload left that a crash interrupted, or all that is left of an object
+   * whose row was lost. Only a catalog that is proven to hold all that was acknowledged tells one from the other. Blob ids
+   * begin with the time of their making (12 hex digits of milliseconds), so those of uploads in progress are told from the
+   * rest by their name. Gives the number of blobs.
    */
-  async sweep(madeBeforeMs: number): Promise<number> {
-    const { catalog } = this.#cluster
-    const limit = madeBeforeMs.toString(16).padStart(12, '0')
-    let removed = 0
+  async sweep(madeBeforeMs: number, isProven = false): Promise<number> {
+    const before = madeBeforeMs.toString(16).padStart(12, '0')
     const swept = new Set<string>()
+    let [blobs, volumes] = [0, 0]
     for (const row of await this.#volumes()) {
-      const volume = textAt(row, 'uuid')
-      const { aggregate, tree } = placeOf(row)
+      if (this.#stop.signal.aborted) break
+      const { tree } = placeOf(row)
       if (swept.has(tree)) continue
       swept.add(tree)
+      const found = await this.#sweepVolume(row, before, isProven)
+      if (found > 0) volumes++
+      blobs += found
+    }
+    if (blobs > 0) {
+      const details = { blobs, volumes, proven: isProven }
+      this.#cluster.log.warn('Blobs that no row knows were set aside in lost-and-found.', details)
+      await this.#cluster.commit([this.#cluster.event('cluster.blobs.set_aside', details)])
+    }
+    return blobs
+  }
+
+  /** The others are not to wait for a volume whose disk fails. */
+  async #sweepVolume(row: Row, before: string, isUnacknowledged: boolean): Promise<number> {
+    const volume = textAt(row, 'uuid')
+    const { aggregate, tree } = placeOf(row)
+    let found = 0
+    let batch: string[] = []
+    try {
       const engine = await this.#cluster.volumesOf(aggregate)
-      let batch: string[] = []
       const settle = async () => {
         // The volume may have been moved meanwhile, and still need what others do not.
-        const known = await catalog.knownBlobs(volume, batch, [tree])
+        const known = await this.#cluster.catalog.knownBlobs(volume, batch, [tree])
         for (const blob of batch.filter((each) => !known.has(each))) {
-          await engine.unlink(tree, blob)
-          removed++
+          await engine.setAside(tree, blob, { nowMs: this.#cluster.now(), isUnacknowledged })
+          found++
         }
         batch = []
       }
-      try {
-        for await (const blob of engine.blobs(tree)) {
-          if (this.#stop.signal.aborted) return removed
-          if (blob < limit) batch.push(blob)
-          if (batch.length >= BATCH) await settle()
-        }
-      } catch (failure) {
-        // The volume was deleted or moved meanwhile, and the tree went.
-        if (!(failure instanceof VolumesFailure) || failure.reason !== 'missing') throw failure
+      for await (const blob of engine.blobs(tree)) {
+        if (this.#stop.signal.aborted) return found
+        if (blob < before) batch.push(blob)
+        if (batch.length >= BATCH) await settle()
       }
       await settle()
+    } catch (failure) {
+      if (!(failure instanceof VolumesFailure)) throw failure
+      // The volume was deleted or moved meanwhile, and the tree went.
+      if (failure.reason !== 'missing') {
+        this.#cluster.log.warn('A volume was not searched for blobs that no row knows.', {
+          volume,
+          cause: describe(failure),
+        })
+      }
     }
-    return removed
+    return found
+  }
+
+  async #emptyLostAndFound(): Promise<void> {
+    for (const row of await this.#cluster.rows('storage/aggregates')) {
+      try {
+        const removed = await this.#cluster.engineOf(row).removeSetAside(this.#cluster.now() - SET_ASIDE_KEPT_MS)
+        if (removed > 0) this.#cluster.log.info('Blobs that had been set aside were removed.', { blobs: removed })
+      } catch (failure) {
+        if (!(failure instanceof VolumesFailure)) throw failure
+      }
+    }
   }
 
   /** Removes trees of volumes that are gone, where their disks let it. */
@@ -150,6 +195,10 @@ export class Housekeeping {
       this.#prunedMs = now
       await this.#jobs.prune()
       await this.#jobs.resume()
+    }
+    if (now - this.#emptiedMs > EMPTY_EVERY_MS) {
+      this.#emptiedMs = now
+      await this.#emptyLostAndFound()
     }
   }
 

@@ -155,6 +155,19 @@ export function proveVolumes(name: string, open: () => Promise<OpenedVolumes>): 
       await reader.close()
     })
 
+    void it('a blob that is set aside is not among the blobs, and goes later only where nobody was answered for it', async () => {
+      const volume = await newVolume()
+      const [kept, unanswered] = [await stored(volume, randomBytes(100)), await stored(volume, randomBytes(100))]
+      await volumes.setAside(volume, kept, { nowMs: 1000, isUnacknowledged: false })
+      await volumes.setAside(volume, unanswered, { nowMs: 1000, isUnacknowledged: true })
+      await volumes.setAside(volume, unanswered, { nowMs: 2000, isUnacknowledged: true })
+      assert.deepEqual(await Array.fromAsync(volumes.blobs(volume)), [])
+      await refusedWith('missing', volumes.open(volume, kept))
+      assert.equal(await volumes.removeSetAside(1000), 0)
+      assert.equal(await volumes.removeSetAside(1001), 1)
+      assert.equal(await volumes.removeSetAside(5000), 0)
+    })
+
     void it('committed blobs are there after a restart', async () => {
       const volume = await newVolume()
       const bytes = randomBytes(5000)

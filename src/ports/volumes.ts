@@ -13,8 +13,11 @@ export interface Volumes {
    * Takes the place for an aggregate, and makes it when it is not there. Refused `exists` when it holds anything else, is
    * another aggregate's, or lies within one of the places `apartFrom` or around it. Durable on return. Repeating it
    * changes nothing. An interrupted call leaves nothing but perhaps empty folders.
+   *
+   * With `adopts` the place is one that was used before places were claimed: its trees stay. Refused `away` when it is not
+   * there.
    */
-  claim(aggregate: string, apartFrom: readonly string[]): Promise<void>
+  claim(aggregate: string, apartFrom: readonly string[], how?: { readonly adopts: boolean }): Promise<void>
 
   /** Gives back a place that has no trees any more: as it was before `claim`. Repeating it is fine. */
   release(aggregate: string): Promise<void>
@@ -56,6 +59,15 @@ export interface Volumes {
   unlink(volume: string, blob: string): Promise<void>
 
   /**
+   * Takes a blob that no row knows out of its tree, and keeps it elsewhere in the place of the aggregate under a name that
+   * tells what it was. One that is not there is fine.
+   */
+  setAside(volume: string, blob: string, found: Found): Promise<void>
+
+  /** Removes blobs set aside before that time that nobody was answered for. Gives their number. The others are kept. */
+  removeSetAside(beforeMs: number): Promise<number>
+
+  /**
    * All blobs of a volume, in no order, also those being written. What interrupted calls of `compress` and `share` left is
    * removed on the way; the calls of other engines over the same storage may fail by it.
    */
@@ -63,6 +75,12 @@ export interface Volumes {
 
   /** The space of the disk that the aggregate is on. */
   space(): Promise<DiskSpace>
+}
+
+/** When a blob without a row was found, and whether it is proven that nobody was answered for it. */
+export interface Found {
+  readonly nowMs: number
+  readonly isUnacknowledged: boolean
 }
 
 /** How a long call goes about its work. A failure of either ends the call, which has then changed nothing. */

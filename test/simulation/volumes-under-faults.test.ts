@@ -29,7 +29,7 @@ const WEATHER: readonly VolumesFaults[] = [
   { readOnly: 1 },
   { noSpace: 0.2, io: 0.2, readOnly: 0.2 },
 ]
-const REFUSALS = ['QuotaExceeded', 'InternalError', 'ServiceUnavailable']
+const REFUSALS = ['InsufficientStorage', 'InternalError', 'ServiceUnavailable']
 /** While the volume goes back to a snapshot. */
 const RESTORING = 'SlowDown'
 

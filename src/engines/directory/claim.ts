@@ -4,7 +4,7 @@
  *
  *     <aggregate>/aggregate.json    {"aggregate":"<uuid>","made":"<topmost folder that was made for it, or null>"}
  */
-import { mkdir, open, readdir, readFile, realpath, rename, rm, rmdir } from 'node:fs/promises'
+import { mkdir, open, readdir, readFile, realpath, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { VolumesFailure } from '../../ports/volumes.ts'
 import { codeOf, volumesFailure } from './failures.ts'
@@ -15,6 +15,9 @@ const NEW_LABEL = `${LABEL}.new`
 /** What a claimed folder may hold: nothing of anybody's. `lost+found` is in every new file system of some kinds. */
 const NOTHING: ReadonlySet<string> = new Set([NEW_LABEL, 'lost+found'])
 
+/** What an aggregate has in its folder, also from before there were labels. */
+const OWN: ReadonlySet<string> = new Set(['volumes', 'removing', 'lost-and-found'])
+
 interface Label {
   readonly aggregate: string
   readonly made: string | null
@@ -23,10 +26,11 @@ interface Label {
 export async function claimFolder(
   folder: string,
   aggregate: string,
-  apartFrom: readonly string[],
+  { apartFrom, adopts }: { readonly apartFrom: readonly string[]; readonly adopts: boolean },
   sync: FolderSync,
 ): Promise<void> {
   try {
+    if (adopts) await stat(folder).catch(() => insistOnClaim(folder, aggregate))
     const real = await realPlace(folder)
     for (const other of apartFrom) {
       const place = await realPlace(other)
@@ -37,7 +41,7 @@ export async function claimFolder(
     const label = await readLabel(folder)
     if (label?.aggregate === aggregate) return
     if (label !== undefined) throw new VolumesFailure('exists', `${folder} is the folder of another aggregate.`)
-    const found = (await readdir(folder)).find((name) => !NOTHING.has(name))
+    const found = (await readdir(folder)).find((name) => !NOTHING.has(name) && !(adopts && OWN.has(name)))
     if (found !== undefined) throw new VolumesFailure('exists', `${folder} is not empty: it has "${found}".`)
     await writeLabel(folder, { aggregate, made: made ?? null }, sync)
     const top = dirname(made ?? folder)

@@ -5,6 +5,7 @@
  *     <aggregate>/volumes/<volume-uuid>/objects/<last 2 hex>/<blob-id>
  *     <aggregate>/volumes/<volume-uuid>/objects/<last 2 hex>/<blob-id>.<engine>   about to take the place of the blob
  *     <aggregate>/removing/<volume-uuid>.<n>
+ *     <aggregate>/lost-and-found/…   see lost-and-found.ts
  *
  * Blobs are spread by the last digits of their names, because the first ones may be the time.
  */
@@ -13,13 +14,14 @@ import { mkdir, open, opendir, readdir, rename, rm, stat, statfs, unlink } from 
 import type { FileHandle } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { VolumesFailure } from '../../ports/volumes.ts'
-import type { BlobReader, BlobWriter, DiskSpace, Manner, Sharing, Volumes } from '../../ports/volumes.ts'
+import type { BlobReader, BlobWriter, DiskSpace, Found, Manner, Sharing, Volumes } from '../../ports/volumes.ts'
 import { openBlob } from './blob-reader.ts'
 import { FileBlobWriter } from './blob-writer.ts'
 import { claimFolder, insistOnClaim, releaseFolder } from './claim.ts'
 import { codeOf, volumesFailure } from './failures.ts'
 import { FanOut } from './fan-out.ts'
 import { FolderSync } from './folder-sync.ts'
+import { emptyLostAndFound, moveToLostAndFound } from './lost-and-found.ts'
 import { Packer } from './packing.ts'
 import { packFile, shareFile } from './replacing.ts'
 
@@ -51,8 +53,8 @@ export class DirectoryVolumes implements Volumes {
     return this.#aggregate
   }
 
-  claim(aggregate: string, apartFrom: readonly string[]): Promise<void> {
-    return claimFolder(this.#aggregate, aggregate, apartFrom, this.#sync)
+  claim(aggregate: string, apartFrom: readonly string[], how = { adopts: false }): Promise<void> {
+    return claimFolder(this.#aggregate, aggregate, { apartFrom, ...how }, this.#sync)
   }
 
   release(aggregate: string): Promise<void> {
@@ -148,6 +150,24 @@ export class DirectoryVolumes implements Volumes {
     } catch (failure) {
       const explained = await this.#explain(failure, `Blob ${path}`)
       if (explained.reason !== 'missing') throw explained
+    }
+  }
+
+  async setAside(volume: string, blob: string, found: Found): Promise<void> {
+    const path = this.#blob(volume, blob)
+    try {
+      await moveToLostAndFound(this.#aggregate, { ...found, tree: volume, path })
+    } catch (failure) {
+      const explained = await this.#explain(failure, `Blob ${path}`)
+      if (explained.reason !== 'missing') throw explained
+    }
+  }
+
+  async removeSetAside(beforeMs: number): Promise<number> {
+    try {
+      return await emptyLostAndFound(this.#aggregate, beforeMs)
+    } catch (failure) {
+      throw volumesFailure(failure, `Aggregate ${this.#aggregate}`)
     }
   }
 

@@ -1,6 +1,15 @@
 import { zstdCompressSync } from 'node:zlib'
 import { VolumesFailure } from '../../ports/volumes.ts'
-import type { BlobReader, BlobWriter, DiskSpace, Manner, Sharing, Volumes, VolumesReason } from '../../ports/volumes.ts'
+import type {
+  BlobReader,
+  BlobWriter,
+  DiskSpace,
+  Found,
+  Manner,
+  Sharing,
+  Volumes,
+  VolumesReason,
+} from '../../ports/volumes.ts'
 import type { Clock } from '../../ports/system.ts'
 import type { SimulatedRandom } from './random.ts'
 
@@ -43,6 +52,7 @@ export class SimulatedVolumes implements Volumes {
   readonly #clock: Clock | undefined
   readonly #capacityBytes: number
   readonly #trees = new Map<string, Map<string, StoredBlob>>()
+  readonly #aside: (Found & { readonly volume: string; readonly name: string; readonly blob: StoredBlob })[] = []
   readonly #planned = new Map<number, VolumesReason>()
   #faults: VolumesFaults
   #calls = 0
@@ -222,6 +232,30 @@ export class SimulatedVolumes implements Volumes {
     await this.#delay()
     const tree = this.#trees.get(volume)
     if (tree) this.#drop(tree, name)
+  }
+
+  async setAside(volume: string, name: string, found: Found): Promise<void> {
+    await this.#delay()
+    const tree = this.#tree(volume)
+    const blob = tree.get(name)
+    if (blob === undefined) return
+    tree.delete(name)
+    this.#aside.push({ ...found, volume, name, blob })
+  }
+
+  async removeSetAside(beforeMs: number): Promise<number> {
+    await this.#delay()
+    const going = this.#aside.filter(({ nowMs, isUnacknowledged }) => isUnacknowledged && nowMs < beforeMs)
+    for (const one of going) {
+      this.#drop(new Map([[one.name, one.blob]]), one.name)
+      this.#aside.splice(this.#aside.indexOf(one), 1)
+    }
+    return going.length
+  }
+
+  /** What is set aside, oldest first. */
+  get aside(): readonly { readonly volume: string; readonly name: string }[] {
+    return this.#aside
   }
 
   async *blobs(volume: string): AsyncGenerator<string> {

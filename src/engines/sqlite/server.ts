@@ -2,7 +2,9 @@
 import { rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
-import { WriterLock } from './lock.ts'
+import { extendedCode, WriterLock } from './lock.ts'
+import { checkOrAccept } from './log-check.ts'
+import { LogMark } from './log-mark.ts'
 import { Reserve } from './reserve.ts'
 import { Turns } from './turns.ts'
 import { FrameReader, frame, readCommit, writeAnswer } from './wire.ts'
@@ -18,6 +20,12 @@ const UNREAD_BYTES_MAX = 16 * 1024 * 1024
 /** How long a new writer waits for the old one to let go of the catalog. */
 const LOCK_WAIT_MS = 2000
 
+export interface WriterServerOptions {
+  readonly report?: Report
+  /** Goes on with a log that was cut short, without the commits that were in the rest. */
+  readonly acceptsLoss?: boolean
+}
+
 export class WriterServer {
   readonly #lock: WriterLock
   readonly #writer: Writer
@@ -28,13 +36,25 @@ export class WriterServer {
   readonly #answered = new Set<Socket>()
   #paused = false
 
-  constructor(file: string, report?: Report) {
+  /** All that was ever acknowledged is in the catalog. */
+  readonly isProven: boolean
+  /** It goes on without commits that were lost, as was accepted. */
+  readonly hasLost: boolean
+
+  constructor(file: string, { report = () => undefined, acceptsLoss = false }: WriterServerOptions = {}) {
     this.#lock = new WriterLock(file, LOCK_WAIT_MS)
     try {
-      this.#writer = new Writer(file, { reserve: new Reserve(file), ...(report === undefined ? {} : { report }) })
+      const { isProven, hasLost } = checkOrAccept(file, acceptsLoss, report)
+      this.isProven = isProven
+      this.hasLost = hasLost
+      this.#writer = new Writer(file, { reserve: new Reserve(file), mark: new LogMark(file), report })
     } catch (failure) {
       this.#lock.release()
-      throw failure
+      if (extendedCode(failure) === undefined) throw failure
+      throw new Error(
+        `The catalog ${file} cannot be opened (${(failure as Error).message}). Put its folder back from a copy.`,
+        { cause: failure },
+      )
     }
     this.#turns = new Turns(this.#writer, () => this.#afterBatch())
     this.#server = createServer((socket) => this.#serve(socket))

@@ -1,12 +1,27 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-export interface WriterProcess {
+/** What the process says when it takes commits. */
+export interface WriterReady {
+  /** All that was ever acknowledged is in the catalog. */
+  readonly isProven: boolean
+  /** It goes on without commits that were lost, as was accepted. */
+  readonly hasLost: boolean
+}
+
+export interface WriterProcess extends WriterReady {
   readonly pid: number
   /** Settles when the process has ended, for whatever reason, with its exit code or the signal's name. */
   readonly ended: Promise<number | string>
   /** Asks it to settle what has arrived and to end; settles when it has. */
   stop(): Promise<void>
+}
+
+export interface WriterOrder {
+  readonly file: string
+  readonly socket: string
+  /** Goes on with a log that was cut short, which is kept aside, without the commits that were in the rest. */
+  readonly acceptsLoss?: boolean
 }
 
 /** How long a process that was asked to end may take, before it is killed. */
@@ -16,8 +31,9 @@ const STOP_MS = 10_000
  * Starts the writer of a catalog and waits until it takes commits. Rejects with what it said when it does not, for
  * example because another writer has the catalog. To start it again after it ended is the caller's part.
  */
-export function startWriter({ file, socket }: { file: string; socket: string }): Promise<WriterProcess> {
-  const child = fork(fileURLToPath(new URL('writer-process.ts', import.meta.url)), [file, socket], {
+export function startWriter({ file, socket, acceptsLoss }: WriterOrder): Promise<WriterProcess> {
+  const flags = acceptsLoss === true ? ['accept-loss'] : []
+  const child = fork(fileURLToPath(new URL('writer-process.ts', import.meta.url)), [file, socket, ...flags], {
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
   })
   const ready = Promise.withResolvers<WriterProcess>()
@@ -36,9 +52,11 @@ export function startWriter({ file, socket }: { file: string; socket: string }):
   child.once('close', (code, signal) => {
     ready.reject(new Error(said.trim() || `The catalog writer ended (${code ?? signal}) before it was ready.`))
   })
-  child.once('message', () => {
+  child.once('message', ({ isProven, hasLost }: WriterReady) => {
     isReady = true
     ready.resolve({
+      isProven,
+      hasLost,
       pid: child.pid ?? 0,
       ended: ended.promise,
       stop: async () => {

@@ -1,13 +1,14 @@
 /**
- * The writer process of an embedded catalog: `node writer-process.ts <database> <socket>`. Tells its parent 'ready' when
+ * The writer process of an embedded catalog: `node writer-process.ts <database> <socket> [accept-loss]`. Tells its parent when
  * commits are taken. Ends on SIGTERM, and when its parent goes away; what had arrived is settled first.
  */
 import { inspect } from 'node:util'
 import { WriterServer } from './server.ts'
+import type { WriterReady } from './start-writer.ts'
 
-const [file, socket] = process.argv.slice(2)
+const [file, socket, flag] = process.argv.slice(2)
 if (file === undefined || socket === undefined) {
-  process.stderr.write('Usage: node writer-process.ts <database> <socket>\n')
+  process.stderr.write('Usage: node writer-process.ts <database> <socket> [accept-loss]\n')
   process.exit(2)
 }
 
@@ -19,7 +20,10 @@ process.on('uncaughtException', (failure) => {
 
 let server: WriterServer
 try {
-  server = new WriterServer(file, (message, cause) => tell(cause === undefined ? 'info' : 'error', message, cause))
+  server = new WriterServer(file, {
+    report: (message, cause) => tell(cause === undefined ? 'info' : 'error', message, cause),
+    acceptsLoss: flag === 'accept-loss',
+  })
   await server.listen(socket)
 } catch (failure) {
   process.stderr.write(`${failure instanceof Error ? failure.message : String(failure)}\n`)
@@ -58,5 +62,5 @@ if (process.send === undefined) {
   process.on('SIGINT', () => undefined)
   process.on('SIGHUP', () => undefined)
   process.on('disconnect', end)
-  process.send('ready')
+  process.send({ isProven: server.isProven, hasLost: server.hasLost } satisfies WriterReady)
 }

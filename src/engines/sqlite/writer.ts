@@ -17,6 +17,7 @@ import { applyTo } from './apply.ts'
 import type { Apply } from './apply.ts'
 import { Ledger } from './ledger.ts'
 import { keyLister, UNLISTED } from './listed-keys.ts'
+import type { LogMark } from './log-mark.ts'
 import { isDiskFull, needsSpace } from './no-space.ts'
 import type { Reserve } from './reserve.ts'
 import { openForWriting } from './schema.ts'
@@ -41,12 +42,15 @@ export interface WriterOptions {
   readonly report?: Report
   /** Without it the writer takes what it can while the disk is full. */
   readonly reserve?: Reserve
+  /** Told how far the log is with each commit. */
+  readonly mark?: LogMark
 }
 
 export class Writer {
   readonly #db: DatabaseSync
   readonly #report: Report
   readonly #reserve: Reserve | undefined
+  readonly #mark: LogMark | undefined
   #isFull = false
   /** Why the last transaction could not be written. */
   #failing: Error | undefined
@@ -62,8 +66,9 @@ export class Writer {
   readonly #pages: StatementSync
   #transactions = 0
 
-  constructor(file: string, { report = () => undefined, reserve }: WriterOptions = {}) {
+  constructor(file: string, { report = () => undefined, reserve, mark }: WriterOptions = {}) {
     this.#report = report
+    this.#mark = mark
     this.#reserve = reserve
     // A reserve that was given up, and cannot be made again, says that the disk was full and is.
     this.#isFull = reserve !== undefined && isThere(file) && reserve.isOutOfReach
@@ -149,12 +154,23 @@ export class Writer {
       this.#ledger.flush()
       this.#commit.run()
       this.#transactions++
+      this.#noteMark()
       return settled
     } catch (failure) {
       this.#ledger.forget()
       // A full disk or an input error may have ended the transaction already.
       if (this.#db.isTransaction) this.#db.exec('ROLLBACK')
       throw failure
+    }
+  }
+
+  /** What fails here does not undo the commit, which is done. */
+  #noteMark(): void {
+    if (this.#mark === undefined) return
+    try {
+      this.#mark.note(Number(this.#pagesInLog.get()?.['log'] ?? 0))
+    } catch {
+      // The mark is behind until the next commit.
     }
   }
 
@@ -264,9 +280,11 @@ export class Writer {
 
   close(): void {
     try {
+      this.#mark?.clear()
       this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     } finally {
       this.#db.close()
+      this.#mark?.close()
     }
   }
 }

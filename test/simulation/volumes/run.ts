@@ -25,7 +25,7 @@ const STRUCK = 0.07
 const STRIKE_CALLS_MAX = 8
 const PAUSE_MS_MAX = 2000
 /** What a client may be told when a disk or the catalog fails. */
-const FAILED = /^(InternalError|QuotaExceeded|SlowDown|500|503|507)/
+const FAILED = /^(InternalError|InsufficientStorage|QuotaExceeded|SlowDown|500|503|507)/
 
 export interface Tally {
   steps: number

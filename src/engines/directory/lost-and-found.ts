@@ -1,0 +1,48 @@
+/**
+ * Blobs that no row knew after an unclean end. Their bytes may be all that is left of an object, so they are moved and not
+ * removed; the path tells what a blob was and whether its write was acknowledged by nobody:
+ *
+ *     <aggregate>/lost-and-found/unacknowledged/<tree>/<blob>.<when, in milliseconds>    the catalog was proven whole
+ *     <aggregate>/lost-and-found/unknown/<tree>/<blob>.<when, in milliseconds>           it was not: kept for good
+ */
+import { mkdir, readdir, rename, rmdir, unlink } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { codeOf } from './failures.ts'
+
+const FOLDER = 'lost-and-found'
+const [UNACKNOWLEDGED, UNKNOWN] = ['unacknowledged', 'unknown']
+const NAME = /^[0-9a-f]{32}\.(\d{1,16})$/
+
+export async function moveToLostAndFound(
+  aggregate: string,
+  found: { readonly tree: string; readonly path: string; readonly nowMs: number; readonly isUnacknowledged: boolean },
+): Promise<void> {
+  const folder = join(aggregate, FOLDER, found.isUnacknowledged ? UNACKNOWLEDGED : UNKNOWN, found.tree)
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await rename(found.path, join(folder, `${basename(found.path)}.${found.nowMs}`))
+}
+
+/** Removes what nobody was answered for and was found before that time. Gives the number of files. */
+export async function emptyLostAndFound(aggregate: string, foundBeforeMs: number): Promise<number> {
+  const root = join(aggregate, FOLDER, UNACKNOWLEDGED)
+  let removed = 0
+  for (const tree of await namesIn(root)) {
+    for (const name of await namesIn(join(root, tree))) {
+      const foundMs = Number(NAME.exec(name)?.[1] ?? Infinity)
+      if (foundMs >= foundBeforeMs) continue
+      await unlink(join(root, tree, name))
+      removed++
+    }
+    await rmdir(join(root, tree)).catch(() => undefined)
+  }
+  return removed
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder)
+  } catch (failure) {
+    if (codeOf(failure) === 'ENOENT') return []
+    throw failure
+  }
+}
