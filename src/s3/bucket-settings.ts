@@ -23,6 +23,8 @@ export interface BucketSettings {
   readonly tags?: readonly Tag[]
   readonly publicAccessBlock?: PublicAccessBlock
   readonly isOwnershipSet: boolean
+  /** Whether a request named BucketOwnerEnforced. Buckets that nobody asked about have it all the same. */
+  readonly isOwnershipChosen: boolean
   /** The S3 user who made it. Absent where the management interface did: then it is of all who may make buckets. */
   readonly maker?: Maker
 }
@@ -53,6 +55,7 @@ export function readSettings(body: Fields): BucketSettings {
     ...(isList(tags) ? { tags: tags.map(readTag) } : {}),
     ...(typeof block === 'object' && block !== null ? { publicAccessBlock: readBlock(block) } : {}),
     isOwnershipSet: body['$ownership'] !== false,
+    isOwnershipChosen: body['$ownership'] === true,
     ...(maker === undefined || maker === null
       ? {}
       : { maker: { svm: text(field(maker, 'svm')), user: text(field(maker, 'user')) } }),
@@ -69,8 +72,8 @@ export const settingFields = {
     $publicAccessBlock: block === undefined ? null : { ...block },
   }),
   maker: ({ svm, user }: Maker): Fields => ({ $maker: { svm, user } }),
-  /** Every bucket begins with it: that it was taken away is what is written down. */
-  ownership: (isSet: boolean): Fields => ({ $ownership: isSet ? null : false }),
+  /** Every bucket begins with it, without this field: it is written where it was chosen, and where it was taken away. */
+  ownership: (isSet: boolean): Fields => ({ $ownership: isSet }),
 } as const
 
 function readLifecycle(body: Fields): LifecycleSettings | undefined {

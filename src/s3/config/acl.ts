@@ -34,13 +34,20 @@ export function checkAclHeaders(headers: RequestHeaders, owner: AclOwner): boole
 }
 
 /**
- * The same for what makes an object. Lists are switched off in all buckets, and such a bucket takes of objects only the
- * list that gives its owner full control: not even `private` (Amazon S3 User Guide, "Controlling ownership of objects").
+ * Checks the same headers of a request that makes an object. A bucket with lists switched off takes of objects only the
+ * list that gives its owner full control (Amazon S3 User Guide, "Controlling ownership of objects"). `private` is taken
+ * too unless somebody chose BucketOwnerEnforced for the bucket: it grants nothing, and rclone up to 1.60 sends it with
+ * every write without being told to (tried, 2026-11).
  */
-export function checkObjectAclHeaders(headers: RequestHeaders, owner: AclOwner): void {
+export function checkObjectAclHeaders(
+  headers: RequestHeaders,
+  owner: AclOwner,
+  bucket: { readonly isOwnershipChosen: boolean },
+): void {
   checkAclHeaders(headers, owner)
   const canned = headerValue(headers, 'x-amz-acl')
-  if (canned !== undefined && canned !== 'bucket-owner-full-control') throw notSupported()
+  const isTaken = canned === 'bucket-owner-full-control' || (canned === 'private' && !bucket.isOwnershipChosen)
+  if (canned !== undefined && !isTaken) throw notSupported()
   if (grantHeaders.some((name) => name !== 'x-amz-grant-full-control' && headers.has(name))) throw notSupported()
 }
 

@@ -32,7 +32,7 @@ export async function readObjectWrite(
 ): Promise<ObjectWrite> {
   const { svm, bucket, key, caller, nowMs } = call
   refuseUnbuilt(headers)
-  checkObjectAclHeaders(headers, owner(svm))
+  checkObjectAclHeaders(headers, owner(svm), bucket.settings)
   const tags = asking.requestTags === undefined ? readTaggingHeader(headers) : asking.requestTags()
   if (tags !== undefined) await demand(call, 's3:PutObjectTagging', bucket.name, key, asking)
   const lock = readLockHeaders(headers, nowMs)

@@ -4,7 +4,7 @@ import { configure } from '../call.ts'
 import { ownershipControlsDocument, readOwnershipControls } from '../config/ownership.ts'
 import { s3Error } from '../errors.ts'
 
-/** There is one kind of ownership, which every bucket begins with: all there is to know is whether it was taken away. */
+/** There is one kind of ownership, which every bucket begins with: all there is to know is whether it was chosen or taken away. */
 export async function putBucketOwnershipControls(call: BucketCall): Promise<Reply> {
   readOwnershipControls(await call.document({ isIntegrityNeeded: true }))
   await configure(call, settingFields.ownership(true))

@@ -290,7 +290,8 @@ test('what a PUT would be refused for, a form is refused for', async () => {
   await refused({ fields: { acl: 'public-read' } }, 400, 'AccessControlListNotSupported')
   await refused({ fields: { 'x-amz-storage-class': 'ATTIC' } }, 400, 'InvalidStorageClass')
   await refused({ fields: { 'x-amz-server-side-encryption': 'AES256' } }, 501, 'NotImplemented')
-  for (const acl of ['private', 'public-read']) await refused({ fields: { acl } }, 400, 'AccessControlListNotSupported')
+  for (const acl of ['bucket-owner-read', 'public-read'])
+    await refused({ fields: { acl } }, 400, 'AccessControlListNotSupported')
   const redirect = { 'x-amz-website-redirect-location': 'ftp://example.com' }
   await refused({ fields: redirect }, 400, 'InvalidRedirectLocation')
   await refused({ fields: { 'x-amz-meta-long': 'x'.repeat(3000) } }, 400, 'MetadataTooLarge')

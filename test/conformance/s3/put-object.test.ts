@@ -1,7 +1,7 @@
 /** Operations: PutObject. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fails, succeeds } from './http.ts'
+import { eventually, fails, succeeds } from './http.ts'
 import { md5, md5Hex } from './sums.ts'
 import { openEndpoint } from './target.ts'
 
@@ -163,7 +163,6 @@ test('writes of all kinds take bucket-owner-full-control, other lists answer 400
     () => bucket.call('POST', { key: 'parts', query: 'uploads', headers }),
   ]
   for (const headers of [
-    { 'x-amz-acl': 'private' },
     { 'x-amz-acl': 'public-read' },
     { 'x-amz-acl': 'bucket-owner-read' },
     { 'x-amz-grant-read': 'id="someone"' },
@@ -179,6 +178,20 @@ test('writes of all kinds take bucket-owner-full-control, other lists answer 400
   ] as Record<string, string>[]) {
     for (const write of writes(headers)) await succeeds(write())
   }
+})
+
+test('private is taken too, unless BucketOwnerEnforced was chosen for the bucket', async () => {
+  const headers = { 'x-amz-acl': 'private' }
+  const bucket = await s3.bucket()
+  await succeeds(bucket.put('key', 'x', headers))
+  await succeeds(bucket.call('POST', { key: 'parts', query: 'uploads', headers }))
+  const ownership = '<Rule><ObjectOwnership>BucketOwnerEnforced</ObjectOwnership></Rule>'
+  await succeeds(bucket.configure('ownershipControls', `<OwnershipControls>${ownership}</OwnershipControls>`))
+  await eventually(() => fails(bucket.put('key', 'y', headers), 400, 'AccessControlListNotSupported'))
+  const made = s3.unmade()
+  await succeeds(made.call('PUT', { headers: { 'x-amz-object-ownership': 'BucketOwnerEnforced' } }))
+  await fails(made.put('key', 'x', headers), 400, 'AccessControlListNotSupported')
+  await succeeds(made.put('key', 'x', { 'x-amz-acl': 'bucket-owner-full-control' }))
 })
 
 test('x-amz-website-redirect-location is kept and told by GET and HEAD, a copy has only its own', async () => {
