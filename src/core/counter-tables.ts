@@ -19,6 +19,7 @@ export interface CounterTable {
     | 'workloads'
     | 'volume workloads'
     | 'machine'
+    | 'system'
     | 'processors'
     | 'ports'
 }
@@ -135,6 +136,13 @@ export const counterTables: readonly CounterTable[] = [
     counters: workloadCounters,
     counted: ['volume'],
     rowsOf: 'volume workloads',
+  },
+  {
+    name: 'system',
+    description: 'What each node did as a whole: the same as `system:node`, in rows that name the node and its UUID.',
+    counters: nodeCounters,
+    counted: ['volume'],
+    rowsOf: 'system',
   },
   {
     name: 'system:node',

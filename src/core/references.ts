@@ -26,7 +26,7 @@ export async function resolveReferences(
       // Nothing is referred to any more.
       if (name === null && resolved[uuidPath] === undefined) resolved[uuidPath] = null
       if (typeof name !== 'string') continue
-      if (name === '' && !field.isRequired) {
+      if ((name === '' || name === field.noneName) && !field.isRequired) {
         resolved[uuidPath] = null
         continue
       }
@@ -40,7 +40,9 @@ export async function resolveReferences(
       const uuid = resolved[field.path]
       if (typeof uuid !== 'string') continue
       const row = await cluster.find(reference.type, uuid)
-      if (row === undefined || isOthers(cluster, reference.type, row, { ...known, ...resolved })) {
+      // The path leads to its parents, whoever owns them.
+      const isPath = resource.pathKeys.includes(field.path)
+      if (row === undefined || (!isPath && isOthers(cluster, reference.type, row, { ...known, ...resolved }))) {
         throw noSuch(cluster, reference.type, field.path, uuid)
       }
       const namePath = `${reference.base}.name`

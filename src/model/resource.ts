@@ -27,6 +27,8 @@ export interface FieldDeclaration {
   readonly refs?: string
   /** What else is shown of each of these. A derivation of the resource gives it. */
   readonly refsShow?: Readonly<Record<string, { readonly kind: Kind; readonly doc: string }>>
+  /** A name that refers to nothing: setting a reference to it clears the reference. */
+  readonly noneName?: string
   /** When a client may set it. Without this, the field is read-only. */
   readonly set?: 'create' | 'modify' | 'always'
   readonly required?: boolean
@@ -57,6 +59,7 @@ export interface Field {
   readonly shownOnce: boolean
   readonly isClearable: boolean
   readonly isOrder: boolean
+  readonly noneName: string | undefined
   /** Where this is the name or the uuid of another record: its type, and the path without the last word. */
   readonly reference:
     | { readonly type: string; readonly base: string; readonly part: 'name' | 'uuid' | 'list' }
@@ -192,6 +195,7 @@ function expand(path: string, declared: FieldDeclaration): Field[] {
     shownOnce: declared.shownOnce ?? false,
     isClearable: declared.isClearable ?? false,
     isOrder: declared.isOrder ?? false,
+    noneName: declared.noneName,
   } as const
   if (declared.ref !== undefined) {
     const { ref } = declared

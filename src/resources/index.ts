@@ -23,6 +23,7 @@ import { nameMappings } from './name-services/name-mappings.ts'
 import { nis } from './name-services/nis.ts'
 import { unixGroupUsers } from './name-services/unix-groups/users.ts'
 import { unixGroups } from './name-services/unix-groups.ts'
+import { localHosts } from './name-services/local-hosts.ts'
 import { unixUsers } from './name-services/unix-users.ts'
 import { broadcastDomains } from './network/ethernet/broadcast-domains.ts'
 import { ports } from './network/ethernet/ports.ts'
@@ -43,6 +44,7 @@ import { emsMessages } from './support/ems/messages.ts'
 import { snmp } from './support/snmp.ts'
 import { snmpTraphosts } from './support/snmp/traphosts.ts'
 import { snmpUsers } from './support/snmp/users.ts'
+import { servicePolicies } from './network/ip/service-policies.ts'
 import { interfaces } from './network/ip/interfaces.ts'
 import { localGroupMembers } from './protocols/cifs/local-groups/members.ts'
 import { localGroups } from './protocols/cifs/local-groups.ts'
@@ -56,6 +58,7 @@ import { fpolicyEvents } from './protocols/fpolicy/events.ts'
 import { fpolicyPolicies } from './protocols/fpolicy/policies.ts'
 import { fpolicy } from './protocols/fpolicy.ts'
 import { exportPolicies } from './protocols/nfs/export-policies.ts'
+import { exportRuleClients } from './protocols/nfs/export-policies/rule-clients.ts'
 import { exportRules } from './protocols/nfs/export-policies/rules.ts'
 import { nfsServices } from './protocols/nfs/services.ts'
 import { buckets } from './protocols/s3/buckets.ts'
@@ -84,6 +87,8 @@ import { roles } from './security/roles.ts'
 import { auditMessages } from './security/audit/messages.ts'
 import { keys } from './security/authentication/keys.ts'
 import { aggregates } from './storage/aggregates.ts'
+import { aggregateHistory } from './storage/aggregates/metrics.ts'
+import { plexes } from './storage/aggregates/plexes.ts'
 import { cloudStores } from './storage/aggregates/cloud-stores.ts'
 import { qosPolicies } from './storage/qos/policies.ts'
 import { qosWorkloads } from './storage/qos/workloads.ts'
@@ -138,6 +143,7 @@ export const behaviours: readonly Behaviour[] = [
   volumes,
   snapshots,
   volumeHistory,
+  aggregateHistory,
   // Before the queue, of whose volumes none is called so.
   recoveryFromQueue,
   purgeOfQueue,
@@ -153,6 +159,7 @@ export const behaviours: readonly Behaviour[] = [
   efficiencyRuns,
   aggregates,
   cloudStores,
+  plexes,
   disks,
   snapshotPolicies,
   snapshotPolicySchedules,
@@ -166,8 +173,10 @@ export const behaviours: readonly Behaviour[] = [
   subnets,
   routes,
   interfaces,
+  servicePolicies,
   exportPolicies,
   exportRules,
+  exportRuleClients,
   nfsServices,
   cifsServices,
   cifsShares,
@@ -186,6 +195,7 @@ export const behaviours: readonly Behaviour[] = [
   nis,
   nameMappings,
   unixUsers,
+  localHosts,
   unixGroups,
   unixGroupUsers,
   services,

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { asNumber, asText, recordsOf } from '../../test/support/body.ts'
 import { startTestCluster, type TestCluster } from '../../test/support/cluster.ts'
 import { growthOf } from '../core/metrics/figures.ts'
+import { Sampling } from '../core/metrics/sampling.ts'
 
 const STEP = 15_000
 
@@ -177,5 +178,27 @@ test('a node tells how busy its processors were, now and in the past', async () 
   assert.equal(body['metric']?.['processor_utilization'], 25)
   const { processor_utilization_raw: raw, processor_utilization_base: base } = body['statistics'] ?? {}
   assert.ok(asNumber(raw) > 0 && asNumber(raw) < asNumber(base))
+  await cluster.close()
+})
+
+test('the history of an aggregate sums what its volumes did, and nothing of others', async () => {
+  const cluster = await startTestCluster()
+  const volumes = ['vol1', 'svm1_s3_root'].map((name) => cluster.uuidOf('/api/storage/volumes', name))
+  const sampling = new Sampling(cluster.cluster)
+  const startMs = Math.ceil((cluster.clock.now() + 1) / STEP) * STEP
+  const sampleAt = async (timeMs: number) => {
+    cluster.clock.aheadMs = timeMs + 100 - Date.now()
+    await sampling.round()
+  }
+  await sampleAt(startMs)
+  for (const [at, volume] of volumes.entries()) {
+    const add = { read_ops: 15 * (at + 1), bytes_read: 150 }
+    await cluster.cluster.catalog.commit([{ do: 'count', table: 'volume', row: await volume, add }])
+  }
+  await sampleAt(startMs + STEP)
+  const aggregates = '/api/storage/aggregates'
+  const aggregate = await cluster.uuidOf(aggregates, 'aggr1')
+  const { records } = await list(cluster, `${aggregates}/${aggregate}/metrics?fields=iops,throughput`)
+  assert.deepEqual([records[0]?.['iops']?.['read'], records[0]?.['throughput']?.['read']], [3, 20])
   await cluster.close()
 })

@@ -220,8 +220,9 @@ export class Replay {
     for (let end = place + 1; end <= plain.length; end++) {
       const match = this.cluster.cluster.registry.match(plain.slice(0, end))
       if (match === undefined || match.instance.length === 0) continue
-      const known = this.#last.get(match.resource.type)
-      return known?.[place] ?? NO_UUID
+      const known = this.#last.get(match.resource.type)?.[place]
+      const field = match.resource.key[place - (end - match.resource.key.length)] ?? ''
+      return known ?? this.#named(field, '')
     }
     return NO_UUID
   }

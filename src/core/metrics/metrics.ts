@@ -11,6 +11,8 @@ import { totalsOf } from './totals.ts'
 
 /** The table whose rows together are the cluster. Those of the others count the same operations once more. */
 const WHOLE = 'object_store_server'
+/** The table of what lies in something else. */
+const HELD = 'volume'
 /** After a longer time without a sample nobody knows when what was counted since happened. */
 const GAP_MS_MAX = 5 * 60_000
 
@@ -32,9 +34,13 @@ export class Metrics {
   /**
    * Reads the counters; to be called soon after each multiple of `SAMPLE_SECONDS`. The first look only tells from where
    * to count, and so does one after a long gap, or when the clock was set back. Beside the counters of the catalog there
-   * are `others`, by row.
+   * are `others`, by row. `holderOf` tells in what a volume lies, which has the sum of its volumes in the history.
    */
-  async sample(nowMs: number, others: ReadonlyMap<string, Growth> = new Map()): Promise<void> {
+  async sample(
+    nowMs: number,
+    others: ReadonlyMap<string, Growth> = new Map(),
+    holderOf: (volume: string) => Promise<string | undefined> = () => Promise.resolve(undefined),
+  ): Promise<void> {
     const before = this.#lookedMs
     const coveredMs = before === undefined ? 0 : nowMs - before
     const timeMs = Math.floor(nowMs / (SAMPLE_SECONDS * 1000)) * SAMPLE_SECONDS * 1000
@@ -52,12 +58,16 @@ export class Metrics {
       return growth
     }
     let whole = NO_GROWTH
+    const held = new Map<string, Growth>()
     for (const table of sampledTables) {
       for await (const [row, total] of totalsOf(this.#catalog, table)) {
         const growth = take(row, total)
         if (table === WHOLE) whole = sum(whole, growth)
+        const holder = table === HELD && growth !== NO_GROWTH ? await holderOf(row) : undefined
+        if (holder !== undefined) held.set(holder, sum(held.get(holder) ?? NO_GROWTH, growth))
       }
     }
+    for (const [row, growth] of held) kept?.put(row, growth)
     for (const [row, total] of others) take(row, total)
     grown.set(CLUSTER_ROW, whole)
     this.#totals = totals

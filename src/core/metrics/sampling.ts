@@ -1,5 +1,6 @@
 /** Takes samples as long as the cluster runs, each at a multiple of `SAMPLE_SECONDS`. */
 import { textAt } from '../../model/value.ts'
+import { aggregateOf } from '../aggregate-of.ts'
 import type { Cluster } from '../cluster.ts'
 import { describe } from '../jobs.ts'
 import { Rounds } from '../rounds.ts'
@@ -36,7 +37,10 @@ export class Sampling {
   async round(): Promise<void> {
     const { metrics } = this.#cluster
     const nowMs = this.#cluster.now()
-    await metrics.sample(nowMs, await this.#nodes())
+    await metrics.sample(nowMs, await this.#nodes(), async (volume) => {
+      const row = await this.#cluster.find('storage/volumes', volume)
+      return row === undefined ? undefined : aggregateOf(row)
+    })
     await metrics.history.keep(nowMs)
   }
 

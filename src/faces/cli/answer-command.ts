@@ -50,6 +50,7 @@ export async function answerCommand(
     case 'HEAD':
       return endingEarly(() => asked.show())
     case 'POST':
+      if (command.prints !== undefined) return endingEarly(() => asked.print(command.prints ?? ''))
       return endingEarly(() => (command.part === undefined ? asked.create() : asked.createPart(command.part.set)))
     case 'PATCH':
       return endingEarly(() => asked.change('PATCH', asked.body()))
@@ -62,12 +63,12 @@ export async function answerCommand(
   }
 }
 
-function allowedFor({ part }: Command, { create, modify, remove }: Behaviour): string[] {
+function allowedFor({ part, prints }: Command, { create, modify, remove }: Behaviour): string[] {
   return [
     'GET',
     'HEAD',
     'OPTIONS',
-    ...(create === undefined && part === undefined ? [] : ['POST']),
+    ...(create === undefined && part === undefined && prints === undefined ? [] : ['POST']),
     ...(modify === undefined ? [] : ['PATCH']),
     ...(remove === undefined && part === undefined ? [] : ['DELETE']),
   ]
@@ -134,6 +135,13 @@ class Asked {
       for (const other of this.#command.others) spelled.push(...(await this.#beside(other)))
     const links = next === undefined ? {} : { _links: { next: { href: this.#from(next) } } }
     return { status: 200, headers: {}, body: { records: spelled, num_records: spelled.length, ...links } }
+  }
+
+  /** Runs a command that only tells something: its records, and what the shell would print of them. */
+  async print(name: string): Promise<RestReply> {
+    const reply = await this.show()
+    const printed = elementsOf(reply.body['records']).map((record) => (isRecord(record) ? inWords(record[name]) : ''))
+    return { ...reply, body: { ...reply.body, cli_output: `${printed.join('\n')}\n` } }
   }
 
   async create(): Promise<RestReply> {

@@ -41,6 +41,8 @@ export interface Spelling {
   readonly also?: readonly { readonly type: string; readonly names: Readonly<Record<string, Meaning>> }[]
   /** It is about a part of its records, which they have or not. */
   readonly part?: Part
+  /** Run by POST, as by those who know commands alone, it answers with this name of its record as text. */
+  readonly prints?: string
 }
 
 export interface Part {
@@ -162,7 +164,8 @@ export const spellings: readonly Spelling[] = [
   { command: 'system node', type: 'cluster/nodes', names: NODE },
   { command: 'system node autosupport', type: 'support/autosupport', names: AUTOSUPPORT },
   { command: 'cluster date', type: 'cluster/nodes', names: { node: 'name', date: 'date' } },
-  { command: 'version', type: 'cluster/version', names: { version: 'version.full' } },
+  { command: 'storage aggregate plex', type: 'storage/aggregates/{aggregate.uuid}/plexes', names: { plex: 'name' } },
+  { command: 'version', type: 'cluster/version', names: { version: 'version.full' }, prints: 'version' },
   { command: 'cluster identity', type: 'cluster', names: { name: 'name' } },
   { command: 'cluster time-service ntp server', type: 'cluster/ntp/servers' },
   { command: 'security login', type: 'security/accounts', names: { user_or_group_name: 'name', role: 'role.name' } },

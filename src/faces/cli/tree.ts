@@ -19,6 +19,8 @@ export interface Command extends Source {
   readonly others: readonly Source[]
   /** It is a part of its record. */
   readonly part: Part | undefined
+  /** What it prints where it is run. */
+  readonly prints: string | undefined
 }
 
 export type CommandTree = ReadonlyMap<string, Command>
@@ -31,7 +33,7 @@ export function commandTree(registry: Registry, served: Release): CommandTree {
     if (!tree.has(words)) tree.set(words, command)
   }
   const byType = new Map(registry.resources.map((resource) => [resource.type, resource]))
-  for (const { command, type, names, where = {}, also = [], part } of spellings) {
+  for (const { command, type, names, where = {}, also = [], part, prints } of spellings) {
     const resource = byType.get(type)
     if (resource === undefined) continue
     const words = command.split(' ')
@@ -41,14 +43,14 @@ export function commandTree(registry: Registry, served: Release): CommandTree {
         ? []
         : [{ resource: shown, names: namesOf(shown, thingOf(words), served, other.names), where: {} }]
     })
-    add({ words, resource, names: namesOf(resource, thingOf(words), served, names), where, others, part })
+    add({ words, resource, names: namesOf(resource, thingOf(words), served, names), where, others, part, prints })
   }
   for (const resource of registry.resources) {
     // These are commands already, with a path of their own.
     if (resource.type.startsWith('private/')) continue
     const words = wordsOf(resource)
     const names = namesOf(resource, thingOf(words), served)
-    add({ words, resource, names, where: {}, others: [], part: undefined })
+    add({ words, resource, names, where: {}, others: [], part: undefined, prints: undefined })
   }
   return tree
 }

@@ -17,6 +17,7 @@ test('a client that names itself gets the native dialect, a plain one that of th
     'ansible-httpget',
     'Terraform/1.9',
     'python-requests/2.32',
+    'python-urllib3/2.8.0',
     'Go-http-client/1.1',
   ]) {
     assert.equal(choose(undefined, agent), 'native', agent)

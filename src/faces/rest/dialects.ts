@@ -65,6 +65,7 @@ const NATIVE_AGENTS = [
   /^ansible/i,
   /^terraform/i,
   /^python-requests/i,
+  /^python-urllib3\//i,
   /^go-http-client/i,
   /^go-resty/i,
 ]

@@ -40,6 +40,7 @@ export const consistencyGroups = define(
       'qos.policy': {
         doc: 'Ceilings of the volumes that are made for it.',
         ref: 'storage/qos/policies',
+        noneName: 'none',
         set: 'create',
       },
       snapshot_policy: {

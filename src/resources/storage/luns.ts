@@ -1,4 +1,4 @@
-import { bytes, flag, oneOf, text, uuid } from '../../model/kinds/index.ts'
+import { bytes, count, each, flag, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
 import { groups } from '../../model/resource.ts'
 import { emptyCollection } from '../empty-collection.ts'
 
@@ -15,6 +15,8 @@ export const luns = emptyCollection({
       'location.node': 'The node that serves the LUN.',
       space: 'The space of the LUN.',
       status: 'The state of the LUN.',
+      'space.guarantee': 'The space that is set aside for the LUN.',
+      consistency_group: 'The consistency group of the LUN.',
     }),
     uuid: { doc: 'The UUID of the LUN.', kind: uuid() },
     name: { doc: 'The path of the LUN: `/vol/<volume>/<qtree>/<lun>`.' },
@@ -31,6 +33,30 @@ export const luns = emptyCollection({
     'location.logical_unit': { doc: 'The last part of the path of the LUN.' },
     'space.size': { doc: 'The size of the LUN in bytes.', kind: bytes() },
     'space.used': { doc: 'Bytes that the LUN uses of its volume.', kind: bytes() },
+    'space.guarantee.requested': { doc: 'Whether space is to be set aside for the LUN.', kind: flag() },
+    'space.guarantee.reserved': { doc: 'Whether space is set aside for the LUN.', kind: flag() },
+    'space.scsi_thin_provisioning_support_enabled': {
+      doc: 'Whether hosts may give back space that they do not need.',
+      kind: flag(),
+      since: '9.10.1',
+    },
+    create_time: { doc: 'When the LUN was created.', kind: time(), since: '9.7' },
+    auto_delete: { doc: 'Whether the LUN may be deleted to make room in its volume.', kind: flag() },
+    'consistency_group.name': { doc: 'The name of the consistency group of the LUN.', since: '9.10.1' },
+    'consistency_group.uuid': {
+      doc: 'The UUID of the consistency group of the LUN.',
+      kind: uuid(),
+      since: '9.10.1',
+    },
+    qos_policy: { doc: 'The QoS policy of the LUN.', ref: 'storage/qos/policies' },
+    lun_maps: {
+      doc: 'The initiator groups that see the LUN.',
+      kind: each({
+        logical_unit_number: { kind: count(), doc: 'The number by which hosts see the LUN.' },
+        'igroup.name': { kind: text(), doc: 'The name of the initiator group.' },
+        'igroup.uuid': { kind: uuid(), doc: 'The UUID of the initiator group.' },
+      }),
+    },
     'status.state': {
       doc: 'Whether the LUN is served.',
       kind: oneOf('online', 'offline', 'nvfail', 'foreign_lun_error'),

@@ -103,6 +103,7 @@ export const qtrees = define(
       qos_policy: {
         doc: 'Its ceilings of throughput. Kept for file access; not of a default qtree.',
         ref: 'storage/qos/policies',
+        noneName: 'none',
         set: 'always',
         since: '9.8',
       },

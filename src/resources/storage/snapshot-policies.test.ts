@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { asNumber, asText, recordsOf, type Body } from '../../../test/support/body.ts'
+import { asList, asNumber, asText, recordsOf, type Body } from '../../../test/support/body.ts'
 import { startTestCluster, type TestCluster } from '../../../test/support/cluster.ts'
 
 const POLICIES = '/api/storage/snapshot-policies'
@@ -168,5 +168,24 @@ test('a policy of an SVM is for its volumes alone, and comes before one of the c
   const svm = `/api/svm/svms/${await cluster.uuidOf('/api/svm/svms', 'other')}`
   assert.equal((await cluster.call('DELETE', svm)).status, 200)
   assert.equal(recordsOf((await call(cluster, 'GET', `${POLICIES}?name=default`)).body).length, 2)
+  await cluster.close()
+})
+
+test('schedules are added to the policy of an SVM', async () => {
+  const cluster = await startTestCluster()
+  const made = { name: 'of_svm', svm: { name: 'svm1' }, copies: [{ count: 3, schedule: { name: 'hourly' } }] }
+  assert.equal((await cluster.call('POST', '/api/storage/snapshot-policies', made)).status, 201)
+  const uuid = await cluster.uuidOf('/api/storage/snapshot-policies', 'of_svm')
+  const path = `/api/storage/snapshot-policies/${uuid}`
+  const added = await cluster.call('POST', `${path}/schedules`, { count: 2, schedule: { name: 'daily' } })
+  assert.equal(added.status, 201, JSON.stringify(added.body))
+  const { body } = await cluster.call('GET', `${path}?fields=copies`)
+  assert.deepEqual(
+    asList(body['copies']).map((copy) => [copy['schedule']?.['name'], copy['count']]),
+    [
+      ['hourly', 3],
+      ['daily', 2],
+    ],
+  )
   await cluster.close()
 })

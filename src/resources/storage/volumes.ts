@@ -86,7 +86,12 @@ export const volumes = define(
         set: 'always',
       },
       qos: { doc: 'Quality of service of the volume.', isGroup: true },
-      'qos.policy': { doc: 'Its ceilings of throughput.', ref: 'storage/qos/policies', set: 'always' },
+      'qos.policy': {
+        doc: 'Its ceilings of throughput.',
+        ref: 'storage/qos/policies',
+        noneName: 'none',
+        set: 'always',
+      },
       ...nasFields,
       ...keptFields,
       ...fileSettingFields,

@@ -45,7 +45,21 @@ const SOURCES: Readonly<Record<string, readonly string[]>> = {
   namemap: ['files'],
 }
 
+/** What volumes count for clients of files, who are not served: kept as clients set it. */
+const logicalSpace = {
+  is_space_reporting_logical:
+    'Whether volumes of the SVM are to report space as written, before compression and deduplication. Kept without effect.',
+  is_space_enforcement_logical:
+    'Whether sizes of volumes of the SVM are to limit data as written, before compression and deduplication. Kept without effect.',
+} as const
+
 const settings: Readonly<Record<string, FieldDeclaration>> = {
+  ...Object.fromEntries(
+    Object.entries(logicalSpace).map(([path, doc]): [string, FieldDeclaration] => [
+      path,
+      { doc, kind: flag(), set: 'always', since: '9.11.1' },
+    ]),
+  ),
   ...Object.fromEntries(
     Object.keys(SOURCES).map((base): [string, FieldDeclaration] => [
       `nsswitch.${base}`,
@@ -141,6 +155,8 @@ export const settingReadings: readonly Derivation[] = [
   aggregates,
   usual({
     ...Object.fromEntries(Object.entries(SOURCES).map(([base, sources]) => [`nsswitch.${base}`, sources])),
+    is_space_reporting_logical: false,
+    is_space_enforcement_logical: false,
     auto_enable_analytics: false,
     auto_enable_activity_tracking: false,
     anti_ransomware_default_volume_state: 'disabled',

@@ -117,3 +117,17 @@ test('an SVM tells of its services, its aggregates, and where it looks up names'
   assert.deepEqual([refused.status, body['anti_ransomware_default_volume_state']], [422, 'disabled'])
   await cluster.close()
 })
+
+test('an SVM keeps how its volumes are to report and limit space, for files', async () => {
+  const cluster = await startTestCluster()
+  const path = `/api/svm/svms/${await cluster.uuidOf('/api/svm/svms', 'svm1')}`
+  const shown = async () => {
+    const fields = 'is_space_reporting_logical,is_space_enforcement_logical'
+    const { body } = await cluster.call('GET', `${path}?fields=${fields}`)
+    return [body['is_space_reporting_logical'], body['is_space_enforcement_logical']]
+  }
+  assert.deepEqual(await shown(), [false, false])
+  assert.equal((await cluster.call('PATCH', path, { is_space_reporting_logical: 'true' })).status, 200)
+  assert.deepEqual(await shown(), [true, false])
+  await cluster.close()
+})

@@ -72,6 +72,7 @@ export const svms = define(
       qos_policy: {
         doc: 'Ceilings of throughput for all that it serves.',
         ref: 'storage/qos/policies',
+        noneName: 'none',
         set: 'modify',
         since: '9.9.1',
       },

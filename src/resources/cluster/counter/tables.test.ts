@@ -23,6 +23,19 @@ describe('counter tables', () => {
     }))
   }
 
+  it('have nodes in the table system, by name and UUID, as Manila asks', async () => {
+    const asked = `${path}/system?counter_schemas.name=cpu_busy&fields=counter_schemas.*&max_records=10000`
+    const { status, body } = await get(asked)
+    assert.equal(status, 200)
+    assert.ok(JSON.stringify(body['counter_schemas']).includes('"cpu_elapsed_time"'))
+    const { body: rows } = await get(`${path}/system/rows?id=node1:*&max_records=10000`)
+    const node = await cluster.uuidOf('/api/cluster/nodes', 'node1')
+    assert.deepEqual(
+      recordsOf(rows).map(({ id }) => id),
+      [`node1:${node}`],
+    )
+  })
+
   it('say of each average what to divide it by, which is a counter of the same table', async () => {
     const { body } = await get(`${path}?fields=*`)
     const tables = recordsOf(body)
@@ -35,6 +48,7 @@ describe('counter tables', () => {
         'processor',
         'qos',
         'qos_volume',
+        'system',
         'system:node',
         'volume',
         'volume:node',

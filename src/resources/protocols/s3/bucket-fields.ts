@@ -87,7 +87,13 @@ export function bucketFields(options: { readonly volumeIsRequired: boolean }): R
     comment: { doc: 'Whatever helps to tell it apart.', kind: text({ charactersMax: 256 }), set: 'always' },
     type: { doc: 'A bucket of objects.', kind: oneOf('s3'), set: 'create', default: 's3', since: '9.12.1' },
     nas_path: { doc: 'Where the files of a NAS bucket lie. There are none.', kind: text(), since: '9.12.1' },
-    qos_policy: { doc: 'Its ceilings of throughput.', ref: 'storage/qos/policies', set: 'always', since: '9.8' },
+    qos_policy: {
+      doc: 'Its ceilings of throughput.',
+      ref: 'storage/qos/policies',
+      noneName: 'none',
+      set: 'always',
+      since: '9.8',
+    },
     snapshot_policy: {
       doc: 'The policy that makes snapshots of it alone. Without it, none are made.',
       ref: 'storage/snapshot-policies',

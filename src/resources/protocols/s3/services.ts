@@ -1,10 +1,28 @@
-import { define } from '../../../core/behaviour.ts'
+import { define, type Derivation } from '../../../core/behaviour.ts'
+import { each, text } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { lastSample, operationFields, totals } from '../../metric-readings.ts'
 import { serverFields } from './server-fields.ts'
 import { createServer, modifyServer, removeServer } from './server-verbs.ts'
+import { USERS } from './services/user-keys.ts'
 
 const svmOf = (row: Row) => textAt(row, 'svm.uuid')
+
+const usersOfServers: Derivation = {
+  gives: ['users'],
+  async from(cluster, rows) {
+    const shown: Row[] = []
+    for (const row of rows) {
+      const users = (await cluster.rows(USERS, svmOf(row))).map((user): Row => ({
+        name: textAt(user, 'name'),
+        comment: textAt(user, 'comment'),
+        access_key: user['access_key'] ?? null,
+      }))
+      shown.push({ users })
+    }
+    return shown
+  },
+}
 
 export const services = define(
   {
@@ -14,10 +32,22 @@ export const services = define(
     key: ['svm.uuid'],
     parent: 'svm.uuid',
     nameWithin: 'svm.uuid',
-    fields: { ...serverFields({ rootIsRequired: false }), ...operationFields },
+    fields: {
+      ...serverFields({ rootIsRequired: false }),
+      users: {
+        doc: 'The users of the object store server. Make and change them at `/protocols/s3/services/{svm.uuid}/users`.',
+        kind: each({
+          name: { kind: text(), doc: 'The name of the user.' },
+          comment: { kind: text(), doc: 'Who the user is.' },
+          access_key: { kind: text(), doc: 'The access key of the user. The secret key is never shown.' },
+        }),
+        isExpensive: true,
+      },
+      ...operationFields,
+    },
   },
   {
-    derive: [lastSample(svmOf), totals('object_store_server', svmOf)],
+    derive: [usersOfServers, lastSample(svmOf), totals('object_store_server', svmOf)],
     create: { ...createServer, example: { name: 's3.example.com', 'svm.name': 'svm_example' } },
     modify: { ...modifyServer, example: { comment: 'Backups of the office' } },
     remove: removeServer,

@@ -1,4 +1,4 @@
-import { each, flag, oneOf, text, uuid } from '../../../model/kinds/index.ts'
+import { count, each, flag, oneOf, text, uuid } from '../../../model/kinds/index.ts'
 import { groups } from '../../../model/resource.ts'
 import { emptyCollection } from '../../empty-collection.ts'
 
@@ -8,7 +8,10 @@ export const igroups = emptyCollection({
   doc: 'Groups of SAN hosts that LUNs are mapped to. The product serves objects only, so the collection is empty.',
   key: ['uuid'],
   fields: {
-    ...groups({ connectivity_tracking: 'Whether initiators of the group are connected.' }),
+    ...groups({
+      connectivity_tracking: 'Whether initiators of the group are connected.',
+      portset: 'The set of ports that the group may use.',
+    }),
     uuid: { doc: 'The UUID of the initiator group.', kind: uuid() },
     name: { doc: 'The name of the initiator group.' },
     svm: { doc: 'The SVM that owns the initiator group.', ref: 'svm/svms' },
@@ -20,6 +23,33 @@ export const igroups = emptyCollection({
       doc: 'The initiators of the group.',
       kind: each({ name: { kind: text(), doc: 'The IQN or WWPN of the initiator.' } }),
     },
+    igroups: {
+      doc: 'The initiator groups within the group.',
+      kind: each({
+        name: { kind: text(), doc: 'The name of the initiator group.' },
+        uuid: { kind: uuid(), doc: 'The UUID of the initiator group.' },
+      }),
+      since: '9.9.1',
+    },
+    parent_igroups: {
+      doc: 'The initiator groups that the group is within.',
+      kind: each({
+        name: { kind: text(), doc: 'The name of the initiator group.' },
+        uuid: { kind: uuid(), doc: 'The UUID of the initiator group.' },
+      }),
+      since: '9.9.1',
+    },
+    supports_igroups: { doc: 'Whether the group may have groups within it.', kind: flag(), since: '9.9.1' },
+    lun_maps: {
+      doc: 'The LUNs that the initiators of the group see.',
+      kind: each({
+        logical_unit_number: { kind: count(), doc: 'The number by which hosts see the LUN.' },
+        'lun.name': { kind: text(), doc: 'The path of the LUN.' },
+        'lun.uuid': { kind: uuid(), doc: 'The UUID of the LUN.' },
+      }),
+    },
+    'portset.name': { doc: 'The name of the set of ports that the group may use.', since: '9.9.1' },
+    'portset.uuid': { doc: 'The UUID of the set of ports that the group may use.', kind: uuid(), since: '9.9.1' },
     'connectivity_tracking.connection_state': {
       doc: 'Whether the initiators are logged in.',
       kind: oneOf('full', 'partial', 'none', 'no_initiators', 'no_lun_maps'),

@@ -90,3 +90,16 @@ test('the finer figures of the space of a volume add up, and are given when they
   assert.deepEqual([whole.body['space']?.['user_data'], whole.body['space']?.['used']], [undefined, 0])
   await cluster.close()
 })
+
+test('a volume is consistent, no root of its SVM, and of no fixed size, as Manila asks', async () => {
+  const cluster = await startTestCluster()
+  const volumes = '/api/storage/volumes'
+  const found = await cluster.call('GET', `${volumes}?style=flex*&error_state.is_inconsistent=false&name=vol1`)
+  assert.equal(recordsOf(found.body).length, 1)
+  const roots = await cluster.call('GET', `${volumes}?is_svm_root=True&svm.name=svm1`)
+  assert.deepEqual(recordsOf(roots.body), [])
+  const path = `${volumes}/${await cluster.uuidOf(volumes, 'vol1')}`
+  const fix = (fixed: boolean) => cluster.call('PATCH', path, { space: { filesystem_size_fixed: fixed } })
+  assert.deepEqual([(await fix(false)).status, (await fix(true)).status], [200, 422])
+  await cluster.close()
+})

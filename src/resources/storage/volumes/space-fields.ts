@@ -4,7 +4,7 @@
  */
 import { aggregateOf } from '../../../core/aggregate-of.ts'
 import type { Derivation } from '../../../core/behaviour.ts'
-import { bytes, count, flag } from '../../../model/kinds/index.ts'
+import { bytes, count, flag, only } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
 import { type Row, textAt, type Value } from '../../../model/value.ts'
 import { usual } from '../../usual.ts'
@@ -70,8 +70,9 @@ export const finerSpaceFields: Readonly<Record<string, FieldDeclaration>> = {
   ...fieldsOf(MEASURED),
   ...fieldsOf(NOTHING),
   'space.filesystem_size_fixed': {
-    doc: 'Whether its size cannot change.',
-    kind: flag(),
+    doc: 'Whether the size of the volume is fixed. Always false: a volume can grow and shrink at any time.',
+    kind: only(false, flag(), 'a volume can grow and shrink at any time.'),
+    set: 'modify',
     isExpensive: true,
     since: '9.10.1',
   },

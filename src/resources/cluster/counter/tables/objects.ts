@@ -54,6 +54,10 @@ export async function objectsOf(cluster: Cluster, { rowsOf }: CounterTable): Pro
       const workloads = await workloadsOf(cluster)
       return workloads.filter(({ type }) => type === 'storage/volumes').map((workload) => workloadObject(workload))
     }
+    case 'system': {
+      const uuid = textAt((await cluster.rows('cluster/nodes'))[0], 'uuid')
+      return machineObjects(cluster, node, `${node}:${uuid}`)
+    }
     case 'machine':
       return machineObjects(cluster, node)
     case 'processors':
@@ -112,14 +116,14 @@ function workloadObject({ uuid, name, object }: Workload): CountedObject {
   return { id: `${name}:${uuid}`, properties: { name, uuid }, counted: [uuidOf(object)] }
 }
 
-async function machineObjects(cluster: Cluster, node: string): Promise<readonly CountedObject[]> {
+async function machineObjects(cluster: Cluster, node: string, id = node): Promise<readonly CountedObject[]> {
   const traffic = await cluster.machine.traffic?.()
   if (traffic === undefined) return []
   const carriers = new Set((await cluster.machine.ports()).filter(carries).map(({ name }) => name))
   const volumes = await cluster.rows('storage/volumes')
   return [
     {
-      id: node,
+      id,
       properties: { name: node, 'node.name': node },
       counted: volumes.map(uuidOf),
       sums: nodeSums(traffic, await cluster.machine.facts(), (port) => carriers.has(port)),

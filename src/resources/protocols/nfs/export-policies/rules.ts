@@ -3,9 +3,10 @@ import { inline } from '../../../../core/verb.ts'
 import { failures } from '../../../../model/failure.ts'
 import { groups } from '../../../../model/resource.ts'
 import { count, Misfit, text } from '../../../../model/kinds/index.ts'
-import { type Row, textAt } from '../../../../model/value.ts'
-import { changeExportPolicy, EXPORT_POLICIES, EXPORT_POLICIES_LOCK } from '../export-policies.ts'
+import { textAt } from '../../../../model/value.ts'
+import { EXPORT_POLICIES, EXPORT_POLICIES_LOCK } from '../export-policies.ts'
 import { changedRule, indexKind, ruleFields, rulesOf, withRule } from './rule-list.ts'
+import { writeRules } from './write-rules.ts'
 
 const POLICY = 'policy.id'
 
@@ -82,15 +83,5 @@ function newIndex(given: string | undefined, index: number): number {
   } catch (misfit) {
     if (misfit instanceof Misfit) throw failures.badArgument('new_index', misfit.message)
     throw misfit
-  }
-}
-
-/** Nobody else changes the policy between plan and step: both are alone. */
-function writeRules() {
-  return {
-    name: 'write record',
-    async run(cluster: Parameters<typeof changeExportPolicy>[0], { input }: { readonly input: Row }) {
-      await changeExportPolicy(cluster, textAt(input, 'policy'), () => ({ rules: input['rules'] ?? [] }))
-    },
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { asText, recordsOf } from '../../../../../test/support/body.ts'
+import { asList, asText, recordsOf } from '../../../../../test/support/body.ts'
 import { startTestCluster, type TestCluster } from '../../../../../test/support/cluster.ts'
 import { USERS } from './users.ts'
 
@@ -58,5 +58,17 @@ test('keys have a time to live from when they are made', async () => {
   const read = (await cluster.call('GET', `${path}?fields=*`)).body
   assert.deepEqual([read['key_time_to_live'], read['key_expiry_time']], [undefined, undefined])
   assert.equal((await cluster.cluster.rows(USERS)).length, 2)
+  await cluster.close()
+})
+
+test('an object store server lists its users, without their secrets', async () => {
+  const cluster = await startTestCluster()
+  const asked = '/api/protocols/s3/services?svm.name=svm1&fields=users'
+  const [server] = recordsOf((await cluster.call('GET', asked)).body)
+  assert.deepEqual(
+    asList(server?.['users']).map((user) => [user['name'], typeof user['access_key'], user['secret_key']]),
+    [['demo', 'string', undefined]],
+  )
+  assert.equal(recordsOf((await cluster.call('GET', '/api/protocols/s3/services?users.name=demo')).body).length, 1)
   await cluster.close()
 })

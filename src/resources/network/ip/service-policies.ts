@@ -1,0 +1,60 @@
+import { define } from '../../../core/behaviour.ts'
+import { namedUuid } from '../../../core/named-uuid.ts'
+import { flag, list, oneOf, text, uuid } from '../../../model/kinds/index.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+
+/** The service policies that each SVM comes with, by what clients know them for. */
+const BUILT_IN: Readonly<Record<string, readonly string[]>> = {
+  'default-data-files': [
+    'data_core',
+    'data_nfs',
+    'data_cifs',
+    'data_flexcache',
+    'data_fpolicy_client',
+    'management_dns_client',
+    'management_ad_client',
+    'management_ldap_client',
+    'management_nis_client',
+  ],
+  'default-management': ['management_core', 'management_ssh', 'management_https'],
+}
+
+export const servicePolicies = define(
+  {
+    path: '/network/ip/service-policies',
+    noun: 'service policy',
+    doc: 'Which services network interfaces are meant for. Each SVM has those that are built in, and no others can be made. They restrict nothing: an interface serves what its SVM has.',
+    key: ['uuid'],
+    parent: 'svm.uuid',
+    nameWithin: 'svm.uuid',
+    fields: {
+      uuid: { doc: 'The UUID of the service policy.', kind: uuid() },
+      name: { doc: 'The name of the service policy, unique within its SVM.', kind: text() },
+      services: { doc: 'The services that the service policy names.', kind: list(text()) },
+      scope: { doc: 'Whether the service policy belongs to an SVM. Always `svm`.', kind: oneOf('svm', 'cluster') },
+      is_built_in: {
+        doc: 'Whether the service policy comes with its SVM. Always true.',
+        kind: flag(),
+        since: '9.11.1',
+      },
+      svm: { doc: 'The SVM that the service policy belongs to.', ref: 'svm/svms' },
+      ipspace: { doc: 'The IPspace of the SVM.', ref: 'network/ipspaces' },
+    },
+  },
+  {
+    async rows(cluster) {
+      return (await cluster.rows('svm/svms')).flatMap((svm) => {
+        const key = textAt(svm, 'uuid')
+        return Object.entries(BUILT_IN).map(([name, services]): Row => ({
+          uuid: namedUuid(cluster, `service policy ${name} of ${key}`),
+          name,
+          services,
+          scope: 'svm',
+          is_built_in: true,
+          'svm.uuid': key,
+          'ipspace.uuid': svm['ipspace.uuid'] ?? null,
+        }))
+      })
+    },
+  },
+)
