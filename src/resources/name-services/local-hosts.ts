@@ -30,6 +30,7 @@ export const localHosts = define(
     key: ['owner.uuid', 'address'],
     recordKey: ['owner.uuid', 'address'],
     parent: 'owner.uuid',
+    parentType: 'svm/svms',
     nameWithin: false,
     fields: {
       address: { doc: 'The IP address of the host.', kind: address(), set: 'create', required: true },
