@@ -109,7 +109,7 @@ describe('a seeded start', () => {
     assert.equal(await refused.ended, 2)
     assert.equal(refused.said(), `${at('bad.yaml')}:5: storage/volumes "v": There is no SVM "lab2".\n`)
     const lab = await startWith(['--bare', '--seed', seed], data)
-    assert.match(lab.said(), /First credentials/)
+    assert.match(lab.said(), /-u "admin:\$HOLDFAST_ADMIN_PASSWORD"/, 'it is the first start')
     assert.match(lab.said(), /Seeded: 5 made, 0 changed, 1 as they should be\./)
     await stop(lab)
 

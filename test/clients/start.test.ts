@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, describe, it } from 'node:test'
 import { RestClient } from '../support/rest-client.ts'
+import { until } from './processes.ts'
 import { killAll, run, SMALL, startWith } from '../support/started.ts'
 
 const { HOLDFAST_ADMIN_PASSWORD: _given, ...ANY_PORTS } = SMALL
@@ -71,6 +72,18 @@ describe('a start', () => {
     } finally {
       other.close()
     }
+  })
+
+  it('on a data address that another program has is not ready until that is free', async () => {
+    const other = createServer()
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    const address = `127.0.0.1:${(other.address() as AddressInfo).port}`
+    const begun = await startWith(['--data', newFolder()], { HOLDFAST_S3: '127.0.0.1:0', HOLDFAST_S3_HTTP: address })
+    const ready = async () => (await begun.rest.get('/readyz')).status
+    assert.deepEqual([await ready(), (await begun.rest.get('/livez')).status], [503, 200])
+    await new Promise((resolve) => other.close(resolve))
+    await until('it is ready', 30_000, async () => (await ready()) === 200)
+    assert.equal((await fetch(`http://${address}/readyz`)).status, 200)
   })
 
   it('on the data address of another cluster ends, and does not take its clients', async () => {
