@@ -15,6 +15,7 @@ const EMPTY = [
   'protocols/san/iscsi/credentials',
   'protocols/san/iscsi/services',
   'protocols/vscan',
+  'protocols/vscan/server-status',
   'snapmirror/policies',
   'snapmirror/relationships',
   'storage/luns',

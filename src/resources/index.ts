@@ -115,7 +115,7 @@ import { alerts } from './private/support/alerts.ts'
 import { kerberosInterfaces } from './protocols/nfs/kerberos-interfaces.ts'
 import { igroups } from './protocols/san/igroups.ts'
 import { iscsiCredentials, iscsiServices } from './protocols/san/iscsi.ts'
-import { vscan } from './protocols/vscan.ts'
+import { vscan, vscanServers } from './protocols/vscan.ts'
 import { securitySsh } from './security/ssh.ts'
 import { snapmirrorPolicies } from './snapmirror/policies.ts'
 import { snapmirrorRelationships } from './snapmirror/relationships.ts'
@@ -245,6 +245,8 @@ export const behaviours: readonly Behaviour[] = [
   igroups,
   iscsiServices,
   iscsiCredentials,
+  // Before the configurations of SVMs, of which none is called so.
+  vscanServers,
   vscan,
   kerberosInterfaces,
   switchPorts,

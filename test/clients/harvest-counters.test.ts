@@ -1,14 +1,22 @@
-/** The counter tables that NetApp Harvest polls, in the form in which it asks for them. */
+/**
+ * The counter tables that NetApp Harvest polls, in the form in which it asks for them, and how many of the metrics that its
+ * dashboards show could be made of them and of all else that it polls. Harvest itself is not run.
+ */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { asList, asNumber, asText, type Body, recordsOf } from '../support/body.ts'
 import { type AskedTable, askedTables, tablesOfNothing } from '../harvest/counters.ts'
+import { coverageOf, type Metric, pollMetrics, surprises } from '../harvest/coverage.ts'
 import { type Poller, startPoller } from '../harvest/poller.ts'
+import { harvestSection } from '../harvest/table.ts'
+import { insistOnSection } from '../support/page-section.ts'
 
 const TABLES = 'cluster/counter/tables'
 /** Workers add up for a second before they write. */
 const COUNTED_MS = 5000
+/** Of the metrics of what exists here that a dashboard needs. */
+const PRESENT_PERCENT_MIN = 95
 
 for (const release of ['9.12.1', '9.16.1'] as const) {
   describe(`counter tables that Harvest asks of ${release}`, () => {
@@ -100,6 +108,28 @@ for (const release of ['9.12.1', '9.16.1'] as const) {
         assert.ok(await poller.hasNothing(`${TABLES}/${table}/rows`, { fields: '*' }), table)
       }
     })
+
+    if (release === '9.16.1') {
+      describe('metrics for its dashboards', () => {
+        let metrics: readonly Metric[]
+        before(async () => {
+          metrics = await pollMetrics(poller)
+        })
+
+        it('each dashboard has what it needs of what exists here', () => {
+          for (const { dashboard, existing, present } of coverageOf(metrics)) {
+            assert.ok(present * 100 >= existing * PRESENT_PERCENT_MIN, `${dashboard}: ${present} of ${existing}`)
+          }
+        })
+
+        it('what is absent is listed with the reason, and what is listed is absent', () => {
+          assert.deepEqual(surprises(metrics), [])
+        })
+
+        it('docs/compatibility.md says how many', () =>
+          insistOnSection('docs/compatibility.md', 'NetApp Harvest', harvestSection(coverageOf(metrics))))
+      })
+    }
 
     const rowsOf = ({ table, counters, uncounted = [] }: AskedTable) => {
       const counted = counters.filter((name) => !uncounted.includes(name)).toSorted()
