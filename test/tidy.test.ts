@@ -116,3 +116,10 @@ test('what only .ci/run runs has a sibling in npm test, and CONTRIBUTING.md name
   }
   assert.ok(found > 20)
 })
+
+test('only files of tests have hooks at their top: other modules are loaded once for many files', () => {
+  const hooked = sources.filter(
+    (file) => !file.endsWith('.test.ts') && /^(after|before|afterEach|beforeEach)\(/m.test(textOf(file)),
+  )
+  assert.deepEqual(hooked, [])
+})

@@ -21,12 +21,13 @@ export interface Target {
 
 /** What to let go of after the tests of the file, the last taken first. */
 const closing: (() => Promise<unknown>)[] = []
-after(async () => {
-  for (const close of closing.toReversed()) await close()
-})
 
 /** The cluster to ask. To be called once in a file, at its top; it is let go of after the file's tests. */
 export async function openTarget(environment: Readonly<Record<string, string>> = {}): Promise<Target> {
+  // Here, not at the top of this module, which is loaded once for all the files of a process.
+  after(async () => {
+    for (const close of closing.splice(0).toReversed()) await close()
+  })
   const given = process.env['HOLDFAST_TEST_MANAGEMENT']
   if (given !== undefined && Object.keys(environment).length === 0) {
     const user = process.env['HOLDFAST_TEST_USER'] ?? 'admin'

@@ -2,10 +2,12 @@
  * Every job of the product, broken at each of its steps, over the real engines. Nothing is listed here: a new job is
  * covered by being registered, with the example that its verb shows.
  *
- *   1. The process is killed before or after a step (and again while the job is taken up).
- *   2. A step fails, and the process is killed before or after any step of the undoing.
+ *   1. The process ends before or after a step (and again while the job is taken up).
+ *   2. A step fails, and the process ends before or after any step of the undoing.
  *
- * That is some thousand processes, so `npm test` takes each third case, from one on that its seed says; .ci/run takes all.
+ * A process that ends is a copy of its folder, taken between two statements: the job never leaves the point where it
+ * is, and what another process would find is in the copy. With HOLDFAST_TEST_WHOLE=1, the first end of each verb is that
+ * of a real process that is killed.
  *
  * Afterwards the job has ended, the cluster is as if it had never been or had never been disturbed, and no tree, row,
  * name or lock is left over.
@@ -16,25 +18,25 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Behaviour, VerbName } from '../../src/core/behaviour.ts'
-import { JOBS } from '../../src/core/jobs.ts'
+import { JOBS, type JobHooks } from '../../src/core/jobs.ts'
+import { realSystem } from '../../src/engines/system.ts'
 import { firstStart } from '../../src/resources/first-start.ts'
 import { createBucket } from '../../src/resources/protocols/s3/bucket-verbs.ts'
 import { behaviours } from '../../src/resources/index.ts'
 import type { Verb } from '../../src/core/verb.ts'
 import { textAt } from '../../src/model/value.ts'
+import type { System } from '../../src/ports/system.ts'
 import { isWhole } from '../clients/tree.ts'
 import { runChild } from '../support/child.ts'
 import { type JobsCluster, openJobsCluster, performDraft, performExample, settled } from '../support/jobs-cluster.ts'
 import { leftovers, stateOf } from '../support/leftovers.ts'
 import { QUICK_DISK } from '../support/quick-disk.ts'
-import { seedOf } from '../support/seed.ts'
 import type { Breakage } from './break-job.ts'
 import { allowAnyAggregate } from '../support/any-aggregate.ts'
 
 const CHILD = fileURLToPath(new URL('break-job.ts', import.meta.url))
-const AT_ONCE = 3
-/** Of so many cases one is taken, where not all are. */
-const THINNED = 3
+/** A job that neither ends nor reaches the point where it is to be broken. */
+const STUCK_MS = 60_000
 const VERBS: readonly VerbName[] = ['create', 'modify', 'remove', 'move']
 
 const root = mkdtempSync(join(QUICK_DISK, 'holdfast-jobs-'))
@@ -50,8 +52,8 @@ for (const behaviour of behaviours) {
     if (behaviour[verb]?.isJob !== true || broken.has(behaviour[verb])) continue
     broken.add(behaviour[verb])
     for (const way of waysOf(behaviour[verb])) {
-      test(`${verb} of ${behaviour.resource.path}${way.name}, broken at each step, ends and leaves nothing behind`, async (context) => {
-        await breakEverywhere(behaviour, verb, way, isWhole ? undefined : seedOf(context))
+      test(`${verb} of ${behaviour.resource.path}${way.name}, broken at each step, ends and leaves nothing behind`, async () => {
+        await breakEverywhere(behaviour, verb, way)
       })
     }
   }
@@ -130,12 +132,7 @@ async function holdObjects({ cluster, actions }: JobsCluster): Promise<void> {
   }
 }
 
-async function breakEverywhere(
-  behaviour: Behaviour,
-  verb: VerbName,
-  { name: way, ...chosen }: Way,
-  seed: number | undefined,
-): Promise<void> {
+async function breakEverywhere(behaviour: Behaviour, verb: VerbName, { name: way, ...chosen }: Way): Promise<void> {
   const { type } = behaviour.resource
   const steps = behaviour[verb]?.steps ?? []
   for (const needed of new Set<VerbName>(['create', verb === 'remove' ? 'create' : verb])) {
@@ -188,19 +185,27 @@ async function breakEverywhere(
     }
   }
 
-  const some = seed === undefined ? cases : cases.filter((_, at) => (at + seed) % THINNED === 0)
-  await pooled(some, async ({ name, failing, kills }) => {
-    await inCopy(from, async (folder) => {
+  let isProcessDue = isWhole
+  for (const { name, failing, kills } of cases) {
+    const folders: string[] = []
+    await inCopy(from, async (first) => {
+      let folder = first
       for (const [at, killedAt] of kills.entries()) {
-        const ended = await runBroken({ folder, type, verb, key, ...chosen, failing, killedAt, isResumption: at > 0 })
-        assert.equal(ended, 'SIGKILL', `${name}: the point ${killedAt} was not reached`)
+        const breakage: Breakage = { folder, type, verb, key, ...chosen, failing, killedAt, isResumption: at > 0 }
+        if (isProcessDue) {
+          assert.equal(await runBroken(breakage), 'SIGKILL', `${name}: the point ${killedAt} was not reached`)
+        } else {
+          folder = await endAt(breakage, name)
+          folders.push(folder)
+        }
+        isProcessDue = false
       }
-      if (kills.length === 0) assert.equal(await runBroken({ folder, type, verb, key, ...chosen, failing }), 0, name)
-      const open = openJobsCluster(folder)
-      assert.equal(await open.jobs.resume(), kills.length === 0 ? 0 : 1, `${name}: jobs to take up`)
+      const open = openJobsCluster(folder, failingAt(kills.length === 0 ? failing : undefined))
+      if (kills.length === 0) await performExample(open, behaviour, verb, { key, ...chosen })
+      else assert.equal(await open.jobs.resume(), 1, `${name}: jobs to take up`)
       await settled(open)
+      const now = await lookAt(open, folder, key)
       await open.close()
-      const now = await look(folder, key)
       const wanted = failing === undefined ? ['success'] : ['failure']
       assert.ok(wanted.includes(textAt(now.job, 'state')), `${name}: ${JSON.stringify(now.job)}`)
       assert.deepEqual(now.leftovers, [], name)
@@ -208,8 +213,65 @@ async function breakEverywhere(
       else if (JSON.stringify(now.state) !== JSON.stringify(undisturbed.state))
         assert.deepEqual(now.state, before.state, name)
       if (failing !== undefined && verb === 'create') await insistOnRepetition(folder, behaviour, name, chosen.example)
+    }).finally(() => {
+      for (const left of folders) rmSync(left, { recursive: true, force: true })
     })
-  })
+  }
+}
+
+function failingAt(step: string | undefined): JobHooks {
+  return {
+    beforeStep: (point) =>
+      point === step ? Promise.reject(new Error('This step fails on purpose.')) : Promise.resolve(),
+  }
+}
+
+/**
+ * Does what `break-job.ts` does, up to the point, and gives the folder that a process that ends there leaves. The rest of
+ * this one's work comes to nothing: the job stays where it is, and nobody looks at its folder again.
+ */
+async function endAt(breakage: Breakage, name: string): Promise<string> {
+  const { folder, type, verb, key, example, args, failing, killedAt } = breakage
+  const ended = Promise.withResolvers<string>()
+  const late = setTimeout(() => ended.reject(new Error(`${name}: the point ${killedAt} was not reached`)), STUCK_MS)
+  const over = new AbortController()
+  const hooks: JobHooks = {
+    ...failingAt(failing),
+    reached(point) {
+      if (point !== killedAt) return Promise.resolve()
+      ended.resolve(leave(folder))
+      return never()
+    },
+  }
+  const open = openJobsCluster(folder, hooks, { system: systemUntil(over.signal) })
+  try {
+    if (breakage.isResumption === true) await open.jobs.resume()
+    else await performExample(open, open.cluster.behaviour(type), verb, { key, example, args })
+    return await ended.promise
+  } finally {
+    clearTimeout(late)
+    over.abort()
+    await open.close()
+  }
+}
+
+const never = () => new Promise<never>(() => undefined)
+
+/** Whoever sleeps when it is over does not wake. */
+function systemUntil(over: AbortSignal): System {
+  const { clock } = realSystem
+  const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
+    await clock.sleep(ms, signal === undefined ? over : AbortSignal.any([signal, over]))
+    if (over.aborted) await never()
+  }
+  return { ...realSystem, clock: { now: () => clock.now(), elapsed: () => clock.elapsed(), sleep } }
+}
+
+/** What a process leaves that ends now: no lock, and no memory that it shared with others. */
+function leave(folder: string): string {
+  const left = join(root, `left-${++copies}`)
+  cpSync(folder, left, { recursive: true, filter: (path) => !/\.db(-shm|\.lock)$/.test(path) })
+  return left
 }
 
 /** After a create that failed, the same create works: nothing of the first holds its name. */
@@ -230,11 +292,16 @@ async function insistOnRepetition(
 /** What a cluster holds now. The key of what a create made is found in its job. */
 async function look(folder: string, key: string | undefined) {
   const open = openJobsCluster(folder)
+  const found = await lookAt(open, folder, key)
+  await open.close()
+  return found
+}
+
+async function lookAt(open: JobsCluster, folder: string, key: string | undefined) {
   const jobs = (await open.cluster.rows(JOBS)).toSorted((a, b) => Number(a['start_time']) - Number(b['start_time']))
   const job = jobs.at(-1)
   const found = await leftovers(open.cluster, folder)
   const state = await stateOf(open.cluster, key ?? textAt(job, '$key'))
-  await open.close()
   return { job, leftovers: found, state }
 }
 
@@ -251,14 +318,4 @@ async function inCopy<Result>(from: string, act: (folder: string) => Promise<Res
 
 function runBroken(breakage: Breakage): Promise<number | NodeJS.Signals | null> {
   return runChild(CHILD, [JSON.stringify(breakage)])
-}
-
-async function pooled<Item>(items: readonly Item[], act: (item: Item) => Promise<void>): Promise<void> {
-  const left = items.values()
-  const lanes = Array.from({ length: AT_ONCE }, async () => {
-    for (const item of left) await act(item)
-  })
-  // Who is still at work when another fails is not left behind.
-  await Promise.allSettled(lanes)
-  await Promise.all(lanes)
 }

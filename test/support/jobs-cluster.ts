@@ -10,6 +10,7 @@ import { realSystem } from '../../src/engines/system.ts'
 import { release } from '../../src/model/release.ts'
 import { flatten } from '../../src/model/shape.ts'
 import { type Row, textAt } from '../../src/model/value.ts'
+import type { System } from '../../src/ports/system.ts'
 import type { Volumes } from '../../src/ports/volumes.ts'
 import { behaviours } from '../../src/resources/index.ts'
 import { QuickSecrets } from './cluster.ts'
@@ -26,14 +27,14 @@ export interface JobsCluster {
 export function openJobsCluster(
   folder: string,
   hooks: JobHooks = {},
-  parts: { readonly leaveTree?: LeaveTree } = {},
+  parts: { readonly leaveTree?: LeaveTree; readonly system?: System } = {},
 ): JobsCluster {
   const catalog = openSqliteCatalog({ file: join(folder, 'catalog.db'), commit: 'in-process' })
   const engines = new Map<string, Volumes>()
   const cluster = new Cluster({
+    system: realSystem,
     ...parts,
     catalog,
-    system: realSystem,
     behaviours: new Map(behaviours.map((behaviour) => [behaviour.resource.type, behaviour])),
     release: release('9.16.1'),
     volumesOf(aggregate) {
