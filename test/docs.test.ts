@@ -43,7 +43,7 @@ describe('documents', () => {
       }
       const known =
         read('bin/settings.ts') +
-        read('test/clients/tree.ts') +
+        read('test/support/whole.ts') +
         read('test/golden/golden.test.ts') +
         read('test/conformance/s3/target.ts')
       for (const [name] of text.matchAll(/\b(?:HOLDFAST|UPDATE)_[A-Z_]+\b/g)) {

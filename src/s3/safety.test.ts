@@ -16,6 +16,7 @@ import {
   ListObjectsV2Command,
   PutObjectCommand,
 } from '@aws-sdk/client-s3'
+import { isWhole } from '../../test/support/whole.ts'
 import { openCertificate } from '../engines/certificate.ts'
 import { encodeChunked } from './auth/aws-chunked.ts'
 import { signedChunks, unsignedChunksWithTrailer, unsignedPayload } from './auth/payload.ts'
@@ -374,13 +375,13 @@ test('a refused request leaves its connection usable, whatever it was refused fo
   await eventually('nothing is left', async () => (await t.blobs()).length === blobs && openBlobs() === 0)
 })
 
-test('10,000 requests of garbage leave everything as it was', async () => {
+test('thousands of requests of garbage leave everything as it was', async () => {
   const random = seeded(20_261_121)
   const before = process.memoryUsage.rss()
   const blobs = (await t.blobs()).length
   let sent = 0
-  const send10000 = async (): Promise<void> => {
-    while (sent < 10_000) {
+  const sendAll = async (): Promise<void> => {
+    while (sent < GARBAGE) {
       sent += 1
       const client = new Client().read()
       client.socket.end(garbage(random))
@@ -388,7 +389,7 @@ test('10,000 requests of garbage leave everything as it was', async () => {
       client.socket.destroy()
     }
   }
-  await Promise.all(Array.from({ length: 200 }, send10000))
+  await Promise.all(Array.from({ length: 200 }, sendAll))
   await eventually('no file is open', () => openBlobs() === 0)
   assert.equal((await t.blobs()).length, blobs)
   assert.deepEqual(
@@ -400,6 +401,9 @@ test('10,000 requests of garbage leave everything as it was', async () => {
   const megabytes = Math.round((process.memoryUsage.rss() - before) / 2 ** 20)
   assert.ok(megabytes < 200, `memory grew by ${megabytes} MiB`)
 })
+
+/** Requests of garbage. */
+const GARBAGE = isWhole ? 10_000 : 2000
 
 type Random = (below: number) => number
 

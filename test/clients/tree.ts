@@ -9,11 +9,10 @@ import { copyFile, link, lstat, mkdir, readdir, writeFile } from 'node:fs/promis
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
+export { isWhole } from '../support/whole.ts'
+
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 const MIB = 2 ** 20
-
-/** `.ci/run` sets it: everything, not the part that ends soon. */
-export const isWhole = process.env['HOLDFAST_TEST_WHOLE'] === '1'
 
 export interface TreeFile {
   /** Path in the tree, and its key. */

@@ -13,9 +13,9 @@ import { asNumber, asText, recordsOf } from '../support/body.ts'
 import { basic } from '../support/cluster.ts'
 import type { Reply } from '../support/rest-client.ts'
 import { seedOf } from '../support/seed.ts'
-import { Made, NATIVE, openTarget } from './target.ts'
+import { Made, NATIVE, openTargetHere } from './target.ts'
 
-const { api, user, password } = await openTarget()
+const { api, user, password } = await openTargetHere()
 const made = new Made(api)
 const one = await made.server()
 await api.call('POST', `${one.data.path}/snapshots`, { name: 'snap1' })

@@ -3,12 +3,19 @@
  * HOLDFAST_TEST_PASSWORD) and HOLDFAST_TEST_S3 (with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY) name one that runs;
  * without them, the product is started for the tests. What they make there, they delete.
  */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { after } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { openCertificate } from '../../src/engines/certificate.ts'
+import { serveManagement } from '../../src/faces/rest/server.ts'
 import { asText, recordsOf, type Body } from '../support/body.ts'
-import { basic } from '../support/cluster.ts'
+import { ADMIN_PASSWORD, basic, startTestCluster } from '../support/cluster.ts'
 import { fresh, startProduct } from '../support/product.ts'
 import { RestClient, type Reply } from '../support/rest-client.ts'
+import { isWhole } from '../support/whole.ts'
 
 export interface Target {
   readonly api: RestClient
@@ -22,12 +29,18 @@ export interface Target {
 /** What to let go of after the tests of the file, the last taken first. */
 const closing: (() => Promise<unknown>)[] = []
 
-/** The cluster to ask. To be called once in a file, at its top; it is let go of after the file's tests. */
-export async function openTarget(environment: Readonly<Record<string, string>> = {}): Promise<Target> {
-  // Here, not at the top of this module, which is loaded once for all the files of a process.
+/** Not at the top of this module, which is loaded once for all the files of a process. */
+function closeAfterwards(): void {
+  // A target that is opened within a test goes with the test, and nothing of the file's with it.
+  const from = closing.length
   after(async () => {
-    for (const close of closing.splice(0).toReversed()) await close()
+    for (const close of closing.splice(from).toReversed()) await close()
   })
+}
+
+/** The cluster to ask. To be called at the top of a file, or in a test; it is let go of after that. */
+export async function openTarget(environment: Readonly<Record<string, string>> = {}): Promise<Target> {
+  closeAfterwards()
   const given = process.env['HOLDFAST_TEST_MANAGEMENT']
   if (given !== undefined && Object.keys(environment).length === 0) {
     const user = process.env['HOLDFAST_TEST_USER'] ?? 'admin'
@@ -50,6 +63,39 @@ export async function openTarget(environment: Readonly<Record<string, string>> =
     return product.stop()
   })
   return { ...product, api }
+}
+
+/**
+ * The same, with the cluster in this process behind the real management address: for tests of thousands of requests,
+ * which cost a third of what the product's processes make of them. `.ci/run` has them asked of the product.
+ */
+export async function openTargetHere(): Promise<Target> {
+  if (isWhole || process.env['HOLDFAST_TEST_MANAGEMENT'] !== undefined) return openTarget()
+  closeAfterwards()
+  const folder = await mkdtemp(join(tmpdir(), 'holdfast-here-'))
+  const cluster = await startTestCluster()
+  const management = await serveManagement(
+    {
+      actions: cluster.actions,
+      authenticate: (given, from) => cluster.login.authenticate(given, from),
+      wireDialect: () => Promise.resolve('auto'),
+    },
+    {
+      ...(await openCertificate(folder, Date.now())),
+      host: '127.0.0.1',
+      port: 0,
+      browserFolder: dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')),
+      isReady: () => Promise.resolve(true),
+    },
+  )
+  const api = new RestClient(`https://127.0.0.1:${management.port}`, basic('admin', ADMIN_PASSWORD))
+  closing.push(async () => {
+    api.close()
+    await management.close()
+    await cluster.close()
+    await rm(folder, { recursive: true })
+  })
+  return { api, user: 'admin', password: ADMIN_PASSWORD, s3: undefined, accessKey: '', secretKey: '' }
 }
 
 /** A client of the native dialect. */

@@ -20,11 +20,12 @@ import { leftovers } from '../support/leftovers.ts'
 import { giveBucket } from '../support/lifecycle.ts'
 import { QUICK_DISK } from '../support/quick-disk.ts'
 import { seedOf } from '../support/seed.ts'
+import { isWhole } from '../support/whole.ts'
 import { bodyOf, KEYS, linesOf, type MoveOrder } from './moves.ts'
 import { allowAnyAggregate } from '../support/any-aggregate.ts'
 
 const CHILD = fileURLToPath(new URL('run-move.ts', import.meta.url))
-const JOURNEYS = 3
+const JOURNEYS = isWhole ? 3 : 1
 /** Commits by which a child may live longer than the one before it. */
 const LONGER = 10
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { isWhole } from '../../../test/support/whole.ts'
 import { CatalogUnavailable } from '../../ports/catalog.ts'
 import { proveCatalog } from '../../ports/catalog.suite.ts'
 import { draft, listed, openBucket, put } from '../../ports/catalog-fixtures.suite.ts'
@@ -17,10 +18,14 @@ proveVolumes('simulated', async () => {
   return { volumes, reopen: async () => volumes, close: async () => {} }
 })
 
-proveCatalog('with faults that never come', async () => {
-  const catalog = faultyCatalog(memory(), { random: new SimulatedRandom(1), faults: {} })
-  return { catalog, reopen: async () => catalog, close: () => catalog.close() }
-})
+proveCatalog(
+  'with faults that never come',
+  async () => {
+    const catalog = faultyCatalog(memory(), { random: new SimulatedRandom(1), faults: {} })
+    return { catalog, reopen: async () => catalog, close: () => catalog.close() }
+  },
+  { runs: isWhole ? 60 : 3 },
+)
 
 void describe('simulated chance', () => {
   void it('is the same for the same seed, and other for another', () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { isWhole } from '../../../test/support/whole.ts'
 import { proveCatalog } from '../../ports/catalog.suite.ts'
 import type { OpenedCatalog } from '../../ports/catalog.suite.ts'
 import { openSqliteCatalog, SqliteCatalog } from './catalog.ts'
@@ -11,6 +12,9 @@ import type { SqliteCatalogOptions } from './catalog.ts'
 import { LocalCommitter } from './committer.ts'
 import { startWriter } from './start-writer.ts'
 import { Writer } from './writer.ts'
+
+/** The same program as in memory, over other files: random runs are left to that, but for a few. */
+const RUNS = isWhole ? 10 : 3
 
 async function opened(options: SqliteCatalogOptions, end: () => Promise<void>): Promise<OpenedCatalog> {
   let catalog = openSqliteCatalog(options)
@@ -64,7 +68,7 @@ proveCatalog(
     const folder = await mkdtemp(join(tmpdir(), 'catalog-'))
     return opened({ file: join(folder, 'catalog.db'), commit: 'in-process' }, () => rm(folder, { recursive: true }))
   },
-  { runs: 10 },
+  { runs: RUNS },
 )
 
 proveCatalog(
@@ -78,7 +82,7 @@ proveCatalog(
       await rm(folder, { recursive: true })
     })
   },
-  { runs: 10 },
+  { runs: RUNS },
 )
 
 test('a catalog that is closed while a commit is on its way settles it, and does nothing afterwards', async () => {

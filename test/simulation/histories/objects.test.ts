@@ -9,6 +9,7 @@ import { after, before, describe, it, type TestContext } from 'node:test'
 import { keys as credentials, send } from '../../../src/s3/test-plane.ts'
 import { startProduct, type Product } from '../../support/product.ts'
 import { seedOf } from '../../support/seed.ts'
+import { isWhole } from '../../support/whole.ts'
 import { isExplained } from './checker.ts'
 import { act, numbersOf, perform, type History } from './client.ts'
 import type { Versioning } from './model.ts'
@@ -17,7 +18,7 @@ const CLIENTS = 6
 /** Requests of one client in one round. The search for an order takes time that grows fast with them. */
 const REQUESTS = 10
 const KEYS = ['k1', 'k2', 'k3']
-const ROUNDS = Number(process.env['HOLDFAST_TEST_ROUNDS'] ?? 4)
+const ROUNDS = Number(process.env['HOLDFAST_TEST_ROUNDS'] ?? (isWhole ? 4 : 1))
 
 describe('histories of objects, over two worker processes', () => {
   let product: Product
