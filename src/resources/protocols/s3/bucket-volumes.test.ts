@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asNumber, asText, recordsOf } from '../../../../test/support/body.ts'
 import { startTestCluster } from '../../../../test/support/cluster.ts'
-import { CommitRefused } from '../../../ports/catalog.ts'
+import { openSqliteCatalog } from '../../../engines/sqlite/catalog.ts'
+import { type Catalog, CommitRefused } from '../../../ports/catalog.ts'
 import { VolumeWatch } from '../../storage/volume-watch.ts'
 import { setSize } from '../../storage/volumes/set-size.ts'
-import { SpareVolumes } from './bucket-volumes.ts'
+import { SpareVolumes } from './spare-volumes.ts'
 
 const BUCKETS = '/api/protocols/s3/buckets'
 const TOOL = { headers: { 'user-agent': 'python-requests/2.31.0', 'x-dot-client-app': 'netapp.ontap/22.7.0' } }
@@ -124,5 +125,39 @@ test('buckets that are asked for at the same time each get a volume of their own
   const volumes = recordsOf(body).map((row) => asText(row['volume']?.['name']))
   assert.equal(new Set(volumes).size, 15)
   for (const volume of volumes) assert.match(volume, /^[a-zA-Z_][a-zA-Z0-9_]{0,202}$/)
+  await cluster.close()
+})
+
+test('a look for volumes without their bucket reads one number where nothing changed, and what changed otherwise', async () => {
+  const inner = openSqliteCatalog({ file: ':memory:', commit: 'in-process' })
+  const reads: string[] = []
+  const catalog = new Proxy<Catalog>(inner, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name)
+      if (typeof member !== 'function') return member
+      if (typeof name === 'string' && name !== 'commit') reads.push(name)
+      return member.bind(target) as unknown
+    },
+  })
+  const cluster = await startTestCluster({ catalog })
+  const names = Array.from({ length: 8 }, (_, at) => `own-${at}`)
+  const records = names.map((name) => ({ 'svm.name': 'svm1', name, size: 2 ** 30 }))
+  const made = await cluster.call('POST', `${BUCKETS}?return_timeout=30`, { records }, TOOL)
+  assert.equal(made.status, 201, JSON.stringify(made.body))
+  const spare = new SpareVolumes(cluster.actions)
+  assert.equal(await spare.look(), 0)
+  reads.length = 0
+  assert.equal(await spare.look(), 0)
+  assert.deepEqual(reads, ['revision'])
+
+  const [bucket] = recordsOf((await cluster.call('GET', `${BUCKETS}?name=own-3&fields=uuid,svm.uuid,volume.uuid`)).body)
+  const path = `${BUCKETS}/${asText(bucket?.['svm']?.['uuid'])}/${asText(bucket?.['uuid'])}`
+  assert.ok((await cluster.call('DELETE', `${path}?return_timeout=15`)).status < 300)
+  assert.equal(await spare.look(), 1)
+  await cluster.jobs.drain(10_000)
+  assert.equal(await spare.look(), 0)
+  const volume = `/api/storage/volumes/${asText(bucket?.['volume']?.['uuid'])}`
+  assert.equal((await cluster.call('GET', volume)).status, 404)
+  assert.equal((await cluster.call('GET', `${BUCKETS}?name=own-*`)).body['num_records'], 7)
   await cluster.close()
 })

@@ -2,20 +2,15 @@
  * Buckets with a volume of their own, as shipping tools ask for them: for a bucket that names no volume one is made. When
  * the bucket is gone, whoever deleted it, the volume goes too.
  */
-import { describe, isActive, JOBS } from '../../../core/jobs.ts'
 import { MADE_FOR, type Cluster } from '../../../core/cluster.ts'
-import type { Actions } from '../../../core/perform.ts'
-import { Rounds } from '../../../core/rounds.ts'
 import { job, type Step, uuidOfNew, type Work } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { createVolume } from '../../storage/volume-verbs.ts'
 import { createBucket, planBucket } from './bucket-verbs.ts'
 import { ownVolumeSize } from './own-volume.ts'
-import { BUCKETS } from './types.ts'
 
 const VOLUMES = 'storage/volumes'
-const LOOK_EVERY_MS = 5000
 
 export const createWithVolume = job({
   example: { name: 'bucket-example', 'svm.name': 'svm1', aggregates: [{ name: 'aggr1' }], size: 1_073_741_824 },
@@ -90,60 +85,4 @@ async function onVolume(work: Work, act: (work: Work) => Promise<void>): Promise
 /** Begins as shipping systems name such volumes; the UUID of the bucket makes it unique without a look at other names. */
 function volumeName(bucket: string): string {
   return `fg_oss_${bucket.replaceAll('-', '')}`
-}
-
-/** Deletes volumes whose bucket is gone. */
-export class SpareVolumes {
-  readonly #actions: Actions
-  readonly #rounds: Rounds
-
-  constructor(actions: Actions) {
-    this.#actions = actions
-    const { system, log } = actions.cluster
-    this.#rounds = new Rounds(system.clock, {
-      act: async () => {
-        await this.look()
-      },
-      failed(failure) {
-        log.warn('Volumes of deleted buckets were not all removed. It is tried again.', { cause: describe(failure) })
-      },
-      restMs: () => LOOK_EVERY_MS,
-    })
-  }
-
-  start(): void {
-    this.#rounds.start()
-  }
-
-  stop(): Promise<void> {
-    return this.#rounds.stop()
-  }
-
-  /** Gives the number of volumes whose deletion was begun. */
-  async look(): Promise<number> {
-    const { cluster } = this.#actions
-    let begun = 0
-    for (const volume of await cluster.rows(VOLUMES)) {
-      if (textAt(volume, MADE_FOR) === '' || !(await this.#isSpare(volume))) continue
-      await this.#actions.perform(cluster.behaviour(VOLUMES), 'remove', {
-        caller: { user: 'cluster', role: 'admin', from: 'volumes of buckets' },
-        row: volume,
-        draft: {},
-        path: {},
-        args: { force: 'true' },
-        description: `DELETE /api/storage/volumes/${textAt(volume, 'uuid')}`,
-      })
-      begun++
-    }
-    return begun
-  }
-
-  async #isSpare(volume: Row): Promise<boolean> {
-    const { cluster } = this.#actions
-    const uuid = textAt(volume, 'uuid')
-    if ((await cluster.rows(BUCKETS, uuid)).length > 0) return false
-    // The bucket is still to come, or the volume is going.
-    const busy = new Set((await cluster.rows(JOBS)).filter(isActive).map((row) => row['$key']))
-    return !busy.has(uuid) && !busy.has(textAt(volume, MADE_FOR))
-  }
 }
