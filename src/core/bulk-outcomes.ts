@@ -57,7 +57,7 @@ async function recordsOf(catalog: Catalog, bulk: string): Promise<StoredRecord[]
     const own = page.filter(({ parent }) => parent === bulk)
     found.push(...own)
     after = own.at(-1)?.key ?? after
-    isLast = own.length < PAGE
+    isLast = own.length === 0 || own.length < page.length
   }
   return found
 }

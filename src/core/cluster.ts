@@ -17,7 +17,9 @@ import { JobOrders } from './job-orders.ts'
 import { Locks } from './locks.ts'
 import { Metrics } from './metrics/metrics.ts'
 import { Mirror, type RowOrder } from './mirror.ts'
+import { recordPages } from './record-pages.ts'
 import type { Seeded } from './seed/apply.ts'
+import { inTurns } from './turns.ts'
 import { VolumeSums } from './volume-sums.ts'
 
 export interface ClusterParts {
@@ -164,7 +166,18 @@ export class Cluster {
    */
   async rows(type: string, parent?: string): Promise<Row[]> {
     if (parent === undefined || this.#mirror.holds(type)) return this.#mirror.rows(type, parent)
-    return (await this.catalog.records(type, { parent })).map((record) => record.body as Row)
+    const rows: Row[] = []
+    for await (const page of recordPages(this.catalog, type, parent)) rows.push(...page.map(({ body }) => body as Row))
+    return rows
+  }
+
+  /** The same rows, some at a time: those that are read are not all in memory at once. */
+  async *rowPages(type: string, parent?: string): AsyncGenerator<readonly Row[], void, void> {
+    if (parent === undefined || this.#mirror.holds(type)) {
+      yield* inTurns(this.system, await this.#mirror.rows(type, parent))
+      return
+    }
+    for await (const page of recordPages(this.catalog, type, parent)) yield page.map(({ body }) => body as Row)
   }
 
   /** The key of the record with this name; `within` is the value of the field that names are unique within. */

@@ -6,13 +6,12 @@
 import type { Row } from '../model/value.ts'
 import type { Catalog, StoredRecord } from '../ports/catalog.ts'
 import type { System } from '../ports/system.ts'
+import { recordPages } from './record-pages.ts'
 import { SortedList } from './sorted-list.ts'
 import { inTurns } from './turns.ts'
 
 /** Changes taken from the feed at once. */
 const CHANGES_MAX = 1000
-/** Rows read in one turn of the event loop, when all of a type are. */
-const ROWS_A_TURN = 200
 /** With writers that never rest, what a use sees may be of several instants. */
 const LOOKS_MAX = 5
 
@@ -108,12 +107,7 @@ export class Mirror {
   /** What changes meanwhile is in the feed after the revision that was read before. */
   async #load(type: string): Promise<void> {
     const loaded: StoredRecord[] = []
-    for (let after = '', page = ROWS_A_TURN; page === ROWS_A_TURN;) {
-      const records = await this.#catalog.records(type, { after, limit: ROWS_A_TURN })
-      loaded.push(...records)
-      after = records.at(-1)?.key ?? after
-      page = records.length
-    }
+    for await (const page of recordPages(this.#catalog, type)) loaded.push(...page)
     const inOrder = new SortedList<Row>(
       loaded.map(({ body }) => body),
       this.#orderOf(type),

@@ -3,7 +3,7 @@ import { failures } from '../model/failure.ts'
 import { passes, placeOf, placeOrder, type Filter, type Order, type Place } from '../model/query.ts'
 import { fieldAt, identityPaths, printedKey, type Resource } from '../model/resource.ts'
 import type { Search } from '../model/search.ts'
-import type { Row } from '../model/value.ts'
+import type { Row, Value } from '../model/value.ts'
 import type { Behaviour } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
 import { derive, isDerived } from './derive.ts'
@@ -46,7 +46,9 @@ export async function readCollection(cluster: Cluster, behaviour: Behaviour, que
   const orders = query.orders.length > 0 ? query.orders : resource.order
   const key = identityPaths(resource)
   const compare = placeOrder(resource, orders)
-  const rows = await rowsOf(cluster, behaviour, query.path, query.args)
+  const isPaged = behaviour.rows === undefined && pathParent(resource, query.path) !== undefined
+  if (isPaged) await insistOnParents(cluster, behaviour, query.path)
+  const rows = isPaged ? [] : await rowsOf(cluster, behaviour, query.path, query.args)
   // One more than the page has tells whether there is another.
   const wanted = offset + limit + 1
   const isInOrder = orders.length === 0 && areInOrder(behaviour, query.path)
@@ -62,12 +64,16 @@ export async function readCollection(cluster: Cluster, behaviour: Behaviour, que
     ...(search?.paths ?? []),
   ])
   let count = 0
-  for await (const slice of inTurns(cluster.system, from === 0 ? rows : rows.slice(from))) {
+  const slices = isPaged
+    ? pagesUnder(cluster, resource, query.path)
+    : inTurns(cluster.system, from === 0 ? rows : rows.slice(from))
+  const lightened = lightening(behaviour, query, orders)
+  for await (const slice of slices) {
     const sifted = await sieve.sift(slice.filter((row) => isWithin(resource, row, query.path)))
     const passing = search === undefined ? sifted : sifted.filter((row) => search.test(row))
     count += passing.length
     if (query.isCount === true) continue
-    const placed = passing.map((row): Placed => ({ row, place: placeOf(row, orders, key) }))
+    const placed = passing.map((row): Placed => ({ row: lightened(row), place: placeOf(row, orders, key) }))
     found.add(after === undefined ? placed : placed.filter(({ place }) => compare(place, after) > 0))
     if (found.isFull) break
   }
@@ -86,6 +92,48 @@ export async function readCollection(cluster: Cluster, behaviour: Behaviour, que
     place: (at) => page[at]?.place,
   }
 }
+
+function pathParent({ parent }: Resource, path: Readonly<Record<string, string>>): string | undefined {
+  return parent === undefined ? undefined : path[parent]
+}
+
+/** The rows under the keys of a path, some at a time. */
+async function* pagesUnder(
+  cluster: Cluster,
+  resource: Resource,
+  path: Readonly<Record<string, string>>,
+): AsyncGenerator<readonly Row[], void, void> {
+  const others = resource.pathKeys.filter((key) => key !== resource.parent)
+  for await (const page of cluster.rowPages(resource.rowsOf, pathParent(resource, path))) {
+    yield page.filter((row) => others.every((key) => row[key] === path[key]))
+  }
+}
+
+/** Values with more characters are let go of where nobody asks for them. */
+const LIGHT_CHARACTERS = 256
+
+/**
+ * Makes the function that takes from rows of a page what is long and not asked for, so that a page of thousands of names
+ * does not hold all else of their records. Where something is derived of rows, they stay as they are.
+ */
+function lightening(behaviour: Behaviour, { fields }: CollectionQuery, orders: readonly Order[]): (row: Row) => Row {
+  const { resource } = behaviour
+  const isOwn = (path: string) => behaviour.derive?.some(({ gives }) => gives.some((given) => overlap(given, path)))
+  if ([...fields].some((path) => isOwn(path) === true)) return (row) => row
+  const wanted = [...fields, ...orders.map(({ path }) => path), ...identityPaths(resource), ...resource.pathKeys]
+  return (row) => {
+    const entries = Object.entries(row)
+    const isKept = ([path, value]: [string, Value]) => isLight(value) || wanted.some((each) => overlap(each, path))
+    return entries.every(isKept) ? row : Object.fromEntries(entries.filter(isKept))
+  }
+}
+
+function isLight(value: Value): boolean {
+  if (typeof value === 'string') return value.length <= LIGHT_CHARACTERS
+  return value === null || typeof value !== 'object'
+}
+
+const overlap = (a: string, b: string) => a === b || a.startsWith(`${b}.`) || b.startsWith(`${a}.`)
 
 /** Whether all records of a type are asked for, which come in the order of the type. */
 function areInOrder(behaviour: Behaviour, path: Readonly<Record<string, string>>): boolean {

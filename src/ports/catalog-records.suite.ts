@@ -200,6 +200,27 @@ export function proveRecords(catalog: () => Catalog, reopen: () => Promise<Catal
       assert.equal(await catalog().lastSamples(300, 2), 1)
     })
 
+    void it('pages of records end early where these are long, and a walk over them meets each once', async () => {
+      const long = 'x'.repeat(100_000)
+      const put = (n: number, parent: string) =>
+        ({ do: 'put-record', type: 'r10', key: `k${n}`, parent, body: { n, long } }) as const
+      for (let n = 0; n < 9; n++) await catalog().commit([put(n, n % 3 === 0 ? 'q' : 'p')])
+      const walk = async (within: { parent?: string }) => {
+        const keys: string[][] = []
+        for (let after = ''; ;) {
+          const page = await catalog().records('r10', { ...within, after, limit: 100 })
+          if (page.length === 0) return keys
+          keys.push(page.map(({ key }) => key))
+          after = page.at(-1)?.key ?? after
+        }
+      }
+      const all = await walk({})
+      assert.deepEqual(all.flat(), ['k0', 'k1', 'k2', 'k3', 'k4', 'k5', 'k6', 'k7', 'k8'])
+      assert.deepEqual((await walk({ parent: 'p' })).flat(), ['k1', 'k2', 'k4', 'k5', 'k7', 'k8'])
+      for (const page of all) assert.ok(page.length <= 4, 'some hundred kilobytes at once')
+      assert.equal((await catalog().records('r10', { parent: 'p', after: 'k4', limit: 1 })).length, 1)
+    })
+
     void it('what was committed is there after opening again', async () => {
       await catalog().commit([{ do: 'put-record', type: 'r9', key: 'k', body: { a: 1 } }])
       const revision = await catalog().revision()

@@ -19,6 +19,11 @@ export interface StoredRecord {
   readonly body: Fields
 }
 
+/** Which records of a type are asked for: those under one parent, or a page of them or of all. */
+export type RecordsWithin =
+  | { readonly parent: string }
+  | { readonly parent?: string; readonly after: string; readonly limit: number }
+
 /** A record as a snapshot shows it. */
 export type KeptRecord = Pick<StoredRecord, 'key' | 'body'>
 

@@ -18,6 +18,7 @@ import type {
   PartRow,
   QuotaRow,
   RecordChange,
+  RecordsWithin,
   ScanPage,
   SampleBlock,
   SnapshotAt,
@@ -70,16 +71,14 @@ export interface Catalog {
 
   /**
    * All records of a type, or those under one parent, ordered by key. With `after`, at most so many after that key, in a
-   * turn of the event loop of its own: a walk meets every record once that stays.
+   * turn of the event loop of its own: a walk meets every record once that stays. Such a page ends before its limit when
+   * records are long, after one at the earliest; the walk is over with an empty one.
    */
-  records(
-    type: string,
-    within?: { readonly parent: string } | { readonly after: string; readonly limit: number },
-  ): Promise<StoredRecord[]>
+  records(type: string, within?: RecordsWithin): Promise<StoredRecord[]>
 
   /**
    * Records of a type under a volume, as one of its snapshots shows them: those that were put with `isInSnapshots`. At most
-   * so many after a key, in the order of keys. Nothing where there is no such snapshot.
+   * so many after a key, in pages as those of `records`. Nothing where there is no such snapshot.
    */
   recordsAt(
     type: string,

@@ -1,3 +1,4 @@
+import { recordPages } from '../core/record-pages.ts'
 import type { Charged } from '../core/qos/ledger.ts'
 import type { Catalog, SnapshotRow } from '../ports/catalog.ts'
 import { BoundedMap } from './bounded-map.ts'
@@ -170,11 +171,11 @@ export class TenancyView {
   /** The buckets of an SVM, ordered by name. */
   buckets(svm: string): Promise<readonly Bucket[]> {
     return this.#bucketLists.get(svm, async () => {
-      const records = await this.#catalog.records(recordTypes.buckets)
-      return records
-        .filter(({ body }) => body['svm.uuid'] === svm)
-        .map(({ body }) => readBucket(body))
-        .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      const found: Bucket[] = []
+      for await (const page of recordPages(this.#catalog, recordTypes.buckets)) {
+        found.push(...page.filter(({ body }) => body['svm.uuid'] === svm).map(({ body }) => readBucket(body)))
+      }
+      return found.toSorted((a, b) => (a.name < b.name ? -1 : 1))
     })
   }
 

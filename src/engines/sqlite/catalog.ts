@@ -16,6 +16,7 @@ import type {
   PartRow,
   QuotaRow,
   RecordChange,
+  RecordsWithin,
   ScanPage,
   SampleBlock,
   SnapshotAt,
@@ -97,12 +98,9 @@ export class SqliteCatalog implements Catalog {
     return this.#read.record(type, key)
   }
 
-  async records(
-    type: string,
-    within?: { readonly parent: string } | { readonly after: string; readonly limit: number },
-  ): Promise<StoredRecord[]> {
+  async records(type: string, within?: RecordsWithin): Promise<StoredRecord[]> {
     return within !== undefined && 'after' in within
-      ? this.#read.recordsAfter(type, within.after, within.limit)
+      ? this.#read.recordsAfter(type, within)
       : this.#read.records(type, within?.parent)
   }
 

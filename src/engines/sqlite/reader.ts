@@ -6,7 +6,6 @@ import type {
   BucketCounters,
   ChangedVolume,
   Fields,
-  KeptRecord,
   ListQuery,
   LogEntry,
   ObjectRow,
@@ -14,7 +13,6 @@ import type {
   RecordChange,
   SnapshotAt,
   SnapshotRow,
-  StoredRecord,
   UntidyVolume,
   UploadPosition,
   UploadRow,
@@ -34,6 +32,7 @@ import { LOOKING } from './range-restore-changes.ts'
 import { OBJECT_COLUMNS, objectRow, partRow, uploadRow } from './rows.ts'
 import type { ObjectColumns, PartColumns, UploadColumns } from './rows.ts'
 import { quotaReads } from './quota-reads.ts'
+import { recordReads } from './record-reads.ts'
 import { sampleReads } from './samples.ts'
 import { snapshotSizes } from './snapshot-bytes.ts'
 import { query, saturated } from './statements.ts'
@@ -41,9 +40,6 @@ import { storedBlobReads } from './stored-blobs.ts'
 import { viewer } from './views.ts'
 import type { ShownAt, View } from './views.ts'
 
-type RecordColumns = Omit<StoredRecord, 'body'> & { readonly body: string }
-
-const RECORD = 'SELECT type, key, parent, revision, body FROM records'
 const VOLUME = `SELECT uuid, size AS sizeBytes, reserve AS reserveBytes, used AS usedBytes, snapshot_bytes AS snapshotBytes,
     saved_by_compression AS savedByCompressionBytes, saved_by_dedupe AS savedByDedupeBytes,
     coalesce(inherited, 0) AS inheritedBytes, epoch, snapshots FROM volumes`
@@ -61,24 +57,6 @@ const WITH_UNNEEDED = `WITH RECURSIVE untidy(volume) AS (
 const OBJECT_IN = '(SELECT id FROM buckets WHERE uuid = ?)'
 
 export function reader(db: DatabaseSync) {
-  const record = query<RecordColumns>(db, `${RECORD} WHERE type = ? AND key = ?`)
-  const ofType = query<RecordColumns>(db, `${RECORD} WHERE type = ? ORDER BY key`)
-  const afterKey = query<RecordColumns>(db, `${RECORD} WHERE type = ? AND key > ? ORDER BY key LIMIT ?`)
-  // Left to itself, SQLite reads all records of the type, for their order.
-  const ofParent = query<RecordColumns>(
-    db,
-    `${RECORD} INDEXED BY records_by_parent WHERE type = ? AND parent = ? ORDER BY key`,
-  )
-  const seenAt = query<{ key: string; body: string }>(
-    db,
-    `WITH at (volume, uuid, epoch) AS (
-       SELECT v.id, v.uuid, s.epoch FROM volumes v JOIN snapshots s ON s.volume = v.id WHERE v.uuid = ?2 AND s.uuid = ?3)
-     SELECT key, body FROM at JOIN records r ON r.type = ?1 AND r.parent = at.uuid AND r.born <= at.epoch AND r.key > ?4
-     UNION ALL
-     SELECT key, body FROM at JOIN record_history h ON h.volume = at.volume AND h.type = ?1 AND h.key > ?4
-       AND h.born <= at.epoch AND h.died > at.epoch
-     ORDER BY key LIMIT ?5`,
-  )
   const holder = query<{ type: string; key: string }>(db, 'SELECT type, key FROM uniques WHERE scope = ? AND value = ?')
   const state = query<{ revision: number }>(db, 'SELECT revision FROM state')
   const changes = query<RecordChange>(
@@ -241,31 +219,7 @@ export function reader(db: DatabaseSync) {
   }
 
   return {
-    record(type: string, key: string): StoredRecord | undefined {
-      const row = record.get(type, key)
-      return row === undefined ? undefined : storedRecord(row)
-    },
-
-    records(type: string, parent: string | undefined): StoredRecord[] {
-      const rows = parent === undefined ? ofType.all(type) : ofParent.all(type, parent)
-      return rows.map(storedRecord)
-    },
-
-    async recordsAfter(type: string, after: string, limit: number): Promise<StoredRecord[]> {
-      await nextPage()
-      return afterKey.all(type, after, limit).map(storedRecord)
-    },
-
-    recordsAt(
-      type: string,
-      { volume: of, snapshot }: { readonly volume: string; readonly snapshot: string },
-      after: string,
-      limit: number,
-    ): KeptRecord[] {
-      return seenAt
-        .all(type, of, snapshot, after, limit)
-        .map(({ key, body }) => ({ key, body: JSON.parse(body) as Fields }))
-    },
+    ...recordReads(db, nextPage),
 
     holder(scope: string, value: string): { type: string; key: string } | undefined {
       const row = holder.get(scope, value)
@@ -464,10 +418,6 @@ function shownAt(found: FoundBucket, at: SnapshotAt | undefined): ShownAt | unde
   if (at !== undefined) return at
   if (restoring !== 0) return { epoch: restoring }
   return epoch === null || start === null || until === null ? undefined : { epoch, of: { start, until } }
-}
-
-function storedRecord({ type, key, parent, revision, body }: RecordColumns): StoredRecord {
-  return { type, key, parent, revision, body: JSON.parse(body) as Fields }
 }
 
 function volumeCounters(row: VolumeCounters): VolumeCounters {

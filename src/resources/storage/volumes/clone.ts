@@ -159,14 +159,14 @@ function pairsOf(work: Work): readonly BucketPair[] | undefined {
 async function bucketsInBase(cluster: Cluster, clone: Row): Promise<readonly Row[]> {
   const of = { volume: textAt(clone, PARENT), snapshot: textAt(clone, BASE) }
   const rows: Row[] = []
-  for (let after = '', page = BUCKETS_A_TURN; page === BUCKETS_A_TURN;) {
+  for (let after = ''; ;) {
     const records = await cluster.catalog.recordsAt(BUCKETS, of, after, BUCKETS_A_TURN)
+    const last = records.at(-1)
+    if (last === undefined) return rows
     rows.push(...records.map(({ body }) => body as Row))
-    after = records.at(-1)?.key ?? after
-    page = records.length
-    if (page === BUCKETS_A_TURN) await cluster.system.turn()
+    after = last.key
+    await cluster.system.turn()
   }
-  return rows
 }
 
 /** What was copied goes, before anybody has seen it. */

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { openSqliteCatalog } from '../../../engines/sqlite/catalog.ts'
+import type { Catalog } from '../../../ports/catalog.ts'
 import { startTestCluster } from '../../../../test/support/cluster.ts'
 import { SNAPSHOTS } from './snapshot-changes.ts'
 
@@ -83,5 +85,57 @@ test('a snapshot of no name is refused with the code by which Manila knows that 
   const asked = { 'restore_to.snapshot.name': '' }
   const restored = await cluster.call('PATCH', '/api/storage/volumes?name=*', asked, TOOL)
   assert.deepEqual([restored.status, restored.body['error']?.['code']], [400, '1638515'])
+  await cluster.close()
+})
+
+test('a page of snapshots reads no settings of buckets, and a missing one reads no others', async () => {
+  const inner = openSqliteCatalog({ file: ':memory:', commit: 'in-process' })
+  const read = { characters: 0, records: 0 }
+  const counted = new Set(['record', 'records', 'recordsAt'])
+  const catalog = new Proxy<Catalog>(inner, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name)
+      if (typeof member !== 'function') return member
+      const bound = member.bind(target) as (...args: unknown[]) => unknown
+      if (typeof name !== 'string' || !counted.has(name)) return bound
+      return async (...args: unknown[]) => {
+        const found = await bound(...args)
+        const rows: readonly unknown[] = Array.isArray(found) ? found : [found]
+        read.records += rows.length
+        read.characters += JSON.stringify(rows).length
+        return found
+      }
+    },
+  })
+  const cluster = await startTestCluster({ catalog })
+  const volume = await cluster.uuidOf('/api/storage/volumes', 'vol1')
+  const snapshots = `/api/storage/volumes/${volume}/snapshots`
+  const before = await cluster.cluster.rows('protocols/s3/services')
+  const comment = 'x'.repeat(200)
+  for (let n = 0; n < 300; n++) {
+    const uuid = `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
+    const settings = { name: `bucket-${n}`, comment, size: 2 ** 30, 'server.uuid': before[0]?.['uuid'] ?? '' }
+    const row = { uuid, ...settings, 'svm.uuid': before[0]?.['svm.uuid'] ?? '', 'volume.uuid': volume }
+    await inner.commit([
+      { do: 'open-bucket', bucket: uuid, volume, limitBytes: 2 ** 30 },
+      cluster.cluster.put('protocols/s3/buckets', row),
+    ])
+  }
+  for (let n = 0; n < 20; n++) {
+    assert.equal((await cluster.call('POST', `${snapshots}?return_timeout=15`, { name: `s${n}` })).status, 201)
+  }
+  const reading = async (target: string, status: number) => {
+    Object.assign(read, { characters: 0, records: 0 })
+    assert.equal((await cluster.call('GET', target)).status, status)
+    return { ...read }
+  }
+  const page = await reading(`${snapshots}?fields=name&max_records=5`, 200)
+  assert.ok(page.characters < 20_000, `${page.characters} characters for a page of five names`)
+  const filtered = await reading(`${snapshots}?name=s7&fields=create_time`, 200)
+  assert.ok(filtered.characters < 20_000, `${filtered.characters} characters for a filter`)
+  const missing = await reading(`${snapshots}/00000000-0000-4000-8000-00000000ffff`, 404)
+  assert.ok(missing.records < 5, `${missing.records} records for one that is not there`)
+  const named = await reading(`${snapshots}/s7`, 200)
+  assert.ok(named.records < 10, `${named.records} records for one by its name`)
   await cluster.close()
 })
