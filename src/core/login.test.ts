@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asText } from '../../test/support/body.ts'
 import { ADMIN, basic, QuickSecrets, startTestCluster, type TestCluster } from '../../test/support/cluster.ts'
-import { FAILURES_A_MINUTE_MAX } from './login.ts'
+import { COUNTS_MAX, FAILURES_OF_ACCOUNT_MAX, FAILURES_OF_ADDRESS_MAX, Guesses } from './guesses.ts'
 
 async function start(): Promise<{ cluster: TestCluster; secrets: QuickSecrets }> {
   const secrets = new QuickSecrets()
@@ -83,10 +83,11 @@ test('the last admin who can log in cannot be deleted, locked or given another r
   await cluster.close()
 })
 
-test('an address that guesses has to wait, and everybody else does not', async () => {
+test('an address that guesses at an account has to wait, and everybody else does not', async () => {
   const { cluster, secrets } = await start()
+  await cluster.call('POST', '/api/security/accounts', { name: 'a1', password: 'first password' })
   assert.equal(await status(cluster, ADMIN), 200)
-  for (let guess = 0; guess < FAILURES_A_MINUTE_MAX; guess++)
+  for (let guess = 0; guess < FAILURES_OF_ACCOUNT_MAX; guess++)
     assert.equal(await status(cluster, basic('admin', `guess ${guess}`)), 401)
   const before = secrets.checks
   const refused = await cluster.call('GET', '/api/cluster', undefined, {
@@ -97,16 +98,50 @@ test('an address that guesses has to wait, and everybody else does not', async (
   assert.ok(Number(refused.headers['retry-after']) > 0)
   assert.equal(secrets.checks, before)
   assert.equal(await status(cluster, ADMIN), 200, 'credentials that were right before pass from the same address')
+  assert.equal(await status(cluster, basic('a1', 'first password')), 200, 'another account is not held up')
   assert.equal(await status(cluster, basic('admin', 'wrong'), '192.0.2.10'), 401, 'another address is not held up')
   cluster.clock.aheadMs += 61_000
   assert.equal(await status(cluster, basic('admin', 'wrong')), 401, 'after a minute it may try again')
   await cluster.close()
 })
 
+test('an address that tries many accounts has to wait, also when it tries them all at once', async () => {
+  const { cluster, secrets } = await start()
+  const before = secrets.checks
+  const codes = await Promise.all(
+    Array.from({ length: FAILURES_OF_ADDRESS_MAX + 20 }, (_, at) => status(cluster, basic(`user${at}`, 'guess'))),
+  )
+  assert.equal(codes.filter((code) => code === 401).length, FAILURES_OF_ADDRESS_MAX)
+  assert.equal(codes.filter((code) => code === 429).length, 20)
+  assert.equal(secrets.checks - before, FAILURES_OF_ADDRESS_MAX)
+  assert.equal(await status(cluster, ADMIN, '192.0.2.10'), 200, 'the user of the account logs in from elsewhere')
+  await cluster.close()
+})
+
+test('all addresses of a network that one machine has guess as one', async () => {
+  const { cluster } = await start()
+  for (let guess = 0; guess < FAILURES_OF_ACCOUNT_MAX; guess++)
+    assert.equal(await status(cluster, basic('admin', 'guess'), `2001:db8::${guess}`), 401)
+  assert.equal(await status(cluster, basic('admin', 'guess'), '2001:db8::ffff'), 429)
+  assert.equal(await status(cluster, basic('admin', 'guess'), '2001:db8:0:1::1'), 401)
+  await cluster.close()
+})
+
+test('guesses from any number of addresses at names of any length take bounded memory', () => {
+  const guesses = new Guesses(() => 0)
+  for (let at = 0; at < COUNTS_MAX + 1000; at++) {
+    guesses.attempt(`192.0.${at >> 8}.${at & 255}`, `${at}${'x'.repeat(8000)}`)
+  }
+  assert.ok(guesses.size <= 2 * COUNTS_MAX)
+  const attempt = guesses.attempt('198.51.100.1', 'admin')
+  attempt.takeBack()
+  assert.equal(guesses.attempt('198.51.100.1', 'admin').ofAddress, 1, 'a login that is right does not count')
+})
+
 test('guesses at keys and requests without credentials lock nobody out', async () => {
   const { cluster } = await start()
   for (let guess = 0; guess < 5; guess++) assert.equal(await status(cluster, undefined), 401)
-  for (let guess = 0; guess < FAILURES_A_MINUTE_MAX + 5; guess++) {
+  for (let guess = 0; guess < FAILURES_OF_ADDRESS_MAX + 5; guess++) {
     const code = await status(cluster, `Bearer e30.${Buffer.from('{"jti":"x"}').toString('base64url')}.x`)
     assert.ok(code === 401 || code === 429)
   }

@@ -6,14 +6,12 @@ import { builtinRoles, roleOf, type Role } from '../model/access.ts'
 import { failures } from '../model/failure.ts'
 import { type Row, textOf } from '../model/value.ts'
 import type { Cluster } from './cluster.ts'
+import { type Attempt, FAILURES_OF_ADDRESS_MAX, Guesses } from './guesses.ts'
 import { uuidOfToken } from './token.ts'
 import type { Caller } from './verb.ts'
 
 /** Password checks are slow on purpose; one that succeeded is remembered until the account changes, so many of them. */
 const REMEMBERED_MAX = 1024
-/** Failed logins from one address within a minute before it has to wait. */
-export const FAILURES_A_MINUTE_MAX = 60
-const ADDRESSES_MAX = 10_000
 const HEADER_CHARACTERS_MAX = 8192
 /** Password checks at once; each takes a core for some 50 ms. */
 const CHECKS_MAX = 64
@@ -30,18 +28,18 @@ export class Login {
   readonly #cluster: Cluster
   /** Digest of the credentials → the account's hash they were checked against. */
   readonly #remembered = new Map<string, string>()
-  readonly #failed = new Map<string, { sinceMs: number; count: number }>()
+  readonly #guesses: Guesses
   #checks = 0
   #decoy: Promise<string> | undefined
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster
+    this.#guesses = new Guesses(() => cluster.now())
   }
 
   async authenticate(authorization: string | undefined, from: string): Promise<{ caller: Caller; role: Role }> {
     const found = authorization === undefined ? undefined : await this.#find(authorization, from)
     if (found !== undefined) return found(from)
-    if (authorization !== undefined) await this.#note(from)
     throw failures.unauthenticated()
   }
 
@@ -49,14 +47,13 @@ export class Login {
     authorization: string,
     address: string,
   ): Promise<((from: string) => { caller: Caller; role: Role }) | undefined> {
-    if (authorization.length > HEADER_CHARACTERS_MAX) return undefined
-    const [, scheme = '', credentials = ''] = /^([A-Za-z]+) +(\S+) *$/.exec(authorization) ?? []
+    const isShort = authorization.length <= HEADER_CHARACTERS_MAX
+    const [, scheme = '', credentials = ''] = (isShort && /^([A-Za-z]+) +(\S+) *$/.exec(authorization)) || []
     const row =
       scheme.toLowerCase() === 'basic'
         ? await this.#byPassword(credentials, address)
-        : scheme.toLowerCase() === 'bearer'
-          ? await this.#byKey(credentials)
-          : undefined
+        : ((scheme.toLowerCase() === 'bearer' ? await this.#byKey(credentials) : undefined) ??
+          (await this.#note(this.#guesses.attempt(address), address)))
     if (row === undefined) return undefined
     const role = await this.#roleOf(row)
     const user = textOf(row['name'] ?? row['user.name'])
@@ -66,7 +63,7 @@ export class Login {
   async #byPassword(credentials: string, address: string): Promise<Row | undefined> {
     const decoded = Buffer.from(credentials, 'base64').toString()
     const colon = decoded.indexOf(':')
-    if (colon < 0) return undefined
+    if (colon < 0) return this.#note(this.#guesses.attempt(address), address)
     const { secrets } = this.#cluster
     const [user, password] = [decoded.slice(0, colon), decoded.slice(colon + 1)]
     const [self] = await this.#cluster.rows('cluster')
@@ -78,13 +75,17 @@ export class Login {
       return isShutOut ? undefined : account
     }
     // Credentials that were right before pass even while somebody else at the address is guessing.
-    this.#turnAwayGuessers(address)
-    if (this.#checks >= CHECKS_MAX) throw failures.tooMany('Too many logins at once.', 1)
+    const attempt = this.#guesses.attempt(address, user)
+    if (this.#checks >= CHECKS_MAX) {
+      attempt.takeBack()
+      throw failures.tooMany('Too many logins at once.', 1)
+    }
     this.#checks++
     try {
       this.#decoy ??= secrets.hashPassword('no account has this password')
       const isRight = await secrets.checkPassword(password, typeof hash === 'string' ? hash : await this.#decoy)
-      if (!isRight || typeof hash !== 'string' || isShutOut) return undefined
+      if (!isRight || typeof hash !== 'string' || isShutOut) return await this.#note(attempt, address)
+      attempt.takeBack()
       if (this.#remembered.size >= REMEMBERED_MAX) this.#remembered.delete(this.#remembered.keys().next().value ?? '')
       this.#remembered.set(digest, hash)
       return account
@@ -119,23 +120,9 @@ export class Login {
     return made === undefined ? undefined : roleOf(name, made['privileges'])
   }
 
-  #turnAwayGuessers(from: string): void {
-    const failed = this.#failed.get(from)
-    if (failed === undefined) return
-    const passedMs = this.#cluster.now() - failed.sinceMs
-    if (passedMs >= 60_000 || passedMs < 0) this.#failed.delete(from)
-    else if (failed.count >= FAILURES_A_MINUTE_MAX) {
-      throw failures.tooMany('Too many failed logins from this address.', Math.ceil((60_000 - passedMs) / 1000))
-    }
-  }
-
-  async #note(from: string): Promise<void> {
-    const failed = this.#failed.get(from) ?? { sinceMs: this.#cluster.now(), count: 0 }
-    failed.count++
-    if (this.#failed.size >= ADDRESSES_MAX) this.#failed.delete(this.#failed.keys().next().value ?? '')
-    this.#failed.set(from, failed)
-    if (failed.count === 1 || failed.count === FAILURES_A_MINUTE_MAX) {
-      await this.#cluster.catalog.commit([this.#cluster.event('security.login.failed', { from, count: failed.count })])
-    }
+  /** An event for the first failure of an address in a minute, and when it has to wait. */
+  async #note({ ofAddress }: Attempt, from: string): Promise<undefined> {
+    if (ofAddress !== 1 && ofAddress !== FAILURES_OF_ADDRESS_MAX) return
+    await this.#cluster.catalog.commit([this.#cluster.event('security.login.failed', { from, count: ofAddress })])
   }
 }
