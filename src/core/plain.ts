@@ -7,8 +7,10 @@ import type { Acts } from './behaviour.ts'
 import { inline, uuidOfNew, type Verb } from './verb.ts'
 
 export interface PlainOptions {
-  /** Looks at a new or changed row before it is written; may complete it or refuse it. */
-  readonly check?: (cluster: Cluster, row: Row) => Promise<Row> | Row
+  /** Looks at a new or changed row before it is written; may complete it or refuse it. `before`: as it was, if it was. */
+  readonly check?: (cluster: Cluster, row: Row, before?: Row) => Promise<Row> | Row
+  /** What is committed with a row that was checked. */
+  readonly goesWithRow?: (row: Row, before?: Row) => readonly Change[]
   /** Types whose records may not have this one as their parent when it goes. */
   readonly childTypes?: readonly string[]
   /** A body that creates one. */
@@ -16,7 +18,7 @@ export interface PlainOptions {
   /** A body that changes one, where that of `example` has nothing that can be changed. */
   readonly exampleChange?: Readonly<Record<string, unknown>>
   /** What goes with its record, by the key of that. */
-  readonly goesWith?: (key: string) => readonly Change[]
+  readonly goesWith?: (key: string, row: Row) => readonly Change[]
   /** Values that no other record may have, beside its name: by scope. */
   readonly unique?: (row: Row) => Readonly<Record<string, string>>
 }
@@ -46,7 +48,10 @@ export function plainCreate(type: string, options: PlainOptions = {}): Verb {
     step: {
       name: 'write record',
       async run(cluster, { input }) {
-        await cluster.commit([cluster.put(type, input, { expect: 'absent', unique: options.unique?.(input) ?? {} })])
+        await cluster.commit([
+          ...(options.goesWithRow?.(input) ?? []),
+          cluster.put(type, input, { expect: 'absent', unique: options.unique?.(input) ?? {} }),
+        ])
       },
     },
   })
@@ -56,7 +61,7 @@ export function plainModify(type: string, options: PlainOptions = {}): Verb {
   return inline({
     ...(options.exampleChange === undefined ? {} : { example: options.exampleChange }),
     async plan(cluster, request) {
-      await options.check?.(cluster, { ...request.row, ...request.draft })
+      await options.check?.(cluster, { ...request.row, ...request.draft }, request.row)
       const key = recordKey(cluster.registry.resource(type), request.row ?? {})
       return { key, input: { ...request.draft }, locks: [`${type}:${key}`] }
     },
@@ -66,9 +71,13 @@ export function plainModify(type: string, options: PlainOptions = {}): Verb {
         // As it is now, not as it was before the lock was given: other fields may have changed meanwhile.
         const record = await cluster.catalog.record(type, key)
         if (record === undefined) throw failures.notFound(cluster.registry.resource(type).noun)
-        const changed: Row = { ...(record.body as Row), ...input }
-        const row = options.check === undefined ? changed : await options.check(cluster, changed)
-        await cluster.commit([cluster.put(type, row, { expect: record.revision, unique: options.unique?.(row) ?? {} })])
+        const before = record.body as Row
+        const changed: Row = { ...before, ...input }
+        const row = options.check === undefined ? changed : await options.check(cluster, changed, before)
+        await cluster.commit([
+          ...(options.goesWithRow?.(row, before) ?? []),
+          cluster.put(type, row, { expect: record.revision, unique: options.unique?.(row) ?? {} }),
+        ])
       },
     },
   })
@@ -83,10 +92,11 @@ export function plainRemove(type: string, options: PlainOptions = {}): Verb {
     step: {
       name: 'remove record',
       async run(cluster, { key }) {
+        const row = (await cluster.find(type, key)) ?? {}
         await cluster.commit([
           ...(options.childTypes ?? []).map((child) => ({ do: 'check-childless', type: child, parent: key }) as const),
           { do: 'remove-record', type, key },
-          ...(options.goesWith?.(key) ?? []),
+          ...(options.goesWith?.(key, row) ?? []),
         ])
       },
     },

@@ -25,6 +25,11 @@ export const recordTypes = {
   bucketSnapshots: 'protocols/s3/services/{svm.uuid}/buckets/{s3_bucket.uuid}/snapshots',
 } as const
 
+/** Of a user or group that took a name which another had: the revision at which that one gave it up. */
+export const meantSince = '$meantSince'
+/** Of what names users or groups: the revision at which the names were set. Without it, before all others. */
+export const namesAt = '$namesAt'
+
 export const accessKeyScope = 's3:access-key'
 export const bucketNameScope = `${recordTypes.buckets}:name`
 export const snapshotNameScope = `${recordTypes.snapshots}:name`
@@ -36,6 +41,8 @@ export interface User {
   readonly secret: string
   /** When its keys are of use no more, if they have a time to live. */
   readonly expiresMs: number | undefined
+  /** As in `meantSince`. */
+  readonly since: number | undefined
 }
 
 export interface Server {
@@ -64,6 +71,8 @@ export interface Bucket {
   readonly volume: string
   readonly policy: string
   readonly statements: readonly Statement[]
+  /** As in `namesAt`, of the statements. */
+  readonly statementsAt: number
   /** The policy as S3 was given it, while nobody has changed the statements another way since. */
   readonly policyText: string | undefined
   readonly createdMs: number
@@ -95,6 +104,9 @@ export interface Group {
   readonly name: string
   readonly users: readonly string[]
   readonly policies: readonly string[]
+  /** As in `meantSince` and `namesAt`. */
+  readonly since: number | undefined
+  readonly usersAt: number
 }
 
 export function readServer(body: Fields): Server {
@@ -123,6 +135,7 @@ export function readBucket(body: Fields): Bucket {
     volume: text(body['volume.uuid']),
     policy: text(body['policy.name']),
     statements: readStatements(body['policy.statements'], [name, `${name}/*`]),
+    statementsAt: number(body[namesAt]) ?? 0,
     policyText: typeof policyText === 'string' ? policyText : undefined,
     createdMs: number(body['create_time']) ?? 0,
     versioning: versioningOf(text(body['versioning_state'])),
@@ -159,7 +172,13 @@ function readStoring(body: Fields): Storing | undefined {
 
 export function readGroup(body: Fields): Group {
   const names = (value: FieldValue | undefined): string[] => list(value).map((one) => text(field(one, 'name')))
-  return { name: text(body['name']), users: names(body['users']), policies: names(body['policies']) }
+  return {
+    name: text(body['name']),
+    users: names(body['users']),
+    policies: names(body['policies']),
+    since: number(body[meantSince]),
+    usersAt: number(body[namesAt]) ?? 0,
+  }
 }
 
 /** Statements without resources are about everything their policy can reach. */

@@ -13,6 +13,8 @@ import {
   accessKeyScope,
   bucketSnapshotNameScope,
   bucketNameScope,
+  meantSince,
+  namesAt,
   readBucket,
   readGroup,
   readServer,
@@ -21,7 +23,7 @@ import {
   snapshotNameScope,
   recordTypes,
 } from './tenancy-records.ts'
-import type { Bucket, Server, User, Volume } from './tenancy-records.ts'
+import type { Bucket, Group, Server, User, Volume } from './tenancy-records.ts'
 
 /**
  * Who may do what with which bucket, from the records of the cluster. Every request takes a view and asks it alone. A view
@@ -86,7 +88,7 @@ export class TenancyView {
   readonly #servers = new BoundedMap<readonly Server[]>(entriesMax)
   readonly #bucketLists = new BoundedMap<readonly Bucket[]>(100)
   readonly #memberships = new BoundedMap<Membership>(entriesMax)
-  readonly #statements = new BoundedMap<readonly Statement[]>(entriesMax)
+  readonly #statements = new BoundedMap<SetStatements>(entriesMax)
   readonly #rules = new BoundedMap<Rules>(entriesMax)
   readonly #assignments = new BoundedMap<readonly QosAssignment[]>(entriesMax)
 
@@ -108,6 +110,7 @@ export class TenancyView {
         svm: text(body['svm.uuid']),
         secret: this.#unseal(sealed),
         expiresMs: number(body['key_expiry_time']),
+        since: number(body[meantSince]),
       }
     })
   }
@@ -231,10 +234,12 @@ export class TenancyView {
     resource: string,
     context: (keys: ReadonlySet<string>) => Promise<Lookup> | Lookup,
   ): Promise<{ readonly decision: Decision; readonly hasGroups: boolean }> {
-    const { principal, policies, keys } = await this.#rulesOf(who)
+    const { policies, keys, hasGroups } = await this.#rulesOf(who)
     const lookup = keys.size === 0 ? undefined : await context(keys)
-    const decision = combineDecisions(policies.map((policy) => policy(principal, action, resource, lookup)))
-    return { decision, hasGroups: (principal.groups ?? []).length > 0 }
+    const decision = combineDecisions(
+      policies.map(({ decides, principal }) => decides(principal, action, resource, lookup)),
+    )
+    return { decision, hasGroups }
   }
 
   /** The condition keys that decisions about these may look at. */
@@ -254,12 +259,24 @@ export class TenancyView {
         this.#policy(server.svm, server.policy),
         ...(bucket === undefined ? [] : [this.#policy(bucket.svm, bucket.policy)]),
       ]
-      const all = [...(await Promise.all(lists)), bucketStatements(bucket, isOwn)]
-      const statements = isOwn ? all : all.map((list) => list.filter(isForAnybody))
+      const own = { statements: bucketStatements(bucket, isOwn), at: bucket?.statementsAt ?? 0 }
+      const all = [...(await Promise.all(lists)), own]
+      const heard = isOwn ? all : all.map(({ statements, at }) => ({ statements: statements.filter(isForAnybody), at }))
+      const principalAt = (at: number): Principal =>
+        name === undefined
+          ? {}
+          : {
+              name,
+              isNamesake: isLater(caller?.since, at),
+              groups: membership.groups.filter(({ since }) => !isLater(since, at)).map((group) => group.name),
+            }
       return {
-        principal: name === undefined ? {} : { name, groups: membership.groups },
-        policies: statements.map(compilePolicy),
-        keys: conditionKeysOf(statements.flat()),
+        policies: heard.map(({ statements, at }) => ({
+          decides: compilePolicy(statements),
+          principal: principalAt(at),
+        })),
+        hasGroups: name !== undefined && membership.groups.length > 0,
+        keys: conditionKeysOf(heard.flatMap(({ statements }) => statements)),
       }
     })
   }
@@ -268,33 +285,48 @@ export class TenancyView {
     return (await this.#catalog.record(recordTypes.users, `${svm}/${name}`)) !== undefined
   }
 
-  #membership({ svm, name }: User): Promise<Membership> {
+  #membership({ svm, name, since }: User): Promise<Membership> {
     return this.#memberships.get(`${svm}/${name}`, async () => {
       const records = await this.#catalog.records(recordTypes.groups, { parent: svm })
-      const groups = records.map(({ body }) => readGroup(body)).filter((group) => group.users.includes(name))
+      const groups = records
+        .map(({ body }) => readGroup(body))
+        .filter((group) => group.users.includes(name) && !isLater(since, group.usersAt))
       return {
-        groups: groups.map((group) => group.name),
+        groups,
         policies: [...new Set(groups.flatMap((group) => group.policies))].map((policy) => ({ svm, name: policy })),
       }
     })
   }
 
-  #policy(svm: string, name: string): Promise<readonly Statement[]> {
+  #policy(svm: string, name: string): Promise<SetStatements> {
     return this.#statements.get(`${svm}/${name}`, async () => {
       const record = await this.#catalog.record(recordTypes.policies, `${svm}/${name}`)
-      return record === undefined ? [] : readStatements(record.body['statements'], ['*'])
+      if (record === undefined) return { statements: [], at: 0 }
+      return { statements: readStatements(record.body['statements'], ['*']), at: number(record.body[namesAt]) ?? 0 }
     })
   }
 }
 
+/** Whether a user or group has its name only since after this was set: then somebody else was meant. */
+function isLater(since: number | undefined, setAt: number): boolean {
+  return since !== undefined && since > setAt
+}
+
+/** Statements of one policy, and the revision at which they were set. */
+interface SetStatements {
+  readonly statements: readonly Statement[]
+  readonly at: number
+}
+
 interface Membership {
-  readonly groups: readonly string[]
+  readonly groups: readonly Group[]
   readonly policies: readonly { readonly svm: string; readonly name: string }[]
 }
 
 interface Rules {
-  readonly principal: Principal
-  readonly policies: readonly Policy[]
+  /** Whom each policy takes the caller for. */
+  readonly policies: readonly { readonly decides: Policy; readonly principal: Principal }[]
+  readonly hasGroups: boolean
   readonly keys: ReadonlySet<string>
 }
 

@@ -8,6 +8,8 @@ import { groups } from '../../model/resource.ts'
 import { bytes, count, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
 import { textAt, textOf } from '../../model/value.ts'
 import { defaultExportPolicy, EXPORT_POLICIES_LOCK } from '../protocols/nfs/export-policies.ts'
+import { giveUpName } from '../protocols/s3/services/namesakes.ts'
+import { GROUPS as S3_GROUPS, USERS as S3_USERS } from '../protocols/s3/services/users.ts'
 import { BUCKETS } from '../protocols/s3/types.ts'
 import { DEFAULT as DEFAULT_IPSPACE, INTERFACES, IPSPACES, NETWORK_LOCK } from '../network/names.ts'
 import type { Change } from '../../ports/catalog.ts'
@@ -187,10 +189,15 @@ export const svms = define(
               row: record.key,
             }))
             const leftovers = await belongingChanges(cluster, SVMS, key, GONE_BEFORE)
+            const names = [
+              ...(await cluster.rows(S3_USERS, key)).map((user) => giveUpName('user', textAt(user, 'name'))),
+              ...(await cluster.rows(S3_GROUPS, key)).map((group) => giveUpName('group', textAt(group, 'name'))),
+            ]
             await cluster.commit([
               { do: 'check-childless', type: RECOVERY_QUEUE, parent: key },
               ...HELD.map(([type]) => ({ do: 'check-childless', type, parent: key }) as const),
               ...leftovers,
+              ...names,
               ...counters,
               ...(await keyChanges(cluster, textAt(input, 'name'))),
               { do: 'remove-record', type: 'svm/svms', key },

@@ -26,7 +26,7 @@ export const conditionValuesMax = 500
 export function compileCondition(
   { operator, key, values }: Condition,
   options: { readonly isLiteral: boolean },
-): (lookup: Lookup) => boolean {
+): (lookup: Lookup, variables?: Lookup) => boolean {
   const parsed = parseOperator(operator)
   if (parsed === undefined) throw new Error(`There is no condition operator "${operator}".`)
   const name = conditionKey(key)
@@ -38,12 +38,12 @@ export function compileCondition(
   }
   const tests = values.map((value) => compileValue(base, value, options))
   const fits = (text: string, lookup: Lookup): boolean => tests.some((test) => test(text, lookup)) !== isNegated
-  return (lookup) => {
+  return (lookup, variables = lookup) => {
     const known = lookup(name)
     if (!hasValue(known)) return ifExists || (quantifier === undefined ? isNegated : quantifier === 'all')
-    if (quantifier === 'all') return known.every((text) => fits(text, lookup))
-    if (quantifier === 'any' || !isNegated) return known.some((text) => fits(text, lookup))
-    return known.every((text) => fits(text, lookup))
+    if (quantifier === 'all') return known.every((text) => fits(text, variables))
+    if (quantifier === 'any' || !isNegated) return known.some((text) => fits(text, variables))
+    return known.every((text) => fits(text, variables))
   }
 }
 

@@ -35,6 +35,8 @@ export interface Statement {
 /** Who asks. Without a name: someone without credentials. */
 export interface Principal {
   readonly name?: string
+  /** The policy may name an earlier user of the name: then it does not mean this one. */
+  readonly isNamesake?: boolean
   readonly groups?: readonly string[]
 }
 
@@ -68,12 +70,13 @@ export function compilePolicy(statements: readonly Statement[]): Policy {
   return (principal, action, resource, context) => {
     const lowerAction = action.toLowerCase()
     const lookup = lookupOf(principal, context)
+    const named = principal.isNamesake === true ? lookupOfNamesake(lookup) : lookup
     const match = ordered.find(
       (statement) =>
         statement.actions(lowerAction) &&
         statement.principals(principal) &&
         statement.resources(resource, lookup) &&
-        statement.conditions.every((holds) => holds(lookup)),
+        statement.conditions.every((holds) => holds(named, lookup)),
     )
     return match?.effect ?? 'none'
   }
@@ -134,7 +137,7 @@ interface CompiledStatement {
   readonly principals: (principal: Principal) => boolean
   readonly actions: (action: string) => boolean
   readonly resources: (resource: string, lookup: Lookup) => boolean
-  readonly conditions: readonly ((lookup: Lookup) => boolean)[]
+  readonly conditions: readonly ReturnType<typeof compileCondition>[]
 }
 
 function compileStatement(statement: Statement): CompiledStatement {
@@ -156,6 +159,15 @@ function lookupOf(principal: Principal, context: Lookup | undefined): Lookup {
   }
 }
 
+/** A condition that names a user means the earlier one too. Variables stand for the name, whoever has it. */
+function lookupOfNamesake(lookup: Lookup): Lookup {
+  return (key) => (userKeys.has(key) ? [somebodyElse] : lookup(key))
+}
+
+const userKeys: ReadonlySet<string> = new Set(['aws:username', 'aws:userid', 'aws:principalarn'])
+/** No user can have this name, nor does a policy that is not made for it. */
+const somebodyElse = '\u0000'
+
 function compilePrincipals({ principals, notPrincipals }: Statement): (principal: Principal) => boolean {
   if (notPrincipals !== undefined) {
     const isNamed = isOneOf(notPrincipals)
@@ -167,8 +179,9 @@ function compilePrincipals({ principals, notPrincipals }: Statement): (principal
 function isOneOf(principals: readonly string[]): (principal: Principal) => boolean {
   if (principals.includes('*')) return () => true
   const names = new Set(principals)
-  return ({ name, groups }) =>
-    (name !== undefined && names.has(name)) || (groups ?? []).some((group) => names.has(`${groupPrefix}${group}`))
+  return ({ name, isNamesake, groups }) =>
+    (name !== undefined && isNamesake !== true && names.has(name)) ||
+    (groups ?? []).some((group) => names.has(`${groupPrefix}${group}`))
 }
 
 function compileActions({ actions, notActions }: Statement): (action: string) => boolean {

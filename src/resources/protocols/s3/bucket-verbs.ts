@@ -8,6 +8,7 @@ import { CommitRefused, type Change } from '../../../ports/catalog.ts'
 import { chargedBytes } from '../../../ports/charged.ts'
 import { closeBucket } from '../../../s3/objects/close-bucket.ts'
 import { insistOnReadWrite, isReadOnly } from '../../storage/volumes/types.ts'
+import { namesSetNow } from './services/namesakes.ts'
 import { settleBucket } from './bucket-settings.ts'
 import { checkSnapshotPolicy } from './bucket-snapshots.ts'
 import { NOTES } from '../../storage/volumes/owed-snapshots.ts'
@@ -94,6 +95,7 @@ export async function planBucket(
     'server.uuid': textAt(server, 'uuid'),
     'volume.uuid': volume,
     create_time: cluster.now(),
+    ...('policy.statements' in draft ? await namesSetNow(cluster) : {}),
   })
   return { key, input, locks: [`server:${textAt(server, 'uuid')}`] }
 }
@@ -164,7 +166,8 @@ async function changeOnce(
   const record = await cluster.catalog.record(BUCKETS, key)
   if (record === undefined) throw failures.notFound('bucket', 'uuid')
   const before = record.body as Row
-  const given = draft(before)
+  const asked = draft(before)
+  const given = 'policy.statements' in asked ? { ...asked, ...(await namesSetNow(cluster)) } : asked
   const changed = Object.entries({ ...before, ...given }).filter(([, value]) => value !== null)
   const after = settleBucket(before, given, Object.fromEntries(changed))
   await checkPolicy(cluster, after)

@@ -6,9 +6,9 @@ import type { FieldDeclaration } from '../../../../model/resource.ts'
 import { each } from '../../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../../model/value.ts'
 import { POLICIES } from './builtin-policies.ts'
-import { USERS } from './users.ts'
-
-const GROUPS = 'protocols/s3/services/{svm.uuid}/groups'
+import { meantSince } from '../../../../s3/tenancy-records.ts'
+import { giveUpName, insistOnName, namesSetNow, takeName } from './namesakes.ts'
+import { GROUPS, USERS } from './users.ts'
 
 export const groups = define(
   {
@@ -30,7 +30,15 @@ export const groups = define(
   },
   plainVerbs(GROUPS, {
     example: { name: 'group_example', users: [{ name: 'demo' }], policies: [{ name: 'ReadOnlyAccess' }] },
-    async check(cluster, row) {
+    async check(cluster, given, before) {
+      const isNamed = before?.['name'] !== given['name']
+      const { [meantSince]: since = null, ...kept } = given
+      const meant = isNamed
+        ? await takeName(cluster, 'group', textAt(given, 'name'))
+        : since === null
+          ? {}
+          : { [meantSince]: since }
+      const row: Row = { ...kept, ...meant, ...(await namesSetNow(cluster)) }
       const svm = textAt(row, 'svm.uuid')
       for (const [field, type, noun] of [
         ['users', USERS, 'user'],
@@ -47,6 +55,12 @@ export const groups = define(
       const ids = (await cluster.rows(GROUPS, svm)).map((group) => Number(group['id']))
       return { ...row, id: Math.max(0, ...ids) + 1 }
     },
+    goesWithRow(row, before) {
+      if (before?.['name'] === row['name']) return []
+      const left = before === undefined ? [] : [giveUpName('group', textAt(before, 'name'))]
+      return [...left, insistOnName('group', row)]
+    },
+    goesWith: (_key, row) => [giveUpName('group', textAt(row, 'name'))],
   }),
 )
 

@@ -6,6 +6,7 @@ import { flag, name, text } from '../../../../model/kinds/index.ts'
 import { checkPolicyStatements } from '../statement-checks.ts'
 import { statementsKind } from '../statements.ts'
 import { POLICIES } from './builtin-policies.ts'
+import { namesSetNow } from './namesakes.ts'
 
 const plain = plainVerbs(POLICIES, {
   example: {
@@ -39,8 +40,19 @@ export const policies = define(
       },
     },
   },
-  { create: plain.create, modify: notBuiltin(plain.modify), remove: notBuiltin(plain.remove) },
+  { create: stamped(plain.create), modify: stamped(notBuiltin(plain.modify)), remove: notBuiltin(plain.remove) },
 )
+
+/** Notes when statements were set: users who took a name later are not meant by it. */
+function stamped(verb: Verb): Verb {
+  return {
+    ...verb,
+    async plan(cluster, request: VerbRequest) {
+      if (request.draft['statements'] === undefined) return verb.plan(cluster, request)
+      return verb.plan(cluster, { ...request, draft: { ...request.draft, ...(await namesSetNow(cluster)) } })
+    },
+  }
+}
 
 function notBuiltin(verb: Verb): Verb {
   return {

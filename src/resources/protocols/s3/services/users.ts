@@ -1,12 +1,16 @@
 import { define } from '../../../../core/behaviour.ts'
-import { plainRemove } from '../../../../core/plain.ts'
+import type { Cluster } from '../../../../core/cluster.ts'
 import { inline } from '../../../../core/verb.ts'
 import { failures } from '../../../../model/failure.ts'
 import { name, text } from '../../../../model/kinds/index.ts'
-import { textAt } from '../../../../model/value.ts'
+import { type Row, textAt } from '../../../../model/value.ts'
+import type { Change } from '../../../../ports/catalog.ts'
+import { giveUpName, insistOnName, takeName } from './namesakes.ts'
 import { keyFields, modifyUser, uniqueKey, USERS, withKeys } from './user-keys.ts'
 
 export { USERS } from './user-keys.ts'
+
+export const GROUPS = 'protocols/s3/services/{svm.uuid}/groups'
 
 export const users = define(
   {
@@ -45,11 +49,44 @@ export const users = define(
       step: {
         name: 'write record',
         async run(cluster, { input }) {
-          await cluster.commit([cluster.put(USERS, input, { expect: 'absent', unique: uniqueKey(input) })])
+          const row = { ...input, ...(await takeName(cluster, 'user', textAt(input, 'name'))) }
+          await cluster.commit([
+            insistOnName('user', row),
+            cluster.put(USERS, row, { expect: 'absent', unique: uniqueKey(row) }),
+          ])
         },
       },
     }),
     modify: modifyUser,
-    remove: plainRemove(USERS),
+    remove: inline({
+      plan: (_cluster, { row }) => {
+        const key = `${textAt(row, 'svm.uuid')}/${textAt(row, 'name')}`
+        return Promise.resolve({ key, input: {}, locks: [`${USERS}:${key}`] })
+      },
+      step: {
+        name: 'remove record',
+        async run(cluster, { key }) {
+          const user = await cluster.find(USERS, key)
+          if (user === undefined) return
+          await cluster.commit([
+            { do: 'remove-record', type: USERS, key },
+            giveUpName('user', textAt(user, 'name')),
+            ...(await leaveGroups(cluster, user)),
+          ])
+        },
+      },
+    }),
   },
 )
+
+/** A group of the SVM has users that there are. */
+async function leaveGroups(cluster: Cluster, user: Row): Promise<Change[]> {
+  const name = textAt(user, 'name')
+  const groups = await cluster.catalog.records(GROUPS, { parent: textAt(user, 'svm.uuid') })
+  return groups.flatMap(({ body, revision }): Change[] => {
+    const group = body as Row
+    const users = (group['users'] ?? []) as readonly Row[]
+    const left = users.filter((each) => each['name'] !== name)
+    return left.length === users.length ? [] : [cluster.put(GROUPS, { ...group, users: left }, { expect: revision })]
+  })
+}
