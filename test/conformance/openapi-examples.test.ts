@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, suite, test } from 'node:test'
 import type { Behaviour } from '../../src/core/behaviour.ts'
 import { openApi } from '../../src/faces/openapi/document.ts'
+import { documentPath } from '../../src/faces/openapi/operations.ts'
 import { behaviours } from '../../src/resources/index.ts'
 import { asText, recordsOf } from '../support/body.ts'
 import { startTestCluster } from '../support/cluster.ts'
@@ -61,9 +62,11 @@ suite('examples of the OpenAPI document', async () => {
   }
 
   const operationsOf = ({ resource }: Behaviour) => {
-    const collection = paths[resource.path] ?? {}
+    const collection = paths[documentPath(resource.path)] ?? {}
     const instance = `${resource.path}/${resource.key.map((key) => `{${key}}`).join('/')}`
-    return resource.isSingleton ? { collection: {}, one: collection } : { collection, one: paths[instance] ?? {} }
+    return resource.isSingleton
+      ? { collection: {}, one: collection }
+      : { collection, one: paths[documentPath(instance)] ?? {} }
   }
 
   /** The operation with its example, as a request; a key in the example becomes that of the record. */

@@ -23,9 +23,10 @@ import { type Document, manyBody, schemaName, schemaOf } from './schemas.ts'
 export function operationsOf(behaviour: Behaviour, path: string, release: Release): Record<string, Document> {
   const { resource, create, modify, remove } = behaviour
   const operations = new Operations(behaviour, path, release)
+  const collection = documentPath(path)
   if (resource.isSingleton) {
     return {
-      [path]: {
+      [collection]: {
         parameters: pathParameters(resource, resource.pathKeys),
         get: operations.get(),
         ...(modify === undefined ? {} : { patch: operations.modify(modify) }),
@@ -33,20 +34,25 @@ export function operationsOf(behaviour: Behaviour, path: string, release: Releas
     }
   }
   return {
-    [path]: {
+    [collection]: {
       parameters: pathParameters(resource, resource.pathKeys),
       get: operations.list(),
       ...(create === undefined ? {} : { [resource.createMethod.toLowerCase()]: operations.create(create) }),
       ...(modify === undefined ? {} : { patch: operations.modifyMany(modify) }),
       ...(remove === undefined ? {} : { delete: operations.removeMany(remove) }),
     },
-    [`${path}/${resource.key.map((key) => `{${key}}`).join('/')}`]: {
+    [documentPath(`${path}/${resource.key.map((key) => `{${key}}`).join('/')}`)]: {
       parameters: pathParameters(resource, [...resource.pathKeys, ...resource.key]),
       get: operations.get(),
       ...(modify === undefined ? {} : { patch: operations.modify(modify) }),
       ...(remove === undefined ? {} : { delete: operations.remove(remove) }),
     },
   }
+}
+
+/** A path as the document has it: many generators take a dot in a parameter for an access to a member. */
+export function documentPath(path: string): string {
+  return path.replaceAll(/\{[^}]+\}/g, (key) => key.replaceAll('.', '_'))
 }
 
 export function tagOf(resource: Resource): string {

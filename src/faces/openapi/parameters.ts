@@ -27,7 +27,7 @@ export function pathParameters(resource: Resource, keys: readonly string[]): Jso
     const own = resource.key.includes(name) ? fieldAt(resource, name) : undefined
     const isUuid = name.split('.').at(-1) === 'uuid'
     return {
-      name,
+      name: name.replaceAll('.', '_'),
       in: 'path',
       required: true,
       description: own?.field.doc ?? `Addresses what the ${resource.noun} belongs to: its ${name}.`,

@@ -1,7 +1,7 @@
 import { define } from '../../../core/behaviour.ts'
 import { counterTables } from '../../../core/counter-tables.ts'
 import { failures } from '../../../model/failure.ts'
-import { each, group, name, oneOf, text } from '../../../model/kinds/index.ts'
+import { each, group, oneOf, text } from '../../../model/kinds/index.ts'
 import { TABLE_NOT_FOUND } from './tables/rows.ts'
 
 export const tables = define(
@@ -13,7 +13,7 @@ export const tables = define(
     key: ['name'],
     nameWithin: false,
     fields: {
-      name: { doc: 'The name of the table.', kind: name() },
+      name: { doc: 'The name of the table.', kind: text() },
       description: { doc: 'What the table is about.', kind: text() },
       counter_schemas: {
         doc: 'What is counted.',
