@@ -24,6 +24,19 @@ export function openTrace(file: string, log: Log, bytesMax = TRACE_BYTES_MAX): T
     return opened
   }
 
+  /** Where the full file cannot be put aside it goes on growing: a request does not fail for its trace. */
+  function beginAnew(): void {
+    bytes = 0
+    try {
+      renameSync(file, `${file}.1`)
+    } catch (failure) {
+      log.error('The full trace cannot be renamed, and goes on.', { file, cause: String(failure) })
+      return
+    }
+    stream.end()
+    stream = openStream()
+  }
+
   return {
     trace(entry) {
       const line = `${JSON.stringify(entry)}\n`
@@ -32,12 +45,7 @@ export function openTrace(file: string, log: Log, bytesMax = TRACE_BYTES_MAX): T
         return
       }
       const length = Buffer.byteLength(line)
-      if (bytes > 0 && bytes + length > bytesMax) {
-        stream.end()
-        renameSync(file, `${file}.1`)
-        bytes = 0
-        stream = openStream()
-      }
+      if (bytes > 0 && bytes + length > bytesMax) beginAnew()
       bytes += length
       stream.write(line)
     },
