@@ -8,7 +8,7 @@ export function ansibleSection(results: readonly CaseResult[]): string {
   const rows = results.map(({ module, case: { name }, steps }) =>
     [`\`${module}\``, name, ...COLUMNS.map((column) => resultOf(steps, column))].join(' | '),
   )
-  return `The collection netapp.ontap ${COLLECTION_VERSION}, as Debian's package \`ansible\` has it, with \`use_rest: always\`. *ok*: the first call said \`changed\`, and the same call again did not. What was called is in [test/ansible/modules](../test/ansible/modules).
+  return `**Run by the tests: yes.** The collection netapp.ontap ${COLLECTION_VERSION}, as Debian's package \`ansible\` has it, with \`use_rest: always\`. *ok*: the first call said \`changed\`, and the same call again did not. What was called is in [test/ansible/modules](../test/ansible/modules).
 
 | module | what it does here | create | modify | remove | other calls |
 |---|---|---|---|---|---|

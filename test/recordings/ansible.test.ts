@@ -6,6 +6,7 @@ const svm = { 'svm.name': 'ansvm' }
 
 test('what the Ansible collection 22.7 sends is answered as it expects', () =>
   insistOnRecording('ansible', {
+    tool: 'Ansible 22.7',
     before: {
       37: [['POST', '/api/protocols/nfs/export-policies', { ...svm, name: 'anpol' }]],
       44: [['POST', '/api/storage/qtrees', { ...svm, name: 'anq', 'volume.name': 'anvol' }]],

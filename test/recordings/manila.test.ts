@@ -5,6 +5,7 @@ const volume = (name: string): Request => ['GET', `/api/storage/volumes?name=${n
 
 test('what OpenStack Manila sends is answered as it expects', () =>
   insistOnRecording('manila', {
+    tool: 'OpenStack Manila',
     // From there on it asks in the name of the SVM that it made.
     svmOf: (line) => (line >= 27 && line <= 93 ? 'manvs' : undefined),
     before: {

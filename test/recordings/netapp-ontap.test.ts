@@ -28,6 +28,7 @@ const THERE_NOW: Readonly<Record<string, readonly number[]>> = {
 
 test('what the Python library sends is answered as it expects', () =>
   insistOnRecording('netapp-ontap', {
+    tool: 'netapp-ontap for Python',
     before: {
       546: [found('storage/volumes', 'name=v1&svm.name=py1')],
       574: [found('cluster/schedules', 'name=py1cron')],

@@ -19,6 +19,7 @@ const inSvm = Object.entries({
 
 test('what the Ansible collection 23.2, netapp-lib and more of Manila send is answered as they expect', () =>
   insistOnRecording('others', {
+    tool: 'Ansible 23.2, netapp-lib and more of Manila',
     svmOf: (line) => (line >= 103 && line <= 139 ? 'manvs' : undefined),
     before: {
       120: [found('storage/volumes', 'share1'), ['POST', '/api/storage/volumes/{uuid}/snapshots', { name: 'snap2' }]],

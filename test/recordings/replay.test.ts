@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { complaints, type Expectation, type Outcome } from './replay.ts'
+import { complaints, type Expectation, type Outcome } from './expectations.ts'
 
 const outcome = (given: Partial<Outcome>): Outcome => ({
   line: 1,

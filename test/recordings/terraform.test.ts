@@ -7,6 +7,7 @@ const inSvm = { svm: { name: 'tfsvm' } }
 
 test('what the Terraform provider sends is answered as it expects', () =>
   insistOnRecording('terraform', {
+    tool: 'Terraform',
     before: {
       67: [
         [

@@ -6,6 +6,7 @@ const deletedVolume = (name: string): Request => ['DELETE', `/api/storage/volume
 
 test('what Trident sends is answered as it expects', () =>
   insistOnRecording('trident', {
+    tool: 'Trident',
     before: {
       33: [volume('tri_pvc_1')],
       39: [volume('tri_pvc_3')],

@@ -8,7 +8,7 @@ export function terraformSection(checked: Checked): string {
   const rows = [...checked].map(([{ resource, what }, called]) =>
     [`\`${resource}\``, what, ...VERBS.map((verb) => (called.has(verb) ? 'ok' : '–'))].join(' | '),
   )
-  return `The provider netapp-ontap. Nobody ran it here: the requests that its sources make are made by a test, in their order and with their bodies, and what it demands of the answers is checked: values of exactly the types that its structures declare, the record of what was made, one record where it asks for one, jobs that end well. *ok*: such a request was made and its answer fits. The requests are in [test/clients/terraform](../test/clients/terraform).
+  return `**Run by the tests: no.** **Recorded:** see below. **Imitated:** the requests that the provider netapp-ontap makes are made by a test, as its sources say, in their order and with their bodies, and what it demands of the answers is checked: values of exactly the types that its structures declare, the record of what was made, one record where it asks for one, jobs that end well. *ok*: such a request was made and its answer fits. The requests are in [test/clients/terraform](../test/clients/terraform).
 
 | resource | what was done | create | read | update | delete |
 |---|---|---|---|---|---|

@@ -2,7 +2,7 @@
 import type { Part } from './backend.ts'
 
 export function tridentSection(checked: readonly Part[]): string {
-  return `Its drivers for ONTAP that speak REST (\`useREST: true\`). Nobody ran them here: the requests that their sources make are made by a test, and what the drivers demand of the answers is checked: the very statuses that they go on with, \`num_records\`, the types of their structures, jobs that end, and the codes of errors that they know. All of this went through. No volume was mounted: files are not served. The requests are in [test/clients/trident](../test/clients/trident).
+  return `**Run by the tests: no.** **Recorded:** see below. **Imitated:** the requests that the drivers for ONTAP make that speak REST (\`useREST: true\`) are made by a test, as their sources say, and what the drivers demand of the answers is checked: the very statuses that they go on with, \`num_records\`, the types of their structures, jobs that end, and the codes of errors that they know. No volume was mounted: files are not served. The requests are in [test/clients/trident](../test/clients/trident).
 
 | drivers | what was done |
 |---|---|
