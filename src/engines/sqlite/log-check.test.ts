@@ -1,5 +1,15 @@
 import assert from 'node:assert/strict'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -23,7 +33,7 @@ void describe('the files of a catalog after a crash', () => {
 
   before(() => {
     const file = join(root, 'running/catalog.db')
-    cpSync(mkdtempSync(join(tmpdir(), 'holdfast-empty-')), join(root, 'running'), { recursive: true })
+    mkdirSync(join(root, 'running'))
     const writer = new Writer(file, { mark: new LogMark(file) })
     const commit = (key: string) =>
       assert.ok(!(writer.settle([[{ do: 'put-record', type: 't', key, body: { key } }]])[0] instanceof Error))
