@@ -299,7 +299,9 @@ export class Bulk {
     const path = work.input['path'] as Readonly<Record<string, string>>
     const [act, draft] = verb === 'create' ? (['remove', {}] as const) : (['modify', outcome.before ?? {}] as const)
     const description = `taking back ${resource.noun} ${outcome.key}`
-    const call = { caller, draft, row, path, args: {}, description, isAdmitted: true }
+    // Nobody has used what is taken back: nobody will want it back.
+    const args = act === 'remove' && behaviour.remove?.args?.['force'] !== undefined ? { force: 'true' } : {}
+    const call = { caller, draft, row, path, args, description, isAdmitted: true }
     const { job } = await this.#actions.perform(behaviour, act, call)
     if (job === undefined) return
     const ended = await this.#ended(textAt(job, 'uuid'), work)

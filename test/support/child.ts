@@ -4,13 +4,17 @@ import { spawn } from 'node:child_process'
 const LIFE_MS_MAX = 60_000
 
 /** Runs a program with this Node.js to its end. Gives its exit code, or the signal that ended it. */
-export function runChild(program: string, args: readonly string[]): Promise<number | NodeJS.Signals | null> {
+export function runChild(
+  program: string,
+  args: readonly string[],
+  lifeMsMax = LIFE_MS_MAX,
+): Promise<number | NodeJS.Signals | null> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [program, ...args], {
       stdio: ['ignore', 'ignore', 'inherit'],
       // Not a part of the test run, whatever the runner says to its own processes.
       env: { ...process.env, NODE_NO_WARNINGS: '1', NODE_TEST_CONTEXT: undefined },
-      timeout: LIFE_MS_MAX,
+      timeout: lifeMsMax,
     })
     child.once('error', reject)
     child.once('exit', (code, signal) => resolve(signal ?? code))

@@ -1,0 +1,103 @@
+/**
+ * Very many buckets, volumes and snapshots asked for at once, in one body and in as many requests, by a process that is
+ * killed in the middle and again while it goes on. Afterwards every job has ended and nothing is half made; asked for
+ * again, all of them are there. `npm test` asks for a few dozen in one of the two ways, `HOLDFAST_TEST_WHOLE=1` for 5,000
+ * in both.
+ */
+import assert from 'node:assert/strict'
+import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { SimulatedRandom } from '../../src/engines/simulated/random.ts'
+import { firstStart } from '../../src/resources/first-start.ts'
+import { textAt } from '../../src/model/value.ts'
+import { isWhole } from '../clients/tree.ts'
+import { runChild } from '../support/child.ts'
+import { openJobsCluster } from '../support/jobs-cluster.ts'
+import { leftovers } from '../support/leftovers.ts'
+import { QUICK_DISK } from '../support/quick-disk.ts'
+import { seedOf } from '../support/seed.ts'
+import type { ManyOrder } from './run-many.ts'
+
+const CHILD = fileURLToPath(new URL('run-many.ts', import.meta.url))
+const COUNT = isWhole ? 5000 : 40
+/** A volume has no more snapshots than some thousand. */
+const SNAPSHOTS = isWhole ? 1000 : 40
+const KILLS = isWhole ? 4 : 2
+const LIFE_MS_MAX = isWhole ? 1_200_000 : 60_000
+
+const root = mkdtempSync(join(QUICK_DISK, 'holdfast-many-'))
+after(() => rmSync(root, { recursive: true, force: true }))
+const begun = join(root, 'begun')
+const volume = await prepare()
+
+const many = (count: number, more: Readonly<Record<string, unknown>> = {}) =>
+  Array.from({ length: count }, (_, at) => ({ name: `many${at}`, ...more }))
+const WAYS = ['body', 'requests'] as const
+const KINDS = {
+  volumes: {
+    type: 'storage/volumes',
+    path: {},
+    records: many(COUNT, { 'svm.name': 'svm1', size: '1m', 'guarantee.type': 'none' }),
+  },
+  buckets: { type: 'protocols/s3/buckets', path: {}, records: many(COUNT, { 'svm.name': 'svm1', size: 2 ** 30 }) },
+  snapshots: {
+    type: 'storage/volumes/{volume.uuid}/snapshots',
+    path: { 'volume.uuid': volume },
+    records: many(SNAPSHOTS),
+  },
+} as const
+
+for (const [kind, { type, path, records }] of Object.entries(KINDS)) {
+  for (const way of isWhole ? WAYS : [kind === 'buckets' ? WAYS[0] : WAYS[1]]) {
+    test(`${records.length} ${kind} of ${way === 'body' ? 'one body' : 'requests of their own'}, with kills in the middle, leave nothing half made`, async (context) => {
+      const random = new SimulatedRandom(seedOf(context))
+      const folder = join(root, `${kind}-${way}`)
+      cpSync(begun, folder, { recursive: true })
+      const run = (order: Partial<ManyOrder> & Pick<ManyOrder, 'way'>) =>
+        runChild(CHILD, [JSON.stringify({ folder, type, path, records, ...order })], LIFE_MS_MAX)
+      const killedAt = () => 2 + random.below(records.length)
+      assert.equal(await run({ way, killedAt: killedAt() }), 'SIGKILL')
+      for (let kill = 1; kill < KILLS; kill++) await run({ way: 'resume', records: [], killedAt: killedAt() })
+      assert.equal(await run({ way: 'resume', records: [] }), 0)
+      await check(folder, type, way === 'body' ? 0 : undefined)
+      assert.equal(await run({ way }), 0)
+      await check(folder, type, records.length)
+      rmSync(folder, { recursive: true, force: true })
+    })
+  }
+}
+
+/** Nothing is left over, and there are so many. */
+async function check(folder: string, type: string, count: number | undefined): Promise<void> {
+  const open = openJobsCluster(folder)
+  try {
+    assert.deepEqual(await leftovers(open.cluster, folder), [])
+    const made = (await open.cluster.catalog.records(type)).filter(({ body }) =>
+      textAt(body, 'name').startsWith('many'),
+    )
+    if (count !== undefined) assert.equal(made.length, count)
+  } finally {
+    await open.close()
+  }
+}
+
+/** A cluster as it is after its first start. Gives the UUID of its volume. */
+async function prepare(): Promise<string> {
+  mkdirSync(join(begun, 'aggr1'), { recursive: true })
+  const open = openJobsCluster(begun)
+  await firstStart(open.actions, {
+    adminPassword: 'a password for tests',
+    accessKey: undefined,
+    secretKey: undefined,
+    isBare: false,
+    aggregateFolder: 'aggr1',
+    dataAddress: '127.0.0.1',
+  })
+  await open.ended()
+  const svm = (await open.cluster.keyOfName('svm/svms', 'svm1')) ?? ''
+  const found = (await open.cluster.keyOfName('storage/volumes', 'vol1', svm)) ?? ''
+  await open.close()
+  return found
+}
