@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../ports/system.ts'
+import { linger } from '../wire/linger.ts'
 import type { BytesToSend } from './call.ts'
 import { s3Error } from './errors.ts'
 import type { Pace } from './qos/pace.ts'
@@ -11,12 +12,6 @@ export const idleMs = 60_000
 export const bodyBytesMin = 256
 /** Of a body that nobody wants, so much is read and thrown away to keep the connection, for no longer than `idleMs`. */
 export const drainBytesMax = 1024 * 1024
-/**
- * A connection that is to close with more than that on its way is read on for so long and so far: closing it at once would
- * reset it, and the client would lose the answer that tells it why.
- */
-export const lingerMs = 2000
-const lingerBytesMax = 64 * 1024 * 1024
 
 /** What a client is told that sends nothing, or next to nothing. */
 export const silence = s3Error('RequestTimeout', { headers: { Connection: 'close' } })
@@ -152,7 +147,7 @@ export class Exchange {
     if (bytes !== undefined && !isHead) await this.#sendBytes(bytes, length)
     else if (text !== undefined && hasBody && !isHead) response.write(text)
     else if (closes) response.flushHeaders()
-    if (closes && !this.#awaitsContinue && rest > drainBytesMax) await this.#linger()
+    if (closes && !this.#awaitsContinue && rest > drainBytesMax) await linger(this.request, this.#clock)
     // Of a body that was begun to be read, Node does not throw away the rest: the next request would wait behind it.
     if (!closes && rest > 0) this.#drain()
     response.end()
@@ -213,20 +208,5 @@ export class Exchange {
     if (request.complete) return 0
     if (request.headers['transfer-encoding'] !== undefined) return Infinity
     return Number(request.headers['content-length'] ?? 0) - this.bytesReceived
-  }
-
-  async #linger(): Promise<void> {
-    const { request } = this
-    const stop = new AbortController()
-    let seen = 0
-    request.on('data', (piece: Buffer) => {
-      seen += piece.length
-      if (seen > lingerBytesMax) stop.abort()
-    })
-    request.resume()
-    const { signal } = stop
-    const ended = [once(request, 'end', { signal }), once(request, 'close', { signal })]
-    await Promise.race([...ended, this.#clock.sleep(lingerMs, signal)]).catch(() => {})
-    stop.abort()
   }
 }

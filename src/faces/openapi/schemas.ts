@@ -3,7 +3,8 @@ import { BULK_RECORDS_MAX } from '../../core/bulk.ts'
 import { isServed, type Release } from '../../model/release.ts'
 import type { Field, Resource } from '../../model/resource.ts'
 import { place } from '../../model/shape.ts'
-import type { Json } from '../../model/value.ts'
+import type { JsonSchema } from '../../model/kinds/kind.ts'
+import { isRecord, type Json } from '../../model/value.ts'
 
 export type Document = Record<string, Json>
 
@@ -36,7 +37,7 @@ function schemaWith(
     const path = field.path.split('.').join('.properties.')
     const description = field.since === undefined ? field.doc : `${field.doc} Since ${field.since}.`
     place(root, path, {
-      ...field.kind.schema,
+      ...(purpose === undefined ? shown(field.kind.schema) : field.kind.schema),
       description,
       ...(field.set === 'never' ? { readOnly: true } : {}),
       ...(field.default === undefined ? {} : { default: field.kind.print(field.default) }),
@@ -48,6 +49,19 @@ function schemaWith(
     description: resource.doc,
     ...(required.size === 0 ? {} : { required: [...required] }),
     properties: typed(root, resource.groups),
+  }
+}
+
+/** A schema without what only binds those who set a value: what the cluster made itself may be empty, or spelled otherwise. */
+function shown(schema: JsonSchema): JsonSchema {
+  const { pattern: _pattern, minLength: _minLength, items, properties, ...rest } = schema
+  const members = Object.entries(isRecord(properties) ? properties : {})
+  return {
+    ...rest,
+    ...(isRecord(items) ? { items: shown(items) } : {}),
+    ...(isRecord(properties)
+      ? { properties: Object.fromEntries(members.map(([name, member]) => [name, shown(member as JsonSchema)])) }
+      : {}),
   }
 }
 

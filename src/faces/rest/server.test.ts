@@ -222,3 +222,28 @@ test('an error is small, whatever the request was', async () => {
     assert.ok(answer.length < 3 * ERROR_CHARACTERS_MAX, `${body.slice(0, 20)}: ${answer.length}`)
   }
 })
+
+test('a client that sends all of a body that is too large reads why it was refused', async () => {
+  for (const [credentials, status] of [
+    [ADMIN, 413],
+    ['Basic bm9ib2R5Om5vYm9keQ==', 401],
+  ] as const) {
+    const bytes = 3 * 2 ** 20
+    const answer = await new Promise<string>((resolve, reject) => {
+      const socket = connectSecure({ port: place.port, host: '127.0.0.1', rejectUnauthorized: false })
+      const head = `POST /api/svm/svms HTTP/1.1\r\nHost: x\r\nAuthorization: ${credentials}\r\nContent-Length: ${bytes}\r\n\r\n`
+      let read = ''
+      socket.on('error', reject)
+      socket.on('close', () => resolve(read))
+      // Nothing is read before all was sent.
+      socket.pause()
+      const piece = Buffer.alloc(2 ** 16, 'x')
+      const send = (left: number) => {
+        if (left > 0) setTimeout(() => socket.write(piece, () => send(left - piece.length)), 2)
+        else socket.on('data', (given) => (read += given.toString())).resume()
+      }
+      socket.write(head, () => send(bytes))
+    })
+    assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `))
+  }
+})

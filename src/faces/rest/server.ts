@@ -4,7 +4,7 @@ import { Readable } from 'node:stream'
 import fastifyStatic from '@fastify/static'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Cluster } from '../../core/cluster.ts'
-import type { System } from '../../ports/system.ts'
+import type { Clock, System } from '../../ports/system.ts'
 import { hasMethod } from '../../model/access.ts'
 import { isServed } from '../../model/release.ts'
 import { openApi } from '../openapi/document.ts'
@@ -14,6 +14,7 @@ import { failed } from './failed.ts'
 import { SEED_BYTES_MAX } from '../../core/seed/document.ts'
 import { BODY_BYTES_MAX } from './json.ts'
 import { printJson } from './print.ts'
+import { linger } from '../../wire/linger.ts'
 import { Connections, type ConnectionBounds } from '../../wire/connections.ts'
 import { handshakeMs, headersMax, headersMs, makeHttpServer, type HttpWaits } from '../../wire/http-server.ts'
 import { refusalOf, UNREADABLE } from './unreadable.ts'
@@ -96,7 +97,7 @@ export async function serveManagement(face: RestFace, options: ManagementOptions
     const message = `Nothing is served at ${request.url.slice(0, 200)}.`
     return reply.code(404).send({ error: { message, code: 3 } })
   })
-  server.setErrorHandler((failure: Error & { statusCode?: number; code?: string }, request, reply) => {
+  server.setErrorHandler(async (failure: Error & { statusCode?: number; code?: string }, request, reply) => {
     const tooLarge = failure.code === 'FST_ERR_CTP_BODY_TOO_LARGE'
     const status = tooLarge ? 413 : failure.statusCode !== undefined && failure.statusCode < 500 ? 400 : 500
     const message = tooLarge
@@ -105,7 +106,8 @@ export async function serveManagement(face: RestFace, options: ManagementOptions
         ? 'The request cannot be understood.'
         : 'The request could not be carried out. The log has the details.'
     if (status === 500) face.actions.cluster.log.error('A request failed.', { cause: failure.stack ?? failure.message })
-    return reply.code(status).send({ error: { message, code: status === 500 ? 262145 : UNREADABLE } })
+    const body = { error: { message, code: status === 500 ? 262145 : UNREADABLE } }
+    return tooLarge ? refuseBody(reply, clock, { status, headers: {}, body }) : reply.code(status).send(body)
   })
 
   // Bodies come as text: the face reads JSON itself, within its own bounds.
@@ -139,8 +141,7 @@ export async function serveManagement(face: RestFace, options: ManagementOptions
       await face.authenticate(headers.authorization, ip)
       return undefined
     } catch (failure) {
-      reply.header('connection', 'close')
-      return send(reply, cluster.system, failed(face, asRestRequest(request), dialectOf(request), failure))
+      return refuseBody(reply, clock, failed(face, asRestRequest(request), dialectOf(request), failure))
     }
   }
   // A whole configuration, as text in JSON.
@@ -215,6 +216,23 @@ async function send(reply: FastifyReply, system: System, answered: RestReply): P
     pieces.reduce((sum, { length }) => sum + length, 0),
   )
   return reply.send(reply.request.method === 'HEAD' ? Buffer.concat(pieces) : Readable.from(pieces))
+}
+
+/** Answers a request whose body is not read. A client that sends all of it before it reads still gets the answer. */
+async function refuseBody(
+  reply: FastifyReply,
+  clock: Clock,
+  { status, headers, body }: RestReply,
+): Promise<FastifyReply> {
+  reply.hijack()
+  const { raw, request } = reply
+  const text = JSON.stringify(body)
+  const length = { connection: 'close', 'content-length': Buffer.byteLength(text) }
+  raw.writeHead(status, { ...COMMON_HEADERS, ...headers, ...length })
+  raw.write(text)
+  await linger(request.raw, clock)
+  raw.end()
+  return reply
 }
 
 const COMMON_HEADERS = {
