@@ -1,6 +1,6 @@
 /** Section 4.5 of the specification, and what sections 5, 7 and 8 say of it: the S3 data plane, with the SDK. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import {
   CreateBucketCommand,
   DeleteBucketCommand,
@@ -21,8 +21,13 @@ const target = await openTarget()
 const { api } = target
 const bucket = fresh('conformance').replaceAll('_', '-')
 
+const clients: S3Client[] = []
+after(() => {
+  for (const client of clients) client.destroy()
+})
+
 function clientWith(accessKeyId: string, secretAccessKey: string): S3Client {
-  return new S3Client({
+  const client = new S3Client({
     endpoint: target.s3 ?? '',
     region: 'us-east-1',
     forcePathStyle: true,
@@ -30,6 +35,8 @@ function clientWith(accessKeyId: string, secretAccessKey: string): S3Client {
     maxAttempts: 1,
     requestHandler: new NodeHttpHandler({ httpsAgent: new Agent({ rejectUnauthorized: false }) }),
   })
+  clients.push(client)
+  return client
 }
 const s3 = clientWith(target.accessKey, target.secretKey)
 const status = (failure: unknown) => (failure as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode
@@ -129,7 +136,10 @@ test('5.6 statements run in order, deny wins, and what nothing allows is refused
   const path = `/api/protocols/s3/buckets/${svm}/${asText(recordsOf(body)[0]?.['uuid'])}`
   const get = (key: string) =>
     reader.send(new GetObjectCommand({ Bucket: bucket, Key: key })).then(
-      () => 200,
+      async ({ Body: content }) => {
+        await content?.transformToByteArray()
+        return 200
+      },
       (failure: unknown) => status(failure),
     )
   const settle = async (key: string, wanted: number) => {

@@ -113,6 +113,7 @@ export class TestCluster {
 
   async close(): Promise<void> {
     await this.jobs.drain(5000)
+    this.clock.stop()
     await this.cluster.catalog.close()
     const defect = this.logged.find(({ message }) => message === SECOND_COMMIT)
     if (defect !== undefined) throw new Error(`${SECOND_COMMIT} ${JSON.stringify(defect.details)}`)
@@ -202,6 +203,15 @@ function simulatedByFolder(first: SimulatedVolumes): (aggregate: Row) => Simulat
 /** The machine's time, moved by as much as a test says. Sleeps are real. */
 export class TestClock implements Clock {
   aheadMs = 0
+  readonly #timers = new Set<NodeJS.Timeout>()
+  #isStopped = false
+
+  /** Nobody who sleeps wakes any more: for a cluster whose process has ended, as its test says. */
+  stop(): void {
+    this.#isStopped = true
+    for (const timer of this.#timers) clearTimeout(timer)
+    this.#timers.clear()
+  }
 
   now(): number {
     return Date.now() + this.aheadMs
@@ -217,9 +227,15 @@ export class TestClock implements Clock {
         resolve()
         return
       }
-      const timer = setTimeout(resolve, ms)
+      if (this.#isStopped) return
+      const timer = setTimeout(() => {
+        this.#timers.delete(timer)
+        resolve()
+      }, ms)
+      this.#timers.add(timer)
       signal?.addEventListener('abort', () => {
         clearTimeout(timer)
+        this.#timers.delete(timer)
         resolve()
       })
     })

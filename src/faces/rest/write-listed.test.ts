@@ -226,6 +226,7 @@ test('a bulk job that a crash interrupts before or after any of its commits make
         return true
       }
       isOver = (await Promise.race([run(), dying.died])) === true
+      first.clock.stop()
       const { jobs } = await startThings({ catalog, isUsed: true })
       await jobs.resume()
       await jobs.drain(30_000)
