@@ -223,7 +223,8 @@ export class JobRun {
         return
       } catch (failure) {
         if (failure instanceof Interrupted || tries >= UNDO_TRIES) throw failure
-        await this.#cluster.system.clock.sleep(100 * 2 ** tries)
+        await this.#cluster.system.clock.sleep(100 * 2 ** tries, this.#stopping)
+        if (this.#stopping.aborted) throw new Interrupted()
       }
     }
   }

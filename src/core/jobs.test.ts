@@ -38,7 +38,7 @@ async function startWith(behaviour: Behaviour, options: TestClusterOptions = {})
   return startTestCluster({ isBare: true, ...options, extra: [behaviour] })
 }
 
-async function run(cluster: TestCluster, behaviour: Behaviour, draft: Row = {}): Promise<Row> {
+async function run(cluster: TestCluster, behaviour: Behaviour, draft: Row = {}, waitMs = 10_000): Promise<Row> {
   const performed = await cluster.actions.perform(behaviour, 'create', {
     caller: CALLER,
     draft,
@@ -46,7 +46,7 @@ async function run(cluster: TestCluster, behaviour: Behaviour, draft: Row = {}):
     args: {},
     description: 'POST /api/test/machines',
   })
-  return cluster.jobs.wait(textAt(performed.job, 'uuid'), 10_000)
+  return cluster.jobs.wait(textAt(performed.job, 'uuid'), waitMs)
 }
 
 test('a job runs its steps in order, passes notes between them and ends with success', async () => {
@@ -126,6 +126,36 @@ test('an undo that fails is tried again', async () => {
   const cluster = await startWith(behaviour)
   assert.equal((await run(cluster, behaviour))['state'], 'failure')
   assert.equal(tries, 3)
+  await cluster.close()
+})
+
+test('an undo that fails while the cluster stops is left for the next start', async () => {
+  const tried = Promise.withResolvers<void>()
+  let tries = 0
+  const behaviour = machine([
+    {
+      name: 'one',
+      run: () => Promise.reject(failures.inUse('No.')),
+      undo: () => {
+        tries++
+        tried.resolve()
+        return tries > 1 ? Promise.resolve() : Promise.reject(new Error('not yet'))
+      },
+    },
+  ])
+  const cluster = await startWith(behaviour)
+  const running = run(cluster, behaviour)
+  await tried.promise
+  await cluster.jobs.drain(5000)
+  assert.equal((await running)['state'], 'running')
+  assert.equal(tries, 1)
+  const next = new Jobs(cluster.cluster)
+  await next.resume()
+  await next.drain(5000)
+  assert.deepEqual(
+    (await cluster.cluster.rows(JOBS)).map(({ state }) => state),
+    ['failure'],
+  )
   await cluster.close()
 })
 
@@ -240,6 +270,24 @@ test('waiting for a job ends when it ends, or after the given time', async () =>
   held.resolve()
   assert.equal((await cluster.jobs.wait(uuidOfJob, 5000))['state'], 'success')
   await cluster.close()
+})
+
+test('waiting for a job that does not end is over when the cluster has stopped', { timeout: 20_000 }, async () => {
+  const begun = Promise.withResolvers<void>()
+  const stuck = () => {
+    begun.resolve()
+    return new Promise<never>(() => undefined)
+  }
+  const behaviour = machine([{ name: 'one', run: stuck }])
+  const cluster = await startWith(behaviour)
+  const waiting = run(cluster, behaviour, {}, 600_000)
+  await begun.promise
+  await cluster.jobs.drain(20)
+  assert.equal((await waiting)['state'], 'running')
+  const [left] = await cluster.cluster.rows(JOBS)
+  assert.ok(left)
+  assert.equal((await cluster.jobs.wait(textAt(left, 'uuid'), 600_000))['state'], 'running')
+  await cluster.cluster.catalog.close()
 })
 
 test('a cluster that stops takes no new job and waits for those that run', async () => {

@@ -70,6 +70,8 @@ export class Jobs {
   /** Those that could not go on. Each is told of once. */
   readonly #left = new Set<string>()
   readonly #stopping = new AbortController()
+  /** Nobody waits any more: what was not done while the cluster stopped is resumed at the next start. */
+  readonly #drained = new AbortController()
   /** Verbs that are not those of a resource, by name. */
   readonly #others = new Map<string, OtherVerb>()
 
@@ -129,17 +131,22 @@ export class Jobs {
   }
 
   /**
-   * Waits until the job has ended, at most so long. Gives its record as it is then. A job that this process does not run
-   * is looked at now and then: another process may run it, or it is to be taken up again.
+   * Waits until the job has ended, at most so long, and no longer than the cluster waits when it stops. Gives its record
+   * as it is then. A job that this process does not run is looked at now and then: another process may run it, or it is
+   * to be taken up again.
    */
   async wait(uuid: string, ms: number): Promise<Row> {
     const { clock } = this.#cluster.system
     let leftMs = ms
     const running = this.#active.get(uuid)
     if (running !== undefined && ms > 0) {
-      const [beganMs, ended] = [clock.elapsed(), new AbortController()]
-      await Promise.race([running.then(() => ended.abort()), clock.sleep(ms, ended.signal)])
-      leftMs = ended.signal.aborted ? Math.max(0, ms - (clock.elapsed() - beganMs)) : 0
+      const [beganMs, over] = [clock.elapsed(), new AbortController()]
+      const end = () => over.abort()
+      const drained = this.#drained.signal
+      drained.addEventListener('abort', end, { once: true })
+      if (!drained.aborted) await Promise.race([running.then(end), clock.sleep(ms, over.signal)])
+      drained.removeEventListener('abort', end)
+      leftMs = over.signal.aborted ? Math.max(0, ms - (clock.elapsed() - beganMs)) : 0
     }
     for (;;) {
       const row = await this.#cluster.row(JOBS, uuid)
@@ -174,6 +181,7 @@ export class Jobs {
     const ended = new AbortController()
     const all = Promise.all(this.#active.values()).then(() => ended.abort())
     await Promise.race([all, this.#cluster.system.clock.sleep(ms, ended.signal)])
+    this.#drained.abort()
   }
 
   /** Removes the records of jobs that ended long ago. */

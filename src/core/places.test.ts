@@ -49,3 +49,16 @@ test('a wait for a place ends when the cluster stops', async () => {
   stop.abort()
   await assert.rejects(waiting, Interrupted)
 })
+
+test('a place that was taken is given up when the cluster stops, and nothing sleeps for it', async () => {
+  const clock = new SimulatedClock()
+  const places = new Places(clock)
+  const stop = new AbortController()
+  await Promise.all(Array.from({ length: PLACES }, () => places.take(stop.signal)))
+  assert.equal(clock.sleeping, PLACES)
+  stop.abort()
+  assert.equal(clock.sleeping, 0)
+  const leave = await places.take(stop.signal)
+  assert.equal(clock.sleeping, 0)
+  leave()
+})

@@ -19,15 +19,21 @@ export class Places {
     this.#clock = clock
   }
 
-  /** Gives the function that gives the place up; it may be called again. */
+  /**
+   * Gives the function that gives the place up; it may be called again. When the signal aborts, the wait for a place ends
+   * with `Interrupted`, and a place that was taken is given up.
+   */
   async take(signal: AbortSignal): Promise<() => void> {
     await this.#gate.enter(signal)
     const left = new AbortController()
     const leave = () => {
       if (left.signal.aborted) return
       left.abort()
+      signal.removeEventListener('abort', leave)
       this.#gate.leave()
     }
+    if (signal.aborted) leave()
+    signal.addEventListener('abort', leave, { once: true })
     void this.#clock.sleep(PLACE_MS, left.signal).then(leave)
     return leave
   }

@@ -100,7 +100,7 @@ describe('a trace', () => {
     assert.ok(Number(bodyBytes) > 70_000)
   })
 
-  it('is replayed against another cluster, whose uuids are others', async () => {
+  it('is replayed against another cluster, whose uuids are others', async (context) => {
     const svm = await test.uuidOf('/api/svm/svms', 'svm1')
     entries.length = 0
     await call('GET', '/api/svm/svms?name=svm1&fields=uuid')
@@ -111,7 +111,7 @@ describe('a trace', () => {
     })
     const uuid = await test.uuidOf('/api/storage/volumes', 'v1')
     await call('GET', '/api/storage/volumes?name=v1&fields=uuid')
-    await call('PATCH', `/api/storage/volumes/${uuid}`, { comment: 'changed' })
+    await call('PATCH', `/api/storage/volumes/${uuid}?return_timeout=10`, { comment: 'changed' })
     await call('POST', `/api/protocols/s3/services/${svm}/users`, {
       name: 'u2',
       access_key: 'ABCDEFGH',
@@ -120,6 +120,7 @@ describe('a trace', () => {
     const recorded = [...entries]
 
     const other = await startTestCluster()
+    context.after(() => other.close())
     const replay = new Replay()
     for (const entry of recorded) {
       const { method, target, body } = replay.request(entry)
@@ -129,6 +130,5 @@ describe('a trace', () => {
     }
     const { body } = await other.call('GET', '/api/storage/volumes?name=v1&fields=comment')
     assert.match(JSON.stringify(body), /"comment":"changed"/)
-    await other.close()
   })
 })
