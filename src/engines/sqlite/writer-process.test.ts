@@ -15,21 +15,35 @@ import { bytes, draft, listed, openBucket, part, put, setVersioning } from '../.
 import { openSqliteCatalog } from './catalog.ts'
 import { SCHEMA_VERSION } from './schema.ts'
 import { WriterServer } from './server.ts'
-import { startWriter } from './start-writer.ts'
+import { startWriter as start, type WriterOrder, type WriterProcess } from './start-writer.ts'
 
 const OPEN: Change[] = [
   { do: 'open-volume', volume: 'v', sizeBytes: 1e9 },
   { do: 'open-bucket', bucket: 'b', volume: 'v', limitBytes: 1e9 },
 ]
 
+/** Those of the test that is running: one that fails leaves no process. */
+const started: WriterProcess[] = []
+
+async function startWriter(order: WriterOrder): Promise<WriterProcess> {
+  const writer = await start(order)
+  started.push(writer)
+  return writer
+}
+
 async function inFolder(use: (at: { file: string; socket: string }) => Promise<void>): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'writer-'))
   try {
     await use({ file: join(folder, 'catalog.db'), socket: join(folder, 's') })
   } finally {
+    for (const writer of started.splice(0)) await writer.stop()
     await rm(folder, { recursive: true })
   }
 }
+
+/** So many commits are acknowledged in each round before the writer is killed, and by chance as many again. */
+const ACKNOWLEDGED_MIN = 20
+const ROUNDS = [0, 1, 2]
 
 void describe('the writer process', () => {
   void it('killed under load it has kept all it acknowledged, and nothing by half', () =>
@@ -41,8 +55,10 @@ void describe('the writer process', () => {
       await catalog.commit([...OPEN, { do: 'set-quota', volume: 'v', quota: { type: 'tree', tree: 0 }, limits: {} }])
       const acknowledged = new Set<string>()
       let n = 0
-      for (const round of [0, 1, 2]) {
+      for (const round of ROUNDS) {
         const load = { over: false }
+        const killedAt = acknowledged.size + ACKNOWLEDGED_MIN + ((seed * (round + 7)) % ACKNOWLEDGED_MIN)
+        const loaded = Promise.withResolvers<void>()
         const clients = Array.from({ length: 16 }, async () => {
           while (!load.over) {
             const key = `${round}-${n++}`
@@ -57,9 +73,12 @@ void describe('the writer process', () => {
             } catch (failure) {
               assert.ok(failure instanceof CatalogUnavailable)
             }
+            if (acknowledged.size >= killedAt) loaded.resolve()
           }
         })
-        await wait(30 + ((seed * (round + 7)) % 100))
+        await Promise.race([loaded.promise, ...clients])
+        // Anywhere in what it does, and not only when it has answered.
+        await wait((seed * (round + 11)) % 20)
         process.kill(writer.pid, 'SIGKILL')
         assert.equal(await writer.ended, 'SIGKILL')
         load.over = true
@@ -67,7 +86,7 @@ void describe('the writer process', () => {
         await Promise.all(clients)
       }
       const keys = new Set((await listed(catalog, 'b')).map((item) => item.split('=')[0]))
-      assert.ok(acknowledged.size > 50, `only ${acknowledged.size} commits`)
+      assert.ok(acknowledged.size >= ROUNDS.length * ACKNOWLEDGED_MIN, `only ${acknowledged.size} commits`)
       for (const key of acknowledged) assert.ok(keys.has(`${key}.1`), key)
       for (const key of keys) assert.ok(keys.has(key?.replace(/\.[12]$/, (s) => (s === '.1' ? '.2' : '.1'))), key)
       assert.equal((await catalog.records('t')).length * 2, keys.size)
