@@ -246,6 +246,11 @@ test('addresses are IPv4 or IPv6', () => {
   ])
 })
 
+test('members with dots in their names are not declared', () => {
+  const members = { 'volume.name': { kind: text(), doc: 'Its name.' } }
+  for (const declare of [each, group]) assert.throws(() => declare(members), /"volume.name" has a dot/)
+})
+
 test('a group takes what is declared, prints the same, and shows nothing else', () => {
   const kind = group({
     age: { kind: count({ min: 1 }), doc: 'Its age.' },

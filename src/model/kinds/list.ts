@@ -56,7 +56,10 @@ export function group(members: Readonly<Record<string, Member>>): Kind {
   }
 }
 
+/** Fails for a name with a dot: nobody could give such a member or ask for it. What lies deeper is a group. */
 function schemaOf(members: Readonly<Record<string, Member>>): JsonSchema {
+  const dotted = Object.keys(members).find((name) => name.includes('.'))
+  if (dotted !== undefined) throw new Error(`The member ${quoted(dotted)} has a dot in its name.`)
   return {
     type: 'object',
     properties: Object.fromEntries(

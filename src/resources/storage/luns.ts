@@ -1,4 +1,4 @@
-import { bytes, count, each, flag, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
+import { bytes, count, each, flag, group, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
 import { groups } from '../../model/resource.ts'
 import { emptyCollection } from '../empty-collection.ts'
 
@@ -53,8 +53,13 @@ export const luns = emptyCollection({
       doc: 'The initiator groups that see the LUN.',
       kind: each({
         logical_unit_number: { kind: count(), doc: 'The number by which hosts see the LUN.' },
-        'igroup.name': { kind: text(), doc: 'The name of the initiator group.' },
-        'igroup.uuid': { kind: uuid(), doc: 'The UUID of the initiator group.' },
+        igroup: {
+          kind: group({
+            name: { kind: text(), doc: 'The name of the initiator group.' },
+            uuid: { kind: uuid(), doc: 'The UUID of the initiator group.' },
+          }),
+          doc: 'The initiator group.',
+        },
       }),
     },
     'status.state': {

@@ -1,4 +1,4 @@
-import { count, each, flag, oneOf, text, uuid } from '../../../model/kinds/index.ts'
+import { count, each, flag, group, oneOf, text, uuid } from '../../../model/kinds/index.ts'
 import { groups } from '../../../model/resource.ts'
 import { emptyCollection } from '../../empty-collection.ts'
 
@@ -44,8 +44,13 @@ export const igroups = emptyCollection({
       doc: 'The LUNs that the initiators of the group see.',
       kind: each({
         logical_unit_number: { kind: count(), doc: 'The number by which hosts see the LUN.' },
-        'lun.name': { kind: text(), doc: 'The path of the LUN.' },
-        'lun.uuid': { kind: uuid(), doc: 'The UUID of the LUN.' },
+        lun: {
+          kind: group({
+            name: { kind: text(), doc: 'The path of the LUN.' },
+            uuid: { kind: uuid(), doc: 'The UUID of the LUN.' },
+          }),
+          doc: 'The LUN.',
+        },
       }),
     },
     'portset.name': { doc: 'The name of the set of ports that the group may use.', since: '9.9.1' },
