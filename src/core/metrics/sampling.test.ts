@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startTestCluster } from '../../../test/support/cluster.ts'
+import type { Catalog } from '../../ports/catalog.ts'
 import { SimulatedClock } from '../../engines/simulated/clock.ts'
 import { Cluster } from '../cluster.ts'
 import { FINEST } from './intervals.ts'
@@ -8,11 +9,15 @@ import { Sampling } from './sampling.ts'
 
 const MINUTE = 60_000
 
-/** The parts of a cluster that sampling works with, at a time that stands still until it is moved. */
+/**
+ * The parts of a cluster that sampling works with, at a time that stands still until it is moved, and while the catalog
+ * is being asked.
+ */
 async function bed() {
   const { cluster } = await startTestCluster({ isBare: true })
-  const clock = new SimulatedClock(Date.UTC(2026, 0, 1, 12, 0, 4))
-  const { catalog, system, behaviours, release, log, secrets } = cluster
+  const { catalog, isAsked } = watched(cluster.catalog)
+  const clock = new SimulatedClock(Date.UTC(2026, 0, 1, 12, 0, 4), isAsked)
+  const { system, behaviours, release, log, secrets } = cluster
   const start = () =>
     new Cluster({
       catalog,
@@ -24,6 +29,24 @@ async function bed() {
       volumesOf: () => assert.fail(),
     })
   return { clock, start }
+}
+
+/** The catalog, and whether an answer of it is being waited for. */
+function watched(catalog: Catalog): { catalog: Catalog; isAsked: () => boolean } {
+  let asked = 0
+  const count = (answer: unknown) => {
+    asked++
+    void Promise.allSettled([answer]).then(() => asked--)
+    return answer
+  }
+  const seen = new Proxy(catalog, {
+    get(target, name: keyof Catalog) {
+      const act: unknown = target[name]
+      if (typeof act !== 'function') return act
+      return (...given: unknown[]): unknown => count(Reflect.apply(act, target, given))
+    },
+  })
+  return { catalog: seen, isAsked: () => asked > 0 }
 }
 
 test('samples are taken at quarters of a minute; the first after a start tells that it is not whole', async () => {
