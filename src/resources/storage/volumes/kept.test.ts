@@ -33,6 +33,7 @@ test('settings without effect come back as they were set, and are usual where no
   assert.deepEqual(await read('v'), {
     nas: { ...nas, unix_permissions: 750, gid: 1002, export_policy: { name: 'default' } },
     ...others,
+    files: { maximum: 500, used: 0 },
     space: { logical_space: { enforcement: true } },
     ...refused,
   })
@@ -40,7 +41,7 @@ test('settings without effect come back as they were set, and are usual where no
   assert.deepEqual(await read('w'), {
     nas: { security_style: 'unix', unix_permissions: 755, uid: 0, gid: 0, export_policy: { name: 'default' } },
     tiering: { policy: 'none' },
-    files: { maximum: 640 },
+    files: { maximum: 640, used: 0 },
     analytics: { state: 'off' },
     space: { logical_space: { enforcement: false } },
     ...refused,

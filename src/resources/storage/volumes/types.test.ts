@@ -75,7 +75,7 @@ test('a destination gets no bucket of anybody, by name or by choice, and is no r
   const make = (more: object) =>
     cluster.call('POST', '/api/protocols/s3/buckets', { name: 'papers', svm: 'svm1', ...more })
   assert.equal((await make({ volume: 'v' })).status, 409)
-  const of = { svm, server: await cluster.uuidOf('/api/protocols/s3/services', 's3'), name: 'papers' }
+  const of = { svm, server: await cluster.uuidOf('/api/protocols/s3/services', 's3.localhost'), name: 'papers' }
   // As for a client of the object store: in the data volume with most room.
   const caller = { user: 'demo', svm }
   assert.equal(await bucketActions(cluster.actions).createBucket({ ...of, caller }), 'done')
