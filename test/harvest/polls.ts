@@ -22,7 +22,7 @@ export interface Poll {
   readonly times?: string
   /** Numbers of which some records have none. */
   readonly sometimes?: string
-  /** Asked for, and not told by a cluster without such hardware, cloud tier, or file access. */
+  /** Asked for, and not told by a cluster that has no such hardware, cloud tier, file access, or value to tell. */
   readonly absent?: string
   /** Wholes that are asked for beside. */
   readonly hidden?: string
@@ -221,8 +221,9 @@ const rest: readonly Poll[] = [
     of: 'Rest SecurityAccount',
     path: 'security/accounts',
     keys: 'name owner.name',
-    labels:
-      'role.name password_hash_algorithm locked applications.#.application applications.#.authentication_methods.0',
+    labels: 'role.name locked applications.#.application applications.#.authentication_methods.0',
+    // Passwords are stored with scrypt, which is none of the documented values.
+    absent: 'password_hash_algorithm',
   },
   {
     of: 'Rest SecurityAuditDestination',
