@@ -11,6 +11,9 @@ import { coverageOf, type Metric, pollMetrics, surprises } from '../harvest/cove
 import { type Poller, startPoller } from '../harvest/poller.ts'
 import { harvestSection } from '../harvest/table.ts'
 import { insistOnSection } from '../support/page-section.ts'
+import { describeUnless, reasonUnlessWhole } from './programs.ts'
+
+const skip = reasonUnlessWhole('test/recordings/harvest.test.ts')
 
 const TABLES = 'cluster/counter/tables'
 /** Workers add up for a second before they write. */
@@ -19,7 +22,7 @@ const COUNTED_MS = 5000
 const PRESENT_PERCENT_MIN = 95
 
 for (const release of ['9.12.1', '9.16.1'] as const) {
-  describe(`counter tables that Harvest asks of ${release}`, () => {
+  describeUnless(skip, `counter tables that Harvest asks of ${release}`, {}, () => {
     let poller: Poller
     before(async () => {
       poller = await startPoller(release)

@@ -1,16 +1,19 @@
 /** The events that NetApp Harvest collects, in the form in which it asks for them. */
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
 import { asList, asNumber, asText, type Body } from '../support/body.ts'
 import { eventLabels, SEVERITIES, slicesOf, TARGET_CHARACTERS_MAX } from '../harvest/events.ts'
 import { type Poller, startPoller } from '../harvest/poller.ts'
+import { describeUnless, reasonUnlessWhole } from './programs.ts'
+
+const skip = reasonUnlessWhole('test/recordings/harvest.test.ts')
 
 const EVENTS = 'support/ems/events'
 /** The characters of a target beside the names. */
 const AROUND = 300
 
 for (const release of ['9.12.1', '9.16.1'] as const) {
-  describe(`events that Harvest asks of ${release}`, () => {
+  describeUnless(skip, `events that Harvest asks of ${release}`, {}, () => {
     let poller: Poller
     let names: readonly string[]
     before(async () => {

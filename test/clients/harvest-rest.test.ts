@@ -5,7 +5,7 @@
  * (`test/harvest/polls.ts`).
  */
 import assert from 'node:assert/strict'
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
 import { CreateBucketCommand, GetObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import { isServed, release } from '../../src/model/release.ts'
 import { asText, type Body } from '../support/body.ts'
@@ -13,6 +13,9 @@ import { startProduct, type Product } from '../support/product.ts'
 import { RestClient } from '../support/rest-client.ts'
 import { harvestPolls, harvestReads, type Poll } from '../harvest/polls.ts'
 import { sdkFor } from './sdk.ts'
+import { describeUnless, reasonUnlessWhole } from './programs.ts'
+
+const skip = reasonUnlessWhole('test/recordings/harvest.test.ts')
 
 /** How many records Harvest asks for at once. */
 const BATCH = 500
@@ -23,7 +26,7 @@ const UNKNOWN_API = 3
 const PASSWORD = 'a password to poll with'
 
 for (const served of ['9.16.1', '9.12.1']) {
-  describe(`Harvest polls a cluster of the release ${served}`, () => {
+  describeUnless(skip, `Harvest polls a cluster of the release ${served}`, {}, () => {
     let product: Product
     let harvest: Harvest
     before(async () => {

@@ -1,5 +1,5 @@
 /** The requests of the Terraform provider netapp-ontap, resource by resource: see terraform/provider.ts for what this is. */
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
 import { insistOnSection } from '../support/page-section.ts'
 import { startProduct, type Product } from '../support/product.ts'
 import { clusterFlows } from './terraform/cluster.ts'
@@ -14,6 +14,9 @@ import { Provider } from './terraform/provider.ts'
 import { terraformSection } from './terraform/table.ts'
 import { svmFlows, svmRemoval } from './terraform/svm.ts'
 import { volumeFlows } from './terraform/volumes.ts'
+import { describeUnless, reasonUnlessWhole } from './programs.ts'
+
+const skip = reasonUnlessWhole('test/recordings/terraform.test.ts')
 
 const flows: readonly Flow[] = [
   ...clusterFlows,
@@ -28,7 +31,7 @@ const flows: readonly Flow[] = [
   svmRemoval,
 ]
 
-describe('the Terraform provider netapp-ontap', () => {
+describeUnless(skip, 'the Terraform provider netapp-ontap', {}, () => {
   let product: Product
   let provider: Provider
   before(async () => {

@@ -1,5 +1,5 @@
 /** The requests of Trident's drivers that speak REST, part by part: see trident/driver.ts for what this is. */
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
 import { insistOnSection } from '../support/page-section.ts'
 import { startProduct, type Product } from '../support/product.ts'
 import { backendParts, prepareSvm, uuidOfSvm, type Part } from './trident/backend.ts'
@@ -7,10 +7,13 @@ import { Driver } from './trident/driver.ts'
 import { fileParts } from './trident/files.ts'
 import { tridentSection } from './trident/table.ts'
 import { volumeParts } from './trident/volumes.ts'
+import { describeUnless, reasonUnlessWhole } from './programs.ts'
+
+const skip = reasonUnlessWhole('test/recordings/trident.test.ts')
 
 const parts: readonly Part[] = [...backendParts, ...volumeParts, ...fileParts]
 
-describe("Trident's drivers for ONTAP", () => {
+describeUnless(skip, "Trident's drivers for ONTAP", {}, () => {
   let product: Product
   let driver: Driver
   let svm: string
