@@ -42,6 +42,11 @@ export interface Acts {
     path: Readonly<Record<string, string>>,
     args: Readonly<Record<string, string>>,
   ) => Promise<Row[]>
+  /**
+   * All rows of a computed resource, some at a time and in any order, where they are too many to be in memory at once; then
+   * `rows` gives the one whose key is asked for.
+   */
+  readonly rowPages?: (cluster: Cluster) => AsyncIterable<readonly Row[]>
   /** Query arguments of reads that `rows` takes, with what they mean. */
   readonly readArgs?: Readonly<Record<string, string>>
   readonly derive?: readonly Derivation[]

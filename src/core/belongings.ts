@@ -1,5 +1,6 @@
 import type { Change } from '../ports/catalog.ts'
 import type { Cluster } from './cluster.ts'
+import { recordPages } from './record-pages.ts'
 
 /**
  * The changes that remove what belongs to a record: the records that live under it, as their types declare, and those
@@ -15,9 +16,11 @@ export async function belongingChanges(
   for (const { resource } of cluster.behaviours.values()) {
     // A second path to the same rows adds none.
     if (resource.parentType !== type || resource.rowsOf !== resource.type || except.has(resource.type)) continue
-    for (const record of await cluster.catalog.records(resource.type, { parent: key })) {
-      changes.push({ do: 'remove-record', type: resource.type, key: record.key })
-      changes.push(...(await belongingChanges(cluster, resource.type, record.key)))
+    for await (const page of recordPages(cluster.catalog, resource.type, key)) {
+      for (const record of page) {
+        changes.push({ do: 'remove-record', type: resource.type, key: record.key })
+        changes.push(...(await belongingChanges(cluster, resource.type, record.key)))
+      }
     }
     changes.push({ do: 'check-childless', type: resource.type, parent: key })
   }

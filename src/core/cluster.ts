@@ -3,7 +3,7 @@ import { Failure, failures } from '../model/failure.ts'
 import { rowOrder } from '../model/query.ts'
 import { registry, type Registry } from '../model/registry.ts'
 import type { Release } from '../model/release.ts'
-import { identityPaths, type Resource, resourceAt } from '../model/resource.ts'
+import { identityPaths, placingPaths, recordKey, type Resource, resourceAt } from '../model/resource.ts'
 import { type Row, type Value, textOf } from '../model/value.ts'
 import { CommitRefused, type Catalog, type Change, type Fields, type Outcome } from '../ports/catalog.ts'
 import type { Certificates } from '../ports/certificates.ts'
@@ -16,11 +16,13 @@ import { Faults } from './faults.ts'
 import { JobOrders } from './job-orders.ts'
 import { Locks } from './locks.ts'
 import { Metrics } from './metrics/metrics.ts'
-import { Mirror, type RowOrder } from './mirror.ts'
+import { leftOut, SHARED_ROW_CHARACTERS, shortened } from './long-values.ts'
+import { Mirror, type Keeping } from './mirror.ts'
 import { recordPages } from './record-pages.ts'
 import type { Seeded } from './seed/apply.ts'
 import { inTurns } from './turns.ts'
 import { VolumeSums } from './volume-sums.ts'
+import { wholeRows } from './whole-rows.ts'
 
 export interface ClusterParts {
   readonly catalog: Catalog
@@ -119,7 +121,7 @@ export class Cluster {
     this.volumeSums = same?.volumeSums ?? new VolumeSums(parts.catalog, parts.system)
     this.#volumesOf = parts.volumesOf
     this.#mirror =
-      same === undefined ? new Mirror(parts.catalog, parts.system, (type) => this.#rowOrder(type)) : same.#mirror
+      same === undefined ? new Mirror(parts.catalog, parts.system, (type) => this.#keeping(type)) : same.#mirror
     if (same !== undefined) this.applySeed = same.applySeed
   }
 
@@ -165,13 +167,30 @@ export class Cluster {
    * kept in memory; those that are only asked for by parent are read.
    */
   async rows(type: string, parent?: string): Promise<Row[]> {
+    const rows = await this.shortRows(type, parent)
+    if (!rows.some((row) => leftOut(row).length > 0)) return rows
+    const whole: Row[] = []
+    for await (const some of wholeRows(this, this.registry.resource(type), rows, 'all')) {
+      whole.push(...some.map(({ row }) => row))
+    }
+    return whole
+  }
+
+  /**
+   * The same rows, of which long ones may lack their long values (see `long-values.ts`), but never what names them, orders
+   * them or refers to others: all of a collection in memory are to be these.
+   */
+  async shortRows(type: string, parent?: string): Promise<Row[]> {
     if (parent === undefined || this.#mirror.holds(type)) return this.#mirror.rows(type, parent)
     const rows: Row[] = []
-    for await (const page of recordPages(this.catalog, type, parent)) rows.push(...page.map(({ body }) => body as Row))
+    const { shorten } = this.#keeping(type)
+    for await (const page of recordPages(this.catalog, type, parent)) {
+      rows.push(...page.map(({ body }) => shorten(body as Row)))
+    }
     return rows
   }
 
-  /** The same rows, some at a time: those that are read are not all in memory at once. */
+  /** The same rows, long or short, some at a time: those that are read are not all in memory at once. */
   async *rowPages(type: string, parent?: string): AsyncGenerator<readonly Row[], void, void> {
     if (parent === undefined || this.#mirror.holds(type)) {
       yield* inTurns(this.system, await this.#mirror.rows(type, parent))
@@ -232,10 +251,12 @@ export class Cluster {
     return { do: 'append-log', log: 'events', timeMs: this.now(), body: { name, ...parameters }, keep: EVENTS_KEPT }
   }
 
-  /** Of what is no resource there is no order. */
-  #rowOrder(type: string): RowOrder {
-    const behaviour = this.behaviours.get(type)
-    return rowOrder(behaviour === undefined ? [] : identityPaths(behaviour.resource))
+  /** Of what is no resource there is no order, and nothing is left out. */
+  #keeping(type: string): Keeping {
+    const resource = this.behaviours.get(type)?.resource
+    if (resource === undefined) return { order: rowOrder([]), shorten: (row) => row }
+    const kept = placingPaths(resource)
+    return { order: rowOrder(identityPaths(resource)), shorten: (row) => shortened(row, kept, SHARED_ROW_CHARACTERS) }
   }
 
   #explain(refused: CommitRefused, changes: readonly Change[]): Failure {
@@ -323,10 +344,6 @@ export const AUDIT_KEPT = 100_000
 export const MADE_FOR = '$madeFor'
 /** Set in a record that every cluster comes with. */
 export const BUILT_IN = '$isBuiltIn'
-
-export function recordKey(resource: Resource, row: Row): string {
-  return resource.recordKey.map((path) => textOf(row[path] ?? '')).join('/')
-}
 
 /** Only what the record itself holds: references by uuid alone, nothing shown once, nothing unset. */
 function stored(resource: Resource, row: Row): Fields {

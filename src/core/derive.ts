@@ -41,6 +41,11 @@ export const givers = ofPair((behaviour: Behaviour, paths: ReadonlySet<string>):
   derivationsOf(behaviour).filter((derivation) => [...paths].some((path) => gives(derivation, path))),
 )
 
+/** Whether the resource itself gives it, and not what it refers to. */
+export function isOwn(behaviour: Behaviour, derivation: Derivation): boolean {
+  return behaviour.derive?.includes(derivation) ?? false
+}
+
 /** Whether a field is not stored in rows, but derived of them. */
 export function isDerived(behaviour: Behaviour, path: string): boolean {
   return derivationsOf(behaviour).some((derivation) => gives(derivation, path))

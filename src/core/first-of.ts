@@ -5,20 +5,25 @@
  */
 export class FirstOf<Item> {
   readonly #compare: (a: Item, b: Item) => number
-  readonly #wanted: number
+  readonly #bound: Bound<Item>
   /** Each in order, and before all that follow where items are equal. */
   readonly #runs: Item[][] = []
   /** From here on nothing is among the first. */
   #last: Item | undefined
 
-  constructor(wanted: number, compare: (a: Item, b: Item) => number) {
-    this.#wanted = wanted
+  constructor(bound: Bound<Item>, compare: (a: Item, b: Item) => number) {
     this.#compare = compare
+    this.#bound = bound
   }
 
   /** What comes may always be before what is there. */
   get isFull(): boolean {
     return false
+  }
+
+  /** Something was left out, or may have been. */
+  get isCut(): boolean {
+    return this.#last !== undefined
   }
 
   add(items: readonly Item[]): void {
@@ -42,11 +47,31 @@ export class FirstOf<Item> {
   }
 
   #push(run: Item[]): void {
-    const first = run.slice(0, this.#wanted)
-    if (first.length === this.#wanted) {
+    const { length, isReached } = reach(run, this.#bound)
+    const first = run.slice(0, length)
+    if (isReached) {
       const last = first.at(-1) as Item
       if (this.#last === undefined || this.#compare(last, this.#last) < 0) this.#last = last
     }
     this.#runs.push(first)
   }
+}
+
+/** How many items are wanted: so many, or as many as have a weight together. */
+export interface Bound<Item> {
+  readonly count: number
+  /** The weight of the first ones is not counted. */
+  readonly weightless: number
+  readonly weightMax: number
+  readonly weight: (item: Item) => number
+}
+
+/** How many of the first items are within the bound, with the one that reaches it and one more. */
+export function reach<Item>(items: readonly Item[], bound: Bound<Item>): { length: number; isReached: boolean } {
+  let weight = 0
+  for (const [at, item] of items.entries()) {
+    if (at + 1 >= bound.count || weight >= bound.weightMax) return { length: at + 1, isReached: true }
+    if (at >= bound.weightless) weight += bound.weight(item)
+  }
+  return { length: items.length, isReached: false }
 }

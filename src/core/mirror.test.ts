@@ -6,11 +6,11 @@ import { openSqliteCatalog } from '../engines/sqlite/catalog.ts'
 import { realSystem } from '../engines/system.ts'
 import type { Catalog, Change } from '../ports/catalog.ts'
 import { rowOrder } from '../model/query.ts'
-import { Mirror } from './mirror.ts'
+import { Mirror, type Keeping } from './mirror.ts'
 
 const RECORDS = 500
 
-const byValue = rowOrder(['value'])
+const keeping: Keeping = { order: rowOrder(['value']), shorten: (row) => row }
 
 function put(n: number, value: number): Change {
   return { do: 'put-record', type: 't', key: `k${n % (2 * RECORDS)}`, parent: `p${value % 3}`, body: { value } }
@@ -29,7 +29,7 @@ test('rows are what the catalog holds, in their order, also when it changes whil
         )
         if (changes.length > 0) await catalog.commit(changes)
       }
-      const mirror = new Mirror(changedAmid(catalog, commitNext), realSystem, () => byValue)
+      const mirror = new Mirror(changedAmid(catalog, commitNext), realSystem, () => keeping)
       const check = async () => {
         const rows = await mirror.rows('t')
         const records = await catalog.records('t')
@@ -55,7 +55,7 @@ test('rows are what the catalog holds, in their order, also when it changes whil
 test('rows are what the catalog holds, also after more changes than its feed reaches back', async () => {
   const catalog = openSqliteCatalog({ file: ':memory:', commit: 'in-process' })
   await catalog.commit([put(1, 1), put(2, 2)])
-  const mirror = new Mirror(catalog, realSystem, () => byValue)
+  const mirror = new Mirror(catalog, realSystem, () => keeping)
   assert.equal((await mirror.rows('t')).length, 2)
   await catalog.commit([{ do: 'remove-record', type: 't', key: 'k1' }])
   for (let n = 0; n < 20; n++) await catalog.commit(Array.from({ length: 600 }, (_, at) => put(2 * at, n)))

@@ -1,7 +1,7 @@
 /**
  * Rows of whole types, kept in memory and brought up to date from the catalog's change feed at each use: a collection of
  * thousands is then filtered without being read and parsed each time. What it gives is what the catalog holds, because
- * it asks for the revision first; equal revisions mean that nothing changed.
+ * it asks for the revision first; equal revisions mean that nothing changed. Long values are left out.
  */
 import type { Row } from '../model/value.ts'
 import type { Catalog, StoredRecord } from '../ports/catalog.ts'
@@ -23,19 +23,25 @@ interface Rows {
 
 export type RowOrder = (a: Row, b: Row) => number
 
+/** How rows of a type are kept. */
+export interface Keeping {
+  readonly order: RowOrder
+  readonly shorten: (row: Row) => Row
+}
+
 export class Mirror {
   readonly #catalog: Catalog
   readonly #system: System
-  readonly #orderOf: (type: string) => RowOrder
+  readonly #keepingOf: (type: string) => Keeping
   readonly #types = new Map<string, Rows>()
   #revision = -1
   /** Uses follow one another, so that each begins after what it must see was committed. */
   #tail: Promise<void> = Promise.resolve()
 
-  constructor(catalog: Catalog, system: System, orderOf: (type: string) => RowOrder) {
+  constructor(catalog: Catalog, system: System, keepingOf: (type: string) => Keeping) {
     this.#catalog = catalog
     this.#system = system
-    this.#orderOf = orderOf
+    this.#keepingOf = keepingOf
   }
 
   /**
@@ -101,16 +107,19 @@ export class Mirror {
     if (rows === undefined) return
     const record = await this.#catalog.record(type, key)
     remove(rows, key)
-    if (record !== undefined) add(rows, record)
+    if (record !== undefined) add(rows, { ...record, body: this.#keepingOf(type).shorten(record.body) })
   }
 
   /** What changes meanwhile is in the feed after the revision that was read before. */
   async #load(type: string): Promise<void> {
     const loaded: StoredRecord[] = []
-    for await (const page of recordPages(this.#catalog, type)) loaded.push(...page)
+    const { order, shorten } = this.#keepingOf(type)
+    for await (const page of recordPages(this.#catalog, type)) {
+      for (const record of page) loaded.push({ ...record, body: shorten(record.body) })
+    }
     const inOrder = new SortedList<Row>(
       loaded.map(({ body }) => body),
-      this.#orderOf(type),
+      order,
     )
     const rows: Rows = { byKey: new Map(), byParent: new Map(), inOrder }
     for (const record of loaded) index(rows, record)

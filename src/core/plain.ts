@@ -1,8 +1,9 @@
 /** The verbs of a plain resource: a record with a uuid and perhaps a unique name, and nothing behind it. */
 import { failures } from '../model/failure.ts'
+import { recordKey } from '../model/resource.ts'
 import type { Row } from '../model/value.ts'
 import type { Change } from '../ports/catalog.ts'
-import { recordKey, type Cluster } from './cluster.ts'
+import type { Cluster } from './cluster.ts'
 import type { Acts } from './behaviour.ts'
 import { inline, uuidOfNew, type Verb } from './verb.ts'
 

@@ -3,14 +3,16 @@ import { failures } from '../model/failure.ts'
 import { passes, placeOf, placeOrder, type Filter, type Order, type Place } from '../model/query.ts'
 import { fieldAt, identityPaths, printedKey, type Resource } from '../model/resource.ts'
 import type { Search } from '../model/search.ts'
-import type { Row, Value } from '../model/value.ts'
+import type { Row } from '../model/value.ts'
 import type { Behaviour } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
 import { derive, isDerived } from './derive.ts'
-import { FirstOf } from './first-of.ts'
+import { FirstOf, type Bound } from './first-of.ts'
 import { Sieve } from './sieve.ts'
 import { firstWhere } from './sorted-list.ts'
+import { keeping, PAGE_CHARACTERS_MAX, shownCharacters, shownOf } from './shown-rows.ts'
 import { inTurns } from './turns.ts'
+import { wholeRow, wholeRows } from './whole-rows.ts'
 
 export interface CollectionQuery {
   readonly path: Readonly<Record<string, string>>
@@ -39,7 +41,10 @@ export interface Page {
   place(at: number): Place | undefined
 }
 
-/** The rows are those of one instant. What is derived of them is read some rows at a time. */
+/**
+ * The rows are those of one instant, but for long values of long ones, which are read when the page is known, as what is
+ * derived of them is: some rows at a time. A page that is very long ends before its limit.
+ */
 export async function readCollection(cluster: Cluster, behaviour: Behaviour, query: CollectionQuery): Promise<Page> {
   const { resource } = behaviour
   const { limit, offset, after, search } = query
@@ -48,13 +53,17 @@ export async function readCollection(cluster: Cluster, behaviour: Behaviour, que
   const compare = placeOrder(resource, orders)
   const isPaged = behaviour.rows === undefined && pathParent(resource, query.path) !== undefined
   if (isPaged) await insistOnParents(cluster, behaviour, query.path)
-  const rows = isPaged ? [] : await rowsOf(cluster, behaviour, query.path, query.args)
+  const isSliced = isPaged || behaviour.rowPages !== undefined
+  const rows = isSliced ? [] : await shortRowsOf(cluster, behaviour, query.path, query.args)
   // One more than the page has tells whether there is another.
-  const wanted = offset + limit + 1
+  const bound: Bound<Placed> = {
+    count: offset + limit + 1,
+    weightless: offset,
+    weightMax: PAGE_CHARACTERS_MAX,
+    weight: ({ row }) => shownCharacters(row, query.fields),
+  }
   const isInOrder = orders.length === 0 && areInOrder(behaviour, query.path)
-  const found = isInOrder
-    ? new InOrder<Placed>(wanted)
-    : new FirstOf<Placed>(wanted, (a, b) => compare(a.place, b.place))
+  const found = isInOrder ? new InOrder<Placed>(bound) : new FirstOf<Placed>(bound, (a, b) => compare(a.place, b.place))
   const from =
     isInOrder && after !== undefined && query.isCount !== true
       ? firstWhere(rows, (row) => compare(placeOf(row, [], key), after) > 0)
@@ -66,30 +75,31 @@ export async function readCollection(cluster: Cluster, behaviour: Behaviour, que
   let count = 0
   const slices = isPaged
     ? pagesUnder(cluster, resource, query.path)
-    : inTurns(cluster.system, from === 0 ? rows : rows.slice(from))
-  const lightened = lightening(behaviour, query, orders)
+    : (behaviour.rowPages?.(cluster) ?? inTurns(cluster.system, from === 0 ? rows : rows.slice(from)))
+  const kept = keeping(behaviour, query.fields, !isPaged)
   for await (const slice of slices) {
     const sifted = await sieve.sift(slice.filter((row) => isWithin(resource, row, query.path)))
     const passing = search === undefined ? sifted : sifted.filter((row) => search.test(row))
     count += passing.length
     if (query.isCount === true) continue
-    const placed = passing.map((row): Placed => ({ row: lightened(row), place: placeOf(row, orders, key) }))
+    const placed = passing.map((row): Placed => ({ row: kept(row), place: placeOf(row, orders, key) }))
     found.add(after === undefined ? placed : placed.filter(({ place }) => compare(place, after) > 0))
     if (found.isFull) break
   }
-  const kept = found.items().slice(offset)
-  const page = kept.slice(0, limit)
-  const last = page.at(-1)
+  const chosen = found.items().slice(offset, offset + limit)
+  const page = await shownOf(
+    cluster,
+    behaviour,
+    chosen.map(({ row }) => row),
+    query.fields,
+  )
+  const last = chosen[page.seen - 1]
   return {
-    rows: await derive(
-      cluster,
-      behaviour,
-      page.map(({ row }) => row),
-      query.fields,
-    ),
-    count: query.isCount === true ? Math.max(0, count - offset) : page.length,
-    ...(kept.length > limit && last !== undefined ? { next: last.place } : {}),
-    place: (at) => page[at]?.place,
+    rows: page.rows.map(({ row }) => row),
+    count: query.isCount === true ? Math.max(0, count - offset) : page.rows.length,
+    // What was chosen may have been removed meanwhile, and what comes after it was not looked at.
+    ...((found.isCut || found.items().length > offset + page.seen) && last !== undefined ? { next: last.place } : {}),
+    place: (at) => chosen[page.rows[at]?.at ?? -1]?.place,
   }
 }
 
@@ -109,32 +119,6 @@ async function* pagesUnder(
   }
 }
 
-/** Values with more characters are let go of where nobody asks for them. */
-const LIGHT_CHARACTERS = 256
-
-/**
- * Makes the function that takes from rows of a page what is long and not asked for, so that a page of thousands of names
- * does not hold all else of their records. Where something is derived of rows, they stay as they are.
- */
-function lightening(behaviour: Behaviour, { fields }: CollectionQuery, orders: readonly Order[]): (row: Row) => Row {
-  const { resource } = behaviour
-  const isOwn = (path: string) => behaviour.derive?.some(({ gives }) => gives.some((given) => overlap(given, path)))
-  if ([...fields].some((path) => isOwn(path) === true)) return (row) => row
-  const wanted = [...fields, ...orders.map(({ path }) => path), ...identityPaths(resource), ...resource.pathKeys]
-  return (row) => {
-    const entries = Object.entries(row)
-    const isKept = ([path, value]: [string, Value]) => isLight(value) || wanted.some((each) => overlap(each, path))
-    return entries.every(isKept) ? row : Object.fromEntries(entries.filter(isKept))
-  }
-}
-
-function isLight(value: Value): boolean {
-  if (typeof value === 'string') return value.length <= LIGHT_CHARACTERS
-  return value === null || typeof value !== 'object'
-}
-
-const overlap = (a: string, b: string) => a === b || a.startsWith(`${b}.`) || b.startsWith(`${a}.`)
-
 /** Whether all records of a type are asked for, which come in the order of the type. */
 function areInOrder(behaviour: Behaviour, path: Readonly<Record<string, string>>): boolean {
   const { resource, rows } = behaviour
@@ -146,18 +130,30 @@ function areInOrder(behaviour: Behaviour, path: Readonly<Record<string, string>>
 /** Items that come in order already. */
 class InOrder<Item> {
   readonly #items: Item[] = []
-  readonly #wanted: number
+  readonly #bound: Bound<Item>
+  #weight = 0
+  #isCut = false
 
-  constructor(wanted: number) {
-    this.#wanted = wanted
+  constructor(bound: Bound<Item>) {
+    this.#bound = bound
   }
 
+  /** With one more than is wanted, which tells whether there is another. */
   get isFull(): boolean {
-    return this.#items.length >= this.#wanted
+    return this.#isCut
+  }
+
+  get isCut(): boolean {
+    return this.#isCut
   }
 
   add(items: readonly Item[]): void {
-    this.#items.push(...items.slice(0, this.#wanted - this.#items.length))
+    for (const item of items) {
+      if (this.#isCut) return
+      this.#isCut = this.#items.length + 1 >= this.#bound.count || this.#weight >= this.#bound.weightMax
+      if (this.#items.length >= this.#bound.weightless) this.#weight += this.#bound.weight(item)
+      this.#items.push(item)
+    }
   }
 
   items(): readonly Item[] {
@@ -180,13 +176,26 @@ export async function rowsOf(
   cluster: Cluster,
   behaviour: Behaviour,
   path: Readonly<Record<string, string>>,
+): Promise<Row[]> {
+  const rows: Row[] = []
+  for await (const some of wholeRows(cluster, behaviour.resource, await shortRowsOf(cluster, behaviour, path), 'all')) {
+    rows.push(...some.map(({ row }) => row))
+  }
+  return rows
+}
+
+/** The same rows; long ones may lack their long values. */
+async function shortRowsOf(
+  cluster: Cluster,
+  behaviour: Behaviour,
+  path: Readonly<Record<string, string>>,
   args: Readonly<Record<string, string>> = {},
 ): Promise<Row[]> {
   const { resource } = behaviour
   await insistOnParents(cluster, behaviour, path)
   if (behaviour.rows !== undefined) return behaviour.rows(cluster, path, args)
   const parent = resource.parent === undefined ? undefined : path[resource.parent]
-  const rows = await cluster.rows(resource.rowsOf, parent)
+  const rows = await cluster.shortRows(resource.rowsOf, parent)
   const others = resource.pathKeys.filter((key) => key !== resource.parent)
   return others.length === 0 ? rows : rows.filter((row) => others.every((key) => row[key] === path[key]))
 }
@@ -228,10 +237,11 @@ export async function findInstance(
       return isHere(named) ? named : undefined
     }
   }
-  const rows = await rowsOf(cluster, behaviour, behaviour.rows === undefined ? path : known)
+  const rows = await shortRowsOf(cluster, behaviour, behaviour.rows === undefined ? path : known)
   const byKey = rows.find((row) => resource.key.every((key) => printedKey(resource, key, row) === known[key]))
   const { alsoBy } = resource
-  return byKey ?? (alsoBy === undefined ? undefined : rows.find((row) => row[alsoBy] === instance[0]))
+  const found = byKey ?? (alsoBy === undefined ? undefined : rows.find((row) => row[alsoBy] === instance[0]))
+  return found === undefined ? undefined : wholeRow(cluster, resource, found)
 }
 
 /** Whether a row passes filters, also those on what is derived of it. */

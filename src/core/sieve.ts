@@ -1,9 +1,11 @@
 /** Which rows pass filters, looked at in the order of what that costs: what is stored, names, what must be derived. */
 import { passes, type Filter } from '../model/query.ts'
+import type { Resource } from '../model/resource.ts'
 import type { Row } from '../model/value.ts'
 import { onceEach, type Behaviour, type Derivation } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
-import { deriveSome, givers, isDerived } from './derive.ts'
+import { deriveSome, givers, isDerived, isOwn } from './derive.ts'
+import { isLacking, wholeRows, type Needed } from './whole-rows.ts'
 
 export class Sieve {
   readonly #cluster: Cluster
@@ -12,10 +14,14 @@ export class Sieve {
   readonly #derived: readonly Filter[]
   readonly #needed: readonly Derivation[]
   readonly #once = onceEach()
+  readonly #resource: Resource
+  /** What is looked at of what may be left out of rows, beside what stored fields are filtered by. */
+  readonly #looksAt: Needed
 
   /** Rows that pass have what is derived at `paths`, beside what the filters needed. */
   constructor(cluster: Cluster, behaviour: Behaviour, filters: readonly Filter[], paths: readonly string[]) {
     this.#cluster = cluster
+    this.#resource = behaviour.resource
     const names: NameFilter[] = []
     const derived: Filter[] = []
     for (const filter of filters.filter(({ path }) => isDerived(behaviour, path))) {
@@ -28,14 +34,27 @@ export class Sieve {
     this.#names = names
     this.#derived = derived
     this.#needed = givers(behaviour, new Set([...derived.map(({ path }) => path), ...paths]))
+    // What a resource derives may be of any of its fields.
+    this.#looksAt = this.#needed.some((each) => isOwn(behaviour, each)) ? 'all' : paths
   }
 
   /** Of rows of one reading, some at a time. */
   async sift(rows: readonly Row[]): Promise<readonly Row[]> {
-    let passing: readonly Row[] = rows.filter((row) => passes(row, this.#stored))
+    const stored = this.#stored.map(({ path }) => path)
+    let passing: readonly Row[] = (await this.#whole(rows, stored)).filter((row) => passes(row, this.#stored))
     for (const filter of this.#names) passing = await filter.sift(passing)
+    passing = await this.#whole(passing, this.#looksAt)
     const derived = await deriveSome(this.#cluster, this.#needed, passing, this.#once)
     return derived.filter((row) => passes(row, this.#derived))
+  }
+
+  async #whole(rows: readonly Row[], needed: Needed): Promise<readonly Row[]> {
+    if (!rows.some((row) => isLacking(row, needed))) return rows
+    const whole: Row[] = []
+    for await (const some of wholeRows(this.#cluster, this.#resource, rows, needed)) {
+      whole.push(...some.map(({ row }) => row))
+    }
+    return whole
   }
 }
 

@@ -8,6 +8,11 @@ export function recordPath(resource: Resource, collection: string, row: Row): st
   return `${collection}/${resource.key.map((key) => encodeURIComponent(printedKey(resource, key, row))).join('/')}`
 }
 
+/** Whether two paths of fields are the same, or one is within the other. */
+export function overlap(a: string, b: string): boolean {
+  return a === b || a.startsWith(`${b}.`) || b.startsWith(`${a}.`)
+}
+
 /** The collection's path, with the keys of its parents filled in. */
 export function collectionPath(resource: Resource, keys: Readonly<Record<string, string>>): string {
   return `/api${resource.path.replaceAll(/\{([^}]+)\}/g, (_, key: string) => encodeURIComponent(keys[key] ?? ''))}`

@@ -262,6 +262,29 @@ export function identityPaths(resource: Resource): readonly string[] {
   return [...(hasName ? ['name'] : []), ...resource.key]
 }
 
+/** The key of a row's record in the catalog. */
+export function recordKey(resource: Resource, row: Row): string {
+  return resource.recordKey.map((path) => textOf(row[path] ?? '')).join('/')
+}
+
+const placing = new WeakMap<Resource, ReadonlySet<string>>()
+
+/** What a row is found, named and ordered by where nobody says otherwise. */
+export function placingPaths(resource: Resource): ReadonlySet<string> {
+  const known = placing.get(resource)
+  if (known !== undefined) return known
+  const { parent, pathKeys, order } = resource
+  const made = new Set([
+    ...identityPaths(resource),
+    ...resource.recordKey,
+    ...pathKeys,
+    ...(parent === undefined ? [] : [parent]),
+    ...order.map(({ path }) => path),
+  ])
+  placing.set(resource, made)
+  return made
+}
+
 /** A key of a row as it stands in its path: a time is not the number it is kept as. */
 export function printedKey(resource: Resource, key: string, row: Row): string {
   const value = row[key]

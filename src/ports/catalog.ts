@@ -193,7 +193,10 @@ export interface Catalog {
     limit: number,
   ): Promise<readonly StoredBlob[]>
 
-  /** Entries of a log, newest first. */
+  /**
+   * Entries of a log, newest first, in a turn of the event loop of its own. It ends before the limit when entries are long,
+   * after one at the earliest: a walk is over with an empty one.
+   */
   log(name: LogName, query: { readonly before?: number; readonly limit: number }): Promise<readonly LogEntry[]>
 
   /**

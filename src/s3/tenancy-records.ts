@@ -124,6 +124,13 @@ export function readServer(body: Fields): Server {
   }
 }
 
+/** What a listing of buckets shows of one: all of their settings in memory would be very much. */
+export type ListedBucket = Pick<Bucket, 'name' | 'createdMs'>
+
+export function listedBucket(body: Fields): ListedBucket {
+  return { name: text(body['name']), createdMs: number(body['create_time']) ?? 0 }
+}
+
 export function readBucket(body: Fields): Bucket {
   const name = text(body['name'])
   const policyText = body['$policy']

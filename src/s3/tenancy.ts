@@ -15,6 +15,7 @@ import {
   bucketNameScope,
   meantSince,
   namesAt,
+  listedBucket,
   readBucket,
   readGroup,
   readServer,
@@ -23,7 +24,7 @@ import {
   snapshotNameScope,
   recordTypes,
 } from './tenancy-records.ts'
-import type { Bucket, Group, Server, User, Volume } from './tenancy-records.ts'
+import type { Bucket, Group, ListedBucket, Server, User, Volume } from './tenancy-records.ts'
 
 /**
  * Who may do what with which bucket, from the records of the cluster. Every request takes a view and asks it alone. A view
@@ -86,7 +87,7 @@ export class TenancyView {
   readonly #volumes = new BoundedMap<Volume | undefined>(entriesMax)
   readonly #svms = new BoundedMap<boolean>(entriesMax)
   readonly #servers = new BoundedMap<readonly Server[]>(entriesMax)
-  readonly #bucketLists = new BoundedMap<readonly Bucket[]>(100)
+  readonly #bucketLists = new BoundedMap<readonly ListedBucket[]>(100)
   readonly #memberships = new BoundedMap<Membership>(entriesMax)
   readonly #statements = new BoundedMap<SetStatements>(entriesMax)
   readonly #rules = new BoundedMap<Rules>(entriesMax)
@@ -172,11 +173,12 @@ export class TenancyView {
   }
 
   /** The buckets of an SVM, ordered by name. */
-  buckets(svm: string): Promise<readonly Bucket[]> {
+  buckets(svm: string): Promise<readonly ListedBucket[]> {
     return this.#bucketLists.get(svm, async () => {
-      const found: Bucket[] = []
+      const found: ListedBucket[] = []
       for await (const page of recordPages(this.#catalog, recordTypes.buckets)) {
-        found.push(...page.filter(({ body }) => body['svm.uuid'] === svm).map(({ body }) => readBucket(body)))
+        const own = page.filter(({ body }) => body['svm.uuid'] === svm)
+        found.push(...own.map(({ body }) => listedBucket(body)))
       }
       return found.toSorted((a, b) => (a.name < b.name ? -1 : 1))
     })

@@ -11,7 +11,7 @@ import { SimulatedRandom } from '../../src/engines/simulated/random.ts'
 import { SimulatedVolumes } from '../../src/engines/simulated/volumes.ts'
 import { realSystem } from '../../src/engines/system.ts'
 import { openSqliteCatalog } from '../../src/engines/sqlite/catalog.ts'
-import { answer, type RestFace } from '../../src/faces/rest/answer.ts'
+import { answer, type RestFace, type RestReply } from '../../src/faces/rest/answer.ts'
 import { release } from '../../src/model/release.ts'
 import { textAt, textOf, type Row } from '../../src/model/value.ts'
 import type { Catalog } from '../../src/ports/catalog.ts'
@@ -85,16 +85,21 @@ export class TestCluster {
 
   /** One request, as `admin` unless the headers say otherwise. */
   async call(method: string, target: string, body?: unknown, options: CallOptions = {}): Promise<Answered> {
+    const reply = await this.reply(method, target, body, options)
+    return { status: reply.status, headers: reply.headers, body: JSON.parse(JSON.stringify(reply.body)) as Body }
+  }
+
+  /** The same with the answer as it is before it is printed, which of a long one takes a while. */
+  reply(method: string, target: string, body?: unknown, options: CallOptions = {}): Promise<RestReply> {
     const text = body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body)
     const length = text === '' ? {} : { 'content-length': String(Buffer.byteLength(text)) }
-    const reply = await answer(this.#face, {
+    return answer(this.#face, {
       method,
       target,
       headers: { authorization: ADMIN, ...length, ...options.headers },
       body: text,
       from: options.from ?? '192.0.2.1',
     })
-    return { status: reply.status, headers: reply.headers, body: JSON.parse(JSON.stringify(reply.body)) as Body }
   }
 
   /** The UUID of the record with this name, at a collection path. */

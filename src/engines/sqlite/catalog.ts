@@ -237,7 +237,7 @@ export class SqliteCatalog implements Catalog {
     return this.#read.twins(volume, of, limit)
   }
 
-  async log(name: LogName, query: { readonly before?: number; readonly limit: number }): Promise<readonly LogEntry[]> {
+  log(name: LogName, query: { readonly before?: number; readonly limit: number }): Promise<readonly LogEntry[]> {
     return this.#read.log(name, query)
   }
 

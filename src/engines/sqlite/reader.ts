@@ -32,7 +32,7 @@ import { LOOKING } from './range-restore-changes.ts'
 import { OBJECT_COLUMNS, objectRow, partRow, uploadRow } from './rows.ts'
 import type { ObjectColumns, PartColumns, UploadColumns } from './rows.ts'
 import { quotaReads } from './quota-reads.ts'
-import { recordReads } from './record-reads.ts'
+import { recordReads, shortPage } from './record-reads.ts'
 import { sampleReads } from './samples.ts'
 import { snapshotSizes } from './snapshot-bytes.ts'
 import { query, saturated } from './statements.ts'
@@ -371,10 +371,13 @@ export function reader(db: DatabaseSync) {
     },
     ...storedBlobReads(db),
 
-    log(name: string, { before, limit }: { before?: number; limit: number }): LogEntry[] {
-      return log
-        .all(name, before ?? Number.MAX_SAFE_INTEGER, limit)
-        .map(({ id, timeMs, body }) => ({ id, timeMs, body: JSON.parse(body) as Fields }))
+    async log(name: string, { before, limit }: { before?: number; limit: number }): Promise<LogEntry[]> {
+      await nextPage()
+      return shortPage(log.iterate(name, before ?? Number.MAX_SAFE_INTEGER, limit)).map(({ id, timeMs, body }) => ({
+        id,
+        timeMs,
+        body: JSON.parse(body) as Fields,
+      }))
     },
 
     counters(table: string): Map<string, Record<string, number>> {

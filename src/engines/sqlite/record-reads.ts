@@ -68,7 +68,7 @@ export function recordReads(db: DatabaseSync, turn: () => Promise<void>) {
 }
 
 /** Rows until they are long enough together that to parse them takes a millisecond or two. */
-function shortPage<Row extends { readonly body: string }>(rows: Iterable<Row>): Row[] {
+export function shortPage<Row extends { readonly body: string }>(rows: Iterable<Row>): Row[] {
   const page: Row[] = []
   let characters = 0
   for (const row of rows) {

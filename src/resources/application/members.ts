@@ -1,5 +1,6 @@
 /** Which volumes applications and consistency groups are made of, and what becomes of these when a volume goes. */
 import type { Cluster } from '../../core/cluster.ts'
+import { recordPages } from '../../core/record-pages.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import type { Change, StoredRecord } from '../../ports/catalog.ts'
 import { EXPORT_POLICIES, userOfPolicy } from '../protocols/nfs/export-policies.ts'
@@ -41,28 +42,32 @@ export async function groupOf(cluster: Cluster, volume: string): Promise<Row | u
  */
 export async function departureChanges(cluster: Cluster, volume: string): Promise<Change[]> {
   const changes: Change[] = []
-  for (const record of await cluster.catalog.records(APPLICATIONS)) {
-    const application: Row = record.body
-    if (!volumesOfApplication(application).includes(volume)) continue
-    const components = componentsOf(application)
-      .map(({ uuid, name, volumes }) => ({ uuid, name, volumes: volumes.filter((each) => each !== volume) }))
-      .filter(({ volumes }) => volumes.length > 0)
-    changes.push(
-      ...(components.length === 0
-        ? await goneApplication(cluster, record, volume)
-        : [cluster.put(APPLICATIONS, { ...application, $components: components }, { expect: record.revision })]),
-    )
+  for await (const page of recordPages(cluster.catalog, APPLICATIONS)) {
+    for (const record of page) {
+      const application: Row = record.body
+      if (!volumesOfApplication(application).includes(volume)) continue
+      const components = componentsOf(application)
+        .map(({ uuid, name, volumes }) => ({ uuid, name, volumes: volumes.filter((each) => each !== volume) }))
+        .filter(({ volumes }) => volumes.length > 0)
+      changes.push(
+        ...(components.length === 0
+          ? await goneApplication(cluster, record, volume)
+          : [cluster.put(APPLICATIONS, { ...application, $components: components }, { expect: record.revision })]),
+      )
+    }
   }
-  for (const record of await cluster.catalog.records(GROUPS)) {
-    const group: Row = record.body
-    const volumes = volumesOfGroup(group)
-    if (!volumes.includes(volume)) continue
-    const left = volumes.filter((uuid) => uuid !== volume)
-    changes.push(
-      ...(left.length === 0
-        ? await goneGroup(cluster, record.key)
-        : [cluster.put(GROUPS, { ...group, $volumes: left }, { expect: record.revision })]),
-    )
+  for await (const page of recordPages(cluster.catalog, GROUPS)) {
+    for (const record of page) {
+      const group: Row = record.body
+      const volumes = volumesOfGroup(group)
+      if (!volumes.includes(volume)) continue
+      const left = volumes.filter((uuid) => uuid !== volume)
+      changes.push(
+        ...(left.length === 0
+          ? await goneGroup(cluster, record.key)
+          : [cluster.put(GROUPS, { ...group, $volumes: left }, { expect: record.revision })]),
+      )
+    }
   }
   return changes
 }

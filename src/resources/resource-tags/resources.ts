@@ -1,6 +1,6 @@
 import { define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
-import { recordKey } from '../../core/cluster.ts'
+import { recordKey } from '../../model/resource.ts'
 import { findInstance } from '../../core/read.ts'
 import { inline } from '../../core/verb.ts'
 import { Failure, failures } from '../../model/failure.ts'

@@ -152,7 +152,7 @@ export class ScheduledSnapshots {
     let looked = 0
     const volumes = await cluster.rows('storage/volumes')
     const online = new Set(volumes.filter(isScheduled).map((row) => row['uuid']))
-    const buckets = (await cluster.rows(BUCKETS)).filter((row) => typeof row['snapshot_policy.uuid'] === 'string')
+    const buckets = (await cluster.shortRows(BUCKETS)).filter((row) => typeof row['snapshot_policy.uuid'] === 'string')
     this.#volumeOf = new Map(buckets.map((row) => [textAt(row, 'uuid'), textAt(row, 'volume.uuid')]))
     for (const holder of [...volumes, ...buckets]) {
       if (++looked >= SLICE) {

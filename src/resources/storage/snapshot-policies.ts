@@ -96,7 +96,7 @@ export const snapshotPolicies = define(
           }
           const user = [
             ...(await cluster.rows('storage/volumes')),
-            ...(await cluster.rows('protocols/s3/buckets')),
+            ...(await cluster.shortRows('protocols/s3/buckets')),
             ...(await cluster.rows('svm/svms')),
           ].find((one) => one['snapshot_policy.uuid'] === key)
           if (user !== undefined) {

@@ -77,7 +77,7 @@ export async function planBucket(
   if ((await cluster.keyOfName(BUCKETS, name, svm)) !== undefined) {
     throw failures.duplicate(`A bucket named "${name}"`, 'name', bucketCodes.exists)
   }
-  if ((await cluster.rows(BUCKETS)).length >= BUCKETS_MAX) {
+  if ((await cluster.shortRows(BUCKETS)).length >= BUCKETS_MAX) {
     throw failures.invalid(
       undefined,
       `The cluster has ${BUCKETS_MAX} buckets, which is the limit.`,

@@ -6,6 +6,7 @@
  * when its rules have changed.
  */
 import type { Cluster } from '../../../core/cluster.ts'
+import { wholeRows } from '../../../core/whole-rows.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { Change, FieldValue } from '../../../ports/catalog.ts'
 import { checksumAlgorithms } from '../../../s3/checksums/algorithms.ts'
@@ -39,14 +40,17 @@ export async function dueBuckets(cluster: Cluster, scope: 'due' | 'all'): Promis
   const states = new Map((await cluster.rows(STATES)).map((row) => [textAt(row, 'bucket'), row]))
   const volumes = await cluster.rows(VOLUMES)
   const online = new Set(volumes.filter(takesChanges).map((volume) => textAt(volume, 'uuid')))
-  return (await cluster.rows(BUCKETS))
-    .filter((bucket) => {
-      const digest = rulesDigest(bucket[RULES])
-      if (digest === undefined || !online.has(textAt(bucket, 'volume.uuid'))) return false
-      return scope === 'all' || isDue(states.get(textAt(bucket, 'uuid')), digest, cluster.now(), cluster.lifecycleDayMs)
-    })
-    .map((bucket) => textAt(bucket, 'uuid'))
-    .toSorted((a, b) => (a < b ? -1 : 1))
+  const due: string[] = []
+  const isWanted = (bucket: Row) => {
+    const digest = rulesDigest(bucket[RULES])
+    if (digest === undefined || !online.has(textAt(bucket, 'volume.uuid'))) return false
+    return scope === 'all' || isDue(states.get(textAt(bucket, 'uuid')), digest, cluster.now(), cluster.lifecycleDayMs)
+  }
+  const buckets = await cluster.shortRows(BUCKETS)
+  for await (const some of wholeRows(cluster, cluster.registry.resource(BUCKETS), buckets, [RULES])) {
+    due.push(...some.filter(({ row }) => isWanted(row)).map(({ row }) => textAt(row, 'uuid')))
+  }
+  return due.toSorted((a, b) => (a < b ? -1 : 1))
 }
 
 export function takesChanges(volume: Row): boolean {
@@ -90,7 +94,7 @@ const FORGOTTEN_MAX = 500
 
 /** The changes that forget what was kept of buckets that are gone. */
 export async function forgetGone(cluster: Cluster): Promise<Change[]> {
-  const buckets = new Set((await cluster.rows(BUCKETS)).map((bucket) => textAt(bucket, 'uuid')))
+  const buckets = new Set((await cluster.shortRows(BUCKETS)).map((bucket) => textAt(bucket, 'uuid')))
   return (await cluster.rows(STATES))
     .map((state) => textAt(state, 'bucket'))
     .filter((bucket) => !buckets.has(bucket))

@@ -107,7 +107,7 @@ export function volumesOf(server: Row): string[] {
 }
 
 async function bucketsOf(cluster: Cluster, server: string): Promise<Row[]> {
-  return (await cluster.rows(BUCKETS)).filter((bucket) => bucket['server.uuid'] === server)
+  return (await cluster.shortRows(BUCKETS)).filter((bucket) => bucket['server.uuid'] === server)
 }
 
 /** A policy that is named is there. The built-in ones are made with the first server. */

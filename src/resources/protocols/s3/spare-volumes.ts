@@ -59,7 +59,10 @@ export class SpareVolumes {
     let begun = 0
     for (const uuid of this.#suspects) {
       const volume = await cluster.find(VOLUMES, uuid)
-      if (volume === undefined || (await cluster.catalog.records(BUCKETS, { parent: uuid })).length > 0) {
+      if (
+        volume === undefined ||
+        (await cluster.catalog.records(BUCKETS, { parent: uuid, after: '', limit: 1 })).length > 0
+      ) {
         this.#suspects.delete(uuid)
         continue
       }

@@ -1,15 +1,14 @@
 import { define } from '../../../core/behaviour.ts'
+import { logEntry, logPages } from '../../../core/log-pages.ts'
 import { count, oneOf, text, time } from '../../../model/kinds/index.ts'
 import type { Row } from '../../../model/value.ts'
-
-/** Newest entries that one request looks through. */
-const LOOKED_AT_MAX = 10_000
+import type { LogEntry } from '../../../ports/catalog.ts'
 
 export const auditMessages = define(
   {
     path: '/security/audit/messages',
     noun: 'audit message',
-    doc: 'Who changed what, when and from where, and what became of it. The newest 10,000 can be read.',
+    doc: 'Who changed what, when and from where, and what became of it. The newest 10,000 are listed.',
     key: ['index'],
     fields: {
       index: { doc: 'Grows with each message.', kind: count() },
@@ -22,9 +21,16 @@ export const auditMessages = define(
     },
   },
   {
-    async rows(cluster) {
-      const entries = await cluster.catalog.log('audit', { limit: LOOKED_AT_MAX })
-      return entries.map(({ id, timeMs, body }): Row => Object.assign({ index: id, timestamp: timeMs }, body as Row))
+    async rows(cluster, { index }) {
+      const entry = await logEntry(cluster.catalog, 'audit', Number(index))
+      return entry === undefined ? [] : [rowOf(entry)]
+    },
+    async *rowPages(cluster) {
+      for await (const page of logPages(cluster.catalog, 'audit')) yield page.map(rowOf)
     },
   },
 )
+
+function rowOf({ id, timeMs, body }: LogEntry): Row {
+  return Object.assign({ index: id, timestamp: timeMs }, body as Row)
+}

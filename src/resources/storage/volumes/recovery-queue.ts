@@ -10,6 +10,7 @@
  * Each arrow is one commit. A guarantee is given up on the way in, and has to fit again on the way back.
  */
 import type { Cluster } from '../../../core/cluster.ts'
+import { recordPages } from '../../../core/record-pages.ts'
 import { treeChange } from '../../../core/removed-trees.ts'
 import { placesOf, treeOf } from '../../../core/tree-of.ts'
 import { Failure } from '../../../model/failure.ts'
@@ -90,14 +91,16 @@ async function isShared(cluster: Cluster, volume: Row): Promise<boolean> {
 
 /** Refuses to let a volume go with snapshots that may not be deleted yet. */
 export async function insistOnNothingKept(cluster: Cluster, volume: string): Promise<void> {
-  for (const { body } of await cluster.catalog.records(SNAPSHOTS, { parent: volume })) {
-    const why = whyKept(body, cluster.now())
-    if (why === undefined) continue
-    throw new Failure(
-      why.kind,
-      why.code,
-      `The volume cannot go before its snapshot "${textAt(body, 'name')}". ${why.message}`,
-    )
+  for await (const page of recordPages(cluster.catalog, SNAPSHOTS, volume)) {
+    for (const { body } of page) {
+      const why = whyKept(body, cluster.now())
+      if (why === undefined) continue
+      throw new Failure(
+        why.kind,
+        why.code,
+        `The volume cannot go before its snapshot "${textAt(body, 'name')}". ${why.message}`,
+      )
+    }
   }
 }
 

@@ -1,16 +1,15 @@
 import { define } from '../../../core/behaviour.ts'
 import { events as declared, type EventName } from '../../../core/events.ts'
+import { logEntry, logPages } from '../../../core/log-pages.ts'
 import { count, each, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
 import { type Row, textOf } from '../../../model/value.ts'
-
-/** Newest entries that one request looks through. */
-const LOOKED_AT_MAX = 10_000
+import type { LogEntry } from '../../../ports/catalog.ts'
 
 export const events = define(
   {
     path: '/support/ems/events',
     noun: 'event',
-    doc: 'What happened in the cluster. The newest 10,000 can be read.',
+    doc: 'What happened in the cluster. The newest 10,000 are listed.',
     key: ['index'],
     fields: {
       index: { doc: 'Grows with each event.', kind: count() },
@@ -33,27 +32,30 @@ export const events = define(
     },
   },
   {
-    async rows(cluster) {
+    async rows(cluster, { index }) {
       const [node] = await cluster.rows('cluster/nodes')
-      const entries = await cluster.catalog.log('events', { limit: LOOKED_AT_MAX })
-      return entries.map((entry): Row => {
-        const { name, ...parameters } = entry.body as Row
-        const event = declared[name as EventName]
-        return {
-          index: entry.id,
-          time: entry.timeMs,
-          'node.name': node?.['name'] ?? null,
-          'node.uuid': node?.['uuid'] ?? null,
-          source: textOf(name).split('.', 1)[0] ?? '',
-          'message.name': name ?? '',
-          'message.severity': event?.severity ?? 'notice',
-          log_message: `${textOf(name)}: ${event?.text ?? ''}`,
-          parameters: Object.entries(parameters).map(([parameter, value]) => ({
-            name: parameter,
-            value: textOf(value),
-          })),
-        }
-      })
+      const entry = await logEntry(cluster.catalog, 'events', Number(index))
+      return entry === undefined ? [] : [rowOf(entry, node)]
+    },
+    async *rowPages(cluster) {
+      const [node] = await cluster.rows('cluster/nodes')
+      for await (const page of logPages(cluster.catalog, 'events')) yield page.map((entry) => rowOf(entry, node))
     },
   },
 )
+
+function rowOf({ id, timeMs, body }: LogEntry, node: Row | undefined): Row {
+  const { name, ...parameters } = body as Row
+  const event = declared[name as EventName]
+  return {
+    index: id,
+    time: timeMs,
+    'node.name': node?.['name'] ?? null,
+    'node.uuid': node?.['uuid'] ?? null,
+    source: textOf(name).split('.', 1)[0] ?? '',
+    'message.name': name ?? '',
+    'message.severity': event?.severity ?? 'notice',
+    log_message: `${textOf(name)}: ${event?.text ?? ''}`,
+    parameters: Object.entries(parameters).map(([parameter, value]) => ({ name: parameter, value: textOf(value) })),
+  }
+}

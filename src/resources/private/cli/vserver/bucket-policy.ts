@@ -1,8 +1,13 @@
 /** `vserver object-store-server bucket policy`: the statements of bucket policies, one record for each. */
 import { define } from '../../../../core/behaviour.ts'
+import type { Cluster } from '../../../../core/cluster.ts'
+import { wholeRows } from '../../../../core/whole-rows.ts'
 import { count, list, oneOf, text } from '../../../../model/kinds/index.ts'
 import { type Row, textAt, type Value } from '../../../../model/value.ts'
+import { BUCKETS } from '../../../protocols/s3/types.ts'
 import { vserver } from '../volume/recovery-queue.ts'
+
+const STATEMENTS = 'policy.statements'
 
 export const bucketPolicyStatements = define(
   {
@@ -24,22 +29,34 @@ export const bucketPolicyStatements = define(
     },
   },
   {
-    async rows(cluster) {
-      return (await cluster.rows('protocols/s3/buckets')).flatMap((bucket) =>
-        ((bucket['policy.statements'] ?? []) as readonly Row[]).map((statement, at): Row => {
-          const some = (member: string): Value => statement[member] ?? null
-          return {
-            'svm.uuid': bucket['svm.uuid'] ?? null,
-            bucket: textAt(bucket, 'name'),
-            index: at + 1,
-            effect: some('effect'),
-            action: some('actions'),
-            principal: some('principals'),
-            resource: some('resources'),
-          }
-        }),
-      )
+    async rows(cluster, { 'svm.uuid': svm, bucket: name = '', index }) {
+      const key = await cluster.keyOfName(BUCKETS, name, svm)
+      const bucket = key === undefined ? undefined : await cluster.find(BUCKETS, key)
+      return bucket === undefined ? [] : statementsOf(bucket).filter((row) => textAt(row, 'index') === index)
     },
+    rowPages,
     derive: [vserver],
   },
 )
+
+async function* rowPages(cluster: Cluster): AsyncGenerator<readonly Row[], void, void> {
+  const buckets = await cluster.shortRows(BUCKETS)
+  for await (const some of wholeRows(cluster, cluster.registry.resource(BUCKETS), buckets, [STATEMENTS])) {
+    yield some.flatMap(({ row }) => statementsOf(row))
+  }
+}
+
+function statementsOf(bucket: Row): Row[] {
+  return ((bucket[STATEMENTS] ?? []) as readonly Row[]).map((statement, at): Row => {
+    const some = (member: string): Value => statement[member] ?? null
+    return {
+      'svm.uuid': bucket['svm.uuid'] ?? null,
+      bucket: textAt(bucket, 'name'),
+      index: at + 1,
+      effect: some('effect'),
+      action: some('actions'),
+      principal: some('principals'),
+      resource: some('resources'),
+    }
+  })
+}
