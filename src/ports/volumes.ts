@@ -19,7 +19,10 @@ export interface Volumes {
    */
   claim(aggregate: string, apartFrom: readonly string[], how?: { readonly adopts: boolean }): Promise<void>
 
-  /** Gives back a place that has no trees any more: as it was before `claim`. Repeating it is fine. */
+  /**
+   * Gives back a place that has no trees any more: as it was before `claim`, but for blobs set aside that somebody may have
+   * been answered for. Repeating it is fine.
+   */
   release(aggregate: string): Promise<void>
 
   /** Makes an empty tree. Durable on return. Repeating it changes nothing. */

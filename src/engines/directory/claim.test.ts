@@ -32,6 +32,32 @@ void describe('folders of aggregates', () => {
   )
 
   void it(
+    'blobs set aside go with it where nobody was answered for them; others stay, and so does their folder',
+    within(async (root) => {
+      for (const isUnacknowledged of [true, false]) {
+        const folder = join(root, 'aggregate')
+        const volumes = new DirectoryVolumes(folder, 'one')
+        await volumes.claim('one', [])
+        await volumes.create('v1')
+        const blob = newBlob()
+        await (await volumes.write('v1', blob)).commit(Buffer.from('{}'))
+        await volumes.setAside('v1', blob, { nowMs: 1000, isUnacknowledged })
+        await volumes.remove('v1')
+        await volumes.release('one')
+        assert.deepEqual(readdirSync(root), isUnacknowledged ? [] : ['aggregate'])
+        if (isUnacknowledged) continue
+        assert.deepEqual(readdirSync(folder, { recursive: true }), [
+          'lost-and-found',
+          'lost-and-found/unknown',
+          'lost-and-found/unknown/v1',
+          `lost-and-found/unknown/v1/${blob}.1000`,
+        ])
+        await refusedWith('exists', new DirectoryVolumes(folder, 'two').claim('two', []))
+      }
+    }),
+  )
+
+  void it(
     'an empty folder that was there stays, with what a new file system has in it',
     within(async (root) => {
       await mkdir(join(root, 'disk/lost+found'), { recursive: true })

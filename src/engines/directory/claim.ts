@@ -4,11 +4,13 @@
  *
  *     <aggregate>/aggregate.json    {"aggregate":"<uuid>","made":"<topmost folder that was made for it, or null>"}
  */
-import { mkdir, open, readdir, readFile, realpath, rename, rm, rmdir, stat } from 'node:fs/promises'
+import { mkdir, open, readdir, readFile, realpath, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { VolumesFailure } from '../../ports/volumes.ts'
 import { codeOf, volumesFailure } from './failures.ts'
 import type { FolderSync } from './folder-sync.ts'
+import { clearLostAndFound } from './lost-and-found.ts'
+import { removeEmpty } from './remove-empty.ts'
 
 const LABEL = 'aggregate.json'
 const NEW_LABEL = `${LABEL}.new`
@@ -54,7 +56,10 @@ export async function claimFolder(
   }
 }
 
-/** Removes what was made, with what was on its way out. Folders that are needed by others stay. */
+/**
+ * Removes what was made, with what was on its way out and what was set aside and never acknowledged. Folders that are
+ * needed by others stay, and so do blobs set aside that may have been acknowledged.
+ */
 export async function releaseFolder(folder: string, aggregate: string): Promise<void> {
   try {
     const label = await readLabel(folder)
@@ -62,6 +67,7 @@ export async function releaseFolder(folder: string, aggregate: string): Promise<
     if (label !== undefined && label.aggregate !== aggregate) return
     await removeEmpty(join(folder, 'volumes'))
     await rm(join(folder, 'removing'), { recursive: true, force: true })
+    await clearLostAndFound(folder)
     if (label === undefined) return
     await rm(join(folder, NEW_LABEL), { force: true })
     await rm(join(folder, LABEL), { force: true })
@@ -119,16 +125,4 @@ async function realPlace(path: string): Promise<string> {
 
 function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`)
-}
-
-const STAY: ReadonlySet<string> = new Set(['ENOENT', 'ENOTEMPTY', 'EEXIST', 'EBUSY', 'EACCES', 'EPERM', 'EROFS'])
-
-async function removeEmpty(folder: string): Promise<boolean> {
-  try {
-    await rmdir(folder)
-    return true
-  } catch (failure) {
-    if (STAY.has(codeOf(failure))) return false
-    throw failure
-  }
 }

@@ -5,9 +5,10 @@
  *     <aggregate>/lost-and-found/unacknowledged/<tree>/<blob>.<when, in milliseconds>    the catalog was proven whole
  *     <aggregate>/lost-and-found/unknown/<tree>/<blob>.<when, in milliseconds>           it was not: kept for good
  */
-import { mkdir, readdir, rename, rmdir, unlink } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, unlink } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { codeOf } from './failures.ts'
+import { removeEmpty } from './remove-empty.ts'
 
 const FOLDER = 'lost-and-found'
 const [UNACKNOWLEDGED, UNKNOWN] = ['unacknowledged', 'unknown']
@@ -33,9 +34,18 @@ export async function emptyLostAndFound(aggregate: string, foundBeforeMs: number
       await unlink(join(root, tree, name))
       removed++
     }
-    await rmdir(join(root, tree)).catch(() => undefined)
+    await removeEmpty(join(root, tree))
   }
   return removed
+}
+
+/** Removes what nobody was answered for, whenever it was found, and empty folders. The rest stays. */
+export async function clearLostAndFound(aggregate: string): Promise<void> {
+  const root = join(aggregate, FOLDER)
+  await rm(join(root, UNACKNOWLEDGED), { recursive: true, force: true })
+  for (const tree of await namesIn(join(root, UNKNOWN))) await removeEmpty(join(root, UNKNOWN, tree))
+  await removeEmpty(join(root, UNKNOWN))
+  await removeEmpty(root)
 }
 
 async function namesIn(folder: string): Promise<string[]> {

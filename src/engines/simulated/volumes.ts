@@ -102,7 +102,9 @@ export class SimulatedVolumes implements Volumes {
 
   async release(aggregate: string): Promise<void> {
     await this.#delay()
-    if (this.#owner === aggregate) this.#owner = undefined
+    if (this.#owner !== aggregate) return
+    this.#owner = undefined
+    this.#dropAside(() => true)
   }
 
   async create(volume: string): Promise<void> {
@@ -245,7 +247,11 @@ export class SimulatedVolumes implements Volumes {
 
   async removeSetAside(beforeMs: number): Promise<number> {
     await this.#delay()
-    const going = this.#aside.filter(({ nowMs, isUnacknowledged }) => isUnacknowledged && nowMs < beforeMs)
+    return this.#dropAside(({ nowMs }) => nowMs < beforeMs)
+  }
+
+  #dropAside(isOver: (found: Found) => boolean): number {
+    const going = this.#aside.filter((one) => one.isUnacknowledged && isOver(one))
     for (const one of going) {
       this.#drop(new Map([[one.name, one.blob]]), one.name)
       this.#aside.splice(this.#aside.indexOf(one), 1)
@@ -256,6 +262,15 @@ export class SimulatedVolumes implements Volumes {
   /** What is set aside, oldest first. */
   get aside(): readonly { readonly volume: string; readonly name: string }[] {
     return this.#aside
+  }
+
+  /** What nothing but that takes from the disk: a blob that has a name in a tree as well is counted there. */
+  get asideBytes(): number {
+    let bytes = 0
+    for (const [blob, { length }] of Map.groupBy(this.#aside, (one) => one.blob)) {
+      if (length === blob.names) bytes += blob.storedBytes
+    }
+    return bytes
   }
 
   async *blobs(volume: string): AsyncGenerator<string> {
@@ -271,7 +286,7 @@ export class SimulatedVolumes implements Volumes {
       availableBytes: this.#capacityBytes - usedBytes,
       blockBytes: 4096,
       filesMax: 2 ** 20,
-      filesUsed: [...this.#trees.values()].reduce((sum, tree) => sum + tree.size, 0),
+      filesUsed: [...this.#trees.values()].reduce((sum, tree) => sum + tree.size, this.#aside.length),
     }
   }
 

@@ -23,7 +23,17 @@ const STRUCK: Readonly<Record<Strike['does'], ReadonlySet<Sort>>> = {
   fail: new Set<Sort>(['write', 'read']),
   lose: new Set<Sort>(['commit']),
 }
-const WRITES: ReadonlySet<string> = new Set(['claim', 'release', 'create', 'remove', 'write', 'unlink', 'commit'])
+const WRITES: ReadonlySet<string> = new Set([
+  'claim',
+  'release',
+  'create',
+  'remove',
+  'write',
+  'unlink',
+  'commit',
+  'setAside',
+  'removeSetAside',
+])
 const READS: ReadonlySet<string> = new Set(['open', 'read'])
 
 const sortOfDisk = (name: string): Sort => (WRITES.has(name) ? 'write' : READS.has(name) ? 'read' : 'look')

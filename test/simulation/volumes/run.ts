@@ -10,7 +10,7 @@
 import assert from 'node:assert/strict'
 import { SimulatedRandom } from '../../../src/engines/simulated/random.ts'
 import { CUT_OFF } from './bodies.ts'
-import { checkAll, checkDisks, checkRubbish, checkSample } from './check.ts'
+import { checkAll, checkAside, checkDisks, checkRubbish, checkSample } from './check.ts'
 import type { Strike } from './life.ts'
 import { Model } from './model.ts'
 import { Refusal, type Deed, type Operation } from './operation.ts'
@@ -129,6 +129,7 @@ async function inWorld(seed: number, act: (go: Go) => Promise<void>): Promise<Ta
     settleAll(model)
     await checkAll(world, model)
     await checkDisks(world, model)
+    await checkAside(world, model)
     return tally
   } catch (failure) {
     throw new RunFailed(trail.slice(-TRAIL), failure)

@@ -182,7 +182,7 @@ export class World {
     this.life.arm(strike)
   }
 
-  /** Ends the process, if that has not happened, and begins again as the product does: jobs go on, rubbish is swept. */
+  /** Ends the process, if that has not happened, and begins again as the product does: jobs go on, rubbish is set aside. */
   async restart(): Promise<void> {
     const { life, catalog } = this.#parts
     life.end()
@@ -199,7 +199,8 @@ export class World {
     const over = await this.run(async () => {
       await this.actions.jobs.resume()
       while (this.actions.jobs.activeCount > 0) await nextTurn()
-      await this.housekeeping.sweep(begunMs)
+      // The catalog's files are taken as they lie, with all that was acknowledged.
+      await this.housekeeping.sweep(begunMs, true)
       await this.housekeeping.round()
     })
     assert.notEqual(over, 'ended')
