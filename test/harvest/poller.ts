@@ -11,7 +11,7 @@ import { type Reply, RestClient } from '../support/rest-client.ts'
 
 /** Records of a page that it asks for. */
 const PAGE = 500
-/** The codes by which it knows that there is nothing to poll: no such path, no such table. */
+/** The codes that it takes for nothing to poll, as its older sources say: no such path, no such table. */
 const NOTHING_TO_POLL = new Set([3, 8585320])
 
 export type Arguments = Readonly<Record<string, string>>
