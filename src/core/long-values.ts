@@ -5,7 +5,7 @@
 import type { Row, Value } from '../model/value.ts'
 
 /** A row of fewer characters is kept whole where all readers share it. */
-export const SHARED_ROW_CHARACTERS = 2048
+export const SHARED_ROW_CHARACTERS = 4096
 /** The same of a row that one reader has for itself. */
 export const OWN_ROW_CHARACTERS = 512
 /** Of longer rows, values of more characters than this are left out. */

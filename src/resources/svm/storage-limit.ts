@@ -38,7 +38,7 @@ export const storageFields: Readonly<Record<string, FieldDeclaration>> = {
 export const storageReading: Derivation = {
   gives: ['storage'],
   async from(cluster, rows) {
-    const volumes = Map.groupBy(await cluster.rows('storage/volumes'), (volume) => volume['svm.uuid'])
+    const volumes = Map.groupBy(await cluster.shortRows('storage/volumes'), (volume) => volume['svm.uuid'])
     return rows.map((row): Row => {
       const limit = limitOf(row)
       const alert = Number(row[ALERT] ?? ALERT_PERCENT)
@@ -70,14 +70,14 @@ export async function insistOnStorage(cluster: Cluster, svm: Row | undefined, mo
 export async function storageLeft(cluster: Cluster, svm: Row | undefined): Promise<number> {
   const limit = limitOf(svm ?? {})
   if (svm === undefined || limit === 0) return Number.POSITIVE_INFINITY
-  return Math.max(0, limit - storageOf(await cluster.rows('storage/volumes', textAt(svm, 'uuid'))))
+  return Math.max(0, limit - storageOf(await cluster.shortRows('storage/volumes', textAt(svm, 'uuid'))))
 }
 
 /** Fails when the limit is below what the volumes have already. */
 export async function insistOnLimit(cluster: Cluster, svm: Row): Promise<Row> {
   const limit = limitOf(svm)
   if (limit === 0) return svm
-  const allocated = storageOf(await cluster.rows('storage/volumes', textAt(svm, 'uuid')))
+  const allocated = storageOf(await cluster.shortRows('storage/volumes', textAt(svm, 'uuid')))
   if (limit >= allocated) return svm
   throw failures.invalid(LIMIT, `The sizes of its volumes add up to ${printSize(allocated)}, which is more.`)
 }

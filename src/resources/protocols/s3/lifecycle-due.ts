@@ -6,7 +6,7 @@
  * when its rules have changed.
  */
 import type { Cluster } from '../../../core/cluster.ts'
-import { wholeRows } from '../../../core/whole-rows.ts'
+import { isLacking, wholeRows } from '../../../core/whole-rows.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { Change, FieldValue } from '../../../ports/catalog.ts'
 import { checksumAlgorithms } from '../../../s3/checksums/algorithms.ts'
@@ -40,17 +40,28 @@ export async function dueBuckets(cluster: Cluster, scope: 'due' | 'all'): Promis
   const states = new Map((await cluster.rows(STATES)).map((row) => [textAt(row, 'bucket'), row]))
   const volumes = await cluster.rows(VOLUMES)
   const online = new Set(volumes.filter(takesChanges).map((volume) => textAt(volume, 'uuid')))
-  const due: string[] = []
+  const buckets = await cluster.shortRows(BUCKETS)
+  await readDigests(cluster, buckets)
   const isWanted = (bucket: Row) => {
-    const digest = rulesDigest(bucket[RULES])
+    const digest = longDigests.has(bucket) ? longDigests.get(bucket) : rulesDigest(bucket[RULES])
     if (digest === undefined || !online.has(textAt(bucket, 'volume.uuid'))) return false
     return scope === 'all' || isDue(states.get(textAt(bucket, 'uuid')), digest, cluster.now(), cluster.lifecycleDayMs)
   }
-  const buckets = await cluster.shortRows(BUCKETS)
-  for await (const some of wholeRows(cluster, cluster.registry.resource(BUCKETS), buckets, [RULES])) {
-    due.push(...some.filter(({ row }) => isWanted(row)).map(({ row }) => textAt(row, 'uuid')))
+  return buckets
+    .filter(isWanted)
+    .map((bucket) => textAt(bucket, 'uuid'))
+    .toSorted((a, b) => (a < b ? -1 : 1))
+}
+
+/** Of rows that lack their rules. A row in memory is another as soon as its record has changed. */
+const longDigests = new WeakMap<Row, string | undefined>()
+
+/** Long rules are read once, and not at each look. */
+async function readDigests(cluster: Cluster, buckets: readonly Row[]): Promise<void> {
+  const unread = buckets.filter((row) => isLacking(row, [RULES]) && !longDigests.has(row))
+  for await (const some of wholeRows(cluster, cluster.registry.resource(BUCKETS), unread, [RULES])) {
+    for (const { row, at } of some) longDigests.set(unread[at] ?? row, rulesDigest(row[RULES]))
   }
-  return due.toSorted((a, b) => (a < b ? -1 : 1))
 }
 
 export function takesChanges(volume: Row): boolean {

@@ -59,7 +59,7 @@ export const cloneReadings: readonly Derivation[] = [
   {
     gives: ['clone.is_flexclone', 'clone.has_flexclone', 'clone.split_initiated'],
     async from(cluster, rows, once) {
-      const parents = await once('parents of clones', async () => parentsIn(await cluster.rows('storage/volumes')))
+      const parents = await once('parents of clones', async () => parentsIn(await cluster.shortRows('storage/volumes')))
       return rows.map((row) => ({
         'clone.is_flexclone': isClone(row),
         'clone.has_flexclone': parents.has(textAt(row, 'uuid')),

@@ -26,11 +26,11 @@ export async function objectsOf(cluster: Cluster, { rowsOf }: CounterTable): Pro
     case 'interfaces':
       return interfaceObjects(cluster, node)
     case 'node': {
-      const volumes = await cluster.rows('storage/volumes')
+      const volumes = await cluster.shortRows('storage/volumes')
       return [{ id: node, properties: { name: node, 'node.name': node }, counted: volumes.map(uuidOf) }]
     }
     case 'svm': {
-      const volumes = Map.groupBy(await cluster.rows('storage/volumes'), svmUuidOf)
+      const volumes = Map.groupBy(await cluster.shortRows('storage/volumes'), svmUuidOf)
       return (await cluster.rows('svm/svms')).map((svm) => ({
         id: textAt(svm, 'name'),
         properties: { name: textAt(svm, 'name'), 'svm.name': textAt(svm, 'name') },
@@ -70,7 +70,7 @@ export async function objectsOf(cluster: Cluster, { rowsOf }: CounterTable): Pro
 async function volumeObjects(cluster: Cluster, node: string): Promise<readonly CountedObject[]> {
   const svms = await namesOf(cluster, 'svm/svms')
   const aggregates = await namesOf(cluster, 'storage/aggregates')
-  return (await cluster.rows('storage/volumes')).map((volume) => {
+  return (await cluster.shortRows('storage/volumes')).map((volume) => {
     const [name, uuid, svm] = [textAt(volume, 'name'), uuidOf(volume), svms.get(svmUuidOf(volume)) ?? '']
     const aggregate = aggregates.get(aggregateOf(volume)) ?? ''
     const properties = { name, uuid, 'node.name': node, 'svm.name': svm, parent_aggregate: aggregate }
@@ -120,7 +120,7 @@ async function machineObjects(cluster: Cluster, node: string, id = node): Promis
   const traffic = await cluster.machine.traffic?.()
   if (traffic === undefined) return []
   const carriers = new Set((await cluster.machine.ports()).filter(carries).map(({ name }) => name))
-  const volumes = await cluster.rows('storage/volumes')
+  const volumes = await cluster.shortRows('storage/volumes')
   return [
     {
       id,
@@ -164,5 +164,5 @@ const uuidOf = (row: Row): string => textAt(row, 'uuid')
 const svmUuidOf = (row: Row): string => textAt(row, 'svm.uuid')
 
 async function namesOf(cluster: Cluster, type: string): Promise<ReadonlyMap<string, string>> {
-  return new Map((await cluster.rows(type)).map((row) => [uuidOf(row), textAt(row, 'name')]))
+  return new Map((await cluster.shortRows(type)).map((row) => [uuidOf(row), textAt(row, 'name')]))
 }
