@@ -16,7 +16,7 @@ import { Faults } from './faults.ts'
 import { JobOrders } from './job-orders.ts'
 import { Locks } from './locks.ts'
 import { Metrics } from './metrics/metrics.ts'
-import { leftOut, SHARED_ROW_CHARACTERS, shortened } from './long-values.ts'
+import { areWhole, SHARED_ROW_CHARACTERS, shortened } from './long-values.ts'
 import { Mirror, type Keeping } from './mirror.ts'
 import { recordPages } from './record-pages.ts'
 import type { Seeded } from './seed/apply.ts'
@@ -168,7 +168,7 @@ export class Cluster {
    */
   async rows(type: string, parent?: string): Promise<Row[]> {
     const rows = await this.shortRows(type, parent)
-    if (!rows.some((row) => leftOut(row).length > 0)) return rows
+    if (areWhole(rows)) return rows
     const whole: Row[] = []
     for await (const some of wholeRows(this, this.registry.resource(type), rows, 'all')) {
       whole.push(...some.map(({ row }) => row))

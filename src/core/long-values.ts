@@ -33,6 +33,17 @@ export function leftOut(row: Row): readonly string[] {
   return (row as Shortened)[LEFT_OUT] ?? []
 }
 
+const allWhole = new WeakMap<readonly Row[], boolean>()
+
+/** Whether nothing is left out of any of these. Lists that readers share are looked through once. */
+export function areWhole(rows: readonly Row[]): boolean {
+  const known = allWhole.get(rows)
+  if (known !== undefined) return known
+  const isAll = rows.every((row) => leftOut(row).length === 0)
+  if (Object.isFrozen(rows)) allWhole.set(rows, isAll)
+  return isAll
+}
+
 /** The row with what was left out of it. */
 export function completed(row: Row, stored: Row): Row {
   const whole: Record<string, Value> & { [LEFT_OUT]?: unknown } = { ...row }

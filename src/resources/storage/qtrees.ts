@@ -1,4 +1,6 @@
 import { define, type Derivation } from '../../core/behaviour.ts'
+import type { Cluster } from '../../core/cluster.ts'
+import { inTurns } from '../../core/turns.ts'
 import { count, oneOf, text } from '../../model/kinds/index.ts'
 import { groups } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
@@ -117,11 +119,20 @@ export const qtrees = define(
   {
     async rows(cluster, path) {
       const wanted = path['volume.uuid']
-      const records = Map.groupBy(await cluster.rows(QTREES, wanted), (row) => textAt(row, 'volume.uuid'))
+      if (wanted !== undefined && path['id'] !== undefined) return qtreeAt(cluster, wanted, path['id'])
+      const records = byVolume(await cluster.rows(QTREES, wanted))
       const volumes = (await cluster.rows('storage/volumes')).filter(
         ({ uuid }) => wanted === undefined || uuid === wanted,
       )
       return volumes.flatMap((volume) => qtreesOf(volume, records.get(textAt(volume, 'uuid')) ?? []))
+    },
+    async *rowPages(cluster) {
+      const records = byVolume(await cluster.rows(QTREES))
+      for await (const volumes of inTurns(cluster.system, await cluster.rows('storage/volumes'))) {
+        for (const volume of volumes) {
+          yield* inTurns(cluster.system, qtreesOf(volume, records.get(textAt(volume, 'uuid')) ?? []))
+        }
+      }
     },
     derive: [paths, exportPolicies, operations],
     create: createQtree,
@@ -129,3 +140,23 @@ export const qtrees = define(
     remove: removeQtree,
   },
 )
+
+const grouped = new WeakMap<readonly Row[], ReadonlyMap<string, readonly Row[]>>()
+
+/** As long as no qtree changes, readers share all of them, and how they are grouped. */
+function byVolume(records: readonly Row[]): ReadonlyMap<string, readonly Row[]> {
+  const known = grouped.get(records)
+  if (known !== undefined) return known
+  const made = Map.groupBy(records, (row) => textAt(row, 'volume.uuid'))
+  grouped.set(records, made)
+  return made
+}
+
+async function qtreeAt(cluster: Cluster, volume: string, id: string): Promise<Row[]> {
+  const [within, record] = [
+    await cluster.find('storage/volumes', volume),
+    await cluster.find(QTREES, `${volume}/${id}`),
+  ]
+  if (within === undefined) return []
+  return qtreesOf(within, record === undefined ? [] : [record]).filter((row) => textAt(row, 'id') === id)
+}
