@@ -109,6 +109,8 @@ describeUnless(skip, 'an aggregate made while clients work', {}, () => {
     await ask('DELETE', `/api/storage/volumes/${volume}`)
     assert.equal((await rest.call('DELETE', aggregate)).status, 409)
     await ask('DELETE', `/api/private/cli/volume/recovery-queue/${volume}`)
+    const svm = `/api/svm/svms/${await uuidOf('/api/svm/svms', 'svm1')}`
+    await ask('PATCH', svm, { aggregates: [{ name: 'aggr1' }] })
     await ask('DELETE', aggregate)
     assert.ok(!readdirSync(product.folder).includes('second disk'))
   })
