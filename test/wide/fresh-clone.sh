@@ -124,7 +124,9 @@ done
 [ "$(stat -c %a "$credentials")" = 600 ] || bad 'only its owner can read the file of the credentials'
 management=$(sed -n 's/.*"management":"\([^"]*\)".*/\1/p' "$data/endpoints.json")
 [ "$(value Management)" = "$management" ] || bad 'endpoints.json has the address that was printed'
-running=$(tr '\0' ' ' < "/proc/$(ours | tail -n 1)/cmdline" 2>/dev/null | cut -d' ' -f1)
+# The main process, not the launcher: numbers of processes begin anew, so their order tells nothing.
+main=$(for pid in $(ours); do tr '\0' ' ' < "/proc/$pid/cmdline" | grep -q 'bin/holdfast\.ts start' && echo "$pid"; done | tail -n 1)
+running=$(tr '\0' ' ' < "/proc/$main/cmdline" 2>/dev/null | cut -d' ' -f1)
 say "The cluster runs on $("$running" --version 2>/dev/null)."
 case $("$running" --version 2>/dev/null) in v24.*) ;; *) bad 'the cluster runs on Node 24' ;; esac
 
