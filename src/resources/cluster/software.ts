@@ -20,9 +20,9 @@ export const clusterSoftware = define(
         }),
       },
       status_details: {
-        doc: 'What an update did on each node so far.',
+        doc: 'Steps of the update that each node has done.',
         kind: each({
-          name: { kind: text(), doc: 'What was done.' },
+          name: { kind: text(), doc: 'Name of the update step.' },
           status: { kind: text(), doc: 'How it went.' },
         }),
       },
@@ -34,9 +34,9 @@ export const clusterSoftware = define(
         }),
       },
       validation_results: {
-        doc: 'What a check before an update found.',
+        doc: 'Results of the checks before an update.',
         kind: each({
-          update_check: { kind: text(), doc: 'What was checked.' },
+          update_check: { kind: text(), doc: 'Name of the check before an update.' },
           status: { kind: text(), doc: 'How it went.' },
         }),
       },

@@ -30,7 +30,7 @@ export const switchPorts = emptyCollection({
     }),
     'switch.name': { doc: 'The name of the switch.' },
     'identity.name': { doc: 'The name of the port.' },
-    'identity.type': { doc: 'What kind of interface the port is.', kind: text() },
+    'identity.type': { doc: 'Interface type of the port.', kind: text() },
     configured: { doc: 'Whether the port is switched on.', kind: oneOf('up', 'down', 'unknown') },
     state: { doc: 'Whether the link is up.', kind: oneOf('up', 'down', 'unknown') },
     isl: { doc: 'Whether the port leads to another switch.', kind: flag() },
