@@ -199,6 +199,8 @@ export interface ObjectChecksum {
 export interface BlobRef {
   readonly blob: string
   readonly sizeBytes: number
+  /** The CRC-32 of its bytes. Missing for blobs from before it was kept, until the catalog is told. */
+  readonly crc?: number
 }
 
 /** A blob that a change names for the first time: how it is stored. Rows do not say so, the index knows. */

@@ -2,6 +2,7 @@
 import { after, before, describe } from 'node:test'
 import type { Catalog } from './catalog.ts'
 import type { OpenedCatalog } from './catalog-fixtures.suite.ts'
+import { proveChecksums } from './catalog-checksums.suite.ts'
 import { proveClones } from './catalog-clones.suite.ts'
 import { proveAgainstModel } from './catalog-model.suite.ts'
 import { proveKeptRecords } from './catalog-kept-records.suite.ts'
@@ -47,6 +48,7 @@ export function proveCatalog(name: string, open: () => Promise<OpenedCatalog>, {
     proveRangeRestores(catalog, reopen)
     proveMoves(catalog)
     proveStorage(catalog)
+    proveChecksums(catalog)
     proveVersions(catalog)
     proveRetention(catalog)
     proveQuotas(catalog, reopen, runs)

@@ -380,6 +380,7 @@ export type Change =
       readonly volume: string
       readonly blob: string
       readonly digest?: string
+      readonly crc?: number
       readonly tried?: Tried
     }
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
+import { crc32 } from 'node:zlib'
 import { VolumesFailure } from './volumes.ts'
 import type { BlobReader, Volumes, VolumesReason } from './volumes.ts'
 
@@ -196,6 +197,47 @@ export function proveVolumes(name: string, open: () => Promise<OpenedVolumes>): 
       await reader.close()
     })
 
+    for (const size of [0, 1, 65_535, 65_536, 65_537, 1_000_000]) {
+      void it(`the checksum of ${size} bytes is told when they are written and read, however they are stored`, async () => {
+        const volume = await newVolume()
+        for (const bytes of [randomBytes(size), textOf(size), Buffer.concat([textOf(size), randomBytes(size * 7)])]) {
+          for (const compress of [false, true]) {
+            const blob = newBlob()
+            const writer = await volumes.write(volume, blob, { compress })
+            for (let at = 0; at < bytes.length; at += 50_000) await writer.write(bytes.subarray(at, at + 50_000))
+            const { crc } = await writer.commit(LABEL)
+            assert.equal(crc, crc32(bytes))
+            const reader = await volumes.open(volume, blob, { sizeBytes: bytes.length, crc })
+            assert.equal(reader.crc, crc)
+            assert.ok((await reader.read(0, bytes.length)).equals(bytes))
+            await reader.close()
+          }
+        }
+      })
+    }
+
+    void it('a blob that is not the expected one is refused when it is opened', async () => {
+      const volume = await newVolume()
+      const bytes = randomBytes(100_000)
+      const blob = await stored(volume, bytes)
+      const [sizeBytes, crc] = [bytes.length, crc32(bytes)]
+      await refusedWith('damaged', volumes.open(volume, blob, { sizeBytes: sizeBytes + 1, crc }))
+      await refusedWith('damaged', volumes.open(volume, blob, { sizeBytes, crc: crc ^ 1 }))
+      for (const expected of [{ sizeBytes, crc }, { sizeBytes }])
+        await (await volumes.open(volume, blob, expected)).close()
+    })
+
+    void it('compressing and sharing keep the checksum', async () => {
+      const volume = await newVolume()
+      const bytes = textOf(500_000)
+      const expected = { sizeBytes: bytes.length, crc: crc32(bytes) }
+      const [blob, twin] = [await stored(volume, bytes), await stored(volume, bytes)]
+      await volumes.compress(volume, blob)
+      await (await volumes.open(volume, blob, expected)).close()
+      assert.equal(await volumes.share(volume, twin, blob), 'shared')
+      await (await volumes.open(volume, twin, expected)).close()
+    })
+
     const compressed = (volume: string, bytes: Uint8Array) => stored(volume, bytes, LABEL, { compress: true })
     const storedBytesOf = async (volume: string, blob: string) => {
       const reader = await volumes.open(volume, blob)
@@ -244,7 +286,8 @@ export function proveVolumes(name: string, open: () => Promise<OpenedVolumes>): 
         await writer.write(bytes)
         bytes.fill(0)
       }
-      const told = await writer.commit(LABEL)
+      const { storedBytes: told, crc } = await writer.commit(LABEL)
+      assert.equal(crc, crc32(Buffer.concat(expected)), seed)
       const reader = await volumes.open(volume, blob)
       const whole = Buffer.concat(expected)
       assert.equal(told, reader.storedBytes, seed)

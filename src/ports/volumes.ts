@@ -43,8 +43,11 @@ export interface Volumes {
    */
   write(volume: string, blob: string, how?: { readonly compress?: boolean }): Promise<BlobWriter>
 
-  /** Opens a blob for reading. `missing` when it is not there. */
-  open(volume: string, blob: string): Promise<BlobReader>
+  /**
+   * Opens a blob for reading. `missing` when it is not there, `damaged` when it is not what is expected: the file of
+   * another blob, or an older copy.
+   */
+  open(volume: string, blob: string, expected?: ExpectedBlob): Promise<BlobReader>
 
   /**
    * Stores a blob in less than it is, where that can be, and tells the bytes that it is stored in. Who has it open reads on.
@@ -118,20 +121,37 @@ export interface BlobWriter {
   write(chunk: Uint8Array): Promise<void>
   /**
    * Ends the blob: durable on return, with its name. The label (at most 32 KiB) is kept with the blob, apart from its
-   * bytes, so that a lost index can be rebuilt from the files. Tells the bytes that it is stored in, label apart.
+   * bytes, so that a lost index can be rebuilt from the files.
    */
-  commit(label: Uint8Array): Promise<number>
+  commit(label: Uint8Array): Promise<Committed>
   /** Gives up: nothing of it is left. Does nothing after `commit`. */
   abort(): Promise<void>
+}
+
+/** What a blob came to. */
+export interface Committed {
+  /** The bytes that it is stored in, label and checksums apart. */
+  readonly storedBytes: number
+  /** The CRC-32 of its bytes, however they are stored. */
+  readonly crc: number
+}
+
+/** What the catalog says of a blob. */
+export interface ExpectedBlob {
+  readonly sizeBytes: number
+  /** The CRC-32 of its bytes. Missing for blobs from before it was kept. */
+  readonly crc?: number
 }
 
 export interface BlobReader {
   /** Bytes of the blob itself, without its label. */
   readonly sizeBytes: number
+  /** The CRC-32 of all its bytes. Missing in files of earlier releases, of which reads are not verified. */
+  readonly crc?: number
   /** Those that it is stored in: fewer when it is compressed. */
   readonly storedBytes: number
   label(): Promise<Uint8Array>
-  /** Reads `length` bytes from `start`. Shorter only when the file is damaged, which is an error. */
+  /** Reads `length` bytes from `start`, and verifies all checksums of them. Fails `damaged` where one does not fit. */
   read(start: number, length: number): Promise<Buffer>
   close(): Promise<void>
 }
@@ -142,11 +162,20 @@ export interface BlobReader {
  */
 export type VolumesReason = 'exists' | 'missing' | 'away' | 'no-space' | 'read-only' | 'damaged' | 'io'
 
+/**
+ * How a file is damaged. `flipped`: a checksum does not fit. `truncated`: its end is not there. `misplaced`: it is whole,
+ * but that of another blob, or an older copy.
+ */
+export type FileDamage = 'flipped' | 'truncated' | 'misplaced'
+
 export class VolumesFailure extends Error {
   readonly reason: VolumesReason
-  constructor(reason: VolumesReason, message: string, options?: ErrorOptions) {
+  /** Set when the reason is `damaged`. */
+  readonly damage?: FileDamage
+  constructor(reason: VolumesReason, message: string, options?: ErrorOptions & { readonly damage?: FileDamage }) {
     super(message, options)
     this.name = 'VolumesFailure'
     this.reason = reason
+    if (options?.damage !== undefined) this.damage = options.damage
   }
 }

@@ -69,8 +69,10 @@ export async function efficiencyVolume(open: JobsCluster, folder: string): Promi
       const sizeBytes = bytes.length
       const writer = await engine.write(volume, blob)
       await writer.write(bytes)
-      await writer.commit(blobLabel({ bucket: 'b', key: Buffer.from(key), sizeBytes, etag, checksum, timeMs: 1 }))
-      const blobs = [{ blob, sizeBytes }]
+      const { crc } = await writer.commit(
+        blobLabel({ bucket: 'b', key: Buffer.from(key), sizeBytes, etag, checksum, timeMs: 1 }),
+      )
+      const blobs = [{ blob, sizeBytes, crc }]
       const object = { version: 'null', sizeBytes, etag, modifiedMs: 1, checksum, blobs, parts: null, details: {} }
       await cluster.catalog.commit([{ do: 'put-object', bucket: 'b', key: Buffer.from(key), object }])
       return blob

@@ -1,20 +1,23 @@
 import { open } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { crc32 } from 'node:zlib'
 import { VolumesFailure } from '../../ports/volumes.ts'
-import type { BlobReader } from '../../ports/volumes.ts'
+import type { BlobReader, ExpectedBlob, FileDamage } from '../../ports/volumes.ts'
 import { volumesFailure } from './failures.ts'
-import { FOOTER_BYTES_MAX, labelIsWhole, readFooter } from './footer.ts'
+import { BLOCK_BYTES, CRC_BYTES, FOOTER_BYTES_MAX, laterFormat, readFooter } from './footer.ts'
 import type { Footer, Packed } from './footer.ts'
 import { CHUNK_BYTES, indexBytes, readIndex, unpack } from './packing.ts'
 import type { Index } from './packing.ts'
 
 /** The end of a file that is read when it is opened: the footer, and with it all of a small blob. */
 const TAIL_BYTES = 8 * 1024
+/** Checksums of blocks that are read together: 4 KiB for 64 MiB. A reader holds no more of a table than this. */
+const SUMS_AT_ONCE = 1024
 /** Chunks of a packed blob that are read from the disk together. */
 const CHUNKS_AT_ONCE = 16
 
-export async function openBlob(path: string): Promise<BlobReader> {
+export async function openBlob(path: string, expected?: ExpectedBlob): Promise<BlobReader> {
   let handle: FileHandle
   try {
     handle = await open(path, 'r')
@@ -26,13 +29,20 @@ export async function openBlob(path: string): Promise<BlobReader> {
     const tailAt = Math.max(0, size - TAIL_BYTES)
     const tail = await readExactly(handle, path, tailAt, size - tailAt)
     const said = readFooter(tail.subarray(-FOOTER_BYTES_MAX), size)
-    if (said === undefined) throw damaged(path)
+    if (said === undefined) throw unreadable(path, tail)
+    if (expected !== undefined) checkExpected(path, said, expected)
     const file = new BlobFile(path, handle, tail, tailAt)
     return said.packed === undefined ? new FileBlobReader(file, said) : new PackedBlobReader(file, said, said.packed)
   } catch (failure) {
     await handle.close()
     throw volumesFailure(failure, `Blob ${path}`)
   }
+}
+
+function checkExpected(path: string, { sizeBytes, sums }: Footer, expected: ExpectedBlob): void {
+  if (sizeBytes === expected.sizeBytes && (expected.crc === undefined || expected.crc === sums?.crc)) return
+  const message = `Blob ${path} has other bytes than the catalog expects: it is the file of another blob, or an older copy.`
+  throw new VolumesFailure('damaged', message, { damage: 'misplaced' })
 }
 
 /** A file of which the end is in memory. */
@@ -67,19 +77,23 @@ class BlobFile {
 class FileBlobReader implements BlobReader {
   readonly sizeBytes: number
   readonly storedBytes: number
+  readonly crc?: number
   protected readonly file: BlobFile
   readonly #said: Footer
+  /** Checksums of blocks from this one on. */
+  #sums: { readonly first: number; readonly crcs: Buffer } = { first: 0, crcs: NO_BYTES }
 
   constructor(file: BlobFile, said: Footer) {
     this.file = file
     this.#said = said
     this.sizeBytes = said.sizeBytes
     this.storedBytes = said.packed?.storedBytes ?? said.sizeBytes
+    if (said.sums !== undefined) this.crc = said.sums.crc
   }
 
   async label(): Promise<Uint8Array> {
-    const label = await this.file.bytes(this.storedBytes, this.#said.labelBytes)
-    if (!labelIsWhole(label, this.#said)) throw damaged(this.file.path)
+    const label = await this.file.bytes(this.#said.labelAt, this.#said.labelBytes)
+    if (!this.#said.isLabel(label)) throw damaged(this.file.path, 'flipped')
     return label
   }
 
@@ -87,11 +101,42 @@ class FileBlobReader implements BlobReader {
     if (start < 0 || length < 0 || start + length > this.sizeBytes) {
       throw new RangeError(`Bytes ${start} to ${start + length} are not within a blob of ${this.sizeBytes} bytes.`)
     }
-    return this.content(start, length)
+    return length === 0 ? NO_BYTES : this.content(start, length)
   }
 
   protected content(start: number, length: number): Promise<Buffer> {
-    return this.file.bytes(start, length)
+    return this.verified({ at: 0, bytes: this.sizeBytes }, start, length)
+  }
+
+  /** Bytes from a stretch of the file that is stored as it is. Whole blocks are read, and verified. */
+  protected async verified(stored: { at: number; bytes: number }, start: number, length: number): Promise<Buffer> {
+    if (this.#said.sums === undefined) return this.file.bytes(stored.at + start, length)
+    const first = Math.floor(start / BLOCK_BYTES)
+    const end = Math.min(stored.bytes, Math.ceil((start + length) / BLOCK_BYTES) * BLOCK_BYTES)
+    const from = first * BLOCK_BYTES
+    const bytes = await this.file.bytes(stored.at + from, end - from)
+    if (stored.bytes <= BLOCK_BYTES && this.#said.packed === undefined) {
+      if (crc32(bytes) !== this.crc) throw damaged(this.file.path, 'flipped')
+    } else {
+      const crcs = await this.#crcs(first, Math.ceil(bytes.length / BLOCK_BYTES), Math.ceil(stored.bytes / BLOCK_BYTES))
+      for (let n = 0; n * BLOCK_BYTES < bytes.length; n++) {
+        const block = bytes.subarray(n * BLOCK_BYTES, (n + 1) * BLOCK_BYTES)
+        if (crc32(block) !== crcs.readUInt32BE(n * CRC_BYTES)) throw damaged(this.file.path, 'flipped')
+      }
+    }
+    return bytes.subarray(start - from, start - from + length)
+  }
+
+  /** The part of the table that begins with the checksum of a block, and has at least so many. */
+  async #crcs(first: number, count: number, blocks: number): Promise<Buffer> {
+    const { first: known, crcs } = this.#sums
+    const skip = (first - known) * CRC_BYTES
+    if (skip >= 0 && skip + count * CRC_BYTES <= crcs.length) return crcs.subarray(skip)
+    const wanted = Math.min(blocks - first, Math.max(count, SUMS_AT_ONCE))
+    const tableAt = this.#said.sums?.tableAt ?? 0
+    const read = await this.file.bytes(tableAt + first * CRC_BYTES, wanted * CRC_BYTES)
+    this.#sums = { first, crcs: read }
+    return read
   }
 
   async close(): Promise<void> {
@@ -127,7 +172,10 @@ class PackedBlobReader extends FileBlobReader {
         pieceAt += piece.length
       }
     }
-    if (at < end) parts.push(await this.file.bytes(index.restAt + at - index.chunkedBytes, end - at))
+    if (at < end) {
+      const rest = { at: index.restAt, bytes: this.sizeBytes - index.chunkedBytes }
+      parts.push(await this.verified(rest, at - index.chunkedBytes, end - at))
+    }
     const [only = Buffer.alloc(0)] = parts
     return parts.length > 1 ? Buffer.concat(parts, length) : only
   }
@@ -136,7 +184,7 @@ class PackedBlobReader extends FileBlobReader {
     const length = indexBytes(this.#packed)
     const at = this.storedBytes - length
     const index = at < 0 ? undefined : readIndex(await this.file.bytes(at, length), this.sizeBytes, this.#packed)
-    if (index === undefined) throw damaged(this.file.path)
+    if (index === undefined) throw damaged(this.file.path, 'flipped')
     return index
   }
 
@@ -155,7 +203,7 @@ class PackedBlobReader extends FileBlobReader {
       if (contents.length > 0) await nextTurn()
       const at = chunk.at - from
       const content = unpack(stored.subarray(at, at + chunk.storedBytes), chunk)
-      if (content === undefined) throw damaged(this.file.path)
+      if (content === undefined) throw damaged(this.file.path, 'flipped')
       contents.push(content)
       this.#last = { n: first + contents.length - 1, content }
     }
@@ -168,12 +216,23 @@ async function readExactly(handle: FileHandle, path: string, start: number, leng
   let filled = 0
   while (filled < length) {
     const { bytesRead } = await handle.read(buffer, filled, length - filled, start + filled)
-    if (bytesRead === 0) throw damaged(path)
+    if (bytesRead === 0) throw damaged(path, 'truncated')
     filled += bytesRead
   }
   return buffer
 }
 
-function damaged(path: string): VolumesFailure {
-  return new VolumesFailure('damaged', `Blob ${path} is damaged or was never finished.`)
+const NO_BYTES = Buffer.alloc(0)
+
+function damaged(path: string, damage: FileDamage): VolumesFailure {
+  const how = damage === 'truncated' ? 'is cut short, or was never finished' : 'is damaged: a checksum does not fit'
+  return new VolumesFailure('damaged', `Blob ${path} ${how}.`, { damage })
+}
+
+/** There is no footer. */
+function unreadable(path: string, tail: Buffer): VolumesFailure {
+  const format = laterFormat(tail)
+  if (format === undefined) return damaged(path, 'truncated')
+  const message = `Blob ${path} has format ${format}, which this release does not know. Start the release that wrote it.`
+  return new VolumesFailure('damaged', message, { damage: 'flipped' })
 }

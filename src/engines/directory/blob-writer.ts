@@ -1,9 +1,10 @@
 import { unlink } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { VolumesFailure } from '../../ports/volumes.ts'
-import type { BlobWriter } from '../../ports/volumes.ts'
+import type { BlobWriter, Committed } from '../../ports/volumes.ts'
+import { BlockSums } from './block-sums.ts'
 import { volumesFailure } from './failures.ts'
-import { LABEL_BYTES_MAX, footer } from './footer.ts'
+import { BLOCK_BYTES, LABEL_BYTES_MAX, footer } from './footer.ts'
 import type { Packer } from './packing.ts'
 
 /** Less is kept and written together: a small blob takes one write, its label and footer included. */
@@ -15,6 +16,8 @@ export class FileBlobWriter implements BlobWriter {
   readonly #syncFolder: () => Promise<void>
   readonly #packer: Packer | undefined
   readonly #onlyPacked: boolean
+  /** Of a blob that is stored as it is. A packer knows those of what it packs. */
+  readonly #sums = new BlockSums()
   #sizeBytes = 0
   #gathered: Uint8Array[] = []
   #gatheredBytes = 0
@@ -47,28 +50,33 @@ export class FileBlobWriter implements BlobWriter {
     this.#mustBeOpen()
     this.#sizeBytes += chunk.length
     await this.#orGiveUp(async () => {
+      if (this.#packer === undefined) this.#sums.add(chunk)
       for (const bytes of (await this.#packer?.add(chunk)) ?? [chunk]) await this.#append(bytes)
     })
   }
 
-  async commit(label: Uint8Array): Promise<number> {
+  async commit(label: Uint8Array): Promise<Committed> {
     this.#mustBeOpen()
     if (label.length > LABEL_BYTES_MAX) throw new RangeError(`A label has at most ${LABEL_BYTES_MAX} bytes.`)
-    let storedBytes = this.#sizeBytes
+    const sizeBytes = this.#sizeBytes
+    let committed = { storedBytes: sizeBytes, crc: 0 }
     await this.#orGiveUp(async () => {
-      const { bytes = [], packed } = (await this.#packer?.end()) ?? {}
+      const plain = { bytes: [], packed: undefined, rest: this.#sums, crc: this.#sums.crc }
+      const { bytes, packed, rest, crc } = (await this.#packer?.end()) ?? plain
+      committed = { storedBytes: packed?.storedBytes ?? sizeBytes, crc }
       if (packed === undefined && this.#onlyPacked) return this.abort()
       for (const last of bytes) this.#gather(last)
+      // The checksum of a blob that is one block is in the footer.
+      if (packed !== undefined || sizeBytes > BLOCK_BYTES) this.#gather(rest.table())
       this.#gather(label)
-      this.#gather(footer(label, this.#sizeBytes, packed))
-      storedBytes = packed?.storedBytes ?? storedBytes
+      this.#gather(footer(label, { sizeBytes, crc, ...(packed === undefined ? {} : { packed }) }))
       await this.#flush()
       // The entry in the folder is there since the file was opened, so both can be made durable at the same time.
       await Promise.all([this.#handle.datasync(), this.#syncFolder()])
       this.#ended = true
       await this.#handle.close()
     })
-    return storedBytes
+    return committed
   }
 
   async abort(): Promise<void> {

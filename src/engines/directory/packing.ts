@@ -7,16 +7,20 @@
  *     frame 0 | frame 1 | chunk 2 as it is | … | the rest as it is | 8 * chunks: index
  *
  * What does not shrink costs little: when the chunks so far have shrunk by less than an eighth, the rest is stored as it
- * is, and nobody tries any more. If that is so of the first chunk, the blob is a plain one.
+ * is, and nobody tries any more. If that is so of the first chunk, the blob is a plain one. Bytes that are stored as they
+ * are behind the frames, or all of them, are verified by the table of blocks of the footer.
  *
  * Frames are made by the threads of zlib. They are read on the event loop, one in a turn: to read one takes about a tenth of
  * a millisecond, and to have it read by a thread takes the loop longer than that (measured with Node.js 24).
  */
 import { promisify } from 'node:util'
 import { constants, crc32, zstdCompress, zstdDecompressSync } from 'node:zlib'
+import { BlockSums } from './block-sums.ts'
+import { joinedCrc } from './crc.ts'
+import { BLOCK_BYTES } from './footer.ts'
 import type { Packed } from './footer.ts'
 
-export const CHUNK_BYTES = 64 * 1024
+export const CHUNK_BYTES = BLOCK_BYTES
 /** So an index has at most 1 MiB. What is behind so many chunks (8 GiB) is stored as it is. */
 export const CHUNKS_MAX = 131_072
 const ENTRY_BYTES = 8
@@ -34,6 +38,15 @@ function isWorthIt(contentBytes: number, storedBytes: number): boolean {
   return saved >= contentBytes / 8 && saved >= SAVED_BYTES_MIN
 }
 
+interface PackedEnd {
+  readonly bytes: readonly Uint8Array[]
+  readonly packed?: Packed
+  /** Of the bytes that are stored as they are. */
+  readonly rest: BlockSums
+  /** Of all bytes of the blob. */
+  readonly crc: number
+}
+
 /** Packs the bytes of one blob as they come. What it gives is to be written in order. */
 export class Packer {
   readonly #atOnce: number
@@ -41,8 +54,10 @@ export class Packer {
   #gatheredBytes = 0
   readonly #index: number[] = []
   #chunkedBytes = 0
+  /** Of the content of the chunks. */
+  #chunkedCrc = 0
   #frameBytes = 0
-  #restBytes = 0
+  readonly #rest = new BlockSums()
   #gaveUp = false
 
   /** With 1, it never takes more than one core. */
@@ -88,25 +103,25 @@ export class Packer {
   }
 
   #asItIs(bytes: Uint8Array): Uint8Array[] {
-    this.#restBytes += bytes.length
+    this.#rest.add(bytes)
     return bytes.length === 0 ? [] : [bytes]
   }
 
   /** What is still to be written, and how the blob is packed; nothing of that for one that is plain. */
-  async end(): Promise<{ readonly bytes: readonly Uint8Array[]; readonly packed?: Packed }> {
+  async end(): Promise<PackedEnd> {
     const last = Buffer.concat(this.#gathered)
     if (this.#chunkedBytes > 0) return this.#ended(last.length === 0 ? [] : await this.#pack([last]))
-    if (last.length <= SAVED_BYTES_MIN) return { bytes: [last] }
-    const bytes = await this.#pack([last])
-    return this.#chunkedBytes === 0 ? { bytes } : this.#ended(bytes)
+    const bytes = last.length <= SAVED_BYTES_MIN ? this.#asItIs(last) : await this.#pack([last])
+    return this.#chunkedBytes === 0 ? { bytes, rest: this.#rest, crc: this.#rest.crc } : this.#ended(bytes)
   }
 
-  #ended(bytes: readonly Uint8Array[]): { bytes: readonly Uint8Array[]; packed: Packed } {
+  #ended(bytes: readonly Uint8Array[]): PackedEnd {
     const index = Buffer.allocUnsafe(this.#index.length * 4)
     for (const [at, number] of this.#index.entries()) index.writeUInt32BE(number, at * 4)
-    const storedBytes = this.#frameBytes + this.#restBytes + index.length
+    const rest = this.#rest
+    const storedBytes = this.#frameBytes + rest.bytes + index.length
     const packed = { storedBytes, chunks: this.#index.length / 2, indexCrc: crc32(index) }
-    return { bytes: [...bytes, index], packed }
+    return { bytes: [...bytes, index], packed, rest, crc: joinedCrc(this.#chunkedCrc, rest.crc, rest.bytes) }
   }
 
   async #pack(chunks: readonly Uint8Array[]): Promise<Uint8Array[]> {
@@ -120,6 +135,7 @@ export class Packer {
         !isWorthIt(this.#chunkedBytes + chunk.length, this.#frameBytes + stored.length + entries * ENTRY_BYTES)
       if (this.#gaveUp) return this.#asItIs(chunk)
       this.#index.push(stored.length, crc32(stored))
+      this.#chunkedCrc = joinedCrc(this.#chunkedCrc, crc32(chunk), chunk.length)
       this.#chunkedBytes += chunk.length
       this.#frameBytes += stored.length
       return [stored]

@@ -4,6 +4,7 @@
  */
 import { link, open, rename, stat, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { VolumesFailure } from '../../ports/volumes.ts'
 import type { BlobReader, Manner, Sharing } from '../../ports/volumes.ts'
 import { openBlob } from './blob-reader.ts'
 import { FileBlobWriter } from './blob-writer.ts'
@@ -48,7 +49,11 @@ async function writePacked(reader: BlobReader, writer: FileBlobWriter, between: 
       if (writer.isPlain) return reader.sizeBytes
       await between?.(piece.length)
     }
-    return await writer.commit(await reader.label())
+    const { storedBytes, crc } = await writer.commit(await reader.label())
+    if (reader.crc !== undefined && reader.crc !== crc) {
+      throw new VolumesFailure('damaged', 'The bytes of a blob are not those of its checksum.', { damage: 'flipped' })
+    }
+    return storedBytes
   } finally {
     await writer.abort()
   }

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, statSync } from 'node:fs'
-import { mkdir, mkdtemp, open, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, open, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { crc32 } from 'node:zlib'
 import { contents, newBlob, proveVolumes, refusedWith, textOf } from '../../ports/volumes.suite.ts'
+import { SAMPLE_CONTENT, sampleOfFormat1, sampleOfFormat2 } from './kept-samples.ts'
 import { DirectoryVolumes } from './volumes.ts'
 
 proveVolumes('a directory', async () => {
@@ -84,60 +86,146 @@ void describe('volumes in a directory', () => {
     return blob
   }
 
-  void it('a flipped bit of a compressed blob is damage, wherever it is', () =>
+  const kinds: readonly (readonly [string, boolean, Buffer])[] = [
+    ['plain blob of one block', false, randomBytes(20_000)],
+    ['plain blob of several blocks', false, randomBytes(300_000)],
+    // Chunks that are stored as they are lie between others.
+    ['compressed blob', true, Buffer.concat([textOf(900_000), randomBytes(65_536 * 3), textOf(900_000)])],
+    ['blob that is compressed in part', true, Buffer.concat([textOf(200_000), randomBytes(600_000)])],
+  ]
+  for (const [kind, compress, bytes] of kinds) {
+    void it(`a flipped bit of a ${kind} is damage, wherever it is`, () =>
+      withVolume(async (volumes, aggregate) => {
+        const blob = newBlob()
+        const writer = await volumes.write('v1', blob, { compress })
+        await writer.write(bytes)
+        await writer.commit(Buffer.from('label'))
+        const file = await readFile(pathOf(aggregate, blob))
+        const ends = Array.from({ length: 90 }, (_, n) => file.length - 1 - n)
+        const across = Array.from({ length: 20 }, (_, n) => Math.floor((file.length * n) / 20))
+        for (const [n, place] of [...ends, ...across].entries()) {
+          const changed = Buffer.from(file)
+          changed[place] = (changed[place] ?? 0) ^ (1 << (n % 8))
+          await writeFile(pathOf(aggregate, blob), changed)
+          await refusedWith('damaged', readAll(volumes, blob))
+        }
+        await writeFile(pathOf(aggregate, blob), file)
+        assert.ok((await contents(volumes, 'v1', blob)).equals(bytes))
+      }))
+  }
+
+  async function readAll(volumes: DirectoryVolumes, blob: string): Promise<void> {
+    const reader = await volumes.open('v1', blob)
+    try {
+      await reader.read(0, reader.sizeBytes)
+      await reader.label()
+    } finally {
+      await reader.close()
+    }
+  }
+
+  void it('a range is damaged when one of its blocks is, and only then', () =>
     withVolume(async (volumes, aggregate) => {
-      // A chunk that is stored as it is lies between others.
-      const text = textOf(900_000)
-      const bytes = Buffer.concat([text, randomBytes(65_536 * 3), text])
-      const blob = await storeCompressed(volumes, bytes)
-      const file = await readFile(pathOf(aggregate, blob))
-      const label = 'label'.length
-      for (let flips = 0; flips < 60; flips++) {
-        const at = flips < 45 ? flips : Math.floor((file.length * (flips - 45)) / 15)
-        const place = flips < 45 ? file.length - 1 - at : at
-        if (place >= file.length - 40 - label && place < file.length - 40) continue
-        const changed = Buffer.from(file)
-        changed[place] = (changed[place] ?? 0) ^ (1 << (flips % 8))
-        await writeFile(pathOf(aggregate, blob), changed)
-        await refusedWith(
-          'damaged',
-          volumes.open('v1', blob).then(async (reader) => {
-            try {
-              await reader.read(0, reader.sizeBytes)
-              await reader.label()
-            } finally {
-              await reader.close()
-            }
-          }),
-        )
+      const bytes = randomBytes(400_000)
+      const blob = newBlob()
+      const writer = await volumes.write('v1', blob)
+      await writer.write(bytes)
+      await writer.commit(Buffer.from('label'))
+      const file = await open(pathOf(aggregate, blob), 'r+')
+      await file.write(Buffer.of((bytes[150_000] ?? 0) ^ 1), 0, 1, 150_000)
+      await file.close()
+      const reader = await volumes.open('v1', blob)
+      // The third block: from 131,072 to 196,608.
+      for (const [start, end] of [
+        [0, 131_072],
+        [196_608, 400_000],
+        [300_000, 300_001],
+      ] as const) {
+        assert.ok((await reader.read(start, end - start)).equals(bytes.subarray(start, end)))
       }
-      await writeFile(pathOf(aggregate, blob), file)
-      assert.ok((await contents(volumes, 'v1', blob)).equals(bytes))
+      for (const [start, end] of [
+        [131_072, 131_073],
+        [196_607, 196_608],
+        [0, 400_000],
+        [150_000, 150_001],
+      ] as const) {
+        await refusedWith('damaged', reader.read(start, end - start))
+      }
+      await reader.close()
+    }))
+
+  void it('the checksums of a large blob are read in pieces', () =>
+    withVolume(async (volumes, aggregate) => {
+      const piece = Buffer.alloc(1024 * 1024, 'x')
+      const blob = newBlob()
+      const writer = await volumes.write('v1', blob)
+      for (let n = 0; n < 150; n++) await writer.write(piece)
+      await writer.commit(Buffer.from('label'))
+      const reader = await volumes.open('v1', blob)
+      for (const n of [0, 149, 70, 63, 64, 1, 62.5, 127.5]) {
+        assert.ok((await reader.read(n * piece.length, piece.length)).equals(piece), String(n))
+      }
+      await reader.close()
+      const file = await open(pathOf(aggregate, blob), 'r+')
+      await file.write(Buffer.from('y'), 0, 1, 100 * piece.length)
+      await file.close()
+      const again = await volumes.open('v1', blob)
+      await refusedWith('damaged', again.read(100 * piece.length, 1))
+      await again.close()
+    }))
+
+  void it('files that were swapped, and an older copy of a file, are found when they are opened', () =>
+    withVolume(async (volumes, aggregate) => {
+      const [one, other] = [newBlob(), newBlob()]
+      await store(volumes, one, 'abc')
+      await store(volumes, other, 'xyz')
+      const [crc, crcOther] = [crc32('abc'), crc32('xyz')]
+      await (await volumes.open('v1', one, { sizeBytes: 3, crc })).close()
+      await copyFile(pathOf(aggregate, other), pathOf(aggregate, one))
+      await refusedWith('damaged', volumes.open('v1', one, { sizeBytes: 3, crc }))
+      await (await volumes.open('v1', other, { sizeBytes: 3, crc: crcOther })).close()
     }))
 
   void it('a compressed file that was cut short is damaged', () =>
     withVolume(async (volumes, aggregate) => {
       const blob = await storeCompressed(volumes, textOf(300_000))
       const { size } = statSync(pathOf(aggregate, blob))
-      for (const bytes of [size - 1, size - 40, size - 60, 100, 0]) {
+      for (const bytes of [size - 1, size - 48, size - 60, 100, 0]) {
         await truncate(pathOf(aggregate, blob), bytes)
         await refusedWith('damaged', volumes.open('v1', blob))
       }
     }))
 
-  void it('files of the release before compression are read', () =>
+  for (const [format, sample] of [
+    [1, sampleOfFormat1()],
+    [2, sampleOfFormat2()],
+  ] as const) {
+    void it(`files of format ${format} are read`, () =>
+      withVolume(async (volumes, aggregate) => {
+        const blob = newBlob()
+        await store(volumes, blob, 'to make the folder')
+        await writeFile(pathOf(aggregate, blob), sample)
+        const reader = await volumes.open('v1', blob, { sizeBytes: SAMPLE_CONTENT.length })
+        assert.ok((await reader.read(0, reader.sizeBytes)).equals(SAMPLE_CONTENT))
+        assert.ok((await reader.read(70_000, 9)).equals(SAMPLE_CONTENT.subarray(70_000, 70_009)))
+        assert.equal(reader.storedBytes < reader.sizeBytes, format === 2)
+        assert.equal(reader.crc, undefined)
+        assert.equal(String(await reader.label()).includes('"size":150000'), true)
+        await reader.close()
+        const truncated = sample.subarray(0, -1)
+        await writeFile(pathOf(aggregate, blob), truncated)
+        await refusedWith('damaged', volumes.open('v1', blob))
+      }))
+  }
+
+  void it('a file of a later format is refused by name', () =>
     withVolume(async (volumes, aggregate) => {
       const blob = newBlob()
-      await store(volumes, blob, 'to make the folder')
-      await writeFile(
-        pathOf(aggregate, blob),
-        Buffer.from('6162636c6162656c0000000500000000000000031d2ab092484f4c44424c4231', 'hex'),
-      )
-      const reader = await volumes.open('v1', blob)
-      assert.equal(String(await reader.read(0, reader.sizeBytes)), 'abc')
-      assert.equal(reader.storedBytes, 3)
-      assert.equal(String(await reader.label()), 'label')
-      await reader.close()
+      await store(volumes, blob, 'abc')
+      const file = await readFile(pathOf(aggregate, blob))
+      file.write('HOLDBLB4', file.length - 8, 'latin1')
+      await writeFile(pathOf(aggregate, blob), file)
+      await assert.rejects(volumes.open('v1', blob), /has format 4, which this release does not know/)
     }))
 
   void it('blobs that share their place are one file of the disk', () =>

@@ -14,7 +14,16 @@ import { mkdir, open, opendir, readdir, rename, rm, stat, statfs, unlink } from 
 import type { FileHandle } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { VolumesFailure } from '../../ports/volumes.ts'
-import type { BlobReader, BlobWriter, DiskSpace, Found, Manner, Sharing, Volumes } from '../../ports/volumes.ts'
+import type {
+  BlobReader,
+  BlobWriter,
+  DiskSpace,
+  ExpectedBlob,
+  Found,
+  Manner,
+  Sharing,
+  Volumes,
+} from '../../ports/volumes.ts'
 import { openBlob } from './blob-reader.ts'
 import { FileBlobWriter } from './blob-writer.ts'
 import { claimFolder, insistOnClaim, releaseFolder } from './claim.ts'
@@ -115,10 +124,10 @@ export class DirectoryVolumes implements Volumes {
     }
   }
 
-  async open(volume: string, blob: string): Promise<BlobReader> {
+  async open(volume: string, blob: string, expected?: ExpectedBlob): Promise<BlobReader> {
     const path = this.#blob(volume, blob)
     try {
-      return await openBlob(path)
+      return await openBlob(path, expected)
     } catch (failure) {
       throw await this.#explain(failure, `Blob ${path}`)
     }

@@ -1,9 +1,10 @@
-import { zstdCompressSync } from 'node:zlib'
+import { crc32, zstdCompressSync } from 'node:zlib'
 import { VolumesFailure } from '../../ports/volumes.ts'
 import type {
   BlobReader,
   BlobWriter,
   DiskSpace,
+  ExpectedBlob,
   Found,
   Manner,
   Sharing,
@@ -163,7 +164,7 @@ export class SimulatedVolumes implements Volumes {
           if (isCompressed) this.#store(blob, packedBytes(blob))
           ended = true
         })
-        return blob.storedBytes
+        return { storedBytes: blob.storedBytes, crc: crcOf(blob) }
       },
       abort: async () => {
         if (ended) return
@@ -173,13 +174,18 @@ export class SimulatedVolumes implements Volumes {
     }
   }
 
-  async open(volume: string, name: string): Promise<BlobReader> {
+  async open(volume: string, name: string, expected?: ExpectedBlob): Promise<BlobReader> {
     await this.#delay()
     const blob = this.#finished(volume, name)
     const { label } = blob
     const bytes = Buffer.concat(blob.chunks)
+    const crc = crcOf(blob)
+    if (expected !== undefined && (expected.sizeBytes !== bytes.length || (expected.crc ?? crc) !== crc)) {
+      throw new VolumesFailure('damaged', `Blob ${name} has other bytes than expected.`, { damage: 'misplaced' })
+    }
     return {
       sizeBytes: bytes.length,
+      crc,
       storedBytes: blob.storedBytes,
       label: async () => label,
       read: async (start, length) => {
@@ -332,6 +338,10 @@ export class SimulatedVolumes implements Volumes {
 
 function isFinished(blob: StoredBlob): blob is StoredBlob & { readonly label: Buffer } {
   return blob.label !== undefined
+}
+
+function crcOf({ chunks }: StoredBlob): number {
+  return chunks.reduce((crc, chunk) => crc32(chunk, crc), 0)
 }
 
 function packedBytes({ chunks, sizeBytes }: StoredBlob): number {

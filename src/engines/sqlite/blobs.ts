@@ -32,19 +32,20 @@ export function blobChanges(db: DatabaseSync, ledger: Ledger) {
        FROM blobs WHERE volume = ? AND blob = ?`,
   )
   const insert = ledger.write(
-    `INSERT INTO blobs (volume, blob, size, refs, live, stored, digest, tried) VALUES (?, ?, ?, 1, 1, ?, ?, ?)
+    `INSERT INTO blobs (volume, blob, size, refs, live, stored, digest, tried, crc) VALUES (?, ?, ?, 1, 1, ?, ?, ?, ?)
        ON CONFLICT DO NOTHING`,
   )
   const count = ledger.write('UPDATE blobs SET refs = ?, live = ?, freed = ? WHERE volume = ? AND blob = ?')
   const inherit = ledger.write(
-    `INSERT INTO blobs (volume, blob, size, refs, live, stored, digest, tried, inherited)
-       SELECT ?, blob, size, 1, 1, stored, digest, tried, 1 FROM blobs WHERE volume = ? AND blob = ? ON CONFLICT DO NOTHING`,
+    `INSERT INTO blobs (volume, blob, size, refs, live, stored, digest, tried, crc, inherited)
+       SELECT ?, blob, size, 1, 1, stored, digest, tried, crc, 1 FROM blobs WHERE volume = ? AND blob = ? ON CONFLICT DO NOTHING`,
   )
   const isElsewhere = blobElsewhere(db)
-  const arrive = ledger.write('INSERT OR IGNORE INTO arrivals (volume, blob, size) VALUES (?, ?, ?)')
+  const arrive = ledger.write('INSERT OR IGNORE INTO arrivals (volume, blob, size, crc) VALUES (?, ?, ?, ?)')
   const forget = ledger.write('DELETE FROM blobs WHERE volume = ? AND blob = ?')
   const setPlace = ledger.write('UPDATE blobs SET stored = ?, grp = ? WHERE volume = ? AND blob = ?')
   const noteDigest = ledger.write('UPDATE blobs SET digest = ? WHERE volume = ? AND blob = ?')
+  const noteCrc = ledger.write('UPDATE blobs SET crc = ? WHERE volume = ? AND blob = ?')
   const noteTried = ledger.write('UPDATE blobs SET tried = tried | ? WHERE volume = ? AND blob = ?')
   const drop = ledger.write('DELETE FROM blobs WHERE volume = ? AND blob = ? AND refs = 0')
 
@@ -80,17 +81,17 @@ export function blobChanges(db: DatabaseSync, ledger: Ledger) {
   }
 
   function add(volume: VolumeSums, draft: BlobDraft): boolean {
-    const { blob, sizeBytes, storedBytes = sizeBytes, digest = null, tried, twin } = draft
+    const { blob, sizeBytes, storedBytes = sizeBytes, digest = null, crc = null, tried, twin } = draft
     const stored = storedBytes === sizeBytes ? null : storedBytes
     // Whose twin turns out to be none any more has yet to find another.
     const known = twin === undefined ? tried : { ...tried, dedupe: false }
-    if (insert(volume.id, blob, sizeBytes, stored, digest, triedBits(known)) === 0) return false
+    if (insert(volume.id, blob, sizeBytes, stored, digest, triedBits(known), crc) === 0) return false
     const group = twin === undefined ? null : groupWith(volume, twin, sizeBytes, storedBytes)
     if (group !== null) {
       setPlace(stored, group, volume.id, blob)
       noteTried(triedBits(tried), volume.id, blob)
     }
-    if (volume.moving === 1) arrive(volume.id, blob, sizeBytes)
+    if (volume.moving === 1) arrive(volume.id, blob, sizeBytes, crc)
     sums.move(volume, { blob, size: sizeBytes, stored: storedBytes, group }, undefined, 'live')
     return true
   }
@@ -203,8 +204,9 @@ export function blobChanges(db: DatabaseSync, ledger: Ledger) {
       return {}
     },
 
-    note({ volume: uuid, blob, digest, tried }: Of<'note-blob'>): Outcome {
+    note({ volume: uuid, blob, digest, crc, tried }: Of<'note-blob'>): Outcome {
       const volume = ledger.volume(uuid)
+      if (crc !== undefined) noteCrc(crc, volume.id, blob)
       if (digest !== undefined) noteDigest(digest, volume.id, blob)
       if (tried !== undefined) noteTried(triedBits(tried), volume.id, blob)
       return {}

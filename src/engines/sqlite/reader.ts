@@ -29,8 +29,8 @@ import { listKeys } from './list.ts'
 import type { PageWalk } from './list.ts'
 import { listVersions, scanVersions } from './list-versions.ts'
 import { LOOKING } from './range-restore-changes.ts'
-import { OBJECT_COLUMNS, objectRow, partRow, uploadRow } from './rows.ts'
-import type { ObjectColumns, PartColumns, UploadColumns } from './rows.ts'
+import { blobRef, OBJECT_COLUMNS, objectRow, partRow, uploadRow } from './rows.ts'
+import type { BlobRefColumns, ObjectColumns, PartColumns, UploadColumns } from './rows.ts'
 import { quotaReads } from './quota-reads.ts'
 import { recordReads, shortPage } from './record-reads.ts'
 import { sampleReads } from './samples.ts'
@@ -130,14 +130,14 @@ export function reader(db: DatabaseSync) {
     db,
     'SELECT id FROM volumes WHERE uuid = ? OR tree IN (SELECT value FROM json_each(?))',
   )
-  const blobsOf = query<BlobRef>(
+  const blobsOf = query<BlobRefColumns>(
     db,
-    `SELECT blob, size AS sizeBytes FROM blobs
+    `SELECT blob, size AS sizeBytes, crc FROM blobs
        WHERE volume = (SELECT id FROM volumes WHERE uuid = ?) AND blob > ? ORDER BY blob LIMIT ?`,
   )
-  const arrivalsOf = query<BlobRef>(
+  const arrivalsOf = query<BlobRefColumns>(
     db,
-    `SELECT blob, size AS sizeBytes FROM arrivals
+    `SELECT blob, size AS sizeBytes, crc FROM arrivals
        WHERE volume = (SELECT id FROM volumes WHERE uuid = ?) ORDER BY blob LIMIT ?`,
   )
   const known = query<{ blob: string }>(db, 'SELECT blob FROM blobs WHERE volume = ? AND blob = ?')
@@ -363,11 +363,11 @@ export function reader(db: DatabaseSync) {
     },
 
     blobs(uuid: string, after: string, limit: number): BlobRef[] {
-      return blobsOf.all(uuid, after, limit).map(({ blob, sizeBytes }) => ({ blob, sizeBytes }))
+      return blobsOf.all(uuid, after, limit).map(blobRef)
     },
 
     arrivals(uuid: string, limit: number): BlobRef[] {
-      return arrivalsOf.all(uuid, limit).map(({ blob, sizeBytes }) => ({ blob, sizeBytes }))
+      return arrivalsOf.all(uuid, limit).map(blobRef)
     },
     ...storedBlobReads(db),
 

@@ -109,16 +109,32 @@ export function objectRow(row: ObjectColumns, isCurrent: boolean, noncurrentSinc
 
 const checksumType = (composite: number): ObjectChecksum['type'] => (composite === 1 ? 'COMPOSITE' : 'FULL_OBJECT')
 
-/** `["5f…",4096,"61…",100]`: names and sizes in turn. */
+/** `["5f…",4096,2774319,"61…",100]`: of each the name, the size and, where it is known, the CRC. */
 export function writeBlobs(blobs: readonly BlobRef[]): string {
-  return JSON.stringify(blobs.flatMap(({ blob, sizeBytes }) => [blob, sizeBytes]))
+  return JSON.stringify(
+    blobs.flatMap(({ blob, sizeBytes, crc }) => (crc === undefined ? [blob, sizeBytes] : [blob, sizeBytes, crc])),
+  )
 }
 
 export function readBlobs(text: string): BlobRef[] {
   const flat = JSON.parse(text) as (string | number)[]
   const blobs: BlobRef[] = []
-  for (let i = 0; i < flat.length; i += 2) blobs.push({ blob: flat[i] as string, sizeBytes: flat[i + 1] as number })
+  for (let i = 0; i < flat.length; i += 2) {
+    const [blob, sizeBytes, crc] = [flat[i] as string, flat[i + 1] as number, flat[i + 2]]
+    if (typeof crc === 'number') i++
+    blobs.push(typeof crc === 'number' ? { blob, sizeBytes, crc } : { blob, sizeBytes })
+  }
   return blobs
+}
+
+export interface BlobRefColumns {
+  readonly blob: string
+  readonly sizeBytes: number
+  readonly crc: number | null
+}
+
+export function blobRef({ blob, sizeBytes, crc }: BlobRefColumns): BlobRef {
+  return crc === null ? { blob, sizeBytes } : { blob, sizeBytes, crc }
 }
 
 export interface PartColumns {

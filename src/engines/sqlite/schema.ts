@@ -25,9 +25,10 @@
  */
 import { DatabaseSync } from 'node:sqlite'
 import { OWNER } from './rows.ts'
+import { ADD_CRC, arrivals, BLOBS_WITHOUT_CRC } from './schema-crc.ts'
 import { ADD_KEPT, LISTED_KEYS, RECORD_HISTORY } from './schema-kept.ts'
 
-export const SCHEMA_VERSION = 7
+export const SCHEMA_VERSION = 8
 
 const APPLICATION_ID = 0x484f4c44 // 'HOLD'
 const PAGE_BYTES = 8192
@@ -202,16 +203,6 @@ ALTER TABLE dropped_epochs ADD COLUMN born INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE dropped_epochs ADD COLUMN id INTEGER NOT NULL DEFAULT 0;
 `
 
-const ARRIVALS = `
--- Blobs that came to a volume since its move began, and are not copied yet.
-CREATE TABLE arrivals (
-  volume INTEGER NOT NULL,
-  blob TEXT NOT NULL,
-  size INTEGER NOT NULL,
-  PRIMARY KEY (volume, blob)
-) STRICT, WITHOUT ROWID;
-`
-
 const TABLES = `
 CREATE TABLE state (
   id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -349,11 +340,12 @@ CREATE TABLE blobs (
   grp TEXT, -- the group it shares a file with; null: it has its own
   digest TEXT, -- null: not known
   tried INTEGER NOT NULL DEFAULT 0, -- 1: compression, 2: deduplication
+  crc INTEGER, -- of its bytes; null: not known
   PRIMARY KEY (volume, blob)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX blobs_unneeded ON blobs (volume, freed) WHERE refs = 0;
-
-${ARRIVALS}
+${BLOBS_WITHOUT_CRC}
+${arrivals(' crc INTEGER,')}
 CREATE TABLE snapshots (
   volume INTEGER NOT NULL,
   epoch INTEGER NOT NULL,
@@ -430,8 +422,9 @@ ${SUMS}${SAMPLES}${QUOTAS}${RESTORES}${BLOB_GROUPS}${LISTED_KEYS}${RECORD_HISTOR
 /** What leads from a version to the next. */
 const STEPS: Readonly<Record<number, string>> = {
   4: SAMPLES,
-  5: `${SNAPSHOTS_OF_BUCKETS}${RESTORES}${ADD_TREES}${ADD_STORED}${ADD_SUMS}${QUOTAS}${QUOTAS_COUNTED}${ARRIVALS}`,
+  5: `${SNAPSHOTS_OF_BUCKETS}${RESTORES}${ADD_TREES}${ADD_STORED}${ADD_SUMS}${QUOTAS}${QUOTAS_COUNTED}${arrivals('')}`,
   6: ADD_KEPT,
+  7: ADD_CRC,
 }
 
 /** Opens the catalog for its one writer, and makes the tables when they are not there. */

@@ -11,6 +11,7 @@ interface StoredColumns {
   readonly sizeBytes: number
   readonly storedBytes: number
   readonly digest: string | null
+  readonly crc: number | null
   readonly group: string | null
   readonly tried: number
   readonly refs: number
@@ -21,7 +22,7 @@ interface StoredColumns {
 const IS_SHARED = `EXISTS (SELECT 1 FROM volumes own JOIN volumes v ON v.tree = own.tree AND v.id <> own.id
     JOIN blobs other ON other.volume = v.id AND other.blob = b.blob WHERE own.id = b.volume)
   OR (b.inherited = 1 AND (SELECT own.inherited FROM volumes own WHERE own.id = b.volume) IS NOT NULL)`
-const COLUMNS = `blob, size AS sizeBytes, coalesce(stored, size) AS storedBytes, digest, grp AS "group", tried, refs,
+const COLUMNS = `blob, size AS sizeBytes, coalesce(stored, size) AS storedBytes, digest, crc, grp AS "group", tried, refs,
   ${IS_SHARED} AS isShared`
 const IN_VOLUME = '(SELECT id FROM volumes WHERE uuid = ?)'
 
@@ -63,13 +64,14 @@ export function storedBlobReads(db: DatabaseSync) {
   }
 }
 
-function storedBlob({ blob, sizeBytes, storedBytes, digest, group, tried, isShared }: StoredColumns): StoredBlob {
+function storedBlob({ blob, sizeBytes, storedBytes, digest, crc, group, tried, isShared }: StoredColumns): StoredBlob {
   return {
     blob,
     sizeBytes,
     storedBytes,
     tried: { compression: (tried & TRIED.compression) !== 0, dedupe: (tried & TRIED.dedupe) !== 0 },
     ...(digest === null ? {} : { digest }),
+    ...(crc === null ? {} : { crc }),
     ...(group === null ? {} : { group }),
     ...(isShared === 0 ? {} : { isShared: true }),
   }

@@ -312,6 +312,22 @@ void describe('the writer process', () => {
       await catalog.close()
     }))
 
+  void it('a catalog from before blobs had checksums knows none of the old ones, and those of new ones', () =>
+    inFolder(async ({ file }) => {
+      const before = openSqliteCatalog({ file, commit: 'in-process' })
+      await openBucket(before, 'b')
+      await before.commit([put('b', 'a', draft('a', 100))])
+      await before.close()
+      const db = new DatabaseSync(file)
+      db.exec(`${TO_VERSION_7} PRAGMA user_version = 7`)
+      db.close()
+      const catalog = openSqliteCatalog({ file, commit: 'in-process' })
+      const blobs = [{ blob: 'c', sizeBytes: 100, crc: 5 }]
+      await catalog.commit([put('b', 'c', { ...draft('c', 100), blobs }), { do: 'begin-move', volume: 'b-v' }])
+      assert.deepEqual(await catalog.blobs('b-v', '', 10), [{ blob: 'a', sizeBytes: 100 }, ...blobs])
+      await catalog.close()
+    }))
+
   void it('a catalog whose snapshots have the records of buckets in theirs shows them as the snapshot had them', () =>
     inFolder(async ({ file }) => {
       const [buckets, snapshots] = ['protocols/s3/buckets', 'storage/volumes/{volume.uuid}/snapshots']
@@ -361,12 +377,16 @@ void describe('the writer process', () => {
     }))
 })
 
-/** Takes away what version 7 brought. */
-const TO_VERSION_6 = `DROP TABLE listed_keys; DROP INDEX buckets_unlisted; DROP TABLE record_history;
+/** Takes away what version 8 brought. */
+const TO_VERSION_7 = `DROP INDEX blobs_without_crc;
+  ALTER TABLE blobs DROP COLUMN crc; ALTER TABLE arrivals DROP COLUMN crc;`
+
+/** Takes away what versions 7 and 8 brought. */
+const TO_VERSION_6 = `${TO_VERSION_7} DROP TABLE listed_keys; DROP INDEX buckets_unlisted; DROP TABLE record_history;
   ALTER TABLE records DROP COLUMN born;
   ALTER TABLE buckets DROP COLUMN listed; ALTER TABLE buckets DROP COLUMN listed_to;`
 
-/** Takes away what versions 6 and 7 brought. */
+/** Takes away what versions 6 to 8 brought. */
 const TO_VERSION_5 = `${TO_VERSION_6} DROP INDEX blobs_by_digest; DROP TABLE blob_groups;
   ALTER TABLE blobs DROP COLUMN stored; ALTER TABLE blobs DROP COLUMN grp;
   ALTER TABLE blobs DROP COLUMN digest; ALTER TABLE blobs DROP COLUMN tried;

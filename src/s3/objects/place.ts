@@ -70,7 +70,7 @@ export class VolumePlace {
   }
 
   /** Opens a blob wherever it is. */
-  async open(blob: string): Promise<BlobReader> {
+  async open(blob: BlobRef): Promise<BlobReader> {
     const tried = this.#here
     try {
       return await this.#open(tried, blob)
@@ -110,7 +110,7 @@ export class VolumePlace {
       for (const { blob, twin: _, ...draft } of blobs) {
         const copy = newName()
         // A twin is where it was; a run finds it again.
-        const storedBytes = await copyBlob({ ...from, blob }, { ...to, blob: copy })
+        const storedBytes = await copyBlob({ ...from, blob, expected: draft }, { ...to, blob: copy })
         copies.push({ ...draft, blob: copy, storedBytes })
       }
       return copies
@@ -149,11 +149,11 @@ export class VolumePlace {
     }
   }
 
-  async #open({ aggregate, tree }: TreePlace, blob: string): Promise<BlobReader> {
-    return (await this.#parts.volumesOf(aggregate)).open(tree, blob)
+  async #open({ aggregate, tree }: TreePlace, blob: BlobRef): Promise<BlobReader> {
+    return (await this.#parts.volumesOf(aggregate)).open(tree, blob.blob, blob)
   }
 
-  async #openElsewhere(blob: string, tried: TreePlace, failure: unknown): Promise<BlobReader> {
+  async #openElsewhere(blob: BlobRef, tried: TreePlace, failure: unknown): Promise<BlobReader> {
     let known: string | undefined = tried.tree
     let worst = failure
     for (let looks = 1; ; looks += 1) {

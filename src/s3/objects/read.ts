@@ -11,7 +11,7 @@ const looksMax = 4
 
 /** A stretch of one blob. */
 export interface Segment {
-  readonly blob: string
+  readonly blob: BlobRef
   readonly start: number
   readonly length: number
 }
@@ -20,7 +20,8 @@ export interface Segment {
 export function segmentsOf(blobs: readonly BlobRef[], range?: ByteRange): Segment[] {
   const segments: Segment[] = []
   let before = 0
-  for (const { blob, sizeBytes } of blobs) {
+  for (const blob of blobs) {
+    const { sizeBytes } = blob
     const start = Math.max(0, (range?.start ?? 0) - before)
     const end = Math.min(sizeBytes, range === undefined ? sizeBytes : range.end + 1 - before)
     if (start < end) segments.push({ blob, start, length: end - start })
@@ -137,7 +138,12 @@ async function* pieces(
       const reader = await bucket.place.open(blob)
       try {
         const end = start + length
-        for (let at = start; at < end; at += readBytes) yield await reader.read(at, Math.min(readBytes, end - at))
+        for (let at = start; at < end;) {
+          // Checksums are of whole blocks: pieces end where blocks do, so none is read twice.
+          const next = Math.min(end, at - (at % readBytes) + readBytes)
+          yield await reader.read(at, next - at)
+          at = next
+        }
       } finally {
         await reader.close()
       }

@@ -89,10 +89,10 @@ export async function storeBody(
     const timeMs = system.clock.now()
     if (writer === undefined) return { outcome, blobs: [], timeMs }
     const { sizeBytes, md5, checksum } = outcome
-    const storedBytes = await writer.commit(
+    const { storedBytes, crc } = await writer.commit(
       blobLabel({ bucket: bucket.uuid, sizeBytes, etag: md5.toString('hex'), checksum, timeMs, ...about }),
     )
-    return { outcome, blobs: [await settled(store, bucket, { blob, sizeBytes, storedBytes, md5 })], timeMs }
+    return { outcome, blobs: [await settled(store, bucket, { blob, sizeBytes, crc, storedBytes, md5 })], timeMs }
   } catch (failure) {
     await writing?.catch(() => {})
     await writer?.abort()

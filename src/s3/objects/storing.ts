@@ -19,11 +19,11 @@ const comparedBytesMax = 64 * 2 ** 20
 export async function settled(
   store: Pick<ObjectStore, 'catalog' | 'countCompression'>,
   bucket: OpenBucket,
-  written: BlobRef & { readonly storedBytes: number; readonly md5: Buffer },
+  written: Required<BlobRef> & { readonly storedBytes: number; readonly md5: Buffer },
 ): Promise<BlobDraft> {
-  const { blob, sizeBytes, storedBytes, md5 } = written
+  const { blob, sizeBytes, crc, storedBytes, md5 } = written
   const { storing } = bucket
-  if (storing === undefined) return { blob, sizeBytes }
+  if (storing === undefined) return { blob, sizeBytes, crc }
   if (storing.compress && sizeBytes > 0) store.countCompression(bucket.volume, storedBytes < sizeBytes)
   const digest = md5.toString('hex')
   const twin =
@@ -31,6 +31,7 @@ export async function settled(
   return {
     blob,
     sizeBytes,
+    crc,
     storedBytes: twin?.storedBytes ?? storedBytes,
     ...(storing.keepDigest ? { digest } : {}),
     ...(twin === undefined ? {} : { twin: twin.blob }),

@@ -49,7 +49,7 @@ export class Copier {
     let bytes = 0
     let hasFailed = false
     const lane = async () => {
-      for (const { blob } of left) {
+      for (const blob of left) {
         if (hasFailed) return
         this.#signal.throwIfAborted()
         bytes += await this.#copyOne(blob).catch((failure: unknown) => {
@@ -64,11 +64,12 @@ export class Copier {
     return bytes
   }
 
-  async #copyOne(blob: string): Promise<number> {
+  async #copyOne(expected: BlobRef): Promise<number> {
+    const { blob } = expected
     try {
       const slot = `volume-copies:${Number.parseInt(blob.slice(-1), 16) % COPIES_MAX}`
       return await this.#cluster.locks.with([slot], () =>
-        copyBlob({ ...this.#from, blob }, { ...this.#to, blob }, this.#signal),
+        copyBlob({ ...this.#from, blob, expected }, { ...this.#to, blob }, this.#signal),
       )
     } catch (failure) {
       if (isLost(failure) && (await this.#isUnneeded(blob))) return 0
