@@ -17,6 +17,7 @@
  */
 import { failures } from '../model/failure.ts'
 import { type Row, textAt } from '../model/value.ts'
+import type { Change } from '../ports/catalog.ts'
 import type { Behaviour, VerbName } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
 import type { EventName } from './events.ts'
@@ -122,7 +123,9 @@ export class Jobs {
     }
     this.#submitted.add(key)
     try {
-      await this.#insist(() => this.#cluster.catalog.commit([this.#cluster.put(JOBS, job)]))
+      const isMaking = verb === 'create' || verb === 'bulk create'
+      const changes: Change[] = [...(isMaking ? [{ do: 'check-space' } as const] : []), this.#cluster.put(JOBS, job)]
+      await this.#insist(() => this.#cluster.catalog.commit(changes))
       this.#start(job)
     } finally {
       this.#submitted.delete(key)

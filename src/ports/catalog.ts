@@ -248,6 +248,8 @@ export type Change =
   | { readonly do: 'check-record'; readonly type: string; readonly key: string; readonly expect: 'absent' | number }
   /** Refused `exists` when a record of this type has this parent. Changes nothing. */
   | { readonly do: 'check-childless'; readonly type: string; readonly parent: string }
+  /** Refused `no-space` while the disk of the catalog is full: what follows will need space. Changes nothing. */
+  | { readonly do: 'check-space' }
 
   /** Of volumes, with their quotas, snapshots, restores, clones and moves. */
   | VolumeChange

@@ -49,6 +49,9 @@ export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
         return records.check(change)
       case 'check-childless':
         return records.checkChildless(change)
+      case 'check-space':
+        // The writer refuses it before, where there is none.
+        return {}
       case 'open-volume':
         return volumes.openVolume(change)
       case 'place-volume':

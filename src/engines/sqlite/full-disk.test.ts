@@ -50,6 +50,11 @@ const stopGrowing = (writer: Writer) => {
 }
 const growAgain = (writer: Writer) => writer.db.exec('PRAGMA max_page_count = 1000000')
 
+function becomeFull({ writer, settle }: Pick<Seen, 'writer' | 'settle'>): void {
+  stopGrowing(writer)
+  for (let at = 0; settle(put('b', `filler${at}`, draft(`filler${at}`))) === 'done'; at++) assert.ok(at < 10_000)
+}
+
 void describe('a catalog whose disk is full', () => {
   void it('refuses what needs space, takes what frees it, and goes on by itself when there is space', () =>
     withWriter(({ writer, file, said, settle }) => {
@@ -69,6 +74,47 @@ void describe('a catalog whose disk is full', () => {
       assert.equal(said.at(-1), 'The disk of the catalog has space again.')
       assert.equal(settle(), 'done')
       assert.equal(settle(put('b', 'more', draft('more'))), 'done')
+    }))
+
+  void it('takes no longer records of users, and those of its own work that are small', () =>
+    withWriter(({ writer, settle }) => {
+      const record = (type: string, key: string, characters: number): Change => {
+        return { do: 'put-record', type, key, body: { text: 'x'.repeat(characters) } }
+      }
+      settle(record('policies', 'p', 100))
+      becomeFull({ writer, settle })
+      growAgain(writer)
+      assert.equal(settle(record('policies', 'q', 1)), 'no-space')
+      assert.equal(settle(record('policies', 'p', 101)), 'no-space')
+      assert.equal(settle(record('policies', 'p', 100)), 'done')
+      assert.equal(settle(record('policies', 'p', 50)), 'done')
+      assert.equal(settle(record('queue', 'p', 500), { do: 'remove-record', type: 'policies', key: 'p' }), 'done')
+      assert.equal(settle(record('cluster/jobs', 'j', 1000)), 'done')
+      assert.equal(settle(record('internal/notes', 'n', 100_000)), 'no-space')
+      assert.equal(settle({ do: 'check-space' }, record('cluster/jobs', 'k', 10)), 'no-space')
+    }))
+
+  void it('keeps most of the reserve for what frees space, whatever else is asked of it', () =>
+    withWriter(({ writer, settle }) => {
+      settle({ do: 'open-bucket', bucket: 'kept', volume: 'v', limitBytes: 1e9 })
+      settle({ do: 'version-bucket', bucket: 'kept', state: 'enabled' })
+      settle(put('b', 'old', draft('old')))
+      becomeFull({ writer, settle })
+      growAgain(writer)
+      const pages = () => Number(writer.db.prepare('PRAGMA page_count').get()?.['page_count'])
+      const [before, long] = [pages(), 'k'.repeat(900)]
+      const mark = (at: number): Change => {
+        const marker = { version: `m${at}`, modifiedMs: 1, details: { text: long.repeat(8) } }
+        return { do: 'delete-object', bucket: 'kept', key: bytes(`${at}${long}`), marker }
+      }
+      let markers = 0
+      while (settle(mark(markers)) === 'done') assert.ok(++markers < 10_000)
+      assert.ok(pages() - before <= 300, `${pages() - before} pages`)
+      assert.equal(
+        settle({ do: 'put-record', type: 'cluster/jobs', key: 'j', body: { text: 'x'.repeat(9000) } }),
+        'done',
+      )
+      assert.equal(settle(...remove('old')), 'done')
     }))
 
   void it('settles those commits of a batch that fit', () =>

@@ -18,7 +18,7 @@ import type { Apply } from './apply.ts'
 import { Ledger } from './ledger.ts'
 import { keyLister, UNLISTED } from './listed-keys.ts'
 import type { LogMark } from './log-mark.ts'
-import { isDiskFull, needsSpace } from './no-space.ts'
+import { FullDisk, isDiskFull } from './no-space.ts'
 import type { Reserve } from './reserve.ts'
 import { openForWriting } from './schema.ts'
 import { sweeper } from './sweep.ts'
@@ -51,7 +51,8 @@ export class Writer {
   readonly #report: Report
   readonly #reserve: Reserve | undefined
   readonly #mark: LogMark | undefined
-  #isFull = false
+  /** While the disk is full. */
+  #full: FullDisk | undefined
   /** Why the last transaction could not be written. */
   #failing: Error | undefined
   /** What was reported of the care of the log last, so that it is reported once. */
@@ -71,8 +72,9 @@ export class Writer {
     this.#mark = mark
     this.#reserve = reserve
     // A reserve that was given up, and cannot be made again, says that the disk was full and is.
-    this.#isFull = reserve !== undefined && isThere(file) && reserve.isOutOfReach
+    const isFull = reserve !== undefined && isThere(file) && reserve.isOutOfReach
     this.#db = openForWriting(file)
+    if (isFull) this.#full = new FullDisk(this.#db)
     this.#ledger = new Ledger(this.#db)
     this.#apply = applyTo(this.#db, this.#ledger)
     const sweep = sweeper(this.#db, this.#ledger)
@@ -108,7 +110,7 @@ export class Writer {
    */
   settle(batch: readonly (readonly Change[])[]): Settled[] {
     try {
-      if (this.#isFull) return this.#settleFull(batch)
+      if (this.#full !== undefined) return this.#settleFull(batch)
       const settled = this.#inTransaction(() => batch.map((changes) => this.#applyPlainly(changes)))
       if (batch.some(({ length }) => length > 0)) this.#failing = undefined
       return settled
@@ -124,13 +126,22 @@ export class Writer {
   /** With what the reserve gives. Each commit in a transaction of its own, as some may fit where not all do. */
   #settleFull(batch: readonly (readonly Change[])[], cause?: unknown): Settled[] {
     if (cause !== undefined) this.#becomeFull(cause)
+    const noSpace = () => new CommitRefused('no-space', 0)
+    const full = this.#full
     return batch.map((changes) => {
-      if (changes.length === 0 || changes.some(needsSpace)) return new CommitRefused('no-space', 0)
+      if (full?.refuses(changes) === true) return noSpace()
       try {
-        return this.#inTransaction(() => [this.#applyCarefully(changes)])[0] ?? new CommitRefused('no-space', 0)
+        return (
+          this.#inTransaction(() => {
+            const settled = this.#applyCarefully(changes)
+            if (!(settled instanceof Error) && full?.isOver(changes, settled) === true) throw noSpace()
+            return [settled]
+          })[0] ?? noSpace()
+        )
       } catch (failure) {
-        if (isDiskFull(failure)) return new CommitRefused('no-space', 0)
-        return this.#settleNone([changes], failure)[0] ?? new CommitRefused('no-space', 0)
+        if (failure instanceof CommitRefused) return failure
+        if (isDiskFull(failure)) return noSpace()
+        return this.#settleNone([changes], failure)[0] ?? noSpace()
       }
     })
   }
@@ -141,8 +152,10 @@ export class Writer {
   }
 
   #becomeFull(cause: unknown): void {
-    if (!this.#isFull) this.#report('The disk of the catalog is full. Commits that need space are refused.', cause)
-    this.#isFull = true
+    if (this.#full === undefined) {
+      this.#report('The disk of the catalog is full. Commits that need space are refused.', cause)
+      this.#full = new FullDisk(this.#db)
+    }
     this.#reserve?.release()
   }
 
@@ -227,7 +240,7 @@ export class Writer {
     const pages = this.#pagesToCopy()
     if (pages === 0) return false
     // What is copied back makes room in the log, which cannot grow on a full disk.
-    if (this.#isFull && pages >= CHECKPOINT_PAGES_FULL) return true
+    if (this.#full !== undefined && pages >= CHECKPOINT_PAGES_FULL) return true
     if (pages >= CHECKPOINT_PAGES_MAX || (idle && pages >= CHECKPOINT_PAGES)) return true
     return this.#pageCount() - this.#pagesCopied >= GROWTH_PAGES_MAX
   }
@@ -245,8 +258,8 @@ export class Writer {
   }
 
   #keepReserve(): void {
-    if (this.#reserve?.restore(performance.now()) === false || !this.#isFull) return
-    this.#isFull = false
+    if (this.#reserve?.restore(performance.now()) === false || this.#full === undefined) return
+    this.#full = undefined
     this.#report('The disk of the catalog has space again.')
   }
 
@@ -257,7 +270,7 @@ export class Writer {
 
   /** True while there is something to come back for: rows of closed volumes, keys to be listed, a reserve to be made. */
   get hasWork(): boolean {
-    return this.#isFull || this.#careFailed !== '' || this.#reserve?.isHeld === false || this.#hasRubbish()
+    return this.#full !== undefined || this.#careFailed !== '' || this.#reserve?.isHeld === false || this.#hasRubbish()
   }
 
   #hasRubbish(): boolean {
