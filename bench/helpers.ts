@@ -47,7 +47,7 @@ type Answer<Done> = { readonly load: Done } | { readonly failure: string }
 export class Worker<Told, Done> {
   readonly #helper: Helper<Told, Answer<Done>>
 
-  constructor(name: 'generator' | 'flows' | 'durable' | 'scale-catalog') {
+  constructor(name: 'generator' | 'flows' | 'durable' | 'scale-catalog' | 'speed/sender') {
     this.#helper = new Helper(name)
   }
 

@@ -39,6 +39,8 @@ export interface ProductOptions {
   readonly folder?: string
   /** A program with its arguments that becomes the product, such as one that gives it mounts of its own. */
   readonly through?: readonly string[]
+  /** `bin/holdfast.ts` of another checkout. */
+  readonly program?: string
 }
 
 const running = new Set<{ child: ChildProcess; folder: string }>()
@@ -58,7 +60,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   const secretKey = 'a-secret-key-for-tests-0000000000000000'
   const endpointsFile = join(folder, 'endpoints.json')
   rmSync(endpointsFile, { force: true })
-  const [program, ...args] = [...(options.through ?? []), process.execPath, PROGRAM, 'start']
+  const [program, ...args] = [...(options.through ?? []), process.execPath, options.program ?? PROGRAM, 'start']
   const child = spawn(program, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
