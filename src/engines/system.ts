@@ -17,9 +17,22 @@ export const realClock: Clock = {
   },
 }
 
-/** Chance from the operating system, fit for keys and secrets. */
+/** Asked of the operating system at once: a call for a few bytes costs as much as one for all of these. */
+const POOL_BYTES = 4096
+/** What is taken from the pool. Every request needs so many for its identifiers. */
+const POOLED_BYTES_MAX = 32
+let pool = Buffer.alloc(0)
+
+/** Chance from the operating system, fit for keys and secrets. No byte is given twice. */
 export const realRandom: Random = {
-  bytes: (count) => randomBytes(count),
+  bytes(count) {
+    if (count > POOLED_BYTES_MAX) return randomBytes(count)
+    if (pool.length < count) pool = randomBytes(POOL_BYTES)
+    const taken = Buffer.from(pool.subarray(0, count))
+    pool.fill(0, 0, count)
+    pool = pool.subarray(count)
+    return taken
+  },
   uuid: () => randomUUID(),
 }
 

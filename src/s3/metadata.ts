@@ -60,8 +60,8 @@ function readWebsiteRedirect(headers: RequestHeaders): Pick<ObjectMetadata, 'web
 /** Headers that answer GET and HEAD, in the form that goes out on the wire. */
 export function metadataHeaders(metadata: ObjectMetadata): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {}
-  for (const [field, name] of Object.entries(contentHeaders)) {
-    const value = metadata[field as keyof typeof contentHeaders]
+  for (const [field, name] of contentFields) {
+    const value = metadata[field]
     if (value !== undefined) headers[name] = encodeHeaderText(value)
   }
   const { websiteRedirectLocation: redirect } = metadata
@@ -125,7 +125,12 @@ export function decodeHeaderText(latin1: string): string {
 
 /** The way back: text goes out as UTF-8 bytes, also where it came as Latin-1, so that all readers see the same. */
 export function encodeHeaderText(text: string): string {
-  return Buffer.from(text, 'utf8').toString('latin1')
+  return isAscii(text) ? text : Buffer.from(text, 'utf8').toString('latin1')
+}
+
+function isAscii(text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) if (text.charCodeAt(at) > 0x7f) return false
+  return true
 }
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -140,6 +145,8 @@ const contentHeaders = {
   contentLanguage: 'content-language',
   expires: 'expires',
 } as const satisfies Readonly<Partial<Record<keyof ObjectMetadata, string>>>
+
+const contentFields = Object.entries(contentHeaders) as readonly (readonly [keyof typeof contentHeaders, string])[]
 
 function readUserMetadata(headers: RequestHeaders): Readonly<Record<string, string>> {
   const user: [string, string][] = []

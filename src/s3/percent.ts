@@ -5,6 +5,7 @@ import { s3Error } from './errors.ts'
  * disagree about what it names. `text` holds one character per byte (`latin1`), as Node's parser gives a target.
  */
 export function percentDecode(text: string): Buffer {
+  if (!text.includes('%')) return Buffer.from(text, 'latin1')
   const bytes = Buffer.allocUnsafe(text.length)
   let length = 0
   for (let at = 0; at < text.length; at += 1) {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import type { Hash } from 'node:crypto'
 import { s3Error } from '../errors.ts'
 import type { S3Error } from '../errors.ts'
@@ -15,7 +16,7 @@ export const trailersMax = 16
 
 /** Where the signatures of chunks come from: each covers the one before it, the first that of the request. */
 export interface ChunkSigning {
-  readonly signingKey: Buffer
+  readonly signingKey: KeyObject
   readonly seedSignature: string
   readonly timestamp: string
   readonly scope: Scope

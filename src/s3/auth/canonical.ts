@@ -1,4 +1,5 @@
-import { createHash, createHmac } from 'node:crypto'
+import { createHmac, createSecretKey, hash } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import { trimBlanks } from '../headers.ts'
 import type { RequestHeaders } from '../headers.ts'
 import { percentDecode, percentEncode } from '../percent.ts'
@@ -31,7 +32,7 @@ export function canonicalRequest(request: {
 }): string {
   return [
     request.method,
-    percentEncode(percentDecode(request.rawPath), { keepSlash: true }),
+    canonicalPath(request.rawPath),
     canonicalQuery(request.query),
     ...request.signedHeaders.map((name) => `${name}:${canonicalValue(request.headers.get(name) ?? [])}`),
     '',
@@ -60,19 +61,20 @@ export function scopeText(scope: Scope): string {
   return `${scope.date}/${scope.region}/${scope.service}/${scopeEnd}`
 }
 
-export function signingKey(secret: string, scope: Scope): Buffer {
+/** As an object that keys are made into once: to make one takes longer than all the rest of a signature. */
+export function signingKey(secret: string, scope: Scope): KeyObject {
   let key = hmac(`AWS4${secret}`, scope.date)
   for (const step of [scope.region, scope.service, scopeEnd]) key = hmac(key, step)
-  return key
+  return createSecretKey(key)
 }
 
 /** Hex HMAC-SHA256: the signature of a string to sign, of a chunk, or of the policy of a POST form. */
-export function signatureOf(key: Buffer, text: string): string {
+export function signatureOf(key: KeyObject, text: string): string {
   return createHmac('sha256', key).update(text, 'utf8').digest('hex')
 }
 
 export function hexSha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
+  return hash('sha256', bytes, 'hex')
 }
 
 /** `20130524T000000Z` */
@@ -82,6 +84,16 @@ export function timestampOf(date: Date): string {
 
 /** Milliseconds of `20130524T000000Z`, or nothing when it is no such date. */
 export function readTimestamp(text: string): number | undefined {
+  // Requests that come in the same second have the same time.
+  if (text === lastRead.text) return lastRead.time
+  const time = parse(text)
+  if (time !== undefined) lastRead = { text, time }
+  return time
+}
+
+let lastRead: { readonly text: string; readonly time: number | undefined } = { text: '', time: undefined }
+
+function parse(text: string): number | undefined {
   const match = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text)
   if (match === null) return undefined
   const [, year, month, day, hour, minute, second] = match
@@ -89,11 +101,20 @@ export function readTimestamp(text: string): number | undefined {
   return Number.isNaN(time) || timestampOf(new Date(time)) !== text ? undefined : time
 }
 
+/** What needs no encoding, and so is encoded already. */
+const plainPath = /^[A-Za-z0-9\-._~/]*$/
+const plainText = /^[A-Za-z0-9\-._~]*$/
+
+function canonicalPath(rawPath: string): string {
+  return plainPath.test(rawPath) ? rawPath : percentEncode(percentDecode(rawPath), { keepSlash: true })
+}
+
 /**
  * Sorted by the bytes of the encoded name, then of the encoded value. Encoded text is ASCII, so comparing strings is
  * comparing bytes. Names and values are compared apart: `a=` sorts before `a-b=`, although `-` sorts before `=`.
  */
 function canonicalQuery(query: readonly QueryParameter[]): string {
+  if (query.length === 0) return ''
   return query
     .map(({ name, value }) => [encodeText(name), encodeText(value)] as const)
     .toSorted(([nameA, valueA], [nameB, valueB]) => compare(nameA, nameB) || compare(valueA, valueB))
@@ -101,13 +122,18 @@ function canonicalQuery(query: readonly QueryParameter[]): string {
     .join('&')
 }
 
+/** Several blanks in a row, or a tab: what is to become one blank. */
+const hasRun = / {2}|\t/
+
 /** Blanks around a value are dropped, several in a row become one, several values are joined with a comma. */
 function canonicalValue(values: readonly string[]): string {
+  const [only] = values
+  if (values.length === 1 && only !== undefined && !hasRun.test(only)) return trimBlanks(only)
   return values.map((value) => trimBlanks(value).replaceAll(/[ \t]+/g, ' ')).join(',')
 }
 
 function encodeText(text: string): string {
-  return percentEncode(Buffer.from(text, 'utf8'), { keepSlash: false })
+  return plainText.test(text) ? text : percentEncode(Buffer.from(text, 'utf8'), { keepSlash: false })
 }
 
 /** Header values hold one character per byte, and what is signed are the bytes. All else in the request is ASCII. */

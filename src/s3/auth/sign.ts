@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto'
 import { headersOf } from '../headers.ts'
 import { percentEncode } from '../percent.ts'
 import { queryParameters } from '../query.ts'
@@ -34,7 +35,7 @@ export interface Signature {
   readonly headers: Readonly<Record<string, string>>
   /** For the signatures of chunks. */
   readonly seedSignature: string
-  readonly signingKey: Buffer
+  readonly signingKey: KeyObject
   readonly scope: Scope
   readonly timestamp: string
 }

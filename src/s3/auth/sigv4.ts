@@ -1,4 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import { readHttpDate } from '../conditions.ts'
 import { invalidArgument, s3Error } from '../errors.ts'
 import type { S3Error } from '../errors.ts'
@@ -57,7 +58,7 @@ export type Verified<A extends Account> =
       readonly timestamp: string
       /** What the signatures of chunks begin with. */
       readonly seedSignature: string
-      readonly signingKey: Buffer
+      readonly signingKey: KeyObject
       readonly payload: Payload
     }
 
@@ -100,7 +101,7 @@ const signingKeysMax = 10_000
  * an old key.
  */
 export class SigningKeys {
-  readonly #keys = new Map<string, Buffer>()
+  readonly #keys = new Map<string, KeyObject>()
   readonly #keysMax: number
 
   constructor(keysMax = signingKeysMax) {
@@ -111,11 +112,11 @@ export class SigningKeys {
     return this.#keys.size
   }
 
-  key(secret: string, scope: Scope): Buffer {
+  key(secret: string, scope: Scope): KeyObject {
     return this.#keys.get(nameOfKey(secret, scope)) ?? signingKey(secret, scope)
   }
 
-  keep(secret: string, scope: Scope, key: Buffer): void {
+  keep(secret: string, scope: Scope, key: KeyObject): void {
     const name = nameOfKey(secret, scope)
     if (this.#keys.has(name)) return
     this.#keys.set(name, key)
@@ -135,7 +136,7 @@ export function provenKey(
   scope: Scope,
   signed: { readonly text: string; readonly signature: string },
   { signingKeys }: Pick<Verifier<Account>, 'signingKeys'>,
-): Buffer | undefined {
+): KeyObject | undefined {
   const key = signingKeys?.key(account.secret, scope) ?? signingKey(account.secret, scope)
   if (!sameSignature(signed.signature, signatureOf(key, signed.text))) return undefined
   signingKeys?.keep(account.secret, scope, key)
@@ -237,10 +238,8 @@ function known(claim: Claim): { accessKey: string; scope: Scope; seedSignature: 
 /** `x-amz-date`, or `Date` in its place, as `20130524T000000Z`. */
 function headerTimestamp(headers: RequestHeaders): string {
   const amazonDate = headerValue(headers, 'x-amz-date')
-  const time =
-    amazonDate === undefined
-      ? readHttpDate(headerValue(headers, 'date') ?? '')
-      : (readTimestamp(amazonDate) ?? readHttpDate(amazonDate))
+  if (amazonDate !== undefined && readTimestamp(amazonDate) !== undefined) return amazonDate
+  const time = readHttpDate(amazonDate ?? headerValue(headers, 'date') ?? '')
   if (time === undefined) {
     throw s3Error('AccessDenied', { message: 'AWS authentication requires a valid Date or x-amz-date header' })
   }
@@ -310,7 +309,7 @@ function checkSignature(
   timestamp: string,
   canonical: string,
   verifier: Pick<Verifier<Account>, 'signingKeys'>,
-): Buffer {
+): KeyObject {
   const text = stringToSign(timestamp, claim.scope, canonical)
   const key = provenKey(account, claim.scope, { text, signature: claim.signature }, verifier)
   if (key !== undefined) return key

@@ -53,7 +53,7 @@ export function readDetails({ user, owner, upload, tags, storageClass, ...conten
 
 function texts(fields: unknown): Record<string, string> {
   if (typeof fields !== 'object' || fields === null) return {}
-  return Object.fromEntries(
-    Object.entries(fields).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-  )
+  const found: [string, string][] = []
+  for (const [name, value] of Object.entries(fields)) if (typeof value === 'string') found.push([name, value])
+  return Object.fromEntries(found)
 }
