@@ -1,5 +1,5 @@
 import { VolumesFailure } from '../ports/volumes.ts'
-import type { BlobReader, BlobWriter, ExpectedBlob, Volumes } from '../ports/volumes.ts'
+import type { BlobReader, BlobWriter, ExpectedBlob, Volumes, WriteHow } from '../ports/volumes.ts'
 
 /** Bytes that are read and written at a time. */
 const PIECE_BYTES = 1024 * 1024
@@ -16,22 +16,36 @@ export interface BlobFrom extends BlobAt {
   readonly expected?: ExpectedBlob
 }
 
+export interface Copied {
+  /** The name of the copy: another one than it was to have where it `packs`. */
+  readonly blob: string
+  readonly storedBytes: number
+  /** 0 where a whole copy was there. */
+  readonly writtenBytes: number
+}
+
 /**
  * Copies a blob with its label: durable on return. A whole copy that is there already stays; what an interrupted one left is
- * written again. What is compressed is so in the copy. Gives the bytes that the copy is stored in, 0 where one was there. Fails as the engines do, and with what `signal` was aborted for; then nothing is
- * left of the copy.
+ * written again. What is compressed is so in the copy. Fails as the engines do, and with what `signal` was aborted for; then
+ * nothing is left of the copy.
  */
-export async function copyBlob(from: BlobFrom, to: BlobAt, signal?: AbortSignal): Promise<number> {
+export async function copyBlob(
+  from: BlobFrom,
+  to: BlobAt,
+  { signal, packs = false }: { readonly signal?: AbortSignal; readonly packs?: boolean } = {},
+): Promise<Copied> {
   const reader = await from.volumes.open(from.tree, from.blob, from.expected)
   try {
-    const writer = await begin(to, reader)
-    if (writer === undefined) return 0
+    const { sizeBytes, storedBytes } = reader
+    const writer = await begin(to, reader, { compress: storedBytes < sizeBytes, sizeBytes, packs })
+    if (writer === undefined) return { blob: to.blob, storedBytes, writtenBytes: 0 }
     try {
       for (let at = 0; at < reader.sizeBytes; at += PIECE_BYTES) {
         signal?.throwIfAborted()
         await writer.write(await reader.read(at, Math.min(PIECE_BYTES, reader.sizeBytes - at)))
       }
-      return (await writer.commit(await reader.label())).storedBytes
+      const { blob, storedBytes: writtenBytes } = await writer.commit(await reader.label())
+      return { blob, storedBytes: writtenBytes, writtenBytes }
     } catch (failure) {
       await writer.abort()
       throw failure
@@ -42,8 +56,7 @@ export async function copyBlob(from: BlobFrom, to: BlobAt, signal?: AbortSignal)
 }
 
 /** Nothing when a whole copy is there. */
-async function begin(to: BlobAt, { sizeBytes, crc, storedBytes }: BlobReader): Promise<BlobWriter | undefined> {
-  const how = { compress: storedBytes < sizeBytes }
+async function begin(to: BlobAt, { sizeBytes, crc }: BlobReader, how: WriteHow): Promise<BlobWriter | undefined> {
   try {
     return await to.volumes.write(to.tree, to.blob, how)
   } catch (failure) {

@@ -4,6 +4,7 @@
  * file with the same bytes in the place of the first, at once and for good. Which blobs matter is the catalog's knowledge.
  *
  *     <aggregate>/volumes/<volume-uuid>/objects/<2 hex>/<blob-id>
+ *     <aggregate>/volumes/<volume-uuid>/packs/<pack>                 many small blobs, each named by where it is
  */
 export interface Volumes {
   /** Where it is, as administrators know it: a path of the machine. */
@@ -39,9 +40,10 @@ export interface Volumes {
 
   /**
    * Begins a blob. Refused `exists` when the name was used, `missing` without the tree. Leaves nothing when it fails.
-   * With `compress` it is stored in less than it is, where that can be.
+   * The name that counts is the one that `commit` gives: with `packs`, a small blob is stored with others in one file and
+   * named by its place there. Names that were given so are kept by who copies such a blob to another tree.
    */
-  write(volume: string, blob: string, how?: { readonly compress?: boolean }): Promise<BlobWriter>
+  write(volume: string, blob: string, how?: WriteHow): Promise<BlobWriter>
 
   /**
    * Opens a blob for reading. `missing` when it is not there, `damaged` when it is not what is expected: the file of
@@ -57,7 +59,7 @@ export interface Volumes {
 
   /**
    * Stores a blob in the same place as its twin when both have the same bytes, so that the space of one is free. The label
-   * is the twin's then. Otherwise as `compress`.
+   * is the twin's then. Otherwise as `compress`. Blobs in packs have no place that others could share: `unable`.
    */
   share(volume: string, blob: string, twin: string, manner?: Manner): Promise<Sharing>
 
@@ -79,8 +81,48 @@ export interface Volumes {
    */
   blobs(volume: string): AsyncIterable<string>
 
+  /**
+   * Gives the space back of blobs in packs that were unlinked, where they are so much of a pack that it is worth it. Who
+   * reads, writes or unlinks meanwhile does not notice; an interrupted call leaves everything readable, and the next one
+   * goes on. One process of all that have the storage open may call it.
+   */
+  compact(volume: string, manner: CompactManner): Promise<Compacted>
+
   /** The space of the disk that the aggregate is on. */
   space(): Promise<DiskSpace>
+
+  /** Lets go of all files, when what was begun has ended. Nobody may write any more. */
+  close(): Promise<void>
+}
+
+export interface WriteHow {
+  /** It is stored in less than it is, where that can be. */
+  readonly compress?: boolean
+  /** How long it will be, at most. Needed for blobs in packs. */
+  readonly sizeBytes?: number
+  /** It need not have a file of its own, and so will not share one with a twin, or take less of the disk later. */
+  readonly packs?: boolean
+}
+
+export interface CompactManner {
+  /** The part of a pack that nothing needs any more from which on the rest is copied, in 0..1. */
+  readonly deadShare: number
+  /** Looks at all packs, as after a start, and not only at those of which something was unlinked since then. */
+  readonly all?: boolean
+  /** As in `Manner`. */
+  readonly between?: (bytes: number) => Promise<void>
+}
+
+export interface Compacted {
+  /** Files of packs, and what is known of those that were looked at: their bytes, and those that nothing needs. */
+  readonly files: number
+  readonly bytes: number
+  readonly deadBytes: number
+  readonly freedBytes: number
+  /** Between records, where there should be none: such packs stay as they are. */
+  readonly damagedBytes: number
+  /** Packs that cannot be copied yet, because somebody may still append to them. */
+  readonly waiting: number
 }
 
 /** When a blob without a row was found, and whether it is proven that nobody was answered for it. */
@@ -130,6 +172,8 @@ export interface BlobWriter {
 
 /** What a blob came to. */
 export interface Committed {
+  /** Its name from now on, which need not be the one that it was begun with. */
+  readonly blob: string
   /** The bytes that it is stored in, label and checksums apart. */
   readonly storedBytes: number
   /** The CRC-32 of its bytes, however they are stored. */

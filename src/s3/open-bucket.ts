@@ -40,6 +40,7 @@ export async function openBucket(
     objectBytesMax,
     versioning,
     settings,
+    mayPack: volume.mayPack,
     ...(volume.storing === undefined ? {} : { storing: volume.storing }),
     ...(volume.growsToBytes === undefined ? {} : { growsToBytes: volume.growsToBytes }),
     ...(record.snapshot === undefined ? {} : { at: record.snapshot.at }),

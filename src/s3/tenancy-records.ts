@@ -89,6 +89,8 @@ export interface Volume {
   readonly growsToBytes: number | undefined
   /** How new blobs are stored in less, if they are. */
   readonly storing: Storing | undefined
+  /** Nothing is to be done with its small blobs later that needs a file of each. */
+  readonly mayPack: boolean
   /** UUID of its QoS policy, '' without. */
   readonly qosPolicy: string
   /** Where its blobs are. */
@@ -164,6 +166,7 @@ export function readVolume(body: Fields): Volume {
     isReadOnly: body['type'] === 'dp' || body['type'] === 'ls',
     sizeBytes: number(body['size']) ?? 0,
     storing: readStoring(body),
+    mayPack: readMayPack(body),
     growsToBytes: text(body['autosize.mode']).startsWith('grow') ? number(body['autosize.maximum']) : undefined,
     qosPolicy: text(body['qos.policy.uuid']),
   }
@@ -175,6 +178,11 @@ function readStoring(body: Fields): Storing | undefined {
   const keepDigest = isInline(dedupe) || dedupe === 'background'
   const storing = { compress: isInline(compression), keepDigest, findTwin: isInline(dedupe) }
   return storing.compress || storing.keepDigest ? storing : undefined
+}
+
+function readMayPack(body: Fields): boolean {
+  const [compression, dedupe] = [text(body['efficiency.compression']), text(body['efficiency.dedupe'])]
+  return compression !== 'background' && (dedupe === '' || dedupe === 'none')
 }
 
 export function readGroup(body: Fields): Group {

@@ -1,6 +1,6 @@
 /** A data plane on free ports of this machine, over a catalog in memory and a temporary folder: what tests talk to. */
 import assert from 'node:assert/strict'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
 import type { Agent, IncomingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -109,7 +109,7 @@ export interface TestPlane {
     name: string,
     options?: { limitBytes?: number; volume?: string; statements?: readonly FieldValue[] },
   ): Promise<string>
-  /** Names of all blob files. */
+  /** Names of all blobs on the disk. */
   blobs(): Promise<string[]>
   close(): Promise<void>
 }
@@ -317,13 +317,14 @@ export async function startTestPlane(
     addUser,
     addBucket,
     async blobs() {
-      const files = await readdir(folder, { recursive: true })
-      return files.map((file) => file.split('/').at(-1) ?? '').filter((name) => /^[0-9a-f]{32}$/.test(name))
+      const trees = await volumes.list()
+      return (await Promise.all(trees.map((tree) => Array.fromAsync(volumes.blobs(tree))))).flat()
     },
     async close() {
       for (const one of clients) one.destroy()
       await plane.close(1000)
       await catalog.close()
+      await volumes.close()
       await rm(folder, { recursive: true, force: true })
     },
   }

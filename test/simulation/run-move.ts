@@ -62,6 +62,7 @@ async function openBucket(): Promise<OpenBucket> {
     svm: textAt(row, 'svm.uuid'),
     volume: order.volume,
     place,
+    mayPack: true,
     createdMs: 0,
     objectBytesMax: 2 ** 30,
     versioning: 'unversioned',

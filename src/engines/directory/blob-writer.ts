@@ -1,4 +1,5 @@
 import { unlink } from 'node:fs/promises'
+import { basename } from 'node:path'
 import type { FileHandle } from 'node:fs/promises'
 import { VolumesFailure } from '../../ports/volumes.ts'
 import type { BlobWriter, Committed } from '../../ports/volumes.ts'
@@ -76,7 +77,7 @@ export class FileBlobWriter implements BlobWriter {
       this.#ended = true
       await this.#handle.close()
     })
-    return committed
+    return { blob: basename(this.#path), ...committed }
   }
 
   async abort(): Promise<void> {

@@ -12,15 +12,27 @@ import { removeEmpty } from './remove-empty.ts'
 
 const FOLDER = 'lost-and-found'
 const [UNACKNOWLEDGED, UNKNOWN] = ['unacknowledged', 'unknown']
-const NAME = /^[0-9a-f]{32}\.(\d{1,16})$/
+/** Of a blob that has its own file, or of one of a pack. */
+const NAME = /^[0-9a-f-]{32,39}\.(\d{1,16})$/
+
+export interface FoundBlob {
+  readonly tree: string
+  readonly nowMs: number
+  readonly isUnacknowledged: boolean
+}
 
 export async function moveToLostAndFound(
   aggregate: string,
-  found: { readonly tree: string; readonly path: string; readonly nowMs: number; readonly isUnacknowledged: boolean },
+  found: FoundBlob & { readonly path: string },
 ): Promise<void> {
+  await rename(found.path, await placeInLostAndFound(aggregate, found, basename(found.path)))
+}
+
+/** Where a blob goes that was found. */
+export async function placeInLostAndFound(aggregate: string, found: FoundBlob, blob: string): Promise<string> {
   const folder = join(aggregate, FOLDER, found.isUnacknowledged ? UNACKNOWLEDGED : UNKNOWN, found.tree)
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  await rename(found.path, join(folder, `${basename(found.path)}.${found.nowMs}`))
+  return join(folder, `${blob}.${found.nowMs}`)
 }
 
 /** Removes what nobody was answered for and was found before that time. Gives the number of files. */

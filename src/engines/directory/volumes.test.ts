@@ -7,17 +7,29 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { crc32 } from 'node:zlib'
 import { contents, newBlob, proveVolumes, refusedWith, textOf } from '../../ports/volumes.suite.ts'
+import { provePacks } from '../../ports/volumes-packs.suite.ts'
 import { SAMPLE_CONTENT, sampleOfFormat1, sampleOfFormat2 } from './kept-samples.ts'
 import { DirectoryVolumes } from './volumes.ts'
 
-proveVolumes('a directory', async () => {
+const inFolder = async () => {
   const folder = await mkdtemp(join(tmpdir(), 'volumes-'))
-  return {
-    volumes: new DirectoryVolumes(join(folder, 'aggregate')),
-    reopen: async () => new DirectoryVolumes(join(folder, 'aggregate')),
-    close: () => rm(folder, { recursive: true }),
+  const engines: DirectoryVolumes[] = []
+  const reopen = async () => {
+    const engine = new DirectoryVolumes(join(folder, 'aggregate'))
+    engines.push(engine)
+    return engine
   }
-})
+  return {
+    volumes: await reopen(),
+    reopen,
+    async close() {
+      for (const engine of engines) await engine.close()
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+proveVolumes('a directory', inFolder)
+provePacks('a directory', inFolder)
 
 void describe('volumes in a directory', () => {
   async function withVolume(use: (volumes: DirectoryVolumes, aggregate: string) => Promise<void>): Promise<void> {

@@ -1,9 +1,10 @@
 /**
- * Volumes as folders of any file system. Nothing is ever changed in place, and no ability beyond plain POSIX is needed.
+ * Volumes as folders of any file system. No byte of a blob is ever changed in place, and no ability beyond plain POSIX is needed.
  * Two things are renamed: a whole tree on its way out, and a file that takes the place of one with the same bytes.
  *
  *     <aggregate>/volumes/<volume-uuid>/objects/<last 2 hex>/<blob-id>
  *     <aggregate>/volumes/<volume-uuid>/objects/<last 2 hex>/<blob-id>.<engine>   about to take the place of the blob
+ *     <aggregate>/volumes/<volume-uuid>/packs/…   see packs/names.ts
  *     <aggregate>/removing/<volume-uuid>.<n>
  *     <aggregate>/lost-and-found/…   see lost-and-found.ts
  *
@@ -17,12 +18,15 @@ import { VolumesFailure } from '../../ports/volumes.ts'
 import type {
   BlobReader,
   BlobWriter,
+  Compacted,
+  CompactManner,
   DiskSpace,
   ExpectedBlob,
   Found,
   Manner,
   Sharing,
   Volumes,
+  WriteHow,
 } from '../../ports/volumes.ts'
 import { openBlob } from './blob-reader.ts'
 import { FileBlobWriter } from './blob-writer.ts'
@@ -32,9 +36,22 @@ import { FanOut } from './fan-out.ts'
 import { FolderSync } from './folder-sync.ts'
 import { emptyLostAndFound, moveToLostAndFound } from './lost-and-found.ts'
 import { Packer } from './packing.ts'
+import { addressOf } from './packs/names.ts'
+import { Packs } from './packs/packs.ts'
+import { setRecordAside } from './packs/set-aside.ts'
 import { packFile, shareFile } from './replacing.ts'
 
 const BLOB = /^[0-9a-f]{32}$/
+/** How small blobs are stored together. */
+export interface Packing {
+  /** Names who appends to files: 8 hex digits that no other engine has. Made up without it. */
+  readonly writer?: string
+  /** Whether somebody may still append to files of this writer. Without it, nobody but this engine. */
+  readonly isWriting?: (writer: string) => boolean
+  /** Larger bodies have a file of their own. 0: all have. */
+  readonly bodyBytesMax?: number
+}
+
 /** A file that was about to take the place of a blob. */
 const REPLACEMENT = /^[0-9a-f]{32}\.[0-9a-f]{16}$/
 const VOLUME = /^[0-9a-zA-Z-]{1,64}$/
@@ -48,14 +65,25 @@ export class DirectoryVolumes implements Volumes {
   /** Tells the files that this engine is about to put in the place of others from those that were left behind. */
   readonly #mark = randomBytes(8).toString('hex')
   #cleaning = false
+  readonly #packs: Packs
 
   /**
    * The folder of an aggregate. With `owner`, it must have been claimed for the aggregate with this uuid before it is
    * used: a disk that is not mounted is then noticed. Without, it is made with the first volume.
    */
-  constructor(aggregate: string, owner?: string) {
+  constructor(aggregate: string, owner?: string, packing: Packing = {}) {
     this.#aggregate = resolve(aggregate)
     this.#owner = owner
+    this.#packs = new Packs({
+      writer: randomBytes(4).toString('hex'),
+      ...packing,
+      treeFolder: (tree) => this.#volume(tree),
+      ensureFolder: (tree, folder, anew) => {
+        if (anew) this.#fanOut.forget(tree)
+        return this.#fanOut.ensure(tree, folder)
+      },
+      syncFolder: (folder) => this.#sync.sync(folder),
+    })
   }
 
   get place(): string {
@@ -89,6 +117,8 @@ export class DirectoryVolumes implements Volumes {
   async remove(volume: string): Promise<void> {
     const tree = this.#volume(volume)
     this.#fanOut.forget(this.#objects(volume))
+    this.#fanOut.forget(tree)
+    await this.#packs.forget(volume)
     try {
       // What is not there of a disk that is away is not removed.
       if (this.#owner !== undefined) await insistOnClaim(this.#aggregate, this.#owner)
@@ -112,7 +142,18 @@ export class DirectoryVolumes implements Volumes {
     }
   }
 
-  async write(volume: string, blob: string, how?: { readonly compress?: boolean }): Promise<BlobWriter> {
+  async write(volume: string, blob: string, how?: WriteHow): Promise<BlobWriter> {
+    const { sizeBytes } = how ?? {}
+    const address = addressOf(blob)
+    if (address !== undefined || (how?.packs === true && (sizeBytes ?? Infinity) <= this.#packs.bodyBytesMax)) {
+      if (sizeBytes === undefined) throw new RangeError('A blob of a pack is begun with its size.')
+      const packed = { isCompressed: how?.compress === true }
+      return this.#inPack(volume, () =>
+        address === undefined
+          ? this.#packs.write(volume, sizeBytes, packed)
+          : this.#packs.writeCopy(volume, address, sizeBytes, packed),
+      )
+    }
     const path = this.#blob(volume, blob)
     const folder = dirname(path)
     try {
@@ -124,7 +165,18 @@ export class DirectoryVolumes implements Volumes {
     }
   }
 
+  /** What fails there is explained as it is for other blobs. */
+  async #inPack<Result>(volume: string, act: () => Promise<Result>): Promise<Result> {
+    try {
+      return await act()
+    } catch (failure) {
+      throw await this.#explain(failure, `Packs of ${this.#volume(volume)}`)
+    }
+  }
+
   async open(volume: string, blob: string, expected?: ExpectedBlob): Promise<BlobReader> {
+    const address = addressOf(blob)
+    if (address !== undefined) return this.#inPack(volume, () => this.#packs.read(volume, address, expected))
     const path = this.#blob(volume, blob)
     try {
       return await openBlob(path, expected)
@@ -134,6 +186,8 @@ export class DirectoryVolumes implements Volumes {
   }
 
   async compress(volume: string, blob: string, manner?: Manner): Promise<number> {
+    // It was stored in less when it was written, or it is not worth it.
+    if (addressOf(blob) !== undefined) return (await this.open(volume, blob)).storedBytes
     const path = this.#blob(volume, blob)
     try {
       return await packFile(path, `${path}.${this.#mark}`, (folder) => this.#sync.sync(folder), manner)
@@ -143,6 +197,7 @@ export class DirectoryVolumes implements Volumes {
   }
 
   async share(volume: string, blob: string, twin: string, manner?: Manner): Promise<Sharing> {
+    if (addressOf(blob) !== undefined || addressOf(twin) !== undefined) return 'unable'
     const path = this.#blob(volume, blob)
     const twinPath = this.#blob(volume, twin)
     try {
@@ -153,6 +208,8 @@ export class DirectoryVolumes implements Volumes {
   }
 
   async unlink(volume: string, blob: string): Promise<void> {
+    const address = addressOf(blob)
+    if (address !== undefined) return this.#inPack(volume, () => this.#packs.unlink(volume, address))
     const path = this.#blob(volume, blob)
     try {
       await unlink(path)
@@ -163,6 +220,12 @@ export class DirectoryVolumes implements Volumes {
   }
 
   async setAside(volume: string, blob: string, found: Found): Promise<void> {
+    const address = addressOf(blob)
+    if (address !== undefined) {
+      return this.#inPack(volume, () =>
+        setRecordAside(this.#packs, { ...found, aggregate: this.#aggregate, tree: volume, blob, address }),
+      )
+    }
     const path = this.#blob(volume, blob)
     try {
       await moveToLostAndFound(this.#aggregate, { ...found, tree: volume, path })
@@ -200,6 +263,19 @@ export class DirectoryVolumes implements Volumes {
         if (codeOf(failure) !== 'ENOENT') throw volumesFailure(failure, `Volume ${volume}`)
       }
     }
+    try {
+      yield* this.#packs.blobs(volume)
+    } catch (failure) {
+      throw volumesFailure(failure, `Volume ${volume}`)
+    }
+  }
+
+  compact(volume: string, manner: CompactManner): Promise<Compacted> {
+    return this.#packs.compact(volume, manner)
+  }
+
+  close(): Promise<void> {
+    return this.#packs.close()
   }
 
   async space(): Promise<DiskSpace> {

@@ -5,6 +5,7 @@ import { CatalogUnavailable } from '../../ports/catalog.ts'
 import { proveCatalog } from '../../ports/catalog.suite.ts'
 import { draft, listed, openBucket, put } from '../../ports/catalog-fixtures.suite.ts'
 import { contents, newBlob, proveVolumes, refusedWith } from '../../ports/volumes.suite.ts'
+import { provePacks } from '../../ports/volumes-packs.suite.ts'
 import { openSqliteCatalog } from '../sqlite/catalog.ts'
 import { SimulatedClock } from './clock.ts'
 import { faultyCatalog } from './faulty-catalog.ts'
@@ -13,10 +14,12 @@ import { SimulatedVolumes } from './volumes.ts'
 
 const memory = () => openSqliteCatalog({ file: ':memory:', commit: 'in-process' })
 
-proveVolumes('simulated', async () => {
+const inMemory = async () => {
   const volumes = new SimulatedVolumes({ random: new SimulatedRandom(1) })
   return { volumes, reopen: async () => volumes, close: async () => {} }
-})
+}
+proveVolumes('simulated', inMemory)
+provePacks('simulated', inMemory)
 
 proveCatalog(
   'with faults that never come',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { copyFile, open } from 'node:fs/promises'
+import { copyFile, open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { inspect } from 'node:util'
@@ -22,35 +22,48 @@ before(async () => {
 })
 after(() => t.close())
 
-async function fileOf(key: string, nth = 0): Promise<string> {
-  const object = await t.catalog.object(bucket, Buffer.from(key))
-  const blob = object?.blobs[nth]?.blob ?? ''
-  return join(t.volumes.place, 'volumes', volume, 'objects', blob.slice(-2), blob)
+interface Stored {
+  readonly path: string
+  /** Where the bytes of the blob begin in the file. */
+  readonly at: number
 }
 
-async function flip(path: string, at: number): Promise<void> {
+/** Small blobs lie behind one another in one file, and are found by their bytes. */
+async function storedOf(key: string, nth = 0, begin = Buffer.alloc(0)): Promise<Stored> {
+  const object = await t.catalog.object(bucket, Buffer.from(key))
+  const blob = object?.blobs[nth]?.blob ?? ''
+  const tree = join(t.volumes.place, 'volumes', volume)
+  const [pack = '', , packed] = blob.split('-')
+  if (packed === undefined) return { path: join(tree, 'objects', blob.slice(-2), blob), at: 0 }
+  const path = join(tree, 'packs', pack)
+  const at = (await readFile(path)).indexOf(begin)
+  assert.ok(at > 0 && begin.length > 0)
+  return { path, at }
+}
+
+async function flip({ path, at }: Stored, nth: number): Promise<void> {
   const file = await open(path, 'r+')
-  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, at)
-  await file.write(Buffer.of((buffer[0] ?? 0) ^ 1), 0, 1, at)
+  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, at + nth)
+  await file.write(Buffer.of((buffer[0] ?? 0) ^ 1), 0, 1, at + nth)
   await file.close()
 }
 
 test('an object with a flipped bit is an error, and the reason is in the log alone', async () => {
   await t.s3.send(new PutObjectCommand({ Bucket, Key: 'small', Body: 'the bytes of an object' }))
-  await flip(await fileOf('small'), 5)
+  await flip(await storedOf('small', 0, Buffer.from('the bytes of an object')), 5)
   for (const headers of [{}, { Range: 'bytes=0-3' }, { Range: 'bytes=-1' }]) {
     const { status, text } = await send(t, 'GET', `/${Bucket}/small`, { headers })
     assert.equal(status, 500)
     assert.match(text, /<Code>InternalError<\/Code>/)
     assert.doesNotMatch(text, /checksum|objects/)
   }
-  assert.ok(t.logged.some(({ details }) => /checksum does not fit/.test(inspect(details))))
+  assert.ok(t.logged.some(({ details }) => /is damaged/.test(inspect(details))))
 })
 
 test('a large object that is damaged behind its first bytes breaks the connection', async () => {
   const bytes = randomBytes(8 * 2 ** 20)
   await t.s3.send(new PutObjectCommand({ Bucket, Key: 'large', Body: bytes }))
-  await flip(await fileOf('large'), 7 * 2 ** 20)
+  await flip(await storedOf('large'), 7 * 2 ** 20)
   await assert.rejects(send(t, 'GET', `/${Bucket}/large`), { code: 'ECONNRESET' })
   const { status, text } = await send(t, 'GET', `/${Bucket}/large`, { headers: { Range: 'bytes=1000-1009' } })
   assert.equal(status, 206)
@@ -58,9 +71,9 @@ test('a large object that is damaged behind its first bytes breaks the connectio
 })
 
 test('an object whose file is that of another object is an error', async () => {
-  await t.s3.send(new PutObjectCommand({ Bucket, Key: 'mine', Body: 'mine, of 20 bytes...' }))
-  await t.s3.send(new PutObjectCommand({ Bucket, Key: 'yours', Body: 'yours, of 20 bytes..' }))
-  await copyFile(await fileOf('yours'), await fileOf('mine'))
+  await t.s3.send(new PutObjectCommand({ Bucket, Key: 'mine', Body: randomBytes(100_000) }))
+  await t.s3.send(new PutObjectCommand({ Bucket, Key: 'yours', Body: randomBytes(100_000) }))
+  await copyFile((await storedOf('yours')).path, (await storedOf('mine')).path)
   assert.equal((await send(t, 'GET', `/${Bucket}/mine`)).status, 500)
   assert.equal((await send(t, 'GET', `/${Bucket}/yours`)).status, 200)
 })
@@ -69,13 +82,14 @@ test('an object of parts is an error when one of its parts is damaged', async ()
   const Key = 'parts'
   const { UploadId } = await t.s3.send(new CreateMultipartUploadCommand({ Bucket, Key }))
   const Parts = []
-  for (const [at, Body] of [randomBytes(5 * 2 ** 20), randomBytes(1000)].entries()) {
+  const last = randomBytes(1000)
+  for (const [at, Body] of [randomBytes(5 * 2 ** 20), last].entries()) {
     const PartNumber = at + 1
     const { ETag } = await t.s3.send(new UploadPartCommand({ Bucket, Key, UploadId, PartNumber, Body }))
     Parts.push({ PartNumber, ETag })
   }
   await t.s3.send(new CompleteMultipartUploadCommand({ Bucket, Key, UploadId, MultipartUpload: { Parts } }))
-  await flip(await fileOf(Key, 1), 999)
+  await flip(await storedOf(Key, 1, last), 999)
   await assert.rejects(send(t, 'GET', `/${Bucket}/${Key}`), { code: 'ECONNRESET' })
   assert.equal((await send(t, 'GET', `/${Bucket}/${Key}?partNumber=1`)).status, 206)
   assert.equal((await send(t, 'GET', `/${Bucket}/${Key}?partNumber=2`)).status, 500)

@@ -3,7 +3,7 @@ import type { TreePlace } from '../../core/tree-of.ts'
 import { Failure } from '../../model/failure.ts'
 import type { BlobDraft, BlobRef } from '../../ports/catalog.ts'
 import { VolumesFailure } from '../../ports/volumes.ts'
-import type { BlobReader, BlobWriter, Sharing, Volumes } from '../../ports/volumes.ts'
+import type { BlobReader, BlobWriter, Sharing, Volumes, WriteHow } from '../../ports/volumes.ts'
 import { s3Error } from '../errors.ts'
 import type { TreeUses } from './tree-uses.ts'
 
@@ -54,7 +54,7 @@ export class VolumePlace {
   }
 
   /** Begins a blob where the volume is now. The tree stays until `release`. */
-  async write(blob: string, how?: { readonly compress?: boolean }): Promise<BlobWriter> {
+  async write(blob: string, how?: WriteHow): Promise<BlobWriter> {
     for (let looks = 1; ; looks += 1) {
       try {
         this.#writing ??= await this.#enter()
@@ -96,9 +96,13 @@ export class VolumePlace {
 
   /**
    * The volume has been moved since these blobs were written: copies them to where it is now, under new names, as those
-   * of copies in the making must not be taken for them.
+   * of copies in the making must not be taken for them. With `packs` as they were begun.
    */
-  async follow(blobs: readonly BlobDraft[], newName: () => string): Promise<readonly BlobDraft[]> {
+  async follow(
+    blobs: readonly BlobDraft[],
+    newName: () => string,
+    how: { readonly packs?: boolean } = {},
+  ): Promise<readonly BlobDraft[]> {
     const from = this.#writing
     if (from === undefined) throw new Error('Only blobs that were written can follow.')
     await this.#look()
@@ -108,10 +112,9 @@ export class VolumePlace {
       const to = await this.#enter()
       this.#writing = to
       for (const { blob, twin: _, ...draft } of blobs) {
-        const copy = newName()
         // A twin is where it was; a run finds it again.
-        const storedBytes = await copyBlob({ ...from, blob, expected: draft }, { ...to, blob: copy })
-        copies.push({ ...draft, blob: copy, storedBytes })
+        const copy = await copyBlob({ ...from, blob, expected: draft }, { ...to, blob: newName() }, how)
+        copies.push({ ...draft, blob: copy.blob, storedBytes: copy.storedBytes })
       }
       return copies
     } catch (failure) {

@@ -9,7 +9,7 @@ import { blobLabel } from './labels.ts'
 import type { BlobLabel } from './labels.ts'
 import { commitGrowing } from './growth.ts'
 import type { ObjectStore, OpenBucket } from './store.ts'
-import { settled } from './storing.ts'
+import { settled, writtenHow } from './storing.ts'
 
 /** Bytes on their way in. They count only when `pieces` has ended without an error. */
 export interface IncomingBody {
@@ -72,14 +72,13 @@ export async function storeBody(
   about: Pick<BlobLabel, 'key' | 'part'>,
 ): Promise<StoredBody> {
   const { system } = store
-  const blob = newId(system)
   let writer: BlobWriter | undefined
   let writing: Promise<void> | undefined
   try {
     for await (const piece of body.pieces) {
       if (piece.length === 0) continue
       await writing
-      writer ??= await bucket.place.write(blob, { compress: bucket.storing?.compress === true })
+      writer ??= await bucket.place.write(newId(system), writtenHow(bucket, body.sizeBytes))
       writing = writer.write(piece)
       // A failure is met at the next `await`; until then it must not count as unhandled.
       writing.catch(() => {})
@@ -89,7 +88,7 @@ export async function storeBody(
     const timeMs = system.clock.now()
     if (writer === undefined) return { outcome, blobs: [], timeMs }
     const { sizeBytes, md5, checksum } = outcome
-    const { storedBytes, crc } = await writer.commit(
+    const { blob, storedBytes, crc } = await writer.commit(
       blobLabel({ bucket: bucket.uuid, sizeBytes, etag: md5.toString('hex'), checksum, timeMs, ...about }),
     )
     return { outcome, blobs: [await settled(store, bucket, { blob, sizeBytes, crc, storedBytes, md5 })], timeMs }
@@ -124,7 +123,7 @@ export async function commitNaming(
       const hasMoved = failure instanceof CommitRefused && failure.reason === 'moved' && follows < followsMax
       if (failure instanceof CommitRefused && !hasMoved) await place.unlink(blobs)
       if (!hasMoved) throw failure
-      blobs = await place.follow(blobs, () => newId(store.system))
+      blobs = await place.follow(blobs, () => newId(store.system), { packs: bucket.mayPack })
     }
   }
 }

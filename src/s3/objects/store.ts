@@ -30,6 +30,8 @@ export interface OpenBucket {
   /** The size up to which the volume grows by itself, if it does. */
   readonly growsToBytes?: number
   readonly storing?: Storing
+  /** Small blobs may be stored together. */
+  readonly mayPack: boolean
   readonly createdMs: number
   /** The most bytes an object in it may have, also when it comes in parts. */
   readonly objectBytesMax: number

@@ -1,6 +1,6 @@
 /** What is done with a new blob so that it takes less of the disk: compressing it, and finding the twin it can share with. */
 import type { BlobDraft, BlobRef, StoredBlob } from '../../ports/catalog.ts'
-import { VolumesFailure } from '../../ports/volumes.ts'
+import { VolumesFailure, type WriteHow } from '../../ports/volumes.ts'
 import type { ObjectStore, OpenBucket } from './store.ts'
 
 /** As the volume of a bucket has it. Without any of it, a blob is stored as it is and nobody looks at it. */
@@ -14,6 +14,11 @@ export interface Storing {
 
 /** A larger blob is not compared with its twin while a client waits: a run in the background does it. */
 const comparedBytesMax = 64 * 2 ** 20
+
+/** How a new blob of a bucket is begun. */
+export function writtenHow({ storing, mayPack }: OpenBucket, sizeBytes: number): WriteHow {
+  return { compress: storing?.compress === true, sizeBytes, packs: mayPack }
+}
 
 /** Tells how a blob that was just committed is stored, after it was made one with its twin where there is one. */
 export async function settled(

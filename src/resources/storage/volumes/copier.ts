@@ -68,9 +68,10 @@ export class Copier {
     const { blob } = expected
     try {
       const slot = `volume-copies:${Number.parseInt(blob.slice(-1), 16) % COPIES_MAX}`
-      return await this.#cluster.locks.with([slot], () =>
-        copyBlob({ ...this.#from, blob, expected }, { ...this.#to, blob }, this.#signal),
+      const { writtenBytes } = await this.#cluster.locks.with([slot], () =>
+        copyBlob({ ...this.#from, blob, expected }, { ...this.#to, blob }, { signal: this.#signal }),
       )
+      return writtenBytes
     } catch (failure) {
       if (isLost(failure) && (await this.#isUnneeded(blob))) return 0
       throw failure

@@ -1,0 +1,89 @@
+/** What the packs of a tree hold. */
+import type { Manner } from '../../../ports/volumes.ts'
+import { blobNameOf } from './names.ts'
+import type { FileName } from './names.ts'
+import { filesIn } from './open-packs.ts'
+import { PackFile } from './pack-file.ts'
+import { DEAD, seedOf, VOID } from './record.ts'
+import { scan } from './scan.ts'
+import type { Placed } from './scan.ts'
+
+/** Looks at a pack that is compacted meanwhile. */
+const LOOKS_MAX = 4
+
+/** A record of a pack, in the first of the files that it is in. */
+export interface Listed extends Placed {
+  readonly file: PackFile
+}
+
+export interface PackContents {
+  /** By offset. */
+  readonly live: ReadonlyMap<number, Listed>
+  readonly damagedBytes: number
+}
+
+/** The names of all blobs in a folder of packs that nobody has unlinked, in no order. */
+export async function* listBlobs(folder: string): AsyncGenerator<string> {
+  const packs = Map.groupBy(
+    (await filesIn(folder)).filter(({ isWhole }) => isWhole),
+    ({ pack }) => pack,
+  )
+  for (const [pack, names] of packs) {
+    for (const { offset, bytes } of await liveIn(folder, pack, names)) yield blobNameOf({ pack, offset, length: bytes })
+  }
+}
+
+async function liveIn(folder: string, pack: string, given: readonly FileName[]): Promise<Listed[]> {
+  let names = given
+  for (let looks = 1; ; looks++) {
+    const files = await openAll(folder, names)
+    try {
+      const isWhole = files.length === names.length
+      if (isWhole || looks === LOOKS_MAX) return [...(await readPack(pack, files)).live.values()]
+    } finally {
+      for (const file of files) file.release()
+    }
+    names = (await filesIn(folder)).filter((one) => one.pack === pack && one.isWhole)
+  }
+}
+
+/** Those that are there. To be released. */
+export async function openAll(folder: string, names: readonly FileName[]): Promise<PackFile[]> {
+  const files: PackFile[] = []
+  try {
+    for (const name of names) {
+      const file = await PackFile.open(folder, name)
+      if (file !== undefined) files.push(file)
+    }
+    return files
+  } catch (failure) {
+    for (const file of files) file.release()
+    throw failure
+  }
+}
+
+/** What is needed of a pack. A record that is in several files is needed as long as nobody has marked it in any. */
+export async function readPack(
+  pack: string,
+  files: readonly PackFile[],
+  between?: Manner['between'],
+): Promise<PackContents> {
+  const live = new Map<number, Listed>()
+  const dead = new Set<number>()
+  const seed = seedOf(pack)
+  let damagedBytes = 0
+  for (const file of files) {
+    const scanned = await scan(
+      { fd: file.fd, sizeBytes: await file.sizeBytes(), seed },
+      (record) => {
+        if (record.flags & VOID) return
+        if (record.flags & DEAD) dead.add(record.offset)
+        else if (!live.has(record.offset)) live.set(record.offset, { ...record, file })
+      },
+      between === undefined ? {} : { between },
+    )
+    damagedBytes += scanned.damagedBytes
+  }
+  if (files.length > 1) for (const offset of dead) live.delete(offset)
+  return { live, damagedBytes }
+}

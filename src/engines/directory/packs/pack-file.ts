@@ -1,0 +1,88 @@
+import { volumesFailure } from '../failures.ts'
+import type { FileName } from './names.ts'
+import { Places } from './places.ts'
+import { closeRaw, openRaw, readRaw, statRaw, writeRaw } from './raw.ts'
+import { FILE_FLAGS_AT, FILE_HEADER_BYTES, readFileHeader, SEALED, seedOf } from './record.ts'
+
+const READ_ONLY: ReadonlySet<unknown> = new Set(['EROFS', 'EACCES', 'EPERM'])
+
+/** One file of a pack that is open for reading and for flags. It is closed when nobody uses it any more. */
+export class PackFile {
+  readonly path: string
+  readonly name: FileName
+  readonly fd: number
+  readonly #places: Places | undefined
+  #uses = 1
+
+  private constructor(path: string, name: FileName, fd: number) {
+    this.path = path
+    this.name = name
+    this.fd = fd
+    this.#places = name.isOriginal ? undefined : new Places(seedOf(name.pack))
+  }
+
+  /** Nothing when it is not there. */
+  static async open(folder: string, name: FileName): Promise<PackFile | undefined> {
+    const path = `${folder}/${name.name}`
+    try {
+      const fd = await openRaw(path, 'r+').catch((failure: NodeJS.ErrnoException) => {
+        if (!READ_ONLY.has(failure.code)) throw failure
+        return openRaw(path, 'r')
+      })
+      return new PackFile(path, name, fd)
+    } catch (failure) {
+      if ((failure as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+      throw volumesFailure(failure, `Pack ${path}`)
+    }
+  }
+
+  get isOpen(): boolean {
+    return this.#uses > 0
+  }
+
+  use(): void {
+    this.#uses++
+  }
+
+  release(): void {
+    this.#uses--
+    if (this.#uses === 0) closeRaw(this.fd)
+  }
+
+  /** Where the record of an offset is here, without a look at the disk. More may have been appended since. */
+  known(offset: number): readonly number[] {
+    return this.#places?.find(offset) ?? [offset]
+  }
+
+  async find(offset: number): Promise<readonly number[]> {
+    if (this.#places === undefined) return [offset]
+    const known = this.#places.find(offset)
+    if (known.length > 0) return known
+    await this.#places.learn(this.fd, await this.sizeBytes())
+    return this.#places.find(offset)
+  }
+
+  async sizeBytes(): Promise<number> {
+    return (await statRaw(this.fd)).size
+  }
+
+  /** It was removed, and only who has it open still sees it. */
+  async isRemoved(): Promise<boolean> {
+    return (await statRaw(this.fd)).nlink === 0
+  }
+
+  async isSealed(): Promise<boolean> {
+    const header = Buffer.allocUnsafe(FILE_HEADER_BYTES)
+    const bytes = await readRaw(this.fd, header, 0)
+    const flags = readFileHeader(header.subarray(0, bytes), this.name.pack) ?? 0
+    return (flags & SEALED) !== 0
+  }
+
+  async setFlags(at: number, flags: number): Promise<void> {
+    await writeRaw(this.fd, [Buffer.of(flags)], at)
+  }
+
+  seal(): Promise<void> {
+    return this.setFlags(FILE_FLAGS_AT, SEALED)
+  }
+}

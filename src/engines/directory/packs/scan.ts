@@ -1,0 +1,61 @@
+/** Goes over the records of one file, in pieces of a mebibyte, and gives others their turn between these. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Manner } from '../../../ports/volumes.ts'
+import { readRaw } from './raw.ts'
+import { FILE_HEADER_BYTES, nextMagic, readRecordHeader, RECORD_HEADER_BYTES, recordBytes } from './record.ts'
+import type { RecordHeader } from './record.ts'
+
+const PIECE_BYTES = 2 ** 20
+/** Behind records: where each of them is, for who looks for one. */
+export const INDEX_MAGIC = Buffer.from('HOLDPCKI', 'latin1')
+
+export interface Placed extends RecordHeader {
+  /** Where it is in this file. */
+  readonly at: number
+  /** With its header and its label. */
+  readonly bytes: number
+}
+
+export interface Scanned {
+  /** Behind the last whole record. What follows is an index, or was never finished. */
+  readonly endsAt: number
+  /** Bytes before that which are no record, and were one. */
+  readonly damagedBytes: number
+}
+
+/**
+ * Calls `found` for each whole record, from a place at which one begins. What is damaged is stepped over: the next header is
+ * looked for. Reads no further than the file was long at the beginning.
+ */
+export async function scan(
+  { fd, sizeBytes, seed }: { readonly fd: number; readonly sizeBytes: number; readonly seed: number },
+  found: (record: Placed) => void,
+  { from = FILE_HEADER_BYTES, between }: { readonly from?: number; readonly between?: Manner['between'] } = {},
+): Promise<Scanned> {
+  let [endsAt, damagedBytes] = [from, 0]
+  let buffer = Buffer.allocUnsafe(0)
+  let bufferAt = 0
+  for (let at = from; at + RECORD_HEADER_BYTES <= sizeBytes;) {
+    if (at < bufferAt || at + RECORD_HEADER_BYTES > bufferAt + buffer.length) {
+      if (buffer.length > 0) await (between === undefined ? nextTurn() : between(buffer.length))
+      buffer = Buffer.allocUnsafe(Math.min(PIECE_BYTES, sizeBytes - at))
+      buffer = buffer.subarray(0, await readRaw(fd, buffer, at))
+      bufferAt = at
+      if (buffer.length < RECORD_HEADER_BYTES) break
+    }
+    const header = readRecordHeader(buffer, at - bufferAt, seed)
+    const bytes = header === undefined ? 0 : recordBytes(header)
+    if (header !== undefined && at + bytes <= sizeBytes) {
+      found({ ...header, at, bytes })
+      damagedBytes += at - endsAt
+      at += bytes
+      endsAt = at
+      continue
+    }
+    if (at === endsAt && buffer.subarray(at - bufferAt, at - bufferAt + 8).equals(INDEX_MAGIC)) break
+    const next = nextMagic(buffer, at - bufferAt + 1)
+    // The bytes that a header begins with may lie across the end of what was read.
+    at = next === -1 ? Math.max(at + 1, bufferAt + buffer.length - 3) : bufferAt + next
+  }
+  return { endsAt, damagedBytes }
+}
