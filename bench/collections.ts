@@ -63,8 +63,7 @@ async function storedTypes(): Promise<string[]> {
     })
     .map(({ resource }) => resource.type)
     .concat('security/audit/messages', 'support/ems/events')
-    .filter((type) => !OF_THE_MACHINE.has(type))
-    .filter((type) => given.only === undefined || given.only.split(',').includes(type))
+    .filter((type) => (given.only === undefined ? !OF_THE_MACHINE.has(type) : given.only.split(',').includes(type)))
   await cluster.close()
   return types
 }
@@ -113,7 +112,8 @@ async function ask(cluster: TestCluster, target: string): Promise<string> {
     Array.from({ length: READERS }, async () => {
       const reply = await cluster.reply('GET', target)
       if (reply.status !== 200 && !(reply.status === 404 && target.endsWith('99999999'))) {
-        throw new Error(`${target} is answered ${reply.status}: ${JSON.stringify(reply.body)}`)
+        const cause = cluster.logged.at(-1)?.details ?? reply.body
+        throw new Error(`${target} is answered ${reply.status}: ${JSON.stringify(cause)}`)
       }
       const bytes = (await printJson(cluster.cluster.system, reply.body)).reduce((sum, { length }) => sum + length, 0)
       return `${reply.status}, ${JSON.stringify(reply.body['num_records'] ?? 1)}, ${Math.ceil(bytes / 1024)} KiB`
@@ -235,7 +235,7 @@ function rowOf(behaviour: Behaviour, n: number, parents: Readonly<Record<string,
   for (const field of resource.fields.values()) {
     const { path, kind, reference } = field
     // What refers to others, and what states decide, is to be as it is.
-    if (/^\$|uuid|name$|aggregates|state|type/.test(path) && path in real) continue
+    if (/^\$|uuid|name$|aggregates|state|type|address|netmask/.test(path) && path in real) continue
     if (
       REFERRING.test(path) ||
       reference !== undefined ||

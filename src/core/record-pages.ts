@@ -18,3 +18,14 @@ export async function* recordPages(
     after = last.key
   }
 }
+
+/** Removes all records of a type under a parent, a page with each commit. Repeating it goes on with those that are left. */
+export async function removeUnder(
+  { catalog }: { readonly catalog: Catalog },
+  type: string,
+  parent: string,
+): Promise<void> {
+  for await (const page of recordPages(catalog, type, parent)) {
+    await catalog.commit(page.map(({ key }) => ({ do: 'remove-record', type, key })))
+  }
+}

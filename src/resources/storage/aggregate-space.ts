@@ -14,6 +14,7 @@
 import { aggregateOf } from '../../core/aggregate-of.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { beforeOf, nextOf } from '../../core/tree-of.ts'
+import { inTurns } from '../../core/turns.ts'
 import { textAt, type Row } from '../../model/value.ts'
 import type { Change, VolumeCounters } from '../../ports/catalog.ts'
 import { type DiskSpace, VolumesFailure } from '../../ports/volumes.ts'
@@ -39,13 +40,72 @@ export interface AggregateSpace {
   readonly filesUsed: number
 }
 
-export async function spaceOf(cluster: Cluster, aggregate: string): Promise<AggregateSpace> {
-  const [disk, sums, availableBytes] = await Promise.all([
-    diskOf(cluster, aggregate),
+/** What readings of several aggregates have in common, because these share disks. Good for one reading. */
+export class DisksSeen {
+  readonly #cluster: Cluster
+  #spaces: Promise<ReadonlyMap<string, DiskSpace | undefined>> | undefined
+  #queued: Promise<ReadonlyMap<string, number>> | undefined
+  readonly #promised = new Map<string, Promise<number>>()
+
+  constructor(cluster: Cluster) {
+    this.#cluster = cluster
+  }
+
+  /** What the disk of an aggregate has; nothing when its folder is not there. */
+  async diskOf(aggregate: string): Promise<DiskSpace | undefined> {
+    const spaces = await (this.#spaces ??= this.#lookAtAll())
+    return spaces.has(aggregate) ? spaces.get(aggregate) : diskOf(this.#cluster, aggregate)
+  }
+
+  /** What the aggregates on a disk have promised of it, and what moves are still to bring there. */
+  promisedOn(disk: string): Promise<number> {
+    const known = this.#promised.get(disk)
+    if (known !== undefined) return known
+    const sum = this.#sumPromised(disk)
+    this.#promised.set(disk, sum)
+    return sum
+  }
+
+  /** What volumes of the recovery queue hold in an aggregate. */
+  async queuedIn(aggregate: string): Promise<number> {
+    this.#queued ??= queuedByAggregate(this.#cluster)
+    return (await this.#queued).get(aggregate) ?? 0
+  }
+
+  async #lookAtAll(): Promise<ReadonlyMap<string, DiskSpace | undefined>> {
+    const cluster = this.#cluster
+    const spaces = new Map<string, DiskSpace | undefined>()
+    for await (const rows of inTurns(cluster.system, await cluster.rows('storage/aggregates'))) {
+      const uuids = rows.map((row) => textAt(row, 'uuid'))
+      const found = await Promise.all(uuids.map((uuid) => diskOf(cluster, uuid)))
+      for (const [at, uuid] of uuids.entries()) spaces.set(uuid, found[at])
+    }
+    return spaces
+  }
+
+  async #sumPromised(disk: string): Promise<number> {
+    const cluster = this.#cluster
+    const spaces = await (this.#spaces ??= this.#lookAtAll())
+    const uuids = [...spaces].filter(([, space]) => space?.disk === disk).map(([uuid]) => uuid)
+    let sum = 0
+    for await (const some of inTurns(cluster.system, uuids)) {
+      for (const uuid of some) sum += (await cluster.catalog.aggregate(uuid)).promisedBytes
+    }
+    return sum + (await owedByMoves(cluster, new Set(uuids)))
+  }
+}
+
+export async function spaceOf(
+  cluster: Cluster,
+  aggregate: string,
+  seen: DisksSeen = new DisksSeen(cluster),
+): Promise<AggregateSpace> {
+  const [disk, sums, availableBytes, queued] = await Promise.all([
+    seen.diskOf(aggregate),
     cluster.catalog.aggregate(aggregate),
-    availableIn(cluster, aggregate),
+    availableIn(cluster, aggregate, seen),
+    seen.queuedIn(aggregate),
   ])
-  const queued = await queuedBytes(cluster, aggregate)
   return {
     isThere: disk !== undefined,
     sizeBytes: disk === undefined ? 0 : disk.usedBytes + disk.availableBytes,
@@ -60,18 +120,19 @@ export async function spaceOf(cluster: Cluster, aggregate: string): Promise<Aggr
 }
 
 /** What an aggregate has to give: the one figure that every reading of a volume needs. */
-export async function availableIn(cluster: Cluster, aggregate: string): Promise<number> {
-  return Math.max(0, await spareIn(cluster, aggregate))
+export async function availableIn(cluster: Cluster, aggregate: string, seen?: DisksSeen): Promise<number> {
+  return Math.max(0, await spareIn(cluster, aggregate, seen))
 }
 
 /** The same, below 0 where more is promised than there is: because others fill the disk, or volumes have grown. */
-export async function spareIn(cluster: Cluster, aggregate: string): Promise<number> {
-  const disk = await diskOf(cluster, aggregate)
+export async function spareIn(
+  cluster: Cluster,
+  aggregate: string,
+  seen: DisksSeen = new DisksSeen(cluster),
+): Promise<number> {
+  const disk = await seen.diskOf(aggregate)
   if (disk === undefined || cluster.faults.isFull(aggregate)) return 0
-  let availableBytes = disk.availableBytes
-  const aggregates = await aggregatesOn(cluster, disk.disk)
-  for (const other of aggregates) availableBytes -= (await cluster.catalog.aggregate(other)).promisedBytes
-  return availableBytes - (await owedByMoves(cluster, aggregates))
+  return disk.availableBytes - (await seen.promisedOn(disk.disk))
 }
 
 /** Bytes that a move from one aggregate to another needs there, when nothing is copied yet. */
@@ -129,11 +190,18 @@ export function footprintOf(volume: Row, owned: number): number {
 
 /** Bytes that volumes of the recovery queue hold in an aggregate. Their guarantees are given up. */
 export async function queuedBytes(cluster: Cluster, aggregate: string): Promise<number> {
-  let sum = 0
-  for (const volume of await cluster.rows(RECOVERY_QUEUE)) {
-    if (aggregateOf(volume) === aggregate) sum += ownedBytes(await cluster.catalog.volume(textAt(volume, 'uuid')))
+  return (await queuedByAggregate(cluster)).get(aggregate) ?? 0
+}
+
+async function queuedByAggregate(cluster: Cluster): Promise<ReadonlyMap<string, number>> {
+  const sums = new Map<string, number>()
+  for await (const volumes of inTurns(cluster.system, await cluster.rows(RECOVERY_QUEUE))) {
+    for (const volume of volumes) {
+      const held = ownedBytes(await cluster.catalog.volume(textAt(volume, 'uuid')))
+      sums.set(aggregateOf(volume), (sums.get(aggregateOf(volume)) ?? 0) + held)
+    }
   }
-  return sum
+  return sums
 }
 
 async function aggregatesOn(cluster: Cluster, disk: string): Promise<ReadonlySet<string>> {

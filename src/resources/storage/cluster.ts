@@ -4,7 +4,7 @@ import type { Cluster } from '../../core/cluster.ts'
 import { bytes, count, decimal } from '../../model/kinds/index.ts'
 import { groups } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
-import { diskOf, spaceOf } from './aggregate-space.ts'
+import { DisksSeen, spaceOf } from './aggregate-space.ts'
 import { ratio } from './volumes/efficiency.ts'
 
 export const storageCluster = define(
@@ -44,9 +44,10 @@ export const storageCluster = define(
 async function clusterSpace(cluster: Cluster): Promise<Row> {
   const disks = new Set<string>()
   let [size, available, stored, whole] = [0, 0, 0, 0]
+  const seen = new DisksSeen(cluster)
   for (const aggregate of await cluster.rows('storage/aggregates')) {
     const uuid = textAt(aggregate, 'uuid')
-    const [disk, space] = [await diskOf(cluster, uuid), await spaceOf(cluster, uuid)]
+    const [disk, space] = [await seen.diskOf(uuid), await spaceOf(cluster, uuid, seen)]
     stored += space.storedBytes
     if (disk === undefined || disks.has(disk.disk)) continue
     disks.add(disk.disk)

@@ -13,7 +13,7 @@ import { Rounds } from '../../core/rounds.ts'
 import { doneUntil } from '../../core/schedule.ts'
 import { Failure } from '../../model/failure.ts'
 import { type Row, textAt } from '../../model/value.ts'
-import { availableIn, diskOf } from './aggregate-space.ts'
+import { availableIn, DisksSeen } from './aggregate-space.ts'
 import { purgeVolume, RECOVERY_QUEUE, type PurgeReason } from './volumes/recovery-queue.ts'
 
 const LOOK_EVERY_MS = 1000
@@ -109,13 +109,14 @@ export class RecoveryQueueWatch {
   async #disks(): Promise<Map<string, { shortBytes: number }>> {
     const byDisk = new Map<string, { shortBytes: number }>()
     const byAggregate = new Map<string, { shortBytes: number }>()
+    const seen = new DisksSeen(this.#cluster)
     for (const row of await this.#cluster.rows('storage/aggregates')) {
       const aggregate = textAt(row, 'uuid')
-      const space = await diskOf(this.#cluster, aggregate)
+      const space = await seen.diskOf(aggregate)
       if (space === undefined) continue
       const tenth = ((space.usedBytes + space.availableBytes) * SPARE_PERCENT) / 100
       const disk = byDisk.get(space.disk) ?? {
-        shortBytes: Math.min(tenth, SPARE_BYTES_MAX) - (await availableIn(this.#cluster, aggregate)),
+        shortBytes: Math.min(tenth, SPARE_BYTES_MAX) - (await availableIn(this.#cluster, aggregate, seen)),
       }
       byDisk.set(space.disk, disk)
       byAggregate.set(aggregate, disk)

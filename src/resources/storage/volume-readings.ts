@@ -3,7 +3,7 @@ import { aggregateOf } from '../../core/aggregate-of.ts'
 import type { Derivation } from '../../core/behaviour.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { lastSample, totals } from '../metric-readings.ts'
-import { availableIn, footprintOf, isGuaranteed, ownedBytes } from './aggregate-space.ts'
+import { availableIn, DisksSeen, footprintOf, isGuaranteed, ownedBytes } from './aggregate-space.ts'
 import { chargedTo, reserveOf, reserveReadings } from './volumes/reserve.ts'
 
 const uuidOf = (row: Row) => textAt(row, 'uuid')
@@ -15,7 +15,8 @@ const space: Derivation = {
     const derived: Row[] = []
     for (const row of rows) {
       const aggregate = aggregateOf(row)
-      const spare = await once(`available in ${aggregate}`, () => availableIn(cluster, aggregate))
+      const seen = once('disks', () => new DisksSeen(cluster))
+      const spare = await once(`available in ${aggregate}`, () => availableIn(cluster, aggregate, seen))
       const counter = counters.get(uuidOf(row))
       const held = counter ?? { usedBytes: 0, snapshotBytes: 0 }
       const size = Number(row['size'])

@@ -15,24 +15,24 @@ import { QTREES } from './qtree-verbs.ts'
 import { quotaLock, QUOTA_RULES, switchChanges } from './quota/limits.ts'
 import { QUOTA_NOTES } from './quota-watch.ts'
 import { plannedRestore, restore, restoreArgs, restoreOf, undoRestore } from './volume-restore.ts'
-import { AGGREGATES_LOCK, availableIn, diskOf, ownedBytes, placed, queuedBytes } from './aggregate-space.ts'
+import { AGGREGATES_LOCK, availableIn, DisksSeen, ownedBytes, placed, queuedBytes } from './aggregate-space.ts'
 import { FULLNESS } from './volume-watch.ts'
 import { withAutosize } from './volumes/autosize.ts'
 import {
   bucketsIn,
-  bucketsOfClone,
   cloneOf,
   copyRows,
   dropRows,
+  forgetBuckets,
   giveBackBase,
   insistOnNoClones,
+  nameBuckets,
   parentOf,
   plannedSplit,
   splitClone,
   takeBase,
 } from './volumes/clone.ts'
 import { releaseBase } from './volumes/clone-base.ts'
-import { isNameTaken } from './volumes/clone-buckets.ts'
 import { isClone } from './volumes/clone-fields.ts'
 import { chargedTo, reserveOf } from './volumes/reserve.ts'
 import { insistOnPath, usualNas, withPath } from './volumes/nas.ts'
@@ -119,27 +119,12 @@ export const createVolume = job({
       },
     },
     { name: 'copy rows of the parent', isCancellable: true, isPausable: true, run: copyRows, undo: dropRows },
-    {
-      name: 'write record',
-      async run(cluster, work) {
-        for (let tries = 1; ; tries++) {
-          try {
-            await writeRecord(cluster, work)
-            return
-          } catch (failure) {
-            // A client of the object store may have made a bucket of the name that one of the clone was to have.
-            if (!isClone(work.input) || !isNameTaken(failure) || tries >= TRIES_MAX) throw failure
-          }
-        }
-      },
-    },
+    { name: 'name buckets', isCancellable: true, isPausable: true, run: nameBuckets, undo: forgetBuckets },
+    { name: 'write record', run: writeRecord },
   ],
 })
 
-const TRIES_MAX = 20
-
-async function writeRecord(cluster: Cluster, work: Work): Promise<void> {
-  const { key, input } = work
+async function writeRecord(cluster: Cluster, { key, input }: Work): Promise<void> {
   if ((await cluster.find('storage/volumes', key)) !== undefined) return
   // Between the look at the space and the commit nobody else may promise it away.
   await cluster.locks.with([AGGREGATES_LOCK], async () => {
@@ -151,7 +136,6 @@ async function writeRecord(cluster: Cluster, work: Work): Promise<void> {
     await cluster.commit([
       { do: 'check-record', type: svm.type, key: svm.key, expect: svm.revision },
       ...newVolumeChanges(cluster, input),
-      ...(await bucketsOfClone(cluster, work)),
     ])
   })
 }
@@ -384,12 +368,13 @@ export async function chooseAggregate(
   let best: { uuid: string; availableBytes: number } | undefined
   // Those on one disk have the same to give, whoever writes to it between two looks: the first of them by name is taken.
   const disks = new Set<string>()
+  const seen = new DisksSeen(cluster)
   for (const aggregate of await cluster.rows('storage/aggregates')) {
     const uuid = textAt(aggregate, 'uuid')
     if (!isAllowed(uuid) || excluded.has(uuid)) continue
-    const disk = (await diskOf(cluster, uuid))?.disk ?? uuid
+    const disk = (await seen.diskOf(uuid))?.disk ?? uuid
     if (disks.has(disk)) continue
-    const availableBytes = await availableIn(cluster, uuid)
+    const availableBytes = await availableIn(cluster, uuid, seen)
     if (availableBytes > 0) disks.add(disk)
     if (best === undefined || availableBytes > best.availableBytes) best = { uuid, availableBytes }
   }

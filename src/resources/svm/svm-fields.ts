@@ -7,7 +7,7 @@ import type { FieldDeclaration } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { CIFS_SERVICES } from '../protocols/cifs/services.ts'
 import { NFS_SERVICES } from '../protocols/nfs/services.ts'
-import { spaceOf } from '../storage/aggregate-space.ts'
+import { DisksSeen, spaceOf } from '../storage/aggregate-space.ts'
 import { usual } from '../usual.ts'
 import { insistOnStorage, storageOf } from './storage-limit.ts'
 
@@ -135,12 +135,13 @@ export const aggregateMembers = {
 const aggregates: Derivation = {
   gives: ['aggregates'],
   async from(cluster, rows, once) {
+    const seen = once('disks', () => new DisksSeen(cluster))
     const shown: Row[] = []
     for (const row of rows) {
       const list: Row[] = []
       for (const one of (row['aggregates'] ?? []) as readonly Row[]) {
         const key = textAt(one, 'uuid')
-        const { isThere, availableBytes } = await once(`space of ${key}`, () => spaceOf(cluster, key))
+        const { isThere, availableBytes } = await once(`space of ${key}`, () => spaceOf(cluster, key, seen))
         const state = isThere ? 'online' : 'offline'
         list.push({ ...one, available_size: availableBytes, state, type: 'vmdisk', snaplock_type: 'non_snaplock' })
       }

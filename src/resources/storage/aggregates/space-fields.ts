@@ -5,11 +5,13 @@
  */
 import { aggregateOf } from '../../../core/aggregate-of.ts'
 import type { Derivation } from '../../../core/behaviour.ts'
+import type { Cluster } from '../../../core/cluster.ts'
+import { inTurns } from '../../../core/turns.ts'
 import { bytes, count, decimal, flag, oneOf } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
 import { type Row, textAt, type Value } from '../../../model/value.ts'
 import { usual } from '../../usual.ts'
-import { type AggregateSpace, spaceOf } from '../aggregate-space.ts'
+import { type AggregateSpace, DisksSeen, spaceOf } from '../aggregate-space.ts'
 import { ratio } from '../volumes/efficiency.ts'
 
 const BLOCKS = 'space.block_storage'
@@ -130,7 +132,10 @@ const disk: Derivation = {
     'space.total_provisioned_space',
     ...Object.keys(spaceFields).filter((path) => path.startsWith(BLOCKS) && !path.startsWith(DEDUPE)),
   ],
-  from: (cluster, rows) => Promise.all(rows.map(async (row) => ofDisk(await spaceOf(cluster, textAt(row, 'uuid'))))),
+  async from(cluster, rows, once) {
+    const seen = once('disks', () => new DisksSeen(cluster))
+    return Promise.all(rows.map(async (row) => ofDisk(await spaceOf(cluster, textAt(row, 'uuid'), seen))))
+  },
 }
 
 function ofDisk(found: AggregateSpace): Row {
@@ -182,9 +187,16 @@ const efficiency: Derivation = {
     .flatMap((base) => [`${base}.logical_used`, `${base}.savings`, `${base}.ratio`])
     .concat(Object.keys(spaceFields).filter((path) => path.startsWith(DEDUPE))),
   async from(cluster, rows, once) {
-    const counters = await once('counters', () => cluster.volumeSums.all())
-    const held = new Map<string, Held>()
-    for (const volume of await cluster.rows('storage/volumes')) {
+    const held = await once('held', () => heldByAggregate(cluster))
+    return rows.map((row) => ofHeld(held.get(textAt(row, 'uuid')) ?? NOT_HELD))
+  },
+}
+
+async function heldByAggregate(cluster: Cluster): Promise<ReadonlyMap<string, Held>> {
+  const counters = await cluster.volumeSums.all()
+  const held = new Map<string, Held>()
+  for await (const volumes of inTurns(cluster.system, await cluster.rows('storage/volumes'))) {
+    for (const volume of volumes) {
       const counted = counters.get(textAt(volume, 'uuid'))
       if (counted === undefined) continue
       const sums = held.get(aggregateOf(volume)) ?? { ...NOT_HELD }
@@ -194,8 +206,8 @@ const efficiency: Derivation = {
       sums.savedByDedupe += counted.savedByDedupeBytes
       held.set(aggregateOf(volume), sums)
     }
-    return rows.map((row) => ofHeld(held.get(textAt(row, 'uuid')) ?? NOT_HELD))
-  },
+  }
+  return held
 }
 
 function ofHeld({ whole, stored, inherited, savedByDedupe }: Held): Row {

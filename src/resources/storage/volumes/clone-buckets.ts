@@ -4,9 +4,9 @@
  * protect the original: these stay behind.
  */
 import type { Cluster } from '../../../core/cluster.ts'
-import { Failure, failures } from '../../../model/failure.ts'
+import { failures } from '../../../model/failure.ts'
 import { type Row, textAt } from '../../../model/value.ts'
-import type { Change } from '../../../ports/catalog.ts'
+import { type Change, CommitRefused } from '../../../ports/catalog.ts'
 
 const BUCKETS = 'protocols/s3/buckets'
 const NAME_CHARACTERS_MAX = 63
@@ -27,38 +27,55 @@ const LEFT_BEHIND: ReadonlySet<string> = new Set([
   '$hasLocks',
 ])
 
-/** A bucket of the parent, as it was, and the one of the clone. */
-export interface BucketPair {
-  readonly from: string
-  readonly to: string
+/**
+ * The bucket of a clone that is to have what one of its parent has: the same each time in one making of the clone, of
+ * which the UUID is random. So what a repeated step finds needs no list.
+ */
+export function bucketOf(making: string, bucket: string): string {
+  const others = bucket.replaceAll('-', '')
+  const digits = Array.from(making.replaceAll('-', ''), (digit, at) => {
+    const mixed = Number.parseInt(digit, 16) ^ Number.parseInt(others.charAt(at), 16)
+    return (at === VERSION_AT ? 4 : at === VARIANT_AT ? (mixed & 3) | 8 : mixed).toString(16)
+  })
+  return digits.join('').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** Opens the buckets in the index, still without a name. */
-export function openBuckets(clone: Row, rows: readonly Row[], pairs: readonly BucketPair[]): Change[] {
-  return pairs.flatMap(({ from, to }): Change[] => {
-    const row = rows.find((one) => one['uuid'] === from)
+/** Digits of a UUID that say of which kind it is. */
+const VERSION_AT = 12
+const VARIANT_AT = 16
+
+/** Opens buckets in the index, still without a name. Repeating it changes nothing. */
+export function openBuckets({ key, making }: Making, rows: readonly Row[]): Change[] {
+  return rows.flatMap((row): Change[] => {
+    const bucket = bucketOf(making, textAt(row, 'uuid'))
     const versioning = textAt(row, 'versioning_state')
     return [
-      { do: 'open-bucket', bucket: to, volume: textAt(clone, 'uuid'), limitBytes: Number(row?.['size']) },
+      { do: 'open-bucket', bucket, volume: key, limitBytes: Number(row['size']) },
       ...(versioning === 'enabled' || versioning === 'suspended'
-        ? [{ do: 'version-bucket', bucket: to, state: versioning } as const]
+        ? [{ do: 'version-bucket', bucket, state: versioning } as const]
         : []),
     ]
   })
 }
 
-/** The records of the buckets, with names that are free now. */
+export interface Making {
+  /** The clone. */
+  readonly key: string
+  /** What tells its buckets from those of an earlier try. */
+  readonly making: string
+}
+
+/** The records of some buckets, with names that are free now. */
 export async function bucketRecords(
   cluster: Cluster,
   clone: Row,
+  { key, making }: Making,
   rows: readonly Row[],
-  pairs: readonly BucketPair[],
 ): Promise<Change[]> {
-  const server = pairs.length === 0 ? undefined : await serverOf(cluster, clone, rows)
+  const server = await serverOf(cluster, clone, rows)
   const taken = new Set<string>()
   const changes: Change[] = []
-  for (const { from, to } of pairs) {
-    const row = rows.find((one) => one['uuid'] === from) ?? {}
+  for (const row of rows) {
     const kept = Object.entries(row).filter(([path]) => !LEFT_BEHIND.has(path))
     const name = await freeName(cluster, clone, textAt(row, 'name'), taken)
     taken.add(name)
@@ -67,11 +84,11 @@ export async function bucketRecords(
         BUCKETS,
         {
           ...Object.fromEntries(kept),
-          uuid: to,
+          uuid: bucketOf(making, textAt(row, 'uuid')),
           name,
           'svm.uuid': clone['svm.uuid'] ?? '',
           'server.uuid': textAt(server, 'uuid'),
-          'volume.uuid': textAt(clone, 'uuid'),
+          'volume.uuid': key,
           'policy.name': 'default',
           'retention.mode': 'no_lock',
           create_time: cluster.now(),
@@ -114,5 +131,5 @@ async function serverOf(cluster: Cluster, clone: Row, rows: readonly Row[]): Pro
 
 /** Whether another bucket of the name was made between the look and the commit. */
 export function isNameTaken(failure: unknown): boolean {
-  return failure instanceof Failure && failure.kind === 'conflict' && failure.target === 'name'
+  return failure instanceof CommitRefused && failure.reason === 'taken'
 }

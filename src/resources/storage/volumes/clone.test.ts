@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asText, recordsOf } from '../../../../test/support/body.ts'
 import { startTestCluster } from '../../../../test/support/cluster.ts'
+import { CommitRefused } from '../../../ports/catalog.ts'
 
 const VOLUMES = '/api/storage/volumes'
 const TOOL = { headers: { 'user-agent': 'python-requests/2.31.0', 'x-dot-client-app': 'netapp.ontap/22.7.0' } }
@@ -125,5 +126,44 @@ test('a snapshot is cloned that shows an empty bucket, which was deleted since',
     recordsOf(shown.body).map((row) => row['name']),
     ['papers-clone1'],
   )
+  await cluster.close()
+})
+
+test('a clone gets more buckets than one commit may write, and loses them all where it cannot be made', async () => {
+  const { cluster, change } = await begin()
+  const { catalog } = cluster.cluster
+  const svm = await cluster.uuidOf('/api/svm/svms', 'svm1')
+  const parent = await cluster.uuidOf(VOLUMES, 'vol1')
+  const buckets = 300
+  for (let n = 0; n < buckets; n++) {
+    const [uuid, name] = [`00000000-0000-4000-8000-${String(n).padStart(12, '0')}`, `papers-${n}`]
+    const body = { uuid, name, 'svm.uuid': svm, 'volume.uuid': parent, size: 2 ** 30, comment: 'long '.repeat(2000) }
+    await catalog.commit([
+      { do: 'open-bucket', bucket: uuid, volume: parent, limitBytes: 2 ** 30 },
+      cluster.cluster.put('protocols/s3/buckets', body),
+    ])
+  }
+  const commit = catalog.commit.bind(catalog)
+  let longest = 0
+  let isRefused = true
+  catalog.commit = (changes) => {
+    longest = Math.max(longest, JSON.stringify(changes).length)
+    const isLast = changes.some((one) => one.do === 'put-record' && one.type === 'storage/volumes')
+    return isRefused && isLast ? Promise.reject(new CommitRefused('taken', 0)) : commit(changes)
+  }
+  const clone = { is_flexclone: true, parent_volume: { name: 'vol1' } }
+  const make = () => change(`${VOLUMES}?return_timeout=120`, { name: 'clone1', svm: { name: 'svm1' }, clone })
+  const count = async () => (await catalog.records('protocols/s3/buckets')).length
+  assert.equal((await make()).status, 409)
+  assert.equal(await count(), buckets)
+  isRefused = false
+  const made = await make()
+  assert.ok(made.status < 300, JSON.stringify(made.body))
+  assert.equal(await count(), 2 * buckets)
+  const own = await catalog.records('protocols/s3/buckets', { parent: await cluster.uuidOf(VOLUMES, 'clone1') })
+  const names = new Set(own.map(({ body }) => body['name']))
+  assert.deepEqual([own.length, names.size, names.has('papers-7-clone1')], [buckets, buckets, true])
+  for (const { key } of own) assert.ok((await catalog.bucket(key)) !== undefined)
+  assert.ok(longest < 2 ** 20, `a commit of ${longest} characters`)
   await cluster.close()
 })

@@ -3,6 +3,7 @@
  * index gives the clone rows of its own, batch by batch, before the clone is seen by anybody.
  */
 import type { Cluster } from '../../../core/cluster.ts'
+import { removeUnder } from '../../../core/record-pages.ts'
 import { treeOf } from '../../../core/tree-of.ts'
 import { Interrupted, type Work } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
@@ -10,7 +11,7 @@ import { printSize } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { CommitRefused, type Change } from '../../../ports/catalog.ts'
 import { holdBase, releaseBase, TAKEN } from './clone-base.ts'
-import { type BucketPair, bucketRecords, CAME_WITH_CLONE, openBuckets } from './clone-buckets.ts'
+import { bucketOf, bucketRecords, CAME_WITH_CLONE, isNameTaken, type Making, openBuckets } from './clone-buckets.ts'
 import { BASE, isClone, PARENT } from './clone-fields.ts'
 import { insistOnNoMove } from './movement.ts'
 import { chargedTo } from './reserve.ts'
@@ -23,6 +24,7 @@ const BATCH = 500
 const NOTED_BATCHES = 20
 /** Records of buckets read in one turn of the event loop. */
 const BUCKETS_A_TURN = 50
+const TRIES_MAX = 20
 
 /** The volume that a new one is to be a clone of, if it is. */
 export async function parentOf(cluster: Cluster, draft: Row): Promise<Row | undefined> {
@@ -95,26 +97,33 @@ export async function giveBackBase(cluster: Cluster, { input }: Work): Promise<v
 /** Repeated after a crash, it goes on where it last noted to be; from an earlier place it does the same. */
 export async function copyRows(cluster: Cluster, work: Work): Promise<void> {
   if (!isClone(work.input)) return
-  const pairs = pairsOf(work) ?? (await openClone(cluster, work))
-  for (let at = Number(work.memo['at'] ?? 0); at < pairs.length; at++) {
-    const pair = pairs[at] as BucketPair
-    for (let batch = 1; ; batch++) {
-      if (work.stopping.aborted) throw new Interrupted()
-      const after = work.memo['after']
-      const next = await copyBatch(cluster, {
-        bucket: pair.to,
-        from: pair.from,
-        snapshot: textAt(work.input, BASE),
-        limit: BATCH,
-        ...(typeof after === 'string' ? { after } : {}),
-      })
-      work.memo['after'] = next ?? null
-      if (next === undefined) break
-      if (batch % NOTED_BATCHES === 0) await work.progress(at / pairs.length, 'Rows are copied.')
-      // Others get their turn between two batches.
-      await cluster.system.clock.sleep(1)
+  const making = await openClone(cluster, work)
+  for await (const rows of bucketsInBase(cluster, work.input, textAt(work.memo, 'copied'))) {
+    await cluster.catalog.commit(openBuckets(making, rows))
+    for (const row of rows) {
+      const from = textAt(row, 'uuid')
+      await copyBucket(cluster, work, { from, to: bucketOf(making.making, from) })
+      work.memo['copied'] = from
     }
-    work.memo['at'] = at + 1
+  }
+}
+
+async function copyBucket(cluster: Cluster, work: Work, { from, to }: { from: string; to: string }): Promise<void> {
+  for (let batch = 1; ; batch++) {
+    if (work.stopping.aborted) throw new Interrupted()
+    const after = work.memo['after']
+    const next = await copyBatch(cluster, {
+      bucket: to,
+      from,
+      snapshot: textAt(work.input, BASE),
+      limit: BATCH,
+      ...(typeof after === 'string' ? { after } : {}),
+    })
+    work.memo['after'] = next ?? null
+    if (next === undefined) return
+    if (batch % NOTED_BATCHES === 0) await work.progress(0, 'Rows are copied.')
+    // Others get their turn between two batches.
+    await cluster.system.clock.sleep(1)
   }
 }
 
@@ -133,56 +142,68 @@ async function copyBatch(
   }
 }
 
-async function openClone(cluster: Cluster, work: Work): Promise<readonly BucketPair[]> {
-  const rows = await bucketsInBase(cluster, work.input)
-  const pairs = rows.map((row) => ({ from: textAt(row, 'uuid'), to: cluster.system.random.uuid() }))
-  await work.commit(
-    [
-      {
-        do: 'open-volume',
-        volume: work.key,
-        tree: treeOf(work.input),
-        sizeBytes: Number(work.input['size']),
-      },
-      ...openBuckets(work.input, rows, pairs),
-    ],
-    { pairs },
-  )
-  return pairs
+async function openClone(cluster: Cluster, work: Work): Promise<Making> {
+  const { key, input, memo } = work
+  if (textAt(memo, 'making') === '') {
+    await work.commit([{ do: 'open-volume', volume: key, tree: treeOf(input), sizeBytes: Number(input['size']) }], {
+      making: cluster.system.random.uuid(),
+    })
+  }
+  return { key, making: textAt(memo, 'making') }
 }
 
-function pairsOf(work: Work): readonly BucketPair[] | undefined {
-  return work.memo['pairs'] as readonly BucketPair[] | undefined
-}
-
-/** The records of the parent's buckets, as they were when the snapshot was taken. */
-async function bucketsInBase(cluster: Cluster, clone: Row): Promise<readonly Row[]> {
+/**
+ * The records of the parent's buckets after one of them, as they were when the snapshot was taken: some in each turn of
+ * the event loop, and so few that one commit can write as many.
+ */
+async function* bucketsInBase(cluster: Cluster, clone: Row, after: string): AsyncGenerator<readonly Row[], void, void> {
   const of = { volume: textAt(clone, PARENT), snapshot: textAt(clone, BASE) }
-  const rows: Row[] = []
-  for (let after = ''; ;) {
-    const records = await cluster.catalog.recordsAt(BUCKETS, of, after, BUCKETS_A_TURN)
+  for (let key = after; ;) {
+    const records = await cluster.catalog.recordsAt(BUCKETS, of, key, BUCKETS_A_TURN)
     const last = records.at(-1)
-    if (last === undefined) return rows
-    rows.push(...records.map(({ body }) => body as Row))
-    after = last.key
+    if (last === undefined) return
+    yield records.map(({ body }) => body as Row)
+    key = last.key
     await cluster.system.turn()
   }
+}
+
+/**
+ * Gives the buckets of a clone their records, before it has its own: they may be too many for one commit. Until the
+ * volume is known, nobody is served from them.
+ */
+export async function nameBuckets(cluster: Cluster, work: Work): Promise<void> {
+  const { key, input, memo } = work
+  if (!isClone(input)) return
+  const counters = await cluster.catalog.volume(key)
+  const used = counters === undefined ? 0 : chargedTo(input, counters)
+  if (used > Number(input['size'])) {
+    throw failures.invalid('size', `Size is below what the parent holds (${printSize(used)}).`, 917534)
+  }
+  const making = { key, making: textAt(memo, 'making') }
+  for await (const rows of bucketsInBase(cluster, input, textAt(memo, 'named'))) {
+    if (work.stopping.aborted) throw new Interrupted()
+    const named = textAt(rows.at(-1), 'uuid')
+    for (let tries = 1; ; tries++) {
+      try {
+        await work.commit(await bucketRecords(cluster, input, making, rows), { named })
+        break
+      } catch (failure) {
+        // A client of the object store may have made a bucket of the name that one of the clone was to have.
+        if (!isNameTaken(failure) || tries >= TRIES_MAX) throw failure
+      }
+    }
+  }
+}
+
+/** Takes the records back. */
+export async function forgetBuckets(cluster: Cluster, { key, input }: Work): Promise<void> {
+  if (isClone(input)) await removeUnder(cluster, BUCKETS, key)
 }
 
 /** What was copied goes, before anybody has seen it. */
 export async function dropRows(cluster: Cluster, { key, input }: Work): Promise<void> {
   if (isClone(input)) await cluster.commit([{ do: 'close-volume', volume: key, withBuckets: true }])
-}
-
-/** What is committed along with the record of a clone: its buckets. */
-export async function bucketsOfClone(cluster: Cluster, work: Work): Promise<readonly Change[]> {
-  if (!isClone(work.input)) return []
-  const counters = await cluster.catalog.volume(work.key)
-  const used = counters === undefined ? 0 : chargedTo(work.input, counters)
-  if (used > Number(work.input['size'])) {
-    throw failures.invalid('size', `Size is below what the parent holds (${printSize(used)}).`, 917534)
-  }
-  return bucketRecords(cluster, work.input, await bucketsInBase(cluster, work.input), pairsOf(work) ?? [])
 }
 
 /** A volume cannot go before its clones, also those that are still being made: they need the snapshots they began with. */

@@ -8,7 +8,7 @@ import { bytes, count, flag, only } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
 import { type Row, textAt, type Value } from '../../../model/value.ts'
 import { usual } from '../../usual.ts'
-import { availableIn, footprintOf, isGuaranteed, ownedBytes } from '../aggregate-space.ts'
+import { availableIn, DisksSeen, footprintOf, isGuaranteed, ownedBytes } from '../aggregate-space.ts'
 import { chargedTo, reserveOf } from './reserve.ts'
 
 type Told = Readonly<Record<string, readonly [doc: string, since?: string]>>
@@ -86,7 +86,8 @@ const measured: Derivation = {
     const derived: Row[] = []
     for (const row of rows) {
       const aggregate = aggregateOf(row)
-      const spare = await once(`available in ${aggregate}`, () => availableIn(cluster, aggregate))
+      const seen = once('disks', () => new DisksSeen(cluster))
+      const spare = await once(`available in ${aggregate}`, () => availableIn(cluster, aggregate, seen))
       const counter = counters.get(textAt(row, 'uuid'))
       const { usedBytes, snapshotBytes, savedByCompressionBytes, savedByDedupeBytes } = counter ?? EMPTY
       const size = Number(row['size'])
