@@ -83,6 +83,25 @@ export function proveRecords(catalog: () => Catalog, reopen: () => Promise<Catal
       await claim('c', 'one')
     })
 
+    void it('records that get another type are found there alone, with what they claim, and the feed tells of both', async () => {
+      const of = (key: string, parent: string) =>
+        ({ do: 'put-record', type: 'r20', key, parent, body: { key }, unique: { 'r20.name': key } }) as const
+      await catalog().commit([of('a', 'x'), of('b', 'x'), of('c', 'y')])
+      const before = await catalog().revision()
+      const retype = (type: string, to: string) => catalog().commit([{ do: 'retype-records', type, parent: 'x', to }])
+      await retype('r20', 'r21')
+      const keys = async (type: string) => (await catalog().records(type)).map(({ key }) => key)
+      assert.deepEqual([await keys('r20'), await keys('r21')], [['c'], ['a', 'b']])
+      assert.deepEqual((await catalog().record('r21', 'a'))?.body, { key: 'a' })
+      assert.deepEqual(await catalog().holder('r20.name', 'a'), { type: 'r21', key: 'a' })
+      await refused('taken', catalog().commit([of('z', 'y'), { ...of('a', 'y'), key: 'other' }]))
+      const told = new Set((await catalog().changes(before, 100))?.map(({ type, key }) => `${type}/${key}`))
+      assert.deepEqual([...told].toSorted(), ['r20/a', 'r20/b', 'r21/a', 'r21/b'])
+      await retype('r21', 'r20')
+      assert.deepEqual([await keys('r20'), await keys('r21')], [['a', 'b', 'c'], []])
+      assert.deepEqual(await catalog().holder('r20.name', 'b'), { type: 'r20', key: 'b' })
+    })
+
     void it('check-childless is refused while a record has the parent', async () => {
       const check = () => catalog().commit([{ do: 'check-childless', type: 'r5', parent: 'p' }])
       await check()

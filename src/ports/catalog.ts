@@ -244,6 +244,11 @@ export type Change =
     }
   /** Removes a record and frees its unique values. Removing what is not there is fine, unless a revision is expected. */
   | { readonly do: 'remove-record'; readonly type: string; readonly key: string; readonly expect?: number }
+  /**
+   * Gives all records of a type under a parent another type: they are no longer found where they were. What they claim
+   * stays theirs. Not for records that snapshots show.
+   */
+  | { readonly do: 'retype-records'; readonly type: string; readonly parent: string; readonly to: string }
   /** Refused `stale` unless the record has this revision ('absent': is not there). Changes nothing. */
   | { readonly do: 'check-record'; readonly type: string; readonly key: string; readonly expect: 'absent' | number }
   /** Refused `exists` when a record of this type has this parent. Changes nothing. */

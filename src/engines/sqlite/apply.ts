@@ -45,6 +45,8 @@ export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
         return records.put(change)
       case 'remove-record':
         return records.remove(change)
+      case 'retype-records':
+        return records.retype(change)
       case 'check-record':
         return records.check(change)
       case 'check-childless':

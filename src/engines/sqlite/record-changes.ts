@@ -19,6 +19,10 @@ interface Before {
 export function recordChanges(db: DatabaseSync, ledger: Ledger) {
   const find = query<Before>(db, 'SELECT revision, parent, born FROM records WHERE type = ? AND key = ?')
   const child = query<{ key: string }>(db, 'SELECT key FROM records WHERE type = ? AND parent = ? LIMIT 1')
+  const children = query<{ key: string }>(
+    db,
+    'SELECT key FROM records INDEXED BY records_by_parent WHERE type = ? AND parent = ?',
+  )
   const holder = query<{ type: string; key: string }>(db, 'SELECT type, key FROM uniques WHERE scope = ? AND value = ?')
   const insert = ledger.write('INSERT INTO records (type, key, parent, revision, body, born) VALUES (?, ?, ?, ?, ?, ?)')
   const update = ledger.write(
@@ -28,6 +32,8 @@ export function recordChanges(db: DatabaseSync, ledger: Ledger) {
     `INSERT INTO record_history (volume, type, key, born, died, body)
        SELECT ?, type, key, born, ?, body FROM records WHERE type = ? AND key = ?`,
   )
+  const retype = ledger.write('UPDATE records SET type = ?, revision = ? WHERE type = ? AND key = ?')
+  const retypeClaims = ledger.write('UPDATE uniques SET type = ? WHERE type = ? AND key = ?')
   const remove = ledger.write('DELETE FROM records WHERE type = ? AND key = ?')
   const claim = ledger.write('INSERT INTO uniques (scope, value, type, key) VALUES (?, ?, ?, ?)')
   const freeAll = ledger.write('DELETE FROM uniques WHERE type = ? AND key = ?')
@@ -81,6 +87,16 @@ export function recordChanges(db: DatabaseSync, ledger: Ledger) {
       freeAll(type, key)
       noteChange(type, key)
       return { found: true }
+    },
+
+    retype({ type, parent, to }: Of<'retype-records'>): Outcome {
+      const keys = children.all(type, parent)
+      for (const { key } of keys) {
+        noteChange(type, key)
+        retypeClaims(to, type, key)
+        retype(to, noteChange(to, key), type, key)
+      }
+      return { found: keys.length > 0 }
     },
 
     check({ type, key, expect }: Of<'check-record'>): Outcome {

@@ -284,14 +284,12 @@ export const removeVolume = job({
           const { own } = await bucketsIn(cluster, key)
           // Clones do not get into the queue: their buckets go with them, and what they began with is held by the parent.
           const hours = isClone(volume) || own.length > 0 ? 0 : Number(input['$hours'])
-          const within = (
-            await Promise.all(WITHIN_VOLUMES.map((type) => cluster.catalog.records(type, { parent: key })))
-          ).flat()
           const changes: Change[] = [
             ...own.map((bucket): Change => ({ do: 'remove-record', type: BUCKETS, key: textAt(bucket, 'uuid') })),
             { do: 'check-childless', type: BUCKETS, parent: key },
-            ...(hours > 0 ? queueChanges(cluster, volume, hours, within) : await forgetChanges(cluster, volume)),
-            ...within.map(({ type, key: record }): Change => ({ do: 'remove-record', type, key: record })),
+            ...(hours > 0
+              ? queueChanges(cluster, volume, hours, WITHIN_VOLUMES)
+              : await forgetChanges(cluster, volume, WITHIN_VOLUMES)),
             { do: 'remove-record', type: 'storage/volumes', key },
             ...forgetMoves(key),
             { do: 'remove-record', type: NOTES, key },

@@ -346,6 +346,36 @@ test('of a small disk, a tenth is to be left', async () => {
   await bench.cluster.close()
 })
 
+test('what is within a deleted volume may be of any length, comes back with it, and goes with it', async () => {
+  const bench = await begin()
+  const { cluster } = bench.cluster
+  const { catalog } = cluster
+  const uuid = await bench.make('v')
+  const svm = await bench.cluster.uuidOf(SVMS, 'svm1')
+  for (let id = 1; id <= 400; id++) {
+    const body = { id, name: `tree-${id}`, 'volume.uuid': uuid, 'svm.uuid': svm, $note: 'long '.repeat(1000) }
+    await catalog.commit([cluster.put('storage/qtrees', body)])
+  }
+  const commit = catalog.commit.bind(catalog)
+  let longest = 0
+  catalog.commit = (changes) => {
+    longest = Math.max(longest, JSON.stringify(changes).length)
+    return commit(changes)
+  }
+  const shown = async () => (await cluster.rows('storage/qtrees')).length
+  await bench.drop(uuid)
+  assert.equal(await shown(), 0)
+  await bench.recover(uuid)
+  assert.equal(await shown(), 400)
+  assert.equal((await cluster.rows('storage/qtrees', uuid))[0]?.['volume.uuid'], uuid)
+  await bench.drop(uuid)
+  await bench.ask('DELETE', `${QUEUE}/${uuid}`)
+  assert.equal(await shown(), 0)
+  assert.deepEqual(await bench.left(), [])
+  assert.ok(longest < 100_000, `a commit of ${longest} characters`)
+  await bench.cluster.close()
+})
+
 test('of more volumes than the queue keeps, the oldest go', async () => {
   const bench = await begin()
   const { cluster } = bench.cluster

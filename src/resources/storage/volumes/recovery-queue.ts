@@ -35,11 +35,14 @@ export function retentionHours(svm: Row | undefined): number {
   return Number(svm?.['volume_delete_retention_hours'] ?? RETENTION_HOURS)
 }
 
+/** What records within a volume are while it is in the queue: there they stay, and nobody finds them. */
+const queuedType = (type: string) => `internal/queued/${type}`
+
 /**
- * The changes that put the volume of this record into the queue. The record goes in the same commit, and so do those of
- * what is within the volume (qtrees, quota rules); they come back with it.
+ * The changes that put the volume of this record into the queue. The record goes in the same commit. What is within the
+ * volume (qtrees, quota rules) is put aside, and comes back with it.
  */
-export function queueChanges(cluster: Cluster, volume: Row, hours: number, within: readonly StoredRecord[]): Change[] {
+export function queueChanges(cluster: Cluster, volume: Row, hours: number, within: readonly string[]): Change[] {
   const uuid = textAt(volume, 'uuid')
   // Others may be deleted by the same name: a number that stays with the volume tells them apart.
   const number = Number.parseInt(uuid.replaceAll('-', '').slice(-8), 16)
@@ -54,30 +57,38 @@ export function queueChanges(cluster: Cluster, volume: Row, hours: number, withi
     $tree: treeOf(volume),
     // It comes back mounted nowhere: meanwhile another may be there.
     $volume: { ...volume, 'nas.path': null },
-    $within: within.map(({ type, body }) => ({ type, body: body as Row })),
+    $within: within,
   }
   return [
     cluster.put(RECOVERY_QUEUE, queued, { expect: 'absent' }),
     // It counts with no volumes of the aggregate any more, but by what it holds.
     { do: 'place-volume', volume: uuid, aggregate: '', isGuaranteed: false },
+    ...within.map((type): Change => ({ do: 'retype-records', type, parent: uuid, to: queuedType(type) })),
   ]
 }
 
 /**
  * The changes that forget what a volume holds, and owe the removal of its tree. A tree that another volume shares stays:
  * the blobs that only this one needed go one by one. To be called with `TREES_LOCK` held.
+ * `within` names the types of records that go with it, beside its snapshots.
  */
-export async function forgetChanges(cluster: Cluster, volume: Row): Promise<Change[]> {
+export async function forgetChanges(cluster: Cluster, volume: Row, within: readonly string[]): Promise<Change[]> {
   const key = textAt(volume, 'uuid')
-  const [snapshots, counters] = await Promise.all([
-    cluster.catalog.records(SNAPSHOTS, { parent: key }),
-    cluster.catalog.volume(key),
-  ])
+  const counters = await cluster.catalog.volume(key)
   return [
     { do: 'close-volume', volume: key, withBuckets: true },
-    ...snapshots.map((snapshot): Change => ({ do: 'remove-record', type: SNAPSHOTS, key: snapshot.key })),
+    ...(await Promise.all([SNAPSHOTS, ...within].map((type) => removals(cluster, type, key)))).flat(),
     ...((await isShared(cluster, volume)) ? [] : [treeChange(volume, counters?.usedBytes ?? 0)]),
   ]
+}
+
+/** The changes that remove all records of a type under a parent: their keys alone are in memory together. */
+async function removals(cluster: Cluster, type: string, parent: string): Promise<Change[]> {
+  const changes: Change[] = []
+  for await (const page of recordPages(cluster.catalog, type, parent)) {
+    for (const { key } of page) changes.push({ do: 'remove-record', type, key })
+  }
+  return changes
 }
 
 async function isShared(cluster: Cluster, volume: Row): Promise<boolean> {
@@ -112,7 +123,7 @@ export async function purgeVolume(cluster: Cluster, key: string, reason: PurgeRe
   await cluster.locks.with([TREES_LOCK], async () => {
     await cluster.commit([
       { do: 'remove-record', type: RECOVERY_QUEUE, key, expect: record.revision },
-      ...(await forgetChanges(cluster, record.body)),
+      ...(await forgetChanges(cluster, record.body, typesWithin(record).map(queuedType))),
       cluster.event('volume.purged', { volume: textAt(record.body, 'volume'), reason }),
     ])
   })
@@ -120,8 +131,26 @@ export async function purgeVolume(cluster: Cluster, key: string, reason: PurgeRe
 
 /** The changes that bring back what was within a volume of the queue. */
 export function broughtBack(cluster: Cluster, queued: StoredRecord): Change[] {
-  const within = (queued.body['$within'] ?? []) as readonly { readonly type: string; readonly body: Row }[]
-  return within.map(({ type, body }) => cluster.put(type, body, { expect: 'absent' }))
+  return [
+    ...keptWithin(queued).flatMap((one) =>
+      typeof one === 'string' ? [] : [cluster.put(one.type, one.body, { expect: 'absent' })],
+    ),
+    ...typesWithin(queued).map((type): Change => ({
+      do: 'retype-records',
+      type: queuedType(type),
+      parent: queued.key,
+      to: type,
+    })),
+  ]
+}
+
+/** The types of what was put aside. Earlier releases kept the records themselves. */
+function keptWithin({ body }: StoredRecord) {
+  return (body['$within'] ?? []) as unknown as readonly (string | { readonly type: string; readonly body: Row })[]
+}
+
+function typesWithin(queued: StoredRecord): readonly string[] {
+  return keptWithin(queued).filter((one) => typeof one === 'string')
 }
 
 /** The record of a volume as it was when it was deleted. */
