@@ -22,3 +22,8 @@ export async function* inTurns<Item>(
     yield items.slice(from, from + ITEMS)
   }
 }
+
+/** The same, one at a time. */
+export async function* eachInTurns<Item>(system: System, items: readonly Item[]): AsyncGenerator<Item, void, void> {
+  for await (const some of inTurns(system, items)) yield* some
+}

@@ -3,12 +3,15 @@
  * demands. It asks what is owed, like the schedules of snapshots (docs/decisions/0014): of all that was missed, one run.
  * A policy that is new to a volume owes nothing from before.
  */
+import { onceEach, type Once } from '../../core/behaviour.ts'
 import { describe } from '../../core/jobs.ts'
 import { totalsOf } from '../../core/metrics/totals.ts'
 import { FIGURES } from '../../core/metrics/figures.ts'
 import type { Actions } from '../../core/perform.ts'
+import { Picked } from '../../core/picked.ts'
 import { Rounds } from '../../core/rounds.ts'
 import { doneUntil } from '../../core/schedule.ts'
+import { eachInTurns } from '../../core/turns.ts'
 import { Failure } from '../../model/failure.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { SCHEDULES } from '../cluster/schedules.ts'
@@ -29,6 +32,7 @@ const WRITTEN = FIGURES.indexOf('bytes_written')
 export class EfficiencySchedule {
   readonly #actions: Actions
   readonly #rounds: Rounds
+  readonly #efficient = new Picked<Row>(isEfficiencyOn)
   #written: ReadonlyMap<string, number> | undefined
   #addedUpMs = 0
 
@@ -61,20 +65,23 @@ export class EfficiencySchedule {
     const { cluster } = this.#actions
     await addBuiltInEfficiency(cluster)
     const notes = new Map((await cluster.rows(EFFICIENCY_NOTES)).map((row) => [textAt(row, 'volume'), row]))
-    const volumes = await cluster.rows('storage/volumes')
+    const volumes = await cluster.shortRows('storage/volumes')
     const isOn = (volume: string) => cluster.locks.isHeld(efficiencyLock(volume))
-    let active = volumes.filter((row) => isOn(textAt(row, 'uuid'))).length
+    const efficient = this.#efficient.of(volumes)
+    let active = efficient.filter((row) => isOn(textAt(row, 'uuid'))).length
     let begun = 0
-    for (const row of volumes) {
+    const once = onceEach()
+    for await (const row of eachInTurns(cluster.system, efficient)) {
       const volume = textAt(row, 'uuid')
       const noted = (notes.get(volume) ?? {}) as EfficiencyNotes
       notes.delete(volume)
-      if (!isEfficiencyOn(row) || row['state'] !== 'online' || isOn(volume)) continue
+      if (row['state'] !== 'online' || isOn(volume)) continue
       if (noted.isWanted === true) {
         await this.#begin(volume, { scan_old_data: noted.isOldWanted === true, qos_policy: 'best_effort' })
       } else {
-        const policy = await this.#policyOf(row)
-        if (policy === undefined || active >= RUNS_AT_ONCE || !(await this.#isOwed(volume, policy, noted))) continue
+        const policy = await this.#policyOf(row, once)
+        if (policy === undefined || active >= RUNS_AT_ONCE || !(await this.#isOwed(volume, policy, noted, once)))
+          continue
         await this.#begin(volume, {
           qos_policy: policy['qos_policy'] ?? 'background',
           duration: policy['duration'] ?? 0,
@@ -83,6 +90,7 @@ export class EfficiencySchedule {
       active++
       begun++
     }
+    if (notes.size > 0) for (const row of volumes) notes.delete(textAt(row, 'uuid'))
     for (const gone of notes.keys()) {
       await cluster.catalog.commit([{ do: 'remove-record', type: EFFICIENCY_NOTES, key: gone }])
     }
@@ -90,14 +98,15 @@ export class EfficiencySchedule {
   }
 
   /** The policy that may begin runs of a volume; none where nothing is to be done in the background. */
-  async #policyOf(volume: Row): Promise<Row | undefined> {
+  async #policyOf(volume: Row, once: Once): Promise<Row | undefined> {
     if (!isInBackground(compressionOf(volume)) && !isInBackground(dedupeOf(volume))) return undefined
     const uuid = textAt(volume, 'efficiency.policy.uuid')
-    const policy = uuid === '' ? undefined : await this.#actions.cluster.find(EFFICIENCY_POLICIES, uuid)
+    const { cluster } = this.#actions
+    const policy = uuid === '' ? undefined : await once(uuid, () => cluster.find(EFFICIENCY_POLICIES, uuid))
     return policy?.['enabled'] === true ? policy : undefined
   }
 
-  async #isOwed(volume: string, policy: Row, noted: EfficiencyNotes): Promise<boolean> {
+  async #isOwed(volume: string, policy: Row, noted: EfficiencyNotes, once: Once): Promise<boolean> {
     const { cluster } = this.#actions
     const nowMs = cluster.now()
     if (noted.policy !== policy['uuid'] || noted.doneMs === undefined) {
@@ -106,7 +115,8 @@ export class EfficiencySchedule {
       return false
     }
     if (policy['type'] === 'threshold') return this.#isOverThreshold(volume, policy, noted, nowMs)
-    const schedule = await cluster.find(SCHEDULES, textAt(policy, 'schedule.uuid'))
+    const uuid = textAt(policy, 'schedule.uuid')
+    const schedule = await once(uuid, () => cluster.find(SCHEDULES, uuid))
     if (schedule === undefined) return false
     return owedSince(ruleOf(schedule), doneUntil(noted.doneMs, nowMs), nowMs) !== undefined
   }

@@ -7,6 +7,7 @@
 import type { Cluster } from '../../core/cluster.ts'
 import type { EventName } from '../../core/events.ts'
 import { describe } from '../../core/jobs.ts'
+import { Picked } from '../../core/picked.ts'
 import { Rounds } from '../../core/rounds.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { CommitRefused, type Change, type QuotaRow } from '../../ports/catalog.ts'
@@ -28,6 +29,7 @@ const NOTHING: Exceeded = { space: false, files: false }
 export class QuotaWatch {
   readonly #cluster: Cluster
   readonly #rounds: Rounds
+  readonly #withQuotas = new Picked<Row>(areQuotasOn)
   #told: Map<string, Exceeded> | undefined
 
   constructor(cluster: Cluster) {
@@ -59,9 +61,8 @@ export class QuotaWatch {
       ]),
     )
     const seen = new Set<string>()
-    for (const volume of await this.#cluster.rows('storage/volumes')) {
+    for (const volume of this.#withQuotas.of(await this.#cluster.shortRows('storage/volumes'))) {
       if (this.#rounds.isStopping) return
-      if (!areQuotasOn(volume)) continue
       for (const quota of await catalog.quotas(textAt(volume, 'uuid'))) {
         const key = `${textAt(volume, 'uuid')}/${quota.index}`
         seen.add(key)

@@ -6,6 +6,7 @@
  * when its rules have changed.
  */
 import type { Cluster } from '../../../core/cluster.ts'
+import { inTurns } from '../../../core/turns.ts'
 import { isLacking, wholeRows } from '../../../core/whole-rows.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { Change, FieldValue } from '../../../ports/catalog.ts'
@@ -38,7 +39,7 @@ export interface BucketState {
  */
 export async function dueBuckets(cluster: Cluster, scope: 'due' | 'all'): Promise<string[]> {
   const states = new Map((await cluster.rows(STATES)).map((row) => [textAt(row, 'bucket'), row]))
-  const volumes = await cluster.rows(VOLUMES)
+  const volumes = await cluster.shortRows(VOLUMES)
   const online = new Set(volumes.filter(takesChanges).map((volume) => textAt(volume, 'uuid')))
   const buckets = await cluster.shortRows(BUCKETS)
   await readDigests(cluster, buckets)
@@ -47,10 +48,11 @@ export async function dueBuckets(cluster: Cluster, scope: 'due' | 'all'): Promis
     if (digest === undefined || !online.has(textAt(bucket, 'volume.uuid'))) return false
     return scope === 'all' || isDue(states.get(textAt(bucket, 'uuid')), digest, cluster.now(), cluster.lifecycleDayMs)
   }
-  return buckets
-    .filter(isWanted)
-    .map((bucket) => textAt(bucket, 'uuid'))
-    .toSorted((a, b) => (a < b ? -1 : 1))
+  const wanted: string[] = []
+  for await (const some of inTurns(cluster.system, buckets)) {
+    for (const bucket of some) if (isWanted(bucket)) wanted.push(textAt(bucket, 'uuid'))
+  }
+  return wanted.toSorted((a, b) => (a < b ? -1 : 1))
 }
 
 /** Of rows that lack their rules. A row in memory is another as soon as its record has changed. */
