@@ -195,8 +195,12 @@ export interface BlobReader {
   /** Those that it is stored in: fewer when it is compressed. */
   readonly storedBytes: number
   label(): Promise<Uint8Array>
-  /** Reads `length` bytes from `start`, and verifies all checksums of them. Fails `damaged` where one does not fit. */
-  read(start: number, length: number): Promise<Buffer>
+  /**
+   * Reads `length` bytes from `start`, and verifies all checksums of them. Fails `damaged` where one does not fit. The
+   * bytes may be put `into` a buffer of the caller, where it has room for all blocks that they touch; the result is then a
+   * part of it. After a failure that buffer may still be written to.
+   */
+  read(start: number, length: number, into?: Buffer): Promise<Buffer>
   close(): Promise<void>
 }
 

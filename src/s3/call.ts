@@ -128,6 +128,8 @@ export interface BytesToSend {
   readonly sizeBytes: number
   /** Absent where only the headers are asked for. */
   readonly bytes: AsyncIterableIterator<Buffer, undefined> | undefined
+  /** Called with each piece that was sent, which is not looked at any more. */
+  readonly spent?: (piece: Buffer) => void
 }
 
 /** Throws `AccessDenied` unless allowed. */

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../ports/system.ts'
 import { linger } from '../wire/linger.ts'
@@ -144,7 +143,7 @@ export class Exchange {
       ...(closes ? { Connection: 'close' } : {}),
     })
     const isHead = this.request.method === 'HEAD'
-    if (bytes !== undefined && !isHead) await this.#sendBytes(bytes, length)
+    if (typeof body === 'object' && bytes !== undefined && !isHead) await this.#sendBytes(bytes, body)
     else if (text !== undefined && hasBody && !isHead) response.write(text)
     else if (closes) response.flushHeaders()
     if (closes && !this.#awaitsContinue && rest > drainBytesMax) await linger(this.request, this.#clock)
@@ -164,15 +163,15 @@ export class Exchange {
     })
   }
 
-  async #sendBytes(bytes: AsyncIterable<Buffer>, sizeBytes: number): Promise<void> {
+  async #sendBytes(bytes: AsyncIterable<Buffer>, { sizeBytes, spent }: BytesToSend): Promise<void> {
     const { response } = this
     for await (const piece of bytes) {
       await this.pace?.bytes(piece.length)
       if (!this.isOpen) return
       this.bytesSent += piece.length
       // The last piece ends the answer, so that a small object travels in one packet with its headers.
-      if (this.bytesSent === sizeBytes) response.end(piece)
-      else if (!response.write(piece)) await this.#drained()
+      if (this.bytesSent === sizeBytes) response.end(piece, () => spent?.(piece))
+      else if (!response.write(piece, (failure) => (failure ? undefined : spent?.(piece)))) await this.#drained()
     }
     // Fewer than were announced must not look whole.
     if (this.bytesSent < sizeBytes) response.destroy()
@@ -182,13 +181,16 @@ export class Exchange {
   async #drained(): Promise<void> {
     const { response } = this
     if (!response.writableNeedDrain || response.destroyed) return
-    const stop = new AbortController()
-    const { signal } = stop
     this.waitsForReader++
     this.#await('reader')
-    await Promise.race([once(response, 'drain', { signal }), once(response, 'close', { signal })]).catch(() => {})
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        response.off('drain', done).off('close', done)
+        resolve()
+      }
+      response.on('drain', done).on('close', done)
+    })
     this.#await(undefined)
-    stop.abort()
   }
 
   #await(what: 'body' | 'reader' | undefined): void {

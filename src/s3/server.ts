@@ -20,6 +20,7 @@ import { idleMs } from './exchange.ts'
 import { Listeners } from './listeners.ts'
 import type { BoundListener, ListenPolicy } from './listeners.ts'
 import type { Grow } from './objects/growth.ts'
+import { PieceBuffers } from './objects/piece-buffers.ts'
 import { Pins } from './objects/pins.ts'
 import { TreeUses } from './objects/tree-uses.ts'
 import { FloorMeter } from './qos/floor-meter.ts'
@@ -71,6 +72,7 @@ export async function startDataPlane(parts: DataPlaneParts): Promise<DataPlane> 
   const { catalog, system, log } = parts
   let isDraining = false
   const pins = new Pins()
+  const buffers = new PieceBuffers()
   const trees = new TreeUses()
   const shaper = parts.shaper ?? ownShaper(system.clock)
   const counters = new Counters(catalog, system.clock)
@@ -79,6 +81,7 @@ export async function startDataPlane(parts: DataPlaneParts): Promise<DataPlane> 
       catalog,
       system,
       pins,
+      buffers,
       trees,
       grow: parts.grow ?? (() => Promise.resolve(false)),
       countCompression: (volume, isSmaller) => counters.compressed(volume, isSmaller),

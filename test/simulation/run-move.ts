@@ -9,6 +9,7 @@ import { SimulatedRandom } from '../../src/engines/simulated/random.ts'
 import { textAt } from '../../src/model/value.ts'
 import { readSettings } from '../../src/s3/bucket-settings.ts'
 import { VolumePlace } from '../../src/s3/objects/place.ts'
+import { PieceBuffers } from '../../src/s3/objects/piece-buffers.ts'
 import { Pins } from '../../src/s3/objects/pins.ts'
 import { putObject } from '../../src/s3/objects/put.ts'
 import { withObject } from '../../src/s3/objects/read.ts'
@@ -30,6 +31,7 @@ const store: ObjectStore = {
   system,
   trees,
   pins: new Pins(),
+  buffers: new PieceBuffers(),
   grow: () => Promise.resolve(false),
   countCompression: () => {},
 }

@@ -1,5 +1,3 @@
-import { open } from 'node:fs/promises'
-import type { FileHandle } from 'node:fs/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { VolumesFailure } from '../../ports/volumes.ts'
@@ -7,6 +5,7 @@ import type { BlobReader, ExpectedBlob, FileDamage } from '../../ports/volumes.t
 import { volumesFailure } from './failures.ts'
 import { BLOCK_BYTES, CRC_BYTES, FOOTER_BYTES_MAX, laterFormat, readFooter } from './footer.ts'
 import type { Footer, Packed } from './footer.ts'
+import { OpenFile } from './open-file.ts'
 import { CHUNK_BYTES, indexBytes, readIndex, unpack } from './packing.ts'
 import type { Index } from './packing.ts'
 
@@ -18,23 +17,23 @@ const SUMS_AT_ONCE = 1024
 const CHUNKS_AT_ONCE = 16
 
 export async function openBlob(path: string, expected?: ExpectedBlob): Promise<BlobReader> {
-  let handle: FileHandle
+  let open: OpenFile
   try {
-    handle = await open(path, 'r')
+    open = await OpenFile.open(path)
   } catch (failure) {
     throw volumesFailure(failure, `Blob ${path}`)
   }
   try {
-    const { size } = await handle.stat()
+    const size = await open.sizeBytes()
     const tailAt = Math.max(0, size - TAIL_BYTES)
-    const tail = await readExactly(handle, path, tailAt, size - tailAt)
+    const tail = await readExactly(open, path, tailAt, size - tailAt)
     const said = readFooter(tail.subarray(-FOOTER_BYTES_MAX), size)
     if (said === undefined) throw unreadable(path, tail)
     if (expected !== undefined) checkExpected(path, said, expected)
-    const file = new BlobFile(path, handle, tail, tailAt)
+    const file = new BlobFile(path, open, tail, tailAt)
     return said.packed === undefined ? new FileBlobReader(file, said) : new PackedBlobReader(file, said, said.packed)
   } catch (failure) {
-    await handle.close()
+    await open.close()
     throw volumesFailure(failure, `Blob ${path}`)
   }
 }
@@ -48,29 +47,37 @@ function checkExpected(path: string, { sizeBytes, sums }: Footer, expected: Expe
 /** A file of which the end is in memory. */
 class BlobFile {
   readonly path: string
-  readonly #handle: FileHandle
+  readonly #open: OpenFile
   readonly #tail: Buffer
   readonly #tailAt: number
 
-  constructor(path: string, handle: FileHandle, tail: Buffer, tailAt: number) {
+  constructor(path: string, open: OpenFile, tail: Buffer, tailAt: number) {
     this.path = path
-    this.#handle = handle
+    this.#open = open
     this.#tail = tail
     this.#tailAt = tailAt
   }
 
-  async bytes(start: number, length: number): Promise<Buffer> {
+  /** In a part of `into` where that has room for them and they are not in memory. */
+  async bytes(start: number, length: number, into?: Buffer): Promise<Buffer> {
     if (start >= this.#tailAt) return this.#tail.subarray(start - this.#tailAt, start - this.#tailAt + length)
     try {
-      return await readExactly(this.#handle, this.path, start, length)
+      return await readExactly(this.#open, this.path, start, length, into)
     } catch (failure) {
       throw volumesFailure(failure, `Blob ${this.path}`)
     }
   }
 
   async close(): Promise<void> {
-    await this.#handle.close()
+    await this.#open.close()
   }
+}
+
+/** Bytes of a stretch, and where they may be put. */
+interface Wanted {
+  readonly start: number
+  readonly length: number
+  readonly into?: Buffer | undefined
 }
 
 /** A blob whose file begins with its bytes as they are. */
@@ -97,24 +104,24 @@ class FileBlobReader implements BlobReader {
     return label
   }
 
-  async read(start: number, length: number): Promise<Buffer> {
+  async read(start: number, length: number, into?: Buffer): Promise<Buffer> {
     if (start < 0 || length < 0 || start + length > this.sizeBytes) {
       throw new RangeError(`Bytes ${start} to ${start + length} are not within a blob of ${this.sizeBytes} bytes.`)
     }
-    return length === 0 ? NO_BYTES : this.content(start, length)
+    return length === 0 ? NO_BYTES : this.content(start, length, into)
   }
 
-  protected content(start: number, length: number): Promise<Buffer> {
-    return this.verified({ at: 0, bytes: this.sizeBytes }, start, length)
+  protected content(start: number, length: number, into?: Buffer): Promise<Buffer> {
+    return this.verified({ at: 0, bytes: this.sizeBytes }, { start, length, into })
   }
 
   /** Bytes from a stretch of the file that is stored as it is. Whole blocks are read, and verified. */
-  protected async verified(stored: { at: number; bytes: number }, start: number, length: number): Promise<Buffer> {
-    if (this.#said.sums === undefined) return this.file.bytes(stored.at + start, length)
+  protected async verified(stored: { at: number; bytes: number }, { start, length, into }: Wanted): Promise<Buffer> {
+    if (this.#said.sums === undefined) return this.file.bytes(stored.at + start, length, into)
     const first = Math.floor(start / BLOCK_BYTES)
     const end = Math.min(stored.bytes, Math.ceil((start + length) / BLOCK_BYTES) * BLOCK_BYTES)
     const from = first * BLOCK_BYTES
-    const bytes = await this.file.bytes(stored.at + from, end - from)
+    const bytes = await this.file.bytes(stored.at + from, end - from, into)
     if (stored.bytes <= BLOCK_BYTES && this.#said.packed === undefined) {
       if (crc32(bytes) !== this.crc) throw damaged(this.file.path, 'flipped')
     } else {
@@ -174,7 +181,7 @@ class PackedBlobReader extends FileBlobReader {
     }
     if (at < end) {
       const rest = { at: index.restAt, bytes: this.sizeBytes - index.chunkedBytes }
-      parts.push(await this.verified(rest, at - index.chunkedBytes, end - at))
+      parts.push(await this.verified(rest, { start: at - index.chunkedBytes, length: end - at }))
     }
     const [only = Buffer.alloc(0)] = parts
     return parts.length > 1 ? Buffer.concat(parts, length) : only
@@ -211,14 +218,15 @@ class PackedBlobReader extends FileBlobReader {
   }
 }
 
-async function readExactly(handle: FileHandle, path: string, start: number, length: number): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafe(length)
-  let filled = 0
-  while (filled < length) {
-    const { bytesRead } = await handle.read(buffer, filled, length - filled, start + filled)
-    if (bytesRead === 0) throw damaged(path, 'truncated')
-    filled += bytesRead
-  }
+async function readExactly(
+  file: OpenFile,
+  path: string,
+  start: number,
+  length: number,
+  into?: Buffer,
+): Promise<Buffer> {
+  const buffer = into !== undefined && into.length >= length ? into.subarray(0, length) : Buffer.allocUnsafe(length)
+  if ((await file.fill(buffer, start)) < length) throw damaged(path, 'truncated')
   return buffer
 }
 

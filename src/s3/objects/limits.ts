@@ -14,4 +14,4 @@ export const partBytesMin = 5 * 2 ** 20
 export const partsMax = 10_000
 
 /** What is read from a blob at a time. Two of these are in memory for each answer: one being sent, one being read. */
-export const readBytes = 512 * 1024
+export const readBytes = 256 * 1024

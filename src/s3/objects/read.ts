@@ -3,6 +3,7 @@ import { VolumesFailure } from '../../ports/volumes.ts'
 import { s3Error } from '../errors.ts'
 import type { ByteRange } from '../ranges.ts'
 import { readBytes } from './limits.ts'
+import type { PieceBuffers } from './piece-buffers.ts'
 import type { Pins } from './pins.ts'
 import type { ObjectStore, OpenBucket } from './store.ts'
 
@@ -55,7 +56,9 @@ export async function withObject<Result>(
     const release = pinned(pins, object)
     try {
       if (object.blobs.length > 1 && (await look()).blobs[0]?.blob !== blob) continue
-      return await use(object, (range) => openSegments(bucket, segmentsOf(object.blobs, range), pinned(pins, object)))
+      return await use(object, (range, buffers) =>
+        openSegments(bucket, segmentsOf(object.blobs, range), { release: pinned(pins, object), buffers }),
+      )
     } catch (failure) {
       if (!(failure instanceof VolumesFailure) || failure.reason !== 'missing') throw failure
       missing = failure
@@ -70,8 +73,9 @@ export async function withObject<Result>(
 /**
  * The bytes of an object in order. The first are read before it returns, so that what is missing is known while there is
  * still an answer to give. Who does not take them to the end calls `return` of the iterator, also without having begun.
+ * With `buffers`, pieces may lie in buffers of these: who is done with a piece gives it back, and must not use it after.
  */
-export type Open = (range?: ByteRange) => Promise<AsyncIterableIterator<Buffer, undefined>>
+export type Open = (range?: ByteRange, buffers?: PieceBuffers) => Promise<AsyncIterableIterator<Buffer, undefined>>
 
 /** What is read from one file needs no pin: once open, it stays readable. */
 function pinned(pins: Pins, { blobs }: ObjectRow): () => void {
@@ -106,9 +110,9 @@ export function presentObject(row: ObjectRow | undefined, version?: string): Obj
 async function openSegments(
   bucket: OpenBucket,
   segments: readonly Segment[],
-  release: () => void,
+  use: { readonly release: () => void; readonly buffers: PieceBuffers | undefined },
 ): Promise<AsyncIterableIterator<Buffer, undefined>> {
-  const source = pieces(bucket, segments, release)
+  const source = pieces(bucket, segments, use)
   let next: Promise<IteratorResult<Buffer, undefined>> | undefined = Promise.resolve(await source.next())
   const bytes: AsyncIterableIterator<Buffer, undefined> = {
     async next() {
@@ -131,7 +135,7 @@ async function openSegments(
 async function* pieces(
   bucket: OpenBucket,
   segments: readonly Segment[],
-  release: () => void,
+  { release, buffers }: { readonly release: () => void; readonly buffers: PieceBuffers | undefined },
 ): AsyncGenerator<Buffer, undefined> {
   try {
     for (const { blob, start, length } of segments) {
@@ -141,7 +145,10 @@ async function* pieces(
         for (let at = start; at < end;) {
           // Checksums are of whole blocks: pieces end where blocks do, so none is read twice.
           const next = Math.min(end, at - (at % readBytes) + readBytes)
-          yield await reader.read(at, next - at)
+          const buffer = buffers?.take()
+          const piece = await reader.read(at, next - at, buffer)
+          if (buffer !== undefined && piece.buffer !== buffer.buffer) buffers?.giveBack(buffer)
+          yield piece
           at = next
         }
       } finally {

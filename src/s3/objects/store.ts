@@ -3,6 +3,7 @@ import type { System } from '../../ports/system.ts'
 import type { BucketSettings } from '../bucket-settings.ts'
 import type { VersioningState } from '../config/versioning.ts'
 import type { Grow } from './growth.ts'
+import type { PieceBuffers } from './piece-buffers.ts'
 import type { Pins } from './pins.ts'
 import type { VolumePlace } from './place.ts'
 import type { TreeUses } from './tree-uses.ts'
@@ -13,6 +14,7 @@ export interface ObjectStore {
   readonly catalog: Catalog
   readonly system: System
   readonly pins: Pins
+  readonly buffers: PieceBuffers
   readonly trees: TreeUses
   readonly grow: Grow
   /** Counts that a body of a volume was compressed, and whether it became smaller. */

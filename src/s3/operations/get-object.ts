@@ -56,7 +56,8 @@ async function readObject(call: ObjectCall, { isWithBytes }: { readonly isWithBy
       },
       body: {
         sizeBytes: range === undefined ? row.sizeBytes : range.end - range.start + 1,
-        bytes: isWithBytes ? await open(range) : undefined,
+        bytes: isWithBytes ? await open(range, store.buffers) : undefined,
+        spent: (piece) => store.buffers.giveBack(piece),
       },
     }
   }

@@ -28,6 +28,7 @@ import { behaviours } from '../../../src/resources/index.ts'
 import { openBucket } from '../../../src/s3/open-bucket.ts'
 import { s3Error } from '../../../src/s3/errors.ts'
 import { explainFailure } from '../../../src/s3/objects/failures.ts'
+import { PieceBuffers } from '../../../src/s3/objects/piece-buffers.ts'
 import { Pins } from '../../../src/s3/objects/pins.ts'
 import type { ObjectStore, OpenBucket } from '../../../src/s3/objects/store.ts'
 import { Tenancy } from '../../../src/s3/tenancy.ts'
@@ -251,6 +252,7 @@ export class World {
         catalog: cluster.catalog,
         system,
         pins,
+        buffers: new PieceBuffers(),
         trees: new TreeUses(),
         grow: () => Promise.resolve(false),
         countCompression: () => {},
