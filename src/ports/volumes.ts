@@ -159,7 +159,7 @@ export interface DiskSpace {
 }
 
 export interface BlobWriter {
-  /** Appends bytes. Waits while the disk is behind. The chunk may be reused by the caller after the promise settles. */
+  /** Appends bytes. Waits while the disk is behind. The chunk is the blob's from then on: nobody may change it. */
   write(chunk: Uint8Array): Promise<void>
   /**
    * Ends the blob: durable on return, with its name. The label (at most 32 KiB) is kept with the blob, apart from its

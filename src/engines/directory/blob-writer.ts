@@ -8,8 +8,13 @@ import { volumesFailure } from './failures.ts'
 import { BLOCK_BYTES, LABEL_BYTES_MAX, footer } from './footer.ts'
 import type { Packer } from './packing.ts'
 
-/** Less is kept and written together: a small blob takes one write, its label and footer included. */
-const GATHERED_BYTES = 64 * 1024
+/**
+ * Less is kept and written together, as each write costs a trip to another thread. A small blob takes one write, its label
+ * and footer included.
+ */
+const GATHERED_BYTES = 256 * 1024
+/** So many pieces are written together whatever they have: each takes memory beside its bytes. */
+const GATHERED_PIECES = 256
 
 export class FileBlobWriter implements BlobWriter {
   readonly #path: string
@@ -90,12 +95,8 @@ export class FileBlobWriter implements BlobWriter {
   }
 
   async #append(bytes: Uint8Array): Promise<void> {
-    if (this.#gatheredBytes + bytes.length < GATHERED_BYTES) {
-      this.#gather(Uint8Array.from(bytes))
-      return
-    }
     this.#gather(bytes)
-    await this.#flush()
+    if (this.#gatheredBytes >= GATHERED_BYTES || this.#gathered.length >= GATHERED_PIECES) await this.#flush()
   }
 
   #mustBeOpen(): void {
