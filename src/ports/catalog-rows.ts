@@ -181,6 +181,8 @@ export interface ObjectRow {
 /** What listings show of a row. Blobs, details and locks are not read for it: a page costs what it shows. */
 export type ListedRow = Pick<ObjectRow, 'key' | 'version' | 'sizeBytes' | 'etag' | 'modifiedMs' | 'storageClass'> & {
   readonly checksum: Pick<ObjectChecksum, 'algorithm' | 'type'>
+  /** The key as text, where the catalog has it so. `key` is made from it then, anew for each look. */
+  readonly keyText?: string
 }
 
 export interface ObjectLock {
@@ -288,6 +290,8 @@ export interface ListQuery {
 export interface ListPage {
   readonly objects: readonly ListedRow[]
   readonly prefixes: readonly Uint8Array[]
+  /** The prefixes as text, where the catalog has them so. */
+  readonly prefixTexts?: readonly string[]
   /** Set when there may be more: pass it as `after` for the next page. */
   readonly next?: Uint8Array
   /**

@@ -31,6 +31,7 @@ import { listVersions, scanVersions } from './list-versions.ts'
 import { LOOKING } from './range-restore-changes.ts'
 import { blobRef, OBJECT_COLUMNS, objectRow, partRow, uploadRow } from './rows.ts'
 import type { BlobRefColumns, ObjectColumns, PartColumns, UploadColumns } from './rows.ts'
+import { plainLister } from './plain-list.ts'
 import { quotaReads } from './quota-reads.ts'
 import { recordReads, shortPage } from './record-reads.ts'
 import { sampleReads } from './samples.ts'
@@ -84,7 +85,7 @@ export function reader(db: DatabaseSync) {
   const bucketsNamed = query<BucketCounters & { uuid: string }>(db, `${BUCKET} AND b.uuid IN ${NAMED}`)
   const bucketId = query<FoundBucket>(
     db,
-    `SELECT b.id, b.versioning, b.listed, v.restoring, v.moves, r.epoch, r.start, r.until
+    `SELECT b.id, b.versioning, b.versions, b.listed, v.restoring, v.moves, r.epoch, r.start, r.until
        FROM buckets b JOIN volumes v ON v.id = b.volume
          LEFT JOIN restores r ON r.bucket = b.id AND r.phase <> '${LOOKING}' WHERE b.uuid = ?`,
   )
@@ -103,6 +104,7 @@ export function reader(db: DatabaseSync) {
        AND NOT EXISTS (SELECT 1 FROM volumes WHERE restoring <> 0) AND NOT EXISTS (SELECT 1 FROM restores) ORDER BY seq DESC LIMIT 1`,
   )
   const view = viewer(db)
+  const plain = plainLister(db)
   const upload = query<UploadColumns & { id: number }>(
     db,
     `SELECT id, upload, key, started, details FROM uploads WHERE bucket = ${OBJECT_IN} AND upload = ?`,
@@ -171,25 +173,30 @@ export function reader(db: DatabaseSync) {
   /**
    * Reads a page in turns of some two milliseconds, mostly one. A bucket that is closed meanwhile has no more rows; its
    * number may be another's. While a restore moves rows, a page of several turns begins again: it could meet a row twice,
-   * or not at all.
+   * or not at all. So does one of a bucket that gets versions meanwhile.
    */
   async function walked<Page>(
     uuid: string,
     at: SnapshotAt | undefined,
     start: (of: View) => PageWalk<Page>,
+    startPlain?: (bucket: number, otherwise: () => PageWalk<Page>) => PageWalk<Page>,
   ): Promise<Page | undefined> {
-    let began: { readonly id: number; readonly moves: number; readonly walk: PageWalk<Page> } | undefined
+    let began:
+      | (Pick<FoundBucket, 'id' | 'moves'> & { readonly isPlain: boolean; readonly walk: PageWalk<Page> })
+      | undefined
     for (;;) {
       await nextPage()
       const page = atOnce(() => {
         const found = bucketId.get(uuid)
         if (found === undefined || (began !== undefined && began.id !== found.id)) return 'missing'
-        if (began?.moves !== found.moves) {
-          const shown = view(found.id, shownAt(found, at), {
-            hasVersions: found.versioning !== 'off',
-            isListed: found.listed === 1,
-          })
-          began = { id: found.id, moves: found.moves, walk: start(shown) }
+        const moment = shownAt(found, at)
+        const hasVersions = found.versioning !== 'off'
+        // A clone in the making has rows of versions before it is known to have versions.
+        const isPlain = !hasVersions && found.versions === 0 && moment === undefined
+        if (began?.moves !== found.moves || began.isPlain !== isPlain) {
+          const walkRows = () => start(view(found.id, moment, { hasVersions, isListed: found.listed === 1 }))
+          const walk = isPlain && startPlain !== undefined ? startPlain(found.id, walkRows) : walkRows()
+          began = { id: found.id, moves: found.moves, isPlain, walk }
         }
         return began.walk.go()
       })
@@ -306,7 +313,12 @@ export function reader(db: DatabaseSync) {
     },
 
     async list(listQuery: ListQuery): Promise<ListPage> {
-      const page = await walked(listQuery.bucket, listQuery.at, (of) => listKeys(of, listQuery))
+      const page = await walked(
+        listQuery.bucket,
+        listQuery.at,
+        (of) => listKeys(of, listQuery),
+        (bucket, otherwise) => plain(bucket, listQuery, otherwise),
+      )
       return page ?? { objects: [], prefixes: [] }
     },
 
@@ -406,6 +418,8 @@ export type Reader = ReturnType<typeof reader>
 interface FoundBucket {
   readonly id: number
   readonly versioning: Versioning
+  /** Rows that are no current object. */
+  readonly versions: number
   readonly listed: number
   readonly restoring: number
   readonly moves: number

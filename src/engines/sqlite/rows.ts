@@ -107,7 +107,8 @@ export function objectRow(row: ObjectColumns, isCurrent: boolean, noncurrentSinc
   }
 }
 
-const checksumType = (composite: number): ObjectChecksum['type'] => (composite === 1 ? 'COMPOSITE' : 'FULL_OBJECT')
+export const checksumType = (composite: number): ObjectChecksum['type'] =>
+  composite === 1 ? 'COMPOSITE' : 'FULL_OBJECT'
 
 /** `["5f…",4096,2774319,"61…",100]`: of each the name, the size and, where it is known, the CRC. */
 export function writeBlobs(blobs: readonly BlobRef[]): string {

@@ -1,10 +1,11 @@
-import type { ListedRow } from '../../ports/catalog.ts'
+import type { ListedRow, ListPage } from '../../ports/catalog.ts'
 import type { BucketCall, Reply } from '../call.ts'
 import { invalidArgument } from '../errors.ts'
 import { isoTime } from '../iso-time.ts'
 import { escapeText, xmlDocument, xmlElement, XmlElements } from '../xml.ts'
 import { owner } from './owner.ts'
 import { keyWriter, readCount } from './parameters.ts'
+import type { KeyWriter } from './parameters.ts'
 
 /** Entries of one page, objects and common prefixes together. */
 const pageMax = 1000
@@ -23,8 +24,8 @@ export async function listObjects(call: BucketCall): Promise<Reply> {
       // Without a delimiter clients take the last key, and Amazon sends none.
       NextMarker: page.next !== undefined && query.has('delimiter') ? write.key(page.next) : undefined,
       ...rest,
-      Contents: contentsOf(page, write.key, ownerText(call)),
-      CommonPrefixes: page.prefixes.map((prefix) => ({ Prefix: write.key(prefix) })),
+      Contents: contentsOf(page, write, ownerText(call)),
+      CommonPrefixes: prefixesOf(page, write),
     }),
   }
 }
@@ -44,15 +45,15 @@ export async function listObjectsV2(call: BucketCall): Promise<Reply> {
       ContinuationToken: token,
       NextContinuationToken: page.next === undefined ? undefined : Buffer.from(page.next).toString('base64url'),
       StartAfter: startAfter === undefined ? undefined : write.text(startAfter),
-      Contents: contentsOf(page, write.key, withOwner ? ownerText(call) : ''),
-      CommonPrefixes: page.prefixes.map((prefix) => ({ Prefix: write.key(prefix) })),
+      Contents: contentsOf(page, write, withOwner ? ownerText(call) : ''),
+      CommonPrefixes: prefixesOf(page, write),
     }),
   }
 }
 
 interface Page {
   readonly objects: readonly ListedRow[]
-  readonly prefixes: readonly Uint8Array[]
+  readonly prefixes: readonly (Uint8Array | string)[]
   readonly limit: number
   /** The last entry, when there is more after it. */
   readonly next: Uint8Array | undefined
@@ -71,14 +72,20 @@ async function readPage({ query, store, bucket }: BucketCall, after: Uint8Array)
   let page = await store.catalog.list({ ...asked, after })
   // A page may be empty and not the last, where very many keys in a row are deleted but kept as versions. Clients take an
   // empty page for the end, so they get the next one that shows something.
-  while (page.next !== undefined && page.objects.length + page.prefixes.length === 0) {
+  while (page.next !== undefined && page.objects.length + prefixesIn(page).length === 0) {
     await store.system.clock.sleep(0)
     page = await store.catalog.list({ ...asked, after: page.next, ...(page.within === true ? { within: true } : {}) })
   }
-  const { objects, prefixes, next } = page
+  const { objects, next } = page
+  const prefixes = prefixesIn(page)
   // Where the next page begins: behind what this one shows, so that nothing in between has to be remembered.
-  const last = later(objects.at(-1)?.key, prefixes.at(-1))
+  const lastPrefix = prefixes.at(-1)
+  const last = later(objects.at(-1)?.key, typeof lastPrefix === 'string' ? Buffer.from(lastPrefix) : lastPrefix)
   return { objects, prefixes, limit, next: next === undefined ? undefined : last }
+}
+
+function prefixesIn({ prefixes, prefixTexts }: ListPage): readonly (Uint8Array | string)[] {
+  return prefixTexts ?? prefixes
 }
 
 function later(a: Uint8Array | undefined, b: Uint8Array | undefined): Uint8Array | undefined {
@@ -103,13 +110,23 @@ function commonElements({ query, bucket }: BucketCall, page: Page) {
  * A page has a thousand of these, so they are written straight into one text, in few pieces. Only the key may hold what
  * needs escaping.
  */
-function contentsOf({ objects }: Page, writeKey: (key: Uint8Array) => string, ownerElement: string): XmlElements {
+function contentsOf({ objects }: Page, write: KeyWriter, ownerElement: string): XmlElements {
   const end = `</StorageClass>${ownerElement}</Contents>`
   let text = ''
-  for (const { key, modifiedMs, etag, checksum, sizeBytes, storageClass = 'STANDARD' } of objects) {
-    text += `<Contents><Key>${escapeText(writeKey(key))}</Key><LastModified>${isoTime(modifiedMs)}</LastModified>`
+  for (const row of objects) {
+    const { modifiedMs, etag, checksum, sizeBytes, storageClass = 'STANDARD' } = row
+    text += `<Contents><Key>${escapeText(write.keyOf(row))}</Key><LastModified>${isoTime(modifiedMs)}</LastModified>`
     text += `<ETag>&quot;${etag}&quot;</ETag><ChecksumAlgorithm>${checksum.algorithm}</ChecksumAlgorithm><ChecksumType>`
     text += `${checksum.type}</ChecksumType><Size>${sizeBytes}</Size><StorageClass>${storageClass}${end}`
+  }
+  return new XmlElements(text)
+}
+
+function prefixesOf({ prefixes }: Page, write: KeyWriter): XmlElements {
+  let text = ''
+  for (const prefix of prefixes) {
+    const written = typeof prefix === 'string' ? write.text(prefix) : write.key(prefix)
+    text += `<CommonPrefixes><Prefix>${escapeText(written)}</Prefix></CommonPrefixes>`
   }
   return new XmlElements(text)
 }

@@ -1,3 +1,4 @@
+import type { ListedRow } from '../../ports/catalog.ts'
 import { invalidArgument } from '../errors.ts'
 import type { OpenBucket } from '../objects/store.ts'
 import { percentEncode } from '../percent.ts'
@@ -14,14 +15,17 @@ export function readCount(query: ReadonlyMap<string, string>, name: string, max:
 }
 
 /** How keys are written in a listing: as they are, or percent-encoded where the client asks for it. */
-export function keyWriter(query: ReadonlyMap<string, string>): {
+export interface KeyWriter {
   readonly encodingType: 'url' | undefined
   readonly key: (key: Uint8Array) => string
+  readonly keyOf: (row: Pick<ListedRow, 'key' | 'keyText'>) => string
   readonly text: (text: string) => string
-} {
+}
+
+export function keyWriter(query: ReadonlyMap<string, string>): KeyWriter {
   const encodingType = query.get('encoding-type')
   if (encodingType === undefined) {
-    return { encodingType, key: (key) => Buffer.from(key).toString('utf8'), text: (text) => text }
+    return { encodingType, key: utf8Text, keyOf: (row) => row.keyText ?? utf8Text(row.key), text: (text) => text }
   }
   if (encodingType !== 'url') {
     throw invalidArgument('Invalid Encoding Method specified in Request', 'encoding-type', encodingType)
@@ -29,8 +33,16 @@ export function keyWriter(query: ReadonlyMap<string, string>): {
   return {
     encodingType,
     key: urlEncodedKey,
+    keyOf: (row) => urlEncodedKey(row.key),
     text: (text) => percentEncode(Buffer.from(text, 'utf8'), { keepSlash: true }),
   }
+}
+
+/** Without a copy of the bytes: a page has a thousand keys. */
+function utf8Text(key: Uint8Array): string {
+  return Buffer.isBuffer(key)
+    ? key.toString('utf8')
+    : Buffer.from(key.buffer, key.byteOffset, key.length).toString('utf8')
 }
 
 /** Which version an answer is about; nothing in a bucket that never had versions. */
