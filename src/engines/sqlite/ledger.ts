@@ -8,7 +8,7 @@ import type { Versioning } from '../../ports/catalog.ts'
 import { isWithin } from './prefixes.ts'
 import type { KeyBounds } from './prefixes.ts'
 import { refuse } from './refusal.ts'
-import { query } from './statements.ts'
+import { query, write } from './statements.ts'
 import type { Value } from './statements.ts'
 
 export interface VolumeSums {
@@ -106,15 +106,17 @@ export class Ledger {
          WHERE b.uuid = ? AND b.closed = 0`,
     )
     this.#findState = query<{ revision: number; seq: number }>(db, 'SELECT revision, seq FROM state')
-    this.#saveVolume = db.prepare(
+    this.#saveVolume = write(
+      db,
       `UPDATE volumes SET size = ?, used = ?, snapshot_bytes = ?, epoch = ?, last_snapshot_epoch = ?, restoring = ?,
          moves = ?, inherited = ?, reserve = ?, read_only = ?, saved_by_compression = ?, saved_by_dedupe = ?,
          changed = ? WHERE id = ?`,
     )
-    this.#saveBucket = db.prepare(
+    this.#saveBucket = write(
+      db,
       'UPDATE buckets SET size_limit = ?, used = ?, objects = ?, versions = ?, versioning = ? WHERE id = ?',
     )
-    this.#saveState = db.prepare('UPDATE state SET revision = ?, seq = ?')
+    this.#saveState = write(db, 'UPDATE state SET revision = ?, seq = ?')
   }
 
   /** Changes made so far, in rows and in sums. A refusal that finds it unmoved has left nothing to undo. */
@@ -132,12 +134,12 @@ export class Ledger {
     this.#writes++
   }
 
-  /** Prepares a statement that changes rows. Every change must go through here or `change…`, so that it is noticed. */
+  /** A statement that changes rows. Every change must go through here or `change…`, so that it is noticed. */
   write(sql: string): Write {
-    const statement = this.#db.prepare(sql)
+    const run = write(this.#db, sql)
     return (...values) => {
       this.#writes++
-      return Number(statement.run(...values).changes)
+      return run(...values)
     }
   }
 
@@ -231,13 +233,13 @@ export class Ledger {
     for (const v of this.#changedVolumes) {
       const sums = [v.sizeBytes, v.usedBytes, v.snapshotBytes, v.epoch, v.lastSnapshotEpoch, v.restoring, v.moves]
       const more = [v.inheritedBytes, v.reserveBytes, v.readOnly, v.savedByCompressionBytes, v.savedByDedupeBytes]
-      this.#saveVolume.run(...sums, ...more, this.nextSeq(), v.id)
+      this.#saveVolume(...sums, ...more, this.nextSeq(), v.id)
     }
     for (const b of this.#changedBuckets) {
-      this.#saveBucket.run(b.limitBytes, b.usedBytes, b.objects, b.versions, b.versioning, b.id)
+      this.#saveBucket(b.limitBytes, b.usedBytes, b.objects, b.versions, b.versioning, b.id)
     }
     for (const sums of this.#joined) sums.flush()
-    if (this.#stateChanged) this.#saveState.run(this.#current().revision, this.#current().seq)
+    if (this.#stateChanged) this.#saveState(this.#current().revision, this.#current().seq)
     this.#changedVolumes.clear()
     this.#changedBuckets.clear()
     this.#stateChanged = false

@@ -8,7 +8,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite'
 import type { BucketSums, Ledger } from './ledger.ts'
-import { query } from './statements.ts'
+import { query, write } from './statements.ts'
 
 const INSERT = 'INSERT OR IGNORE INTO listed_keys (bucket, key) VALUES (?, ?)'
 
@@ -55,8 +55,8 @@ export function keyLister(db: DatabaseSync): (limit: number) => number {
     db,
     'SELECT key, marker FROM objects WHERE bucket = ? AND key > ? ORDER BY key, seq DESC LIMIT 1',
   )
-  const insert = db.prepare(INSERT)
-  const save = db.prepare('UPDATE buckets SET listed = ?, listed_to = ? WHERE id = ?')
+  const insert = write(db, INSERT)
+  const save = write(db, 'UPDATE buckets SET listed = ?, listed_to = ? WHERE id = ?')
 
   return (limit) => {
     let looked = 0
@@ -66,11 +66,11 @@ export function keyLister(db: DatabaseSync): (limit: number) => number {
       let last: Uint8Array | undefined = bucket.listedTo ?? new Uint8Array()
       while (last !== undefined && looked < limit) {
         const row = following.get(bucket.id, last)
-        if (row?.marker === 0) insert.run(bucket.id, row.key)
+        if (row?.marker === 0) insert(bucket.id, row.key)
         last = row?.key
         looked++
       }
-      save.run(last === undefined ? 1 : 0, last ?? null, bucket.id)
+      save(last === undefined ? 1 : 0, last ?? null, bucket.id)
     }
     return looked
   }

@@ -19,7 +19,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Change, Fields, Outcome, QuotaLimits, QuotaTarget, QuotaType } from '../../ports/catalog.ts'
 import type { Ledger, VolumeSums } from './ledger.ts'
 import { refuse } from './refusal.ts'
-import { query } from './statements.ts'
+import { query, write } from './statements.ts'
 import type { Value } from './statements.ts'
 
 /** Whose something is. Names are '' where it is nobody's. */
@@ -78,14 +78,15 @@ export function quotaChanges(db: DatabaseSync, ledger: Ledger) {
          hard_files AS hardFiles, soft_files AS softFiles
        FROM quotas WHERE volume = ? AND type = ? AND tree = ? AND target = ?`,
   )
-  const save = db.prepare(
+  const save = write(
+    db,
     `INSERT INTO quotas (volume, type, tree, target, bytes, files, ruled, hard_bytes, soft_bytes, hard_files, soft_files)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
        ON CONFLICT (volume, type, tree, target) DO UPDATE SET bytes = excluded.bytes, files = excluded.files,
          ruled = excluded.ruled, hard_bytes = excluded.hard_bytes, soft_bytes = excluded.soft_bytes,
          hard_files = excluded.hard_files, soft_files = excluded.soft_files`,
   )
-  const forgetIdle = db.prepare('DELETE FROM quotas WHERE volume = ? AND type = ? AND tree = ? AND target = ?')
+  const forgetIdle = write(db, 'DELETE FROM quotas WHERE volume = ? AND type = ? AND tree = ? AND target = ?')
   const ruledOf = query<{ type: QuotaType; tree: number; target: string }>(
     db,
     'SELECT type, tree, target FROM quotas WHERE volume = ? AND ruled = 1',
@@ -103,10 +104,10 @@ export function quotaChanges(db: DatabaseSync, ledger: Ledger) {
       for (const account of changed) {
         const { volume, type, tree, target, bytes, files, ruled, limits } = account
         const key: Value[] = [volume, type, tree, target]
-        if (bytes === 0n && files === 0 && ruled === 0) forgetIdle.run(...key)
+        if (bytes === 0n && files === 0 && ruled === 0) forgetIdle(...key)
         else {
           const { hardBytes, softBytes, hardFiles, softFiles } = limits
-          save.run(...key, bytes, files, ruled, hardBytes, softBytes, hardFiles, softFiles)
+          save(...key, bytes, files, ruled, hardBytes, softBytes, hardFiles, softFiles)
         }
       }
       changed.clear()

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 
 export type Value = null | number | bigint | string | Uint8Array
 
@@ -9,9 +9,35 @@ export interface Query<Row> {
   iterate(...values: Value[]): IterableIterator<Row>
 }
 
-/** Prepares a SELECT. That the columns match the type is the caller's promise; it stands beside the SQL. */
+/**
+ * A statement that is prepared when it is first run. There are hundreds: to prepare them all takes longer than anything
+ * else when a catalog is opened, and a process runs a part of them.
+ */
+export function lazily(db: DatabaseSync, sql: string, made: (statement: StatementSync) => void = () => undefined) {
+  let statement: StatementSync | undefined
+  return (): StatementSync => {
+    if (statement === undefined) {
+      statement = db.prepare(sql)
+      made(statement)
+    }
+    return statement
+  }
+}
+
+/** A SELECT. That the columns match the type is the caller's promise; it stands beside the SQL. */
 export function query<Row>(db: DatabaseSync, sql: string): Query<Row> {
-  return db.prepare(sql) as unknown as Query<Row>
+  const statement = lazily(db, sql) as unknown as () => Query<Row>
+  return {
+    get: (...values) => statement().get(...values),
+    all: (...values) => statement().all(...values),
+    iterate: (...values) => statement().iterate(...values),
+  }
+}
+
+/** A statement that changes rows; gives how many. Whoever changes what the ledger counts calls `ledger.write` instead. */
+export function write(db: DatabaseSync, sql: string): (...values: Value[]) => number {
+  const statement = lazily(db, sql)
+  return (...values) => Number(statement().run(...values).changes)
 }
 
 /**
@@ -45,10 +71,12 @@ export function batches<Row>(db: DatabaseSync, sql: string): Batches<Row> {
 export function tuples<Row extends readonly Value[]>(db: DatabaseSync, sql: string): Batches<Row> {
   const prepared = new Map(
     BATCH_ROWS.map((rows) => {
-      const statement = db.prepare(`${sql} LIMIT ${rows}`)
-      statement.setReturnArrays(true)
-      return [rows, statement as unknown as Query<Row>]
+      const statement = lazily(db, `${sql} LIMIT ${rows}`, (made) => made.setReturnArrays(true))
+      return [rows, statement as unknown as () => Query<Row>]
     }),
   )
-  return (rows, ...values) => prepared.get(rows)?.all(...values) ?? []
+  return (rows, ...values) =>
+    prepared
+      .get(rows)?.()
+      .all(...values) ?? []
 }

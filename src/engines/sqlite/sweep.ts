@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { blobElsewhere } from './blobs.ts'
 import type { Ledger } from './ledger.ts'
-import { query } from './statements.ts'
+import { query, write } from './statements.ts'
 
 interface ClosedVolume {
   readonly id: number
@@ -17,64 +17,72 @@ interface ClosedVolume {
  */
 export function sweeper(db: DatabaseSync, ledger: Ledger): (limit: number) => number {
   const closed = query<ClosedVolume>(db, 'SELECT id, tree FROM volumes WHERE uuid IS NULL LIMIT 1')
-  const removeHistory = db.prepare(
+  const removeHistory = write(
+    db,
     'DELETE FROM object_history WHERE id IN (SELECT id FROM object_history WHERE volume = ? LIMIT ?)',
   )
   const bucketIn = query<{ id: number }>(db, 'SELECT id FROM buckets WHERE volume = ? LIMIT 1')
-  const removeObjects = db.prepare(
+  const removeObjects = write(
+    db,
     `DELETE FROM objects WHERE (bucket, key, seq) IN (SELECT bucket, key, seq FROM objects WHERE bucket = ? LIMIT ?)`,
   )
-  const removeListed = db.prepare(
+  const removeListed = write(
+    db,
     'DELETE FROM listed_keys WHERE (bucket, key) IN (SELECT bucket, key FROM listed_keys WHERE bucket = ? LIMIT ?)',
   )
   const uploadIn = query<{ id: number }>(db, 'SELECT id FROM uploads WHERE bucket = ? LIMIT 1')
-  const removeParts = db.prepare(
+  const removeParts = write(
+    db,
     'DELETE FROM parts WHERE (upload, number) IN (SELECT upload, number FROM parts WHERE upload = ? LIMIT ?)',
   )
-  const removeUpload = db.prepare('DELETE FROM uploads WHERE id = ?')
-  const removeBucket = db.prepare('DELETE FROM buckets WHERE id = ?')
+  const removeUpload = write(db, 'DELETE FROM uploads WHERE id = ?')
+  const removeBucket = write(db, 'DELETE FROM buckets WHERE id = ?')
   const heir = query<{ id: number }>(db, 'SELECT id FROM volumes WHERE tree = ? AND uuid IS NOT NULL LIMIT 1')
-  const removeBlobs = db.prepare(
+  const removeBlobs = write(
+    db,
     'DELETE FROM blobs WHERE volume = ?1 AND blob IN (SELECT blob FROM blobs WHERE volume = ?1 LIMIT ?2)',
   )
   const blobsOf = query<{ blob: string }>(db, 'SELECT blob FROM blobs WHERE volume = ? LIMIT ?')
   const isElsewhere = blobElsewhere(db)
-  const removeBlob = db.prepare('DELETE FROM blobs WHERE volume = ? AND blob = ?')
-  const giveBlob = db.prepare(
+  const removeBlob = write(db, 'DELETE FROM blobs WHERE volume = ? AND blob = ?')
+  const giveBlob = write(
+    db,
     'UPDATE blobs SET volume = ?, refs = 0, live = 0, freed = ?, inherited = 0, grp = NULL WHERE volume = ? AND blob = ?',
   )
-  const removeGroups = db.prepare(
+  const removeGroups = write(
+    db,
     'DELETE FROM blob_groups WHERE volume = ?1 AND name IN (SELECT name FROM blob_groups WHERE volume = ?1 LIMIT ?2)',
   )
-  const removeRecords = db.prepare(
+  const removeRecords = write(
+    db,
     `DELETE FROM record_history WHERE (volume, type, key, born) IN
        (SELECT volume, type, key, born FROM record_history WHERE volume = ? LIMIT ?)`,
   )
-  const removeVolume = db.prepare('DELETE FROM volumes WHERE id = ?')
+  const removeVolume = write(db, 'DELETE FROM volumes WHERE id = ?')
 
   /** Buckets that went with their volume. */
   function sweepBuckets(volume: number, limit: number): number {
     let swept = 0
     for (let bucket = bucketIn.get(volume); bucket !== undefined && swept < limit; bucket = bucketIn.get(volume)) {
-      swept += Number(removeObjects.run(bucket.id, limit - swept).changes)
-      if (swept < limit) swept += Number(removeListed.run(bucket.id, limit - swept).changes)
+      swept += removeObjects(bucket.id, limit - swept)
+      if (swept < limit) swept += removeListed(bucket.id, limit - swept)
       for (let upload = uploadIn.get(bucket.id); upload !== undefined; upload = uploadIn.get(bucket.id)) {
         if (swept >= limit) return swept
-        swept += Number(removeParts.run(upload.id, limit - swept).changes)
-        if (swept < limit) removeUpload.run(upload.id)
+        swept += removeParts(upload.id, limit - swept)
+        if (swept < limit) removeUpload(upload.id)
       }
-      if (swept < limit) removeBucket.run(bucket.id)
+      if (swept < limit) removeBucket(bucket.id)
     }
     return swept
   }
 
   function sweepBlobs({ id, tree }: ClosedVolume, limit: number): number {
     const to = heir.get(tree)
-    if (to === undefined) return Number(removeBlobs.run(id, limit).changes)
+    if (to === undefined) return removeBlobs(id, limit)
     const blobs = blobsOf.all(id, limit)
     for (const { blob } of blobs) {
-      if (isElsewhere({ tree, id }, blob)) removeBlob.run(id, blob)
-      else giveBlob.run(to.id, ledger.nextSeq(), id, blob)
+      if (isElsewhere({ tree, id }, blob)) removeBlob(id, blob)
+      else giveBlob(to.id, ledger.nextSeq(), id, blob)
     }
     return blobs.length
   }
@@ -84,12 +92,12 @@ export function sweeper(db: DatabaseSync, ledger: Ledger): (limit: number) => nu
     while (swept < limit) {
       const volume = closed.get()
       if (volume === undefined) break
-      swept += Number(removeHistory.run(volume.id, limit - swept).changes)
+      swept += removeHistory(volume.id, limit - swept)
       if (swept < limit) swept += sweepBuckets(volume.id, limit - swept)
       if (swept < limit) swept += sweepBlobs(volume, limit - swept)
-      if (swept < limit) swept += Number(removeRecords.run(volume.id, limit - swept).changes)
-      if (swept < limit) swept += Number(removeGroups.run(volume.id, limit - swept).changes)
-      if (swept < limit) removeVolume.run(volume.id)
+      if (swept < limit) swept += removeRecords(volume.id, limit - swept)
+      if (swept < limit) swept += removeGroups(volume.id, limit - swept)
+      if (swept < limit) removeVolume(volume.id)
     }
     return swept
   }
