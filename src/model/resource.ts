@@ -10,7 +10,7 @@ import { kindAt } from './kinds/at-release.ts'
 import { each, name, text, uuid } from './kinds/index.ts'
 import type { Kind } from './kinds/index.ts'
 import type { Member } from './kinds/kind.ts'
-import type { Release } from './release.ts'
+import { printRelease, type Release } from './release.ts'
 import { type Row, textOf, type Value } from './value.ts'
 
 export interface Order {
@@ -178,6 +178,18 @@ export function resource(declared: ResourceDeclaration): Resource {
  * hold them; requests are asked about their `since`.
  */
 export function resourceAt(resource: Resource, served: Release): Resource {
+  const known = RESOURCES_AT.get(resource) ?? new Map<string, Resource>()
+  RESOURCES_AT.set(resource, known)
+  const name = printRelease(served)
+  const at = known.get(name) ?? madeAt(resource, served)
+  known.set(name, at)
+  return at
+}
+
+/** Of declarations, which do not change: it is made once, for however many clusters a process has. */
+const RESOURCES_AT = new WeakMap<Resource, Map<string, Resource>>()
+
+function madeAt(resource: Resource, served: Release): Resource {
   const fields = [...resource.fields].map(([path, field]): [string, Field] => [
     path,
     { ...field, kind: kindAt(field.kind, served) },
