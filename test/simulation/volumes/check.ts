@@ -249,7 +249,7 @@ async function refusedWith(code: string, act: Promise<unknown>): Promise<void> {
 }
 
 /** The names of snapshots that were taken for clones. */
-async function learnSnapshots(world: World, model: Model): Promise<void> {
+export async function learnSnapshots(world: World, model: Model): Promise<void> {
   for (const { name: volume, snapshots } of model.volumes.values()) {
     if (snapshots.every(({ name }) => name !== undefined)) continue
     const taken = await world.cluster.catalog.snapshots(await world.volumeUuid(volume))

@@ -7,6 +7,8 @@ export interface Operation {
   readonly name: string
   /** How often it is chosen, against the others. */
   readonly weight: number
+  /** What has to have been done before, where chance alone would take long to come to it. */
+  readonly follows?: readonly string[]
   /** Chooses what it is done to. Nothing where there is nothing it could be done to. */
   choose(model: Model, random: SimulatedRandom): Deed | undefined
 }

@@ -10,7 +10,7 @@
 import assert from 'node:assert/strict'
 import { SimulatedRandom } from '../../../src/engines/simulated/random.ts'
 import { CUT_OFF } from './bodies.ts'
-import { checkAll, checkAside, checkDisks, checkRubbish, checkSample } from './check.ts'
+import { checkAll, checkAside, checkDisks, checkRubbish, checkSample, learnSnapshots } from './check.ts'
 import type { Strike } from './life.ts'
 import { Model } from './model.ts'
 import { Refusal, type Deed, type Operation } from './operation.ts'
@@ -65,6 +65,7 @@ export async function breakEverywhere(
 ): Promise<number> {
   const random = new SimulatedRandom(seed)
   const points = breakagesOf(breakages)
+  const wayTo = operations.filter(({ name }) => operation.follows?.includes(name) === true)
   let broken = 0
   let point = points.next()
   for (let worlds = 0; point.done !== true; worlds++) {
@@ -72,7 +73,8 @@ export async function breakEverywhere(
     await inWorld(seed + worlds, async (go) => {
       // Where all names are taken and everything is full it cannot be done any more: the next world begins empty.
       for (let tries = 0; tries < TRIES_MAX && point.done !== true; tries++) {
-        for (let between = 0; between < STEPS_BETWEEN; between++) await go(random.below(2 ** 31), {})
+        for (let between = 0; between < STEPS_BETWEEN; between++) await go(random.below(2 ** 31), { isOnTheWay: true })
+        for (const leading of wayTo) await go(random.below(2 ** 31), { operation: leading, isOnTheWay: true })
         const ended = await go(random.below(2 ** 31), { operation, strike: point.value })
         if (ended === 'struck') broken++
         if (ended === 'struck' || ended === 'done') [point, tries] = [points.next(ended), 0]
@@ -107,6 +109,8 @@ type Breakage = (typeof BREAKAGES)[number]
 interface Plan {
   readonly operation?: Operation
   readonly strike?: Strike
+  /** It leads to what is to be broken: everything is compared after that, not after this as well. */
+  readonly isOnTheWay?: boolean
 }
 
 /** `struck`: something went wrong. `refused`: as the model has it. `impossible`: there was nothing to do it to. */
@@ -174,14 +178,17 @@ class Step {
     const isStruck = answer === 'ended' || world.life.hasStruck
     world.arm(undefined)
     const model = isStruck ? await this.#afterStrike(deed, strike, answer) : this.#plainly(deed, answer)
+    if (plan?.isOnTheWay === true) {
+      await learnSnapshots(world, model)
+      return { model, ending: endingOf(answer, isStruck) }
+    }
     await checkSample(world, model, random)
     if (this.#tally.steps % ALL_EVERY === 0) await checkAll(world, model)
     if (!world.life.hasLeftRubbish) {
       if (this.#tally.steps % FILES_EVERY === 0) await checkRubbish(world)
       if (deed.isHousekeeping === true) await checkDisks(world, model)
     }
-    const isRefused = answer !== 'ended' && answer.refused !== undefined && answer.refused !== CUT_OFF
-    return { model, ending: isStruck ? 'struck' : isRefused ? 'refused' : 'done' }
+    return { model, ending: endingOf(answer, isStruck) }
   }
 
   #choose(wanted: Operation | undefined): { readonly operation: Operation; readonly deed: Deed } | undefined {
@@ -191,7 +198,11 @@ class Step {
       if (wanted !== undefined && tries >= CHOICES_MAX) return undefined
       const operation = wanted ?? operations.find(({ weight }) => (at -= weight) < 0)
       const deed = operation?.choose(this.#before, this.#random)
-      if (operation !== undefined && deed !== undefined) return { operation, deed }
+      if (operation === undefined || deed === undefined) continue
+      if (wanted === undefined) return { operation, deed }
+      // What is refused before its first call has none to break: runs by chance see to that it is refused.
+      const { refused = CUT_OFF } = mirrored(this.#before, deed, {})
+      if (refused === CUT_OFF) return { operation, deed }
     }
   }
 
@@ -242,6 +253,11 @@ class Step {
     }
     throw failures.length === 1 ? failures[0] : new AggregateError(failures, failures.map(String).join('\n--- or\n'))
   }
+}
+
+function endingOf(answer: Answer | 'ended', isStruck: boolean): Ending {
+  const isRefused = answer !== 'ended' && answer.refused !== undefined && answer.refused !== CUT_OFF
+  return isStruck ? 'struck' : isRefused ? 'refused' : 'done'
 }
 
 /** The model with the deed done to it, unless it has to be refused. */

@@ -10,6 +10,7 @@ const NAMES = ['copy_1', 'Twin']
 const clone: Operation = {
   name: 'clone volume',
   weight: 4,
+  follows: ['take volume online', 'delete volume', 'create volume'],
   choose(model, random) {
     const free = NAMES.filter((each) => !model.volumes.has(each))
     const name = oneOf(random, random.chance(0.95) ? free : NAMES)
@@ -42,6 +43,7 @@ const clone: Operation = {
 const split: Operation = {
   name: 'split clone',
   weight: 2,
+  follows: ['take volume online', 'delete volume', 'create volume', 'clone volume'],
   choose(model, random) {
     const clones = [...model.volumes.values()].filter(({ base }) => base !== undefined)
     const volume = oneOf(random, random.chance(0.9) ? clones : [...model.volumes.values()])

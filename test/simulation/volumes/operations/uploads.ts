@@ -51,6 +51,7 @@ const begin: Operation = {
 const part: Operation = {
   name: 'put part',
   weight: 6,
+  follows: ['begin upload'],
   choose(model, random) {
     const content = random.chance(LARGE_PARTS) ? contentOf(random, partBytesMin) : someContent(random)
     const number = 1 + random.below(PARTS_MAX)
@@ -77,6 +78,7 @@ const part: Operation = {
 const complete: Operation = {
   name: 'complete upload',
   weight: 4,
+  follows: ['begin upload', 'put part'],
   choose(model, random) {
     const last = 1 + random.below(PARTS_MAX)
     return forUpload(model, random, (name, { key, told, parts }) => {
@@ -108,6 +110,7 @@ const complete: Operation = {
 const abort: Operation = {
   name: 'abort upload',
   weight: 1,
+  follows: ['begin upload'],
   choose: (model, random) =>
     forUpload(model, random, (name, { key, told }) => ({
       says: `abort an upload to ${name}/${key}`,

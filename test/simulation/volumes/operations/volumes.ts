@@ -12,6 +12,7 @@ const SIZES = [2 ** 20, 2 ** 21, 2 ** 24, 2 ** 30]
 
 const create: Operation = {
   name: 'create volume',
+  follows: ['delete volume'],
   weight: 3,
   choose(model, random) {
     const name = oneOf(random, NAMES) ?? ''
