@@ -11,6 +11,7 @@ import { globSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { longestFirst } from './order.ts'
 import { runFiles, type Ran } from './run-files.ts'
 
 /** Files that run at once: where one waits, another finds the time to run. */
@@ -37,7 +38,7 @@ process.exitCode = await main()
 
 async function main(): Promise<number> {
   const patterns = positionals.length > 0 ? positionals : ALL
-  const files = [...new Set(patterns.flatMap(filesOf))].toSorted()
+  const files = longestFirst([...new Set(patterns.flatMap(filesOf))].toSorted())
   if (files.length === 0) {
     process.stderr.write(`No test file matches ${patterns.join(' ')}.\n`)
     return 2

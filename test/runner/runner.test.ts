@@ -1,11 +1,12 @@
 /** The runner of these tests, over files that crash, hang and leave things behind. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { LONGEST, longestFirst } from './order.ts'
 
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-runner-'))
@@ -32,6 +33,13 @@ const FILES = {
   hooks: `let count = 0; let open = false
     before(() => { open = true }); beforeEach(() => { count++ }); after(() => { open = false; globalThis.hooksOfOne = undefined; delete globalThis.hooksOfOne })
     test('first', () => assert.deepEqual([open, count], [true, 1])); test('second', () => assert.equal(count, 2))`,
+  late: `import { setTimeout as wait } from 'node:timers/promises'
+    test('throws later', async ({ signal }) => { setTimeout(() => { throw new Error('nobody caught it') }, 1); await wait(10_000, undefined, { signal }) })
+    test('rejects', async ({ signal }) => { await wait(1); Promise.reject(new Error('nobody waited')); await wait(10_000, undefined, { signal }) })
+    test('is right itself', () => wait(5))`,
+  within: `let ended = ''
+    test('has an end of its own', async () => { await null; after(() => { ended = 'inner' }) })
+    test('sees that end', () => assert.equal(ended, 'inner'))`,
   fine: `test('sees nothing of the other files', () => assert.deepEqual([process.env.LEFT_BEHIND, globalThis.leftBehind, globalThis.hooksOfOne], [undefined, undefined, undefined]))`,
 }
 
@@ -85,6 +93,25 @@ test('what a file leaves behind fails it by name', () => {
   assert.match(failureOf('child'), /1 ProcessWrap/)
 })
 
+test('an error that nobody caught fails the test that it comes from', () => {
+  assert.match(output, /✖ throws later/)
+  assert.match(output, /✖ rejects/)
+  assert.match(output, /✔ is right itself/)
+  assert.match(output, /nobody caught it/)
+  assert.match(output, /nobody waited/)
+})
+
+test('what is to be done after a test is done after that test, and not after its file', () => {
+  assert.match(output, /✔ sees that end/)
+  assert.equal(failureOf('within'), '')
+})
+
+test('the longest files begin first', () => {
+  for (const file of LONGEST) assert.ok(existsSync(file), file)
+  const files = ['src/a.test.ts', 'src/s3/safety.test.ts', 'test/clients/start.test.ts']
+  assert.deepEqual(longestFirst(files), ['src/s3/safety.test.ts', 'test/clients/start.test.ts', 'src/a.test.ts'])
+})
+
 test('hooks of a file are for its own tests', () => {
   assert.match(output, /✔ first/)
   assert.match(output, /✔ second/)
@@ -93,8 +120,8 @@ test('hooks of a file are for its own tests', () => {
 
 test('the counts are those of all files', () => {
   const count = (name: string) => Number(new RegExp(`^ℹ ${name} (\\d+)`, 'm').exec(output)?.[1])
-  // Failed: one test, and the files that ended badly or left something behind.
-  assert.equal(count('fail'), 1 + 9)
+  // Failed: three tests, and the files that ended badly or left something behind.
+  assert.equal(count('fail'), 1 + 9 + 2)
   assert.equal(count('skipped'), 1)
   assert.equal(count('suites'), Object.keys(FILES).length)
 })

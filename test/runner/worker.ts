@@ -3,12 +3,15 @@
  * and to load the product costs more than most files' tests, so many files share one; what a file leaves behind that
  * could disturb the next one fails it, and the next one has another process.
  */
+import './current-test.ts'
 import { cpuUsage } from 'node:process'
-import { after, suite } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { childrenCpuMs } from './cpu.ts'
 import { LeftBehind } from './left-behind.ts'
 import { Queue } from './queue.ts'
+
+// Not before what it is to find has been put in its place.
+const { after, suite } = await import('node:test')
 
 /** Time to write what the reporter holds. What it does not write is tested again. */
 const TELL_MS = 1000
