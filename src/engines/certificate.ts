@@ -1,9 +1,13 @@
 /** The self-signed certificate of the management address and the data addresses: made at the first start, then kept. */
-import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { createPrivateKey, generateKeyPair, X509Certificate } from 'node:crypto'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import { syncFolder } from './durable-file.ts'
+import { selfSigned } from './x509.ts'
+
+const makePair = promisify(generateKeyPair)
 
 export interface Certificate {
   readonly key: string
@@ -14,6 +18,8 @@ export interface Certificate {
 export class CertificateFailure extends Error {}
 
 const YEARS_VALID = 10
+/** Clocks of clients may be behind. */
+const HOUR_MS = 3_600_000
 const KEY = 'server.key'
 const CERTIFICATE = 'server.crt'
 
@@ -70,30 +76,19 @@ function checked(folder: string, certificate: Certificate): Certificate {
 async function makeCertificate(nowMs: number): Promise<Certificate> {
   const notAfter = new Date(nowMs)
   notAfter.setUTCFullYear(notAfter.getUTCFullYear() + YEARS_VALID)
-  // Loading it takes a fifth of a start.
-  const { generate } = await import('selfsigned')
-  const made = await generate([{ name: 'commonName', value: 'holdfast' }], {
-    keyType: 'ec',
-    curve: 'P-256',
-    algorithm: 'sha256',
-    notBeforeDate: new Date(nowMs - 3600_000),
-    notAfterDate: notAfter,
-    extensions: [
-      { name: 'basicConstraints', cA: true },
-      { name: 'keyUsage', digitalSignature: true, keyCertSign: true },
-      { name: 'extKeyUsage', serverAuth: true },
-      {
-        name: 'subjectAltName',
-        altNames: [
-          { type: 2, value: 'localhost' },
-          { type: 2, value: hostname() },
-          { type: 7, ip: '127.0.0.1' },
-          { type: 7, ip: '::1' },
-        ],
-      },
-    ],
+  const { privateKey } = await makePair('ec', { namedCurve: 'P-256' })
+  const cert = selfSigned({
+    commonName: 'holdfast',
+    privateKey,
+    hash: 'sha256',
+    notBeforeMs: nowMs - HOUR_MS,
+    notAfterMs: notAfter.getTime(),
+    isCa: true,
+    keyUsage: ['digitalSignature', 'keyCertSign'],
+    extendedKeyUsage: ['serverAuth'],
+    alternatives: { dns: ['localhost', hostname()], ip: ['127.0.0.1', '::1'], email: [], uri: [] },
   })
-  return { key: made.private, cert: made.cert }
+  return { key: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string, cert }
 }
 
 /** Both at once: an interrupted start leaves no key without its certificate. */

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { realCertificates } from './certificates.ts'
 
@@ -48,6 +51,45 @@ test('a certificate that signs itself says what was asked for, and its key is it
   assert.equal(realCertificates.isKeyOf(other.privateKey, made.certificate), false)
   assert.equal(realCertificates.isKeyOf('no key', made.certificate), undefined)
   assert.equal(realCertificates.read('no certificate'), undefined)
+})
+
+test('openssl verifies a certificate that signs itself to the letter, also one that is valid for a hundred years', async (t) => {
+  const notBeforeMs = Date.UTC(2026, 0, 2, 3, 4, 5)
+  for (const isCa of [true, false]) {
+    const { certificate } = await realCertificates.makeSelfSigned({
+      commonName: 'Müller & Söhne',
+      keyBits: 2048,
+      hash: 'sha256',
+      notBeforeMs,
+      notAfterMs: Date.UTC(2126, 0, 2, 3, 4, 5),
+      isCa,
+      alternatives: isCa ? NONE : ALL,
+    })
+    const read = openssl(['x509', '-noout', '-text', '-nameopt', 'utf8'], certificate)
+    if (read === undefined) {
+      t.skip('There is no openssl here.')
+      return
+    }
+    assert.match(read, /Not Before: Jan {2}2 03:04:05 2026 GMT\s+Not After : Jan {2}2 03:04:05 2126 GMT/)
+    assert.match(read, /Subject: CN ?= ?Müller & Söhne/)
+    assert.match(
+      read,
+      isCa ? /Key Usage: critical\s+Digital Signature, Certificate Sign, CRL Sign/ : /Key Encipherment/,
+    )
+    assert.match(read, isCa ? /CA:TRUE/ : /CA:FALSE/)
+    assert.equal(read.includes('email:a@example.com, DNS:a.example.com, DNS:b.example.com'), !isCa)
+    assert.equal(read.includes('IP Address:192.0.2.7, IP Address:2001:DB8:0:0:0:0:0:7'), !isCa)
+    const folder = mkdtempSync(join(tmpdir(), 'certificate-'))
+    try {
+      const file = join(folder, 'server.crt')
+      writeFileSync(file, certificate)
+      // Who may sign nothing is trusted as it is.
+      const trust = isCa ? [] : ['-partial_chain']
+      assert.match(openssl(['verify', '-x509_strict', ...trust, '-CAfile', file, file], '') ?? '', /: OK/)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  }
 })
 
 for (const algorithm of ['rsa', 'ec'] as const) {

@@ -1,5 +1,5 @@
 /**
- * DER, as much of it as a signing request needs (X.690). Each value is a tag, a length and the content; a length of 128
+ * DER, as much of it as certificates and signing requests need (X.690). Each value is a tag, a length and the content; a length of 128
  * or more is the number of its bytes, with the highest bit set, and these bytes.
  *
  *     30 06          sequence, 6 bytes
@@ -20,6 +20,12 @@ export const ia5 = (value: string) => der(0x16, Buffer.from(value, 'latin1'))
 export const octets = (value: Buffer) => der(0x04, value)
 /** Whole bytes: no bit of the last one is unused. */
 export const bits = (value: Buffer) => der(0x03, Buffer.from([0]), value)
+/** Named bits: those that are set, the highest being 0. Zeros at the end are left out (X.690, 11.2.2). */
+export function flags(set: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(Math.floor(Math.max(...set) / 8) + 1)
+  for (const bit of set) bytes[bit >> 3] = (bytes[bit >> 3] ?? 0) | (0x80 >> (bit & 7))
+  return der(0x03, Buffer.from([7 - (Math.max(...set) & 7)]), bytes)
+}
 export const nothing = () => der(0x05)
 /** A number below 128. */
 export const integer = (value: number) => der(0x02, Buffer.from([value]))
