@@ -1,7 +1,7 @@
 /** Joins the parts that the management process and the data-plane processes have in common. */
 import { Cluster, type LeaveTree, type Log, type Secrets } from '../src/core/cluster.ts'
 import { realCertificates } from '../src/engines/certificates.ts'
-import { DirectoryVolumes } from '../src/engines/directory/volumes.ts'
+import { DirectoryVolumes, type Packing } from '../src/engines/directory/volumes.ts'
 import { thisMachine } from '../src/engines/machine.ts'
 import { realSystem } from '../src/engines/system.ts'
 import type { Release } from '../src/model/release.ts'
@@ -18,27 +18,41 @@ export function openCluster(parts: {
   readonly lifecycleDayMs?: number
   readonly leaveTree?: LeaveTree
   readonly managementAddress?: string
+  readonly engines?: Engines
 }): Cluster {
+  const { engines = openEngines(), ...rest } = parts
   return new Cluster({
-    ...parts,
+    ...rest,
     system: realSystem,
     machine: thisMachine(),
     certificates: realCertificates,
     behaviours: new Map(behaviours.map((behaviour) => [behaviour.resource.type, behaviour])),
-    volumesOf: enginesByFolder(),
+    volumesOf: (aggregate) => engines.of(aggregate),
   })
 }
 
-/** One engine for each aggregate, opened when it is first needed. The folder of the first one is not marked as its own. */
-function enginesByFolder(): (aggregate: Row) => Volumes {
+/** One engine for each aggregate, opened when it is first needed. */
+export interface Engines {
+  readonly of: (aggregate: Row) => Volumes
+  /** When nobody writes any more. */
+  readonly close: () => Promise<void>
+}
+
+/** The folder of the first aggregate is not marked as its own. */
+export function openEngines(packing: Packing = {}): Engines {
   const engines = new Map<string, Volumes>()
-  return (aggregate) => {
-    const folder = textAt(aggregate, '$folder')
-    const owner = aggregate['$claimed'] === true ? textAt(aggregate, 'uuid') : undefined
-    const place = `${owner ?? ''} ${folder}`
-    const engine = engines.get(place) ?? new DirectoryVolumes(folder, owner)
-    engines.set(place, engine)
-    return engine
+  return {
+    of(aggregate) {
+      const folder = textAt(aggregate, '$folder')
+      const owner = aggregate['$claimed'] === true ? textAt(aggregate, 'uuid') : undefined
+      const place = `${owner ?? ''} ${folder}`
+      const engine = engines.get(place) ?? new DirectoryVolumes(folder, owner, packing)
+      engines.set(place, engine)
+      return engine
+    },
+    async close() {
+      await Promise.all([...engines.values()].map((engine) => engine.close()))
+    },
   }
 }
 

@@ -29,6 +29,10 @@ export interface Settings {
   readonly trace: string | undefined
   /** Starts on a damaged log of the catalog, without the commits that were in the rest of it. */
   readonly acceptsLoss: boolean
+  /** Bodies up to so many bytes are stored together. */
+  readonly packedBodyBytesMax: number
+  /** The part of such a file that nothing needs any more from which on the rest of it is copied. */
+  readonly packDeadShare: number
   /** How long a day is to lifecycle rules that are applied. For tests. */
   readonly lifecycleDayMs: number
 }
@@ -40,6 +44,10 @@ export class SettingsError extends Error {}
 
 const WORKERS_MAX = 256
 const DAY_SECONDS = 86_400
+/** More would be read and verified at once for a range of a few bytes. */
+const PACKED_BODY_KIB_MAX = 128
+const PACKED_BODY_KIB = 64
+const PACK_DEAD_PERCENT = 30
 
 const LIFECYCLE_DAY = 'HOLDFAST_LIFECYCLE_DAY_SECONDS'
 
@@ -69,6 +77,8 @@ Each flag of start is an environment variable too.
   --trace FILE              HOLDFAST_TRACE           management requests and answers, without secrets; at most twice 64 MiB
   --accept-loss             HOLDFAST_ACCEPT_LOSS=1   starts although acknowledged commits were lost with a damaged log
   --workers N               HOLDFAST_WORKERS         data-plane processes (one for each core)
+  --packed-body-kib N       HOLDFAST_PACKED_BODY_KIB  bodies up to N KiB are stored together in packs, at most ${PACKED_BODY_KIB_MAX} (${PACKED_BODY_KIB}); 0: none
+  --pack-dead-percent N     HOLDFAST_PACK_DEAD_PERCENT  what is deleted of a pack before its space is had back (${PACK_DEAD_PERCENT})
   --log LEVEL               HOLDFAST_LOG             ${logLevels.join(', ')} (info)
 
 AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are the keys of the first user, generated without them. What is generated is
@@ -87,6 +97,8 @@ const FLAGS: Readonly<Record<string, string>> = {
   '--release': 'HOLDFAST_RELEASE',
   '--bare': 'HOLDFAST_BARE',
   '--workers': 'HOLDFAST_WORKERS',
+  '--packed-body-kib': 'HOLDFAST_PACKED_BODY_KIB',
+  '--pack-dead-percent': 'HOLDFAST_PACK_DEAD_PERCENT',
   '--log': 'HOLDFAST_LOG',
   '--seed': 'HOLDFAST_SEED',
   '--ephemeral': 'HOLDFAST_EPHEMERAL',
@@ -132,6 +144,11 @@ export function readSettings(environment: NodeJS.ProcessEnv, flags: readonly str
     isEphemeral,
     trace: given['HOLDFAST_TRACE'] ? resolve(folder, given['HOLDFAST_TRACE']) : undefined,
     acceptsLoss: readBoolean('HOLDFAST_ACCEPT_LOSS', given['HOLDFAST_ACCEPT_LOSS']),
+    packedBodyBytesMax:
+      1024 *
+      readCount('HOLDFAST_PACKED_BODY_KIB', given['HOLDFAST_PACKED_BODY_KIB'], PACKED_BODY_KIB, PACKED_BODY_KIB_MAX, 0),
+    packDeadShare:
+      readCount('HOLDFAST_PACK_DEAD_PERCENT', given['HOLDFAST_PACK_DEAD_PERCENT'], PACK_DEAD_PERCENT, 99) / 100,
     lifecycleDayMs: 1000 * readCount(LIFECYCLE_DAY, given[LIFECYCLE_DAY], DAY_SECONDS, DAY_SECONDS),
   }
 }
@@ -171,10 +188,10 @@ function readAddress(name: string, text: string): Address {
   return { host: match[1] ?? match[2] ?? '', port }
 }
 
-function readCount(name: string, text: string | undefined, byDefault: number, max: number): number {
+function readCount(name: string, text: string | undefined, byDefault: number, max: number, min = 1): number {
   if (text === undefined || text === '') return byDefault
-  const value = /^\d{1,5}$/.test(text) ? Number(text) : 0
-  if (value < 1 || value > max) throw new SettingsError(`${name} takes an integer in 1..${max}.`)
+  const value = /^\d{1,5}$/.test(text) ? Number(text) : -1
+  if (value < min || value > max) throw new SettingsError(`${name} takes an integer in ${min}..${max}.`)
   return value
 }
 

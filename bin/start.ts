@@ -34,7 +34,7 @@ import { openDataFolder } from './data-folder.ts'
 import { makeEphemeralFolder } from './ephemeral.ts'
 import { reasonOf, StartFailure } from './failures.ts'
 import { endOnSurprise, openLog } from './log.ts'
-import { openCluster, places } from './parts.ts'
+import { openCluster, openEngines, places } from './parts.ts'
 import { cannotListen, canBindLowPorts, insistOnOwnPort, settlePort } from './ports.ts'
 import { readSeedFile, revealedBy, tellSeeded } from './seed.ts'
 import { printAddress, type Settings } from './settings.ts'
@@ -78,7 +78,14 @@ export async function start(given: Settings): Promise<void> {
   let workers: Workers | undefined
   const leaveTree: LeaveTree = async (volume, tree) => (await workers?.leaveTree(volume, tree)) ?? false
   const managementAddress = settings.management.host
-  const cluster = openCluster({ catalog, release, log, secrets, lifecycleDayMs, leaveTree, managementAddress })
+  const { packedBodyBytesMax, packDeadShare } = settings
+  const packWriter = randomBytes(4).toString('hex')
+  const engines = openEngines({
+    writer: packWriter,
+    isWriting: (one) => one === packWriter || dataPlane.isWriting(one),
+    bodyBytesMax: packedBodyBytesMax,
+  })
+  const cluster = openCluster({ catalog, release, log, secrets, lifecycleDayMs, leaveTree, managementAddress, engines })
   // They load their programs while this process does what comes before they serve.
   const order = Promise.withResolvers<CommonOrder>()
   const dataPlane = new Workers(order.promise, log, {
@@ -136,6 +143,7 @@ export async function start(given: Settings): Promise<void> {
     s3: s3 ?? null,
     s3Http: s3Http ?? null,
     canBindLowPorts: await canBindLowPorts(),
+    packedBodyBytesMax,
   })
   workers = dataPlane
   const [management] = await Promise.all([
@@ -160,7 +168,10 @@ export async function start(given: Settings): Promise<void> {
   ])
 
   await cluster.faults.onFull((aggregates) => dataPlane.fill(aggregates))
-  const housekeeping = new Housekeeping(cluster, jobs, (blobs) => dataPlane.stillReading(blobs))
+  const housekeeping = new Housekeeping(cluster, jobs, {
+    stillReading: (blobs) => dataPlane.stillReading(blobs),
+    packDeadShare,
+  })
   const wasClean = await markRun(catalog, false)
   const scheduledSnapshots = new ScheduledSnapshots(cluster)
   scheduledSnapshots.start()
@@ -229,6 +240,7 @@ export async function start(given: Settings): Promise<void> {
     sampling.stop(),
   ])
   await traceFile?.close()
+  await engines.close()
   await markRun(catalog, true)
   await catalog.close()
   await writer.stop()

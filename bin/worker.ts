@@ -14,7 +14,7 @@ import type { Grow } from '../src/s3/objects/growth.ts'
 import type { Shaper } from '../src/s3/qos/shaper.ts'
 import { startDataPlane } from '../src/s3/server.ts'
 import { endOnSurprise, openLog } from './log.ts'
-import { openCluster, places } from './parts.ts'
+import { openCluster, openEngines, places } from './parts.ts'
 import type { Address, LogLevel } from './settings.ts'
 
 /** What the parent tells a worker, over the channel between them. */
@@ -31,6 +31,9 @@ export interface WorkerOrder {
   readonly canBindLowPorts: boolean
   /** As in `WorkerFill`. */
   readonly full: readonly string[]
+  /** What its files of small bodies are named by. */
+  readonly writer: string
+  readonly packedBodyBytesMax: number
 }
 
 /** Which of the blobs are still being read. */
@@ -148,7 +151,14 @@ if (process.send !== undefined) {
 async function serve(order: WorkerOrder): Promise<void> {
   const catalog = openSqliteCatalog({ file: places.catalog, commit: { socket: order.socket } })
   const secrets = await openSecrets(places.clusterKey)
-  const cluster = openCluster({ catalog, secrets, log, release: parseRelease(order.release) ?? release('9.16.1') })
+  const engines = openEngines({ writer: order.writer, bodyBytesMax: order.packedBodyBytesMax })
+  const cluster = openCluster({
+    catalog,
+    secrets,
+    log,
+    release: parseRelease(order.release) ?? release('9.16.1'),
+    engines,
+  })
   let full: ReadonlySet<string> = new Set(order.full)
   const plane = await startDataPlane({
     catalog,
@@ -176,6 +186,7 @@ async function serve(order: WorkerOrder): Promise<void> {
   process.once('SIGTERM', () => {
     plane
       .close(DRAIN_MS)
+      .then(() => engines.close())
       .then(() => catalog.close())
       .then(
         () => process.exit(0),

@@ -1,5 +1,6 @@
 /** The data-plane processes: started together, and each replaced when it ends. */
 import { fork, type ChildProcess } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 import { QosLedger } from '../src/core/qos/ledger.ts'
 import type { Log } from '../src/core/cluster.ts'
@@ -21,7 +22,7 @@ import type { Clock } from '../src/ports/system.ts'
 import type { Grow } from '../src/s3/objects/growth.ts'
 
 /** What all of them are told. */
-export type CommonOrder = Omit<WorkerOrder, 'full'>
+export type CommonOrder = Omit<WorkerOrder, 'full' | 'writer'>
 
 const PROGRAM = fileURLToPath(new URL('worker.ts', import.meta.url))
 /** Threads for file work in each process: the default of 4 is a third slower with many clients. */
@@ -43,6 +44,8 @@ export class Workers {
   readonly #order: Promise<CommonOrder>
   readonly #log: Log
   readonly #children = new Map<number, ChildProcess>()
+  /** What the files of those that run are named by. */
+  readonly #writers = new Set<string>()
   readonly #onLoss: () => void
   #isStopping = false
   #full: readonly string[] = []
@@ -125,6 +128,11 @@ export class Workers {
     })
   }
 
+  /** Whether one that runs may append to files of this writer. */
+  isWriting(writer: string): boolean {
+    return this.#writers.has(writer)
+  }
+
   /** Whether some process serves, and all that do serve every address that the environment gives. */
   get isServing(): boolean {
     return this.#children.size > 0 && [...this.#unbound.values()].every((addresses) => addresses.length === 0)
@@ -158,6 +166,8 @@ export class Workers {
       env: { ...process.env, UV_THREADPOOL_SIZE: String(FILE_THREADS) },
       serialization: 'advanced',
     })
+    const writer = randomBytes(4).toString('hex')
+    this.#writers.add(writer)
     this.#children.set(at, child)
     const ready = Promise.withResolvers<void>()
     let late: NodeJS.Timeout | undefined
@@ -165,7 +175,7 @@ export class Workers {
     const give = (order: CommonOrder): void => {
       late = setTimeout(() => ready.reject(new Error('A data-plane process was not ready in time.')), READY_MS)
       full = this.#full
-      if (child.connected) child.send({ ...order, full } satisfies WorkerOrder)
+      if (child.connected) child.send({ ...order, full, writer } satisfies WorkerOrder)
     }
     this.#order.then(give, ready.reject)
     child.on('message', (report: WorkerReport) => {
@@ -184,6 +194,7 @@ export class Workers {
     child.once('exit', (code, signal) => {
       clearTimeout(late)
       this.#children.delete(at)
+      this.#writers.delete(writer)
       this.#unbound.delete(child)
       ready.reject(new Error(`A data-plane process ended (${code ?? signal}) before it was ready.`))
       if (this.#isStopping) return

@@ -7,6 +7,7 @@ import { CommitRefused } from '../ports/catalog.ts'
 import { VolumesFailure } from '../ports/volumes.ts'
 import type { Cluster } from './cluster.ts'
 import { describe, type Jobs } from './jobs.ts'
+import { PackKeeping } from './pack-keeping.ts'
 import { removeOwedTrees } from './removed-trees.ts'
 import { beforeOf, nextOf, placeOf, type TreePlace } from './tree-of.ts'
 
@@ -41,21 +42,31 @@ export interface UncleanStop {
   readonly isProven: boolean
 }
 
+/** Without them nobody reads beside this process, and packs are kept as they are by default. */
+export interface HousekeepingParts {
+  readonly stillReading?: StillReading
+  /** See `CompactManner`. */
+  readonly packDeadShare?: number
+}
+
 export class Housekeeping {
   readonly #cluster: Cluster
   readonly #jobs: Jobs
   readonly #stop = new AbortController()
   #running: Promise<void> = Promise.resolve()
   readonly #stillReading: StillReading
+  readonly #packs: PackKeeping
+  #compacting: Promise<void> = Promise.resolve()
   #prunedMs = 0
   #emptiedMs = 0
   /** Aggregates whose trees could not be removed at the last look: each is told of once. */
   #failed: ReadonlySet<string> = new Set()
 
-  constructor(cluster: Cluster, jobs: Jobs, stillReading: StillReading = () => Promise.resolve(new Set())) {
+  constructor(cluster: Cluster, jobs: Jobs, parts: HousekeepingParts = {}) {
     this.#cluster = cluster
     this.#jobs = jobs
-    this.#stillReading = stillReading
+    this.#stillReading = parts.stillReading ?? (() => Promise.resolve(new Set()))
+    this.#packs = new PackKeeping(cluster, this.#stop.signal, parts.packDeadShare)
   }
 
   /** Begins. After an unclean stop, blobs made before the given time that no row knows are set aside first. */
@@ -63,6 +74,13 @@ export class Housekeeping {
     this.#running = this.#sweepAfter(after).then(() => this.#loop(() => this.round()))
     // Beside the rest, which is not to wait for a tree of millions of files.
     void this.#loop(() => this.removeTrees())
+    // And neither is anybody to wait for this, which goes slowly.
+    this.#compacting = this.#loop(() => this.compactPacks())
+  }
+
+  /** Gives the space of small blobs back that were unlinked; the first time, that of earlier runs too. */
+  async compactPacks(): Promise<void> {
+    await this.#packs.round(async () => (await this.#volumes()).map(placeOf))
   }
 
   async #sweepAfter(stop: UncleanStop | undefined): Promise<void> {
@@ -78,6 +96,7 @@ export class Housekeeping {
   async stop(): Promise<void> {
     this.#stop.abort()
     await this.#running
+    await this.#compacting
   }
 
   async #loop(act: () => Promise<void>): Promise<void> {
@@ -244,6 +263,7 @@ export class Housekeeping {
   async #unlinkAt({ aggregate, tree }: TreePlace, blobs: readonly string[]): Promise<void> {
     const engine = await this.#cluster.volumesOf(aggregate)
     for (const blob of blobs) await engine.unlink(tree, blob)
+    this.#packs.note({ aggregate, tree })
   }
 
   async #reclaim(volume: string): Promise<void> {

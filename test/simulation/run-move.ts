@@ -145,7 +145,9 @@ if (resumed === 0 && readVolume(row).here.aggregate !== order.to) {
     description: 'move',
   })
 }
-const housekeeping = new Housekeeping(cluster, open.jobs, (blobs) => Promise.resolve(new Set(store.pins.among(blobs))))
+const housekeeping = new Housekeeping(cluster, open.jobs, {
+  stillReading: (blobs) => Promise.resolve(new Set(store.pins.among(blobs))),
+})
 await Promise.all([tidy(housekeeping), ...Array.from({ length: order.clients }, (_, number) => client(number))])
 await open.ended()
 await open.close()

@@ -247,7 +247,9 @@ export class World {
       clock,
       catalog,
       actions,
-      housekeeping: new Housekeeping(cluster, jobs, (blobs) => Promise.resolve(new Set(pins.among(blobs)))),
+      housekeeping: new Housekeeping(cluster, jobs, {
+        stillReading: (blobs) => Promise.resolve(new Set(pins.among(blobs))),
+      }),
       store: {
         catalog: cluster.catalog,
         system,

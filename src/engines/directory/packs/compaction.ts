@@ -32,6 +32,7 @@ const FILES_MAX = 4
 /** What is known of a pack: bytes that were found to be dead and all that it has, and what was unlinked since. */
 export interface Tally {
   sinceBytes: number
+  isDamaged?: boolean
   found?: { readonly deadBytes: number; readonly bytes: number }
 }
 
@@ -58,7 +59,7 @@ export async function compactTree(tree: TreeOfPacks, manner: CompactManner): Pro
       await removeUnfinished(tree, names)
       const whole = names.filter(({ isWhole }) => isWhole)
       counts.files += whole.length
-      if (manner.all !== true && !tree.tallies.has(pack) && whole.length <= FILES_MAX) continue
+      if (!isToBeLookedAt(tree.tallies.get(pack), whole.length, manner)) continue
       const outcome = await compactPack(tree, pack, whole, manner)
       counts.freedBytes += outcome.freedBytes
       counts.damagedBytes += outcome.damagedBytes
@@ -73,6 +74,12 @@ export async function compactTree(tree: TreeOfPacks, manner: CompactManner): Pro
   } catch (failure) {
     throw volumesFailure(failure, `Packs in ${tree.folder}`)
   }
+}
+
+function isToBeLookedAt(tally: Tally | undefined, files: number, { all, deadShare }: CompactManner): boolean {
+  if (files > FILES_MAX) return true
+  if (tally === undefined || tally.isDamaged === true) return all === true
+  return shareOf(tally) >= deadShare
 }
 
 interface Outcome {
@@ -97,7 +104,6 @@ async function compactPack(
     const tally: Tally = tree.tallies.get(pack) ?? { sinceBytes: 0 }
     tree.tallies.set(pack, tally)
     const isSplit = files.length > FILES_MAX
-    if (!isSplit && tally.found !== undefined && shareOf(tally) < manner.deadShare) return before
     const counted = tally.sinceBytes
     const contents = await readPack(pack, files, manner.between)
     const bytes = await sizeOf(files)
@@ -105,13 +111,18 @@ async function compactPack(
     tally.found = { bytes, deadBytes: Math.max(0, bytes - liveBytes - FILE_HEADER_BYTES * files.length) }
     tally.sinceBytes -= counted
     const { damagedBytes } = contents
+    tally.isDamaged = damagedBytes > 0
     const isWorthIt = liveBytes === 0 || isSplit || shareOf(tally) >= manner.deadShare
     if (damagedBytes > 0 || !isWorthIt) return { ...before, damagedBytes }
-    const keptBytes = liveBytes === 0 ? 0 : await copy(tree, pack, contents, files, manner)
-    if (liveBytes === 0) await removeAll(tree, pack, files)
-    tree.tallies.delete(pack)
-    const left = all.length - files.length + (liveBytes === 0 ? 0 : 1)
-    return { ...before, files: left, freedBytes: Math.max(0, bytes - keptBytes) }
+    if (liveBytes === 0) {
+      await removeAll(tree, pack, files)
+      tree.tallies.delete(pack)
+      return { ...before, files: all.length - files.length, freedBytes: bytes }
+    }
+    // What was unlinked meanwhile counts for the copy.
+    tally.sinceBytes = 0
+    tally.found = await copy(tree, pack, contents, files, manner)
+    return { ...before, files: all.length - files.length + 1, freedBytes: Math.max(0, bytes - tally.found.bytes) }
   } finally {
     for (const file of all) file.release()
   }
@@ -127,14 +138,14 @@ async function sizeOf(files: readonly PackFile[]): Promise<number> {
   return bytes
 }
 
-/** Gives the bytes of the new file. */
+/** Gives the bytes of the new file, and those that were marked since its records were looked at. */
 async function copy(
   tree: TreeOfPacks,
   pack: string,
   { live }: PackContents,
   old: readonly PackFile[],
   { between }: CompactManner,
-): Promise<number> {
+): Promise<NonNullable<Tally['found']>> {
   const path = `${tree.folder}/${tree.names.fragment(pack)}`
   const records = [...live.values()].toSorted((a, b) => a.offset - b.offset)
   const fd = await openRaw(`${path}.new`, 'wx+')
@@ -164,8 +175,8 @@ async function copy(
     await rename(`${path}.new`, path)
     await tree.syncFolder()
     await removeAll(tree, pack, old)
-    await followMarks(fd, pack, old, new Map(placed.map(({ offset, at }) => [offset, at])))
-    return endsAt + places.length
+    const deadBytes = await followMarks(fd, pack, old, new Map(placed.map(({ offset, at }) => [offset, at])))
+    return { bytes: endsAt + places.length, deadBytes }
   } catch (failure) {
     await unlink(`${path}.new`).catch(() => undefined)
     throw failure
@@ -194,21 +205,25 @@ async function removeAll(tree: TreeOfPacks, pack: string, files: readonly PackFi
   tree.onChange(pack)
 }
 
-/** Marks in the new file what was marked in the old ones before they went. */
+/** Marks in the new file what was marked in the old ones before they went. Gives the bytes of it. */
 async function followMarks(
   fd: number,
   pack: string,
   old: readonly PackFile[],
   places: ReadonlyMap<number, number>,
-): Promise<void> {
+): Promise<number> {
+  let deadBytes = 0
   for (const file of old) {
     const marked: number[] = []
-    await scan({ fd: file.fd, sizeBytes: await file.sizeBytes(), seed: seedOf(pack) }, ({ flags, offset }) => {
+    await scan({ fd: file.fd, sizeBytes: await file.sizeBytes(), seed: seedOf(pack) }, ({ flags, offset, bytes }) => {
       const at = flags & DEAD ? places.get(offset) : undefined
-      if (at !== undefined) marked.push(at)
+      if (at === undefined) return
+      marked.push(at)
+      deadBytes += bytes
     })
     for (const at of marked) await writeRaw(fd, [Buffer.of(DEAD)], at + RECORD_FLAGS_AT)
   }
+  return deadBytes
 }
 
 /** What a compaction left that was interrupted. */

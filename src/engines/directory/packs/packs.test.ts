@@ -177,6 +177,28 @@ void describe('packs in a directory', () => {
       assert.deepEqual(readdirSync(folder), [])
     }))
 
+  void it('what is unlinked while its pack is copied is had back the next time', () =>
+    withTree(async ({ folder, engine }) => {
+      const volumes = engine()
+      const blobs = await Promise.all(Array.from({ length: 1000 }, () => store(volumes, randomBytes(4000))))
+      await volumes.close()
+      const compactor = engine()
+      for (const blob of blobs.slice(0, 500)) await compactor.unlink('v1', blob)
+      let left = blobs.slice(500)
+      // The pieces read come first, then those that are copied.
+      let pieces = 0
+      const between = async () => {
+        if (++pieces < 5) return
+        for (const blob of left) await compactor.unlink('v1', blob)
+        left = []
+      }
+      await compactor.compact('v1', { ...ALL, between })
+      assert.deepEqual(left, [])
+      assert.deepEqual(await namesIn(engine()), new Set())
+      await compactor.compact('v1', { deadShare: 0.3 })
+      assert.deepEqual(readdirSync(folder), [])
+    }))
+
   void it('after a crash amid compaction each blob is there once, and what was unlinked stays so', () =>
     withTree(async ({ folder, engine }) => {
       const volumes = engine()

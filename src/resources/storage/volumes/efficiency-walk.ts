@@ -278,9 +278,10 @@ export class EfficiencyWalk {
   #tellUnable(): void {
     if (this.#isUnableTold) return
     this.#isUnableTold = true
-    this.#cluster.log.warn('The disk of a volume cannot store the same bytes once: it has no links between files.', {
-      volume: this.#volume,
-    })
+    this.#cluster.log.warn(
+      'Some bytes of a volume are stored more than once: they are in packs, or its disk has no links between files.',
+      { volume: this.#volume },
+    )
   }
 
   /** The blobs that share the file of this one, itself among them. */

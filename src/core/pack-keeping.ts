@@ -1,0 +1,102 @@
+/**
+ * Gives the space of small blobs back that were unlinked: engines mark these, and copy what is left of a file when enough of
+ * it is marked. It is done slowly, so that clients beside it have the disks, and by one process of the cluster, which is
+ * told which files others append to.
+ */
+import { VolumesFailure, type Compacted } from '../ports/volumes.ts'
+import type { Cluster } from './cluster.ts'
+import { describe } from './jobs.ts'
+import type { TreePlace } from './tree-of.ts'
+
+/** The part of a pack that nothing needs, from which on the rest of it is copied. */
+export const PACK_DEAD_SHARE = 0.3
+/** Read and written: about a fifth of what one disk does beside clients. */
+const BYTES_A_SECOND = 32 * 2 ** 20
+/** Waits shorter than this are put off, as a timer costs more. */
+const WAIT_MS_MIN = 10
+/** Trees in which files are still appended to are looked at again that often. */
+const LOOK_AGAIN_MS = 30_000
+
+class Stopped extends Error {}
+
+export class PackKeeping {
+  readonly #cluster: Cluster
+  readonly #stopping: AbortSignal
+  readonly #deadShare: number
+  /** In which something was unlinked since they were looked at, and when to look. */
+  readonly #due = new Map<string, TreePlace & { readonly atMs: number }>()
+  readonly #sums = new Map<string, Compacted & { readonly aggregate: string }>()
+  #isFirst = true
+  #owedMs = 0
+
+  constructor(cluster: Cluster, stopping: AbortSignal, deadShare = PACK_DEAD_SHARE) {
+    this.#cluster = cluster
+    this.#stopping = stopping
+    this.#deadShare = deadShare
+  }
+
+  /** Something was unlinked there. */
+  note(place: TreePlace): void {
+    if (!this.#due.has(place.tree)) this.#due.set(place.tree, { ...place, atMs: 0 })
+  }
+
+  /** Looks where something was unlinked; the first time everywhere, as nobody knows what earlier runs left. */
+  async round(allPlaces: () => Promise<readonly TreePlace[]>): Promise<void> {
+    const now = this.#cluster.now()
+    const places = this.#isFirst ? await allPlaces() : [...this.#due.values()].filter(({ atMs }) => atMs <= now)
+    const all = this.#isFirst
+    this.#isFirst = false
+    const seen = new Set<string>()
+    for (const place of places) {
+      if (this.#stopping.aborted) return
+      if (seen.has(place.tree)) continue
+      seen.add(place.tree)
+      this.#due.delete(place.tree)
+      await this.#compact(place, all)
+    }
+  }
+
+  async #compact({ aggregate, tree }: TreePlace, all: boolean): Promise<void> {
+    try {
+      const engine = await this.#cluster.volumesOf(aggregate)
+      const compacted = await engine.compact(tree, {
+        deadShare: this.#deadShare,
+        all,
+        between: (bytes) => this.#wait(bytes),
+      })
+      this.#sums.set(tree, { ...compacted, aggregate })
+      if (compacted.waiting > 0) this.#lookAgain({ aggregate, tree })
+      this.#tell(tree, compacted)
+    } catch (failure) {
+      if (this.#stopping.aborted) return
+      // The aggregate or the tree went meanwhile.
+      if (failure instanceof VolumesFailure && failure.reason === 'missing') return
+      this.#lookAgain({ aggregate, tree })
+      this.#cluster.log.warn('The space of deleted small objects could not be had back. It is tried again.', {
+        tree,
+        cause: describe(failure),
+      })
+    }
+  }
+
+  #lookAgain(place: TreePlace): void {
+    this.#due.set(place.tree, { ...place, atMs: this.#cluster.now() + LOOK_AGAIN_MS })
+  }
+
+  #tell(tree: string, { freedBytes, damagedBytes }: Compacted): void {
+    if (freedBytes > 0) this.#cluster.log.info('The space of deleted small objects was had back.', { tree, freedBytes })
+    if (damagedBytes > 0) {
+      this.#cluster.log.error('A pack is damaged between its records. It stays as it is.', { tree, damagedBytes })
+    }
+  }
+
+  async #wait(bytes: number): Promise<void> {
+    this.#owedMs += (bytes / BYTES_A_SECOND) * 1000
+    if (this.#owedMs >= WAIT_MS_MIN) {
+      const waitMs = this.#owedMs
+      this.#owedMs = 0
+      await this.#cluster.system.clock.sleep(waitMs, this.#stopping)
+    }
+    if (this.#stopping.aborted) throw new Stopped()
+  }
+}
