@@ -10,6 +10,7 @@ import { VolumesFailure } from '../../ports/volumes.ts'
 import { codeOf, volumesFailure } from './failures.ts'
 import type { FolderSync } from './folder-sync.ts'
 import { clearLostAndFound } from './lost-and-found.ts'
+import { spareOf } from './packs/spare.ts'
 import { removeEmpty } from './remove-empty.ts'
 
 const LABEL = 'aggregate.json'
@@ -18,7 +19,7 @@ const NEW_LABEL = `${LABEL}.new`
 const NOTHING: ReadonlySet<string> = new Set([NEW_LABEL, 'lost+found'])
 
 /** What an aggregate has in its folder, also from before there were labels. */
-const OWN: ReadonlySet<string> = new Set(['volumes', 'removing', 'lost-and-found'])
+const OWN: ReadonlySet<string> = new Set(['volumes', 'removing', 'lost-and-found', 'spare'])
 
 interface Label {
   readonly aggregate: string
@@ -68,6 +69,7 @@ export async function releaseFolder(folder: string, aggregate: string): Promise<
     await removeEmpty(join(folder, 'volumes'))
     await rm(join(folder, 'removing'), { recursive: true, force: true })
     await clearLostAndFound(folder)
+    await rm(spareOf(folder), { force: true })
     if (label === undefined) return
     await rm(join(folder, NEW_LABEL), { force: true })
     await rm(join(folder, LABEL), { force: true })

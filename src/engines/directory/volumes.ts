@@ -5,6 +5,7 @@
  *     <aggregate>/volumes/<volume-uuid>/objects/<last 2 hex>/<blob-id>
  *     <aggregate>/volumes/<volume-uuid>/objects/<last 2 hex>/<blob-id>.<engine>   about to take the place of the blob
  *     <aggregate>/volumes/<volume-uuid>/packs/…   see packs/names.ts
+ *     <aggregate>/spare                          see packs/spare.ts
  *     <aggregate>/removing/<volume-uuid>.<n>
  *     <aggregate>/lost-and-found/…   see lost-and-found.ts
  *
@@ -38,6 +39,7 @@ import { emptyLostAndFound, moveToLostAndFound } from './lost-and-found.ts'
 import { Packer } from './packing.ts'
 import { addressOf } from './packs/names.ts'
 import { Packs } from './packs/packs.ts'
+import { Spare } from './packs/spare.ts'
 import { setRecordAside } from './packs/set-aside.ts'
 import { packFile, shareFile } from './replacing.ts'
 
@@ -74,13 +76,16 @@ export class DirectoryVolumes implements Volumes {
   constructor(aggregate: string, owner?: string, packing: Packing = {}) {
     this.#aggregate = resolve(aggregate)
     this.#owner = owner
+    const spare = new Spare(this.#aggregate)
     this.#packs = new Packs({
+      spare,
       writer: randomBytes(4).toString('hex'),
       ...packing,
       treeFolder: (tree) => this.#volume(tree),
-      ensureFolder: (tree, folder, anew) => {
+      ensureFolder: async (tree, folder, anew) => {
         if (anew) this.#fanOut.forget(tree)
-        return this.#fanOut.ensure(tree, folder)
+        await this.#fanOut.ensure(tree, folder)
+        await spare.make()
       },
       syncFolder: (folder) => this.#sync.sync(folder),
     })

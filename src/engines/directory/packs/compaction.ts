@@ -16,13 +16,15 @@ import type { Compacted, CompactManner } from '../../../ports/volumes.ts'
 import { volumesFailure } from '../failures.ts'
 import { openAll, readPack } from './listing.ts'
 import type { Listed, PackContents } from './listing.ts'
-import type { FileName, FileNames } from './names.ts'
+import type { FileName } from './names.ts'
 import { filesIn } from './open-packs.ts'
 import type { PackFile } from './pack-file.ts'
 import { table } from './places.ts'
 import { closeRaw, datasyncRaw, openRaw, readRaw, writeRaw } from './raw.ts'
 import { DEAD, FILE_FLAGS_AT, FILE_HEADER_BYTES, fileHeader, RECORD_FLAGS_AT, SEALED, seedOf } from './record.ts'
 import { scan } from './scan.ts'
+import { isNoSpace, shrink } from './shrinking.ts'
+import type { ShrinkIn } from './shrinking.ts'
 
 /** Copied at a time. */
 const PIECE_BYTES = 2 ** 20
@@ -39,15 +41,10 @@ export interface Tally {
 /** By pack: those of which something was unlinked since the start, and those that were looked at. */
 export type Tallies = Map<string, Tally>
 
-export interface TreeOfPacks {
-  readonly folder: string
-  readonly names: FileNames
+export interface TreeOfPacks extends ShrinkIn {
   readonly tallies: Tallies
   /** Whether somebody may still append to files of this writer. */
   readonly isWriting: (writer: string) => boolean
-  readonly syncFolder: () => Promise<void>
-  /** The files of a pack have changed. */
-  readonly onChange: (pack: string) => void
 }
 
 export async function compactTree(tree: TreeOfPacks, manner: CompactManner): Promise<Compacted> {
@@ -121,11 +118,37 @@ async function compactPack(
     }
     // What was unlinked meanwhile counts for the copy.
     tally.sinceBytes = 0
-    tally.found = await copy(tree, pack, contents, files, manner)
+    try {
+      tally.found = await copy(tree, pack, contents, files, manner)
+    } catch (failure) {
+      if (!isNoSpace(failure)) throw failure
+      return await shrinkLargest(tree, pack, contents, files, manner, before)
+    }
     return { ...before, files: all.length - files.length + 1, freedBytes: Math.max(0, bytes - tally.found.bytes) }
   } finally {
     for (const file of all) file.release()
   }
+}
+
+/** There is no space for a copy. What is in several files is copied together when there is. */
+async function shrinkLargest(
+  tree: TreeOfPacks,
+  pack: string,
+  { live }: PackContents,
+  files: readonly PackFile[],
+  manner: CompactManner,
+  before: Outcome,
+): Promise<Outcome> {
+  const [largest] = (await Promise.all(files.map(async (file) => ({ file, bytes: await file.sizeBytes() })))).toSorted(
+    (a, b) => b.bytes - a.bytes,
+  )
+  if (largest === undefined) return before
+  const { isGone, copiedBytes } = await shrink(tree, pack, largest.file, live.values(), manner)
+  // Nothing is known of what it is in now.
+  tree.tallies.set(pack, { sinceBytes: 0 })
+  const leftBytes = isGone ? 0 : await largest.file.sizeBytes()
+  const freedBytes = Math.max(0, largest.bytes - leftBytes - copiedBytes)
+  return { ...before, files: before.files + (isGone ? 0 : 1), freedBytes }
 }
 
 function shareOf({ found, sinceBytes }: Tally): number {

@@ -19,6 +19,7 @@ import type { PackFile } from './pack-file.ts'
 import { DEAD, readRecordHeader, RECORD_FLAGS_AT, RECORD_HEADER_BYTES, recordBytes, seedOf, VOID } from './record.ts'
 import type { RecordHeader } from './record.ts'
 import { datasyncRaw, readRaw } from './raw.ts'
+import type { Spare } from './spare.ts'
 import { listBlobs } from './listing.ts'
 
 /** Larger bodies have a file of their own. */
@@ -36,6 +37,7 @@ const FOLDER = 'packs'
 const LOOKS_MAX = 4
 
 export interface PacksParts {
+  readonly spare: Spare
   /** Who writes: 8 hex digits that nobody else has. */
   readonly writer: string
   /** Whether somebody may still append to files of this writer. Without it, nobody but this one. */
@@ -62,6 +64,9 @@ export class Packs {
   /** By tree. */
   readonly #tallies = new Map<string, Tallies>()
   #idle: NodeJS.Timeout | undefined
+  #unlinks = 0
+  #noUnlinks: (() => void) | undefined
+  #alone: Promise<void> | undefined
 
   constructor(parts: PacksParts) {
     this.#parts = parts
@@ -113,7 +118,8 @@ export class Packs {
         if (!(found instanceof VolumesFailure)) return asExpected(found, address, expected)
         if (found.reason === 'missing') throw found
         worst = found
-        if (!(await pack.isStale())) break
+        // What was cut off where it was is somewhere else.
+        if (looks > 0 && !(await pack.isStale())) break
       } finally {
         pack.release()
       }
@@ -144,6 +150,32 @@ export class Packs {
 
   /** Marks it as not needed. What is not there is fine. */
   async unlink(tree: string, address: Address): Promise<void> {
+    while (this.#alone !== undefined) await this.#alone
+    this.#unlinks++
+    try {
+      await this.#mark(tree, address)
+    } finally {
+      this.#unlinks--
+      if (this.#unlinks === 0) this.#noUnlinks?.()
+    }
+  }
+
+  /** Waits for unlinks under way, and lets none begin. */
+  async #withoutUnlinks(act: () => Promise<void>): Promise<void> {
+    while (this.#alone !== undefined) await this.#alone
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#alone = promise
+    try {
+      if (this.#unlinks > 0) await new Promise<void>((none) => (this.#noUnlinks = none))
+      await act()
+    } finally {
+      this.#alone = undefined
+      this.#noUnlinks = undefined
+      resolve()
+    }
+  }
+
+  async #mark(tree: string, address: Address): Promise<void> {
     for (let looks = 0; looks < LOOKS_MAX; looks++) {
       const pack = await this.#open.get(tree, address.pack, looks > 0)
       if (pack === undefined) return
@@ -190,6 +222,8 @@ export class Packs {
         isWriting: this.#parts.isWriting ?? ((writer) => writer === this.#parts.writer),
         syncFolder: () => this.#parts.syncFolder(this.#folder(tree)),
         onChange: (pack) => this.#open.forgetPack(tree, pack),
+        spare: this.#parts.spare,
+        alone: (act) => this.#withoutUnlinks(act),
       },
       manner,
     )
