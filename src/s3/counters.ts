@@ -42,7 +42,7 @@ export class Counters {
   readonly #catalog: Catalog
   readonly #stop = new AbortController()
   readonly #running: Promise<void>
-  #rows = new Map<string, { readonly table: string; readonly row: string; readonly add: Sums }>()
+  #rows = new Map<CountedTable, Map<string, Sums>>()
 
   constructor(catalog: Catalog, clock: Clock) {
     this.#catalog = catalog
@@ -83,10 +83,11 @@ export class Counters {
   }
 
   #sums(table: CountedTable, row: string): Sums {
-    const name = `${table} ${row}`
-    let sums = this.#rows.get(name)
-    if (sums === undefined) this.#rows.set(name, (sums = { table, row, add: {} }))
-    return sums.add
+    let rows = this.#rows.get(table)
+    if (rows === undefined) this.#rows.set(table, (rows = new Map()))
+    let sums = rows.get(row)
+    if (sums === undefined) rows.set(row, (sums = new Map()))
+    return sums
   }
 
   async #run(clock: Clock): Promise<void> {
@@ -98,23 +99,47 @@ export class Counters {
   }
 
   async #write(): Promise<void> {
-    if (this.#rows.size === 0) return
-    const counted = [...this.#rows.values()].filter(({ add }) => Object.keys(add).length > 0)
-    const changes = counted.map(({ table, row, add }): Change => ({ do: 'count', table, row, add }))
+    const changes: Change[] = []
+    for (const [table, rows] of this.#rows) {
+      for (const [row, sums] of rows) {
+        if (sums.size > 0) changes.push({ do: 'count', table, row, add: Object.fromEntries(sums) })
+      }
+    }
+    if (changes.length === 0) return
     this.#rows = new Map()
     await this.#catalog.commit(changes).catch(() => {})
   }
 }
 
-type Sums = Record<string, number>
+type Sums = Map<string, number>
 
 /** Errors that say who asked is not who they say. */
 const authenticationFailures: ReadonlySet<string> = new Set(['InvalidAccessKeyId', 'SignatureDoesNotMatch'])
 
+/** Names are made once: a request counts some twenty. */
+const kindCounters = {
+  read: { ops: 'read_ops', latency: 'read_latency' },
+  write: { ops: 'write_ops', latency: 'write_latency' },
+  other: { ops: 'other_ops', latency: 'other_latency' },
+} as const
+
+const operationCounters = new Map(
+  Object.entries(countedOperations).map(([operation, base]) => [
+    operation,
+    {
+      total: `${base}_total`,
+      latency: `${base}_latency`,
+      failed: `${base}_failed`,
+      failedByClose: `${base}_failed_client_close`,
+    },
+  ]),
+)
+
 function countKind(sums: Sums, { kind, isWhole, microseconds, bytesSent, bytesReceived }: Counted): void {
-  increase(sums, `${kind}_ops`, 1)
+  const names = kindCounters[kind]
+  increase(sums, names.ops, 1)
   increase(sums, 'sequential_reads', kind === 'read' && isWhole ? 1 : 0)
-  increase(sums, `${kind}_latency`, Math.round(microseconds))
+  increase(sums, names.latency, Math.round(microseconds))
   increase(sums, 'total_ops', 1)
   increase(sums, 'bytes_read', kind === 'read' ? bytesSent : 0)
   increase(sums, 'bytes_written', kind === 'write' ? bytesReceived : 0)
@@ -122,14 +147,14 @@ function countKind(sums: Sums, { kind, isWhole, microseconds, bytesSent, bytesRe
 
 function countOperation(sums: Sums, { operation, failure, isAbandoned, microseconds }: Counted): void {
   if (failure !== undefined && authenticationFailures.has(failure.code)) increase(sums, 'authentication_failures', 1)
-  const base = operation === undefined ? undefined : countedOperations[operation]
-  if (base === undefined) return
-  increase(sums, `${base}_total`, 1)
-  increase(sums, `${base}_latency`, Math.round(microseconds))
-  if (failure !== undefined && failure.status >= 400) increase(sums, `${base}_failed`, 1)
-  if (isAbandoned) increase(sums, `${base}_failed_client_close`, 1)
+  const names = operation === undefined ? undefined : operationCounters.get(operation)
+  if (names === undefined) return
+  increase(sums, names.total, 1)
+  increase(sums, names.latency, Math.round(microseconds))
+  if (failure !== undefined && failure.status >= 400) increase(sums, names.failed, 1)
+  if (isAbandoned) increase(sums, names.failedByClose, 1)
 }
 
 function increase(sums: Sums, counter: string, by: number): void {
-  if (by > 0) sums[counter] = (sums[counter] ?? 0) + by
+  if (by > 0) sums.set(counter, (sums.get(counter) ?? 0) + by)
 }

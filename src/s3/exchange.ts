@@ -15,6 +15,8 @@ export const drainBytesMax = 1024 * 1024
 /** What a client is told that sends nothing, or next to nothing. */
 export const silence = s3Error('RequestTimeout', { headers: { Connection: 'close' } })
 
+const ignore = (): void => {}
+
 /** One request and its answer on the wire: what to do with the body and the connection, whatever they are about. */
 export class Exchange {
   readonly request: IncomingMessage
@@ -68,8 +70,8 @@ export class Exchange {
       if (options.isClosing()) request.socket.destroySoon()
     })
     // Failures of the connection are met where it is used.
-    request.on('error', () => {})
-    response.on('error', () => {})
+    request.on('error', ignore)
+    response.on('error', ignore)
   }
 
   /** The bytes of the body as they travelled. A client that waits for `100 Continue` gets it with the first look. */
@@ -119,10 +121,10 @@ export class Exchange {
     return !this.response.destroyed && this.request.socket.writable
   }
 
-  /** Sends an answer whole. Text and no body at all take one write. */
+  /** Sends an answer whole. Text and no body at all take one write. Adds to the headers. */
   async send(
     status: number,
-    headers: Readonly<Record<string, string>>,
+    headers: Record<string, string | number>,
     body: string | BytesToSend | undefined,
   ): Promise<void> {
     const { response } = this
@@ -137,11 +139,9 @@ export class Exchange {
     const hasBody = status !== 204 && status !== 304
     const text = typeof body === 'string' ? Buffer.from(body) : undefined
     const length = text?.length ?? (typeof body === 'object' ? body.sizeBytes : 0)
-    response.writeHead(status, {
-      ...headers,
-      ...(hasBody ? { 'Content-Length': length } : {}),
-      ...(closes ? { Connection: 'close' } : {}),
-    })
+    if (hasBody) headers['Content-Length'] = length
+    if (closes) headers['Connection'] = 'close'
+    response.writeHead(status, headers)
     const isHead = this.request.method === 'HEAD'
     if (typeof body === 'object' && bytes !== undefined && !isHead) await this.#sendBytes(bytes, body)
     else if (text !== undefined && hasBody && !isHead) response.write(text)

@@ -59,8 +59,19 @@ export function findHostBucket(host: string, domains: readonly HostDomain[]): st
 }
 
 function plainHost(host: string): string {
-  return host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')
+  const kept = plainHosts.get(host)
+  if (kept !== undefined) return kept
+  const plain = host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')
+  // Clients name few hosts, again and again. Strangers can name any: what is kept is bounded, and made anew when it is full.
+  if (plainHosts.size >= plainHostsMax) plainHosts.clear()
+  if (host.length <= hostCharactersMax) plainHosts.set(host, plain)
+  return plain
 }
+
+const plainHosts = new Map<string, string>()
+const plainHostsMax = 1000
+/** A bucket's name, a server's, and a port. */
+const hostCharactersMax = 330
 
 const snapshotMark = '-s3snap-'
 /** Longest name of a bucket with that of a snapshot behind it. */

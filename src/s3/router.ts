@@ -39,14 +39,14 @@ export interface RequestShape {
 /** The operation of a request. What Amazon does not have either is `MethodNotAllowed`. */
 export function route(request: RequestShape): Operation {
   const candidates = byMethod.get(`${request.method} ${request.level}`) ?? []
-  const named = [...request.query.keys()].filter((key) => subresources.has(key))
+  const named = request.query.size === 0 ? [] : [...request.query.keys()].filter((key) => subresources.has(key))
   if (named.length > 1) {
     throw s3Error('InvalidArgument', {
       message: `Conflicting query string parameters: ${named.join(', ')}`,
       fields: { ArgumentName: 'ResourceType', ArgumentValue: named[0] ?? '' },
     })
   }
-  const found = candidates.find((operation) => fits(operation, request))
+  const found = candidates.find((candidate) => fits(candidate, request))?.operation
   if (found === undefined) throw methodNotAllowed(request)
   const [subresource] = named
   // A preflight asks about another request, so it may name anything.
@@ -69,11 +69,12 @@ export function actionOf(operation: Operation, query: ReadonlyMap<string, string
   return operation.versionAction !== undefined && query.has('versionId') ? operation.versionAction : operation.action
 }
 
-function fits(operation: Operation, request: RequestShape): boolean {
+function fits({ operation, wanted }: Candidate, request: RequestShape): boolean {
+  if (wanted.length > request.query.size) return false
   if (operation.header !== undefined && !request.hasHeader(operation.header)) return false
-  return Object.entries(operation.query).every(([key, wanted]) => {
-    const value = request.query.get(key)
-    return value !== undefined && (wanted === true || value === wanted)
+  return wanted.every(([key, value]) => {
+    const given = request.query.get(key)
+    return given !== undefined && (value === true || given === value)
   })
 }
 
@@ -340,10 +341,18 @@ const subresources: ReadonlySet<string> = new Set(
 )
 
 /** Those that ask for more stand first, so the first that fits is the most exact. */
-const byMethod: ReadonlyMap<string, readonly Operation[]> = Map.groupBy(
-  operations.toSorted((a, b) => demands(b) - demands(a)),
-  (operation) => `${operation.method} ${operation.level}`,
+const byMethod: ReadonlyMap<string, readonly Candidate[]> = Map.groupBy(
+  operations
+    .toSorted((a, b) => demands(b) - demands(a))
+    .map((operation) => ({ operation, wanted: Object.entries(operation.query) })),
+  ({ operation }) => `${operation.method} ${operation.level}`,
 )
+
+/** An operation with the entries of its query. */
+interface Candidate {
+  readonly operation: Operation
+  readonly wanted: readonly (readonly [string, string | true])[]
+}
 
 function demands(operation: Operation): number {
   return Object.keys(operation.query).length + (operation.header === undefined ? 0 : 1)

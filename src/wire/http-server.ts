@@ -79,7 +79,7 @@ export function makeHttpServer(parts: HttpServerParts): HttpServer {
     const { socket } = request
     pipeline.take(request, response, () => {
       connections.begin(socket)
-      response.once('close', () => connections.end(socket))
+      response.on('close', () => connections.end(socket))
       parts.handle(request, response, awaitsContinue)
     })
   }

@@ -19,7 +19,7 @@ export class Pipeline {
     this.#lines.set(socket, line)
     const start = (): void => {
       line.current = { request, response }
-      response.once('close', () => goOn(socket, line))
+      response.on('close', () => goOn(socket, line))
       begin()
     }
     if (line.current === undefined) start()

@@ -29,14 +29,14 @@ import { listKeys } from './list.ts'
 import type { PageWalk } from './list.ts'
 import { listVersions, scanVersions } from './list-versions.ts'
 import { LOOKING } from './range-restore-changes.ts'
-import { blobRef, OBJECT_COLUMNS, objectRow, partRow, uploadRow } from './rows.ts'
-import type { BlobRefColumns, ObjectColumns, PartColumns, UploadColumns } from './rows.ts'
+import { blobRef, OBJECT_COLUMNS, objectColumns, objectRow, partRow, uploadRow } from './rows.ts'
+import type { BlobRefColumns, ObjectTuple, PartColumns, UploadColumns } from './rows.ts'
 import { plainLister } from './plain-list.ts'
 import { quotaReads } from './quota-reads.ts'
 import { recordReads, shortPage } from './record-reads.ts'
 import { sampleReads } from './samples.ts'
 import { snapshotSizes } from './snapshot-bytes.ts'
-import { query, saturated } from './statements.ts'
+import { query, saturated, tupleQuery } from './statements.ts'
 import { storedBlobReads } from './stored-blobs.ts'
 import { viewer } from './views.ts'
 import type { ShownAt, View } from './views.ts'
@@ -59,7 +59,7 @@ const OBJECT_IN = '(SELECT id FROM buckets WHERE uuid = ?)'
 
 export function reader(db: DatabaseSync) {
   const holder = query<{ type: string; key: string }>(db, 'SELECT type, key FROM uniques WHERE scope = ? AND value = ?')
-  const state = query<{ revision: number }>(db, 'SELECT revision FROM state')
+  const state = tupleQuery<readonly [number]>(db, 'SELECT revision FROM state')
   const changes = query<RecordChange>(
     db,
     'SELECT revision, type, key FROM changes WHERE revision > ? ORDER BY revision LIMIT ?',
@@ -98,7 +98,7 @@ export function reader(db: DatabaseSync) {
     FROM volumes v JOIN snapshots s ON s.volume = v.id JOIN buckets b ON b.id = s.bucket WHERE v.uuid = ?`
   const bucketSnapshots = query<SnapshotRow>(db, `${ofBuckets} ORDER BY s.epoch`)
   const snapshotsOfBucket = query<SnapshotRow>(db, `${ofBuckets} AND b.uuid = ? ORDER BY s.epoch`)
-  const object = query<ObjectColumns>(
+  const object = tupleQuery<ObjectTuple>(
     db,
     `SELECT ${OBJECT_COLUMNS} FROM objects WHERE bucket = ${OBJECT_IN} AND key = ?
        AND NOT EXISTS (SELECT 1 FROM volumes WHERE restoring <> 0) AND NOT EXISTS (SELECT 1 FROM restores) ORDER BY seq DESC LIMIT 1`,
@@ -234,12 +234,12 @@ export function reader(db: DatabaseSync) {
     },
 
     revision(): number {
-      return state.get()?.revision ?? 0
+      return state.get()?.[0] ?? 0
     },
 
     changes(after: number, limit: number): RecordChange[] | undefined {
       return atOnce(() => {
-        const current = state.get()?.revision ?? 0
+        const current = state.get()?.[0] ?? 0
         if (after >= current) return []
         // Revisions follow each other without a gap, so a first one that is not the next means that some were trimmed.
         const rows = changes.all(after, Math.max(limit, 1)).map(({ revision, type, key }) => ({ revision, type, key }))
@@ -300,7 +300,7 @@ export function reader(db: DatabaseSync) {
     ): ObjectRow | undefined {
       if (at === undefined && version === undefined) {
         const row = object.get(uuid, key)
-        if (row !== undefined) return objectRow(row, true)
+        if (row !== undefined) return objectRow(objectColumns(row), true)
       }
       return atOnce(() => {
         const found = bucketId.get(uuid)

@@ -43,6 +43,35 @@ export interface ObjectColumns extends ListedColumns {
 export const OBJECT_COLUMNS = `key, seq, version, marker, size, etag, modified, algorithm, composite, class,
   lock_mode AS lockMode, lock_until AS lockUntil, hold, checksum, blobs, body`
 
+/** The same columns as they come in an array. */
+export type ObjectTuple = readonly [
+  ...[key: Uint8Array, seq: number, version: string, marker: number, size: number, etag: string, modified: number],
+  ...[algorithm: string, composite: number, storageClass: string | null],
+  ...[lockMode: ObjectLock['mode'] | null, lockUntil: number | null, hold: number | null],
+  ...[checksum: string, blobs: string, body: string],
+]
+
+export function objectColumns(row: ObjectTuple): ObjectColumns {
+  return {
+    key: row[0],
+    seq: row[1],
+    version: row[2],
+    marker: row[3],
+    size: row[4],
+    etag: row[5],
+    modified: row[6],
+    algorithm: row[7],
+    composite: row[8],
+    class: row[9],
+    lockMode: row[10],
+    lockUntil: row[11],
+    hold: row[12],
+    checksum: row[13],
+    blobs: row[14],
+    body: row[15],
+  }
+}
+
 /** Everything of a row but what becomes of it: what moves between the live index and the history. */
 export const COPIED_COLUMNS = `bucket, key, seq, born, version, versioned, marker, size, etag, modified, algorithm, composite, class,
   lock_mode, lock_until, hold, checksum, blobs, body`

@@ -67,6 +67,13 @@ export function batches<Row>(db: DatabaseSync, sql: string): Batches<Row> {
   return (rows, ...values) => prepared.get(rows)?.all(...values) ?? []
 }
 
+/** As `query`; each row is an array of its columns: of an object SQLite's binding makes a slow one. */
+export function tupleQuery<Row extends readonly Value[]>(db: DatabaseSync, sql: string): Query<Row> {
+  const statement = db.prepare(sql)
+  statement.setReturnArrays(true)
+  return statement as unknown as Query<Row>
+}
+
 /** As `batches`; each row is an array of its columns in the order of the SELECT, which takes half the time. */
 export function tuples<Row extends readonly Value[]>(db: DatabaseSync, sql: string): Batches<Row> {
   const prepared = new Map(

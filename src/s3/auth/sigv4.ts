@@ -339,7 +339,8 @@ export function sameSignature(a: string, b: string): boolean {
  * rclone sign every `x-amz-` header that they send (tried); `x-amzn-trace-id`, which proxies add, has another prefix.
  */
 function checkAllSigned(headers: RequestHeaders, signedHeaders: readonly string[]): void {
-  const missing = [...headers.keys()].filter((name) => name.startsWith('x-amz-') && !signedHeaders.includes(name))
+  const missing: string[] = []
+  for (const name of headers.keys()) if (name.startsWith('x-amz-') && !signedHeaders.includes(name)) missing.push(name)
   if (missing.length === 0) return
   throw s3Error('AccessDenied', {
     message: 'There were headers present in the request which were not signed',
