@@ -11,6 +11,7 @@ import { Sampling } from '../src/core/metrics/sampling.ts'
 import { Actions } from '../src/core/perform.ts'
 import { seed, type Seeded } from '../src/core/seed/apply.ts'
 import { CertificateFailure, openCertificate } from '../src/engines/certificate.ts'
+import { trimHeap } from '../src/engines/heap.ts'
 import { writeDurably } from '../src/engines/durable-file.ts'
 import { openSqliteCatalog } from '../src/engines/sqlite/catalog.ts'
 import { startWriter } from '../src/engines/sqlite/start-writer.ts'
@@ -204,6 +205,7 @@ export async function start(given: Settings): Promise<void> {
   const keys = isShown ? [] : revealedBy(seeded)
   const isKept = !isShown && Object.keys(made).length + keys.length > 0
   const secretsFile = isKept ? await keepSecrets(places.credentials, made, keys) : undefined
+  trimHeap()
   isReady = true
   process.stdout.write(
     announce(

@@ -6,6 +6,7 @@ import type { FloorSample } from '../src/core/qos/floors.ts'
 import type { Charged } from '../src/core/qos/ledger.ts'
 import type { Cost } from '../src/core/qos/limiters.ts'
 import type { Certificate } from '../src/engines/certificate.ts'
+import { trimHeap } from '../src/engines/heap.ts'
 import { openSecrets } from '../src/engines/secrets.ts'
 import { openSqliteCatalog } from '../src/engines/sqlite/catalog.ts'
 import { parseRelease, release } from '../src/model/release.ts'
@@ -206,6 +207,7 @@ async function serve(order: WorkerOrder): Promise<void> {
     }
     if (kind === 'leave') answer({ kind: 'leaves', id: asked.id, isUsed: plane.leaveTree(asked.volume, asked.tree) })
   })
+  trimHeap()
   process.send?.({ kind: 'ready' } satisfies WorkerReport)
 }
 

@@ -18,6 +18,7 @@ import type {
   WorkerQuestion,
   WorkerReport,
 } from './worker.ts'
+import { workerHeapFlags } from '../src/engines/heap.ts'
 import type { Clock } from '../src/ports/system.ts'
 import type { Grow } from '../src/s3/objects/growth.ts'
 
@@ -164,6 +165,7 @@ export class Workers {
     const startedMs = Date.now()
     const child = fork(PROGRAM, [], {
       env: { ...process.env, UV_THREADPOOL_SIZE: String(FILE_THREADS) },
+      execArgv: [...process.execArgv, ...workerHeapFlags],
       serialization: 'advanced',
     })
     const writer = randomBytes(4).toString('hex')

@@ -25,7 +25,7 @@ export async function startCheckout(
 ): Promise<Target> {
   const product = await startProduct({
     folder: join(folder, name),
-    program: join(checkout, 'bin', 'holdfast.ts'),
+    program: join(checkout, 'bin', 'launch.mjs'),
     environment: { HOLDFAST_WORKERS: String(availableParallelism()), ...environment },
   })
   return {

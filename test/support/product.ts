@@ -39,7 +39,7 @@ export interface ProductOptions {
   readonly folder?: string
   /** A program with its arguments that becomes the product, such as one that gives it mounts of its own. */
   readonly through?: readonly string[]
-  /** `bin/holdfast.ts` of another checkout. */
+  /** In place of `bin/holdfast.ts` of this checkout. */
   readonly program?: string
 }
 

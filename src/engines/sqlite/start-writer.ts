@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { writerHeapFlags } from '../heap.ts'
 
 /** What the process says when it takes commits. */
 export interface WriterReady {
@@ -35,6 +36,7 @@ export function startWriter({ file, socket, acceptsLoss }: WriterOrder): Promise
   const flags = acceptsLoss === true ? ['accept-loss'] : []
   const child = fork(fileURLToPath(new URL('writer-process.ts', import.meta.url)), [file, socket, ...flags], {
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+    execArgv: [...process.execArgv, ...writerHeapFlags],
   })
   const ready = Promise.withResolvers<WriterProcess>()
   const ended = Promise.withResolvers<number | string>()

@@ -3,6 +3,7 @@
  * commits are taken. Ends on SIGTERM, and when its parent goes away; what had arrived is settled first.
  */
 import { inspect } from 'node:util'
+import { trimHeap } from '../heap.ts'
 import { WriterServer } from './server.ts'
 import type { WriterReady } from './start-writer.ts'
 
@@ -25,6 +26,7 @@ try {
     acceptsLoss: flag === 'accept-loss',
   })
   await server.listen(socket)
+  trimHeap()
 } catch (failure) {
   process.stderr.write(`${failure instanceof Error ? failure.message : String(failure)}\n`)
   process.exit(1)
