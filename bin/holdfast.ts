@@ -1,9 +1,12 @@
 /** The command `holdfast`: each of its commands has a line here. */
 import { SeedError } from '../src/core/seed/document.ts'
+import { BackupFailure } from '../src/engines/backup/failure.ts'
 import { KeyFileFailure } from '../src/engines/secrets.ts'
+import { backupCommand } from './backup.ts'
 import { reasonOf, StartFailure } from './failures.ts'
 import { importCommand } from './import.ts'
 import { replayCommand } from './replay.ts'
+import { restoreCommand } from './restore.ts'
 import { exportCommand } from './seed.ts'
 import { start } from './start.ts'
 import { readSettings, SettingsError, USAGE } from './settings.ts'
@@ -17,9 +20,11 @@ try {
   else if (command === 'export') await exportCommand(process.env, flags, process.cwd())
   else if (command === 'import') await importCommand(process.env, flags, process.cwd())
   else if (command === 'replay') process.exitCode = await replayCommand(process.env, flags, process.cwd())
+  else if (command === 'backup') process.exitCode = await backupCommand(process.env, flags, process.cwd())
+  else if (command === 'restore') await restoreCommand(process.env, flags, process.cwd())
   else throw new SettingsError(`There is no command "${command}".`)
 } catch (failure) {
-  if (failure instanceof StartFailure || failure instanceof KeyFileFailure) {
+  if (failure instanceof StartFailure || failure instanceof KeyFileFailure || failure instanceof BackupFailure) {
     process.stderr.write(`${failure.message}\n`)
     process.exit(1)
   }

@@ -54,12 +54,19 @@ const LIFECYCLE_DAY = 'HOLDFAST_LIFECYCLE_DAY_SECONDS'
 export const USAGE = `Usage: holdfast start [flags]
        holdfast export [--data FOLDER] [--to FILE] [--with-secrets]
        holdfast import FILE --to https://HOST:PORT [--user NAME] [--insecure]
+       holdfast backup --to FOLDER [--data FOLDER] [--keep N]
+       holdfast backup verify FOLDER
+       holdfast restore --from FOLDER [--data FOLDER] [--move-aside]
        holdfast replay TRACE --to https://HOST:PORT [--user NAME] [--insecure]
 
 start   starts a cluster and stays until it is told to stop.
 export  writes the configuration of a data folder as a seed file, to the terminal without --to. The cluster may run.
 import  brings a running cluster to what a seed file says, with the password in HOLDFAST_ADMIN_PASSWORD. A second time
         changes nothing.
+backup  copies the catalog, keys and configuration of a data folder, all but the blobs, beside those of earlier times; what
+        is the same is kept once. The cluster may run. --keep removes the oldest beyond so many. verify reads all of it.
+restore puts back the newest of these, or the one at FOLDER/backups/NAME.json, and tells which objects have lost their
+        blobs since. --move-aside keeps what is in the way in a folder beside it. The cluster has to be stopped.
 replay  sends the requests of a trace to a cluster, with the password in HOLDFAST_ADMIN_PASSWORD, and tells which are
         answered with another status. --insecure takes any certificate.
 

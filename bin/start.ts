@@ -37,6 +37,7 @@ import { reasonOf, StartFailure } from './failures.ts'
 import { endOnSurprise, openLog } from './log.ts'
 import { openCluster, openEngines, places } from './parts.ts'
 import { cannotListen, canBindLowPorts, insistOnOwnPort, settlePort } from './ports.ts'
+import { RESTORED, RUN } from './run-records.ts'
 import { readSeedFile, revealedBy, tellSeeded } from './seed.ts'
 import { printAddress, type Settings } from './settings.ts'
 import { openTrace } from './trace.ts'
@@ -182,7 +183,9 @@ export async function start(given: Settings): Promise<void> {
   recoveryQueueWatch.start()
   const quotaWatch = new QuotaWatch(cluster)
   quotaWatch.start()
-  housekeeping.start(wasClean ? undefined : { sweepBeforeMs: begunMs, isProven: writer.isProven })
+  const restored = await catalog.record(...RESTORED)
+  const sweepFromMs = Number(restored?.body['atMs'] ?? 0)
+  housekeeping.start(wasClean ? undefined : { sweepFromMs, sweepBeforeMs: begunMs, isProven: writer.isProven })
   if (writer.hasLost) await catalog.commit([cluster.event('cluster.loss.accepted', {})])
   const lifecycle = new LifecycleSchedule(actions)
   lifecycle.start()
@@ -293,8 +296,6 @@ async function markRun(catalog: Catalog, isClean: boolean): Promise<boolean> {
   await catalog.commit([{ do: 'put-record', type: RUN[0], key: RUN[1], body: { isClean } }])
   return before === undefined || before.body['isClean'] === true
 }
-
-const RUN = ['internal/run', 'last'] as const
 
 /** That of the first start; in a cluster without it, the first by name of an SVM that serves objects. */
 async function firstInterface(cluster: ReturnType<typeof openCluster>): Promise<string | null> {

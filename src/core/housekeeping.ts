@@ -38,6 +38,8 @@ export type StillReading = (blobs: readonly string[]) => Promise<ReadonlySet<str
 export interface UncleanStop {
   /** When the cluster was started after it: what is older was written before. */
   readonly sweepBeforeMs: number
+  /** What is older than this may be of objects that a restored catalog does not know: it stays where it is. */
+  readonly sweepFromMs?: number
   /** The catalog was found to hold all that was ever acknowledged. */
   readonly isProven: boolean
 }
@@ -86,7 +88,7 @@ export class Housekeeping {
   async #sweepAfter(stop: UncleanStop | undefined): Promise<void> {
     if (stop === undefined) return
     try {
-      await this.sweep(stop.sweepBeforeMs, stop.isProven)
+      await this.sweep(stop.sweepBeforeMs, stop.isProven, stop.sweepFromMs)
     } catch (failure) {
       this.#cluster.log.warn('Blobs that no row knows were not all set aside.', { cause: describe(failure) })
     }
@@ -117,8 +119,8 @@ export class Housekeeping {
    * begin with the time of their making (12 hex digits of milliseconds), so those of uploads in progress are told from the
    * rest by their name. Gives the number of blobs.
    */
-  async sweep(madeBeforeMs: number, isProven = false): Promise<number> {
-    const before = madeBeforeMs.toString(16).padStart(12, '0')
+  async sweep(madeBeforeMs: number, isProven = false, madeFromMs = 0): Promise<number> {
+    const made = { from: nameAt(madeFromMs), before: nameAt(madeBeforeMs) }
     const swept = new Set<string>()
     let [blobs, volumes] = [0, 0]
     for (const row of await this.#volumes()) {
@@ -126,7 +128,7 @@ export class Housekeeping {
       const { tree } = placeOf(row)
       if (swept.has(tree)) continue
       swept.add(tree)
-      const found = await this.#sweepVolume(row, before, isProven)
+      const found = await this.#sweepVolume(row, made, isProven)
       if (found > 0) volumes++
       blobs += found
     }
@@ -139,7 +141,7 @@ export class Housekeeping {
   }
 
   /** The others are not to wait for a volume whose disk fails. */
-  async #sweepVolume(row: Row, before: string, isUnacknowledged: boolean): Promise<number> {
+  async #sweepVolume(row: Row, made: { from: string; before: string }, isUnacknowledged: boolean): Promise<number> {
     const volume = textAt(row, 'uuid')
     const { aggregate, tree } = placeOf(row)
     let found = 0
@@ -157,7 +159,7 @@ export class Housekeeping {
       }
       for await (const blob of engine.blobs(tree)) {
         if (this.#stop.signal.aborted) return found
-        if (blob < before) batch.push(blob)
+        if (blob >= made.from && blob < made.before) batch.push(blob)
         if (batch.length >= BATCH) await settle()
       }
       await settle()
@@ -284,4 +286,9 @@ export class Housekeeping {
     }
     return undefined
   }
+}
+
+/** What the names of blobs made at that time begin with. */
+function nameAt(ms: number): string {
+  return ms.toString(16).padStart(12, '0')
 }

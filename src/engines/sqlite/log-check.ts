@@ -6,11 +6,9 @@
  *   follows the first bad frame: each commit is synced before the next begins, so a whole commit with another behind it
  *   was synced once. The mark of the last acknowledged commit tells it of the last one, too.
  * - A database that is shorter than it says, with pages that the log does not have either, was cut.
- *
- * The log: 32 bytes of header, then frames of 24 bytes of header and a page (sqlite.org/fileformat2.html, section 4).
  */
-import { closeSync, copyFileSync, existsSync, fstatSync, openSync, readSync, rmSync } from 'node:fs'
-import { endianness } from 'node:os'
+import { closeSync, copyFileSync, existsSync, fstatSync, readSync, rmSync } from 'node:fs'
+import { type Log, openIfThere, readLog } from './log-frames.ts'
 import { logOf, type Mark, markOf, NO_SALTS, readMark } from './log-mark.ts'
 import type { Report } from './writer.ts'
 
@@ -27,14 +25,8 @@ export interface CheckedLog {
   readonly isProven: boolean
 }
 
-const HEADER_BYTES = 32
-const FRAME_BYTES = 24
-const MAGIC = 0x377f0682
-const FORMAT = 3_007_000
 /** The page with this byte is never written: SQLite locks it. */
 const LOCK_BYTE = 2 ** 30
-/** Frames that are read at once. */
-const BATCH = 128
 
 /** Throws `CatalogDamaged`. A catalog that is not there is fine. */
 export function checkCatalogFiles(file: string): CheckedLog {
@@ -114,7 +106,7 @@ function isOlder(salts: string, than: string): boolean {
 }
 
 function insistOnPages(file: string, log: Log | undefined): void {
-  const database = openForReading(file)
+  const database = openIfThere(file)
   if (database === undefined) return
   try {
     const { size } = fstatSync(database)
@@ -134,120 +126,5 @@ function insistOnPages(file: string, log: Log | undefined): void {
     }
   } finally {
     closeSync(database)
-  }
-}
-
-interface Log {
-  readonly isHeaderBad: boolean
-  readonly salts: string
-  /** Up to the last commit that is whole. */
-  readonly frames: number
-  /** Pages of the database after that. */
-  readonly pages: number
-  /** Those that the log has. */
-  readonly has: ReadonlySet<number>
-  /** A commit that was synced once follows what cannot be read. */
-  readonly hasMore: boolean
-}
-
-/** Nothing when the log is not there or empty. */
-function readLog(file: string): Log | undefined {
-  const log = openForReading(file)
-  if (log === undefined) return undefined
-  try {
-    const { size } = fstatSync(log)
-    const header = Buffer.alloc(HEADER_BYTES)
-    if (size < HEADER_BYTES || readSync(log, header, 0, HEADER_BYTES, 0) < HEADER_BYTES) return undefined
-    return readFrames(log, size, header)
-  } finally {
-    closeSync(log)
-  }
-}
-
-function readFrames(log: number, size: number, header: Buffer): Log {
-  const magic = header.readUInt32BE(0)
-  const isSwapped = (magic & 1) !== (endianness() === 'BE' ? 1 : 0)
-  const sum = new Checksum(isSwapped)
-  sum.add(header, 0, 24)
-  const pageBytes = header.readUInt32BE(8)
-  const isHeaderGood =
-    (magic & 0xfffffffe) === MAGIC && header.readUInt32BE(4) === FORMAT && sum.isAt(header, 24) && pageBytes >= 512
-  const salts = header.toString('hex', 16, 24)
-  // A header is synced before its first frame, so one that was ever used is whole.
-  if (!isHeaderGood) return { ...NO_FRAMES, isHeaderBad: true, salts, hasMore: header.some((byte) => byte !== 0) }
-  const step = FRAME_BYTES + pageBytes
-  const count = Math.floor((size - HEADER_BYTES) / step)
-  const has = new Set<number>()
-  const uncommitted: number[] = []
-  let [frames, pages, isChainWhole, isCommitBehind, hasMore] = [0, 0, true, false, false]
-  const buffer = Buffer.from(new ArrayBuffer(BATCH * step))
-  for (let first = 0; first < count && !hasMore; first += BATCH) {
-    const inBatch = Math.min(BATCH, count - first)
-    readSync(log, buffer, 0, inBatch * step, HEADER_BYTES + first * step)
-    for (let at = 0; at < inBatch; at++) {
-      const start = at * step
-      const isOfThisLog = buffer.toString('hex', start + 8, start + 16) === salts
-      const [page, pagesAfter] = [buffer.readUInt32BE(start), buffer.readUInt32BE(start + 4)]
-      if (isChainWhole) {
-        sum.add(buffer, start, 8)
-        sum.add(buffer, start + FRAME_BYTES, step - FRAME_BYTES)
-        isChainWhole = isOfThisLog && page > 0 && sum.isAt(buffer, start + 16)
-      }
-      if (isChainWhole) {
-        uncommitted.push(page)
-        if (pagesAfter === 0) continue
-        for (const each of uncommitted.splice(0)) has.add(each)
-        ;[frames, pages] = [first + at + 1, pagesAfter]
-      } else if (isOfThisLog) {
-        hasMore ||= isCommitBehind
-        isCommitBehind ||= pagesAfter > 0
-      }
-    }
-  }
-  return { isHeaderBad: false, salts, frames, pages, has, hasMore }
-}
-
-const NO_FRAMES = { frames: 0, pages: 0, has: new Set<number>() } as const
-
-/** SQLite's: two sums over pairs of words, each with the other. */
-class Checksum {
-  #first = 0
-  #second = 0
-  readonly #isSwapped: boolean
-
-  constructor(isSwapped: boolean) {
-    this.#isSwapped = isSwapped
-  }
-
-  add(bytes: Buffer, start: number, length: number): void {
-    const isAligned = (bytes.byteOffset + start) % 4 === 0
-    const from = isAligned ? bytes : Buffer.from(new Uint8Array(bytes.subarray(start, start + length)).buffer)
-    const words = new Int32Array(from.buffer, isAligned ? from.byteOffset + start : 0, length / 4)
-    let [first, second] = [this.#first, this.#second]
-    for (let at = 0; at < words.length; at += 2) {
-      let [one, two] = [words[at] as number, words[at + 1] as number]
-      if (this.#isSwapped) [one, two] = [swap(one), swap(two)]
-      first = (first + one + second) | 0
-      second = (second + two + first) | 0
-    }
-    this.#first = first
-    this.#second = second
-  }
-
-  isAt(bytes: Buffer, at: number): boolean {
-    return bytes.readInt32BE(at) === this.#first && bytes.readInt32BE(at + 4) === this.#second
-  }
-}
-
-function swap(word: number): number {
-  return ((word & 0xff) << 24) | ((word & 0xff00) << 8) | ((word >>> 8) & 0xff00) | (word >>> 24)
-}
-
-function openForReading(file: string): number | undefined {
-  try {
-    return openSync(file, 'r')
-  } catch (failure) {
-    if ((failure as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw failure
   }
 }

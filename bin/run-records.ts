@@ -1,0 +1,6 @@
+/** Records of the catalog about its runs. */
+
+/** Whether the cluster was stopped in order. */
+export const RUN = ['internal/run', 'last'] as const
+/** When the catalog was put back from a backup: blobs that are older may be of objects that it does not know. */
+export const RESTORED = ['internal/restored', 'last'] as const

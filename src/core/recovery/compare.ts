@@ -1,0 +1,120 @@
+/** Compares a catalog that was put back with the blobs that are there: what it names and is gone, and what it does not know. */
+import { type Row, textAt } from '../../model/value.ts'
+import type { VersionPosition } from '../../ports/catalog.ts'
+import { type Volumes, VolumesFailure } from '../../ports/volumes.ts'
+import type { Cluster } from '../cluster.ts'
+import { placeOf } from '../tree-of.ts'
+
+/** Blobs that are looked for at once. */
+const LANES = 16
+const PAGE = 500
+/** Lost blobs that are remembered by name, to tell whose they are. */
+const LOST_MAX = 1_000_000
+/** Volumes, and those that were deleted and can be had back. */
+const VOLUMES = ['storage/volumes', 'private/cli/volume/recovery-queue']
+
+export interface LostObject {
+  readonly bucket: string
+  readonly key: string
+  readonly version: string
+}
+
+export interface Compared {
+  /** Blobs that rows need and that are not there, or not whole. */
+  readonly lost: number
+  /** Blobs that no row knows. They stay where they are. */
+  readonly unknown: number
+  /** Volumes whose aggregate is not there. Nothing is known of their blobs. */
+  readonly away: readonly string[]
+}
+
+/** `tell` is called with each object that has lost a blob; those that only snapshots hold are counted alone. */
+export async function compareBlobs(cluster: Cluster, tell: (lost: LostObject) => void): Promise<Compared> {
+  let [lost, unknown] = [0, 0]
+  const away: string[] = []
+  for (const type of VOLUMES) {
+    for (const row of await cluster.rows(type)) {
+      try {
+        const { aggregate, tree } = placeOf(row)
+        const engine = await cluster.volumesOf(aggregate)
+        await insistOnTree(engine, tree)
+        const gone = await lostBlobs(cluster, row, engine)
+        lost += gone.size
+        if (gone.size > 0) await tellWhose(cluster, row, gone, tell)
+        unknown += await countUnknown(cluster, row, engine)
+      } catch (failure) {
+        if (!(failure instanceof VolumesFailure)) throw failure
+        away.push(textAt(row, 'name'))
+      }
+    }
+  }
+  return { lost, unknown, away }
+}
+
+/** A tree that was removed since is made again, so that the volume can be written to. */
+async function insistOnTree(engine: Volumes, tree: string): Promise<void> {
+  await engine.space()
+  if (!(await engine.list()).includes(tree)) await engine.create(tree)
+}
+
+async function lostBlobs(cluster: Cluster, row: Row, engine: Volumes): Promise<ReadonlySet<string>> {
+  const { tree } = placeOf(row)
+  const lost = new Set<string>()
+  const look = async (blob: string, sizeBytes: number) => {
+    try {
+      const reader = await engine.open(tree, blob)
+      const isSame = reader.sizeBytes === sizeBytes
+      await reader.close()
+      if (isSame) return
+    } catch (failure) {
+      if (!(failure instanceof VolumesFailure) || failure.reason === 'away') throw failure
+    }
+    if (lost.size < LOST_MAX) lost.add(blob)
+  }
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const page = await cluster.catalog.storedBlobs(textAt(row, 'uuid'), after, PAGE)
+    for (let at = 0; at < page.blobs.length; at += LANES) {
+      await Promise.all(page.blobs.slice(at, at + LANES).map(({ blob, sizeBytes }) => look(blob, sizeBytes)))
+    }
+    after = page.next
+  }
+  return lost
+}
+
+async function tellWhose(
+  cluster: Cluster,
+  volume: Row,
+  lost: ReadonlySet<string>,
+  tell: (lost: LostObject) => void,
+): Promise<void> {
+  const buckets = (await cluster.rows('protocols/s3/buckets')).filter(
+    (bucket) => textAt(bucket, 'volume.uuid') === textAt(volume, 'uuid'),
+  )
+  for (const bucket of buckets) {
+    let after: VersionPosition | undefined
+    do {
+      const page = await cluster.catalog.scan(textAt(bucket, 'uuid'), after, PAGE)
+      for (const { key, version, blobs } of page.rows) {
+        if (!blobs.some(({ blob }) => lost.has(blob))) continue
+        tell({ bucket: textAt(bucket, 'name'), key: Buffer.from(key).toString(), version })
+      }
+      after = page.next
+    } while (after !== undefined)
+  }
+}
+
+async function countUnknown(cluster: Cluster, row: Row, engine: Volumes): Promise<number> {
+  const { tree } = placeOf(row)
+  let unknown = 0
+  let batch: string[] = []
+  const settle = async () => {
+    unknown += batch.length - (await cluster.catalog.knownBlobs(textAt(row, 'uuid'), batch, [tree])).size
+    batch = []
+  }
+  for await (const blob of engine.blobs(tree)) {
+    batch.push(blob)
+    if (batch.length >= PAGE) await settle()
+  }
+  await settle()
+  return unknown
+}
