@@ -77,7 +77,7 @@ function isWithoutCatalog(): boolean {
   if (trace === undefined) return true
   throw new StartFailure(
     `The catalog ${resolve(places.catalog)} is ${size === undefined ? 'missing' : 'empty'}, but ${trace} is there: this ` +
-      'folder held a cluster. Put the catalog back from a copy, or name an empty folder with HOLDFAST_DATA.',
+      'folder held a cluster. Restore a backup with "holdfast restore --move-aside", or name an empty folder with HOLDFAST_DATA.',
   )
 }
 

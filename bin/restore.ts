@@ -11,6 +11,7 @@ import { openSecrets } from '../src/engines/secrets.ts'
 import { openSqliteCatalog } from '../src/engines/sqlite/catalog.ts'
 import { FileLock, LockHeld } from '../src/engines/sqlite/lock.ts'
 import { release, releases } from '../src/model/release.ts'
+import { beginLine } from './age.ts'
 import { openStore } from './backup.ts'
 import { reasonOf } from './failures.ts'
 import { openLog } from './log.ts'
@@ -79,6 +80,7 @@ async function prepare(file: string, nowMs: number): Promise<void> {
   const catalog = openSqliteCatalog({ file, commit: 'in-process' })
   try {
     await catalog.commit([
+      await beginLine(catalog),
       { do: 'put-record', type: RESTORED[0], key: RESTORED[1], body: { atMs: nowMs } },
       { do: 'put-record', type: RUN[0], key: RUN[1], body: { isClean: false } },
     ])

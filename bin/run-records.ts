@@ -2,5 +2,7 @@
 
 /** Whether the cluster was stopped in order. */
 export const RUN = ['internal/run', 'last'] as const
+/** The line along which its changes are counted. */
+export const LINE = ['internal/line', 'last'] as const
 /** When the catalog was put back from a backup: blobs that are older may be of objects that it does not know. */
 export const RESTORED = ['internal/restored', 'last'] as const

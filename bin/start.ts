@@ -29,6 +29,7 @@ import { QuotaWatch } from '../src/resources/storage/quota-watch.ts'
 import { VolumeWatch } from '../src/resources/storage/volume-watch.ts'
 import { setSize } from '../src/resources/storage/volumes/set-size.ts'
 import type { Catalog } from '../src/ports/catalog.ts'
+import { AgeNotes, insistOnAge } from './age.ts'
 import { announce, keepSecrets, type Secrets } from './announce.ts'
 import { openClusterKey } from './cluster-key.ts'
 import { openDataFolder } from './data-folder.ts'
@@ -68,7 +69,7 @@ export async function start(given: Settings): Promise<void> {
         log.warn('A new key and certificate were made: there were none. Clients have to trust it anew.')
     }).catch(inOneSentence(CertificateFailure, 'The certificate cannot be made')),
     keepWriter(
-      (isFirst) => startWriter({ file: places.catalog, socket, acceptsLoss: isFirst && settings.acceptsLoss }),
+      (isFirst) => startWriter({ file: places.catalog, socket, isFirst, acceptsLoss: isFirst && settings.acceptsLoss }),
       log,
     ).catch(inOneSentence(StartFailure, 'The cluster cannot start')),
   ])
@@ -88,6 +89,8 @@ export async function start(given: Settings): Promise<void> {
     bodyBytesMax: packedBodyBytesMax,
   })
   const cluster = openCluster({ catalog, release, log, secrets, lifecycleDayMs, leaveTree, managementAddress, engines })
+  const { acceptsLoss } = settings
+  const isOutdated = await insistOnAge(cluster, catalog, { acceptsLoss, hasLost: writer.hasLost })
   // They load their programs while this process does what comes before they serve.
   const order = Promise.withResolvers<CommonOrder>()
   const dataPlane = new Workers(order.promise, log, {
@@ -186,11 +189,13 @@ export async function start(given: Settings): Promise<void> {
   const restored = await catalog.record(...RESTORED)
   const sweepFromMs = Number(restored?.body['atMs'] ?? 0)
   housekeeping.start(wasClean ? undefined : { sweepFromMs, sweepBeforeMs: begunMs, isProven: writer.isProven })
-  if (writer.hasLost) await catalog.commit([cluster.event('cluster.loss.accepted', {})])
+  if (writer.hasLost || isOutdated) await catalog.commit([cluster.event('cluster.loss.accepted', {})])
   const lifecycle = new LifecycleSchedule(actions)
   lifecycle.start()
   const spareVolumes = new SpareVolumes(actions)
   spareVolumes.start()
+  const ageNotes = new AgeNotes(cluster, catalog)
+  ageNotes.start()
   const efficiency = new EfficiencySchedule(actions)
   efficiency.start()
   const sampling = new Sampling(cluster)
@@ -247,6 +252,7 @@ export async function start(given: Settings): Promise<void> {
   await traceFile?.close()
   await engines.close()
   await markRun(catalog, true)
+  await ageNotes.stop()
   await catalog.close()
   await writer.stop()
   log.info('Stopped.')

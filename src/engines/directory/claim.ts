@@ -14,12 +14,14 @@ import { spareOf } from './packs/spare.ts'
 import { removeEmpty } from './remove-empty.ts'
 
 const LABEL = 'aggregate.json'
+/** See age-note.ts. */
+export const AGE_NOTE = 'catalog-age.json'
 const NEW_LABEL = `${LABEL}.new`
 /** What a claimed folder may hold: nothing of anybody's. `lost+found` is in every new file system of some kinds. */
 const NOTHING: ReadonlySet<string> = new Set([NEW_LABEL, 'lost+found'])
 
 /** What an aggregate has in its folder, also from before there were labels. */
-const OWN: ReadonlySet<string> = new Set(['volumes', 'removing', 'lost-and-found', 'spare'])
+const OWN: ReadonlySet<string> = new Set(['volumes', 'removing', 'lost-and-found', 'spare', AGE_NOTE])
 
 interface Label {
   readonly aggregate: string
@@ -71,7 +73,7 @@ export async function releaseFolder(folder: string, aggregate: string): Promise<
     await clearLostAndFound(folder)
     await rm(spareOf(folder), { force: true })
     if (label === undefined) return
-    await rm(join(folder, NEW_LABEL), { force: true })
+    for (const note of [AGE_NOTE, `${AGE_NOTE}.new`, NEW_LABEL]) await rm(join(folder, note), { force: true })
     await rm(join(folder, LABEL), { force: true })
     if (label.made === null) return
     for (let each = folder; isWithin(each, label.made); each = dirname(each)) {

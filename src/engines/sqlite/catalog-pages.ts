@@ -24,7 +24,7 @@ export interface Pages {
   readonly pageBytes: number
   readonly pages: number
   /** The bytes of so many pages from one on, counted from 1. */
-  read(first: number, count: number): Buffer
+  readonly read: (first: number, count: number) => Buffer
 }
 
 /** The log grew by more than the caller allows while one state was read. */
@@ -149,16 +149,18 @@ export class CatalogPages {
 /** What is wrong with the pages of a database, or nothing. A table at a time, each as one state. */
 export function damageOf(file: string): string | undefined {
   const db = new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS })
+  let table = 'its schema'
   try {
     const tables = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").all()
     for (const { name } of tables) {
-      const [found] = db.prepare(`PRAGMA quick_check('${String(name)}')`).all()
+      table = String(name)
+      const [found] = db.prepare(`PRAGMA quick_check('${table}')`).all()
       const said = String(Object.values(found ?? {})[0] ?? '')
-      if (said !== 'ok') return `${String(name)}: ${said.split('\n').at(-1) ?? said}`
+      if (said !== 'ok') return `${table}: ${said.split('\n').at(-1) ?? said}`
     }
     return undefined
   } catch (failure) {
-    return (failure as Error).message
+    return `${table}: ${(failure as Error).message}`
   } finally {
     db.close()
   }

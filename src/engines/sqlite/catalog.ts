@@ -31,6 +31,7 @@ import type {
   VersionsQuery,
   VolumeCounters,
 } from '../../ports/catalog.ts'
+import { CHANGES } from './catalog-check.ts'
 import { LocalCommitter, NoCommitter, SocketCommitter } from './committer.ts'
 import type { Committer } from './committer.ts'
 import { WriterLock } from './lock.ts'
@@ -83,12 +84,14 @@ export function openSqliteCatalog({ file, commit }: SqliteCatalogOptions): Sqlit
  * asynchronous by contract only. But for listings: a page takes a millisecond or two, so pages take turns.
  */
 export class SqliteCatalog implements Catalog {
+  readonly #db: DatabaseSync
   readonly #read: Reader
   readonly #committer: Committer
   readonly #letGo: () => void
   #closing: Promise<void> | undefined
 
   constructor(db: DatabaseSync, committer: Committer, letGo: () => void) {
+    this.#db = db
     this.#read = reader(db)
     this.#committer = committer
     this.#letGo = letGo
@@ -123,6 +126,11 @@ export class SqliteCatalog implements Catalog {
 
   async changes(after: number, limit: number): Promise<readonly RecordChange[] | undefined> {
     return this.#read.changes(after, limit)
+  }
+
+  /** Changes of records and objects that it has seen, ever. */
+  changesMade(): number {
+    return Number(this.#db.prepare(CHANGES).get()?.['changes'] ?? 0)
   }
 
   commit(changes: readonly Change[]): Promise<readonly Outcome[]> {

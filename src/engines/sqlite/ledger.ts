@@ -222,6 +222,12 @@ export class Ledger {
     return ++this.#current().seq
   }
 
+  /** Changes of records and objects that the catalog has seen, ever. */
+  get changes(): number {
+    const { revision, seq } = this.#current()
+    return revision + seq
+  }
+
   #current(): { revision: number; seq: number } {
     this.#state ??= this.#findState.get()
     if (this.#state === undefined) throw new Error('The catalog has lost its state row. Restore it from a backup.')

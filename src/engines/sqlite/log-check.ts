@@ -35,7 +35,7 @@ export function checkCatalogFiles(file: string): CheckedLog {
   } catch (failure) {
     if (failure instanceof CatalogDamaged) throw failure
     throw new CatalogDamaged(
-      `The files of the catalog ${file} cannot be read (${(failure as Error).message}). Put its folder back from a copy.`,
+      `The files of the catalog ${file} cannot be read (${(failure as Error).message}). Restore a backup with "holdfast restore --move-aside".`,
     )
   }
 }
@@ -94,8 +94,8 @@ function insistOnLog(file: string, log: Log | undefined, mark: Mark | undefined)
 
 function damaged(what: string): LogDamaged {
   return new LogDamaged(
-    `${what}: commits that were acknowledged would be lost. Nothing was changed. Put the folder of the catalog back from ` +
-      'a copy, or start once with HOLDFAST_ACCEPT_LOSS=1 to go on without them.',
+    `${what}: commits that were acknowledged would be lost. Nothing was changed. Put the folder of the catalog back, ` +
+      'restore a backup with "holdfast restore --move-aside", or start once with HOLDFAST_ACCEPT_LOSS=1 to go on without them.',
   )
 }
 
@@ -121,7 +121,7 @@ function insistOnPages(file: string, log: Log | undefined): void {
     for (let page = there + 1; page <= wanted; page++) {
       if (log?.has.has(page) === true || page === LOCK_BYTE / pageBytes + 1) continue
       throw new CatalogDamaged(
-        `The catalog ${file} was cut: it has ${there} pages of ${wanted}. Put the folder of the catalog back from a copy.`,
+        `The catalog ${file} was cut: it has ${there} pages of ${wanted}. Restore a backup with "holdfast restore --move-aside".`,
       )
     }
   } finally {

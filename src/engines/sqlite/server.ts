@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
 import { extendedCode, WriterLock } from './lock.ts'
+import { checkInside } from './catalog-check.ts'
 import { checkOrAccept } from './log-check.ts'
 import { LogMark } from './log-mark.ts'
 import { Reserve } from './reserve.ts'
@@ -24,6 +25,8 @@ export interface WriterServerOptions {
   readonly report?: Report
   /** Goes on with a log that was cut short, without the commits that were in the rest. */
   readonly acceptsLoss?: boolean
+  /** It was not this cluster's last writer that ended: the files may have been changed or damaged since. */
+  readonly isFirst?: boolean
 }
 
 export class WriterServer {
@@ -41,18 +44,22 @@ export class WriterServer {
   /** It goes on without commits that were lost, as was accepted. */
   readonly hasLost: boolean
 
-  constructor(file: string, { report = () => undefined, acceptsLoss = false }: WriterServerOptions = {}) {
+  constructor(
+    file: string,
+    { report = () => undefined, acceptsLoss = false, isFirst = false }: WriterServerOptions = {},
+  ) {
     this.#lock = new WriterLock(file, LOCK_WAIT_MS)
     try {
-      const { isProven, hasLost } = checkOrAccept(file, acceptsLoss, report)
-      this.isProven = isProven
+      const log = checkOrAccept(file, acceptsLoss, report)
+      const hasLost = log.hasLost || (isFirst && checkInside(file, acceptsLoss, report).hasLost)
+      this.isProven = log.isProven && !hasLost
       this.hasLost = hasLost
       this.#writer = new Writer(file, { reserve: new Reserve(file), mark: new LogMark(file), report })
     } catch (failure) {
       this.#lock.release()
       if (extendedCode(failure) === undefined) throw failure
       throw new Error(
-        `The catalog ${file} cannot be opened (${(failure as Error).message}). Put its folder back from a copy.`,
+        `The catalog ${file} cannot be opened (${(failure as Error).message}). Restore a backup with "holdfast restore --move-aside".`,
         { cause: failure },
       )
     }

@@ -23,6 +23,8 @@ export interface WriterOrder {
   readonly socket: string
   /** Goes on with a log that was cut short, which is kept aside, without the commits that were in the rest. */
   readonly acceptsLoss?: boolean
+  /** Looks into the catalog, too: the first one of a start. */
+  readonly isFirst?: boolean
 }
 
 /** How long a process that was asked to end may take, before it is killed. */
@@ -32,8 +34,8 @@ const STOP_MS = 10_000
  * Starts the writer of a catalog and waits until it takes commits. Rejects with what it said when it does not, for
  * example because another writer has the catalog. To start it again after it ended is the caller's part.
  */
-export function startWriter({ file, socket, acceptsLoss }: WriterOrder): Promise<WriterProcess> {
-  const flags = acceptsLoss === true ? ['accept-loss'] : []
+export function startWriter({ file, socket, acceptsLoss, isFirst }: WriterOrder): Promise<WriterProcess> {
+  const flags = [...(isFirst === true ? ['first'] : []), ...(acceptsLoss === true ? ['accept-loss'] : [])]
   const child = fork(fileURLToPath(new URL('writer-process.ts', import.meta.url)), [file, socket, ...flags], {
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
     execArgv: [...process.execArgv, ...writerHeapFlags],

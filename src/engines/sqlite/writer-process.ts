@@ -1,5 +1,5 @@
 /**
- * The writer process of an embedded catalog: `node writer-process.ts <database> <socket> [accept-loss]`. Tells its parent when
+ * The writer process of an embedded catalog: `node writer-process.ts <database> <socket> [first] [accept-loss]`. Tells its parent when
  * commits are taken. Ends on SIGTERM, and when its parent goes away; what had arrived is settled first.
  */
 import { inspect } from 'node:util'
@@ -7,9 +7,9 @@ import { trimHeap } from '../heap.ts'
 import { WriterServer } from './server.ts'
 import type { WriterReady } from './start-writer.ts'
 
-const [file, socket, flag] = process.argv.slice(2)
+const [file, socket, ...flags] = process.argv.slice(2)
 if (file === undefined || socket === undefined) {
-  process.stderr.write('Usage: node writer-process.ts <database> <socket> [accept-loss]\n')
+  process.stderr.write('Usage: node writer-process.ts <database> <socket> [first] [accept-loss]\n')
   process.exit(2)
 }
 
@@ -23,7 +23,8 @@ let server: WriterServer
 try {
   server = new WriterServer(file, {
     report: (message, cause) => tell(cause === undefined ? 'info' : 'error', message, cause),
-    acceptsLoss: flag === 'accept-loss',
+    acceptsLoss: flags.includes('accept-loss'),
+    isFirst: flags.includes('first'),
   })
   await server.listen(socket)
   trimHeap()

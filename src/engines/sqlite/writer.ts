@@ -181,7 +181,7 @@ export class Writer {
   #noteMark(): void {
     if (this.#mark === undefined) return
     try {
-      this.#mark.note(Number(this.#pagesInLog.get()?.['log'] ?? 0))
+      this.#mark.note(Number(this.#pagesInLog.get()?.['log'] ?? 0), this.#ledger.changes)
     } catch {
       // The mark is behind until the next commit.
     }
