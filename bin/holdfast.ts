@@ -6,6 +6,7 @@ import { backupCommand } from './backup.ts'
 import { reasonOf, StartFailure } from './failures.ts'
 import { importCommand } from './import.ts'
 import { replayCommand } from './replay.ts'
+import { rebuildCommand } from './rebuild.ts'
 import { restoreCommand } from './restore.ts'
 import { exportCommand } from './seed.ts'
 import { start } from './start.ts'
@@ -21,6 +22,7 @@ try {
   else if (command === 'import') await importCommand(process.env, flags, process.cwd())
   else if (command === 'replay') process.exitCode = await replayCommand(process.env, flags, process.cwd())
   else if (command === 'backup') process.exitCode = await backupCommand(process.env, flags, process.cwd())
+  else if (command === 'rebuild') await rebuildCommand(process.env, flags, process.cwd())
   else if (command === 'restore') await restoreCommand(process.env, flags, process.cwd())
   else throw new SettingsError(`There is no command "${command}".`)
 } catch (failure) {

@@ -49,7 +49,7 @@ export async function restoreCommand(
         data: folder,
         nowMs,
         movesAside,
-        prepare: (file) => prepare(file, nowMs),
+        prepare: (file) => prepare(file, nowMs, store.read(name).madeMs),
       })
       process.stdout.write(`Restored the backup ${name} to ${folder}.\n`)
       if (aside !== undefined) process.stdout.write(`What was there is in ${aside}.\n`)
@@ -66,7 +66,7 @@ export async function restoreCommand(
   }
 }
 
-function lockFolder(folder: string): FileLock {
+export function lockFolder(folder: string): FileLock {
   try {
     return new FileLock(places.lock, LOCK_WAIT_MS)
   } catch (failure) {
@@ -76,12 +76,12 @@ function lockFolder(folder: string): FileLock {
 }
 
 /** The next start must not take blobs that this catalog cannot know for rubbish. */
-async function prepare(file: string, nowMs: number): Promise<void> {
+async function prepare(file: string, nowMs: number, stateMs: number): Promise<void> {
   const catalog = openSqliteCatalog({ file, commit: 'in-process' })
   try {
     await catalog.commit([
       await beginLine(catalog),
-      { do: 'put-record', type: RESTORED[0], key: RESTORED[1], body: { atMs: nowMs } },
+      { do: 'put-record', type: RESTORED[0], key: RESTORED[1], body: { atMs: nowMs, stateMs } },
       { do: 'put-record', type: RUN[0], key: RUN[1], body: { isClean: false } },
     ])
   } finally {
@@ -114,7 +114,7 @@ function tell({ lost, unknown, away }: Compared, objects: readonly LostObject[])
     lines.push(`Aggregates of these volumes are not there, so nothing is known of their blobs: ${away.join(', ')}.`)
   if (unknown > 0)
     lines.push(
-      `Blobs that are newer than the backup: ${unknown}. They are kept where they are, and no object names them.`,
+      `Blobs that are newer than the backup: ${unknown}. They are kept where they are. "holdfast rebuild" gives back the objects that their labels tell of.`,
     )
   if (lost > 0) {
     lines.push(

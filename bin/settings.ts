@@ -57,6 +57,7 @@ export const USAGE = `Usage: holdfast start [flags]
        holdfast backup --to FOLDER [--data FOLDER] [--keep N]
        holdfast backup verify FOLDER
        holdfast restore --from FOLDER [--data FOLDER] [--move-aside]
+       holdfast rebuild [--data FOLDER]
        holdfast replay TRACE --to https://HOST:PORT [--user NAME] [--insecure]
 
 start   starts a cluster and stays until it is told to stop.
@@ -67,6 +68,8 @@ backup  copies the catalog, keys and configuration of a data folder, all but the
         is the same is kept once. The cluster may run. --keep removes the oldest beyond so many. verify reads all of it.
 restore puts back the newest of these, or the one at FOLDER/backups/NAME.json, and tells which objects have lost their
         blobs since. --move-aside keeps what is in the way in a folder beside it. The cluster has to be stopped.
+rebuild gives objects back that are newer than a restored catalog, by the labels of their blobs, and tells which it could
+        not. The cluster has to be stopped.
 replay  sends the requests of a trace to a cluster, with the password in HOLDFAST_ADMIN_PASSWORD, and tells which are
         answered with another status. --insecure takes any certificate.
 

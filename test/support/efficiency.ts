@@ -70,7 +70,7 @@ export async function efficiencyVolume(open: JobsCluster, folder: string): Promi
       const writer = await engine.write(volume, blob)
       await writer.write(bytes)
       const { crc } = await writer.commit(
-        blobLabel({ bucket: 'b', key: Buffer.from(key), sizeBytes, etag, checksum, timeMs: 1 }),
+        blobLabel({ blob, bucket: 'b', key: Buffer.from(key), sizeBytes, etag, checksum, timeMs: 1 }),
       )
       const blobs = [{ blob, sizeBytes, crc }]
       const object = { version: 'null', sizeBytes, etag, modifiedMs: 1, checksum, blobs, parts: null, details: {} }

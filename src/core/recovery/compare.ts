@@ -1,6 +1,6 @@
 /** Compares a catalog that was put back with the blobs that are there: what it names and is gone, and what it does not know. */
 import { type Row, textAt } from '../../model/value.ts'
-import type { VersionPosition } from '../../ports/catalog.ts'
+import type { BlobRef, VersionPosition } from '../../ports/catalog.ts'
 import { type Volumes, VolumesFailure } from '../../ports/volumes.ts'
 import type { Cluster } from '../cluster.ts'
 import { placeOf } from '../tree-of.ts'
@@ -60,12 +60,10 @@ async function insistOnTree(engine: Volumes, tree: string): Promise<void> {
 async function lostBlobs(cluster: Cluster, row: Row, engine: Volumes): Promise<ReadonlySet<string>> {
   const { tree } = placeOf(row)
   const lost = new Set<string>()
-  const look = async (blob: string, sizeBytes: number) => {
+  const look = async ({ blob, sizeBytes, crc }: BlobRef) => {
     try {
-      const reader = await engine.open(tree, blob)
-      const isSame = reader.sizeBytes === sizeBytes
-      await reader.close()
-      if (isSame) return
+      const reader = await engine.open(tree, blob, { sizeBytes, ...(crc === undefined ? {} : { crc }) })
+      return await reader.close()
     } catch (failure) {
       if (!(failure instanceof VolumesFailure) || failure.reason === 'away') throw failure
     }
@@ -74,7 +72,7 @@ async function lostBlobs(cluster: Cluster, row: Row, engine: Volumes): Promise<R
   for (let after: string | undefined = ''; after !== undefined;) {
     const page = await cluster.catalog.storedBlobs(textAt(row, 'uuid'), after, PAGE)
     for (let at = 0; at < page.blobs.length; at += LANES) {
-      await Promise.all(page.blobs.slice(at, at + LANES).map(({ blob, sizeBytes }) => look(blob, sizeBytes)))
+      await Promise.all(page.blobs.slice(at, at + LANES).map(look))
     }
     after = page.next
   }

@@ -8,6 +8,7 @@ import type { ObjectDetails } from './details.ts'
 import { lockOf } from './locks.ts'
 import type { GivenLock } from './locks.ts'
 import { newId } from './ids.ts'
+import type { LabelledObject } from './labels.ts'
 import { requestBytesMaxOf } from './limits.ts'
 import { withObject } from './read.ts'
 import type { Open } from './read.ts'
@@ -103,20 +104,25 @@ async function move(store: ObjectStore, order: CopyOrder, row: ObjectRow, open: 
   const described = objectDetails(await order.details(row))
   await refuseObjectEarly(store, target.bucket, { sizeBytes: row.sizeBytes, key: target.key, condition })
   const body = digested(await open(), row.sizeBytes, order.algorithm ?? algorithmOf(row.checksum))
-  const { outcome, blobs, timeMs } = await storeBody(store, target.bucket, body, { key: target.key })
+  const version = newId(store.system)
+  const labelled = (timeMs: number): LabelledObject => ({
+    version,
+    ...described,
+    ...lockOf(target.bucket, order.locks, timeMs),
+  })
+  const about = { key: target.key, object: labelled }
+  const { outcome, blobs, timeMs } = await storeBody(store, target.bucket, body, about)
   if (outcome.sizeBytes !== row.sizeBytes) throw s3Error('InternalError')
   const object: ObjectDraft = {
-    version: newId(store.system),
+    ...labelled(timeMs),
     sizeBytes: row.sizeBytes,
     etag: outcome.md5.toString('hex'),
     modifiedMs: timeMs,
     checksum: outcome.checksum,
     blobs,
     parts: null,
-    ...described,
-    ...lockOf(target.bucket, order.locks, timeMs),
   }
-  const { version = 'null' } = await commitNaming(store, target.bucket, blobs, {
+  const { version: given = 'null' } = await commitNaming(store, target.bucket, blobs, {
     do: 'put-object',
     bucket: target.bucket.uuid,
     key: target.key,
@@ -124,5 +130,5 @@ async function move(store: ObjectStore, order: CopyOrder, row: ObjectRow, open: 
     nowMs: timeMs,
     ...(condition === undefined ? {} : { condition }),
   })
-  return { ...object, version }
+  return { ...object, version: given }
 }

@@ -4,6 +4,7 @@ import type { ObjectDetails } from './details.ts'
 import { lockOf } from './locks.ts'
 import type { GivenLock } from './locks.ts'
 import { newId } from './ids.ts'
+import type { LabelledObject } from './labels.ts'
 import { refuseObjectEarly } from './room.ts'
 import { commitNaming, storeBody } from './store-body.ts'
 import type { IncomingBody } from './store-body.ts'
@@ -23,19 +24,23 @@ export async function putObject(
   },
 ): Promise<ObjectDraft> {
   await refuseObjectEarly(store, bucket, { sizeBytes: draft.sizeBytes, key, condition: draft.condition })
-  const { outcome, blobs, timeMs } = await storeBody(store, bucket, draft.body(), { key })
+  const version = newId(store.system)
+  const labelled = (timeMs: number): LabelledObject => ({
+    version,
+    ...objectDetails(draft.details),
+    ...lockOf(bucket, draft.locks, timeMs),
+  })
+  const { outcome, blobs, timeMs } = await storeBody(store, bucket, draft.body(), { key, object: labelled })
   const object: ObjectDraft = {
-    version: newId(store.system),
+    ...labelled(timeMs),
     sizeBytes: outcome.sizeBytes,
     etag: outcome.md5.toString('hex'),
     modifiedMs: timeMs,
     checksum: outcome.checksum,
     blobs,
     parts: null,
-    ...objectDetails(draft.details),
-    ...lockOf(bucket, draft.locks, timeMs),
   }
-  const { version = 'null' } = await commitNaming(store, bucket, blobs, {
+  const { version: given = 'null' } = await commitNaming(store, bucket, blobs, {
     do: 'put-object',
     bucket: bucket.uuid,
     key,
@@ -43,5 +48,5 @@ export async function putObject(
     nowMs: timeMs,
     ...(draft.condition === undefined ? {} : { condition: draft.condition }),
   })
-  return { ...object, version }
+  return { ...object, version: given }
 }

@@ -6,7 +6,7 @@ import { checksumAlgorithms, hashDigest } from '../checksums/algorithms.ts'
 import type { ChecksumAlgorithm } from '../checksums/algorithms.ts'
 import { newId } from './ids.ts'
 import { blobLabel } from './labels.ts'
-import type { BlobLabel } from './labels.ts'
+import type { BlobLabel, LabelledObject } from './labels.ts'
 import { commitGrowing } from './growth.ts'
 import type { ObjectStore, OpenBucket } from './store.ts'
 import { settled, writtenHow } from './storing.ts'
@@ -69,16 +69,17 @@ export async function storeBody(
   store: ObjectStore,
   bucket: OpenBucket,
   body: IncomingBody,
-  about: Pick<BlobLabel, 'key' | 'part'>,
+  about: Pick<BlobLabel, 'key' | 'part'> & { readonly object?: (timeMs: number) => LabelledObject },
 ): Promise<StoredBody> {
   const { system } = store
+  const id = newId(system)
   let writer: BlobWriter | undefined
   let writing: Promise<void> | undefined
   try {
     for await (const piece of body.pieces) {
       if (piece.length === 0) continue
       await writing
-      writer ??= await bucket.place.write(newId(system), writtenHow(bucket, body.sizeBytes))
+      writer ??= await bucket.place.write(id, writtenHow(bucket, body.sizeBytes))
       writing = writer.write(piece)
       // A failure is met at the next `await`; until then it must not count as unhandled.
       writing.catch(() => {})
@@ -88,8 +89,11 @@ export async function storeBody(
     const timeMs = system.clock.now()
     if (writer === undefined) return { outcome, blobs: [], timeMs }
     const { sizeBytes, md5, checksum } = outcome
+    const { object, ...of } = about
+    const etag = md5.toString('hex')
+    const described = object === undefined ? {} : { object: object(timeMs) }
     const { blob, storedBytes, crc } = await writer.commit(
-      blobLabel({ bucket: bucket.uuid, sizeBytes, etag: md5.toString('hex'), checksum, timeMs, ...about }),
+      blobLabel({ blob: id, bucket: bucket.uuid, sizeBytes, etag, checksum, timeMs, ...of, ...described }),
     )
     return { outcome, blobs: [await settled(store, bucket, { blob, sizeBytes, crc, storedBytes, md5 })], timeMs }
   } catch (failure) {
