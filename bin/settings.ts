@@ -27,6 +27,8 @@ export interface Settings {
   readonly isEphemeral: boolean
   /** A file that gets a line for each request of the management interface. */
   readonly trace: string | undefined
+  /** Backups that are made while the cluster runs. */
+  readonly backup: ScheduledBackup | undefined
   /** Starts on a damaged log of the catalog, without the commits that were in the rest of it. */
   readonly acceptsLoss: boolean
   /** Bodies up to so many bytes are stored together. */
@@ -35,6 +37,12 @@ export interface Settings {
   readonly packDeadShare: number
   /** How long a day is to lifecycle rules that are applied. For tests. */
   readonly lifecycleDayMs: number
+}
+
+export interface ScheduledBackup {
+  readonly folder: string
+  readonly everyHours: number
+  readonly keep: number
 }
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
@@ -48,6 +56,9 @@ const DAY_SECONDS = 86_400
 const PACKED_BODY_KIB_MAX = 128
 const PACKED_BODY_KIB = 64
 const PACK_DEAD_PERCENT = 30
+/** A year, and as many as one an hour makes in it. */
+const BACKUP_HOURS_MAX = 8760
+const BACKUPS_KEPT_MAX = 8760
 
 const LIFECYCLE_DAY = 'HOLDFAST_LIFECYCLE_DAY_SECONDS'
 
@@ -85,6 +96,9 @@ Each flag of start is an environment variable too.
   --seed FILE               HOLDFAST_SEED            YAML with what the cluster is to have; what is there is not made again
   --ephemeral               HOLDFAST_EPHEMERAL=1     all state is in a temporary folder that is gone at the end
   --trace FILE              HOLDFAST_TRACE           management requests and answers, without secrets; at most twice 64 MiB
+  --backup FOLDER           HOLDFAST_BACKUP          makes backups there while the cluster runs, as holdfast backup does
+  --backup-hours N          HOLDFAST_BACKUP_HOURS    one every so many hours (24)
+  --backup-keep N           HOLDFAST_BACKUP_KEEP     so many are kept (14)
   --accept-loss             HOLDFAST_ACCEPT_LOSS=1   starts although acknowledged commits were lost with a damaged log
   --workers N               HOLDFAST_WORKERS         data-plane processes (one for each core)
   --packed-body-kib N       HOLDFAST_PACKED_BODY_KIB  bodies up to N KiB are stored together in packs, at most ${PACKED_BODY_KIB_MAX} (${PACKED_BODY_KIB}); 0: none
@@ -114,6 +128,9 @@ const FLAGS: Readonly<Record<string, string>> = {
   '--ephemeral': 'HOLDFAST_EPHEMERAL',
   '--accept-loss': 'HOLDFAST_ACCEPT_LOSS',
   '--trace': 'HOLDFAST_TRACE',
+  '--backup': 'HOLDFAST_BACKUP',
+  '--backup-hours': 'HOLDFAST_BACKUP_HOURS',
+  '--backup-keep': 'HOLDFAST_BACKUP_KEEP',
 }
 
 /** Flags that mean yes when no value follows. */
@@ -153,6 +170,7 @@ export function readSettings(environment: NodeJS.ProcessEnv, flags: readonly str
     seed: given['HOLDFAST_SEED'] ? resolve(folder, given['HOLDFAST_SEED']) : undefined,
     isEphemeral,
     trace: given['HOLDFAST_TRACE'] ? resolve(folder, given['HOLDFAST_TRACE']) : undefined,
+    backup: readBackup(given, folder),
     acceptsLoss: readBoolean('HOLDFAST_ACCEPT_LOSS', given['HOLDFAST_ACCEPT_LOSS']),
     packedBodyBytesMax:
       1024 *
@@ -160,6 +178,16 @@ export function readSettings(environment: NodeJS.ProcessEnv, flags: readonly str
     packDeadShare:
       readCount('HOLDFAST_PACK_DEAD_PERCENT', given['HOLDFAST_PACK_DEAD_PERCENT'], PACK_DEAD_PERCENT, 99) / 100,
     lifecycleDayMs: 1000 * readCount(LIFECYCLE_DAY, given[LIFECYCLE_DAY], DAY_SECONDS, DAY_SECONDS),
+  }
+}
+
+function readBackup(given: Record<string, string | undefined>, folder: string): ScheduledBackup | undefined {
+  const to = given['HOLDFAST_BACKUP']
+  if (to === undefined || to === '') return undefined
+  return {
+    folder: resolve(folder, to),
+    everyHours: readCount('HOLDFAST_BACKUP_HOURS', given['HOLDFAST_BACKUP_HOURS'], 24, BACKUP_HOURS_MAX),
+    keep: readCount('HOLDFAST_BACKUP_KEEP', given['HOLDFAST_BACKUP_KEEP'], 14, BACKUPS_KEPT_MAX),
   }
 }
 

@@ -39,6 +39,7 @@ import { endOnSurprise, openLog } from './log.ts'
 import { openCluster, openEngines, places } from './parts.ts'
 import { cannotListen, canBindLowPorts, insistOnOwnPort, settlePort } from './ports.ts'
 import { RESTORED, RUN } from './run-records.ts'
+import { ScheduledBackups } from './scheduled-backups.ts'
 import { readSeedFile, revealedBy, tellSeeded } from './seed.ts'
 import { printAddress, type Settings } from './settings.ts'
 import { openTrace } from './trace.ts'
@@ -194,6 +195,9 @@ export async function start(given: Settings): Promise<void> {
   lifecycle.start()
   const spareVolumes = new SpareVolumes(actions)
   spareVolumes.start()
+  const backups =
+    settings.backup === undefined ? undefined : new ScheduledBackups(cluster, settings.backup, settings.data)
+  backups?.start()
   const ageNotes = new AgeNotes(cluster, catalog)
   ageNotes.start()
   const efficiency = new EfficiencySchedule(actions)
@@ -248,6 +252,7 @@ export async function start(given: Settings): Promise<void> {
     recoveryQueueWatch.stop(),
     quotaWatch.stop(),
     sampling.stop(),
+    backups?.stop(),
   ])
   await traceFile?.close()
   await engines.close()

@@ -16,6 +16,14 @@ export const events = {
     severity: 'alert',
     text: 'The cluster was started without commits that the damaged log of the catalog had.',
   },
+  'cluster.backup.made': {
+    severity: 'notice',
+    text: 'A scheduled backup of the catalog, keys and configuration was made.',
+  },
+  'cluster.backup.failed': {
+    severity: 'error',
+    text: 'A scheduled backup failed. It is tried again within an hour; the event says why.',
+  },
   'cluster.fault.begun': { severity: 'notice', text: 'A fault on demand was begun: what it hits fails on purpose.' },
   'cluster.fault.ended': { severity: 'notice', text: 'A fault on demand was ended.' },
   'app.log.emerg': { severity: 'emergency', text: 'An application reports an emergency.' },

@@ -1,6 +1,9 @@
 import type { ObjectChecksum, ObjectDraft } from '../../ports/catalog.ts'
 import { checksumAlgorithms } from '../checksums/algorithms.ts'
 
+/** As engines take them. */
+const LABEL_BYTES_MAX = 32 * 1024
+
 /** What a row has that follows from neither its bytes nor its key. */
 export type LabelledObject = Pick<ObjectDraft, 'version' | 'details' | 'storageClass' | 'lock' | 'legalHold'>
 
@@ -35,19 +38,17 @@ export function digestOfLabel(label: Uint8Array): string | undefined {
 
 /**
  * One line of JSON: `{"blob":"…","bucket":"…","key":"<base64>","size":4096,"etag":"…","crc64nvme":"…","time":1795245436000,
- * "object":{"version":"…","details":{…}}}`. A key has 1 KiB and details 16 KiB at most, so it fits into 32 KiB.
+ * "object":{"version":"…","details":{…}}}`. A key has 1 KiB and details 16 KiB at most, so it fits into 32 KiB; details that
+ * do not are left out.
  */
-export function blobLabel({
-  blob,
-  bucket,
-  key,
-  sizeBytes,
-  etag,
-  checksum,
-  timeMs,
-  part,
-  object,
-}: BlobLabel): Uint8Array {
+export function blobLabel(label: BlobLabel): Uint8Array {
+  const whole = printed(label)
+  if (whole.length <= LABEL_BYTES_MAX) return whole
+  const { object: _, ...rest } = label
+  return printed(rest)
+}
+
+function printed({ blob, bucket, key, sizeBytes, etag, checksum, timeMs, part, object }: BlobLabel): Uint8Array {
   return Buffer.from(
     JSON.stringify({
       blob,
