@@ -24,13 +24,13 @@ interface Line {
 
 /**
  * Throws `StartFailure` when an aggregate has seen more of this cluster than the catalog has, unless that is accepted.
- * Tells whether it was. A catalog that goes on without something begins a new line.
+ * A catalog that goes on without something begins a new line.
  */
 export async function insistOnAge(
   cluster: Cluster,
   catalog: SqliteCatalog,
   { acceptsLoss, hasLost }: { readonly acceptsLoss: boolean; readonly hasLost: boolean },
-): Promise<boolean> {
+): Promise<void> {
   const line = await lineOf(catalog)
   const changes = catalog.changesMade()
   const newer: { readonly name: string; readonly note: AgeNote }[] = []
@@ -49,14 +49,12 @@ export async function insistOnAge(
     )
   }
   if (first !== undefined || hasLost || line.id === '') {
-    await catalog.commit([
-      newLine(
-        line,
-        newer.map(({ note }) => note.line),
-      ),
-    ])
+    const change = newLine(
+      line,
+      newer.map(({ note }) => note.line),
+    )
+    await catalog.commit(first === undefined ? [change] : [change, cluster.event('cluster.loss.accepted', {})])
   }
-  return first !== undefined
 }
 
 /** The change with which a catalog goes on from an earlier state on purpose. */

@@ -38,7 +38,6 @@ import { reasonOf, StartFailure } from './failures.ts'
 import { endOnSurprise, openLog } from './log.ts'
 import { openCluster, openEngines, places } from './parts.ts'
 import { cannotListen, canBindLowPorts, insistOnOwnPort, settlePort } from './ports.ts'
-import { RESTORED, RUN } from './run-records.ts'
 import { ScheduledBackups } from './scheduled-backups.ts'
 import { readSeedFile, revealedBy, tellSeeded } from './seed.ts'
 import { printAddress, type Settings } from './settings.ts'
@@ -91,7 +90,7 @@ export async function start(given: Settings): Promise<void> {
   })
   const cluster = openCluster({ catalog, release, log, secrets, lifecycleDayMs, leaveTree, managementAddress, engines })
   const { acceptsLoss } = settings
-  const isOutdated = await insistOnAge(cluster, catalog, { acceptsLoss, hasLost: writer.hasLost })
+  await insistOnAge(cluster, catalog, { acceptsLoss, hasLost: writer.hasLost })
   // They load their programs while this process does what comes before they serve.
   const order = Promise.withResolvers<CommonOrder>()
   const dataPlane = new Workers(order.promise, log, {
@@ -187,10 +186,8 @@ export async function start(given: Settings): Promise<void> {
   recoveryQueueWatch.start()
   const quotaWatch = new QuotaWatch(cluster)
   quotaWatch.start()
-  const restored = await catalog.record(...RESTORED)
-  const sweepFromMs = Number(restored?.body['atMs'] ?? 0)
-  housekeeping.start(wasClean ? undefined : { sweepFromMs, sweepBeforeMs: begunMs, isProven: writer.isProven })
-  if (writer.hasLost || isOutdated) await catalog.commit([cluster.event('cluster.loss.accepted', {})])
+  housekeeping.start(wasClean ? undefined : { sweepBeforeMs: begunMs, isProven: writer.isProven })
+  if (writer.hasLost) await catalog.commit([cluster.event('cluster.loss.accepted', {})])
   const lifecycle = new LifecycleSchedule(actions)
   lifecycle.start()
   const spareVolumes = new SpareVolumes(actions)
@@ -307,6 +304,8 @@ async function markRun(catalog: Catalog, isClean: boolean): Promise<boolean> {
   await catalog.commit([{ do: 'put-record', type: RUN[0], key: RUN[1], body: { isClean } }])
   return before === undefined || before.body['isClean'] === true
 }
+
+const RUN = ['internal/run', 'last'] as const
 
 /** That of the first start; in a cluster without it, the first by name of an SVM that serves objects. */
 async function firstInterface(cluster: ReturnType<typeof openCluster>): Promise<string | null> {

@@ -35,11 +35,15 @@ export const blobsLock = (volume: string): string => `volume-blobs:${volume}`
 /** Those of the blobs that are still being sent to somebody. Their files stay until they are not. */
 export type StillReading = (blobs: readonly string[]) => Promise<ReadonlySet<string>>
 
+/**
+ * When the catalog was put back from a backup, and of when its state is: blobs that are older may be of objects that it does
+ * not know, so they stay where they are.
+ */
+export const RESTORED = ['internal/restored', 'last'] as const
+
 export interface UncleanStop {
   /** When the cluster was started after it: what is older was written before. */
   readonly sweepBeforeMs: number
-  /** What is older than this may be of objects that a restored catalog does not know: it stays where it is. */
-  readonly sweepFromMs?: number
   /** The catalog was found to hold all that was ever acknowledged. */
   readonly isProven: boolean
 }
@@ -88,7 +92,8 @@ export class Housekeeping {
   async #sweepAfter(stop: UncleanStop | undefined): Promise<void> {
     if (stop === undefined) return
     try {
-      await this.sweep(stop.sweepBeforeMs, stop.isProven, stop.sweepFromMs)
+      const restored = await this.#cluster.find(...RESTORED)
+      await this.sweep(stop.sweepBeforeMs, stop.isProven, Number(restored?.['atMs'] ?? 0))
     } catch (failure) {
       this.#cluster.log.warn('Blobs that no row knows were not all set aside.', { cause: describe(failure) })
     }
