@@ -15,6 +15,7 @@ export const TIDY_EVERY_MS = 1000
 const PRUNE_EVERY_MS = 60_000
 /** Rows or blobs let go in one commit: few enough that writers beside it hardly wait. */
 const BATCH = 500
+const UNLINKED_AT_ONCE = 16
 /** Blobs of one volume that are kept for readers; with more, the space of others waits until some have ended. */
 const KEPT_MAX = 100_000
 /** Batches for one volume in one round, so that one large deletion does not hold up the others. */
@@ -269,7 +270,13 @@ export class Housekeeping {
 
   async #unlinkAt({ aggregate, tree }: TreePlace, blobs: readonly string[]): Promise<void> {
     const engine = await this.#cluster.volumesOf(aggregate)
-    for (const blob of blobs) await engine.unlink(tree, blob)
+    // Those that lie together are unlinked together where they are asked for together.
+    for (let at = 0; at < blobs.length; at += UNLINKED_AT_ONCE) {
+      const some = blobs.slice(at, at + UNLINKED_AT_ONCE)
+      const settled = await Promise.allSettled(some.map((blob) => engine.unlink(tree, blob)))
+      const failed = settled.find((one) => one.status === 'rejected')
+      if (failed !== undefined) throw failed.reason
+    }
     this.#packs.note({ aggregate, tree })
   }
 

@@ -71,7 +71,7 @@ export async function releaseFolder(folder: string, aggregate: string): Promise<
     await removeEmpty(join(folder, 'volumes'))
     await rm(join(folder, 'removing'), { recursive: true, force: true })
     await clearLostAndFound(folder)
-    await rm(spareOf(folder), { force: true })
+    for (const left of [spareOf(folder), `${spareOf(folder)}.new`]) await rm(left, { force: true })
     if (label === undefined) return
     for (const note of [AGE_NOTE, `${AGE_NOTE}.new`, NEW_LABEL]) await rm(join(folder, note), { force: true })
     await rm(join(folder, LABEL), { force: true })

@@ -13,6 +13,7 @@ import { FileNames } from './names.ts'
 import type { Address } from './names.ts'
 import { OpenPacks } from './open-packs.ts'
 import type { OpenPack } from './open-packs.ts'
+import { markRecords } from './marking.ts'
 import { PackBlobWriter, readRecord } from './pack-blob.ts'
 import type { Append } from './pack-blob.ts'
 import type { PackFile } from './pack-file.ts'
@@ -64,6 +65,8 @@ export class Packs {
   /** By tree. */
   readonly #tallies = new Map<string, Tallies>()
   #idle: NodeJS.Timeout | undefined
+  /** Records that are about to be marked, by pack. */
+  readonly #gathering = new Map<string, { readonly addresses: Address[]; readonly done: Promise<void> }>()
   #unlinks = 0
   #noUnlinks: (() => void) | undefined
   #alone: Promise<void> | undefined
@@ -149,11 +152,28 @@ export class Packs {
   }
 
   /** Marks it as not needed. What is not there is fine. */
-  async unlink(tree: string, address: Address): Promise<void> {
+  unlink(tree: string, address: Address): Promise<void> {
+    const key = `${tree}/${address.pack}`
+    const gathering = this.#gathering.get(key)
+    if (gathering !== undefined) {
+      gathering.addresses.push(address)
+      return gathering.done
+    }
+    const addresses = [address]
+    // Those that come in the same turn are marked together.
+    const done = Promise.resolve().then(() => {
+      this.#gathering.delete(key)
+      return this.#unlinkAll(tree, address.pack, addresses)
+    })
+    this.#gathering.set(key, { addresses, done })
+    return done
+  }
+
+  async #unlinkAll(tree: string, pack: string, addresses: readonly Address[]): Promise<void> {
     while (this.#alone !== undefined) await this.#alone
     this.#unlinks++
     try {
-      await this.#mark(tree, address)
+      await this.#mark(tree, pack, addresses)
     } finally {
       this.#unlinks--
       if (this.#unlinks === 0) this.#noUnlinks?.()
@@ -175,15 +195,14 @@ export class Packs {
     }
   }
 
-  async #mark(tree: string, address: Address): Promise<void> {
+  async #mark(tree: string, name: string, addresses: readonly Address[]): Promise<void> {
     for (let looks = 0; looks < LOOKS_MAX; looks++) {
-      const pack = await this.#open.get(tree, address.pack, looks > 0)
+      const pack = await this.#open.get(tree, name, looks > 0)
       if (pack === undefined) return
       try {
-        for (const { file, at, header } of await copiesIn(pack, address)) {
-          if (header.flags & (DEAD | VOID)) continue
-          await file.setFlags(at + RECORD_FLAGS_AT, DEAD)
-          this.#countDead(tree, address.pack, recordBytes(header))
+        for (const file of pack.files) {
+          const bytes = await markRecords(file, addresses)
+          if (bytes > 0) this.#countDead(tree, name, bytes)
         }
         // Where it was copied meanwhile, the copy is to be marked as well.
         if (!(await pack.isStale())) return
@@ -191,7 +210,7 @@ export class Packs {
         pack.release()
       }
     }
-    throw new VolumesFailure('io', `The pack ${address.pack} did not keep its place. Try again.`)
+    throw new VolumesFailure('io', `The pack ${name} did not keep its place. Try again.`)
   }
 
   /** The record as it is stored, whether its bytes are whole or not. Nothing when there is none. */
