@@ -49,11 +49,7 @@ export class PackFile {
     if (this.#uses === 0) closeRaw(this.fd)
   }
 
-  /** Where the record of an offset is here, without a look at the disk. More may have been appended since. */
-  known(offset: number): readonly number[] {
-    return this.#places?.find(offset) ?? [offset]
-  }
-
+  /** Where copies of the record of an offset are here. */
   async find(offset: number): Promise<readonly number[]> {
     if (this.#places === undefined) return [offset]
     const known = this.#places.find(offset)

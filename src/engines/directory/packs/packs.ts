@@ -27,6 +27,8 @@ import { listBlobs } from './listing.ts'
 export const PACKED_BODY_BYTES_MAX = 64 * 1024
 /** Files that are appended to at the same time; those used longest ago are let go of. */
 const APPENDERS_MAX = 64
+/** Whether there are too many is looked at for each so many that come. */
+const LOOK_AT_EVERY = 16
 const IDLE_MS = 60_000
 /** Idle ones to which more can be appended later; what others have is sealed. */
 const REMEMBERED_MAX = 4096
@@ -306,7 +308,7 @@ export class Packs {
       { copies: pack !== undefined },
     )
     this.#appenders.set(key, made)
-    if (this.#appenders.size > APPENDERS_MAX) void this.#rest(Infinity)
+    if (this.#appenders.size % LOOK_AT_EVERY === 0) void this.#rest(Infinity)
     this.#idle ??= setInterval(() => void this.#rest(Date.now() - IDLE_MS), IDLE_MS / 4).unref()
     return made
   }
