@@ -214,10 +214,9 @@ export class DirectoryVolumes implements Volumes {
 
   async unlink(volume: string, blob: string): Promise<void> {
     const address = addressOf(blob)
-    if (address !== undefined) return this.#inPack(volume, () => this.#packs.unlink(volume, address))
-    const path = this.#blob(volume, blob)
+    const path = address === undefined ? this.#blob(volume, blob) : this.#volume(volume)
     try {
-      await unlink(path)
+      await (address === undefined ? unlink(path) : this.#packs.unlink(volume, address))
     } catch (failure) {
       const explained = await this.#explain(failure, `Blob ${path}`)
       if (explained.reason !== 'missing') throw explained

@@ -1,4 +1,5 @@
-import { volumesFailure } from '../failures.ts'
+import { stat } from 'node:fs/promises'
+import { codeOf, volumesFailure } from '../failures.ts'
 import type { FileName } from './names.ts'
 import { Places } from './places.ts'
 import { closeRaw, openRaw, readRaw, statRaw, writeRaw } from './raw.ts'
@@ -12,6 +13,7 @@ export class PackFile {
   readonly name: FileName
   readonly fd: number
   readonly #places: Places | undefined
+  #identity: { readonly ino: number; readonly dev: number } | undefined
   #uses = 1
 
   private constructor(path: string, name: FileName, fd: number) {
@@ -62,9 +64,16 @@ export class PackFile {
     return (await statRaw(this.fd)).size
   }
 
-  /** It was removed, and only who has it open still sees it. */
+  /** Its path does not lead to it: it was removed, or its disk is not where it was. Who has it open still sees it. */
   async isRemoved(): Promise<boolean> {
-    return (await statRaw(this.fd)).nlink === 0
+    try {
+      const { ino, dev } = await stat(this.path)
+      this.#identity ??= await statRaw(this.fd)
+      return ino !== this.#identity.ino || dev !== this.#identity.dev
+    } catch (failure) {
+      if (codeOf(failure) === 'ENOENT') return true
+      throw volumesFailure(failure, `Pack ${this.path}`)
+    }
   }
 
   async isSealed(): Promise<boolean> {

@@ -153,7 +153,7 @@ export class Packs {
     return failure ?? missing(pack.files[0]?.path ?? '', address)
   }
 
-  /** Marks it as not needed. What is not there is fine. */
+  /** Marks it as not needed. Refused `missing` when there is no such pack. */
   unlink(tree: string, address: Address): Promise<void> {
     const key = `${tree}/${address.pack}`
     const gathering = this.#gathering.get(key)
@@ -200,7 +200,7 @@ export class Packs {
   async #mark(tree: string, name: string, addresses: readonly Address[]): Promise<void> {
     for (let looks = 0; looks < LOOKS_MAX; looks++) {
       const pack = await this.#open.get(tree, name, looks > 0)
-      if (pack === undefined) return
+      if (pack === undefined) throw new VolumesFailure('missing', `The pack ${name} is not there.`)
       try {
         for (const file of pack.files) {
           const bytes = await markRecords(file, addresses)
