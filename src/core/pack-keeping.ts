@@ -19,13 +19,17 @@ const LOOK_AGAIN_MS = 30_000
 
 class Stopped extends Error {}
 
+interface Due {
+  readonly atMs: number
+  readonly all: boolean
+}
+
 export class PackKeeping {
   readonly #cluster: Cluster
   readonly #stopping: AbortSignal
   readonly #deadShare: number
   /** In which something was unlinked since they were looked at, and when to look. */
-  readonly #due = new Map<string, TreePlace & { readonly atMs: number }>()
-  readonly #sums = new Map<string, Compacted & { readonly aggregate: string }>()
+  readonly #due = new Map<string, TreePlace & Due>()
   #isFirst = true
   #owedMs = 0
 
@@ -37,14 +41,15 @@ export class PackKeeping {
 
   /** Something was unlinked there. */
   note(place: TreePlace): void {
-    if (!this.#due.has(place.tree)) this.#due.set(place.tree, { ...place, atMs: 0 })
+    if (!this.#due.has(place.tree)) this.#due.set(place.tree, { ...place, atMs: 0, all: false })
   }
 
   /** Looks where something was unlinked; the first time everywhere, as nobody knows what earlier runs left. */
   async round(allPlaces: () => Promise<readonly TreePlace[]>): Promise<void> {
     const now = this.#cluster.now()
-    const places = this.#isFirst ? await allPlaces() : [...this.#due.values()].filter(({ atMs }) => atMs <= now)
-    const all = this.#isFirst
+    const places = this.#isFirst
+      ? (await allPlaces()).map(({ aggregate, tree }) => ({ aggregate, tree, all: true }))
+      : [...this.#due.values()].filter(({ atMs }) => atMs <= now)
     this.#isFirst = false
     const seen = new Set<string>()
     for (const place of places) {
@@ -52,7 +57,7 @@ export class PackKeeping {
       if (seen.has(place.tree)) continue
       seen.add(place.tree)
       this.#due.delete(place.tree)
-      await this.#compact(place, all)
+      await this.#compact(place, place.all)
     }
   }
 
@@ -64,14 +69,13 @@ export class PackKeeping {
         all,
         between: (bytes) => this.#wait(bytes),
       })
-      this.#sums.set(tree, { ...compacted, aggregate })
-      if (compacted.waiting > 0) this.#lookAgain({ aggregate, tree })
+      if (compacted.waiting > 0) this.#lookAgain({ aggregate, tree }, false)
       this.#tell(tree, compacted)
     } catch (failure) {
       if (this.#stopping.aborted) return
       // The aggregate or the tree went meanwhile.
       if (failure instanceof VolumesFailure && failure.reason === 'missing') return
-      this.#lookAgain({ aggregate, tree })
+      this.#lookAgain({ aggregate, tree }, all)
       this.#cluster.log.warn('The space of deleted small objects could not be had back. It is tried again.', {
         tree,
         cause: describe(failure),
@@ -79,8 +83,8 @@ export class PackKeeping {
     }
   }
 
-  #lookAgain(place: TreePlace): void {
-    this.#due.set(place.tree, { ...place, atMs: this.#cluster.now() + LOOK_AGAIN_MS })
+  #lookAgain(place: TreePlace, all: boolean): void {
+    this.#due.set(place.tree, { ...place, all, atMs: this.#cluster.now() + LOOK_AGAIN_MS })
   }
 
   #tell(tree: string, { freedBytes, damagedBytes }: Compacted): void {

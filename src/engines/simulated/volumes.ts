@@ -4,6 +4,7 @@ import type {
   BlobReader,
   BlobWriter,
   Compacted,
+  CompactManner,
   DiskSpace,
   ExpectedBlob,
   Found,
@@ -347,7 +348,7 @@ export class SimulatedVolumes implements Volumes {
   }
 
   /** What is unlinked goes at once here. */
-  async compact(): Promise<Compacted> {
+  async compact(_volume: string, _manner: CompactManner): Promise<Compacted> {
     return { files: 0, bytes: 0, deadBytes: 0, freedBytes: 0, damagedBytes: 0, waiting: 0 }
   }
 
