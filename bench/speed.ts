@@ -15,6 +15,7 @@ const USAGE = `Usage: node_modules/.bin/node bench/speed.ts [flags]
 
   --rows A,B          of ${speedRows.map(({ name }) => name).join(', ')} (all)
   --rounds N          each row is measured so often (3)
+  --length N          so many times the usual requests in a round (1); 5 or more on a machine that does nothing else
   --tls on|off|both   (off)
   --payload signed|unsigned|both   whether the digest of the body is signed (unsigned)
   --against FOLDER    another checkout of the product, to compare with; may be repeated
@@ -25,6 +26,7 @@ const { values: flags } = parseArgs({
   options: {
     rows: { type: 'string', default: speedRows.map(({ name }) => name).join(',') },
     rounds: { type: 'string', default: '3' },
+    length: { type: 'string', default: '1' },
     tls: { type: 'string', default: 'off' },
     payload: { type: 'string', default: 'unsigned' },
     against: { type: 'string', multiple: true, default: [] },
@@ -33,11 +35,12 @@ const { values: flags } = parseArgs({
   },
 })
 const rounds = Number(flags.rounds)
+const length = Number(flags.length)
 const rows = flags.rows.split(',').map((name) => speedRows.find((row) => row.name === name))
 const secure = flags.tls === 'both' ? [false, true] : [flags.tls === 'on']
 const payloads: PayloadSigning[] =
   flags.payload === 'both' ? ['unsigned', 'signed'] : [flags.payload === 'signed' ? 'signed' : 'unsigned']
-if (flags.help === true || !(rounds > 0) || rows.includes(undefined)) {
+if (flags.help === true || !(rounds > 0) || !Number.isInteger(length) || length < 1 || rows.includes(undefined)) {
   process.stderr.write(USAGE)
   process.exit(2)
 }
@@ -97,8 +100,8 @@ async function measure(row: SpeedRow, isSecure: boolean, payload: PayloadSigning
   // The first round makes programs warm, and does not count.
   for (let round = -1; round < rounds; round++) {
     for (const target of shuffled(targets)) {
-      if (row.before !== undefined) await send(target, row.before(next), PREPARING_CLIENTS)
-      const requests = row.requests(next)
+      if (row.before !== undefined) await send(target, row.before(next).map(longer), PREPARING_CLIENTS)
+      const requests = row.requests(next).map(longer)
       await sender.run(orderFor(target, requests, row.clients, isSecure, payload))
       const pids = target.processes().map(({ pid }) => pid)
       const beforeSeconds = cpuSeconds(pids)
@@ -124,6 +127,13 @@ async function measure(row: SpeedRow, isSecure: boolean, payload: PayloadSigning
   say(`${row.what}${how}: ${texts.join('  ')}  ${ratios.join('  ')}`)
   const failure = [...measured.values()].flat().find(({ load }) => load.failed > 0)
   if (failure !== undefined) say(failure.load.firstFailure)
+}
+
+/** What names the same keys again comes more often; what makes keys or removes them is about more of them. */
+function longer(request: SpeedRequest): SpeedRequest {
+  const { method, count, times = 1 } = request
+  const isRepeatable = method === 'GET' || method === 'HEAD' || request.times !== undefined
+  return isRepeatable ? { ...request, times: times * length } : { ...request, count: count * length }
 }
 
 function resultOf(

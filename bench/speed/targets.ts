@@ -23,11 +23,15 @@ export async function startCheckout(
   folder: string,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Target> {
-  const product = await startProduct({
+  const options = {
     folder: join(folder, name),
     program: join(checkout, 'bin', 'launch.mjs'),
     environment: { HOLDFAST_WORKERS: String(availableParallelism()), ...environment },
-  })
+  }
+  // The first start of a checkout compiles what later ones read, and keeps some of what that took.
+  const first = await startProduct(options)
+  await first.stop({ keepFolder: true })
+  const product = await startProduct(options)
   return {
     name,
     http: product.s3Http ?? '',
