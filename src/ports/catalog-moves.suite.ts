@@ -65,7 +65,10 @@ export function proveMoves(catalog: () => Catalog): void {
         { do: 'clone-rows', bucket: 'w4-c', from: 'move4', snapshot: 'w4-s', limit: 10 },
       )
       assert.equal((await catalog().volume('w4-clone'))?.inheritedBytes, 20)
+      assert.deepEqual(await catalog().volumesIn('move4-v'), ['move4-v', 'w4-clone'])
       await commit({ do: 'move-volume', volume: 'w4-clone', tree: 'move4-new' })
+      assert.deepEqual(await catalog().volumesIn('move4-v'), ['move4-v'])
+      assert.deepEqual(await catalog().volumesIn('move4-new'), ['w4-clone'])
       await commit({ do: 'delete-object', bucket: 'w4-c', key: bytes('a') })
       const { inheritedBytes, usedBytes } = (await catalog().volume('w4-clone')) ?? {}
       assert.deepEqual({ inheritedBytes, usedBytes }, { inheritedBytes: 0, usedBytes: 10 })
@@ -83,6 +86,7 @@ export function proveMoves(catalog: () => Catalog): void {
       await commit({ do: 'begin-move', volume: 'move5-v' }, put('move5', 'a', draft('a')))
       await commit({ do: 'close-volume', volume: 'move5-v', withBuckets: true })
       assert.deepEqual(await catalog().arrivals('move5-v', 10), [])
+      assert.deepEqual(await catalog().volumesIn('move5-v'), [])
       await commit({ do: 'end-move', volume: 'move5-v' })
     })
   })

@@ -105,6 +105,8 @@ export interface Catalog {
   /** Counters of a volume's index: sizes and epoch, true as of the last commit. */
   volume(volume: string): Promise<VolumeCounters | undefined>
   volumes(): Promise<ReadonlyMap<string, VolumeCounters>>
+  /** Volumes whose tree is this one, in the order of their names. Cost grows with their number alone. */
+  volumesIn(tree: string): Promise<readonly string[]>
   /**
    * Volumes whose size, or what they hold, changed after a `change` that was read before (0: all), oldest first. Each has
    * the number of its last change alone.

@@ -213,6 +213,10 @@ export class SqliteCatalog implements Catalog {
     return this.#read.unneededBlobs(volume, limit)
   }
 
+  async volumesIn(tree: string): Promise<readonly string[]> {
+    return this.#read.volumesIn(tree)
+  }
+
   async knownBlobs(volume: string, blobs: readonly string[], trees?: readonly string[]): Promise<ReadonlySet<string>> {
     return this.#read.knownBlobs(volume, blobs, trees)
   }

@@ -128,6 +128,10 @@ export function reader(db: DatabaseSync) {
     db,
     'SELECT id FROM volumes WHERE tree = (SELECT tree FROM volumes WHERE uuid = ?)',
   )
+  const volumesIn = query<{ uuid: string }>(
+    db,
+    'SELECT uuid FROM volumes WHERE tree = ? AND uuid IS NOT NULL ORDER BY uuid',
+  )
   const named = query<{ id: number }>(
     db,
     'SELECT id FROM volumes WHERE uuid = ? OR tree IN (SELECT value FROM json_each(?))',
@@ -254,6 +258,10 @@ export function reader(db: DatabaseSync) {
 
     volumes(): Map<string, VolumeCounters> {
       return new Map(volumes.all().map((row) => [row.uuid, volumeCounters(row)]))
+    },
+
+    volumesIn(tree: string): string[] {
+      return volumesIn.all(tree).map(({ uuid }) => uuid)
     },
 
     changedVolumes(after: number, limit: number): ChangedVolume[] {

@@ -42,14 +42,9 @@ import { isEfficiencyOn, withEfficiency } from './volumes/efficiency.ts'
 import { askForRun, EFFICIENCY_NOTES } from './volumes/efficiency-notes.ts'
 import { EFFICIENCY_RUNS, notOn } from './volumes/efficiency-runs.ts'
 import { NOTES } from './volumes/owed-snapshots.ts'
-import {
-  forgetChanges,
-  insistOnNothingKept,
-  queueChanges,
-  retentionHours,
-  TREES_LOCK,
-} from './volumes/recovery-queue.ts'
+import { forgetChanges, insistOnNothingKept, queueChanges, retentionHours } from './volumes/recovery-queue.ts'
 import { withSize } from './volumes/size.ts'
+import { TREES_LOCK } from './volumes/tree-sharers.ts'
 import { isReadOnly } from './volumes/types.ts'
 import { insistOnStorage, storageOf } from '../svm/storage-limit.ts'
 import { insistOnRoom } from '../svm/svm-fields.ts'

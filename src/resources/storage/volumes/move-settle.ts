@@ -2,14 +2,14 @@
 import type { Cluster } from '../../../core/cluster.ts'
 import { describe } from '../../../core/jobs.ts'
 import { removeTreesOf, treeChange } from '../../../core/removed-trees.ts'
-import { beforeOf, placesOf, type TreePlace, treeOf } from '../../../core/tree-of.ts'
+import { beforeOf, type TreePlace, treeOf } from '../../../core/tree-of.ts'
 import { Interrupted, type Work } from '../../../core/verb.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { Row } from '../../../model/value.ts'
 import type { BlobRef, StoredBlob } from '../../../ports/catalog.ts'
 import { Copier, isLost } from './copier.ts'
 import { changeVolume, destinationOf, noteOf } from './move-record.ts'
 import { MOVE_ORDERS, noteMove } from './movement.ts'
-import { RECOVERY_QUEUE, TREES_LOCK } from './recovery-queue.ts'
+import { sharersOf, TREES_LOCK } from './tree-sharers.ts'
 
 const VOLUMES = 'storage/volumes'
 /** Blobs copied between two commits. */
@@ -118,10 +118,7 @@ async function leaveOld(cluster: Cluster, work: Work): Promise<void> {
   const { from } = places
   // Nobody else stops sharing the tree between the look and the commit.
   await cluster.locks.with([TREES_LOCK], async () => {
-    const sharing = [...(await cluster.rows(VOLUMES)), ...(await cluster.rows(RECOVERY_QUEUE))]
-    const others = sharing
-      .filter((row) => row['uuid'] !== work.key && placesOf(row).some(({ tree }) => tree === from.tree))
-      .map((row) => textAt(row, 'uuid'))
+    const others = await sharersOf(cluster, from.tree, work.key)
     if (others.length > 0) await (await Copier.open(cluster, work.key, places, work.stopping)).clearOld(others)
     const left: Row = { uuid: work.key, aggregates: [{ uuid: from.aggregate }], $tree: from.tree }
     await changeVolume(cluster, work.key, (row) => {

@@ -12,14 +12,12 @@
 import type { Cluster } from '../../../core/cluster.ts'
 import { recordPages } from '../../../core/record-pages.ts'
 import { treeChange } from '../../../core/removed-trees.ts'
-import { placesOf, treeOf } from '../../../core/tree-of.ts'
+import { treeOf } from '../../../core/tree-of.ts'
 import { Failure } from '../../../model/failure.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { Change, StoredRecord } from '../../../ports/catalog.ts'
 import { SNAPSHOTS, whyKept } from './snapshot-changes.ts'
-
-/** Held from a look at who shares a tree until the commit that rests on it. */
-export const TREES_LOCK = 'trees'
+import { sharersOf, TREES_LOCK } from './tree-sharers.ts'
 
 export const RECOVERY_QUEUE = 'private/cli/volume/recovery-queue'
 
@@ -74,11 +72,15 @@ export function queueChanges(cluster: Cluster, volume: Row, hours: number, withi
  */
 export async function forgetChanges(cluster: Cluster, volume: Row, within: readonly string[]): Promise<Change[]> {
   const key = textAt(volume, 'uuid')
-  const counters = await cluster.catalog.volume(key)
+  const [counters, sharers, gone] = await Promise.all([
+    cluster.catalog.volume(key),
+    sharersOf(cluster, treeOf(volume), key),
+    Promise.all([SNAPSHOTS, ...within].map((type) => removals(cluster, type, key))),
+  ])
   return [
     { do: 'close-volume', volume: key, withBuckets: true },
-    ...(await Promise.all([SNAPSHOTS, ...within].map((type) => removals(cluster, type, key)))).flat(),
-    ...((await isShared(cluster, volume)) ? [] : [treeChange(volume, counters?.usedBytes ?? 0)]),
+    ...gone.flat(),
+    ...(sharers.length > 0 ? [] : [treeChange(volume, counters?.usedBytes ?? 0)]),
   ]
 }
 
@@ -89,15 +91,6 @@ async function removals(cluster: Cluster, type: string, parent: string): Promise
     for (const { key } of page) changes.push({ do: 'remove-record', type, key })
   }
   return changes
-}
-
-async function isShared(cluster: Cluster, volume: Row): Promise<boolean> {
-  const tree = treeOf(volume)
-  for (const type of ['storage/volumes', RECOVERY_QUEUE]) {
-    const others = (await cluster.rows(type)).filter((row) => row['uuid'] !== volume['uuid'])
-    if (others.some((row) => placesOf(row).some((place) => place.tree === tree))) return true
-  }
-  return false
 }
 
 /** Refuses to let a volume go with snapshots that may not be deleted yet. */
