@@ -32,38 +32,38 @@ after(() => rmSync(root, { recursive: true, force: true }))
 const begun = join(root, 'begun')
 const volume = await prepare()
 
-const many = (count: number, more: Readonly<Record<string, unknown>> = {}) =>
-  Array.from({ length: count }, (_, at) => ({ name: `many${at}`, ...more }))
 const WAYS = ['body', 'requests'] as const
 const KINDS = {
   volumes: {
     type: 'storage/volumes',
     path: {},
-    records: many(COUNT, { 'svm.name': 'svm1', size: '1m', 'guarantee.type': 'none' }),
+    count: COUNT,
+    fields: { 'svm.name': 'svm1', size: '1m', 'guarantee.type': 'none' },
   },
-  buckets: { type: 'protocols/s3/buckets', path: {}, records: many(COUNT, { 'svm.name': 'svm1', size: 2 ** 30 }) },
+  buckets: { type: 'protocols/s3/buckets', path: {}, count: COUNT, fields: { 'svm.name': 'svm1', size: 2 ** 30 } },
   snapshots: {
     type: 'storage/volumes/{volume.uuid}/snapshots',
     path: { 'volume.uuid': volume },
-    records: many(SNAPSHOTS),
+    count: SNAPSHOTS,
+    fields: {},
   },
 } as const
 
-for (const [kind, { type, path, records }] of Object.entries(KINDS)) {
+for (const [kind, { type, path, count, fields }] of Object.entries(KINDS)) {
   for (const way of isWhole ? WAYS : [kind === 'buckets' ? WAYS[0] : WAYS[1]]) {
-    test(`${records.length} ${kind} of ${way === 'body' ? 'one body' : 'requests of their own'}, with kills in the middle, leave nothing half made`, async (context) => {
+    test(`${count} ${kind} of ${way === 'body' ? 'one body' : 'requests of their own'}, with kills in the middle, leave nothing half made`, async (context) => {
       const random = new SimulatedRandom(seedOf(context))
       const folder = join(root, `${kind}-${way}`)
       cpSync(begun, folder, { recursive: true })
       const run = (order: Partial<ManyOrder> & Pick<ManyOrder, 'way'>) =>
-        runChild(CHILD, [JSON.stringify({ folder, type, path, records, ...order })], LIFE_MS_MAX)
-      const killedAt = () => 2 + random.below(records.length)
+        runChild(CHILD, [JSON.stringify({ folder, type, path, count, fields, ...order })], LIFE_MS_MAX)
+      const killedAt = () => 2 + random.below(count)
       assert.equal(await run({ way, killedAt: killedAt() }), 'SIGKILL')
-      for (let kill = 1; kill < KILLS; kill++) await run({ way: 'resume', records: [], killedAt: killedAt() })
-      assert.equal(await run({ way: 'resume', records: [] }), 0)
+      for (let kill = 1; kill < KILLS; kill++) await run({ way: 'resume', count: 0, killedAt: killedAt() })
+      assert.equal(await run({ way: 'resume', count: 0 }), 0)
       await check(folder, type, way === 'body' ? 0 : undefined)
       assert.equal(await run({ way }), 0)
-      await check(folder, type, records.length)
+      await check(folder, type, count)
       rmSync(folder, { recursive: true, force: true })
     })
   }

@@ -10,7 +10,9 @@ export interface ManyOrder {
   readonly way: 'body' | 'requests' | 'resume'
   readonly type: string
   readonly path: Readonly<Record<string, string>>
-  readonly records: readonly Readonly<Record<string, unknown>>[]
+  /** So many, named one after the other, with these fields. They are made here: an argument of a process is short. */
+  readonly count: number
+  readonly fields: Readonly<Record<string, unknown>>
   /** The commit at which the process is killed. */
   readonly killedAt?: number
 }
@@ -26,7 +28,9 @@ cluster.catalog.commit = (changes) => {
 }
 await jobs.resume()
 const behaviour = cluster.behaviour(order.type)
-const drafts = order.records.map((record): Row => flatten(behaviour.resource, record, 'create', cluster.release))
+const drafts = Array.from({ length: order.count }, (_, at): Row =>
+  flatten(behaviour.resource, { name: `many${at}`, ...order.fields }, 'create', cluster.release),
+)
 const common = {
   path: order.path,
   args: {},
