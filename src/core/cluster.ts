@@ -19,6 +19,7 @@ import { Metrics } from './metrics/metrics.ts'
 import { areWhole, SHARED_ROW_CHARACTERS, shortened } from './long-values.ts'
 import { Mirror, type Keeping } from './mirror.ts'
 import { recordPages } from './record-pages.ts'
+import { noParent } from './references.ts'
 import type { Seeded } from './seed/apply.ts'
 import { inTurns } from './turns.ts'
 import { VolumeSums } from './volume-sums.ts'
@@ -218,11 +219,14 @@ export class Cluster {
     try {
       return await this.catalog.commit(changes)
     } catch (failure) {
-      throw failure instanceof CommitRefused ? this.#explain(failure, changes) : failure
+      throw failure instanceof CommitRefused ? await this.#explain(failure, changes) : failure
     }
   }
 
-  /** The change that writes the record of a row: with its parent, its unique name, and without what is derived. */
+  /**
+   * The change that writes the record of a row: with its parent, its unique name, and without what is derived. It is
+   * refused where the record is new and what it is to live under has gone meanwhile.
+   */
   put(
     type: string,
     row: Row,
@@ -236,6 +240,7 @@ export class Cluster {
       type,
       key: recordKey(resource, row),
       parent: resource.parent === undefined ? '' : textOf(row[resource.parent]),
+      ...(resource.parentTypes.length === 0 ? {} : { parentTypes: resource.parentTypes }),
       body: stored(resource, row),
       unique: {
         ...(typeof name === 'string' && resource.nameWithin !== false ? { [`${type}:name`]: `${within}/${name}` } : {}),
@@ -251,6 +256,11 @@ export class Cluster {
     return { do: 'append-log', log: 'events', timeMs: this.now(), body: { name, ...parameters }, keep: EVENTS_KEPT }
   }
 
+  async #isGone({ parent = '', parentTypes = [] }: PutRecord): Promise<boolean> {
+    for (const type of parentTypes) if ((await this.find(type, parent)) !== undefined) return false
+    return true
+  }
+
   /** Of what is no resource there is no order, and nothing is left out. */
   #keeping(type: string): Keeping {
     const resource = this.behaviours.get(type)?.resource
@@ -259,10 +269,13 @@ export class Cluster {
     return { order: rowOrder(identityPaths(resource)), shorten: (row) => shortened(row, kept, SHARED_ROW_CHARACTERS) }
   }
 
-  #explain(refused: CommitRefused, changes: readonly Change[]): Failure {
+  async #explain(refused: CommitRefused, changes: readonly Change[]): Promise<Failure> {
     const change = changes[refused.change]
     const type = change !== undefined && 'type' in change ? change.type : undefined
     const noun = type === undefined ? 'object' : (this.behaviours.get(type)?.resource.noun ?? 'object')
+    const orphan = orphanOf(refused, changes)
+    const isOrphan = orphan !== undefined && (refused.reason === 'missing' || (await this.#isGone(orphan)))
+    if (isOrphan) return noParent(this, orphan.type, orphan.parent ?? '')
     // Of what is looked for below another record, one that is there is in the way.
     if (change?.do === 'check-childless') return failures.inUse(`It still has a ${noun}. Delete that first.`)
     if (refused.reason === 'full' && refused.scope === 'aggregate') return failures.invalid('size', AGGREGATE_IS_FULL)
@@ -301,6 +314,27 @@ export class Cluster {
         )
     }
   }
+}
+
+type PutRecord = Extract<Change, { do: 'put-record' }>
+
+/**
+ * The record that was to live under something which is not there, or is not as it was. It need not be the change that was
+ * refused: others of the commit that are about its parent may come before it.
+ */
+function orphanOf({ reason, scope, change }: CommitRefused, changes: readonly Change[]): PutRecord | undefined {
+  const met = changes[change]
+  if (met?.do === 'put-record') return reason === 'missing' && scope === 'parent' ? met : undefined
+  if (met === undefined || (reason !== 'missing' && reason !== 'stale')) return undefined
+  const parents = new Set([
+    ...('volume' in met ? [met.volume] : []),
+    ...('bucket' in met ? [met.bucket] : []),
+    ...(met.do === 'check-record' ? [met.key] : []),
+  ])
+  return changes.find(
+    (one): one is PutRecord =>
+      one.do === 'put-record' && one.parentTypes !== undefined && parents.has(one.parent ?? ''),
+  )
 }
 
 function behavioursAt({ behaviours, release }: ClusterParts): ReadonlyMap<string, Behaviour> {

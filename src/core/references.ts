@@ -101,6 +101,24 @@ function noSuch(cluster: Cluster, type: string, path: string, given: string) {
   return failures.invalid(path, `There is no ${noun} "${given.slice(0, 80)}".`, NO_SUCH[type] ?? 262185)
 }
 
+/** The parent of a record has gone since its verb was planned: as if it had been asked for after that. */
+export function noParent(cluster: Cluster, type: string, key: string) {
+  const { parent = '', parentType = '', pathKeys, fields } = cluster.registry.resource(type)
+  if (pathKeys.includes(parent)) return failures.notFound(cluster.registry.resource(parentType).noun, parent)
+  return fields.get(parent)?.reference === undefined
+    ? noSuchOwner(key, `${baseOf(parent)}.name`)
+    : noSuch(cluster, parentType, parent, key)
+}
+
+/** What belongs to the cluster or to an SVM, where it names neither. */
+export function noSuchOwner(name: string, target: string) {
+  return failures.invalid(target, `There is no cluster or SVM "${name.slice(0, 80)}".`, 2621706)
+}
+
+function baseOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('.'))
+}
+
 /** The names of referred objects, as derivations: made for every resource from its declaration. */
 export function referenceDerivations(resource: Resource): Derivation[] {
   return [...resource.fields.values()].flatMap((field): Derivation[] => {

@@ -119,6 +119,8 @@ export interface Resource {
   readonly recordKey: readonly string[]
   readonly parent: string | undefined
   readonly parentType: string | undefined
+  /** The same and, where an SVM can be the parent, the cluster: what belongs to no SVM may belong to that. */
+  readonly parentTypes: readonly string[]
   readonly nameWithin: string | false | undefined
   readonly isShared: boolean
   readonly isContent: boolean
@@ -138,6 +140,8 @@ export function groups(docs: Readonly<Record<string, string>>): Readonly<Record<
   return Object.fromEntries(Object.entries(docs).map(([path, doc]) => [path, { doc, isGroup: true }]))
 }
 
+const SVMS = 'svm/svms'
+
 export function resource(declared: ResourceDeclaration): Resource {
   const fields = new Map<string, Field>()
   const groups = new Map<string, string>()
@@ -146,6 +150,7 @@ export function resource(declared: ResourceDeclaration): Resource {
     if (field.isGroup === true) continue
     for (const made of expand(path, field)) fields.set(made.path, made)
   }
+  const parentType = declared.parentType ?? fields.get(declared.parent ?? '')?.reference?.type
   return {
     type: declared.path.slice(1),
     path: declared.path,
@@ -159,7 +164,8 @@ export function resource(declared: ResourceDeclaration): Resource {
     rowsOf: declared.rowsOf ?? declared.path.slice(1),
     recordKey: declared.recordKey ?? ['uuid'],
     parent: declared.parent,
-    parentType: declared.parentType ?? fields.get(declared.parent ?? '')?.reference?.type,
+    parentType,
+    parentTypes: parentType === undefined ? [] : parentType === SVMS ? [SVMS, 'cluster'] : [parentType],
     nameWithin: declared.nameWithin,
     isShared: declared.isShared ?? false,
     isContent: declared.isContent ?? false,

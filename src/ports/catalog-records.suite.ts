@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Catalog } from './catalog.ts'
+import type { Catalog, Change } from './catalog.ts'
 import { refused } from './catalog-fixtures.suite.ts'
 
 export function proveRecords(catalog: () => Catalog, reopen: () => Promise<Catalog>): void {
@@ -107,6 +107,30 @@ export function proveRecords(catalog: () => Catalog, reopen: () => Promise<Catal
       await check()
       await catalog().commit([{ do: 'put-record', type: 'r5', key: 'k', parent: 'p', body: {} }])
       await refused('exists', check())
+    })
+
+    void it('a record comes under a parent only while that is there, and is changed whether it is or not', async () => {
+      const put = (key: string, parent: string): Change => ({
+        do: 'put-record',
+        type: 'r10-child',
+        key,
+        parent,
+        parentTypes: ['r10-one', 'r10-other'],
+        body: {},
+      })
+      const none = (...changes: Change[]) =>
+        assert.rejects(catalog().commit(changes), { name: 'CommitRefused', reason: 'missing', scope: 'parent' })
+      await none(put('k', 'p'))
+      await catalog().commit([
+        { do: 'put-record', type: 'r10-other', key: 'p', body: {} },
+        put('k', 'p'),
+        put('free', ''),
+      ])
+      await none({ do: 'remove-record', type: 'r10-other', key: 'p' }, put('late', 'p'))
+      await catalog().commit([{ do: 'remove-record', type: 'r10-other', key: 'p' }])
+      await catalog().commit([put('k', 'p')])
+      await none(put('k', 'q'))
+      await none(put('free', 'p'))
     })
 
     void it('removing tells whether there was something', async () => {

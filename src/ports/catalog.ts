@@ -232,6 +232,8 @@ export type Change =
    * Writes a record. `expect: 'absent'`: refused `exists` when the key is there. A number: refused `stale` when the
    * revision is another. `unique` claims values for this record (and frees those it claimed before): refused `taken`
    * with the scope when another record holds one. Without `parent` or `unique` those stay as they were.
+   * `parentTypes`: where the record is new under its parent, refused `missing` with scope 'parent' unless a record of one of
+   * these types has the key that `parent` says.
    * `isInSnapshots`: its parent is a volume, and snapshots of that show the record as it was when they were taken.
    */
   | {
@@ -239,6 +241,7 @@ export type Change =
       readonly type: string
       readonly key: string
       readonly parent?: string
+      readonly parentTypes?: readonly string[]
       readonly body: Fields
       readonly unique?: Readonly<Record<string, string>>
       readonly isInSnapshots?: boolean

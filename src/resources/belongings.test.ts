@@ -4,13 +4,35 @@ import { after, test } from 'node:test'
 import { startTestCluster } from '../../test/support/cluster.ts'
 import type { Behaviour, VerbName } from '../core/behaviour.ts'
 import { explainFailure } from '../core/explain.ts'
-import { JOBS } from '../core/jobs.ts'
+import { failureOf, JOBS } from '../core/jobs.ts'
+import { insistOnParents } from '../core/read.ts'
+import type { Failure } from '../model/failure.ts'
 import { flatten } from '../model/shape.ts'
+import type { Catalog, Change } from '../ports/catalog.ts'
+import { openSqliteCatalog } from '../engines/sqlite/catalog.ts'
 import { type Row, textAt } from '../model/value.ts'
 import { behaviours } from './index.ts'
 
-const cluster = await startTestCluster()
-after(() => cluster.close())
+const catalog = openSqliteCatalog({ file: ':memory:', commit: 'in-process' })
+/** What happens while a commit of one of the two is on its way. */
+let beforeCommit: ((changes: readonly Change[]) => Promise<void>) | undefined
+const watched = new Proxy(catalog, {
+  get(target, name: keyof Catalog) {
+    if (name !== 'commit') return target[name].bind(target)
+    return async (changes: readonly Change[]) => {
+      await beforeCommit?.(changes)
+      return target.commit(changes)
+    }
+  },
+})
+const cluster = await startTestCluster({ catalog: watched })
+/** Another process that serves the same cluster: it does not know what this one is at, nor its locks. */
+const other = await startTestCluster({ catalog: watched, isUsed: true })
+after(async () => {
+  await other.jobs.drain(5000)
+  other.clock.stop()
+  await cluster.close()
+})
 
 const CALLER = { user: 'admin', role: 'admin', from: 'test' }
 /** What is done with records that are about something, and not what these are. */
@@ -25,19 +47,43 @@ const children = behaviours.filter(
 async function perform(
   behaviour: Behaviour,
   verb: VerbName,
-  call: { draft?: Row; row?: Row; path?: Record<string, string>; args?: Record<string, string> },
-): Promise<{ key: string } | { refused: string }> {
+  call: {
+    draft?: Row
+    row?: Row
+    path?: Record<string, string>
+    args?: Record<string, string>
+  },
+  by = cluster,
+): Promise<{ key: string } | Refused> {
   const whole = { caller: CALLER, draft: {}, path: {}, args: {}, description: 'test', ...call }
   try {
-    const { key, job } = await cluster.actions.perform(behaviour, verb, whole)
-    const ended = job === undefined ? {} : await cluster.jobs.wait(textAt(job, 'uuid'), 60_000)
-    return ended['state'] === 'failure' ? { refused: textAt(ended, 'message') } : { key }
+    if (verb === 'create') await insistOnParents(by.cluster, behaviour, whole.path)
+    const { key, job } = await by.actions.perform(behaviour, verb, whole)
+    const ended = job === undefined ? {} : await by.jobs.wait(textAt(job, 'uuid'), 60_000)
+    return ended['state'] === 'failure' ? refusalOf(failureOf(ended)) : { key }
   } catch (failure) {
-    return { refused: explainFailure(failure).message }
+    return refusalOf(explainFailure(failure))
   }
 }
 
+interface Refused {
+  readonly refused: string
+  readonly kind: string
+  readonly code: number
+}
+
+function refusalOf({ message, kind, code }: Failure): Refused {
+  return { refused: message, kind, code }
+}
+
 const behaviourOf = (type: string) => cluster.cluster.behaviour(type)
+
+/** Why a parent may have to stay. */
+const HELD = /still has|has snapshots|has the|holds|Delete|Take it off/
+/** Types whose making is over when their parent goes. */
+const OVER_WITH_PARENT: ReadonlySet<string> = new Set(['storage/volumes/{volume.uuid}/efficiency-runs'])
+/** An owner that is not there has a code of its own. */
+const OTHER_CODE: ReadonlySet<string> = new Set(['support/snmp/users'])
 
 let made = 0
 /** A new record that others can live under. */
@@ -103,6 +149,13 @@ const NEEDS: Readonly<
 
 /** Makes the example of a type under a parent. */
 async function makeUnder(type: string, parent: string): Promise<string> {
+  const done = await perform(behaviourOf(type), 'create', await requestUnder(type, parent))
+  assert.ok('key' in done, `${type}: ${JSON.stringify(done)}`)
+  return done.key
+}
+
+/** What asks for that, when all else that it needs is there. */
+async function requestUnder(type: string, parent: string): Promise<{ draft: Row; path: Record<string, string> }> {
   const child = behaviourOf(type)
   const { resource } = child
   const { first = [], instead = {}, without = [], before } = NEEDS[type] ?? {}
@@ -118,25 +171,87 @@ async function makeUnder(type: string, parent: string): Promise<string> {
   const draft: Row = { ...Object.fromEntries(others), ...instead, ...itsParent }
   const path: Record<string, string> = {}
   for (const key of resource.pathKeys) path[key] = key === resource.parent ? parent : textAt(parentRow, key)
-  const done = await perform(child, 'create', { draft, path })
-  assert.ok('key' in done, `${type}: ${JSON.stringify(done)}`)
-  return done.key
+  return { draft, path }
 }
+
+const remove = async (type: string, key: string, by = cluster) =>
+  perform(behaviourOf(type), 'remove', { row: await by.cluster.row(type, key), args: { force: 'true' } }, by)
 
 for (const { resource } of children) {
   const parentType = resource.parentType ?? ''
   test(`${resource.path} goes with the ${behaviourOf(parentType).resource.noun} it lives under, or holds it`, async () => {
     const parent = await newParent(parentType)
     const key = await makeUnder(resource.type, parent)
-    const row = await cluster.cluster.row(parentType, parent)
-    const removed = await perform(behaviourOf(parentType), 'remove', { row, args: { force: 'true' } })
+    const removed = await remove(parentType, parent)
     if ('key' in removed) {
       assert.deepEqual(await whereFound(parent), [])
       return
     }
-    assert.match(removed.refused, /still has|has snapshots|has the|holds|Delete/)
+    assert.match(removed.refused, HELD)
     assert.notEqual(await cluster.cluster.find(resource.type, key), undefined)
     assert.notEqual(await cluster.cluster.find(parentType, parent), undefined)
+    if (behaviourOf(resource.type).remove !== undefined) assert.ok('key' in (await remove(resource.type, key)))
+  })
+}
+
+for (const { resource } of children) {
+  const parentType = resource.parentType ?? ''
+  const { noun } = behaviourOf(parentType).resource
+  test(`${resource.path} is refused when another process removes its ${noun} before the commit, as if that had gone before`, async () => {
+    const parent = await newParent(parentType)
+    const request = await requestUnder(resource.type, parent)
+    let removed: { key: string } | Refused | undefined
+    beforeCommit = async (changes) => {
+      const makes = (change: Change) => change.do === 'put-record' && change.type === resource.type
+      if (!changes.some(makes)) return
+      beforeCommit = undefined
+      removed = await remove(parentType, parent, other)
+    }
+    const done = await perform(behaviourOf(resource.type), 'create', request)
+    beforeCommit = undefined
+    assert.ok(removed !== undefined, JSON.stringify(done))
+    if ('refused' in removed) {
+      // What the record needs beside holds the parent: nobody can be quicker.
+      assert.match(removed.refused, HELD)
+      assert.ok('key' in done, JSON.stringify(done))
+      return
+    }
+    assert.deepEqual(await whereFound(parent), [])
+    if ('key' in done && OVER_WITH_PARENT.has(resource.type)) return
+    assert.ok('refused' in done, 'it was refused')
+    const late = await perform(behaviourOf(resource.type), 'create', request)
+    assert.ok('refused' in late, 'the parent has gone')
+    const codes = OTHER_CODE.has(resource.type) ? [] : [done.code, late.code]
+    assert.deepEqual([done.kind, codes[0]], [late.kind, codes[1]], `${done.refused} Not: ${late.refused}`)
+  })
+}
+
+for (const { resource } of children) {
+  const parentType = resource.parentType ?? ''
+  const { noun } = behaviourOf(parentType).resource
+  test(`${resource.path} that comes while another process removes its ${noun} keeps it, or goes with it`, async () => {
+    const parent = await newParent(parentType)
+    const request = await requestUnder(resource.type, parent)
+    let made: { key: string } | Refused | undefined
+    beforeCommit = async (changes) => {
+      const removes = (change: Change) =>
+        change.do === 'remove-record' && change.type === parentType && change.key === parent
+      if (!changes.some(removes)) return
+      beforeCommit = undefined
+      made = await perform(behaviourOf(resource.type), 'create', request)
+    }
+    const removed = await remove(parentType, parent, other)
+    beforeCommit = undefined
+    if ('key' in removed) {
+      assert.deepEqual(await whereFound(parent), [])
+      return
+    }
+    assert.match(removed.refused, HELD)
+    if (made !== undefined) assert.ok('key' in made, JSON.stringify(made))
+    assert.notEqual(await cluster.cluster.find(parentType, parent), undefined)
+    if (made !== undefined && 'key' in made && behaviourOf(resource.type).remove !== undefined) {
+      assert.ok('key' in (await remove(resource.type, made.key)))
+    }
   })
 }
 

@@ -56,10 +56,13 @@ export function recordChanges(db: DatabaseSync, ledger: Ledger) {
 
   return {
     put(change: Of<'put-record'>): Outcome {
-      const { type, key, expect, unique } = change
+      const { type, key, expect, unique, parentTypes } = change
       const before = find.get(type, key)
       if (expect === 'absent' && before !== undefined) refuse('exists')
       if (typeof expect === 'number' && before?.revision !== expect) refuse('stale')
+      const parent = change.parent ?? before?.parent ?? ''
+      const isNewThere = parent !== '' && parent !== before?.parent
+      if (isNewThere && parentTypes?.every((one) => find.get(one, parent) === undefined)) refuse('missing', 'parent')
       const body = JSON.stringify(change.body)
       if (unique !== undefined) {
         for (const [scope, value] of Object.entries(unique)) {
@@ -70,7 +73,6 @@ export function recordChanges(db: DatabaseSync, ledger: Ledger) {
         for (const [scope, value] of Object.entries(unique)) claim(scope, value, type, key)
       }
       if (before !== undefined) bury(type, key, before)
-      const parent = change.parent ?? before?.parent ?? ''
       const born = change.isInSnapshots === true ? (ledger.findVolume(parent)?.epoch ?? null) : null
       const revision = noteChange(type, key)
       if (before === undefined) insert(type, key, parent, revision, body, born)

@@ -1,4 +1,5 @@
 /** Which volumes applications and consistency groups are made of, and what becomes of these when a volume goes. */
+import { belongingChanges } from '../../core/belongings.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { recordPages } from '../../core/record-pages.ts'
 import { type Row, textAt } from '../../model/value.ts'
@@ -74,11 +75,7 @@ export async function departureChanges(cluster: Cluster, volume: string): Promis
 
 /** A consistency group is forgotten with what it knows of its snapshots; those of the volumes stay. */
 export async function goneGroup(cluster: Cluster, key: string): Promise<Change[]> {
-  const snapshots = await cluster.catalog.records(GROUP_SNAPSHOTS, { parent: key })
-  return [
-    ...snapshots.map((snapshot): Change => ({ do: 'remove-record', type: GROUP_SNAPSHOTS, key: snapshot.key })),
-    { do: 'remove-record', type: GROUPS, key },
-  ]
+  return [...(await belongingChanges(cluster, GROUPS, key)), { do: 'remove-record', type: GROUPS, key }]
 }
 
 /** With an application goes the export policy that was made for it, unless others have taken it up. */

@@ -1,7 +1,7 @@
 /** Several volumes made by one job: their trees first, then all their records in one commit with what they are made for. */
 import type { Cluster } from '../../core/cluster.ts'
 import { removeTree } from '../../core/removed-trees.ts'
-import { resolveReferences } from '../../core/references.ts'
+import { noParent, resolveReferences } from '../../core/references.ts'
 import type { Step, VerbRequest, Work } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { completeDraft } from '../../model/shape.ts'
@@ -65,7 +65,7 @@ export async function newVolumesChanges(cluster: Cluster, work: Work): Promise<C
   const rows = newOf(work)
   if (rows.length === 0) return []
   const svm = await cluster.catalog.record('svm/svms', textAt(rows[0], 'svm.uuid'))
-  if (svm === undefined) throw failures.notFound('SVM', 'svm.uuid')
+  if (svm === undefined) throw noParent(cluster, VOLUMES, textAt(rows[0], 'svm.uuid'))
   await insistOnRoom(cluster, svm.body, rows)
   for (const row of rows) await insistOnPath(cluster, row)
   return [

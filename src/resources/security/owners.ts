@@ -1,7 +1,7 @@
 /** What accounts and roles belong to: the cluster, or an SVM. */
 import type { Derivation } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
-import { failures } from '../../model/failure.ts'
+import { noSuchOwner } from '../../core/references.ts'
 import { oneOf, text, uuid } from '../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../model/resource.ts'
 import { type Row, textAt, textOf, type Value } from '../../model/value.ts'
@@ -11,8 +11,6 @@ export interface Owner {
   readonly name: string
   readonly scope: 'cluster' | 'svm'
 }
-
-const NO_SUCH_OWNER = 2621706
 
 export const ownerFields: Readonly<Record<string, FieldDeclaration>> = {
   'owner.name': {
@@ -36,7 +34,7 @@ export async function ownerNamed(cluster: Cluster, name: Value | undefined, targ
   if (name === undefined || name === null || name === self.name) return self
   const svm = await cluster.keyOfName('svm/svms', textOf(name))
   if (svm !== undefined) return { uuid: svm, name: textOf(name), scope: 'svm' }
-  throw failures.invalid(target, `There is no cluster or SVM "${textOf(name).slice(0, 80)}".`, NO_SUCH_OWNER)
+  throw noSuchOwner(textOf(name), target)
 }
 
 /** Names are looked up when they are read: clusters and SVMs get others. */

@@ -1,6 +1,7 @@
 import { aggregateOf } from '../../core/aggregate-of.ts'
 import { AGGREGATE_IS_FULL, type Cluster } from '../../core/cluster.ts'
 import { flagArgument } from '../../core/flag-argument.ts'
+import { noParent } from '../../core/references.ts'
 import { removeOwedTree, removeTree } from '../../core/removed-trees.ts'
 import { treeOf } from '../../core/tree-of.ts'
 import { job, uuidOfNew, type Work } from '../../core/verb.ts'
@@ -126,7 +127,7 @@ async function writeRecord(cluster: Cluster, { key, input }: Work): Promise<void
     await insistOnSpace(cluster, aggregateOf(input), input)
     await insistOnPath(cluster, input)
     const svm = await cluster.catalog.record('svm/svms', textAt(input, 'svm.uuid'))
-    if (svm === undefined) throw failures.notFound('SVM', 'svm.uuid')
+    if (svm === undefined) throw noParent(cluster, 'storage/volumes', textAt(input, 'svm.uuid'))
     await insistOnRoom(cluster, svm.body, [input])
     await cluster.commit([
       { do: 'check-record', type: svm.type, key: svm.key, expect: svm.revision },

@@ -46,7 +46,7 @@ export const createServer = inline({
         .filter((policy) => !known.has(policy['name'] ?? ''))
         .map((policy): Change => cluster.put(POLICIES, { ...policy, 'svm.uuid': svm }, { expect: 'absent' }))
       await checkVolumes(cluster, input)
-      await cluster.commit([...policies, cluster.put(SERVERS, input, { expect: 'absent' })])
+      await cluster.commit([cluster.put(SERVERS, input, { expect: 'absent' }), ...policies])
     },
   },
 })

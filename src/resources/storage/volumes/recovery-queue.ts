@@ -84,13 +84,16 @@ export async function forgetChanges(cluster: Cluster, volume: Row, within: reado
   ]
 }
 
-/** The changes that remove all records of a type under a parent: their keys alone are in memory together. */
+/**
+ * The changes that remove all records of a type under a parent: their keys alone are in memory together. The commit is
+ * refused where another one has come meanwhile.
+ */
 async function removals(cluster: Cluster, type: string, parent: string): Promise<Change[]> {
   const changes: Change[] = []
   for await (const page of recordPages(cluster.catalog, type, parent)) {
     for (const { key } of page) changes.push({ do: 'remove-record', type, key })
   }
-  return changes
+  return [...changes, { do: 'check-childless', type, parent }]
 }
 
 /** Refuses to let a volume go with snapshots that may not be deleted yet. */
