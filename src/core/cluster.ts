@@ -118,7 +118,7 @@ export class Cluster {
     this.locks = same?.locks ?? new Locks()
     this.metrics = same?.metrics ?? new Metrics(parts.catalog)
     this.faults = same?.faults ?? new Faults(parts.system)
-    this.jobOrders = same?.jobOrders ?? new JobOrders(parts.catalog)
+    this.jobOrders = same?.jobOrders ?? new JobOrders(parts.catalog, parts.system.clock)
     this.volumeSums = same?.volumeSums ?? new VolumeSums(parts.catalog, parts.system)
     this.#volumesOf = parts.volumesOf
     this.#mirror =

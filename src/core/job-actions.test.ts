@@ -186,6 +186,7 @@ test('a restart knows of what was asked: a cancelled job is undone, a paused one
     const { cluster, path } = await begin([deaf], { catalog, secrets })
     await until(() => done.includes('piece 0'))
     assert.deepEqual(await ask(cluster, path, action), [200, undefined])
+    await cluster.jobs.drain(0)
 
     const behaviour = machine([longStep(done)])
     const next = await startTestCluster({ isBare: true, isUsed: true, catalog, secrets, extra: [behaviour] })
@@ -237,5 +238,55 @@ test('many records in one request are taken back when their job is cancelled, an
   assert.deepEqual(await ask(cluster, path, 'cancel'), [200, undefined])
   assert.equal((await ended(cluster, path))['code'], 460770)
   assert.equal(await count(), 0)
+  await cluster.close()
+})
+
+test('a job is given up, halts and goes on by what another process asks that does not run it', async () => {
+  for (const action of ['cancel', 'pause'] as const) {
+    const done: string[] = []
+    const secrets = new QuickSecrets()
+    const catalog = openSqliteCatalog({ file: ':memory:', commit: 'in-process' })
+    const { cluster, behaviour, path } = await begin([first(done), longStep(done)], { catalog, secrets })
+    const other = await startTestCluster({ isBare: true, isUsed: true, catalog, secrets, extra: [behaviour] })
+    await until(() => done.includes('piece 0'))
+    assert.deepEqual(await ask(other, path, 'resume'), [409, 458771])
+    assert.deepEqual(await ask(other, path, action), [200, undefined])
+    if (action === 'pause') {
+      await until(async () => (await stateOf(other, path)) === 'paused')
+      assert.deepEqual(await ask(other, path, 'pause'), [409, 458776])
+      await other.cluster.jobOrders.prune()
+      assert.equal((await catalog.records(JOB_ORDERS)).length, 1, 'the order is there as long as its job')
+      done.push('go on')
+      assert.deepEqual(await ask(other, path, 'resume'), [200, undefined])
+      assert.equal((await ended(cluster, path))['state'], 'success')
+      assert.deepEqual(done, ['first', 'piece 0', 'go on', 'piece 1', 'piece 2'])
+    } else {
+      assert.equal((await ended(cluster, path))['code'], 460770)
+      assert.deepEqual(done, ['first', 'piece 0', 'undo long', 'undo first'])
+    }
+    assert.deepEqual(await ask(other, path, 'cancel'), [409, 458762])
+    assert.deepEqual(await catalog.records(JOB_ORDERS), [])
+    other.clock.stop()
+    await cluster.close()
+  }
+})
+
+test('another process is refused what the step of a job does not allow', async () => {
+  const done: string[] = []
+  const secrets = new QuickSecrets()
+  const catalog = openSqliteCatalog({ file: ':memory:', commit: 'in-process' })
+  const firm = longStep(done, { isCancellable: false, isPausable: false })
+  const { cluster, behaviour, path } = await begin([firm], { catalog, secrets }, ['machine'])
+  const other = await startTestCluster({ isBare: true, isUsed: true, catalog, secrets, extra: [behaviour] })
+  await until(() => done.includes('piece 0'))
+  const waiting = await submitted(cluster, behaviour)
+  assert.deepEqual(await ask(other, path, 'pause'), [409, 458783])
+  assert.deepEqual(await ask(other, path, 'cancel'), [409, 458784])
+  assert.deepEqual(await ask(other, waiting, 'pause'), [409, 458776])
+  assert.deepEqual(await ask(other, waiting, 'cancel'), [200, undefined])
+  done.push('go on')
+  assert.equal((await ended(cluster, path))['state'], 'success')
+  assert.equal((await ended(cluster, waiting))['code'], 460770)
+  other.clock.stop()
   await cluster.close()
 })

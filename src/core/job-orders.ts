@@ -2,10 +2,14 @@
  * What is asked of jobs while they are under way: to be given up, to halt, to go on.
  *
  * A job finds out at the end of a step, and within those that look at `work.stopping`. What was asked is a record of its
- * own, which the job does not write: so a restart knows it, and neither writes over what the other said.
+ * own, which the job does not write: so a restart knows it, and neither writes over what the other said. Any process may
+ * ask; the one that runs the job looks for what others asked between two steps, and now and then within one.
  */
 import { Failure } from '../model/failure.ts'
-import type { Change, Catalog } from '../ports/catalog.ts'
+import { type Row, textAt } from '../model/value.ts'
+import { CommitRefused, type Change, type Catalog } from '../ports/catalog.ts'
+import type { Clock } from '../ports/system.ts'
+import { isActive, JOBS } from './job-record.ts'
 import type { Step } from './verb.ts'
 
 /** The type of the records; their key is that of the job. */
@@ -17,6 +21,20 @@ type Wish = 'go' | 'pause' | 'cancel'
 
 /** What clients of the interface know these failures by. */
 const codes = { ended: 458762, running: 458771, notRunning: 458776, noPause: 458783, noCancel: 458784 } as const
+
+/** How often it is looked for what other processes asked. */
+const LOOK_EVERY_MS = 1000
+/** The record of a job changes while it runs: an order rests on how it was at that moment. */
+const TRIES_MAX = 20
+
+/** What decides on what may be asked of a job. */
+interface JobSeen {
+  readonly wish: Wish
+  readonly isBegun: boolean
+  readonly isOver: boolean
+  readonly isCancellable: boolean
+  readonly isPausable: boolean
+}
 
 /** Of one job that waits, runs or is paused. */
 export class JobOrder {
@@ -38,6 +56,17 @@ export class JobOrder {
   /** Aborts when the job is to halt or to be given up, and when the cluster stops. */
   get signal(): AbortSignal {
     return AbortSignal.any([this.#stopping, this.#asked.signal])
+  }
+
+  get seen(): JobSeen {
+    const { wish, isOver, step } = this
+    return {
+      wish,
+      isOver,
+      isBegun: step !== undefined,
+      isCancellable: step === undefined || step.isCancellable === true,
+      isPausable: step?.isPausable === true,
+    }
   }
 
   set(wish: Wish): void {
@@ -67,66 +96,145 @@ export class JobOrder {
 
 export class JobOrders {
   readonly #catalog: Catalog
+  readonly #clock: Clock
   readonly #active = new Map<string, JobOrder>()
+  /** Ends the looks for what others asked, as there is no job here. */
+  #idle: AbortController | undefined
+  /** Grows when this process asks something: what was read before does not hold any more. */
+  #asks = 0
 
-  constructor(catalog: Catalog) {
+  constructor(catalog: Catalog, clock: Clock) {
     this.#catalog = catalog
+    this.#clock = clock
   }
 
   /** To be called when a job is begun or taken up. */
   open(job: string, stopping: AbortSignal, wish: Wish = 'go'): JobOrder {
     const order = new JobOrder(stopping, wish)
     this.#active.set(job, order)
+    if (this.#idle === undefined) {
+      this.#idle = new AbortController()
+      void this.#watch(AbortSignal.any([stopping, this.#idle.signal]))
+    }
     return order
   }
 
   close(job: string): void {
     this.#active.delete(job)
+    if (this.#active.size > 0) return
+    this.#idle?.abort()
+    this.#idle = undefined
   }
 
-  /** What was asked of a job before a restart. */
+  /** What was asked of a job, by whatever process. */
   async asked(job: string): Promise<Wish> {
     const wish = (await this.#catalog.record(JOB_ORDERS, job))?.body['wish']
     return wish === 'cancel' || wish === 'pause' ? wish : 'go'
   }
 
+  /** Has a job of this process do what another process asked of it. */
+  async look(job: string): Promise<void> {
+    const asks = this.#asks
+    const wish = await this.asked(job)
+    const order = this.#active.get(job)
+    if (asks !== this.#asks || order === undefined || order.isOver) return
+    if (wish !== order.wish && order.wish !== 'cancel') order.set(wish)
+  }
+
   /** Asks something of a job. It survives a crash when this returns. */
   async ask({ catalog }: { readonly catalog: Catalog }, job: string, action: JobAction): Promise<void> {
-    const order = this.#active.get(job)
-    if (order === undefined) throw refused(codes.ended, 'The job has ended.')
-    const wish = wishOf(order, action)
+    this.#asks++
+    try {
+      const order = this.#active.get(job)
+      if (order === undefined) await this.#askOther(catalog, job, action)
+      else await this.#askOwn(catalog, order, job, action)
+    } finally {
+      this.#asks++
+    }
+  }
+
+  /** Removes what is left of orders to jobs that are not there any more. */
+  async prune(): Promise<void> {
+    for (const { key } of await this.#catalog.records(JOB_ORDERS)) {
+      const job = await this.#catalog.record(JOBS, key)
+      if (job !== undefined && isActive(job.body)) continue
+      await this.#catalog.commit([forgetOrder(key)])
+    }
+  }
+
+  async #askOwn(catalog: Catalog, order: JobOrder, job: string, action: JobAction): Promise<void> {
+    const wish = wishOf(order.seen, action)
     if (wish === order.wish) return
-    await catalog.commit([wish === 'go' ? forgetOrder(job) : orderChange(job, wish)])
+    await catalog.commit([wishChange(job, wish)])
     order.set(wish)
     // It may have ended in between. What cannot be removed now is when jobs are pruned.
     if (!this.#active.has(job)) await this.#catalog.commit([forgetOrder(job)]).catch(() => undefined)
   }
 
-  /** Removes what is left of orders to jobs that are not there any more. */
-  async prune(): Promise<void> {
-    const left = (await this.#catalog.records(JOB_ORDERS)).filter(({ key }) => !this.#active.has(key))
-    if (left.length > 0) await this.#catalog.commit(left.map(({ key }) => forgetOrder(key)))
+  /** Another process runs it, or will: its record says whether it is active and what it allows, when the order is written. */
+  async #askOther(catalog: Catalog, job: string, action: JobAction): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      const record = await this.#catalog.record(JOBS, job)
+      if (record === undefined || !isActive(record.body)) throw refused(codes.ended, 'The job has ended.')
+      const before = await this.asked(job)
+      const wish = wishOf(seenIn(record.body, before), action)
+      if (wish === before) return
+      try {
+        await catalog.commit([
+          { do: 'check-record', type: JOBS, key: job, expect: record.revision },
+          wishChange(job, wish),
+        ])
+        return
+      } catch (failure) {
+        if (!(failure instanceof CommitRefused) || failure.reason !== 'stale' || tries >= TRIES_MAX) throw failure
+      }
+    }
+  }
+
+  async #watch(over: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.#clock.sleep(LOOK_EVERY_MS, over)
+      if (over.aborted) return
+      try {
+        const asked = new Set((await this.#catalog.records(JOB_ORDERS)).map(({ key }) => key))
+        for (const [job, { wish }] of this.#active) if (asked.has(job) || wish === 'pause') await this.look(job)
+      } catch {
+        // The catalog is away: it is looked again.
+      }
+    }
   }
 }
 
-function wishOf(order: JobOrder, action: JobAction): Wish {
-  if (order.wish === 'cancel' && action === 'cancel') return 'cancel'
-  if (order.wish === 'cancel') throw refused(codes.notRunning, 'The job is being cancelled.')
+/** What another process than the one that runs a job knows of it. */
+function seenIn(job: Row, wish: Wish): JobSeen {
+  const isBegun = textAt(job, 'state') !== 'queued'
+  const allows = (job['$allows'] ?? []) as readonly JobAction[]
+  return {
+    wish,
+    isBegun,
+    isOver: job['$direction'] === 'back',
+    isCancellable: !isBegun || allows.includes('cancel'),
+    isPausable: allows.includes('pause'),
+  }
+}
+
+function wishOf(seen: JobSeen, action: JobAction): Wish {
+  const { wish, isBegun, isOver, isCancellable, isPausable } = seen
+  if (wish === 'cancel' && action === 'cancel') return 'cancel'
+  if (wish === 'cancel') throw refused(codes.notRunning, 'The job is being cancelled.')
   switch (action) {
     case 'cancel':
-      if (order.isOver || (order.step !== undefined && order.step.isCancellable !== true)) {
+      if (isOver || !isCancellable) {
         throw refused(codes.noCancel, 'The job cannot be cancelled at this point. Wait for its end.')
       }
       return 'cancel'
     case 'pause':
-      if (order.wish === 'pause') throw refused(codes.notRunning, 'The job is paused.')
-      if (order.step === undefined && !order.isOver) throw refused(codes.notRunning, 'The job is not running yet.')
-      if (order.isOver || order.step?.isPausable !== true) {
-        throw refused(codes.noPause, 'The job cannot be paused at this point.')
-      }
+      if (wish === 'pause') throw refused(codes.notRunning, 'The job is paused.')
+      if (!isBegun && !isOver) throw refused(codes.notRunning, 'The job is not running yet.')
+      if (isOver || !isPausable) throw refused(codes.noPause, 'The job cannot be paused at this point.')
       return 'pause'
     case 'resume':
-      if (order.wish !== 'pause') throw refused(codes.running, 'The job is not paused.')
+      if (wish !== 'pause') throw refused(codes.running, 'The job is not paused.')
       return 'go'
   }
 }
@@ -135,8 +243,8 @@ function refused(code: number, message: string): Failure {
   return new Failure('conflict', code, message, { target: 'action' })
 }
 
-function orderChange(job: string, wish: Wish): Change {
-  return { do: 'put-record', type: JOB_ORDERS, key: job, body: { wish } }
+function wishChange(job: string, wish: Wish): Change {
+  return wish === 'go' ? forgetOrder(job) : { do: 'put-record', type: JOB_ORDERS, key: job, body: { wish } }
 }
 
 export function forgetOrder(job: string): Change {

@@ -6,10 +6,9 @@ import type { Clock } from '../ports/system.ts'
 import { auditEntry } from './audit.ts'
 import type { Cluster } from './cluster.ts'
 import { explainFailure } from './explain.ts'
-import { forgetOrder, type JobOrder } from './job-orders.ts'
+import { forgetOrder, type JobAction, type JobOrder } from './job-orders.ts'
+import { JOBS } from './job-record.ts'
 import { Interrupted, type Step, type Verb, type Work } from './verb.ts'
-
-export const JOBS = 'cluster/jobs'
 
 /** A job whose undo fails is tried again this often before it is left for later. */
 const UNDO_TRIES = 5
@@ -103,6 +102,7 @@ export class JobRun {
       try {
         for (let at = Number(job['$at']); at < steps.length; at++) {
           const step = steps[at] as Step
+          await this.#insist(() => cluster.jobOrders.look(textAt(job, 'uuid')))
           await this.#obey(order, save)
           order.step = step
           if (step.isPausable === true) this.#leavePlace()
@@ -110,6 +110,7 @@ export class JobRun {
             state: 'running',
             message: `Step ${at + 1} of ${steps.length}: ${step.name}.`,
             $at: at,
+            $allows: allowedBy(step),
             progress: Math.floor((at / steps.length) * 100),
           })
           await this.#hooks.reached?.(`${pointOf(step)}: before`)
@@ -123,11 +124,12 @@ export class JobRun {
           })
           await this.#hooks.reached?.(`${pointOf(step)}: after`)
         }
+        await this.#insist(() => cluster.jobOrders.look(textAt(job, 'uuid')))
         if (order.wish === 'cancel') throw cancelled()
         order.close()
         await save({ state: 'success', message: 'success', code: 0, progress: 100, end_time: cluster.now() }, [
           this.#auditEntry(queued, 'success', textAt(queued, '$key')),
-          ...endOfOrder(job, order),
+          forgetOrder(textAt(job, 'uuid')),
         ])
         return job
       } catch (cause) {
@@ -173,7 +175,7 @@ export class JobRun {
       [
         this.#auditEntry(queued, 'error', message),
         cluster.event('cluster.job.failed', { job: textAt(job, 'uuid'), message }),
-        ...endOfOrder(job, order),
+        forgetOrder(textAt(job, 'uuid')),
       ],
     )
     return job
@@ -264,12 +266,12 @@ function cancelled(): Failure {
   return new Failure('conflict', CANCELLED, 'The job was cancelled.')
 }
 
-function endOfOrder(job: Row, { wish }: JobOrder): Change[] {
-  return wish === 'go' ? [] : [forgetOrder(textAt(job, 'uuid'))]
-}
-
-export function isActive(job: Row): boolean {
-  return job['state'] === 'queued' || job['state'] === 'running' || job['state'] === 'paused'
+/** What may be asked of the job in a step, for processes that do not run it. */
+function allowedBy({ isCancellable, isPausable }: Step): readonly JobAction[] {
+  return [
+    ...(isCancellable === true ? (['cancel'] as const) : []),
+    ...(isPausable === true ? (['pause'] as const) : []),
+  ]
 }
 
 /** The failure that a failed job's record tells of. */

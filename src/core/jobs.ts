@@ -21,11 +21,13 @@ import type { Change } from '../ports/catalog.ts'
 import type { Behaviour, VerbName } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
 import type { EventName } from './events.ts'
-import { describe, insist, isActive, type JobHooks, JobRun, JOBS } from './job-run.ts'
+import { isActive, JOBS } from './job-record.ts'
+import { describe, insist, type JobHooks, JobRun } from './job-run.ts'
 import { Places } from './places.ts'
 import { Interrupted, type Caller, type Plan, type Verb } from './verb.ts'
 
-export { describe, failureOf, isActive, type JobHooks, JOBS } from './job-run.ts'
+export { isActive, JOBS } from './job-record.ts'
+export { describe, failureOf, type JobHooks } from './job-run.ts'
 
 /** Ended jobs are kept this long, and no more than so many of them. */
 export const ENDED_KEPT_MS = 24 * 3600 * 1000
@@ -91,12 +93,16 @@ export class Jobs {
     this.#others.set(name, { verb, forget })
   }
 
+  /** Fails with `limited` where too many are active: before a plan is made, which costs more than the refusal. */
+  insistOnRoom(): void {
+    if (this.#active.size + this.#submitted.size < ACTIVE_MAX) return
+    throw failures.tooMany('Too many jobs are active. Repeat the request later.', 5)
+  }
+
   /** Writes the job and starts it. It is on disk when this returns. Fails with `limited` where too many are active. */
   async submit({ behaviour, verb, plan, description, caller, uuid, isAdmitted }: Submission): Promise<Row> {
     if (this.#stopping.signal.aborted) throw failures.unavailable('The cluster is stopping.')
-    if (isAdmitted !== true && this.#active.size + this.#submitted.size >= ACTIVE_MAX) {
-      throw failures.tooMany('Too many jobs are active. Repeat the request later.', 5)
-    }
+    if (isAdmitted !== true) this.insistOnRoom()
     const now = this.#cluster.now()
     const svm = plan.input['svm.uuid']
     const key = uuid ?? this.#cluster.system.random.uuid()
