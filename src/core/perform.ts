@@ -85,6 +85,7 @@ export class Actions {
   }
 
   async #run(behaviour: Behaviour, name: VerbName, verb: Verb, call: Call): Promise<Performed> {
+    if (verb.isJob === true && call.isAdmitted !== true) this.jobs.insistOnRoom()
     const plan = await verb.plan(this.cluster, call)
     const performed = { key: plan.key, draft: call.draft, reveal: plan.reveal ?? {}, wasDone: plan.isDone ?? false }
     if (plan.isDone === true) {

@@ -63,13 +63,13 @@ async function request(draft: Row): Promise<void> {
       await actions.perform(behaviour, 'create', { ...common, draft })
       return
     } catch (cause) {
-      const { kind, message } = explainFailure(cause)
+      const { kind, message, retryAfterSeconds = 0 } = explainFailure(cause)
       if (kind === 'conflict') return
       if (kind !== 'limited') {
         refused = message
         return
       }
-      await cluster.system.clock.sleep(50)
+      await cluster.system.clock.sleep(retryAfterSeconds * 1000)
     }
   }
 }
