@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asList, asNumber, asText, recordsOf, type Body } from '../../../test/support/body.ts'
-import { startTestCluster, type TestCluster } from '../../../test/support/cluster.ts'
+import { QuickSecrets, startTestCluster, type TestCluster } from '../../../test/support/cluster.ts'
+import { openSqliteCatalog } from '../../engines/sqlite/catalog.ts'
 
 const GROUPS = '/api/application/consistency-groups'
 const VOLUMES = '/api/storage/volumes'
@@ -184,5 +185,27 @@ test('what was written to the volumes of a group one after the other is cut at o
     const end = held.includes(false) ? held.indexOf(false) : held.length
     assert.equal(held.slice(end).includes(true), false, `s${n}: ${held.join()}`)
   }
+  await cluster.close()
+})
+
+test('volumes that are made by number at the same time for several groups get numbers of their own', async () => {
+  const catalog = openSqliteCatalog({ file: ':memory:', commit: 'in-process' })
+  const secrets = new QuickSecrets()
+  const cluster = await startTestCluster({ catalog, secrets })
+  // Another process knows nothing of the locks of this one.
+  const other = await startTestCluster({ catalog, secrets, isUsed: true })
+  const groups = Array.from({ length: 6 }, (_, at) => `cg${at}`)
+  const answers = await Promise.all(
+    groups.map((name, at) => make(at % 2 === 0 ? cluster : other, name, [fresh('many', { count: 3 })])),
+  )
+  for (const { status, body } of answers) assert.equal(status, 201, JSON.stringify(body))
+  const names = await Promise.all(groups.map((name) => membersOf(cluster, name)))
+  const all = Array.from({ length: 18 }, (_, at) => `many_${at + 1}`)
+  assert.deepEqual(new Set(names.flat()), new Set(all))
+  const { body } = await cluster.call('GET', `${VOLUMES}?name=many_*&fields=name`)
+  assert.equal(recordsOf(body).length, 18)
+  assert.ok(!JSON.stringify(await catalog.records('storage/volumes')).includes('numbered'))
+  await other.jobs.drain(5000)
+  other.clock.stop()
   await cluster.close()
 })

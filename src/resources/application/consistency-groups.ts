@@ -9,7 +9,7 @@ import { AGGREGATES_LOCK } from '../storage/aggregate-space.ts'
 import { tagFields } from '../tags.ts'
 import { groupVolumes, insistOnFree, memberKind, planMembers } from './group-volumes.ts'
 import { goneGroup, GROUPS, MEMBERS_LOCK, volumesOfGroup } from './members.ts'
-import { makeTrees, newVolumesChanges } from './new-volumes.ts'
+import { makeTrees, commitWithVolumes } from './new-volumes.ts'
 import { refused } from './refused.ts'
 
 const DUPLICATE = 53411852
@@ -116,8 +116,7 @@ export const consistencyGroups = define(
               const { $new: _rows, ...group } = work.input
               await insistOnName(cluster, group)
               await insistOnVolumes(cluster, work, [])
-              await cluster.commit([
-                ...(await newVolumesChanges(cluster, work)),
+              await commitWithVolumes(cluster, work, async () => [
                 cluster.put(GROUPS, group, { expect: 'absent' }),
                 cluster.event('application.consistency_group.created', { group: group['name'] ?? '' }),
               ])
@@ -199,12 +198,9 @@ async function changeGroup(cluster: Cluster, work: Work): Promise<void> {
   await insistOnVolumes(cluster, work, old)
   const after: Row = { ...before, ...($change as Row), $volumes: members }
   await insistOnName(cluster, after)
-  await cluster.commit([
-    ...(await newVolumesChanges(cluster, work)),
-    ...(members.length === 0
-      ? await goneGroup(cluster, work.key)
-      : [cluster.put(GROUPS, after, { expect: record.revision })]),
-  ])
+  await commitWithVolumes(cluster, work, async () =>
+    members.length === 0 ? goneGroup(cluster, work.key) : [cluster.put(GROUPS, after, { expect: record.revision })],
+  )
 }
 
 /** The volumes that come into the group, and are not made for it, are still there and in no other. */

@@ -10,7 +10,7 @@ import { VOLUME_BYTES_MAX, VOLUME_BYTES_MIN } from '../storage/volume-verbs.ts'
 import { chargedTo, reserveOf } from '../storage/volumes/reserve.ts'
 import { isReadOnly } from '../storage/volumes/types.ts'
 import { groupOf, volumesOfGroup } from './members.ts'
-import { planVolumes, type PlannedVolumes } from './new-volumes.ts'
+import { NUMBERED, planVolumes, type PlannedVolumes } from './new-volumes.ts'
 
 const VOLUMES = 'storage/volumes'
 /** Volumes of one group: the limit of the field. */
@@ -78,7 +78,7 @@ export async function planMembers(
     const isThere = volume !== undefined && members.includes(textAt(volume, 'uuid'))
     const action = asked ?? (isThere ? 'keep' : volume === undefined && size !== undefined ? 'create' : 'add')
     if (action === 'create') {
-      drafts.push(...(await newMembers(cluster, group, one, drafts)))
+      drafts.push(...(await newMembers(cluster, group, one)))
       continue
     }
     if (volume === undefined) {
@@ -102,7 +102,7 @@ export async function planMembers(
   return { ...planned, members }
 }
 
-async function newMembers(cluster: Cluster, group: Row, one: Row, others: readonly Row[]): Promise<Row[]> {
+async function newMembers(cluster: Cluster, group: Row, one: Row): Promise<Row[]> {
   const svm = textAt(group, 'svm.uuid')
   const size = memberOf(one['space'], 'size')
   const base = textAt(one, 'name')
@@ -110,14 +110,6 @@ async function newMembers(cluster: Cluster, group: Row, one: Row, others: readon
     throw failures.invalid('volumes.space.size', 'A new volume needs a name and a size.', codes.tooLittle)
   }
   const times = memberOf(one['provisioning_options'], 'count')
-  const names: string[] = times === undefined ? [base] : []
-  for (let n = 1; names.length < Number(times ?? 0); n++) {
-    const numbered = `${base}_${n}`
-    const isTaken =
-      others.some((other) => other['name'] === numbered) ||
-      (await cluster.keyOfName(VOLUMES, numbered, svm)) !== undefined
-    if (!isTaken) names.push(numbered)
-  }
   const policies: Row = {
     'svm.uuid': svm,
     ...referenceTo('snapshot_policy', one['snapshot_policy']),
@@ -131,7 +123,8 @@ async function newMembers(cluster: Cluster, group: Row, one: Row, others: readon
     size,
     ...(one['comment'] === undefined ? {} : { comment: one['comment'] }),
   }
-  return names.map((volume) => Object.assign({ name: volume }, common))
+  if (times === undefined) return [{ name: base, ...common }]
+  return Array.from({ length: Number(times) }, (): Row => ({ name: base, [NUMBERED]: base, ...common }))
 }
 
 function referenceTo(base: string, value: Value | undefined): Row {

@@ -2,12 +2,13 @@
 import type { Cluster } from '../../core/cluster.ts'
 import { removeTree } from '../../core/removed-trees.ts'
 import { noParent, resolveReferences } from '../../core/references.ts'
-import type { Step, VerbRequest, Work } from '../../core/verb.ts'
-import { failures } from '../../model/failure.ts'
+import type { Plan, Step, VerbRequest, Work } from '../../core/verb.ts'
+import { Failure, failures } from '../../model/failure.ts'
 import { completeDraft } from '../../model/shape.ts'
-import { type Row, textAt } from '../../model/value.ts'
+import { type Row, textAt, textOf, type Value } from '../../model/value.ts'
 import type { Change } from '../../ports/catalog.ts'
 import { createVolume, makeTree, newVolumeChanges } from '../storage/volume-verbs.ts'
+import { isNameTaken } from '../storage/volumes/clone-buckets.ts'
 import { insistOnPath } from '../storage/volumes/nas.ts'
 import { insistOnRoom } from '../svm/svm-fields.ts'
 
@@ -19,6 +20,16 @@ export interface PlannedVolumes {
   readonly locks: readonly string[]
 }
 
+/**
+ * Set in a volume that is called what this says, "_" and a number that no other has. The number is chosen when it is
+ * planned, and again when its record is written: others who were given the same meanwhile were quicker.
+ */
+export const NUMBERED = '$numbered'
+/** How often names are chosen again that another process was quicker to take. */
+const TRIES_MAX = 20
+/** What a plan is refused with where the name is taken, or being taken. */
+const NAME_CODES: ReadonlySet<number> = new Set([917526, 13107405])
+
 /** Plans volumes as requests for each of them would be; they take their space as it is used. */
 export async function planVolumes(
   cluster: Cluster,
@@ -27,20 +38,74 @@ export async function planVolumes(
 ): Promise<PlannedVolumes> {
   const resource = cluster.registry.resource(VOLUMES)
   const [rows, locks]: [Row[], string[]] = [[], []]
-  for (const draft of drafts) {
-    const name = textAt(draft, 'name')
-    if (rows.some((row) => row['name'] === name)) throw failures.duplicate(`A volume named "${name}"`, 'name', 917526)
+  const isAmong = (name: Value) => rows.some((row) => row['name'] === name)
+  const planned = async (draft: Row): Promise<Plan> => {
     const complete = completeDraft(resource, { 'guarantee.type': 'none', ...draft })
-    const plan = await createVolume.plan(cluster, {
-      ...request,
-      draft: await resolveReferences(cluster, resource, complete),
-      path: {},
-      args: {},
-    })
+    const resolved = await resolveReferences(cluster, resource, complete)
+    return createVolume.plan(cluster, { ...request, draft: resolved, path: {}, args: {} })
+  }
+  const numbered = async (draft: Row): Promise<Plan> => {
+    for (const name of numberedNames(draft)) {
+      if (isAmong(name)) continue
+      try {
+        return await planned({ ...draft, name })
+      } catch (failure) {
+        if (!(failure instanceof Failure) || !NAME_CODES.has(failure.code)) throw failure
+      }
+    }
+    throw failures.duplicate('A volume of each number', 'name', 917526)
+  }
+  for (const draft of drafts) {
+    const name = draft['name'] ?? ''
+    if (draft[NUMBERED] === undefined && isAmong(name)) {
+      throw failures.duplicate(`A volume named "${textOf(name)}"`, 'name', 917526)
+    }
+    const plan = await (draft[NUMBERED] === undefined ? planned(draft) : numbered(draft))
     rows.push(plan.input)
     locks.push(...(plan.locks ?? []))
   }
   return { rows, locks }
+}
+
+/** Names to try, one after the other: there are fewer volumes than that. */
+function* numberedNames(row: Row): Generator<string, void, void> {
+  for (let n = 1; n <= NUMBERS_MAX; n++) yield `${textAt(row, NUMBERED)}_${n}`
+}
+
+const NUMBERS_MAX = 100_000
+
+/** The same rows; those that are numbered have names that are free now. */
+async function withFreeNames(cluster: Cluster, rows: readonly Row[]): Promise<Row[]> {
+  const names = new Set(rows.filter((row) => row[NUMBERED] === undefined).map((row) => textAt(row, 'name')))
+  const isTaken = async (row: Row, name: string) =>
+    names.has(name) || (await cluster.keyOfName(VOLUMES, name, textAt(row, 'svm.uuid'))) !== undefined
+  const named: Row[] = []
+  for (const row of rows) {
+    const { [NUMBERED]: base, ...rest } = row
+    let name = textAt(row, 'name')
+    if (base !== undefined && (await isTaken(row, name))) {
+      for (const other of numberedNames(row)) {
+        name = other
+        if (!(await isTaken(row, other))) break
+      }
+    }
+    names.add(name)
+    named.push({ ...rest, name })
+  }
+  return named
+}
+
+/** Makes a commit with new volumes, again where a name that was free has been taken meanwhile by another process. */
+export async function commitWithVolumes(cluster: Cluster, work: Work, changes: () => Promise<Change[]>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await cluster.commit([...(await newVolumesChanges(cluster, work)), ...(await changes())])
+      return
+    } catch (failure) {
+      const isNumbered = newOf(work).some((row) => row[NUMBERED] !== undefined)
+      if (!isNumbered || !isNameTaken(failure) || tries >= TRIES_MAX) throw failure
+    }
+  }
 }
 
 const newOf = (work: Work) => (work.input['$new'] ?? []) as readonly Row[]
@@ -62,7 +127,7 @@ export const makeTrees: Step = {
 
 /** What makes all of them known. To be committed with `AGGREGATES_LOCK` held. */
 export async function newVolumesChanges(cluster: Cluster, work: Work): Promise<Change[]> {
-  const rows = newOf(work)
+  const rows = await withFreeNames(cluster, newOf(work))
   if (rows.length === 0) return []
   const svm = await cluster.catalog.record('svm/svms', textAt(rows[0], 'svm.uuid'))
   if (svm === undefined) throw noParent(cluster, VOLUMES, textAt(rows[0], 'svm.uuid'))
