@@ -356,6 +356,42 @@ export function proveVolumes(name: string, open: () => Promise<OpenedVolumes>): 
       }
     })
 
+    void it('a blob is written anew from its own file or that of a twin, and who has it open reads on', async () => {
+      const volume = await newVolume()
+      const bytes = textOf(400_000)
+      const [crc, md5] = [crc32(bytes), createHash('md5').update(bytes).digest('hex')]
+      const [blob, twin] = [await stored(volume, bytes), await compressed(volume, bytes)]
+      const before = await volumes.open(volume, blob)
+      for (const from of [blob, twin]) {
+        const reader = await volumes.open(volume, from)
+        const label = Buffer.from(`from ${from}`)
+        const committed = await volumes.rewrite(volume, blob, reader, { label, crc, md5 })
+        assert.deepEqual(committed, { blob, storedBytes: reader.storedBytes, crc })
+        await reader.close()
+        const after = await (await opened.reopen()).open(volume, blob, { sizeBytes: bytes.length, crc })
+        assert.equal(after.storedBytes, committed.storedBytes)
+        assert.ok((await after.read(0, bytes.length)).equals(bytes))
+        assert.deepEqual(Buffer.from(await after.label()), label)
+        await after.close()
+      }
+      assert.ok((await before.read(1000, 300_000)).equals(bytes.subarray(1000, 301_000)))
+      await before.close()
+      await volumes.unlink(volume, blob)
+      const reader = await volumes.open(volume, twin)
+      await volumes.rewrite(volume, blob, reader, { label: LABEL, md5 })
+      assert.ok((await contents(volumes, volume, blob)).equals(bytes))
+      for (const wrong of [{ crc: crc ^ 1 }, { md5: md5.replaceAll(/[0-7]/g, '9') }]) {
+        await refusedWith('damaged', volumes.rewrite(volume, blob, reader, { label: LABEL, ...wrong }))
+      }
+      const enough = new Error('enough')
+      const stop = () => Promise.reject(enough)
+      for (const manner of [{ between: stop }, { beforePlacing: stop }]) {
+        await assert.rejects(volumes.rewrite(volume, blob, reader, { label: LABEL, crc }, manner), enough)
+      }
+      await reader.close()
+      assert.deepEqual(new Set(await Array.fromAsync(volumes.blobs(volume))), new Set([blob, twin]))
+    })
+
     void it('blobs with other bytes are never shared', async () => {
       const volume = await newVolume()
       const bytes = textOf(300_000)

@@ -63,6 +63,13 @@ export interface Volumes {
    */
   share(volume: string, blob: string, twin: string, manner?: Manner): Promise<Sharing>
 
+  /**
+   * Writes the file of a blob anew, in the present format, with bytes read from its own file or from that of a twin: what
+   * is damaged, missing or of an earlier format is sound then. Refused `damaged` where these are not the bytes that are
+   * expected. It is stored in less where the other is. Otherwise as `compress`.
+   */
+  rewrite(volume: string, blob: string, from: BlobReader, as: Rewriting, manner?: Manner): Promise<Committed>
+
   /** Removes a blob. Removing what is not there is fine. */
   unlink(volume: string, blob: string): Promise<void>
 
@@ -140,6 +147,14 @@ export interface Manner {
    * file would be there again, and nobody would know of it.
    */
   readonly beforePlacing?: () => Promise<void>
+}
+
+/** What a file that is written anew has to be. At least one of the two digests proves it. */
+export interface Rewriting {
+  readonly label: Uint8Array
+  readonly crc?: number
+  /** Hex MD5 of the bytes. */
+  readonly md5?: string
 }
 
 /** `unable`: the disk cannot have it so, or one file of it cannot stand for more blobs. */

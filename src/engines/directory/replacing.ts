@@ -2,10 +2,11 @@
  * Puts a file with the same bytes in the place of a blob's: first it is made beside it, whole and synced, then it is
  * renamed over it. Readers find the one or the other; a crash leaves the blob and perhaps a file that no name leads to.
  */
+import { createHash } from 'node:crypto'
 import { link, open, rename, stat, unlink } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { VolumesFailure } from '../../ports/volumes.ts'
-import type { BlobReader, Manner, Sharing } from '../../ports/volumes.ts'
+import type { BlobReader, Committed, Manner, Rewriting, Sharing } from '../../ports/volumes.ts'
 import { openBlob } from './blob-reader.ts'
 import { FileBlobWriter } from './blob-writer.ts'
 import { codeOf, volumesFailure } from './failures.ts'
@@ -56,6 +57,44 @@ async function writePacked(reader: BlobReader, writer: FileBlobWriter, between: 
     return storedBytes
   } finally {
     await writer.abort()
+  }
+}
+
+/** Puts a new file with the bytes of a reader in the place of a blob's, be there one or not. */
+export async function rewriteFile(
+  path: string,
+  replacement: string,
+  from: BlobReader,
+  { label, crc, md5 }: Rewriting,
+  syncFolder: SyncFolder,
+  { between, beforePlacing }: Manner = {},
+): Promise<Committed> {
+  const digest = createHash('md5')
+  const sync = () => syncFolder(dirname(path))
+  const handle = await orFailure(path, () => open(replacement, 'w', 0o600))
+  const packing = from.storedBytes < from.sizeBytes ? { packer: new Packer(1) } : {}
+  const writer = new FileBlobWriter(replacement, handle, sync, packing)
+  try {
+    for await (const piece of piecesOf(from)) {
+      if (md5 !== undefined) digest.update(piece)
+      await writer.write(piece)
+      await between?.(piece.length)
+    }
+    const committed = await writer.commit(label)
+    if ((crc ?? committed.crc) !== committed.crc || (md5 !== undefined && digest.digest('hex') !== md5)) {
+      const message = `Blob ${path} was not written anew: the bytes are not those of its checksum.`
+      throw new VolumesFailure('damaged', message, { damage: 'flipped' })
+    }
+    await beforePlacing?.()
+    await orFailure(path, async () => {
+      await rename(replacement, path)
+      await sync()
+    })
+    return { ...committed, blob: basename(path) }
+  } catch (failure) {
+    await writer.abort()
+    await unlink(replacement).catch(() => {})
+    throw failure
   }
 }
 

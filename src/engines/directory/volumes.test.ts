@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { copyFile, mkdir, mkdtemp, open, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -212,7 +212,7 @@ void describe('volumes in a directory', () => {
     [1, sampleOfFormat1()],
     [2, sampleOfFormat2()],
   ] as const) {
-    void it(`files of format ${format} are read`, () =>
+    void it(`files of format ${format} are read, and upgraded by writing them anew`, () =>
       withVolume(async (volumes, aggregate) => {
         const blob = newBlob()
         await store(volumes, blob, 'to make the folder')
@@ -224,6 +224,15 @@ void describe('volumes in a directory', () => {
         assert.equal(reader.crc, undefined)
         assert.equal(String(await reader.label()).includes('"size":150000'), true)
         await reader.close()
+        const old = await volumes.open('v1', blob)
+        const md5 = createHash('md5').update(SAMPLE_CONTENT).digest('hex')
+        const { crc } = await volumes.rewrite('v1', blob, old, { label: await old.label(), md5 })
+        await old.close()
+        assert.equal(crc, crc32(SAMPLE_CONTENT))
+        const upgraded = await volumes.open('v1', blob, { sizeBytes: SAMPLE_CONTENT.length, crc })
+        assert.equal(upgraded.storedBytes, old.storedBytes)
+        assert.ok((await upgraded.read(0, upgraded.sizeBytes)).equals(SAMPLE_CONTENT))
+        await upgraded.close()
         const truncated = sample.subarray(0, -1)
         await writeFile(pathOf(aggregate, blob), truncated)
         await refusedWith('damaged', volumes.open('v1', blob))

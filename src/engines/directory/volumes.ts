@@ -19,12 +19,14 @@ import { VolumesFailure } from '../../ports/volumes.ts'
 import type {
   BlobReader,
   BlobWriter,
+  Committed,
   Compacted,
   CompactManner,
   DiskSpace,
   ExpectedBlob,
   Found,
   Manner,
+  Rewriting,
   Sharing,
   Volumes,
   WriteHow,
@@ -40,8 +42,9 @@ import { Packer } from './packing.ts'
 import { addressOf } from './packs/names.ts'
 import { Packs } from './packs/packs.ts'
 import { Spare } from './packs/spare.ts'
+import { rewriteRecord } from './packs/rewrite.ts'
 import { setRecordAside } from './packs/set-aside.ts'
-import { packFile, shareFile } from './replacing.ts'
+import { packFile, rewriteFile, shareFile } from './replacing.ts'
 
 const BLOB = /^[0-9a-f]{32}$/
 /** How small blobs are stored together. */
@@ -207,6 +210,20 @@ export class DirectoryVolumes implements Volumes {
     const twinPath = this.#blob(volume, twin)
     try {
       return await shareFile(path, twinPath, `${path}.${this.#mark}`, (folder) => this.#sync.sync(folder), manner)
+    } catch (failure) {
+      throw failure instanceof VolumesFailure ? await this.#explain(failure, `Blob ${path}`) : failure
+    }
+  }
+
+  async rewrite(volume: string, blob: string, from: BlobReader, as: Rewriting, manner?: Manner): Promise<Committed> {
+    const address = addressOf(blob)
+    if (address !== undefined) {
+      return this.#inPack(volume, () => rewriteRecord(this.#packs, volume, address, from, as, manner))
+    }
+    const path = this.#blob(volume, blob)
+    try {
+      await this.#fanOut.ensure(this.#objects(volume), blob.slice(-2))
+      return await rewriteFile(path, `${path}.${this.#mark}`, from, as, (folder) => this.#sync.sync(folder), manner)
     } catch (failure) {
       throw failure instanceof VolumesFailure ? await this.#explain(failure, `Blob ${path}`) : failure
     }

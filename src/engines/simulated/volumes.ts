@@ -1,14 +1,17 @@
+import { createHash } from 'node:crypto'
 import { crc32, zstdCompressSync } from 'node:zlib'
 import { VolumesFailure } from '../../ports/volumes.ts'
 import type {
   BlobReader,
   BlobWriter,
+  Committed,
   Compacted,
   CompactManner,
   DiskSpace,
   ExpectedBlob,
   Found,
   Manner,
+  Rewriting,
   Sharing,
   Volumes,
   VolumesReason,
@@ -52,6 +55,8 @@ interface StoredBlob {
   storedBytes: number
   /** Missing until the blob is committed. */
   label?: Buffer
+  /** Its bytes do not fit their checksums. */
+  isDamaged?: boolean
 }
 
 /** Volumes in memory, with the faults of a disk. */
@@ -255,10 +260,40 @@ export class SimulatedVolumes implements Volumes {
         if (start < 0 || length < 0 || start + length > bytes.length) {
           throw new RangeError(`Bytes ${start} to ${start + length} are not within a blob of ${bytes.length} bytes.`)
         }
+        if (blob.isDamaged === true) {
+          throw new VolumesFailure('damaged', `Blob ${name} is damaged (simulated).`, { damage: 'flipped' })
+        }
         return Buffer.from(bytes.subarray(start, start + length))
       },
       close: async () => {},
     }
+  }
+
+  /** Flips a bit of a committed blob, for all its names. */
+  damage(volume: string, name: string): void {
+    this.#finished(volume, name).isDamaged = true
+  }
+
+  async rewrite(
+    volume: string,
+    name: string,
+    from: BlobReader,
+    { label, crc, md5 }: Rewriting,
+    { between, beforePlacing }: Manner = {},
+  ): Promise<Committed> {
+    await this.#delay()
+    this.#mayFail()
+    const bytes = await from.read(0, from.sizeBytes)
+    await between?.(bytes.length)
+    const [isCrc, isMd5] = [(crc ?? crc32(bytes)) === crc32(bytes), md5 === undefined || md5 === md5Of(bytes)]
+    if (!isCrc || !isMd5) throw new VolumesFailure('damaged', `Blob ${name} has other bytes.`, { damage: 'flipped' })
+    await beforePlacing?.()
+    const tree = this.#tree(volume)
+    this.#drop(tree, name)
+    const blob: StoredBlob = { chunks: [bytes], names: 1, sizeBytes: bytes.length, storedBytes: 0, label: Buffer.from(label) }
+    this.#store(blob, from.storedBytes < bytes.length ? packedBytes(blob) : bytes.length)
+    tree.set(name, blob)
+    return { blob: name, storedBytes: blob.storedBytes, crc: crc32(bytes) }
   }
 
   async compress(volume: string, name: string, { between, beforePlacing }: Manner = {}): Promise<number> {
@@ -409,6 +444,10 @@ export class SimulatedVolumes implements Volumes {
 
 function isFinished(blob: StoredBlob): blob is StoredBlob & { readonly label: Buffer } {
   return blob.label !== undefined
+}
+
+function md5Of(bytes: Buffer): string {
+  return createHash('md5').update(bytes).digest('hex')
 }
 
 function crcOf({ chunks }: StoredBlob): number {
