@@ -25,6 +25,7 @@ import { EfficiencySchedule } from '../src/resources/storage/efficiency-schedule
 import { LifecycleSchedule } from '../src/resources/protocols/s3/lifecycle-schedule.ts'
 import { ScheduledSnapshots } from '../src/resources/storage/scheduled-snapshots.ts'
 import { RecoveryQueueWatch } from '../src/resources/storage/recovery-queue-watch.ts'
+import { DamageWatch } from '../src/resources/storage/damage/watch.ts'
 import { QuotaWatch } from '../src/resources/storage/quota-watch.ts'
 import { VolumeWatch } from '../src/resources/storage/volume-watch.ts'
 import { setSize } from '../src/resources/storage/volumes/set-size.ts'
@@ -93,9 +94,11 @@ export async function start(given: Settings): Promise<void> {
   await insistOnAge(cluster, catalog, { acceptsLoss, hasLost: writer.hasLost })
   // They load their programs while this process does what comes before they serve.
   const order = Promise.withResolvers<CommonOrder>()
+  const damageWatch = new DamageWatch(cluster)
   const dataPlane = new Workers(order.promise, log, {
     clock: cluster.system.clock,
     grow: (volume, moreBytes) => setSize(cluster, volume, moreBytes),
+    onDamage: (found) => damageWatch.report({ ...found, foundBy: 'read' }),
     onLoss: () => {
       catalog.commit([cluster.event('cluster.worker.restarted', {})]).catch((failure: unknown) => {
         log.warn('An event could not be logged.', { cause: String(failure) })
@@ -186,6 +189,7 @@ export async function start(given: Settings): Promise<void> {
   recoveryQueueWatch.start()
   const quotaWatch = new QuotaWatch(cluster)
   quotaWatch.start()
+  damageWatch.start()
   housekeeping.start(wasClean ? undefined : { sweepBeforeMs: begunMs, isProven: writer.isProven })
   if (writer.hasLost) await catalog.commit([cluster.event('cluster.loss.accepted', {})])
   const lifecycle = new LifecycleSchedule(actions)
@@ -248,6 +252,7 @@ export async function start(given: Settings): Promise<void> {
     volumeWatch.stop(),
     recoveryQueueWatch.stop(),
     quotaWatch.stop(),
+    damageWatch.stop(),
     sampling.stop(),
     backups?.stop(),
   ])

@@ -11,6 +11,7 @@ import { openSecrets } from '../src/engines/secrets.ts'
 import { openSqliteCatalog } from '../src/engines/sqlite/catalog.ts'
 import { parseRelease, release } from '../src/model/release.ts'
 import { bucketActions } from '../src/resources/protocols/s3/bucket-actions.ts'
+import type { ReadDamage } from '../src/s3/objects/damage.ts'
 import type { Grow } from '../src/s3/objects/growth.ts'
 import type { Shaper } from '../src/s3/qos/shaper.ts'
 import { startDataPlane } from '../src/s3/server.ts'
@@ -117,6 +118,12 @@ export interface WorkerUnbound {
   readonly addresses: readonly string[]
 }
 
+/** A read found a blob damaged or missing. */
+export interface WorkerDamage {
+  readonly kind: 'damage'
+  readonly found: ReadDamage
+}
+
 export type WorkerReport =
   | { readonly kind: 'ready' }
   | WorkerQuestion
@@ -126,6 +133,7 @@ export type WorkerReport =
   | WorkerCharge
   | WorkerFloors
   | WorkerGrow
+  | WorkerDamage
 type ParentMessage = WorkerQuestion | WorkerLeave | WorkerFill | WorkerCharged | WorkerHoldBack | WorkerGrown
 
 /** A little less than the parent waits. */
@@ -173,6 +181,7 @@ async function serve(order: WorkerOrder): Promise<void> {
     log,
     shaper: parentShaper(),
     grow: growByParent(),
+    onDamage: (found) => void process.send?.({ kind: 'damage', found } satisfies WorkerReport),
     onUnbound: (addresses) => void process.send?.({ kind: 'unbound', addresses } satisfies WorkerReport),
     tls: order.certificate,
     listen: {

@@ -20,6 +20,7 @@ import type {
 } from './worker.ts'
 import { workerHeapFlags } from '../src/engines/heap.ts'
 import type { Clock } from '../src/ports/system.ts'
+import type { TellDamage } from '../src/s3/objects/damage.ts'
 import type { Grow } from '../src/s3/objects/growth.ts'
 
 /** What all of them are told. */
@@ -54,10 +55,16 @@ export class Workers {
   #questions = 0
   readonly #ledger: QosLedger
   readonly #grow: Grow
+  readonly #onDamage: TellDamage
 
-  constructor(order: Promise<CommonOrder>, log: Log, parts: { clock: Clock; grow: Grow; onLoss: () => void }) {
+  constructor(
+    order: Promise<CommonOrder>,
+    log: Log,
+    parts: { clock: Clock; grow: Grow; onDamage: TellDamage; onLoss: () => void },
+  ) {
     this.#ledger = new QosLedger(parts.clock, (isOn) => this.#holdBack(isOn))
     this.#grow = parts.grow
+    this.#onDamage = parts.onDamage
     this.#order = order
     this.#log = log
     this.#onLoss = parts.onLoss
@@ -190,6 +197,7 @@ export class Workers {
       if (report.kind === 'unbound') this.#unbound.set(child, report.addresses)
       if (report.kind === 'charge') this.#charge(child, report)
       if (report.kind === 'floors') this.#ledger.report(child.pid ?? 0, report.samples)
+      if (report.kind === 'damage') this.#onDamage(report.found)
       if (report.kind === 'grow') this.#answerGrow(child, report)
     })
     child.once('error', ready.reject)

@@ -37,6 +37,12 @@ export const events = {
   'aggregate.created': { severity: 'notice', text: 'An aggregate was created.' },
   'aggregate.renamed': { severity: 'notice', text: 'An aggregate was renamed.' },
   'aggregate.deleted': { severity: 'notice', text: 'An aggregate was deleted. Its folder is free again.' },
+  'object.damaged': {
+    severity: 'alert',
+    text: 'A stored object is damaged. Reads of it fail until it is repaired, replaced or deleted.',
+  },
+  'object.repaired': { severity: 'notice', text: 'A damaged object was repaired with the bytes of a twin.' },
+  'volume.file.unexpected': { severity: 'error', text: 'A file that no object needs was found in a volume.' },
   'qtree.created': { severity: 'notice', text: 'A qtree was created.' },
   'qtree.modified': { severity: 'informational', text: 'A qtree was changed.' },
   'qtree.deleted': { severity: 'notice', text: 'A qtree was deleted, with the quota rules that named it.' },

@@ -26,6 +26,9 @@ export interface Volumes {
    */
   release(aggregate: string): Promise<void>
 
+  /** The path of the file that holds a blob, as administrators find it. It need not be there. */
+  fileOf(volume: string, blob: string): string
+
   /** Makes an empty tree. Durable on return. Repeating it changes nothing. */
   create(volume: string): Promise<void>
 

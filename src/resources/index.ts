@@ -71,6 +71,7 @@ import { serviceHistory } from './protocols/s3/services/metrics.ts'
 import { policies } from './protocols/s3/services/policies.ts'
 import { users } from './protocols/s3/services/users.ts'
 import { services } from './protocols/s3/services.ts'
+import { damagedObjects } from './private/damaged-objects.ts'
 import { faults } from './private/faults.ts'
 import { imports } from './private/imports.ts'
 import { recoveryQueue } from './private/cli/volume/recovery-queue.ts'
@@ -220,6 +221,7 @@ export const behaviours: readonly Behaviour[] = [
   events,
   resourceTags,
   taggedResources,
+  damagedObjects,
   faults,
   imports,
   emsMessages,

@@ -19,6 +19,8 @@ import type { S3Error } from './errors.ts'
 import { idleMs } from './exchange.ts'
 import { Listeners } from './listeners.ts'
 import type { BoundListener, ListenPolicy } from './listeners.ts'
+import { tellingOnce } from './objects/damage.ts'
+import type { TellDamage } from './objects/damage.ts'
 import type { Grow } from './objects/growth.ts'
 import { PieceBuffers } from './objects/piece-buffers.ts'
 import { Pins } from './objects/pins.ts'
@@ -48,6 +50,8 @@ export interface DataPlaneParts {
   readonly shaper?: Shaper
   /** Without it, volumes do not grow when a write was refused. */
   readonly grow?: Grow
+  /** Told what reads find damaged. Without it, only the log is. */
+  readonly onDamage?: TellDamage
   /** Told which of the addresses that the environment gives are not served, whenever that changes. */
   readonly onUnbound?: (addresses: readonly string[]) => void
   /** Shorter waits, for tests. */
@@ -84,6 +88,7 @@ export async function startDataPlane(parts: DataPlaneParts): Promise<DataPlane> 
       buffers,
       trees,
       grow: parts.grow ?? (() => Promise.resolve(false)),
+      tellDamage: tellingOnce(parts.onDamage ?? (() => undefined), () => system.clock.elapsed()),
       countCompression: (volume, isSmaller) => counters.compressed(volume, isSmaller),
     },
     system,

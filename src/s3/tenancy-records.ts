@@ -22,6 +22,7 @@ export const recordTypes = {
   policies: 'protocols/s3/services/{svm.uuid}/policies',
   qosPolicies: 'storage/qos/policies',
   snapshots: 'storage/volumes/{volume.uuid}/snapshots',
+  damage: 'private/damaged-objects',
   bucketSnapshots: 'protocols/s3/services/{svm.uuid}/buckets/{s3_bucket.uuid}/snapshots',
 } as const
 

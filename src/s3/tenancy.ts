@@ -85,6 +85,7 @@ export class TenancyView {
   readonly #users = new BoundedMap<User | undefined>(entriesMax)
   readonly #buckets = new BoundedMap<Bucket | undefined>(entriesMax)
   readonly #volumes = new BoundedMap<Volume | undefined>(entriesMax)
+  readonly #damaged = new BoundedMap<ReadonlySet<string>>(entriesMax)
   readonly #svms = new BoundedMap<boolean>(entriesMax)
   readonly #servers = new BoundedMap<readonly Server[]>(entriesMax)
   readonly #bucketLists = new BoundedMap<readonly ListedBucket[]>(100)
@@ -221,6 +222,15 @@ export class TenancyView {
       const record = await this.#catalog.record(recordTypes.volumes, uuid)
       return record === undefined ? undefined : readVolume(record.body)
     })
+  }
+
+  /** Blobs of a volume that are known to be damaged, if any are. */
+  async damaged(volume: string): Promise<ReadonlySet<string> | undefined> {
+    const found = await this.#damaged.get(volume, async () => {
+      const records = await this.#catalog.records(recordTypes.damage, { parent: volume })
+      return new Set(records.map(({ body }) => text(body['blob'])))
+    })
+    return found.size === 0 ? undefined : found
   }
 
   /**

@@ -123,6 +123,7 @@ export async function startTestPlane(
     readonly ports?: { readonly http: number; readonly https: number }
     readonly waits?: NonNullable<DataPlaneParts['waits']>
     readonly connections?: NonNullable<DataPlaneParts['connections']>
+    readonly onDamage?: NonNullable<DataPlaneParts['onDamage']>
   } = {},
 ): Promise<TestPlane> {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-s3-'))
@@ -279,6 +280,7 @@ export async function startTestPlane(
     tls: options.tls ?? { key: '', cert: '' },
     ...(options.waits === undefined ? {} : { waits: options.waits }),
     ...(options.connections === undefined ? {} : { connections: options.connections }),
+    ...(options.onDamage === undefined ? {} : { onDamage: options.onDamage }),
     listen: {
       canBindLowPorts: false,
       first: {

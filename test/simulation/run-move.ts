@@ -33,6 +33,7 @@ const store: ObjectStore = {
   pins: new Pins(),
   buffers: new PieceBuffers(),
   grow: () => Promise.resolve(false),
+  tellDamage: () => undefined,
   countCompression: () => {},
 }
 

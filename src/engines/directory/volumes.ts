@@ -98,6 +98,11 @@ export class DirectoryVolumes implements Volumes {
     return this.#aggregate
   }
 
+  fileOf(volume: string, blob: string): string {
+    const address = addressOf(blob)
+    return address === undefined ? this.#blob(volume, blob) : this.#packs.fileOf(volume, address)
+  }
+
   claim(aggregate: string, apartFrom: readonly string[], how = { adopts: false }): Promise<void> {
     return claimFolder(this.#aggregate, aggregate, { apartFrom, ...how }, this.#sync)
   }

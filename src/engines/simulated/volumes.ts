@@ -114,6 +114,10 @@ export class SimulatedVolumes implements Volumes {
     this.#drafts.clear()
   }
 
+  fileOf(volume: string, name: string): string {
+    return `${this.place}/${volume}/${name}`
+  }
+
   async claim(aggregate: string, apartFrom: readonly string[]): Promise<void> {
     await this.#delay()
     const isNear = apartFrom.some((other) => isWithin(this.place, other) || isWithin(other, this.place))
@@ -290,7 +294,13 @@ export class SimulatedVolumes implements Volumes {
     await beforePlacing?.()
     const tree = this.#tree(volume)
     this.#drop(tree, name)
-    const blob: StoredBlob = { chunks: [bytes], names: 1, sizeBytes: bytes.length, storedBytes: 0, label: Buffer.from(label) }
+    const blob: StoredBlob = {
+      chunks: [bytes],
+      names: 1,
+      sizeBytes: bytes.length,
+      storedBytes: 0,
+      label: Buffer.from(label),
+    }
     this.#store(blob, from.storedBytes < bytes.length ? packedBytes(blob) : bytes.length)
     tree.set(name, blob)
     return { blob: name, storedBytes: blob.storedBytes, crc: crc32(bytes) }

@@ -1,6 +1,7 @@
 /** How the cluster is reached and whether it is well: addresses, certificate, time, health. */
 import type { Derivation } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
+import { DAMAGE, isLoss } from '../../core/damage.ts'
 import { namedUuid } from '../../core/named-uuid.ts'
 import { failures } from '../../model/failure.ts'
 import { address, each, group, list, Misfit, oneOf, text, uuid, type Kind } from '../../model/kinds/index.ts'
@@ -64,7 +65,7 @@ export const managementFields: Readonly<Record<string, FieldDeclaration>> = {
     set: 'modify',
   },
   health: {
-    doc: '`degraded` while the folder of an aggregate is not there.',
+    doc: '`degraded` while the folder of an aggregate is not there, or a stored object is known to be damaged.',
     kind: oneOf('ok', 'degraded'),
     isExpensive: true,
   },
@@ -126,7 +127,8 @@ const health: Derivation = {
   async from(cluster, rows) {
     const aggregates = await cluster.rows('storage/aggregates')
     const disks = await Promise.all(aggregates.map((row) => diskOf(cluster, textAt(row, 'uuid'))))
-    return rows.map(() => ({ health: disks.includes(undefined) ? 'degraded' : 'ok' }))
+    const isDamaged = (await cluster.rows(DAMAGE)).some((row) => isLoss(row['kind']))
+    return rows.map(() => ({ health: isDamaged || disks.includes(undefined) ? 'degraded' : 'ok' }))
   },
 }
 

@@ -1,5 +1,6 @@
 import { aggregateOf } from '../../core/aggregate-of.ts'
 import { AGGREGATE_IS_FULL, type Cluster } from '../../core/cluster.ts'
+import { DAMAGE } from '../../core/damage.ts'
 import { flagArgument } from '../../core/flag-argument.ts'
 import { noParent } from '../../core/references.ts'
 import { removeOwedTree, removeTree } from '../../core/removed-trees.ts'
@@ -330,7 +331,7 @@ async function removeTreeOf(cluster: Cluster, { input, memo }: Work): Promise<vo
 }
 
 /** What goes with its volume, beside its snapshots. */
-const WITHIN_VOLUMES = [QTREES, QUOTA_RULES, QUOTA_NOTES, EFFICIENCY_RUNS] as const
+const WITHIN_VOLUMES = [QTREES, QUOTA_RULES, QUOTA_NOTES, EFFICIENCY_RUNS, DAMAGE] as const
 
 /** The aggregate that a volume is to lie in: the one named, that of its parent, or of all but these one with most space. */
 export async function chooseAggregate(

@@ -3,6 +3,7 @@ import { CommitRefused } from '../../ports/catalog.ts'
 import type { ChecksumAlgorithm } from '../checksums/algorithms.ts'
 import { s3Error } from '../errors.ts'
 import { algorithmOf } from './checksums.ts'
+import { insistOnSoundness } from './damage.ts'
 import { objectDetails } from './details.ts'
 import type { ObjectDetails } from './details.ts'
 import { lockOf } from './locks.ts'
@@ -54,7 +55,8 @@ export async function copyObject(store: ObjectStore, order: CopyOrder): Promise<
 }
 
 async function share(store: ObjectStore, order: CopyOrder, row: ObjectRow, open: Open): Promise<ObjectDraft> {
-  const { target, condition } = order
+  const { source, target, condition } = order
+  insistOnSoundness(source.bucket, row)
   const maxBytes = requestBytesMaxOf(target.bucket)
   if (row.sizeBytes > maxBytes) throw tooLarge(row.sizeBytes, maxBytes)
   const described = objectDetails(await order.details(row))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { copyFile, open, readFile } from 'node:fs/promises'
+import { copyFile, open, readFile, truncate, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { inspect } from 'node:util'
@@ -12,12 +12,14 @@ import {
 } from '@aws-sdk/client-s3'
 import { send, startTestPlane, volume } from '../test-plane.ts'
 import type { TestPlane } from '../test-plane.ts'
+import type { ReadDamage } from './damage.ts'
 
 const Bucket = 'damaged'
 let t: TestPlane
 let bucket: string
+const told: ReadDamage[] = []
 before(async () => {
-  t = await startTestPlane()
+  t = await startTestPlane({ onDamage: (found) => void told.push(found) })
   bucket = await t.addBucket(Bucket)
 })
 after(() => t.close())
@@ -93,4 +95,43 @@ test('an object of parts is an error when one of its parts is damaged', async ()
   await assert.rejects(send(t, 'GET', `/${Bucket}/${Key}`), { code: 'ECONNRESET' })
   assert.equal((await send(t, 'GET', `/${Bucket}/${Key}?partNumber=1`)).status, 206)
   assert.equal((await send(t, 'GET', `/${Bucket}/${Key}?partNumber=2`)).status, 500)
+})
+
+test('each blob that a read finds damaged is told of once, with its object', async () => {
+  const damages = [
+    ['flipped', (path: string) => flip({ path, at: 0 }, 1)],
+    ['truncated', (path: string) => truncate(path, 10)],
+    ['missing', unlink],
+    ['misplaced', async (path: string) => copyFile((await storedOf('yours')).path, path)],
+  ] as const
+  for (const [kind, damage] of damages) {
+    await t.s3.send(new PutObjectCommand({ Bucket, Key: kind, Body: randomBytes(100_001) }))
+    await damage((await storedOf(kind)).path)
+    told.length = 0
+    for (let times = 0; times < 3; times += 1) assert.equal((await send(t, 'GET', `/${Bucket}/${kind}`)).status, 500)
+    const object = await t.catalog.object(bucket, Buffer.from(kind))
+    assert.deepEqual(
+      told.map(({ blob, kind: how, object: read }) => ({ blob, kind: how, object: read })),
+      [{ blob: object?.blobs[0]?.blob, kind, object: { bucket, key: kind, version: 'null' } }],
+    )
+  }
+})
+
+test('HEAD and copies of an object that is known to be damaged are refused, until it is known to be sound', async () => {
+  await t.s3.send(new PutObjectCommand({ Bucket, Key: 'known', Body: 'known to be damaged' }))
+  const object = await t.catalog.object(bucket, Buffer.from('known'))
+  const blob = object?.blobs[0]?.blob ?? ''
+  const copy = { headers: { 'x-amz-copy-source': `/${Bucket}/known` } }
+  const { UploadId } = await t.s3.send(new CreateMultipartUploadCommand({ Bucket, Key: 'copied' }))
+  const statuses = async () => [
+    (await send(t, 'HEAD', `/${Bucket}/known`)).status,
+    (await send(t, 'PUT', `/${Bucket}/copy`, copy)).status,
+    (await send(t, 'PUT', `/${Bucket}/copied?partNumber=1&uploadId=${UploadId ?? ''}`, copy)).status,
+    (await send(t, 'HEAD', `/${Bucket}/yours`)).status,
+  ]
+  assert.deepEqual(await statuses(), [200, 200, 200, 200])
+  await t.put('private/damaged-objects', 'one', { blob }, volume)
+  assert.deepEqual(await statuses(), [500, 500, 500, 200])
+  await t.catalog.commit([{ do: 'remove-record', type: 'private/damaged-objects', key: 'one' }])
+  assert.deepEqual(await statuses(), [200, 200, 200, 200])
 })

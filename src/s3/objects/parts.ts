@@ -2,6 +2,7 @@ import type { ObjectChecksum, ObjectRow, PartDraft, PartRow } from '../../ports/
 import { CommitRefused } from '../../ports/catalog.ts'
 import { checksumAlgorithms } from '../checksums/algorithms.ts'
 import type { ByteRange } from '../ranges.ts'
+import { insistOnSoundness } from './damage.ts'
 import { requestBytesMaxOf } from './limits.ts'
 import { withObject } from './read.ts'
 import { refuseEarly, tooLarge } from './room.ts'
@@ -114,6 +115,7 @@ async function sharePart(
   from: OpenBucket,
   row: ObjectRow,
 ): Promise<PartRow | undefined> {
+  insistOnSoundness(from, row)
   const fits =
     from.volume === bucket.volume &&
     !row.etag.includes('-') &&

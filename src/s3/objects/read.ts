@@ -1,7 +1,9 @@
 import type { BlobRef, ObjectRow } from '../../ports/catalog.ts'
 import { VolumesFailure } from '../../ports/volumes.ts'
+import type { BlobReader } from '../../ports/volumes.ts'
 import { s3Error } from '../errors.ts'
 import type { ByteRange } from '../ranges.ts'
+import { readDamage } from './damage.ts'
 import { readBytes } from './limits.ts'
 import type { PieceBuffers } from './piece-buffers.ts'
 import type { Pins } from './pins.ts'
@@ -40,34 +42,45 @@ export function segmentsOf(blobs: readonly BlobRef[], range?: ByteRange): Segmen
  * and one whose first blob cannot be opened is looked up from the beginning. The same row twice is a damaged volume.
  */
 export async function withObject<Result>(
-  { catalog, pins }: Pick<ObjectStore, 'catalog' | 'pins'>,
+  { catalog, pins, tellDamage }: Pick<ObjectStore, 'catalog' | 'pins' | 'tellDamage'>,
   bucket: OpenBucket,
   key: Uint8Array,
   use: (object: ObjectRow, open: Open) => Promise<Result>,
   version?: string,
 ): Promise<Result> {
   const look = (): Promise<ObjectRow> => findObject({ catalog }, bucket, key, version)
-  let missing: VolumesFailure | undefined
+  const tell = (object: ObjectRow, damagedBlob: BlobRef, failure: unknown): void => {
+    const found = readDamage(failure, bucket, object, damagedBlob)
+    if (found !== undefined) tellDamage(found)
+  }
+  let missing: { readonly failure: VolumesFailure; readonly object: ObjectRow } | undefined
   let blobBefore: string | undefined
   for (let looks = 0; looks < looksMax; looks += 1) {
     const object = await look()
     const blob = object.blobs[0]?.blob
-    if (missing !== undefined && blob === blobBefore) throw missing
+    if (missing !== undefined && blob === blobBefore) break
     const release = pinned(pins, object)
     try {
       if (object.blobs.length > 1 && (await look()).blobs[0]?.blob !== blob) continue
       return await use(object, (range, buffers) =>
-        openSegments(bucket, segmentsOf(object.blobs, range), { release: pinned(pins, object), buffers }),
+        openSegments(bucket, segmentsOf(object.blobs, range), {
+          release: pinned(pins, object),
+          buffers,
+          failed: (damagedBlob, failure) => tell(object, damagedBlob, failure),
+        }),
       )
     } catch (failure) {
       if (!(failure instanceof VolumesFailure) || failure.reason !== 'missing') throw failure
-      missing = failure
+      missing = { failure, object }
       blobBefore = blob
     } finally {
       release()
     }
   }
-  throw missing ?? s3Error('SlowDown')
+  const [lost] = missing?.object.blobs ?? []
+  if (missing === undefined || lost === undefined) throw s3Error('SlowDown')
+  tell(missing.object, lost, missing.failure)
+  throw missing.failure
 }
 
 /**
@@ -106,13 +119,20 @@ export function presentObject(row: ObjectRow | undefined, version?: string): Obj
   })
 }
 
+interface Reading {
+  readonly release: () => void
+  readonly buffers: PieceBuffers | undefined
+  /** Told of the blob that could not be read, before the failure is. */
+  readonly failed: (blob: BlobRef, failure: unknown) => void
+}
+
 /** While a piece is being sent the next is read, and never more than that. */
 async function openSegments(
   bucket: OpenBucket,
   segments: readonly Segment[],
-  use: { readonly release: () => void; readonly buffers: PieceBuffers | undefined },
+  reading: Reading,
 ): Promise<AsyncIterableIterator<Buffer, undefined>> {
-  const source = pieces(bucket, segments, use)
+  const source = pieces(bucket, segments, reading)
   let next: Promise<IteratorResult<Buffer, undefined>> | undefined = Promise.resolve(await source.next())
   const bytes: AsyncIterableIterator<Buffer, undefined> = {
     async next() {
@@ -135,27 +155,41 @@ async function openSegments(
 async function* pieces(
   bucket: OpenBucket,
   segments: readonly Segment[],
-  { release, buffers }: { readonly release: () => void; readonly buffers: PieceBuffers | undefined },
+  { release, failed, buffers }: Reading,
 ): AsyncGenerator<Buffer, undefined> {
+  let isFirst = true
   try {
     for (const { blob, start, length } of segments) {
-      const reader = await bucket.place.open(blob)
       try {
-        const end = start + length
-        for (let at = start; at < end;) {
-          // Checksums are of whole blocks: pieces end where blocks do, so none is read twice.
-          const next = Math.min(end, at - (at % readBytes) + readBytes)
-          const buffer = buffers?.take()
-          const piece = await reader.read(at, next - at, buffer)
-          if (buffer !== undefined && piece.buffer !== buffer.buffer) buffers?.giveBack(buffer)
-          yield piece
-          at = next
-        }
-      } finally {
-        await reader.close()
+        yield* piecesOf(await bucket.place.open(blob), { start, length, buffers })
+      } catch (failure) {
+        // Of an object whose first blob is missing there may be a newer row: whoever looks again tells of it.
+        if (!isFirst || !(failure instanceof VolumesFailure) || failure.reason !== 'missing') failed(blob, failure)
+        throw failure
       }
+      isFirst = false
     }
   } finally {
     release()
+  }
+}
+
+async function* piecesOf(
+  reader: BlobReader,
+  { start, length, buffers }: { readonly start: number; readonly length: number; readonly buffers: Reading['buffers'] },
+): AsyncGenerator<Buffer, void> {
+  const end = start + length
+  try {
+    for (let at = start; at < end;) {
+      // Checksums are of whole blocks: pieces end where blocks do, so none is read twice.
+      const next = Math.min(end, at - (at % readBytes) + readBytes)
+      const buffer = buffers?.take()
+      const piece = await reader.read(at, next - at, buffer)
+      if (buffer !== undefined && piece.buffer !== buffer.buffer) buffers?.giveBack(buffer)
+      yield piece
+      at = next
+    }
+  } finally {
+    await reader.close()
   }
 }

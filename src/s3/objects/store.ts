@@ -2,6 +2,7 @@ import type { Catalog, SnapshotAt } from '../../ports/catalog.ts'
 import type { System } from '../../ports/system.ts'
 import type { BucketSettings } from '../bucket-settings.ts'
 import type { VersioningState } from '../config/versioning.ts'
+import type { TellDamage } from './damage.ts'
 import type { Grow } from './growth.ts'
 import type { PieceBuffers } from './piece-buffers.ts'
 import type { Pins } from './pins.ts'
@@ -17,6 +18,8 @@ export interface ObjectStore {
   readonly buffers: PieceBuffers
   readonly trees: TreeUses
   readonly grow: Grow
+  /** Told of a blob that a read found damaged or missing. */
+  readonly tellDamage: TellDamage
   /** Counts that a body of a volume was compressed, and whether it became smaller. */
   readonly countCompression: (volume: string, isSmaller: boolean) => void
 }
@@ -34,6 +37,8 @@ export interface OpenBucket {
   readonly storing?: Storing
   /** Small blobs may be stored together. */
   readonly mayPack: boolean
+  /** Blobs of the volume that are known to be damaged, if any are. */
+  readonly damaged?: ReadonlySet<string>
   readonly createdMs: number
   /** The most bytes an object in it may have, also when it comes in parts. */
   readonly objectBytesMax: number

@@ -5,6 +5,7 @@ import { invalidArgument, s3Error } from '../errors.ts'
 import { headerValue } from '../headers.ts'
 import type { RequestHeaders } from '../headers.ts'
 import { responseOverrides } from '../metadata.ts'
+import { insistOnSoundness } from '../objects/damage.ts'
 import { partsMax } from '../objects/limits.ts'
 import { withObject } from '../objects/read.ts'
 import type { Open } from '../objects/read.ts'
@@ -38,6 +39,7 @@ async function readObject(call: ObjectCall, { isWithBytes }: { readonly isWithBy
     refuseCustomerKey(headers)
     if (checkReadConditions(headers, row) === 'not-modified')
       return { status: 304, headers: { ...validatorHeaders(row), ...versionHeaders(bucket, row.version) } }
+    if (!isWithBytes) insistOnSoundness(bucket, row)
     const range =
       partNumber === undefined
         ? readRange(rangeStillFits(headers, row) ? rangeHeader : undefined, row.sizeBytes)

@@ -257,6 +257,7 @@ export class World {
         buffers: new PieceBuffers(),
         trees: new TreeUses(),
         grow: () => Promise.resolve(false),
+        tellDamage: () => undefined,
         countCompression: () => {},
       },
       tenancy: new Tenancy(cluster.catalog, (sealed) => this.secrets.unseal(sealed)),

@@ -153,6 +153,11 @@ export class Packs {
     return failure ?? missing(pack.files[0]?.path ?? '', address)
   }
 
+  /** Where it was appended first. */
+  fileOf(tree: string, { pack }: Address): string {
+    return join(this.#folder(tree), pack)
+  }
+
   /** Marks it as not needed. Refused `missing` when there is no such pack. */
   unlink(tree: string, address: Address): Promise<void> {
     const key = `${tree}/${address.pack}`

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, beforeEach, test } from 'node:test'
+import { efficiencyVolume, type EfficiencyVolume } from '../../../../test/support/efficiency.ts'
+import { openJobsCluster, type JobsCluster } from '../../../../test/support/jobs-cluster.ts'
+import { DAMAGE, noteDamage, type FoundDamage } from '../../../core/damage.ts'
+import { contents } from '../../../ports/volumes.suite.ts'
+import { DamageWatch } from './watch.ts'
+
+let folder: string
+let open: JobsCluster
+let v: EfficiencyVolume
+let watch: DamageWatch
+
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'damage-'))
+  open = openJobsCluster(folder)
+  v = await efficiencyVolume(open, folder)
+})
+beforeEach(() => {
+  // Each has tried nothing yet.
+  watch = new DamageWatch(open.cluster)
+})
+after(async () => {
+  await open.close()
+  rmSync(folder, { recursive: true })
+})
+
+const found = (blob: string, more: Partial<FoundDamage> = {}): FoundDamage => ({
+  volume: v.volume,
+  blob,
+  kind: 'flipped',
+  foundBy: 'read',
+  message: 'A checksum does not fit.',
+  ...more,
+})
+const known = async () => (await open.cluster.rows(DAMAGE)).map((row) => row['blob'])
+const eventsOf = async (name: string) =>
+  (await open.cluster.catalog.log('events', { limit: 100 }))
+    .map(({ body }) => body)
+    .filter((body) => body['name'] === name)
+const digestOf = (bytes: Buffer) => createHash('md5').update(bytes).digest('hex')
+const note = (blob: string, digest: string) =>
+  open.cluster.catalog.commit([{ do: 'note-blob', volume: v.volume, blob, digest }])
+
+const inodeOf = (blob: string) => statSync(v.engine.fileOf(v.volume, blob)).ino
+
+function flip(path: string, at: number): void {
+  const file = readFileSync(path)
+  file[at] = (file[at] ?? 0) ^ 1
+  writeFileSync(path, file)
+}
+
+test('damage is kept once, with an event that names the object and its file, and makes the cluster degraded', async () => {
+  const blob = await v.put('once', randomBytes(1000))
+  flip(v.engine.fileOf(v.volume, blob), 5)
+  const object = { bucket: 'b', key: 'once', version: 'null' }
+  for (let times = 0; times < 3; times++) watch.report(found(blob, { object }))
+  await watch.stop()
+  const [row, ...more] = await open.cluster.rows(DAMAGE)
+  assert.deepEqual(more, [])
+  assert.deepEqual(
+    [row?.['kind'], row?.['found_by'], row?.['key'], row?.['file']],
+    ['flipped', 'read', 'once', v.engine.fileOf(v.volume, blob)],
+  )
+  const [event, ...others] = await eventsOf('object.damaged')
+  assert.deepEqual(others, [])
+  assert.deepEqual(
+    [event?.['bucket'], event?.['key'], event?.['version'], event?.['file']],
+    ['b', 'once', 'null', v.engine.fileOf(v.volume, blob)],
+  )
+  await v.remove('once')
+  await new DamageWatch(open.cluster).look()
+  assert.deepEqual(await known(), [])
+})
+
+test('what nothing needs any more is not kept', async () => {
+  const blob = await v.put('gone', randomBytes(10))
+  await v.remove('gone')
+  assert.equal(await noteDamage(open.cluster, found(blob)), false)
+  assert.deepEqual(await known(), [])
+})
+
+test('what is sound after all is forgotten, what is not stays known', async () => {
+  const [sound, damaged] = [await v.put('sound', randomBytes(1000)), await v.put('damaged', randomBytes(1000))]
+  flip(v.engine.fileOf(v.volume, damaged), 5)
+  for (const blob of [sound, damaged]) assert.equal(await noteDamage(open.cluster, found(blob)), true)
+  await watch.look()
+  assert.deepEqual(await known(), [damaged])
+  flip(v.engine.fileOf(v.volume, damaged), 5)
+  await new DamageWatch(open.cluster).look()
+  assert.deepEqual(await known(), [])
+})
+
+const damages: readonly (readonly [string, (path: string) => void])[] = [
+  ['flipped', (path) => flip(path, 70_000)],
+  ['truncated', (path) => truncateSync(path, 1000)],
+  ['missing', unlinkSync],
+]
+for (const [kind, damage] of damages) {
+  test(`a file that is ${kind} is repaired with the bytes of a twin`, async () => {
+    const bytes = randomBytes(200_000)
+    const [blob, twin] = [await v.put(`${kind} 1`, bytes), await v.put(`${kind} 2`, bytes)]
+    for (const one of [blob, twin]) await note(one, digestOf(bytes))
+    damage(v.engine.fileOf(v.volume, blob))
+    await noteDamage(open.cluster, found(blob, { object: { bucket: 'b', key: `${kind} 1` } }))
+    const sums = await v.sums()
+    await watch.look()
+    assert.deepEqual(await known(), [])
+    assert.ok((await contents(v.engine, v.volume, blob)).equals(bytes))
+    assert.deepEqual(await v.sums(), sums)
+    assert.equal((await eventsOf('object.repaired'))[0]?.['key'], `${kind} 1`)
+  })
+}
+
+test('blobs that shared the damaged file share the repaired one', async () => {
+  const bytes = randomBytes(200_000)
+  const blobs = await Promise.all(['a', 'b', 'c'].map((key) => v.put(`shared ${key}`, bytes)))
+  for (const blob of blobs) await note(blob, digestOf(bytes))
+  const [one = '', two = ''] = blobs
+  assert.equal(await v.engine.share(v.volume, two, one), 'shared')
+  await open.cluster.catalog.commit([{ do: 'share-blob', volume: v.volume, blob: two, twin: one }])
+  flip(v.engine.fileOf(v.volume, one), 5)
+  for (const blob of [one, two]) await noteDamage(open.cluster, found(blob))
+  await watch.look()
+  assert.deepEqual(await known(), [])
+  for (const blob of blobs) assert.ok((await contents(v.engine, v.volume, blob)).equals(bytes))
+  assert.equal(inodeOf(one), inodeOf(two))
+})
+
+test('a damaged twin repairs nothing', async () => {
+  const bytes = randomBytes(200_000)
+  const [blob, twin] = [await v.put('both 1', bytes), await v.put('both 2', bytes)]
+  for (const one of [blob, twin]) await note(one, digestOf(bytes))
+  for (const one of [blob, twin]) flip(v.engine.fileOf(v.volume, one), 100_000)
+  await noteDamage(open.cluster, found(blob))
+  await watch.look()
+  assert.deepEqual(await known(), [blob])
+})
