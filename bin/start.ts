@@ -24,6 +24,7 @@ import { adoptAggregates } from '../src/resources/storage/adopt-aggregates.ts'
 import { EfficiencySchedule } from '../src/resources/storage/efficiency-schedule.ts'
 import { LifecycleSchedule } from '../src/resources/protocols/s3/lifecycle-schedule.ts'
 import { ScheduledSnapshots } from '../src/resources/storage/scheduled-snapshots.ts'
+import { ScrubSchedule } from '../src/resources/storage/scrub/schedule.ts'
 import { RecoveryQueueWatch } from '../src/resources/storage/recovery-queue-watch.ts'
 import { DamageWatch } from '../src/resources/storage/damage/watch.ts'
 import { QuotaWatch } from '../src/resources/storage/quota-watch.ts'
@@ -203,6 +204,8 @@ export async function start(given: Settings): Promise<void> {
   ageNotes.start()
   const efficiency = new EfficiencySchedule(actions)
   efficiency.start()
+  const scrubSchedule = new ScrubSchedule(actions)
+  scrubSchedule.start()
   const sampling = new Sampling(cluster)
   sampling.start()
 
@@ -248,6 +251,7 @@ export async function start(given: Settings): Promise<void> {
     lifecycle.stop(),
     spareVolumes.stop(),
     efficiency.stop(),
+    scrubSchedule.stop(),
     scheduledSnapshots.stop(),
     volumeWatch.stop(),
     recoveryQueueWatch.stop(),

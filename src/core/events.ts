@@ -43,6 +43,10 @@ export const events = {
   },
   'object.repaired': { severity: 'notice', text: 'A damaged object was repaired with the bytes of a twin.' },
   'volume.file.unexpected': { severity: 'error', text: 'A file that no object needs was found in a volume.' },
+  'aggregate.scrub.ended': {
+    severity: 'informational',
+    text: 'A scrub has verified the stored objects of an aggregate.',
+  },
   'qtree.created': { severity: 'notice', text: 'A qtree was created.' },
   'qtree.modified': { severity: 'informational', text: 'A qtree was changed.' },
   'qtree.deleted': { severity: 'notice', text: 'A qtree was deleted, with the quota rules that named it.' },

@@ -189,6 +189,8 @@ export interface Catalog {
   ): Promise<{ readonly blobs: readonly StoredBlob[]; readonly next?: string }>
   /** How a blob is stored that some row needs; nothing of others. */
   storedBlob(volume: string, blob: string): Promise<StoredBlob | undefined>
+  /** How many needed blobs of all volumes have no checksum yet, as files of earlier releases; counted up to a million. */
+  unverifiedBlobs(): Promise<number>
   /** Needed blobs with this digest and size, those with the last names first; or only those of one group. */
   twins(
     volume: string,

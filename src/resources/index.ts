@@ -73,6 +73,8 @@ import { users } from './protocols/s3/services/users.ts'
 import { services } from './protocols/s3/services.ts'
 import { damagedObjects } from './private/damaged-objects.ts'
 import { faults } from './private/faults.ts'
+import { scrubSchedule } from './private/scrub-schedule.ts'
+import { scrubs } from './private/scrubs.ts'
 import { imports } from './private/imports.ts'
 import { recoveryQueue } from './private/cli/volume/recovery-queue.ts'
 import { purgeOfQueue } from './private/cli/volume/recovery-queue/purge.ts'
@@ -222,6 +224,8 @@ export const behaviours: readonly Behaviour[] = [
   resourceTags,
   taggedResources,
   damagedObjects,
+  scrubs,
+  scrubSchedule,
   faults,
   imports,
   emsMessages,

@@ -237,6 +237,10 @@ export class SqliteCatalog implements Catalog {
     return this.#read.storedBlobs(volume, after, limit)
   }
 
+  async unverifiedBlobs(): Promise<number> {
+    return this.#read.unverifiedBlobs()
+  }
+
   async storedBlob(volume: string, blob: string): Promise<StoredBlob | undefined> {
     return this.#read.storedBlob(volume, blob)
   }

@@ -24,6 +24,8 @@ const IS_SHARED = `EXISTS (SELECT 1 FROM volumes own JOIN volumes v ON v.tree = 
   OR (b.inherited = 1 AND (SELECT own.inherited FROM volumes own WHERE own.id = b.volume) IS NOT NULL)`
 const COLUMNS = `blob, size AS sizeBytes, coalesce(stored, size) AS storedBytes, digest, crc, grp AS "group", tried, refs,
   ${IS_SHARED} AS isShared`
+/** To count more would take too long. */
+const COUNTED_MAX = 1_000_000
 const IN_VOLUME = '(SELECT id FROM volumes WHERE uuid = ?)'
 
 export function storedBlobReads(db: DatabaseSync) {
@@ -41,7 +43,15 @@ export function storedBlobReads(db: DatabaseSync) {
     `SELECT ${COLUMNS} FROM blobs b WHERE volume = ${IN_VOLUME} AND digest = ? AND size = ? AND refs > 0
        AND grp IS coalesce(?, grp) ORDER BY blob DESC LIMIT ?`,
   )
+  const withoutCrc = query<{ blobs: number }>(
+    db,
+    `SELECT count(*) AS blobs FROM (SELECT 1 FROM blobs WHERE crc IS NULL AND refs > 0 LIMIT ${COUNTED_MAX})`,
+  )
   return {
+    unverifiedBlobs(): number {
+      return withoutCrc.get()?.blobs ?? 0
+    },
+
     storedBlobs(volume: string, from: string, limit: number): { blobs: StoredBlob[]; next?: string } {
       const rows = after.all(volume, from, limit)
       const last = rows.at(-1)

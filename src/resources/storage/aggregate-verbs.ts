@@ -9,8 +9,10 @@ import { placesOf } from '../../core/tree-of.ts'
 import { job, uuidOfNew, type Work } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { type Row, textAt, textOf } from '../../model/value.ts'
+import type { Change } from '../../ports/catalog.ts'
 import { VolumesFailure } from '../../ports/volumes.ts'
 import { AGGREGATES_LOCK } from './aggregate-space.ts'
+import { SCRUB_NOTES, SCRUBS } from './scrub/notes.ts'
 import { RECOVERY_QUEUE } from './volumes/recovery-queue.ts'
 
 const AGGREGATES = 'storage/aggregates'
@@ -93,6 +95,10 @@ export const removeAggregate = job({
           // Of volumes that were deleted while the disk was away.
           for (const tree of await engine.list()) await engine.remove(tree)
           await cluster.commit([
+            ...(await cluster.catalog.records(SCRUBS, { parent: key })).map((scrub): Change => {
+              return { do: 'remove-record', type: SCRUBS, key: scrub.key }
+            }),
+            { do: 'remove-record', type: SCRUB_NOTES, key },
             { do: 'remove-record', type: AGGREGATES, key },
             cluster.event('aggregate.deleted', { aggregate: input['name'] ?? '' }),
           ])

@@ -1,0 +1,88 @@
+import { define } from '../../core/behaviour.ts'
+import type { Cluster } from '../../core/cluster.ts'
+import { settingsOf } from '../../core/singleton.ts'
+import { untilAvailable } from '../../core/until-available.ts'
+import { job, uuidOfNew, type Work } from '../../core/verb.ts'
+import { bytes, count, time, uuid } from '../../model/kinds/index.ts'
+import { type Row, textAt } from '../../model/value.ts'
+import type { Change } from '../../ports/catalog.ts'
+import { changeScrubNotes, scrubLock, SCRUBS } from '../storage/scrub/notes.ts'
+import { ScrubWalk } from '../storage/scrub/scrub-walk.ts'
+import { RATE_BYTES_MIN, SCRUB_SCHEDULE } from './scrub-schedule.ts'
+
+/** The newest scrubs of an aggregate that stay on record. */
+export const SCRUBS_KEPT = 10
+
+export const scrubs = define(
+  {
+    path: '/private/scrubs',
+    noun: 'scrub',
+    doc: `Scrubs that have ended. A scrub reads all stored objects of an aggregate, verifies them, and looks for files that no object needs. Files of earlier releases get checksums. Its job shows how far it is. The newest ${SCRUBS_KEPT} of each aggregate are kept.`,
+    key: ['uuid'],
+    parent: 'aggregate.uuid',
+    nameWithin: false,
+    order: [{ path: 'start_time', isDescending: false }],
+    fields: {
+      uuid: { doc: 'The UUID of the scrub.', kind: uuid() },
+      aggregate: { doc: 'The aggregate that is scrubbed.', ref: 'storage/aggregates', set: 'create', required: true },
+      rate: {
+        doc: 'The most bytes that the scrub reads in a second. Without it, as the schedule of scrubs says.',
+        kind: bytes({ min: RATE_BYTES_MIN }),
+        set: 'create',
+      },
+      start_time: { doc: 'When the scrub began.', kind: time() },
+      end_time: { doc: 'When the scrub ended.', kind: time() },
+      examined: { doc: 'Stored bodies of objects and parts that were verified.', kind: count() },
+      examined_size: { doc: 'The bytes of the verified bodies.', kind: bytes() },
+      damaged: { doc: 'How many bodies are damaged. They are listed as damaged objects.', kind: count() },
+      unexpected: { doc: 'How many files no object needs. They are listed as damaged objects, too.', kind: count() },
+      upgraded: { doc: 'How many files of earlier releases got checksums.', kind: count() },
+    },
+  },
+  {
+    create: job({
+      example: { aggregate: { name: 'aggr1' } },
+      async plan(cluster, { draft }) {
+        const aggregate = textAt(draft, 'aggregate.uuid')
+        await cluster.row('storage/aggregates', aggregate)
+        const key = uuidOfNew(cluster, draft)
+        return { key, input: { ...draft, uuid: key }, locks: [scrubLock(aggregate)] }
+      },
+      // What was verified stays so when a scrub fails; the next one begins anew.
+      steps: [{ name: 'verify', isPausable: true, isCancellable: true, run: verify }],
+    }),
+  },
+)
+
+async function verify(cluster: Cluster, work: Work): Promise<void> {
+  const aggregate = textAt(work.input, 'aggregate.uuid')
+  if (work.memo['startMs'] === undefined) {
+    const startMs = cluster.now()
+    await untilAvailable(cluster, work, () =>
+      work.commit([changeScrubNotes(aggregate, { begunMs: startMs })], { startMs }),
+    )
+  }
+  const rate = work.input['rate'] ?? (await settingsOf(cluster, SCRUB_SCHEDULE))['rate']
+  const walk = new ScrubWalk(cluster, work, aggregate, Number(rate))
+  await walk.go()
+  await untilAvailable(cluster, work, () => close(cluster, work, aggregate, walk))
+}
+
+/** Writes the record of the scrub, and tells of it. Nothing of an aggregate that has gone. */
+async function close(cluster: Cluster, { key, input, memo }: Work, aggregate: string, walk: ScrubWalk): Promise<void> {
+  const record = await cluster.catalog.record('storage/aggregates', aggregate)
+  if (record === undefined || (await cluster.find(SCRUBS, key)) !== undefined) return
+  const { examined, examinedBytes, damaged, unexpected, upgraded } = walk.counts
+  const told: Row = { examined, examined_size: examinedBytes, damaged, unexpected, upgraded }
+  const older = (await cluster.rows(SCRUBS, aggregate)).toSorted(
+    (a, b) => Number(b['start_time']) - Number(a['start_time']),
+  )
+  await cluster.catalog.commit([
+    { do: 'check-record', type: 'storage/aggregates', key: aggregate, expect: record.revision },
+    cluster.put(SCRUBS, { ...input, ...told, start_time: memo['startMs'] ?? cluster.now(), end_time: cluster.now() }),
+    cluster.event('aggregate.scrub.ended', { aggregate: record.body['name'] ?? '', ...told }),
+    ...older.slice(SCRUBS_KEPT - 1).map((one): Change => {
+      return { do: 'remove-record', type: SCRUBS, key: textAt(one, 'uuid') }
+    }),
+  ])
+}

@@ -1,0 +1,13 @@
+import type { Change } from '../../../ports/catalog.ts'
+
+export const SCRUBS = 'private/scrubs'
+
+/** Held by the scrub that is on; another one of the aggregate waits. */
+export const scrubLock = (aggregate: string): string => `scrub:${aggregate}`
+
+/** When the last scrub of an aggregate began. The key is that of the aggregate. */
+export const SCRUB_NOTES = 'internal/scrubs'
+
+export function changeScrubNotes(aggregate: string, notes: { readonly begunMs: number }): Change {
+  return { do: 'put-record', type: SCRUB_NOTES, key: aggregate, body: { aggregate, ...notes } }
+}

@@ -1,0 +1,83 @@
+/**
+ * Begins scrubs: of each aggregate when the interval has passed since the last one began, and at once where files of an
+ * earlier release have no checksums yet. The job of a scrub is its claim: while there is one, no other is begun.
+ */
+import { describe } from '../../../core/jobs.ts'
+import type { Actions } from '../../../core/perform.ts'
+import { Rounds } from '../../../core/rounds.ts'
+import { settingsOf } from '../../../core/singleton.ts'
+import { Failure } from '../../../model/failure.ts'
+import { textAt } from '../../../model/value.ts'
+import { SCRUB_SCHEDULE } from '../../private/scrub-schedule.ts'
+import { changeScrubNotes, SCRUB_NOTES, scrubLock, SCRUBS } from './notes.ts'
+
+const LOOK_EVERY_MS = 60_000
+const HOUR_MS = 3_600_000
+
+export class ScrubSchedule {
+  readonly #actions: Actions
+  readonly #rounds: Rounds
+
+  constructor(actions: Actions) {
+    this.#actions = actions
+    const { system, log } = actions.cluster
+    this.#rounds = new Rounds(system.clock, {
+      act: async () => {
+        await this.look()
+      },
+      failed(failure) {
+        const cause = failure instanceof Failure ? failure.message : describe(failure)
+        log.warn('Scrubs could not be begun. That is tried again.', { cause })
+      },
+      restMs: () => LOOK_EVERY_MS,
+    })
+  }
+
+  start(): void {
+    this.#rounds.start()
+  }
+
+  /** Scrubs that are on are jobs, and end as jobs do. */
+  stop(): Promise<void> {
+    return this.#rounds.stop()
+  }
+
+  /** Begins what is due, and tells how many scrubs that were. */
+  async look(): Promise<number> {
+    const { cluster } = this.#actions
+    const settings = await settingsOf(cluster, SCRUB_SCHEDULE)
+    if (settings['enabled'] !== true) return 0
+    const hasUnverified = (await cluster.catalog.unverifiedBlobs()) > 0
+    const notes = new Map((await cluster.rows(SCRUB_NOTES)).map((row) => [textAt(row, 'aggregate'), row]))
+    let begun = 0
+    for (const row of await cluster.rows('storage/aggregates')) {
+      const aggregate = textAt(row, 'uuid')
+      const begunMs = notes.get(aggregate)?.['begunMs']
+      notes.delete(aggregate)
+      if (cluster.locks.isHeld(scrubLock(aggregate))) continue
+      if (begunMs === undefined && !hasUnverified) {
+        // A new aggregate has nothing to verify yet.
+        await cluster.catalog.commit([changeScrubNotes(aggregate, { begunMs: cluster.now() })])
+        continue
+      }
+      const dueMs = Number(begunMs ?? 0) + Number(settings['interval']) * HOUR_MS
+      if (cluster.now() < dueMs) continue
+      await this.#begin(aggregate)
+      begun++
+    }
+    for (const gone of notes.keys()) {
+      await cluster.catalog.commit([{ do: 'remove-record', type: SCRUB_NOTES, key: gone }])
+    }
+    return begun
+  }
+
+  async #begin(aggregate: string): Promise<void> {
+    await this.#actions.perform(this.#actions.cluster.behaviour(SCRUBS), 'create', {
+      caller: { user: 'cluster', role: 'admin', from: 'schedule of scrubs' },
+      draft: { 'aggregate.uuid': aggregate },
+      path: {},
+      args: {},
+      description: 'Scrub an aggregate',
+    })
+  }
+}

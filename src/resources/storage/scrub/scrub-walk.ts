@@ -1,0 +1,231 @@
+/**
+ * Reads all blobs of an aggregate at a bounded rate and looks for files that nobody needs.
+ *
+ *     each blob that rows need     read whole, with its label     damaged, missing, misplaced: a record and an event
+ *                                  its file of an earlier format  written anew with checksums, once its MD5 is verified
+ *     each file of a tree          no row needs it                unknown, or a duplicate where another tree has it too
+ *
+ * Where the walk is, and what it has counted, is kept with its job: after a restart it goes on there.
+ */
+import type { Cluster } from '../../../core/cluster.ts'
+import { DAMAGE, isLoss, noteDamage, type DamageKind } from '../../../core/damage.ts'
+import { describe } from '../../../core/jobs.ts'
+import { placeOf } from '../../../core/tree-of.ts'
+import { untilAvailable } from '../../../core/until-available.ts'
+import { Interrupted, type Work } from '../../../core/verb.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+import type { StoredBlob } from '../../../ports/catalog.ts'
+import { VolumesFailure } from '../../../ports/volumes.ts'
+import { checkBlob, damageOf, type Files } from '../damage/check-blob.ts'
+import { rewriteBlob, Unneeded } from '../damage/rewrite.ts'
+import { RECOVERY_QUEUE } from '../volumes/recovery-queue.ts'
+import { isMoving } from '../volumes/movement.ts'
+import { nameLosses, type Loss } from './name-losses.ts'
+import { unexpectedFiles } from './unexpected-files.ts'
+
+/** Blobs read from the catalog at a time: about a millisecond. */
+const PAGE = 100
+/** After a crash no more than that is read again. */
+const NOTE_EVERY_MS = 2000
+/** A rest that is shorter than this is put off, and one is no longer, so that a scrub can be stopped. */
+const REST_MS_MIN = 10
+const REST_MS_MAX = 1000
+
+export interface ScrubCounts {
+  readonly examined: number
+  readonly examinedBytes: number
+  /** Blobs that are damaged, known before or not. */
+  readonly damaged: number
+  /** Files that nobody needs. */
+  readonly unexpected: number
+  /** Files of earlier formats that have checksums now. */
+  readonly upgraded: number
+}
+
+const NOTHING: ScrubCounts = { examined: 0, examinedBytes: 0, damaged: 0, unexpected: 0, upgraded: 0 }
+
+export class ScrubWalk {
+  counts: ScrubCounts
+  readonly #cluster: Cluster
+  readonly #work: Work
+  readonly #aggregate: string
+  readonly #bytesPerSecond: number
+  /** The volume that is walked through, and the last blob of it. All volumes before it are done. */
+  #at: { readonly volume: string; readonly after: string }
+  readonly #listed = new Set<string>()
+  #notedAtMs: number
+  /** When as many bytes as were read may have been read. */
+  #dueMs: number
+
+  constructor(cluster: Cluster, work: Work, aggregate: string, bytesPerSecond: number) {
+    this.#cluster = cluster
+    this.#work = work
+    this.#aggregate = aggregate
+    this.#bytesPerSecond = bytesPerSecond
+    this.counts = { ...NOTHING, ...(work.memo['counts'] as Partial<ScrubCounts> | undefined) }
+    this.#at = { volume: textAt(work.memo, 'volume'), after: textAt(work.memo, 'after') }
+    this.#notedAtMs = cluster.system.clock.elapsed()
+    this.#dueMs = this.#notedAtMs
+  }
+
+  /** Goes on where the memo says. */
+  async go(): Promise<void> {
+    for (;;) {
+      const volume = (await this.#volumes()).find((row) => textAt(row, 'uuid') >= this.#at.volume)
+      if (volume === undefined) return
+      const uuid = textAt(volume, 'uuid')
+      if (uuid !== this.#at.volume) this.#at = { volume: uuid, after: '' }
+      await this.#walk(volume)
+      // Behind all that begin with it there is no other.
+      this.#at = { volume: `${uuid}~`, after: '' }
+      await this.#note()
+    }
+  }
+
+  /** Those that lie in the aggregate, deleted ones that can be recovered included, in the order of their UUIDs. */
+  async #volumes(): Promise<Row[]> {
+    const types = ['storage/volumes', RECOVERY_QUEUE]
+    const rows = (await Promise.all(types.map((type) => this.#cluster.rows(type)))).flat()
+    return rows
+      .filter((row) => placeOf(row).aggregate === this.#aggregate && !isMoving(row))
+      .toSorted((a, b) => (textAt(a, 'uuid') < textAt(b, 'uuid') ? -1 : 1))
+  }
+
+  async #walk(row: Row): Promise<void> {
+    const volume = textAt(row, 'uuid')
+    const { tree } = placeOf(row)
+    const files = { volumes: await this.#cluster.volumesOf(this.#aggregate), tree }
+    for (;;) {
+      const { blobs, next } = await this.#cluster.catalog.storedBlobs(volume, this.#at.after, PAGE)
+      const losses: Loss[] = []
+      for (const blob of blobs) {
+        const loss = await this.#examine(volume, files, blob)
+        if (loss !== undefined) losses.push(loss)
+        const { examined, examinedBytes } = this.counts
+        this.#count({ examined: examined + 1, examinedBytes: examinedBytes + blob.sizeBytes })
+        // What was found is kept before the place where the walk goes on is.
+        if (losses.length === 0) {
+          this.#at = { volume, after: blob.blob }
+          await this.#noteNowAndThen()
+        }
+      }
+      for (const found of await nameLosses(this.#cluster, volume, files, losses)) {
+        await untilAvailable(this.#cluster, this.#work, () => noteDamage(this.#cluster, found))
+      }
+      if (next === undefined) break
+      this.#at = { volume, after: next }
+      await this.#noteNowAndThen()
+    }
+    if (this.#listed.has(tree)) return
+    this.#listed.add(tree)
+    await this.#list(volume, files)
+  }
+
+  /** Tells what is wrong with a blob, if anything is. */
+  async #examine(volume: string, files: Files, blob: StoredBlob): Promise<Loss | undefined> {
+    try {
+      await untilAvailable(this.#cluster, this.#work, async () => {
+        const sound = await checkBlob(files, blob, (bytes) => this.#pause(bytes))
+        if (blob.crc !== undefined) return
+        if (sound.crc !== undefined) {
+          await this.#cluster.catalog.commit([{ do: 'note-blob', volume, blob: blob.blob, crc: sound.crc }])
+        } else if (sound.md5 !== undefined) {
+          await this.#upgrade(volume, files, blob, { label: sound.label, md5: sound.md5 })
+        }
+      })
+      return undefined
+    } catch (failure) {
+      const kind = damageOf(failure)
+      if (failure instanceof Unneeded) return undefined
+      if (kind === undefined) throw failure
+      // It may have been deleted or moved since the page was read.
+      const row = await this.#cluster.find('storage/volumes', volume)
+      const isNeeded = (await this.#cluster.catalog.storedBlob(volume, blob.blob)) !== undefined
+      if (!isNeeded || row === undefined || isMoving(row) || placeOf(row).tree !== files.tree) return undefined
+      this.#count({ damaged: this.counts.damaged + 1 })
+      return { blob: blob.blob, kind, message: describe(failure) }
+    }
+  }
+
+  async #upgrade(
+    volume: string,
+    files: Files,
+    blob: StoredBlob,
+    as: { readonly label: Uint8Array; readonly md5: string },
+  ): Promise<void> {
+    const reader = await files.volumes.open(files.tree, blob.blob, blob)
+    try {
+      const pause = (bytes: number) => this.#pause(bytes)
+      await rewriteBlob(this.#cluster, volume, files, blob, reader, as, { pause, changes: [] })
+      this.#count({ upgraded: this.counts.upgraded + 1 })
+    } finally {
+      await reader.close()
+    }
+  }
+
+  async #list(volume: string, files: Files): Promise<void> {
+    const { cluster, known } = { cluster: this.#cluster, known: await this.#cluster.rows(DAMAGE, volume) }
+    for (const row of known) {
+      if (isLoss(row['kind']) || (await isThere(files, textAt(row, 'blob')))) continue
+      await cluster.catalog.commit([{ do: 'remove-record', type: DAMAGE, key: textAt(row, 'uuid') }])
+    }
+    const pause = () => this.#pause(0)
+    for await (const { blob, kind } of unexpectedFiles(cluster, volume, files, pause)) {
+      this.#count({ unexpected: this.counts.unexpected + 1 })
+      const message = MESSAGES[kind]
+      await noteDamage(cluster, { volume, blob, kind, foundBy: 'scrub', message })
+    }
+  }
+
+  /** Rests so that no more is read than the rate allows, and gives others their turn. */
+  async #pause(bytes: number): Promise<void> {
+    const { system } = this.#cluster
+    this.#insistOnGoing()
+    const nowMs = system.clock.elapsed()
+    // What was not used before is not made up for.
+    this.#dueMs = Math.max(nowMs, this.#dueMs) + (bytes / this.#bytesPerSecond) * 1000
+    let restMs = this.#dueMs - nowMs
+    if (restMs < REST_MS_MIN) return system.turn()
+    for (; restMs > 0; restMs -= REST_MS_MAX) {
+      await system.clock.sleep(Math.min(restMs, REST_MS_MAX), this.#work.stopping)
+      this.#insistOnGoing()
+    }
+  }
+
+  #insistOnGoing(): void {
+    if (this.#work.stopping.aborted) throw new Interrupted()
+  }
+
+  #count(counts: Partial<ScrubCounts>): void {
+    this.counts = { ...this.counts, ...counts }
+  }
+
+  async #noteNowAndThen(): Promise<void> {
+    if (this.#cluster.system.clock.elapsed() - this.#notedAtMs >= NOTE_EVERY_MS) await this.#note()
+  }
+
+  async #note(): Promise<void> {
+    this.#notedAtMs = this.#cluster.system.clock.elapsed()
+    const { usedBytes } = await this.#cluster.catalog.aggregate(this.#aggregate)
+    const done = Math.min(1, this.counts.examinedBytes / Math.max(1, usedBytes))
+    const counts = this.counts as unknown as Row
+    await untilAvailable(this.#cluster, this.#work, async () => {
+      await this.#work.commit([], { ...this.#at, counts })
+      await this.#work.progress(done, `${this.counts.examinedBytes} bytes (${Math.floor(done * 100)}%) verified`)
+    })
+  }
+}
+
+const MESSAGES: Readonly<Record<Extract<DamageKind, 'unknown' | 'duplicate'>, string>> = {
+  unknown: 'No object needs the file.',
+  duplicate: 'The object that needs these bytes has them in another place.',
+}
+
+async function isThere({ volumes, tree }: Files, blob: string): Promise<boolean> {
+  try {
+    await (await volumes.open(tree, blob)).close()
+    return true
+  } catch (failure) {
+    return !(failure instanceof VolumesFailure) || failure.reason !== 'missing'
+  }
+}
