@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { crc32 } from 'node:zlib'
 import { contents, newBlob, refusedWith } from '../../../ports/volumes.suite.ts'
 import { DirectoryVolumes } from '../volumes.ts'
 import type { Packing } from '../volumes.ts'
@@ -135,6 +136,31 @@ void describe('packs in a directory', () => {
         assert.ok((await contents(volumes, 'v1', blobs[2] ?? '')).equals(bodies[2] ?? LABEL))
         const listed = await namesIn(volumes)
         assert.ok(listed.has(blobs[0] ?? '') && listed.has(blobs[2] ?? ''))
+      }
+    }))
+
+  void it('a record that is damaged in its head or its body is written anew under its name', () =>
+    withTree(async ({ folder, engine }) => {
+      const body = randomBytes(300)
+      for (const within of [12, 200]) {
+        const volumes = engine()
+        const blob = await store(volumes, body)
+        const [twin, other] = [await store(volumes, body), await store(volumes, randomBytes(300))]
+        const { pack = '', offset = 0 } = addressOf(blob) ?? {}
+        const file = await readFile(join(folder, pack))
+        file[offset + within] = (file[offset + within] ?? 0) ^ 1
+        await writeFile(join(folder, pack), file)
+        await refusedWith('damaged', contents(volumes, 'v1', blob))
+        const reader = await volumes.open('v1', twin)
+        const label = await reader.label()
+        await refusedWith('damaged', volumes.rewrite('v1', blob, reader, { label, crc: crc32(body) ^ 1 }))
+        for (let times = 0; times < 2; times++) {
+          const committed = await volumes.rewrite('v1', blob, reader, { label, crc: crc32(body) })
+          assert.deepEqual(committed, { blob, storedBytes: 300, crc: crc32(body) })
+        }
+        for (const look of [volumes, engine()]) assert.ok((await contents(look, 'v1', blob)).equals(body))
+        await volumes.open('v1', other)
+        await volumes.close()
       }
     }))
 

@@ -121,9 +121,9 @@ export class Packs {
       try {
         const found = await this.#readFrom(pack, address)
         if (!(found instanceof VolumesFailure)) return asExpected(found, address, expected)
-        if (found.reason === 'missing') throw found
+        if (found.reason === 'missing' && looks > 0) throw found
         worst = found
-        // What was cut off where it was is somewhere else.
+        // What was cut off where it was is somewhere else, and so is what was repaired meanwhile.
         if (looks > 0 && !(await pack.isStale())) break
       } finally {
         pack.release()

@@ -38,7 +38,7 @@ export async function rewriteBlob(
     }
     try {
       const committed = await volumes.rewrite(tree, member, from, as, manner)
-      first ??= { blob: member, ...committed }
+      first ??= { ...committed, blob: member }
     } finally {
       release?.()
     }
