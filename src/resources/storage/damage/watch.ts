@@ -12,7 +12,7 @@ import type { StoredBlob } from '../../../ports/catalog.ts'
 import { checkBlob, damageOf, type Files } from './check-blob.ts'
 import { rewriteBlob, Unneeded } from './rewrite.ts'
 
-const LOOK_EVERY_MS = 10_000
+const LOOK_EVERY_MS = 2000
 /** To look at a damaged blob is to read it, so it is not done more often. */
 const TRY_EVERY_MS = 600_000
 /** Reports that wait to be kept. More than these are found again by the next read. */
