@@ -225,12 +225,13 @@ export class Cluster {
 
   /**
    * The change that writes the record of a row: with its parent, its unique name, and without what is derived. It is
-   * refused where the record is new and what it is to live under has gone meanwhile.
+   * refused where the record is new and what it is to live under has gone meanwhile, or with `isBeforeParent` is still to
+   * come.
    */
   put(
     type: string,
     row: Row,
-    options: { expect?: 'absent' | number; unique?: Readonly<Record<string, string>> } = {},
+    options: { expect?: 'absent' | number; unique?: Readonly<Record<string, string>>; isBeforeParent?: true } = {},
   ): Change {
     const resource = this.registry.resource(type)
     const name = row['name']
@@ -240,7 +241,7 @@ export class Cluster {
       type,
       key: recordKey(resource, row),
       parent: resource.parent === undefined ? '' : textOf(row[resource.parent]),
-      ...(resource.parentTypes.length === 0 ? {} : { parentTypes: resource.parentTypes }),
+      ...(resource.parentTypes.length === 0 || options.isBeforeParent ? {} : { parentTypes: resource.parentTypes }),
       body: stored(resource, row),
       unique: {
         ...(typeof name === 'string' && resource.nameWithin !== false ? { [`${type}:name`]: `${within}/${name}` } : {}),

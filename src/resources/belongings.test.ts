@@ -81,7 +81,10 @@ const behaviourOf = (type: string) => cluster.cluster.behaviour(type)
 /** Why a parent may have to stay. */
 const HELD = /still has|has snapshots|has the|holds|Delete|Take it off/
 /** Types whose making is over when their parent goes. */
-const OVER_WITH_PARENT: ReadonlySet<string> = new Set(['storage/volumes/{volume.uuid}/efficiency-runs'])
+const OVER_WITH_PARENT: ReadonlySet<string> = new Set([
+  'storage/volumes/{volume.uuid}/efficiency-runs',
+  'private/scrubs',
+])
 /** An owner that is not there has a code of its own. */
 const OTHER_CODE: ReadonlySet<string> = new Set(['support/snmp/users'])
 
@@ -94,6 +97,7 @@ async function newParent(type: string): Promise<string> {
     'svm/svms': { name },
     'storage/volumes': { name, 'svm.name': 'svm1', size: '32m', 'guarantee.type': 'none' },
     'network/ipspaces': { name },
+    'storage/aggregates': { name, 'block_storage.path': `/srv/${name}` },
     'protocols/s3/buckets': { name: `parent-${made}`, 'svm.name': 'svm1', 'volume.name': 'vol1', size: 2 ** 30 },
   }
   const body = drafts[type] ?? { ...behaviour.create?.example, name }

@@ -9,7 +9,7 @@ import { placesOf } from '../../core/tree-of.ts'
 import { job, uuidOfNew, type Work } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { type Row, textAt, textOf } from '../../model/value.ts'
-import type { Change } from '../../ports/catalog.ts'
+import { type Change, CommitRefused } from '../../ports/catalog.ts'
 import { VolumesFailure } from '../../ports/volumes.ts'
 import { AGGREGATES_LOCK } from './aggregate-space.ts'
 import { SCRUB_NOTES, SCRUBS } from './scrub/notes.ts'
@@ -94,14 +94,7 @@ export const removeAggregate = job({
           const engine = cluster.engineOf(input)
           // Of volumes that were deleted while the disk was away.
           for (const tree of await engine.list()) await engine.remove(tree)
-          await cluster.commit([
-            ...(await cluster.catalog.records(SCRUBS, { parent: key })).map((scrub): Change => {
-              return { do: 'remove-record', type: SCRUBS, key: scrub.key }
-            }),
-            { do: 'remove-record', type: SCRUB_NOTES, key },
-            { do: 'remove-record', type: AGGREGATES, key },
-            cluster.event('aggregate.deleted', { aggregate: input['name'] ?? '' }),
-          ])
+          await removeRecord(cluster, key, input)
         })
       },
     },
@@ -109,6 +102,29 @@ export const removeAggregate = job({
     { name: 'release folder', run: release, undo: release },
   ],
 })
+
+/** Scrubs that end at this moment. Nobody can delete them, so the removal looks for them again. */
+const SCRUBS_AT_ONCE = 5
+
+/** With the records of its scrubs, also of one that another process ends meanwhile. */
+async function removeRecord(cluster: Cluster, key: string, input: Row): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    const scrubs = await cluster.catalog.records(SCRUBS, { parent: key })
+    try {
+      await cluster.catalog.commit([
+        ...scrubs.map((scrub): Change => ({ do: 'remove-record', type: SCRUBS, key: scrub.key })),
+        { do: 'check-childless', type: SCRUBS, parent: key },
+        { do: 'remove-record', type: SCRUB_NOTES, key },
+        { do: 'remove-record', type: AGGREGATES, key },
+        cluster.event('aggregate.deleted', { aggregate: input['name'] ?? '' }),
+      ])
+      return
+    } catch (failure) {
+      if (!(failure instanceof CommitRefused) || failure.change !== scrubs.length) throw failure
+      if (tries === SCRUBS_AT_ONCE) throw failures.inUse('A scrub of the aggregate is ending. Try again when it has.')
+    }
+  }
+}
 
 async function claim(cluster: Cluster, { key, input }: Work): Promise<void> {
   const others = (await cluster.rows(AGGREGATES)).filter((row) => row['uuid'] !== key)

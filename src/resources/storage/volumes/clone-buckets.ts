@@ -94,7 +94,7 @@ export async function bucketRecords(
           create_time: cluster.now(),
           [CAME_WITH_CLONE]: true,
         },
-        { expect: 'absent' },
+        { expect: 'absent', isBeforeParent: true },
       ),
     )
   }
