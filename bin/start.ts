@@ -78,6 +78,7 @@ export async function start(given: Settings): Promise<void> {
   folder.removeSocketsBut(socket)
   const catalog = openSqliteCatalog({ file: places.catalog, commit: { socket } })
   const secrets = await openClusterKey(places.clusterKey, catalog)
+  if (!writer.isProven) await noteUnproven(catalog)
   const { release, lifecycleDayMs } = settings
   // Jobs are taken up before there are workers: then nobody writes anywhere.
   let workers: Workers | undefined
@@ -181,7 +182,7 @@ export async function start(given: Settings): Promise<void> {
     stillReading: (blobs) => dataPlane.stillReading(blobs),
     packDeadShare,
   })
-  const wasClean = await markRun(catalog, false)
+  const before = await markRun(catalog, false)
   const scheduledSnapshots = new ScheduledSnapshots(cluster)
   scheduledSnapshots.start()
   const volumeWatch = new VolumeWatch(cluster)
@@ -191,7 +192,7 @@ export async function start(given: Settings): Promise<void> {
   const quotaWatch = new QuotaWatch(cluster)
   quotaWatch.start()
   damageWatch.start()
-  housekeeping.start(wasClean ? undefined : { sweepBeforeMs: begunMs, isProven: writer.isProven })
+  housekeeping.start(before.isClean ? undefined : { sweepBeforeMs: begunMs, isProven: before.isProven })
   if (writer.hasLost) await catalog.commit([cluster.event('cluster.loss.accepted', {})])
   const lifecycle = new LifecycleSchedule(actions)
   lifecycle.start()
@@ -307,11 +308,27 @@ function stopSignal(log: ReturnType<typeof openLog>): Promise<void> {
   })
 }
 
+/** How the run before this one ended. */
+interface Ended {
+  readonly isClean: boolean
+  /** The catalog was found to hold all that was acknowledged, at each start since the last orderly end. */
+  readonly isProven: boolean
+}
+
 /** Notes whether the cluster has been stopped in order. Tells what was noted before; a first start counts as clean. */
-async function markRun(catalog: Catalog, isClean: boolean): Promise<boolean> {
-  const before = await catalog.record(...RUN)
-  await catalog.commit([{ do: 'put-record', type: RUN[0], key: RUN[1], body: { isClean } }])
-  return before === undefined || before.body['isClean'] === true
+async function markRun(catalog: Catalog, isClean: boolean): Promise<Ended> {
+  const found = await catalog.record(...RUN)
+  const before = { isClean: found?.body['isClean'] !== false, isProven: found?.body['isProven'] !== false }
+  const isProven = isClean || before.isProven
+  await catalog.commit([{ do: 'put-record', type: RUN[0], key: RUN[1], body: { isClean, isProven } }])
+  return before
+}
+
+/** Before the first commit of this start, after which the log looks whole to the next one. */
+async function noteUnproven(catalog: Catalog): Promise<void> {
+  const found = await catalog.record(...RUN)
+  if (found === undefined) return
+  await catalog.commit([{ do: 'put-record', type: RUN[0], key: RUN[1], body: { ...found.body, isProven: false } }])
 }
 
 const RUN = ['internal/run', 'last'] as const

@@ -10,7 +10,7 @@ import { describeUnless, reasonUnlessWhole } from './programs.ts'
 const MB = 2 ** 20
 const WRITERS = 8
 const OBJECTS = 40
-const SHRUNK_MS = 20_000
+const SHRUNK_MS = 120_000
 
 const skip = reasonUnlessWhole('src/resources/storage/volumes/autosize.test.ts')
 describeUnless(skip, 'a volume that chooses its size itself, over two worker processes', {}, () => {

@@ -102,9 +102,9 @@ describe('a real tree survives a power cut', { skip, timeout }, () => {
     assert.equal(pidsOf(product, 'writer').length, 1)
     const writing = sdkFor(product, { tries: 1 })
     writes = new Writes(writing, BUCKET, 'load/')
-    await until('writes are acknowledged', 120_000, () => writes.acknowledged > 300)
+    await until('writes are acknowledged', () => writes.acknowledged > 300)
     await killEverything(product)
-    await until('writers have noticed', 120_000, () => writes.unanswered > 0)
+    await until('writers have noticed', () => writes.unanswered > 0)
     await writes.stop()
     writing.destroy()
     rest.close()
@@ -147,7 +147,7 @@ describe('a real tree survives a power cut', { skip, timeout }, () => {
     const holds = await Holds.open(product)
     try {
       const { volume } = await holds.bucket(BUCKET)
-      await until('every file is known to the catalog', 120_000, async () => (await holds.strangers(volume)) === 0)
+      await until('every file is known to the catalog', async () => (await holds.strangers(volume)) === 0)
     } finally {
       await holds.close()
     }
@@ -158,7 +158,7 @@ describe('a real tree survives a power cut', { skip, timeout }, () => {
     const path = `/api/storage/volumes/${volume}`
     const gone = await rest.call('DELETE', `${path}/snapshots/before?return_timeout=60`)
     assert.equal(gone.status, 200, gone.text)
-    await until('only live objects use space', 120_000, async () => {
+    await until('only live objects use space', async () => {
       const { body } = await rest.get(`${path}?fields=space`)
       return Number(body['space']?.['snapshot']?.['used']) === 0
     })

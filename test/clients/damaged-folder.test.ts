@@ -4,11 +4,13 @@
  */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import {
   cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -16,8 +18,9 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, it } from 'node:test'
 import { keys as credentials, send } from '../../src/s3/test-plane.ts'
@@ -60,6 +63,7 @@ const ENDS: Readonly<Record<string, readonly (keyof typeof DAMAGES)[]>> = {
 }
 /** The rest is for the whole run: each takes a start. */
 const PLAIN: ReadonlySet<string> = new Set(['removed', 'changed'])
+const BLOB = /\/objects\/[0-9a-f]{2}\/[0-9a-f]{32}$/
 const skip = canSeeProcesses ? false : 'the processes of the product are found in /proc'
 
 describe('the data folder of a cluster that was killed', { skip }, () => {
@@ -71,9 +75,12 @@ describe('the data folder of a cluster that was killed', { skip }, () => {
     const product = await startWith(['--data', whole], environment)
     assert.equal((await send({ url: product.s3Http }, 'PUT', '/papers', {})).status, 200)
     assert.equal((await send({ url: product.s3Http }, 'PUT', '/papers/a', { body: 'a body' })).status, 200)
+    // So large that it has a file of its own.
+    const large = Buffer.alloc(2 ** 21, 'x')
+    assert.equal((await send({ url: product.s3Http }, 'PUT', '/papers/large', { body: large })).status, 200)
     const pids = [product.pid, ...descendants(product.pid).map(({ pid }) => pid)]
     for (const pid of pids) process.kill(pid, 'SIGKILL')
-    await until('all are gone', 10_000, () => pids.every((pid) => !isAlive(pid)))
+    await until('all are gone', () => pids.every((pid) => !isAlive(pid)))
   })
   after(async () => {
     await killAll()
@@ -108,6 +115,8 @@ describe('the data folder of a cluster that was killed', { skip }, () => {
         const state = stateOf(folder)
         const begun = run(['start', '--data', folder], SMALL)
         assert.equal(await begun.ended, 1, begun.said())
+        // The catalog writer ends after the process that began it.
+        await begun.gone
         assert.match(begun.said(), /^[^\n]+\.\n$/)
         const name =
           file
@@ -140,6 +149,34 @@ describe('the data folder of a cluster that was killed', { skip }, () => {
     assert.ok(existsSync(join(folder, 'endpoints.json')))
     product.kill('SIGTERM')
     assert.equal(await product.ended, 0)
+  })
+
+  it('has blobs that no row knows kept for good when nothing proves its log, also by the start after one that was refused', async () => {
+    const folder = copyOf()
+    rmSync(join(folder, 'catalog/catalog.db-mark'))
+    const volumes = join(folder, 'aggr1/volumes')
+    const written = readdirSync(volumes, { recursive: true, encoding: 'utf8' }).find((path) => BLOB.test(path)) ?? ''
+    const known = basename(written)
+    // Made at the same time, in the same folder.
+    const blob = `${known.slice(0, 20)}${known[20] === '0' ? '1' : '0'}${known.slice(21)}`
+    cpSync(join(volumes, written), join(volumes, dirname(written), blob))
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const taken = `127.0.0.1:${(other.address() as AddressInfo).port}`
+    const refused = run(['start', '--data', folder], { ...SMALL, HOLDFAST_MANAGEMENT: taken })
+    assert.equal(await refused.ended, 1)
+    await refused.gone
+    other.close()
+    assert.match(refused.said(), /in use by another program/)
+
+    const product = await startWith(['--data', folder], environment)
+    const found = join(folder, 'aggr1/lost-and-found')
+    const setAside = () =>
+      readdirSync(found, { recursive: true, encoding: 'utf8' }).filter((path) => path.includes(blob))
+    await until('it is set aside', () => existsSync(found) && setAside().length > 0)
+    assert.match(setAside().join(), /^unknown\//)
+    product.kill('SIGTERM')
+    await product.ended
   })
 
   it('is served without the first aggregate, which is offline, while its folder is not there, and with it again', async () => {

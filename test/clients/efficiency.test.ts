@@ -95,16 +95,12 @@ describeUnless(skip, 'a volume that stores in less survives a power cut', { time
   it('everything is killed while clients write and a run is on, with efficiency turned on meanwhile', async () => {
     const writing = sdkFor(product, { tries: 1 })
     const writers = Array.from({ length: WRITERS }, (_, writer) => write(writer, writing))
-    await until('plain writes are acknowledged', 120_000, () => acknowledged > 100)
+    await until('plain writes are acknowledged', () => acknowledged > 100)
     await ask('PATCH', `/api/storage/volumes/${volume}`, { efficiency: { compression: 'both', dedupe: 'both' } })
     await ask('PATCH', `/api/storage/volumes/${volume}`, { 'efficiency.scanner.state': 'active' })
     const mark = acknowledged
-    await until(
-      'the run has begun',
-      30_000,
-      async () => asText((await shown())['efficiency']?.['op_state']) === 'active',
-    )
-    await until('some writes went on beside it', 120_000, () => acknowledged > mark + 40)
+    await until('the run has begun', async () => asText((await shown())['efficiency']?.['op_state']) === 'active')
+    await until('some writes went on beside it', () => acknowledged > mark + 40)
     await killEverything(product)
     await Promise.all(writers)
     writing.destroy()
@@ -125,7 +121,7 @@ describeUnless(skip, 'a volume that stores in less survives a power cut', { time
 
   it('the run is taken up and ends, and the next one finds nothing wrong', async () => {
     const isIdle = async () => asText((await shown())['efficiency']?.['op_state']) === 'idle'
-    await until('the run has ended', 120_000, isIdle)
+    await until('the run has ended', isIdle)
     await ask('POST', `/api/storage/volumes/${volume}/efficiency-runs`, {})
     const { space, efficiency } = await shown()
     const used = asNumber(space?.['used'])
@@ -146,6 +142,6 @@ describeUnless(skip, 'a volume that stores in less survives a power cut', { time
           .map((one) => (one?.isFile() === true ? one.ino : 0)),
       )
     }
-    await until('files that nobody needs are gone', 120_000, () => files().size - 1 <= bodies.length)
+    await until('files that nobody needs are gone', () => files().size - 1 <= bodies.length)
   })
 })

@@ -42,11 +42,7 @@ test(
       assert.equal((await s3('GET', 'before')).text, 'a body')
 
       for (const pid of pidsOf(product, 'worker')) process.kill(pid, 'SIGKILL')
-      await until(
-        'others serve',
-        20_000,
-        async () => (await s3('GET', 'before').catch(() => undefined))?.status === 200,
-      )
+      await until('others serve', async () => (await s3('GET', 'before').catch(() => undefined))?.status === 200)
       assert.equal(await put('by-a-new-one'), '507 InsufficientStorage')
 
       const uuid = asText(begun.body['records']?.[0]?.['uuid'])

@@ -45,7 +45,7 @@ describeUnless(reason, 'a cluster whose only disk is full', { timeout: 240_000 }
     const put = (key: string, bytes: number) => s3(product, 'PUT', key, Buffer.alloc(bytes, 'x'))
     assert.equal(await s3(product, 'PUT', ''), '200')
     const reserve = join(folder, 'catalog/catalog.db-reserve')
-    await until('there is a reserve', 10_000, () => inProduct(product, 'test', '-s', reserve).status === 0)
+    await until('there is a reserve', () => inProduct(product, 'test', '-s', reserve).status === 0)
 
     let stored = 0
     let answer = await put(`/large-${stored}`, MIB)
@@ -59,7 +59,7 @@ describeUnless(reason, 'a cluster whose only disk is full', { timeout: 240_000 }
       if (small !== '200') refused.add(small)
       else stored++
     }
-    await until('it is not ready', 10_000, async () => {
+    await until('it is not ready', async () => {
       refused.add(await put('/none', 0))
       return (await health(product, '/readyz')).every((status) => status === 503)
     })
@@ -81,14 +81,12 @@ describeUnless(reason, 'a cluster whose only disk is full', { timeout: 240_000 }
 
     // A writer that starts on the full disk knows that it is full.
     for (const { pid, part } of descendants(product.pid)) if (part === 'writer') process.kill(pid, 'SIGKILL')
-    await until('another writer takes deletes', 20_000, async () => (await s3(product, 'DELETE', '/large-1')) === '204')
+    await until('another writer takes deletes', async () => (await s3(product, 'DELETE', '/large-1')) === '204')
     assert.equal(await put('/none', 0), '507 InsufficientStorage')
 
     for (let at = 3; at < 9; at++) assert.equal(await s3(product, 'DELETE', `/large-${at}`), '204')
     inProduct(product, 'rm', join(folder, 'filler'))
-    await until('it is ready again', 20_000, async () =>
-      (await health(product, '/readyz')).every((status) => status === 200),
-    )
+    await until('it is ready again', async () => (await health(product, '/readyz')).every((status) => status === 200))
     assert.equal(await put('/after', MIB), '200')
     assert.equal(await s3(product, 'GET', '/large-2'), '200')
     assert.equal(await s3(product, 'GET', '/none'), '404 NoSuchKey')

@@ -72,11 +72,11 @@ describeUnless(skip, 'lifecycle rules', { concurrency: 2 }, () => {
         Expiration: { Date: past },
       })
       const keys = async () => [...(await listAll(client, 'dated')).keys()]
-      await until('the logs are gone', 120_000, async () => (await keys()).length === 1)
+      await until('the logs are gone', async () => (await keys()).length === 1)
       assert.deepEqual(await keys(), ['kept'])
 
       const runs = '/api/protocols/s3/lifecycle-runs?fields=*&expired_objects=2'
-      await until('the run is on record', 120_000, async () => recordsOf((await rest.get(runs)).body).length === 1)
+      await until('the run is on record', async () => recordsOf((await rest.get(runs)).body).length === 1)
       const jobs = await rest.get('/api/cluster/jobs?fields=*&description=Apply%20lifecycle%20rules')
       const events = await rest.get('/api/support/ems/events?fields=*&message.name=s3.lifecycle.*')
       assert.deepEqual(
@@ -103,7 +103,7 @@ describeUnless(skip, 'lifecycle rules', { concurrency: 2 }, () => {
         NoncurrentVersionExpiration: { NoncurrentDays: 1 },
         AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 },
       })
-      await until('nothing is left', 120_000, async () => {
+      await until('nothing is left', async () => {
         const { Versions = [], DeleteMarkers = [] } = await client.send(new ListObjectVersionsCommand({ Bucket }))
         const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket }))
         return Versions.length + DeleteMarkers.length + Uploads.length === 0
@@ -128,13 +128,13 @@ describeUnless(skip, 'lifecycle rules', { concurrency: 2 }, () => {
         again.destroy()
         await asking(product, async (rest) => {
           const jobs = '/api/cluster/jobs?fields=*&state=running&description=Apply%20lifecycle%20rules'
-          await until('the run is under way', 120_000, async () => recordsOf((await rest.get(jobs)).body).length > 0)
+          await until('the run is under way', async () => recordsOf((await rest.get(jobs)).body).length > 0)
         })
         await product.stop({ signal, keepFolder: true })
         product = await startProduct({ folder: product.folder })
         await asking(product, async (rest) => {
           const runs = '/api/protocols/s3/lifecycle-runs?fields=*'
-          await until('the run has ended', 120_000, async () => recordsOf((await rest.get(runs)).body).length > 0)
+          await until('the run has ended', async () => recordsOf((await rest.get(runs)).body).length > 0)
           const [run] = recordsOf((await rest.get(runs)).body)
           assert.deepEqual([run?.['expired_objects'], run?.['examined'], run?.['buckets']], [OBJECTS, OBJECTS, 1])
           const resumed = await rest.get('/api/support/ems/events?message.name=cluster.job.resumed')

@@ -32,7 +32,7 @@ describeUnless(skip, 'processes of the product are killed during writes', {}, ()
 
   const acknowledges = async (writes: Writes, more: number) => {
     const from = writes.acknowledged
-    await until(`${more} more writes are acknowledged`, 120_000, () => writes.acknowledged >= from + more)
+    await until(`${more} more writes are acknowledged`, () => writes.acknowledged >= from + more)
   }
 
   for (const part of ['worker', 'writer'] as const) {
@@ -44,8 +44,8 @@ describeUnless(skip, 'processes of the product are killed during writes', {}, ()
         const [victim = 0] = before
         assert.ok(victim > 0, `there is a ${part}`)
         kill(victim)
-        await until('it is gone', 120_000, () => !isAlive(victim))
-        await until('another has its place', 120_000, () => {
+        await until('it is gone', () => !isAlive(victim))
+        await until('another has its place', () => {
           const now = pidsOf(product, part)
           return now.length === before.length && !now.includes(victim)
         })

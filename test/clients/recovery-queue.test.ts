@@ -76,6 +76,6 @@ describeUnless(skip, 'a volume that is deleted', {}, () => {
     await ask('DELETE', `${VOLUMES}/${volume}`)
     assert.ok(existsSync(tree()))
     await ask('PATCH', `${QUEUE}/${volume}`, { retention_hours: 0 })
-    await until('nothing of it is left', 120_000, async () => (await queue()).length === 0 && !existsSync(tree()))
+    await until('nothing of it is left', async () => (await queue()).length === 0 && !existsSync(tree()))
   })
 })

@@ -158,7 +158,7 @@ describe('a seeded start', () => {
       lab.kill(signal)
       assert.equal(await lab.ended, signal === 'SIGKILL' ? 'SIGKILL' : 0)
       if (signal === 'SIGKILL') for (const { pid } of others) kill(pid)
-      for (let tries = 0; existsSync(lab.folder) && tries < 100; tries++) await wait(50)
+      for (let tries = 0; existsSync(lab.folder) && tries < 1200; tries++) await wait(50)
       assert.equal(existsSync(lab.folder), false)
     })
   }

@@ -7,7 +7,8 @@ import { asText, recordsOf } from '../support/body.ts'
 import { startProduct } from '../support/product.ts'
 import { RestClient } from '../support/rest-client.ts'
 
-const SHOWN_WITHIN_MS = 20_000
+/** Only a test that fails waits so long: machines that test are busy. */
+const SHOWN_WITHIN_MS = 120_000
 
 test('an object store server shows the certificate that it is given, and that of the cluster again', async () => {
   const product = await startProduct()

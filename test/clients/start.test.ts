@@ -82,7 +82,7 @@ describe('a start', () => {
     const ready = async () => (await begun.rest.get('/readyz')).status
     assert.deepEqual([await ready(), (await begun.rest.get('/livez')).status], [503, 200])
     await new Promise((resolve) => other.close(resolve))
-    await until('it is ready', 30_000, async () => (await ready()) === 200)
+    await until('it is ready', async () => (await ready()) === 200)
     assert.equal((await fetch(`http://${address}/readyz`)).status, 200)
   })
 

@@ -30,7 +30,6 @@ import { describeUnless, reasonUnlessWhole } from './programs.ts'
 const BUCKET = 'papers'
 const FIXED = 60
 const PART = 5 * 2 ** 20
-const MOVE_MS = 60_000
 const WRITERS = 4
 const WORKERS = { HOLDFAST_WORKERS: '2' }
 
@@ -97,7 +96,7 @@ class Moving {
   }
 
   async moved(to: string): Promise<void> {
-    await until(`the volume is in ${to}`, MOVE_MS, async () => {
+    await until(`the volume is in ${to}`, async () => {
       const { state } = await this.state()
       assert.ok(!['failed', 'aborted'].includes(state), `${state}\n${this.product.log()}`)
       return state === 'success'
@@ -216,7 +215,7 @@ describeUnless(skip, 'a volume that moves while clients work', { timeout: 180_00
         await moving.move(to)
         await moving.uploadParts('replaced', parts, async () => {})
         const hasSwitched = async () => (await moving.state()).aggregate === to
-        await until('the volume has switched', MOVE_MS, hasSwitched)
+        await until('the volume has switched', hasSwitched)
       })
       // A write that began before is waited for, so the old tree is still there.
       await wait(300)
@@ -298,11 +297,7 @@ describeUnless(skipKilled, 'a volume that moves while everything is killed', { t
       for (const [at, bytes] of fixed.entries()) {
         assert.equal(await sha256OfObject(moving.s3, BUCKET, `fixed/${at}`), sha256(bytes), `fixed/${at}`)
       }
-      await until(
-        'nothing is left where it was',
-        5000,
-        () => moving.files(to === 'aggr1' ? 'aggr2' : 'aggr1').length === 0,
-      )
+      await until('nothing is left where it was', () => moving.files(to === 'aggr1' ? 'aggr2' : 'aggr1').length === 0)
     }
   })
 })

@@ -6,7 +6,7 @@ import { RestClient } from './rest-client.ts'
 
 const PROGRAM = fileURLToPath(new URL('../../bin/holdfast.ts', import.meta.url))
 /** Machines that test are busy. */
-const READY_MS = 90_000
+const READY_MS = 120_000
 
 /** Any free ports, and no more than a test needs. */
 export const SMALL: Readonly<Record<string, string>> = {
@@ -23,6 +23,8 @@ export interface Run {
   /** What it has printed so far, on both streams. */
   readonly said: () => string
   readonly ended: Promise<number | NodeJS.Signals | null>
+  /** Settles when those that it started have ended, too, and all that they said is there. */
+  readonly gone: Promise<void>
   kill(signal: NodeJS.Signals): void
 }
 
@@ -57,13 +59,14 @@ export function run(
   const kill = (signal: NodeJS.Signals) => void child.kill(signal)
   const killed = () => kill('SIGKILL')
   process.on('exit', killed)
+  const gone = once(child, 'close').then(() => undefined)
   // Not 'close': processes that it leaves for a moment have its streams open.
   const ended = once(child, 'exit').then(([code, signal]) => {
     process.off('exit', killed)
     running.delete(begun)
     return (signal ?? code) as number | NodeJS.Signals | null
   })
-  const begun: Run = { pid: child.pid ?? 0, said: () => said, ended, kill }
+  const begun: Run = { pid: child.pid ?? 0, said: () => said, ended, gone, kill }
   running.add(begun)
   return begun
 }

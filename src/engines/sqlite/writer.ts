@@ -20,7 +20,7 @@ import { keyLister, UNLISTED } from './listed-keys.ts'
 import type { LogMark } from './log-mark.ts'
 import { FullDisk, isDiskFull } from './no-space.ts'
 import type { Reserve } from './reserve.ts'
-import { openForWriting } from './schema.ts'
+import { openForReading, openForWriting } from './schema.ts'
 import { sweeper } from './sweep.ts'
 
 /** What became of a commit: its outcomes, or why there are none. */
@@ -47,6 +47,7 @@ export interface WriterOptions {
 }
 
 export class Writer {
+  readonly #file: string
   readonly #db: DatabaseSync
   readonly #report: Report
   readonly #reserve: Reserve | undefined
@@ -68,6 +69,7 @@ export class Writer {
   #transactions = 0
 
   constructor(file: string, { report = () => undefined, reserve, mark }: WriterOptions = {}) {
+    this.#file = file
     this.#report = report
     this.#mark = mark
     this.#reserve = reserve
@@ -291,15 +293,28 @@ export class Writer {
     }
   }
 
+  /**
+   * Copies the log back and says that it is whole, unless nothing was committed: a start that is refused leaves the files
+   * as it found them, also what they say of an end that was not in order.
+   */
   close(): void {
+    const keeper = this.#transactions === 0 ? keepLog(this.#file) : undefined
     try {
-      this.#mark?.clear()
-      this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+      if (keeper === undefined) {
+        this.#mark?.clear()
+        this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+      }
     } finally {
       this.#db.close()
+      keeper?.close()
       this.#mark?.close()
     }
   }
+}
+
+/** SQLite copies the log back when the last connection is closed, but cannot by one that only reads. */
+function keepLog(file: string): DatabaseSync | undefined {
+  return file === ':memory:' ? undefined : openForReading(file)
 }
 
 function isThere(file: string): boolean {
