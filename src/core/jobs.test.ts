@@ -38,7 +38,7 @@ async function startWith(behaviour: Behaviour, options: TestClusterOptions = {})
   return startTestCluster({ isBare: true, ...options, extra: [behaviour] })
 }
 
-async function run(cluster: TestCluster, behaviour: Behaviour, draft: Row = {}, waitMs = 10_000): Promise<Row> {
+async function run(cluster: TestCluster, behaviour: Behaviour, draft: Row = {}, waitMs = 60_000): Promise<Row> {
   const performed = await cluster.actions.perform(behaviour, 'create', {
     caller: CALLER,
     draft,
@@ -146,12 +146,12 @@ test('an undo that fails while the cluster stops is left for the next start', as
   const cluster = await startWith(behaviour)
   const running = run(cluster, behaviour)
   await tried.promise
-  await cluster.jobs.drain(5000)
+  await cluster.jobs.drain(60_000)
   assert.equal((await running)['state'], 'running')
   assert.equal(tries, 1)
   const next = new Jobs(cluster.cluster)
   await next.resume()
-  await next.drain(5000)
+  await next.drain(60_000)
   assert.deepEqual(
     (await cluster.cluster.rows(JOBS)).map(({ state }) => state),
     ['failure'],
@@ -243,7 +243,7 @@ test('a job that a crash interrupted goes on at its step; one that was unwinding
   await cluster.cluster.commit([forward, back].map((row) => cluster.cluster.put(JOBS, row)))
   const jobs = new Jobs(cluster.cluster)
   assert.equal(await jobs.resume(), 2)
-  for (const row of [forward, back]) await jobs.wait(textAt(row, 'uuid'), 5000)
+  for (const row of [forward, back]) await jobs.wait(textAt(row, 'uuid'), 60_000)
   assert.deepEqual(done.toSorted(), ['two', 'three', 'undo one', 'undo two'].toSorted())
   const after = async (row: Row) => cluster.cluster.row(JOBS, textAt(row, 'uuid'))
   assert.equal((await after(forward))['state'], 'success')
@@ -268,7 +268,7 @@ test('waiting for a job ends when it ends, or after the given time', async () =>
   assert.equal((await cluster.jobs.wait(uuidOfJob, 30))['state'], 'running')
   assert.equal((await cluster.jobs.wait(uuidOfJob, 0))['state'], 'running')
   held.resolve()
-  assert.equal((await cluster.jobs.wait(uuidOfJob, 5000))['state'], 'success')
+  assert.equal((await cluster.jobs.wait(uuidOfJob, 60_000))['state'], 'success')
   await cluster.close()
 })
 
@@ -292,10 +292,12 @@ test('waiting for a job that does not end is over when the cluster has stopped',
 
 test('a cluster that stops takes no new job and waits for those that run', async () => {
   let isDone = false
+  const begun = Promise.withResolvers<void>()
   const behaviour = machine([
     {
       name: 'one',
       run: async () => {
+        begun.resolve()
         await wait(30)
         isDone = true
       },
@@ -303,8 +305,8 @@ test('a cluster that stops takes no new job and waits for those that run', async
   ])
   const cluster = await startWith(behaviour)
   const running = run(cluster, behaviour)
-  await wait(5)
-  await cluster.jobs.drain(5000)
+  await begun.promise
+  await cluster.jobs.drain(60_000)
   assert.equal(isDone, true)
   await assert.rejects(
     run(cluster, behaviour),
@@ -334,11 +336,11 @@ test('a step that is interrupted because the cluster stops goes on at the next s
   const cluster = await startWith(behaviour)
   const running = run(cluster, behaviour)
   await begun.promise
-  await cluster.jobs.drain(5000)
+  await cluster.jobs.drain(60_000)
   assert.equal((await running)['state'], 'running')
   const next = new Jobs(cluster.cluster)
   assert.equal(await next.resume(), 1)
-  await next.drain(5000)
+  await next.drain(60_000)
   assert.deepEqual(seen, [0, 7])
   const [ended] = await cluster.cluster.rows(JOBS)
   assert.equal(ended?.['state'], 'success')

@@ -119,7 +119,7 @@ test('jobs beyond the bound are refused before they have a record, and accepted 
   assert.ok(inside <= PLACES, `${inside} jobs were taken up at once`)
   held.resolve()
   for (const each of uuids) assert.equal((await cluster.jobs.wait(each, 60_000))['state'], 'success')
-  assert.equal((await cluster.jobs.wait(await submit(cluster, behaviour), 5000))['state'], 'success')
+  assert.equal((await cluster.jobs.wait(await submit(cluster, behaviour), 60_000))['state'], 'success')
   await cluster.close()
 })
 
@@ -232,7 +232,7 @@ test('a job of a kind that is not known any more is told once, and stops neither
   await cluster.cluster.commit([gone, known].map((row) => cluster.cluster.put(JOBS, row)))
   const jobs = new Jobs(cluster.cluster)
   assert.equal(await jobs.resume(), 2)
-  assert.equal((await jobs.wait(textAt(known, 'uuid'), 5000))['state'], 'success')
+  assert.equal((await jobs.wait(textAt(known, 'uuid'), 60_000))['state'], 'success')
   while (jobs.activeCount > 0) await cluster.clock.sleep(1)
   await jobs.resume()
   while (jobs.activeCount > 0) await cluster.clock.sleep(1)
@@ -259,6 +259,6 @@ test('a job that could not go on is taken up again by the same process', async (
   cluster.clock.sleep = sleep
   isAway = false
   assert.equal(await cluster.jobs.resume(), 1)
-  assert.equal((await cluster.jobs.wait(left, 5000))['state'], 'success')
+  assert.equal((await cluster.jobs.wait(left, 60_000))['state'], 'success')
   await cluster.close()
 })

@@ -81,7 +81,7 @@ async function perform(
     args: verb === 'remove' && type === VOLUMES ? { force: 'true' } : {},
     description: `${verb} ${type}`,
   })
-  const ended = await jobs.wait(textAt(performed.job, 'uuid'), 10_000)
+  const ended = await jobs.wait(textAt(performed.job, 'uuid'), 60_000)
   assert.equal(ended['state'], state, JSON.stringify(ended))
   return performed.key
 }

@@ -11,7 +11,7 @@ import { readServer, recordTypes } from './tenancy-records.ts'
 import type { Server } from './tenancy-records.ts'
 
 /** How often the records are looked at for changes. */
-const reconcileMs = 500
+export const reconcileMs = 500
 /** How long after a failure an address is tried again. */
 const retryMs = 5000
 /** Ports below are often not for us: then port p is served at 9000 + p. */

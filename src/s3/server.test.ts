@@ -6,7 +6,11 @@ import { Readable } from 'node:stream'
 import { after, before, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { GetObjectCommand, HeadBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3'
+import { openBlobs } from '../../test/support/open-blobs.ts'
+import { realSystem } from '../engines/system.ts'
+import type { Clock } from '../ports/system.ts'
 import { presign } from './auth/sign.ts'
+import { reconcileMs } from './listeners.ts'
 import { keys, send, server, startTestPlane, svm, volume } from './test-plane.ts'
 import type { TestPlane } from './test-plane.ts'
 
@@ -154,7 +158,7 @@ test('a client that stops reading, and then goes away, lets go of the file', asy
   await t.s3.send(new PutObjectCommand({ Bucket, Key: 'long', Body: Buffer.alloc(20 * 2 ** 20) }))
   const got = await t.s3.send(new GetObjectCommand({ Bucket, Key: 'long' }))
   ;(got.Body as Readable).destroy()
-  await wait(100)
+  await until(() => Promise.resolve(openBlobs() === 0))
   assert.equal((await send(t, 'GET', `/${Bucket}`)).status, 200)
 })
 
@@ -231,7 +235,12 @@ test('reads of settings that no bucket has yet are answered as Amazon answers fo
 })
 
 test('clients of an offline volume, a stopped SVM and a disabled server get 503, on new and on kept connections', async () => {
-  const other = await startTestPlane()
+  let looks = 0
+  const sleep: Clock['sleep'] = async (ms, signal) => {
+    await realSystem.clock.sleep(ms, signal)
+    if (ms === reconcileMs) looks++
+  }
+  const other = await startTestPlane({ system: { ...realSystem, clock: { ...realSystem.clock, sleep } } })
   await other.addBucket(Bucket)
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const expectEach = async (status: number, code: string) => {
@@ -264,8 +273,9 @@ test('clients of an offline volume, a stopped SVM and a disabled server get 503,
   for (const [name, put, ready] of ways) {
     await put(false)
     await expectEach(503, 'ServiceUnavailable')
-    // Longer than the listeners take to look at the records again.
-    await wait(700)
+    // The listeners have looked at the records again, and acted on them before they look once more.
+    const seen = looks
+    await until(() => Promise.resolve(looks >= seen + 2))
     await expectEach(503, 'ServiceUnavailable')
     assert.equal((await send(other, 'GET', '/readyz', { isAnonymous: true })).status, ready, name)
     assert.equal((await send(other, 'GET', '/livez', { isAnonymous: true })).status, 200)

@@ -104,6 +104,6 @@ export function outcomeOf(sent: Promise<unknown>): Promise<string> {
 
 /** A changed record may take a moment to reach the workers. */
 export async function until(wanted: string, ask: () => Promise<unknown>): Promise<void> {
-  for (let tries = 0; tries < 50 && (await outcomeOf(ask())) !== wanted; tries++) await wait(50)
+  for (let tries = 0; tries < 1000 && (await outcomeOf(ask())) !== wanted; tries++) await wait(50)
   assert.equal(await outcomeOf(ask()), wanted)
 }

@@ -144,7 +144,7 @@ test('5.6 statements run in order, deny wins, and what nothing allows is refused
     )
   const settle = async (key: string, wanted: number) => {
     // A changed policy can take a short time to reach open connections.
-    for (let tries = 0; tries < 50 && (await get(key)) !== wanted; tries++)
+    for (let tries = 0; tries < 1000 && (await get(key)) !== wanted; tries++)
       await new Promise((resolve) => setTimeout(resolve, 50))
     assert.equal(await get(key), wanted, key)
   }

@@ -170,7 +170,7 @@ export async function uuidOf(api: RestClient, collection: string, name: string):
 
 /** Polls a job until it has ended. */
 export async function ended(api: RestClient, location: string): Promise<Body> {
-  for (const fromMs = Date.now(); Date.now() - fromMs < 30_000; await wait(20)) {
+  for (const fromMs = Date.now(); Date.now() - fromMs < 120_000; await wait(20)) {
     const { body } = await api.get(`${location}?fields=uuid,name,state,message,code,elapsed_time`)
     if (!['queued', 'running', 'paused'].includes(asText(body['state']))) return body
   }

@@ -21,6 +21,9 @@ import { firstStart } from '../../src/resources/first-start.ts'
 import { behaviours as allBehaviours } from '../../src/resources/index.ts'
 import { asText, recordsOf, type Body } from './body.ts'
 
+/** Of jobs when a cluster is closed. Only one that hangs takes so long: machines that test are busy. */
+const DRAIN_MS = 60_000
+
 export const ADMIN_PASSWORD = 'a password for tests'
 export const ADMIN = basic('admin', ADMIN_PASSWORD)
 
@@ -117,7 +120,7 @@ export class TestCluster {
   }
 
   async close(): Promise<void> {
-    await this.jobs.drain(5000)
+    await this.jobs.drain(DRAIN_MS)
     this.clock.stop()
     await this.cluster.catalog.close()
     const defect = this.logged.find(({ message }) => message === SECOND_COMMIT)

@@ -98,7 +98,7 @@ const SLACK_FILES = 4
 export function exchangeRaw(
   { port, isSecure }: Place,
   text: string,
-  withinMs = 5000,
+  withinMs = 60_000,
 ): Promise<{ answer: string; isClosed: boolean }> {
   const socket = isSecure
     ? connectSecure({ port, host: '127.0.0.1', rejectUnauthorized: false })
@@ -123,7 +123,7 @@ function openFiles(): number {
   return readdirSync('/proc/self/fd').length
 }
 
-async function eventually(what: string, isTrue: () => boolean, withinMs = 30_000): Promise<void> {
+async function eventually(what: string, isTrue: () => boolean, withinMs = 60_000): Promise<void> {
   const endMs = performance.now() + withinMs
   while (!isTrue()) {
     if (performance.now() > endMs) throw new Error(`Not within ${withinMs} ms: ${what}.`)

@@ -15,7 +15,7 @@ export type Headers = Readonly<Record<string, string>>
 type Body = string | Buffer
 
 /** Longest wait for a lock to end. Tests lock for seconds. */
-const LOCK_MS_MAX = 10_000
+const LOCK_MS_MAX = 60_000
 
 export class Bucket {
   readonly name: string

@@ -156,7 +156,7 @@ export async function fails(answer: Promise<Answer>, status: number, code?: stri
   return given
 }
 
-const SETTLING_MS_MAX = 5000
+const SETTLING_MS_MAX = 60_000
 
 /** For what takes a moment to reach every connection, as a changed policy may: asks again until it holds. */
 export async function eventually(holds: () => Promise<unknown>): Promise<void> {

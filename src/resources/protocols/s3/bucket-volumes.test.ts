@@ -35,7 +35,7 @@ test('a bucket that names no volume gets one of its own, in the aggregate asked 
   assert.ok((await cluster.call('DELETE', `${path}?return_timeout=15`)).status < 300)
   assert.equal(await spare.look(), 1)
   assert.equal(await spare.look(), 0)
-  await cluster.jobs.drain(10_000)
+  await cluster.jobs.drain(60_000)
   assert.equal((await cluster.call('GET', volume)).status, 404)
   await cluster.close()
 })
@@ -154,7 +154,7 @@ test('a look for volumes without their bucket reads one number where nothing cha
   const path = `${BUCKETS}/${asText(bucket?.['svm']?.['uuid'])}/${asText(bucket?.['uuid'])}`
   assert.ok((await cluster.call('DELETE', `${path}?return_timeout=15`)).status < 300)
   assert.equal(await spare.look(), 1)
-  await cluster.jobs.drain(10_000)
+  await cluster.jobs.drain(60_000)
   assert.equal(await spare.look(), 0)
   const volume = `/api/storage/volumes/${asText(bucket?.['volume']?.['uuid'])}`
   assert.equal((await cluster.call('GET', volume)).status, 404)

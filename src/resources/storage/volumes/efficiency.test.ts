@@ -22,7 +22,7 @@ async function withVolume(use: (opened: Opened) => Promise<void>): Promise<void>
   try {
     await use({ ...(await efficiencyVolume(open, folder)), open, schedule: new EfficiencySchedule(open.actions) })
   } finally {
-    await open.jobs.drain(5000)
+    await open.jobs.drain(60_000)
     await open.close()
     rmSync(folder, { recursive: true })
   }
@@ -197,14 +197,14 @@ test('a volume that goes takes its runs and what was noted of them with it', () 
       'snapshot_policy.name': 'none',
     }
     const made = await actions.perform(volumes, 'create', { ...call, draft })
-    await jobs.wait(textAt(made.job, 'uuid'), 5000)
+    await jobs.wait(textAt(made.job, 'uuid'), 60_000)
     const path = { 'volume.uuid': made.key }
     const run = await actions.perform(cluster.behaviour(EFFICIENCY_RUNS), 'create', { ...call, draft: BOTH, path })
-    await jobs.wait(textAt(run.job, 'uuid'), 5000)
+    await jobs.wait(textAt(run.job, 'uuid'), 60_000)
     assert.equal((await cluster.rows(EFFICIENCY_RUNS, made.key)).length, 1)
     const row = await cluster.row('storage/volumes', made.key)
     const gone = await actions.perform(volumes, 'remove', { ...call, draft: {}, row })
-    await jobs.wait(textAt(gone.job, 'uuid'), 5000)
+    await jobs.wait(textAt(gone.job, 'uuid'), 60_000)
     assert.equal((await cluster.rows(EFFICIENCY_RUNS, made.key)).length, 0)
     assert.equal(await cluster.find('internal/efficiency', made.key), undefined)
     await changeNotes(cluster, made.key, { progress: 'written as it went' })
