@@ -24,6 +24,10 @@ import { asText, recordsOf, type Body } from './body.ts'
 /** Of jobs when a cluster is closed. Only one that hangs takes so long: machines that test are busy. */
 const DRAIN_MS = 60_000
 
+/** What was told to end may take so long to. */
+const SETTLE_MS = 2000
+const LOOK_MS = 5
+
 export const ADMIN_PASSWORD = 'a password for tests'
 export const ADMIN = basic('admin', ADMIN_PASSWORD)
 
@@ -121,8 +125,10 @@ export class TestCluster {
 
   async close(): Promise<void> {
     await this.jobs.drain(DRAIN_MS)
+    const sleeper = await this.clock.sleeper()
     this.clock.stop()
     await this.cluster.catalog.close()
+    if (sleeper !== undefined) throw new Error('The cluster was closed while somebody slept.', { cause: sleeper })
     const defect = this.logged.find(({ message }) => message === SECOND_COMMIT)
     if (defect !== undefined) throw new Error(`${SECOND_COMMIT} ${JSON.stringify(defect.details)}`)
   }
@@ -211,14 +217,23 @@ function simulatedByFolder(first: SimulatedVolumes): (aggregate: Row) => Simulat
 /** The machine's time, moved by as much as a test says. Sleeps are real. */
 export class TestClock implements Clock {
   aheadMs = 0
-  readonly #timers = new Set<NodeJS.Timeout>()
+  /** Each with the place that it sleeps at. */
+  readonly #timers = new Map<NodeJS.Timeout, Error>()
   #isStopped = false
 
   /** Nobody who sleeps wakes any more: for a cluster whose process has ended, as its test says. */
   stop(): void {
     this.#isStopped = true
-    for (const timer of this.#timers) clearTimeout(timer)
+    for (const timer of this.#timers.keys()) clearTimeout(timer)
     this.#timers.clear()
+  }
+
+  /** Who still sleeps, though all that was begun should have ended: it would go on in the middle of another test. */
+  async sleeper(): Promise<Error | undefined> {
+    const endMs = performance.now() + SETTLE_MS
+    while (this.#timers.size > 0 && performance.now() < endMs)
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+    return this.#timers.values().next().value
   }
 
   now(): number {
@@ -240,7 +255,7 @@ export class TestClock implements Clock {
         this.#timers.delete(timer)
         resolve()
       }, ms)
-      this.#timers.add(timer)
+      this.#timers.set(timer, new Error('Somebody sleeps here.'))
       signal?.addEventListener('abort', () => {
         clearTimeout(timer)
         this.#timers.delete(timer)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, it } from 'node:test'
+import { textAt } from '../../model/value.ts'
 import { asText, recordsOf } from '../../../test/support/body.ts'
 import { startTestCluster, type TestCluster } from '../../../test/support/cluster.ts'
 import { seed } from '../../core/seed/apply.ts'
@@ -106,7 +107,7 @@ describe('faults on demand', () => {
     const volume = { name: 'slow', svm: 'svm1', size: '20m', guarantee: { type: 'none' } }
     const { body } = await test.call('POST', '/api/storage/volumes?return_timeout=0', volume)
     const job = asText(body['job']?.['uuid'])
-    assert.ok(['queued', 'running'].includes(String((await test.jobs.wait(job, 100))['state'])))
+    assert.ok(['queued', 'running'].includes(textAt(await test.jobs.wait(job, 100), 'state')))
     assert.equal((await test.jobs.wait(job, 60_000))['state'], 'success')
   })
 
