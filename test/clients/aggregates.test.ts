@@ -86,7 +86,7 @@ describeUnless(skip, 'an aggregate made while clients work', {}, () => {
     await mkdir(folder)
     // What is open stays so for a moment.
     for (const ask of [() => s3('GET', '/apart/k1'), () => s3('PUT', '/apart/k1', 'object 1')]) {
-      await until('it is answered for with 503', 30_000, async () => {
+      await until('it is answered for with 503', async () => {
         const { status, text } = await ask()
         return status === 503 && /<Code>ServiceUnavailable<\/Code>/.test(text)
       })

@@ -10,8 +10,6 @@ import { startProduct, type Product } from '../support/product.ts'
 import { RestClient } from '../support/rest-client.ts'
 import { until } from './processes.ts'
 
-const WAIT_MS = 60_000
-
 let product: Product
 let api: RestClient
 before(async () => {
@@ -43,7 +41,7 @@ test('a damaged object is refused, listed, found by a scrub, and forgotten when 
   }
   assert.equal((await s3('HEAD', '/papers/read')).status, 200)
   assert.equal((await s3('GET', '/papers/read')).status, 500)
-  await until('the read is told of', WAIT_MS, async () => (await damaged()).length === 1)
+  await until('the read is told of', async () => (await damaged()).length === 1)
   const [record] = await damaged()
   assert.deepEqual([record?.['kind'], record?.['found_by'], record?.['key']], ['flipped', 'read', 'read'])
   assert.ok(files.includes(asText(record?.['file'])))
@@ -57,6 +55,6 @@ test('a damaged object is refused, listed, found by a scrub, and forgotten when 
   assert.deepEqual([scrub?.['examined'], scrub?.['damaged']], [2, 2])
 
   for (const key of ['read', 'unread']) assert.equal((await s3('PUT', `/papers/${key}`, randomBytes(10))).status, 200)
-  await until('what is not needed is forgotten', WAIT_MS, async () => (await damaged()).length === 0)
+  await until('what is not needed is forgotten', async () => (await damaged()).length === 0)
   assert.equal((await api.call('GET', '/api/cluster?fields=health')).body['health'], 'ok')
 })

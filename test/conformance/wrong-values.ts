@@ -1,8 +1,13 @@
 /** What no field takes, and how a refusal of it is to look. */
 import assert from 'node:assert/strict'
+import type { Behaviour } from '../../src/core/behaviour.ts'
 import type { Field } from '../../src/model/resource.ts'
 import { asText } from '../support/body.ts'
 import type { Reply } from '../support/rest-client.ts'
+
+/** The fields that a request for this sets. */
+export const settable = (behaviour: Behaviour, purpose: 'create' | 'modify') =>
+  [...behaviour.resource.fields.values()].filter(({ set }) => set === 'always' || set === purpose)
 
 /** Values that no field of the kind takes. */
 export function wrongFor(field: Field): unknown[] {
