@@ -177,7 +177,7 @@ test('a job whose commit was lost or not answered repeats its step, and undoes n
   for (const when of ['before', 'after']) {
     for (let lost = 1; lost <= 4; lost++) {
       const cluster = await startWith(behaviour)
-      cluster.clock.sleep = () => Promise.resolve()
+      cluster.clock.sleep = () => new Promise((resolve) => void setImmediate(resolve))
       const { catalog } = cluster.cluster
       const commit = catalog.commit.bind(catalog)
       let commits = 0
@@ -218,7 +218,7 @@ test('a step that is repeated has the notes of a commit whose answer was lost, a
       },
     ])
     const cluster = await startWith(behaviour)
-    cluster.clock.sleep = () => Promise.resolve()
+    cluster.clock.sleep = () => new Promise((resolve) => void setImmediate(resolve))
     const { catalog } = cluster.cluster
     const commit = catalog.commit.bind(catalog)
     let isLost = false
@@ -248,7 +248,7 @@ test('a job that the catalog stays away from is left for the next start, and not
     },
   ])
   const cluster = await startWith(behaviour)
-  cluster.clock.sleep = () => Promise.resolve()
+  cluster.clock.sleep = () => new Promise((resolve) => void setImmediate(resolve))
   const uuid = textAt(await run(cluster, behaviour), 'uuid')
   while (cluster.jobs.activeCount > 0) await wait(1)
   assert.equal((await cluster.cluster.row(JOBS, uuid))['state'], 'running')

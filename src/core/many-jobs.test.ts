@@ -252,7 +252,7 @@ test('a job that could not go on is taken up again by the same process', async (
   const behaviour = machine(() => (isAway ? Promise.reject(new CatalogUnavailable('away')) : Promise.resolve()))
   const cluster = await start(behaviour)
   const sleep = cluster.clock.sleep.bind(cluster.clock)
-  cluster.clock.sleep = () => Promise.resolve()
+  cluster.clock.sleep = () => new Promise((resolve) => void setImmediate(resolve))
   const left = await submit(cluster, behaviour)
   while (cluster.jobs.activeCount > 0) await new Promise(setImmediate)
   assert.equal((await cluster.cluster.row(JOBS, left))['state'], 'running')
