@@ -8,6 +8,8 @@ import { join } from 'node:path'
 export interface Claim {
   readonly file: string
   readonly beganMs: number
+  /** The process that has it. */
+  readonly pid: number
   readonly isFinished: boolean
 }
 
@@ -41,7 +43,7 @@ export class Queue {
   claim(worker: string): string | undefined {
     for (; this.#next < this.files.length; this.#next++) {
       try {
-        const text = JSON.stringify({ worker, beganMs: Date.now() })
+        const text = JSON.stringify({ worker, beganMs: Date.now(), pid: process.pid })
         writeFileSync(this.#path(this.#next, 'claim'), text, { flag: 'wx' })
         return this.files[this.#next++]
       } catch (failure) {
@@ -67,9 +69,9 @@ export class Queue {
       if (!existsSync(this.#path(at, 'claim'))) continue
       const text = readFileSync(this.#path(at, 'claim'), 'utf8')
       // A claim is created empty and written then.
-      const claim = JSON.parse(text || '{}') as { worker?: string; beganMs: number }
+      const claim = JSON.parse(text || '{}') as { worker?: string; beganMs: number; pid: number }
       if (claim.worker !== worker) continue
-      claims.push({ file, beganMs: claim.beganMs, isFinished: existsSync(this.#path(at, 'result')) })
+      claims.push({ file, beganMs: claim.beganMs, pid: claim.pid, isFinished: existsSync(this.#path(at, 'result')) })
     }
     return claims
   }

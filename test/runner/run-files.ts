@@ -48,6 +48,14 @@ export async function runFiles(files: readonly string[], options: RunOptions): P
   }
 }
 
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended.
+  }
+}
+
 interface Work {
   readonly queue: Queue
   readonly folder: string
@@ -93,6 +101,8 @@ async function runWorker({ queue, folder, report, worker }: Work, options: RunOp
   for (const { file } of untold) if (!queue.giveBack(file)) report.fail(file, 'Its results were lost twice.')
   const unfinished = claims.find(({ isFinished }) => !isFinished)
   if (unfinished !== undefined) {
+    // A process that never comes to its event loop does not notice a signal that it wants to handle itself.
+    if (late.signal.aborted) kill(unfinished.pid)
     queue.finish(unfinished.file, { cpuMs: 0, wallMs: Date.now() - unfinished.beganMs })
     report.fail(
       unfinished.file,

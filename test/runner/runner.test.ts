@@ -72,9 +72,9 @@ test('a file that ends its process is named, and the other files are tested', ()
   assert.equal(status, 1)
 })
 
-test('a file that hangs is ended after its time, and named', () => {
+test('a file that hangs is ended after its time, and named, also where it has signals to handle', () => {
   const path = join(folder, 'hang.ts')
-  writeFileSync(path, `${head} test('loops', () => { for (;;); })`)
+  writeFileSync(path, `${head} process.on('SIGTERM', () => {}); test('loops', () => { for (;;); })`)
   const ran = runTests(['--file-seconds', '1', path])
   assert.match(ran.output, /✖ .*hang\.ts\n.*The file takes longer than 1 s/)
   assert.equal(ran.status, 1)
