@@ -16,19 +16,22 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { keys as credentials, send } from '../../src/s3/test-plane.ts'
 import { killAll, run, SMALL, startWith, type Started } from '../support/started.ts'
 import { canSeeProcesses, descendants, isAlive } from './processes.ts'
+import { describeUnless, reasonUnlessWhole } from './programs.ts'
 
 const environment = {
   AWS_ACCESS_KEY_ID: credentials.accessKeyId,
   AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
 }
-const skip = canSeeProcesses ? false : 'the processes of the product are found in /proc'
+const skip =
+  reasonUnlessWhole('test/guide-to-backups.test.ts') ||
+  (canSeeProcesses ? false : 'the processes of the product are found in /proc')
 
-describe('backups', { skip }, () => {
+describeUnless(skip, 'backups', {}, () => {
   const root = mkdtempSync(join(tmpdir(), 'holdfast-backup-'))
   const data = join(root, 'data')
   const backups = join(root, 'backups')

@@ -4,20 +4,23 @@ import { cpSync, mkdtempSync, openSync, closeSync, readFileSync, rmSync, statSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { after, before, describe, it } from 'node:test'
+import { after, before, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { keys as credentials, send } from '../../src/s3/test-plane.ts'
 import { recordsOf } from '../support/body.ts'
 import { killAll, run, SMALL, startWith, type Started } from '../support/started.ts'
 import { canSeeProcesses, descendants, isAlive } from './processes.ts'
+import { describeUnless, reasonUnlessWhole } from './programs.ts'
 
 const environment = {
   AWS_ACCESS_KEY_ID: credentials.accessKeyId,
   AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
 }
-const skip = canSeeProcesses ? false : 'the processes of the product are found in /proc'
+const skip =
+  reasonUnlessWhole('src/engines/sqlite/log-check.test.ts') ||
+  (canSeeProcesses ? false : 'the processes of the product are found in /proc')
 
-describe('an outdated or damaged catalog', { skip }, () => {
+describeUnless(skip, 'an outdated or damaged catalog', {}, () => {
   const root = mkdtempSync(join(tmpdir(), 'holdfast-outdated-'))
   /** Stopped in order, then once more after further writes, and killed after that. */
   const [old, newer, killed] = [join(root, 'old'), join(root, 'newer'), join(root, 'killed')]

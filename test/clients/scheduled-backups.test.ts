@@ -3,12 +3,13 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, afterEach, describe, it } from 'node:test'
+import { after, afterEach, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { recordsOf } from '../support/body.ts'
 import { killAll, run, SMALL, startWith, type Started } from '../support/started.ts'
+import { describeUnless, reasonUnlessWhole } from './programs.ts'
 
-describe('scheduled backups', () => {
+describeUnless(reasonUnlessWhole('test/guide-to-backups.test.ts'), 'scheduled backups', {}, () => {
   const root = mkdtempSync(join(tmpdir(), 'holdfast-scheduled-'))
   afterEach(killAll)
   after(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }))
