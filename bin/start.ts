@@ -30,7 +30,6 @@ import { DamageWatch } from '../src/resources/storage/damage/watch.ts'
 import { QuotaWatch } from '../src/resources/storage/quota-watch.ts'
 import { VolumeWatch } from '../src/resources/storage/volume-watch.ts'
 import { setSize } from '../src/resources/storage/volumes/set-size.ts'
-import type { Catalog } from '../src/ports/catalog.ts'
 import { AgeNotes, insistOnAge } from './age.ts'
 import { announce, keepSecrets, type Secrets } from './announce.ts'
 import { openClusterKey } from './cluster-key.ts'
@@ -41,6 +40,7 @@ import { endOnSurprise, openLog } from './log.ts'
 import { openCluster, openEngines, places } from './parts.ts'
 import { cannotListen, canBindLowPorts, insistOnOwnPort, settlePort } from './ports.ts'
 import { ScheduledBackups } from './scheduled-backups.ts'
+import { markRun, noteUnproven } from './run-records.ts'
 import { readSeedFile, revealedBy, tellSeeded } from './seed.ts'
 import { printAddress, type Settings } from './settings.ts'
 import { openTrace } from './trace.ts'
@@ -307,31 +307,6 @@ function stopSignal(log: ReturnType<typeof openLog>): Promise<void> {
     }
   })
 }
-
-/** How the run before this one ended. */
-interface Ended {
-  readonly isClean: boolean
-  /** The catalog was found to hold all that was acknowledged, at each start since the last orderly end. */
-  readonly isProven: boolean
-}
-
-/** Notes whether the cluster has been stopped in order. Tells what was noted before; a first start counts as clean. */
-async function markRun(catalog: Catalog, isClean: boolean): Promise<Ended> {
-  const found = await catalog.record(...RUN)
-  const before = { isClean: found?.body['isClean'] !== false, isProven: found?.body['isProven'] !== false }
-  const isProven = isClean || before.isProven
-  await catalog.commit([{ do: 'put-record', type: RUN[0], key: RUN[1], body: { isClean, isProven } }])
-  return before
-}
-
-/** Before the first commit of this start, after which the log looks whole to the next one. */
-async function noteUnproven(catalog: Catalog): Promise<void> {
-  const found = await catalog.record(...RUN)
-  if (found === undefined) return
-  await catalog.commit([{ do: 'put-record', type: RUN[0], key: RUN[1], body: { ...found.body, isProven: false } }])
-}
-
-const RUN = ['internal/run', 'last'] as const
 
 /** That of the first start; in a cluster without it, the first by name of an SVM that serves objects. */
 async function firstInterface(cluster: ReturnType<typeof openCluster>): Promise<string | null> {
