@@ -7,34 +7,14 @@ import {
   type TestCluster,
   type TestClusterOptions,
 } from '../../test/support/cluster.ts'
+import { machine } from '../../test/support/machine.ts'
 import { openSqliteCatalog } from '../engines/sqlite/catalog.ts'
-import { text, uuid } from '../model/kinds/index.ts'
 import { type Row, textAt } from '../model/value.ts'
-import { define, type Behaviour } from './behaviour.ts'
+import type { Behaviour } from './behaviour.ts'
 import { JOB_ORDERS } from './job-orders.ts'
-import { Interrupted, job, type Step } from './verb.ts'
+import { Interrupted, type Step } from './verb.ts'
 
 const JOBS = '/api/cluster/jobs'
-
-function machine(steps: readonly Step[], locks: readonly string[] = []): Behaviour {
-  return define(
-    {
-      path: '/test/machines',
-      noun: 'machine',
-      doc: 'x',
-      key: ['uuid'],
-      nameWithin: false,
-      fields: { uuid: { doc: 'x', kind: uuid() }, name: { doc: 'x', kind: text(), set: 'create' } },
-    },
-    {
-      create: job({
-        plan: (cluster, { draft }) =>
-          Promise.resolve({ key: cluster.system.random.uuid(), input: { ...draft }, locks }),
-        steps,
-      }),
-    },
-  )
-}
 
 /** Works until it is asked to halt, and then goes on at what it noted. */
 function longStep(done: string[], more: Partial<Step> = {}): Step {
