@@ -36,6 +36,11 @@ export class Rounds {
     return this.#stop.signal.aborted
   }
 
+  /** The same, for one that sleeps. */
+  get stopping(): AbortSignal {
+    return this.#stop.signal
+  }
+
   async #go(): Promise<void> {
     while (!this.isStopping) {
       const beganMs = this.#clock.elapsed()

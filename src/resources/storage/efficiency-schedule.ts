@@ -4,15 +4,13 @@
  * A policy that is new to a volume owes nothing from before.
  */
 import { onceEach, type Once } from '../../core/behaviour.ts'
-import { describe } from '../../core/jobs.ts'
 import { totalsOf } from '../../core/metrics/totals.ts'
 import { FIGURES } from '../../core/metrics/figures.ts'
 import type { Actions } from '../../core/perform.ts'
 import { Picked } from '../../core/picked.ts'
-import { Rounds } from '../../core/rounds.ts'
+import { Watch } from '../../core/watch.ts'
 import { doneUntil } from '../../core/schedule.ts'
 import { eachInTurns } from '../../core/turns.ts'
-import { Failure } from '../../model/failure.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { SCHEDULES } from '../cluster/schedules.ts'
 import { addBuiltInEfficiency } from './volume-efficiency-policies/built-in.ts'
@@ -29,35 +27,18 @@ const WRITTEN_EVERY_MS = 60_000
 const RUNS_AT_ONCE = 2
 const WRITTEN = FIGURES.indexOf('bytes_written')
 
-export class EfficiencySchedule {
+export class EfficiencySchedule extends Watch {
   readonly #actions: Actions
-  readonly #rounds: Rounds
   readonly #efficient = new Picked<Row>(isEfficiencyOn)
   #written: ReadonlyMap<string, number> | undefined
   #addedUpMs = 0
 
   constructor(actions: Actions) {
-    this.#actions = actions
-    const { system, log } = actions.cluster
-    this.#rounds = new Rounds(system.clock, {
-      act: async () => {
-        await this.look()
-      },
-      failed(failure) {
-        const cause = failure instanceof Failure ? failure.message : describe(failure)
-        log.warn('Efficiency runs could not be begun. That is tried again.', { cause })
-      },
-      restMs: () => LOOK_EVERY_MS,
+    super(actions.cluster, {
+      everyMs: LOOK_EVERY_MS,
+      failed: 'Efficiency runs could not be begun. That is tried again.',
     })
-  }
-
-  start(): void {
-    this.#rounds.start()
-  }
-
-  /** Runs that are on are jobs, and end as jobs do. */
-  stop(): Promise<void> {
-    return this.#rounds.stop()
+    this.#actions = actions
   }
 
   /** Begins what is wanted or owed, and tells how many runs that were. */

@@ -7,9 +7,8 @@
  */
 import { aggregateOf } from '../../core/aggregate-of.ts'
 import type { Cluster } from '../../core/cluster.ts'
-import { describe } from '../../core/jobs.ts'
 import { REMOVED_TREES } from '../../core/removed-trees.ts'
-import { Rounds } from '../../core/rounds.ts'
+import { Watch } from '../../core/watch.ts'
 import { doneUntil } from '../../core/schedule.ts'
 import { Failure } from '../../model/failure.ts'
 import { type Row, textAt } from '../../model/value.ts'
@@ -24,27 +23,12 @@ export const QUEUED_MAX = 1000
 const SPARE_PERCENT = 10
 export const SPARE_BYTES_MAX = 64 * 2 ** 30
 
-export class RecoveryQueueWatch {
+export class RecoveryQueueWatch extends Watch {
   readonly #cluster: Cluster
-  readonly #rounds: Rounds
 
   constructor(cluster: Cluster) {
+    super(cluster, { everyMs: LOOK_EVERY_MS, failed: 'The recovery queue was not looked at. It is tried again.' })
     this.#cluster = cluster
-    this.#rounds = new Rounds(cluster.system.clock, {
-      act: () => this.look(),
-      failed(failure) {
-        cluster.log.warn('The recovery queue was not looked at. It is tried again.', { cause: describe(failure) })
-      },
-      restMs: () => LOOK_EVERY_MS,
-    })
-  }
-
-  start(): void {
-    this.#rounds.start()
-  }
-
-  stop(): Promise<void> {
-    return this.#rounds.stop()
   }
 
   /** One look at all volumes of the queue. */
@@ -63,7 +47,7 @@ export class RecoveryQueueWatch {
 
   async #purge(row: Row, reason: PurgeReason): Promise<void> {
     const key = textAt(row, 'uuid')
-    if (this.#rounds.isStopping) return
+    if (this.isStopping) return
     try {
       await this.#cluster.locks.with([`volume:${key}`], () => purgeVolume(this.#cluster, key, reason))
     } catch (failure) {

@@ -3,10 +3,8 @@
  * midnight. It looks again and again whether any bucket is due, so clocks that jump and machines that slept need no care:
  * whatever was missed, one run makes up for it.
  */
-import { describe } from '../../../core/jobs.ts'
 import type { Actions } from '../../../core/perform.ts'
-import { Rounds } from '../../../core/rounds.ts'
-import { Failure } from '../../../model/failure.ts'
+import { Watch } from '../../../core/watch.ts'
 import { dueBuckets } from './lifecycle-due.ts'
 import { LIFECYCLE_LOCK } from './lifecycle-runs.ts'
 import { LIFECYCLE_RUNS } from './types.ts'
@@ -16,32 +14,15 @@ export const LOOK_EVERY_MS = 10_000
 /** Where tests have shorter days, they are looked at this often at least. */
 const LOOKS_A_DAY = 10
 
-export class LifecycleSchedule {
+export class LifecycleSchedule extends Watch {
   readonly #actions: Actions
-  readonly #rounds: Rounds
 
   constructor(actions: Actions) {
-    this.#actions = actions
-    const { system, lifecycleDayMs, log } = actions.cluster
-    this.#rounds = new Rounds(system.clock, {
-      act: async () => {
-        await this.look()
-      },
-      failed(failure) {
-        const cause = failure instanceof Failure ? failure.message : describe(failure)
-        log.warn('Lifecycle rules could not be looked at. That is tried again.', { cause })
-      },
-      restMs: () => Math.min(LOOK_EVERY_MS, lifecycleDayMs / LOOKS_A_DAY),
+    super(actions.cluster, {
+      everyMs: Math.min(LOOK_EVERY_MS, actions.cluster.lifecycleDayMs / LOOKS_A_DAY),
+      failed: 'Lifecycle rules could not be looked at. That is tried again.',
     })
-  }
-
-  start(): void {
-    this.#rounds.start()
-  }
-
-  /** A run that is on is a job, and ends as jobs do. */
-  stop(): Promise<void> {
-    return this.#rounds.stop()
+    this.#actions = actions
   }
 
   /** Starts a run if one is needed and none is on. Tells whether it did. */

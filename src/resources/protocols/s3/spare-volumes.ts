@@ -5,9 +5,9 @@
  * catalog decides, and a process that starts anew notes it again.
  */
 import { MADE_FOR } from '../../../core/cluster.ts'
-import { describe, isActive, JOBS } from '../../../core/jobs.ts'
+import { isActive, JOBS } from '../../../core/jobs.ts'
 import type { Actions } from '../../../core/perform.ts'
-import { Rounds } from '../../../core/rounds.ts'
+import { Watch } from '../../../core/watch.ts'
 import { inTurns } from '../../../core/turns.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { BUCKETS } from './types.ts'
@@ -17,9 +17,8 @@ const LOOK_EVERY_MS = 5000
 /** Changes taken from the feed at once. */
 const CHANGES_MAX = 1000
 
-export class SpareVolumes {
+export class SpareVolumes extends Watch {
   readonly #actions: Actions
-  readonly #rounds: Rounds
   /** Volumes by the bucket that each was made for. */
   readonly #madeFor = new Map<string, string>()
   /** Volumes that may be without their bucket. Those whose bucket is still to come, or that are going, stay in it. */
@@ -28,25 +27,11 @@ export class SpareVolumes {
   #revision: number | undefined
 
   constructor(actions: Actions) {
-    this.#actions = actions
-    const { system, log } = actions.cluster
-    this.#rounds = new Rounds(system.clock, {
-      act: async () => {
-        await this.look()
-      },
-      failed(failure) {
-        log.warn('Volumes of deleted buckets were not all removed. It is tried again.', { cause: describe(failure) })
-      },
-      restMs: () => LOOK_EVERY_MS,
+    super(actions.cluster, {
+      everyMs: LOOK_EVERY_MS,
+      failed: 'Volumes of deleted buckets were not all removed. It is tried again.',
     })
-  }
-
-  start(): void {
-    this.#rounds.start()
-  }
-
-  stop(): Promise<void> {
-    return this.#rounds.stop()
+    this.#actions = actions
   }
 
   /** Gives the number of volumes whose deletion was begun. */

@@ -2,11 +2,9 @@
  * Begins scrubs: of each aggregate when the interval has passed since the last one began, and at once where files of an
  * earlier release have no checksums yet. The job of a scrub is its claim: while there is one, no other is begun.
  */
-import { describe } from '../../../core/jobs.ts'
 import type { Actions } from '../../../core/perform.ts'
-import { Rounds } from '../../../core/rounds.ts'
+import { Watch } from '../../../core/watch.ts'
 import { settingsOf } from '../../../core/singleton.ts'
-import { Failure } from '../../../model/failure.ts'
 import { textAt } from '../../../model/value.ts'
 import { SCRUB_SCHEDULE } from '../../private/scrub-schedule.ts'
 import { changeScrubNotes, SCRUB_NOTES, scrubLock, SCRUBS } from './notes.ts'
@@ -14,32 +12,15 @@ import { changeScrubNotes, SCRUB_NOTES, scrubLock, SCRUBS } from './notes.ts'
 const LOOK_EVERY_MS = 60_000
 const HOUR_MS = 3_600_000
 
-export class ScrubSchedule {
+export class ScrubSchedule extends Watch {
   readonly #actions: Actions
-  readonly #rounds: Rounds
 
   constructor(actions: Actions) {
-    this.#actions = actions
-    const { system, log } = actions.cluster
-    this.#rounds = new Rounds(system.clock, {
-      act: async () => {
-        await this.look()
-      },
-      failed(failure) {
-        const cause = failure instanceof Failure ? failure.message : describe(failure)
-        log.warn('Scrubs could not be begun. That is tried again.', { cause })
-      },
-      restMs: () => LOOK_EVERY_MS,
+    super(actions.cluster, {
+      everyMs: LOOK_EVERY_MS,
+      failed: 'Scrubs could not be begun. That is tried again.',
     })
-  }
-
-  start(): void {
-    this.#rounds.start()
-  }
-
-  /** Scrubs that are on are jobs, and end as jobs do. */
-  stop(): Promise<void> {
-    return this.#rounds.stop()
+    this.#actions = actions
   }
 
   /** Begins what is due, and tells how many scrubs that were. */
