@@ -1,3 +1,4 @@
+import type { Sparingly } from '../core/sparingly.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Noted } from '../core/server-counters.ts'
 import type { System } from '../ports/system.ts'
@@ -55,6 +56,8 @@ export interface Plane {
   readonly meter: FloorMeter
   readonly signingKeys: SigningKeys
   readonly log: Log
+  /** Bounds what failed requests write to the log: a client may repeat one thousands of times. */
+  readonly failures: Sparingly
   readonly isDraining: () => boolean
   /** Whether commits can be made, and the addresses that the environment gives are served. */
   readonly isReady: () => Promise<boolean>
@@ -425,13 +428,12 @@ async function sendError(
   const requestId = ids['x-amz-request-id']
   if (error.status >= 500 && error.code !== 'NotImplemented') {
     const { method, url = '' } = exchange.request
-    plane.log.error('A request of an object store client failed.', {
-      requestId,
-      method,
-      // Without the query, which may carry a signature that is good for days.
-      path: cut(splitTarget(url).rawPath, echoCharactersMax),
-      code: error.code,
-      failure,
+    // Without the query, which may carry a signature that is good for days.
+    const path = cut(splitTarget(url).rawPath, echoCharactersMax)
+    plane.failures.happened((passedOver) => {
+      const more = passedOver === 0 ? {} : { notLogged: passedOver }
+      const details = { requestId, method, path, code: error.code, failure, ...more }
+      plane.log.error('A request of an object store client failed.', details)
     })
   }
   if (exchange.response.headersSent) {

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { Server as HttpServer } from 'node:http'
+import { Sparingly } from '../core/sparingly.ts'
 import { Readiness } from '../core/readiness.ts'
 import type { Catalog } from '../ports/catalog.ts'
 import type { System } from '../ports/system.ts'
@@ -71,6 +72,9 @@ export interface DataPlane {
   close(drainMs: number): Promise<void>
 }
 
+/** Of failed requests, so many are logged in each minute. */
+const failuresLogged = { everyMs: 60_000, atOnce: 100 }
+
 /** Serves the buckets of all SVMs to clients that speak S3. Listens to all addresses before it returns. */
 export async function startDataPlane(parts: DataPlaneParts): Promise<DataPlane> {
   const { catalog, system, log } = parts
@@ -100,6 +104,7 @@ export async function startDataPlane(parts: DataPlaneParts): Promise<DataPlane> 
     meter: new FloorMeter(system.clock, (samples) => shaper.report(samples)),
     signingKeys: new SigningKeys(),
     log,
+    failures: new Sparingly(system.clock, failuresLogged),
     isDraining: () => isDraining,
     isReady: async () => listeners.unbound().length === 0 && (await readiness.canCommit()),
   }
