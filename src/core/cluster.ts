@@ -177,6 +177,11 @@ export class Cluster {
     return whole
   }
 
+  /** How many records a type has. It is kept in memory from then on, as by `rows`. */
+  count(type: string): Promise<number> {
+    return this.#mirror.count(type)
+  }
+
   /**
    * The same rows, of which long ones may lack their long values (see `long-values.ts`), but never what names them, orders
    * them or refers to others: all of a collection in memory are to be these.

@@ -10,8 +10,10 @@ import { namedUuid } from './named-uuid.ts'
 import { placeOf } from './tree-of.ts'
 
 export const DAMAGE = 'private/damaged-objects'
+/** The scope of the values `<volume>/<blob>` of damaged objects, by which HEAD and copies look them up. */
+export const DAMAGED_BLOBS = `${DAMAGE}:blob`
 
-/** With more, something is wrong that a list does not help with. The rest is only logged. */
+/** With more, something is wrong that a list does not help with. Whoever finds the rest counts it. */
 export const DAMAGE_RECORDS_MAX = 10_000
 
 /**
@@ -33,24 +35,27 @@ export interface FoundDamage {
   readonly object?: { readonly bucket: string; readonly key: string; readonly version?: string }
 }
 
+/** What became of it. `unneeded`: nothing needs the blob any more. `full`: as many are on record as can be. */
+export type Noted = 'noted' | 'known' | 'unneeded' | 'full'
+
 export function damageKey(cluster: Cluster, volume: string, blob: string): string {
   return namedUuid(cluster, `damage of blob ${blob} of volume ${volume}`)
 }
 
-/** Keeps what was found, and tells of it by an event, unless it is known already or nothing needs the blob any more. */
-export async function noteDamage(cluster: Cluster, found: FoundDamage): Promise<boolean> {
+/** Keeps what was found, with an event and a line in the log. It costs the same however many are on record. */
+export async function noteDamage(cluster: Cluster, found: FoundDamage): Promise<Noted> {
   const { volume, blob, kind, foundBy, message, object } = found
   const volumeRow = await cluster.find('storage/volumes', volume)
-  if (volumeRow === undefined) return false
-  if (isLoss(kind) && (await cluster.catalog.storedBlob(volume, blob)) === undefined) return false
+  if (volumeRow === undefined) return 'unneeded'
+  if (isLoss(kind) && (await cluster.catalog.storedBlob(volume, blob)) === undefined) return 'unneeded'
   const uuid = damageKey(cluster, volume, blob)
-  if ((await cluster.find(DAMAGE, uuid)) !== undefined) return false
+  const known = await cluster.catalog.record(DAMAGE, uuid)
+  // A file that no object needed may have got one.
+  if (known !== undefined && (isLoss(known.body['kind']) || !isLoss(kind))) return 'known'
+  if (known === undefined && (await cluster.count(DAMAGE)) >= DAMAGE_RECORDS_MAX) return 'full'
   const { aggregate, tree } = placeOf(volumeRow)
   const file = (await cluster.volumesOf(aggregate)).fileOf(tree, blob)
   const told = { kind, file, volume: volumeRow['name'] ?? '', ...(await namesOf(cluster, object)) }
-  const details = { ...told, blob, cause: message }
-  cluster.log.error(isLoss(kind) ? 'A stored object is damaged.' : 'A file that no object needs was found.', details)
-  if ((await cluster.rows(DAMAGE)).length >= DAMAGE_RECORDS_MAX) return false
   const row: Row = {
     uuid,
     kind,
@@ -65,14 +70,23 @@ export async function noteDamage(cluster: Cluster, found: FoundDamage): Promise<
     ...(object === undefined ? {} : { 'bucket.uuid': object.bucket, key: object.key }),
     ...(object?.version === undefined ? {} : { version: object.version }),
   }
+  const change = cluster.put(DAMAGE, row, {
+    expect: known === undefined ? 'absent' : known.revision,
+    ...(isLoss(kind) ? { unique: { [DAMAGED_BLOBS]: `${volume}/${blob}` } } : {}),
+  })
   try {
     const event = cluster.event(isLoss(kind) ? 'object.damaged' : 'volume.file.unexpected', told)
-    await cluster.catalog.commit([cluster.put(DAMAGE, row, { expect: 'absent' }), event])
-    return true
+    await cluster.catalog.commit([change, event])
   } catch (failure) {
-    if (failure instanceof CommitRefused && failure.reason === 'exists') return false
+    if (failure instanceof CommitRefused) {
+      if (failure.reason === 'exists' || failure.reason === 'stale') return 'known'
+      if (failure.scope === 'parent') return 'unneeded'
+    }
     throw failure
   }
+  const said = isLoss(kind) ? 'A stored object is damaged.' : 'A file that no object needs was found.'
+  cluster.log.error(said, { ...told, blob, cause: message })
+  return 'noted'
 }
 
 async function namesOf(cluster: Cluster, object: FoundDamage['object']): Promise<Row> {

@@ -49,12 +49,7 @@ export class Mirror {
    * types of bounded number. As long as no row of the type changes, all of them are the same list.
    */
   async rows(type: string, parent?: string): Promise<Row[]> {
-    const turn = this.#tail.then(() => this.#catchUp(type))
-    this.#tail = turn.then(
-      () => undefined,
-      () => undefined,
-    )
-    await turn
+    await this.#look(type)
     const rows = this.#types.get(type)
     if (rows === undefined) return []
     if (parent === undefined) return rows.inOrder.all() as Row[]
@@ -66,8 +61,23 @@ export class Mirror {
     return found
   }
 
+  /** How many rows a type has. It costs no copy of their list, however many there are. */
+  async count(type: string): Promise<number> {
+    await this.#look(type)
+    return this.#types.get(type)?.byKey.size ?? 0
+  }
+
   holds(type: string): boolean {
     return this.#types.has(type)
+  }
+
+  async #look(type: string): Promise<void> {
+    const turn = this.#tail.then(() => this.#catchUp(type))
+    this.#tail = turn.then(
+      () => undefined,
+      () => undefined,
+    )
+    await turn
   }
 
   /** Looks again after what took long, until nothing has changed meanwhile: then the rows are those of one instant. */

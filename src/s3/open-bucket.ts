@@ -30,7 +30,7 @@ export async function openBucket(
   const { uuid, name, svm, createdMs, versioning, settings } = record
   const server = (await view.servers(svm)).find((one) => one.uuid === record.server)
   const objectBytesMax = server?.objectBytesMax ?? objectBytesDefault
-  const damaged = await view.damaged(record.volume)
+  const isDamaged = await view.damaged(record.volume)
   return {
     uuid,
     name,
@@ -42,7 +42,7 @@ export async function openBucket(
     versioning,
     settings,
     mayPack: volume.mayPack,
-    ...(damaged === undefined ? {} : { damaged }),
+    ...(isDamaged === undefined ? {} : { isDamaged }),
     ...(volume.storing === undefined ? {} : { storing: volume.storing }),
     ...(volume.growsToBytes === undefined ? {} : { growsToBytes: volume.growsToBytes }),
     ...(record.snapshot === undefined ? {} : { at: record.snapshot.at }),

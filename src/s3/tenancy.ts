@@ -1,7 +1,9 @@
+import { DAMAGED_BLOBS } from '../core/damage.ts'
 import { recordPages } from '../core/record-pages.ts'
 import type { Charged } from '../core/qos/ledger.ts'
 import type { Catalog, SnapshotRow } from '../ports/catalog.ts'
 import { BoundedMap } from './bounded-map.ts'
+import type { IsDamaged } from './objects/store.ts'
 import type { Lookup } from './policy/pattern.ts'
 import { combineDecisions, compilePolicy, conditionKeysOf, isPublicPolicy } from './policy/statements.ts'
 import type { Decision, Policy, Principal, Statement } from './policy/statements.ts'
@@ -85,7 +87,7 @@ export class TenancyView {
   readonly #users = new BoundedMap<User | undefined>(entriesMax)
   readonly #buckets = new BoundedMap<Bucket | undefined>(entriesMax)
   readonly #volumes = new BoundedMap<Volume | undefined>(entriesMax)
-  readonly #damaged = new BoundedMap<ReadonlySet<string>>(entriesMax)
+  readonly #damaged = new BoundedMap<boolean>(entriesMax)
   readonly #svms = new BoundedMap<boolean>(entriesMax)
   readonly #servers = new BoundedMap<readonly Server[]>(entriesMax)
   readonly #bucketLists = new BoundedMap<readonly ListedBucket[]>(100)
@@ -224,13 +226,14 @@ export class TenancyView {
     })
   }
 
-  /** Blobs of a volume that are known to be damaged, if any are. */
-  async damaged(volume: string): Promise<ReadonlySet<string> | undefined> {
-    const found = await this.#damaged.get(volume, async () => {
-      const records = await this.#catalog.records(recordTypes.damage, { parent: volume })
-      return new Set(records.map(({ body }) => text(body['blob'])))
+  /** Tells which blobs of a volume are known to be damaged, where any are. There may be thousands: they are not all read. */
+  async damaged(volume: string): Promise<IsDamaged | undefined> {
+    const hasAny = await this.#damaged.get(volume, async () => {
+      const first = await this.#catalog.records(recordTypes.damage, { parent: volume, after: '', limit: 1 })
+      return first.length > 0
     })
-    return found.size === 0 ? undefined : found
+    if (!hasAny) return undefined
+    return async (blob) => (await this.#catalog.holder(DAMAGED_BLOBS, `${volume}/${blob}`)) !== undefined
   }
 
   /**

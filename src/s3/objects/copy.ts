@@ -56,7 +56,7 @@ export async function copyObject(store: ObjectStore, order: CopyOrder): Promise<
 
 async function share(store: ObjectStore, order: CopyOrder, row: ObjectRow, open: Open): Promise<ObjectDraft> {
   const { source, target, condition } = order
-  insistOnSoundness(source.bucket, row)
+  await insistOnSoundness(source.bucket, row)
   const maxBytes = requestBytesMaxOf(target.bucket)
   if (row.sizeBytes > maxBytes) throw tooLarge(row.sizeBytes, maxBytes)
   const described = objectDetails(await order.details(row))

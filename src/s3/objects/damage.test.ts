@@ -10,6 +10,7 @@ import {
   PutObjectCommand,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
+import { DAMAGED_BLOBS } from '../../core/damage.ts'
 import { send, startTestPlane, volume } from '../test-plane.ts'
 import type { TestPlane } from '../test-plane.ts'
 import type { ReadDamage } from './damage.ts'
@@ -130,8 +131,10 @@ test('HEAD and copies of an object that is known to be damaged are refused, unti
     (await send(t, 'HEAD', `/${Bucket}/yours`)).status,
   ]
   assert.deepEqual(await statuses(), [200, 200, 200, 200])
-  await t.put('private/damaged-objects', 'one', { blob }, volume)
+  const type = 'private/damaged-objects'
+  const unique = { [DAMAGED_BLOBS]: `${volume}/${blob}` }
+  await t.catalog.commit([{ do: 'put-record', type, key: 'one', parent: volume, body: { blob }, unique }])
   assert.deepEqual(await statuses(), [500, 500, 500, 200])
-  await t.catalog.commit([{ do: 'remove-record', type: 'private/damaged-objects', key: 'one' }])
+  await t.catalog.commit([{ do: 'remove-record', type, key: 'one' }])
   assert.deepEqual(await statuses(), [200, 200, 200, 200])
 })

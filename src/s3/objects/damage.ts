@@ -53,7 +53,11 @@ export function readDamage(
  * Refuses what would pass on an object that is known to be damaged without reading it: a copy that shares its bytes, and
  * HEAD. HEAD does not open the file to find damage that nobody knows of yet: that would cost it more than all the rest.
  */
-export function insistOnSoundness({ damaged }: OpenBucket, { blobs }: Pick<ObjectRow, 'blobs'>): void {
-  if (damaged === undefined || !blobs.some(({ blob }) => damaged.has(blob))) return
-  throw s3Error('InternalError', { cause: new VolumesFailure('damaged', 'The object is known to be damaged.') })
+export async function insistOnSoundness({ isDamaged }: OpenBucket, { blobs }: Pick<ObjectRow, 'blobs'>): Promise<void> {
+  if (isDamaged === undefined) return
+  for (const { blob } of blobs) {
+    if (await isDamaged(blob)) {
+      throw s3Error('InternalError', { cause: new VolumesFailure('damaged', 'The object is known to be damaged.') })
+    }
+  }
 }

@@ -115,7 +115,7 @@ async function sharePart(
   from: OpenBucket,
   row: ObjectRow,
 ): Promise<PartRow | undefined> {
-  insistOnSoundness(from, row)
+  await insistOnSoundness(from, row)
   const fits =
     from.volume === bucket.volume &&
     !row.etag.includes('-') &&

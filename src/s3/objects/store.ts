@@ -37,8 +37,8 @@ export interface OpenBucket {
   readonly storing?: Storing
   /** Small blobs may be stored together. */
   readonly mayPack: boolean
-  /** Blobs of the volume that are known to be damaged, if any are. */
-  readonly damaged?: ReadonlySet<string>
+  /** Tells which blobs of the volume are known to be damaged. Missing where none are. */
+  readonly isDamaged?: IsDamaged
   readonly createdMs: number
   /** The most bytes an object in it may have, also when it comes in parts. */
   readonly objectBytesMax: number
@@ -47,3 +47,6 @@ export interface OpenBucket {
   /** Present where it is shown as a snapshot has it. */
   readonly at?: SnapshotAt
 }
+
+/** Whether a blob is known to be damaged. */
+export type IsDamaged = (blob: string) => Promise<boolean>

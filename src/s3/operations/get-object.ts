@@ -39,7 +39,7 @@ async function readObject(call: ObjectCall, { isWithBytes }: { readonly isWithBy
     refuseCustomerKey(headers)
     if (checkReadConditions(headers, row) === 'not-modified')
       return { status: 304, headers: { ...validatorHeaders(row), ...versionHeaders(bucket, row.version) } }
-    if (!isWithBytes) insistOnSoundness(bucket, row)
+    if (!isWithBytes) await insistOnSoundness(bucket, row)
     const range =
       partNumber === undefined
         ? readRange(rangeStillFits(headers, row) ? rangeHeader : undefined, row.sizeBytes)
