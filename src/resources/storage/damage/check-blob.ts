@@ -61,3 +61,13 @@ export function damageOf(
   const { cause } = failure
   return cause instanceof Error && 'code' in cause && cause.code === 'EIO' ? 'unreadable' : undefined
 }
+
+/** Whether there is a file of a blob, be it damaged or not. */
+export async function isThere({ volumes, tree }: Files, blob: string): Promise<boolean> {
+  try {
+    await (await volumes.open(tree, blob)).close()
+    return true
+  } catch (failure) {
+    return !(failure instanceof VolumesFailure) || failure.reason !== 'missing'
+  }
+}

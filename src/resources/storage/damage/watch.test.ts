@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
 import { efficiencyVolume, type EfficiencyVolume } from '../../../../test/support/efficiency.ts'
 import { openJobsCluster, type JobsCluster } from '../../../../test/support/jobs-cluster.ts'
-import { DAMAGE, noteDamage, type FoundDamage } from '../../../core/damage.ts'
+import type { Cluster } from '../../../core/cluster.ts'
+import { DAMAGE, DAMAGE_RECORDS_MAX, damageKey, noteDamage, type FoundDamage } from '../../../core/damage.ts'
 import { contents } from '../../../ports/volumes.suite.ts'
 import { DamageWatch } from './watch.ts'
 
@@ -46,6 +47,14 @@ const digestOf = (bytes: Buffer) => createHash('md5').update(bytes).digest('hex'
 const note = (blob: string, digest: string) =>
   open.cluster.catalog.commit([{ do: 'note-blob', volume: v.volume, blob, digest }])
 
+/** The cluster with some of it replaced. */
+const clusterWith = (parts: Partial<Cluster>) =>
+  new Proxy(open.cluster, {
+    get(target, name: keyof Cluster) {
+      const value: unknown = parts[name] ?? target[name]
+      return typeof value === 'function' && parts[name] === undefined ? value.bind(target) : value
+    },
+  })
 const inodeOf = (blob: string) => statSync(v.engine.fileOf(v.volume, blob)).ino
 
 function flip(path: string, at: number): void {
@@ -80,14 +89,14 @@ test('damage is kept once, with an event that names the object and its file, and
 test('what nothing needs any more is not kept', async () => {
   const blob = await v.put('gone', randomBytes(10))
   await v.remove('gone')
-  assert.equal(await noteDamage(open.cluster, found(blob)), false)
+  assert.equal(await noteDamage(open.cluster, found(blob)), 'unneeded')
   assert.deepEqual(await known(), [])
 })
 
 test('what is sound after all is forgotten, what is not stays known', async () => {
   const [sound, damaged] = [await v.put('sound', randomBytes(1000)), await v.put('damaged', randomBytes(1000))]
   flip(v.engine.fileOf(v.volume, damaged), 5)
-  for (const blob of [sound, damaged]) assert.equal(await noteDamage(open.cluster, found(blob)), true)
+  for (const blob of [sound, damaged]) assert.equal(await noteDamage(open.cluster, found(blob)), 'noted')
   await watch.look()
   assert.deepEqual(await known(), [damaged])
   flip(v.engine.fileOf(v.volume, damaged), 5)
@@ -139,4 +148,63 @@ test('a damaged twin repairs nothing', async () => {
   await noteDamage(open.cluster, found(blob))
   await watch.look()
   assert.deepEqual(await known(), [blob])
+})
+
+test('thousands of damaged objects are looked after some at a time, and all are forgotten when they go', async () => {
+  const { catalog } = open.cluster
+  const before = (await known()).length
+  const blobs = Array.from({ length: 1200 }, (_, n) => ({
+    blob: `00000001${n.toString(16).padStart(4, '0')}${'a'.repeat(20)}`,
+    sizeBytes: 1,
+    crc: 1,
+  }))
+  const checksum = { algorithm: 'CRC64NVME', type: 'FULL_OBJECT', value: '' } as const
+  const object = { version: 'null', sizeBytes: 1200, etag: 'e', modifiedMs: 1, checksum, parts: null, details: {} }
+  await catalog.commit([{ do: 'put-object', bucket: 'b', key: Buffer.from('many'), object: { ...object, blobs } }])
+  await catalog.commit(
+    blobs.map(({ blob }) => {
+      const uuid = damageKey(open.cluster, v.volume, blob)
+      return open.cluster.put(DAMAGE, { uuid, kind: 'missing', 'volume.uuid': v.volume, blob, found_time: 1 })
+    }),
+  )
+  assert.equal(await noteDamage(open.cluster, found(blobs[0]?.blob ?? '')), 'known')
+  let [reads, turns] = [0, 0]
+  const counting = new Proxy(catalog, {
+    get(target, name: keyof typeof catalog) {
+      if (name === 'storedBlob') reads++
+      return target[name].bind(target)
+    },
+  })
+  const { system } = open.cluster
+  const turn = () => {
+    turns++
+    return system.turn()
+  }
+  const counted = clusterWith({ catalog: counting, system: { ...system, turn } })
+  const few = new DamageWatch(counted)
+  // Each is tried once, which looks twice.
+  for (let looks = 0; looks < 3; looks++) {
+    reads = 0
+    await few.look()
+    assert.ok(reads > 0 && reads <= 1000, `${reads} blobs were looked up`)
+  }
+  assert.ok(turns > 3, `${turns} turns were given up`)
+  await v.remove('many')
+  for (let looks = 0; looks < 6 && (await known()).length > before; looks++) await few.look()
+  assert.equal((await known()).length, before)
+})
+
+test('more damage than can be listed costs no more to meet, and is logged once', async () => {
+  const blob = await v.put('one too many', randomBytes(10))
+  const told: string[] = []
+  const crowded = clusterWith({
+    count: () => Promise.resolve(DAMAGE_RECORDS_MAX),
+    rows: () => Promise.reject(new Error('All of them are read.')),
+    log: { ...open.cluster.log, error: (message) => void told.push(message) },
+  })
+  const full = new DamageWatch(crowded)
+  for (let times = 0; times < 50; times++) full.report(found(blob))
+  await full.stop()
+  assert.deepEqual(told, ['Reads find more damaged objects than can be listed.'])
+  await v.remove('one too many')
 })

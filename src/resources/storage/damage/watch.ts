@@ -3,49 +3,62 @@
  * forgets what is sound again or not needed any more.
  */
 import type { Cluster } from '../../../core/cluster.ts'
-import { DAMAGE, isLoss, noteDamage, type FoundDamage } from '../../../core/damage.ts'
+import { ByteRate } from '../../../core/byte-rate.ts'
+import { DAMAGE, DAMAGE_RECORDS_MAX, isLoss, noteDamage, type FoundDamage } from '../../../core/damage.ts'
 import { describe } from '../../../core/jobs.ts'
-import { Rounds } from '../../../core/rounds.ts'
+import { Sparingly } from '../../../core/sparingly.ts'
 import { placeOf } from '../../../core/tree-of.ts'
+import { eachInTurns } from '../../../core/turns.ts'
+import { Watch } from '../../../core/watch.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { StoredBlob } from '../../../ports/catalog.ts'
-import { checkBlob, damageOf, type Files } from './check-blob.ts'
+import { checkBlob, damageOf, isThere, type Files } from './check-blob.ts'
 import { rewriteBlob, Unneeded } from './rewrite.ts'
 
 const LOOK_EVERY_MS = 2000
-/** To look at a damaged blob is to read it, so it is not done more often. */
+/** Records looked at each time, which takes some ten milliseconds. Where there are more, each has its turn later. */
+const LOOKED_AT_MAX = 500
+/** To try a damaged blob is to read it, so it is tried less and less often: the wait doubles up to the second of these. */
 const TRY_EVERY_MS = 600_000
+const TRY_EVERY_MS_MAX = 3_600_000
+/** Blobs are tried for so long in one look. The rest is tried when its turn comes again. */
+const TRYING_MS_MAX = 1000
+/** What is read to try blobs in a second, as a scrub does. */
+const TRIED_BYTES_A_SECOND = 50 * 2 ** 20
 /** Reports that wait to be kept. More than these are found again by the next read. */
 const REPORTS_MAX = 1000
+/** What may go wrong with each of thousands is logged once in this time, with how often it did. */
+const TELL_EVERY_MS = 600_000
 /** Twins tried for one blob. */
 const TWINS_TRIED = 4
 /** Volumes searched for twins of one blob. */
 const VOLUMES_SEARCHED = 1000
 
-export class DamageWatch {
+export class DamageWatch extends Watch {
   readonly #cluster: Cluster
-  readonly #rounds: Rounds
   readonly #reports: FoundDamage[] = []
+  readonly #rate: ByteRate
   #keeping: Promise<void> = Promise.resolve()
-  /** When each was tried last, by the key of its record. */
-  readonly #triedMs = new Map<string, number>()
+  /** When each was tried last, and how often, by the key of its record. */
+  readonly #tried = new Map<string, { readonly atMs: number; readonly times: number }>()
+  /** Where the next look begins. */
+  #next = 0
+  readonly #unkept: Sparingly
+  readonly #failed: Sparingly
 
   constructor(cluster: Cluster) {
-    this.#cluster = cluster
-    const { system, log } = cluster
-    this.#rounds = new Rounds(system.clock, {
-      act: () => this.look(),
-      failed: (failure) => log.warn('Damaged objects were not looked after. That is tried again.', cause(failure)),
-      restMs: () => LOOK_EVERY_MS,
+    super(cluster, {
+      everyMs: LOOK_EVERY_MS,
+      failed: 'Damaged objects were not looked after. That is tried again.',
     })
+    this.#cluster = cluster
+    this.#rate = new ByteRate(cluster.system, TRIED_BYTES_A_SECOND)
+    this.#unkept = new Sparingly(cluster.system.clock, { everyMs: TELL_EVERY_MS })
+    this.#failed = new Sparingly(cluster.system.clock, { everyMs: TELL_EVERY_MS })
   }
 
-  start(): void {
-    this.#rounds.start()
-  }
-
-  async stop(): Promise<void> {
-    await this.#rounds.stop()
+  override async stop(): Promise<void> {
+    await super.stop()
     await this.#keeping
   }
 
@@ -59,50 +72,110 @@ export class DamageWatch {
   async #keep(): Promise<void> {
     for (let found = this.#reports.shift(); found !== undefined; found = this.#reports.shift()) {
       try {
-        await noteDamage(this.#cluster, found)
+        if ((await noteDamage(this.#cluster, found)) === 'full') this.#tellFull()
       } catch (failure) {
         this.#cluster.log.warn('Damage that a read found was not kept.', { ...found, ...cause(failure) })
       }
+      await this.#cluster.system.turn()
     }
   }
 
-  /** One look at all that is known. */
+  /** One look at some of what is known. */
   async look(): Promise<void> {
+    const { system } = this.#cluster
     const rows = await this.#cluster.rows(DAMAGE)
-    const known = new Set(rows.map((row) => textAt(row, 'uuid')))
-    for (const key of this.#triedMs.keys()) if (!known.has(key)) this.#triedMs.delete(key)
-    for (const row of rows) {
-      if (this.#rounds.isStopping) return
-      if (isLoss(row['kind'])) await this.#lookAt(row)
+    if (this.#next >= rows.length) {
+      this.#next = 0
+      const known = new Set(rows.map((row) => textAt(row, 'uuid')))
+      for (const key of this.#tried.keys()) if (!known.has(key)) this.#tried.delete(key)
+    }
+    const some = rows.slice(this.#next, this.#next + LOOKED_AT_MAX)
+    this.#next += LOOKED_AT_MAX
+    const due: Row[] = []
+    const gone: string[] = []
+    for await (const row of eachInTurns(system, some)) {
+      if (this.isStopping) return
+      if (!(await this.#isNeeded(row))) gone.push(textAt(row, 'uuid'))
+      else if (this.#isDue(row)) due.push(row)
+    }
+    await this.#forget(...gone)
+    const endMs = system.clock.elapsed() + TRYING_MS_MAX
+    for (const row of due) {
+      if (this.isStopping || system.clock.elapsed() >= endMs) break
+      await this.#try(row)
     }
   }
 
-  async #lookAt(row: Row): Promise<void> {
+  #tellFull(): void {
+    this.#unkept.happened((passedOver) => {
+      const details = { listed: DAMAGE_RECORDS_MAX, found: passedOver + 1 }
+      this.#cluster.log.error('Reads find more damaged objects than can be listed.', details)
+    })
+  }
+
+  /** Whether the record says something still: of an object, that it needs the blob; of a file, that no object needs it. */
+  async #isNeeded(row: Row): Promise<boolean> {
     const { catalog } = this.#cluster
-    const [key, volume] = [textAt(row, 'uuid'), textAt(row, 'volume.uuid')]
+    const [volume, blob] = [textAt(row, 'volume.uuid'), textAt(row, 'blob')]
     const volumeRow = await this.#cluster.find('storage/volumes', volume)
-    const blob = volumeRow === undefined ? undefined : await catalog.storedBlob(volume, textAt(row, 'blob'))
-    if (volumeRow === undefined || blob === undefined) return this.#forget(key)
-    const nowMs = this.#cluster.system.clock.elapsed()
-    if (nowMs - (this.#triedMs.get(key) ?? -Infinity) < TRY_EVERY_MS) return
-    this.#triedMs.set(key, nowMs)
-    const { aggregate, tree } = placeOf(volumeRow)
-    const files = { volumes: await this.#cluster.volumesOf(aggregate), tree }
+    if (volumeRow === undefined) return false
+    if (isLoss(row['kind'])) return (await catalog.storedBlob(volume, blob)) !== undefined
+    return !(await catalog.knownBlobs(volume, [blob], [placeOf(volumeRow).tree])).has(blob)
+  }
+
+  #isDue(row: Row): boolean {
+    const tried = this.#tried.get(textAt(row, 'uuid'))
+    if (tried === undefined) return true
+    const waitMs = Math.min(TRY_EVERY_MS * 2 ** (tried.times - 1), TRY_EVERY_MS_MAX)
+    return this.#cluster.system.clock.elapsed() - tried.atMs >= waitMs
+  }
+
+  async #try(row: Row): Promise<void> {
+    const { catalog, system } = this.#cluster
+    const [key, volume] = [textAt(row, 'uuid'), textAt(row, 'volume.uuid')]
+    const times = (this.#tried.get(key)?.times ?? 0) + 1
+    this.#tried.set(key, { atMs: system.clock.elapsed(), times })
     try {
-      if (await isSound(files, blob)) await this.#forget(key)
+      const volumeRow = await this.#cluster.find('storage/volumes', volume)
+      if (volumeRow === undefined) return
+      const { aggregate, tree } = placeOf(volumeRow)
+      const files = { volumes: await this.#cluster.volumesOf(aggregate), tree }
+      if (!isLoss(row['kind'])) {
+        if (!(await isThere(files, textAt(row, 'blob')))) await this.#forget(key)
+        return
+      }
+      const blob = await catalog.storedBlob(volume, textAt(row, 'blob'))
+      if (blob === undefined) return
+      if (await this.#isSound(files, blob)) await this.#forget(key)
       else await this.#repair(row, volumeRow, files, blob)
     } catch (failure) {
-      if (!(failure instanceof Unneeded)) {
-        this.#cluster.log.warn('A damaged object was not repaired. That is tried again.', {
-          file: row['file'],
-          ...cause(failure),
-        })
-      }
+      if (failure instanceof Unneeded || failure instanceof Stopping) return
+      this.#failed.happened((passedOver) => {
+        const details = { file: row['file'], ...cause(failure), others: passedOver }
+        this.#cluster.log.warn('A damaged object could not be looked at. That is tried again.', details)
+      })
     }
   }
 
-  async #forget(key: string): Promise<void> {
-    await this.#cluster.catalog.commit([{ do: 'remove-record', type: DAMAGE, key }])
+  readonly #pause = async (bytes: number): Promise<void> => {
+    await this.#rate.spend(bytes, this.stopping)
+    if (this.isStopping) throw new Stopping()
+  }
+
+  async #isSound(files: Files, blob: StoredBlob): Promise<boolean> {
+    try {
+      await checkBlob(files, blob, this.#pause)
+      return true
+    } catch (failure) {
+      if (damageOf(failure) === undefined) throw failure
+      return false
+    }
+  }
+
+  async #forget(...keys: readonly string[]): Promise<void> {
+    if (keys.length === 0) return
+    for (const key of keys) this.#tried.delete(key)
+    await this.#cluster.catalog.commit(keys.map((key) => ({ do: 'remove-record', type: DAMAGE, key })))
   }
 
   async #repair(row: Row, volumeRow: Row, files: Files, blob: StoredBlob): Promise<void> {
@@ -117,7 +190,7 @@ export class DamageWatch {
         const bucket = (await this.#cluster.find('protocols/s3/buckets', textAt(row, 'bucket.uuid')))?.['name'] ?? ''
         const told = { file, bucket, key, version, volume: volumeRow['name'] ?? '' }
         await rewriteBlob(this.#cluster, volume, files, blob, reader, as, {
-          pause: () => this.#cluster.system.turn(),
+          pause: this.#pause,
           changes: [
             { do: 'remove-record', type: DAMAGE, key: textAt(row, 'uuid') },
             this.#cluster.event('object.repaired', told),
@@ -139,7 +212,8 @@ export class DamageWatch {
     if (digest === undefined) return
     const rows = (await this.#cluster.rows('storage/volumes')).slice(0, VOLUMES_SEARCHED)
     const own = rows.filter((row) => row['uuid'] === volume)
-    for (const row of [...own, ...rows.filter((row) => row['uuid'] !== volume)]) {
+    const others = rows.filter((row) => row['uuid'] !== volume)
+    for await (const row of eachInTurns(this.#cluster.system, [...own, ...others])) {
       const uuid = textAt(row, 'uuid')
       const { aggregate, tree } = placeOf(row)
       const twins = await this.#cluster.catalog.twins(uuid, { digest, sizeBytes }, TWINS_TRIED)
@@ -152,15 +226,8 @@ export class DamageWatch {
   }
 }
 
-async function isSound(files: Files, blob: StoredBlob): Promise<boolean> {
-  try {
-    await checkBlob(files, blob, () => Promise.resolve())
-    return true
-  } catch (failure) {
-    if (damageOf(failure) === undefined) throw failure
-    return false
-  }
-}
+/** The cluster stops. */
+class Stopping extends Error {}
 
 function unlessDamaged(failure: unknown): undefined {
   if (damageOf(failure) === undefined) throw failure

@@ -7,6 +7,7 @@
  *
  * Where the walk is, and what it has counted, is kept with its job: after a restart it goes on there.
  */
+import { ByteRate } from '../../../core/byte-rate.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { DAMAGE, isLoss, noteDamage, type DamageKind } from '../../../core/damage.ts'
 import { describe } from '../../../core/jobs.ts'
@@ -15,8 +16,7 @@ import { untilAvailable } from '../../../core/until-available.ts'
 import { Interrupted, type Work } from '../../../core/verb.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { StoredBlob } from '../../../ports/catalog.ts'
-import { VolumesFailure } from '../../../ports/volumes.ts'
-import { checkBlob, damageOf, type Files } from '../damage/check-blob.ts'
+import { checkBlob, damageOf, isThere, type Files } from '../damage/check-blob.ts'
 import { rewriteBlob, Unneeded } from '../damage/rewrite.ts'
 import { RECOVERY_QUEUE } from '../volumes/recovery-queue.ts'
 import { isMoving } from '../volumes/movement.ts'
@@ -27,9 +27,6 @@ import { unexpectedFiles } from './unexpected-files.ts'
 const PAGE = 100
 /** After a crash no more than that is read again. */
 const NOTE_EVERY_MS = 2000
-/** A rest that is shorter than this is put off, and one is no longer, so that a scrub can be stopped. */
-const REST_MS_MIN = 10
-const REST_MS_MAX = 1000
 
 export interface ScrubCounts {
   readonly examined: number
@@ -49,23 +46,20 @@ export class ScrubWalk {
   readonly #cluster: Cluster
   readonly #work: Work
   readonly #aggregate: string
-  readonly #bytesPerSecond: number
+  readonly #rate: ByteRate
   /** The volume that is walked through, and the last blob of it. All volumes before it are done. */
   #at: { readonly volume: string; readonly after: string }
   readonly #listed = new Set<string>()
   #notedAtMs: number
-  /** When as many bytes as were read may have been read. */
-  #dueMs: number
 
   constructor(cluster: Cluster, work: Work, aggregate: string, bytesPerSecond: number) {
     this.#cluster = cluster
     this.#work = work
     this.#aggregate = aggregate
-    this.#bytesPerSecond = bytesPerSecond
+    this.#rate = new ByteRate(cluster.system, bytesPerSecond)
     this.counts = { ...NOTHING, ...(work.memo['counts'] as Partial<ScrubCounts> | undefined) }
     this.#at = { volume: textAt(work.memo, 'volume'), after: textAt(work.memo, 'after') }
     this.#notedAtMs = cluster.system.clock.elapsed()
-    this.#dueMs = this.#notedAtMs
   }
 
   /** Goes on where the memo says. */
@@ -177,19 +171,10 @@ export class ScrubWalk {
     }
   }
 
-  /** Rests so that no more is read than the rate allows, and gives others their turn. */
   async #pause(bytes: number): Promise<void> {
-    const { system } = this.#cluster
     this.#insistOnGoing()
-    const nowMs = system.clock.elapsed()
-    // What was not used before is not made up for.
-    this.#dueMs = Math.max(nowMs, this.#dueMs) + (bytes / this.#bytesPerSecond) * 1000
-    let restMs = this.#dueMs - nowMs
-    if (restMs < REST_MS_MIN) return system.turn()
-    for (; restMs > 0; restMs -= REST_MS_MAX) {
-      await system.clock.sleep(Math.min(restMs, REST_MS_MAX), this.#work.stopping)
-      this.#insistOnGoing()
-    }
+    await this.#rate.spend(bytes, this.#work.stopping)
+    this.#insistOnGoing()
   }
 
   #insistOnGoing(): void {
@@ -219,13 +204,4 @@ export class ScrubWalk {
 const MESSAGES: Readonly<Record<Extract<DamageKind, 'unknown' | 'duplicate'>, string>> = {
   unknown: 'No object needs the file.',
   duplicate: 'The object that needs these bytes has them in another place.',
-}
-
-async function isThere({ volumes, tree }: Files, blob: string): Promise<boolean> {
-  try {
-    await (await volumes.open(tree, blob)).close()
-    return true
-  } catch (failure) {
-    return !(failure instanceof VolumesFailure) || failure.reason !== 'missing'
-  }
 }
