@@ -10,19 +10,19 @@ export const events = {
   'cluster.worker.restarted': { severity: 'error', text: 'A data-plane process ended and was replaced.' },
   'cluster.blobs.set_aside': {
     severity: 'error',
-    text: 'Blobs that no object has were found after an unclean stop and set aside in lost-and-found.',
+    text: 'Files that no object needs were moved to the folder lost-and-found of their aggregate.',
   },
   'cluster.loss.accepted': {
     severity: 'alert',
-    text: 'The cluster was started without commits that the damaged log of the catalog had.',
+    text: 'The cluster was started without the commits in the damaged part of the catalog log.',
   },
   'cluster.backup.made': {
     severity: 'notice',
-    text: 'A scheduled backup of the catalog, keys and configuration was made.',
+    text: 'A scheduled backup of the catalog, keys and configuration was completed.',
   },
   'cluster.backup.failed': {
     severity: 'error',
-    text: 'A scheduled backup failed. It is tried again within an hour; the event says why.',
+    text: 'A scheduled backup failed. It is retried within an hour; the event names the cause.',
   },
   'cluster.fault.begun': { severity: 'notice', text: 'A fault on demand was begun: what it hits fails on purpose.' },
   'cluster.fault.ended': { severity: 'notice', text: 'A fault on demand was ended.' },
@@ -41,11 +41,14 @@ export const events = {
     severity: 'alert',
     text: 'A stored object is damaged. Reads of it fail until it is repaired, replaced or deleted.',
   },
-  'object.repaired': { severity: 'notice', text: 'A damaged object was repaired with the bytes of a twin.' },
+  'object.repaired': {
+    severity: 'notice',
+    text: 'A damaged object was repaired from another object with the same bytes.',
+  },
   'volume.file.unexpected': { severity: 'error', text: 'A file that no object needs was found in a volume.' },
   'aggregate.scrub.ended': {
     severity: 'informational',
-    text: 'A scrub has verified the stored objects of an aggregate.',
+    text: 'A scrub of an aggregate is complete.',
   },
   'qtree.created': { severity: 'notice', text: 'A qtree was created.' },
   'qtree.modified': { severity: 'informational', text: 'A qtree was changed.' },

@@ -13,25 +13,25 @@ export const scrubSchedule = define(
   {
     path: '/private/scrub-schedule',
     noun: 'schedule of scrubs',
-    doc: 'When aggregates are scrubbed without being asked to.',
+    doc: 'When the cluster scrubs its aggregates, and how fast.',
     key: [],
     nameWithin: false,
     fields: {
-      enabled: { doc: 'Whether aggregates are scrubbed by themselves.', kind: flag(), set: 'modify', default: true },
+      enabled: { doc: 'Whether the cluster starts scrubs by itself.', kind: flag(), set: 'modify', default: true },
       interval: {
-        doc: 'The hours from the beginning of a scrub of an aggregate to that of the next one.',
+        doc: 'The number of hours between the starts of two scrubs of an aggregate.',
         kind: count({ min: 1, max: 100_000 }),
         set: 'modify',
         default: INTERVAL_HOURS,
       },
       rate: {
-        doc: 'The most bytes that the scrub of an aggregate reads in a second.',
+        doc: 'The maximum number of bytes that a scrub reads per second.',
         kind: bytes({ min: RATE_BYTES_MIN }),
         set: 'modify',
         default: RATE_BYTES,
       },
       unverified: {
-        doc: 'How many stored bodies have no checksums yet, because an earlier release wrote them. Scrubs add the checksums.',
+        doc: 'The number of stored bodies without checksums, written by an earlier release. Scrubs add the checksums.',
         kind: count(),
       },
     },

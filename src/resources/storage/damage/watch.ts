@@ -49,7 +49,7 @@ export class DamageWatch extends Watch {
   constructor(cluster: Cluster) {
     super(cluster, {
       everyMs: LOOK_EVERY_MS,
-      failed: 'Damaged objects were not looked after. That is tried again.',
+      failed: 'Damaged objects could not be checked. It is retried.',
     })
     this.#cluster = cluster
     this.#rate = new ByteRate(cluster.system, TRIED_BYTES_A_SECOND)
@@ -74,7 +74,7 @@ export class DamageWatch extends Watch {
       try {
         if ((await noteDamage(this.#cluster, found)) === 'full') this.#tellFull()
       } catch (failure) {
-        this.#cluster.log.warn('Damage that a read found was not kept.', { ...found, ...cause(failure) })
+        this.#cluster.log.warn('Damage that a read found could not be recorded.', { ...found, ...cause(failure) })
       }
       await this.#cluster.system.turn()
     }
@@ -152,7 +152,7 @@ export class DamageWatch extends Watch {
       if (failure instanceof Unneeded || failure instanceof Stopping) return
       this.#failed.happened((passedOver) => {
         const details = { file: row['file'], ...cause(failure), others: passedOver }
-        this.#cluster.log.warn('A damaged object could not be looked at. That is tried again.', details)
+        this.#cluster.log.warn('A damaged object could not be checked. It is retried.', details)
       })
     }
   }
@@ -196,7 +196,7 @@ export class DamageWatch extends Watch {
             this.#cluster.event('object.repaired', told),
           ],
         })
-        this.#cluster.log.info('A damaged object was repaired with the bytes of a twin.', told)
+        this.#cluster.log.info('A damaged object was repaired from another object with the same bytes.', told)
         return
       } catch (failure) {
         unlessDamaged(failure)

@@ -18,7 +18,7 @@ export class ScrubSchedule extends Watch {
   constructor(actions: Actions) {
     super(actions.cluster, {
       everyMs: LOOK_EVERY_MS,
-      failed: 'Scrubs could not be begun. That is tried again.',
+      failed: 'Scheduled scrubs could not be started. It is retried.',
     })
     this.#actions = actions
   }
