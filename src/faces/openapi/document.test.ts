@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startTestCluster } from '../../../test/support/cluster.ts'
-import { openApi } from './document.ts'
+import { openApi, printOpenApi } from './document.ts'
 
 type Document = Readonly<Record<string, unknown>>
+
+test('the document that is served is the one that the other tests read', async () => {
+  const cluster = await startTestCluster({ isBare: true })
+  const served = JSON.parse((await printOpenApi(cluster.cluster)).toString()) as Document
+  assert.deepEqual(served, JSON.parse(JSON.stringify(openApi(cluster.cluster))))
+  await cluster.close()
+})
 
 test('every reference in the document leads somewhere, and every operation has a name of its own', async () => {
   const cluster = await startTestCluster({ isBare: true })

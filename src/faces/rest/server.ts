@@ -7,7 +7,7 @@ import type { Cluster } from '../../core/cluster.ts'
 import type { Clock, System } from '../../ports/system.ts'
 import { hasMethod } from '../../model/access.ts'
 import { isServed } from '../../model/release.ts'
-import { openApi } from '../openapi/document.ts'
+import { printOpenApi } from '../openapi/document.ts'
 import { answer, type RestFace, type RestReply, type RestRequest } from './answer.ts'
 import { chooseDialect, type Dialect } from './dialects.ts'
 import { failed } from './failed.ts'
@@ -249,10 +249,12 @@ const TOO_BUSY: RestReply = {
 
 /** The API browser at both stated paths, from local files, over the document derived from the model. */
 async function documentation(server: FastifyInstance, cluster: Cluster, browserFolder: string): Promise<void> {
-  const document = JSON.stringify(openApi(cluster))
-  server.get('/docs/api/openapi.json', (_request, reply) =>
-    reply.header('content-type', 'application/json; charset=utf-8').send(document),
-  )
+  // Few starts of a cluster see anybody who reads it.
+  let document: Promise<Buffer> | undefined
+  server.get('/docs/api/openapi.json', async (_request, reply) => {
+    document ??= printOpenApi(cluster)
+    return reply.header('content-type', 'application/json; charset=utf-8').send(await document)
+  })
   const page = (_request: FastifyRequest, reply: FastifyReply) =>
     reply.header('content-type', 'text/html; charset=utf-8').header('content-security-policy', POLICY).send(PAGE)
   const newer = isServed('9.9', cluster.release) ? ['/docs/swagger-ui', '/docs/swagger-ui/index.html'] : []
