@@ -9,6 +9,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { bundle } from './bundle.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const [command = 'start', ...rest] = process.argv.slice(2)
@@ -19,7 +20,7 @@ install()
 const node = join(root, 'node_modules', '.bin', 'node')
 // Megabytes of young objects that V8 keeps, as in src/engines/heap.ts: the main process has few requests.
 const flags = needsTools ? [] : ['--max-semi-space-size=2']
-run([...flags, join(root, 'bin', needsTools ? 'dev.ts' : 'holdfast.ts'), command, ...rest])
+run([...flags, needsTools ? join(root, 'bin', 'dev.ts') : await program(), command, ...rest])
 
 function install() {
   const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -45,6 +46,15 @@ function install() {
 function runs24() {
   const asked = spawnSync(join(root, 'node_modules', '.bin', 'node'), ['--version'], { encoding: 'utf8' })
   return asked.status === 0 && asked.stdout.startsWith('v24.')
+}
+
+/** The program in the form that starts soonest; the sources themselves where nothing can be written beside them. */
+async function program() {
+  try {
+    return join(await bundle(), 'holdfast.js')
+  } catch {
+    return join(root, 'bin', 'holdfast.ts')
+  }
 }
 
 /** Takes the place of this process where Node.js can do that; elsewhere stays, passes signals on and ends with it. */

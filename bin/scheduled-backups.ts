@@ -7,12 +7,12 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { readdir } from 'node:fs/promises'
 import { setPriority } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Cluster } from '../src/core/cluster.ts'
 import { timeOf } from '../src/engines/backup/store.ts'
+import { programBeside } from '../src/engines/program-beside.ts'
 import type { ScheduledBackup } from './settings.ts'
 
-const PROGRAM = fileURLToPath(new URL('holdfast.ts', import.meta.url))
+const PROGRAM = programBeside(import.meta.filename, 'holdfast')
 const HOUR_MS = 3_600_000
 /** One that failed is tried again after so long, or after the whole time where that is shorter. */
 const RETRY_MS = HOUR_MS

@@ -1,7 +1,6 @@
 /** The data-plane processes: started together, and each replaced when it ends. */
 import { fork, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { fileURLToPath } from 'node:url'
 import { QosLedger } from '../src/core/qos/ledger.ts'
 import type { Log } from '../src/core/cluster.ts'
 import type {
@@ -19,6 +18,7 @@ import type {
   WorkerReport,
 } from './worker.ts'
 import { workerHeapFlags } from '../src/engines/heap.ts'
+import { programBeside } from '../src/engines/program-beside.ts'
 import type { Clock } from '../src/ports/system.ts'
 import type { TellDamage } from '../src/s3/objects/damage.ts'
 import type { Grow } from '../src/s3/objects/growth.ts'
@@ -26,7 +26,7 @@ import type { Grow } from '../src/s3/objects/growth.ts'
 /** What all of them are told. */
 export type CommonOrder = Omit<WorkerOrder, 'full' | 'writer'>
 
-const PROGRAM = fileURLToPath(new URL('worker.ts', import.meta.url))
+const PROGRAM = programBeside(import.meta.filename, 'worker')
 /** Threads for file work in each process: the default of 4 is a third slower with many clients. */
 const FILE_THREADS = 16
 const RESTART_MS_MIN = 50

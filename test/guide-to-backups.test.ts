@@ -8,6 +8,7 @@ import { after, afterEach, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { consoles } from './support/documents.ts'
 import { killAll, startWith } from './support/started.ts'
+import { PROGRAM } from './support/program.ts'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const guide = readFileSync(join(root, 'docs/guides/back-up-and-restore.md'), 'utf8')
@@ -36,7 +37,7 @@ describe('the guide to backups', { skip }, () => {
         cluster.kill('SIGTERM')
         assert.equal(await cluster.ended, 0)
       }
-      const here = command.replace('npm run holdfast --', `'${process.execPath}' '${join(root, 'bin/holdfast.ts')}'`)
+      const here = command.replace('npm run holdfast --', `'${process.execPath}' '${PROGRAM}'`)
       assert.notEqual(here, command)
       const { stdout, stderr, status } = spawnSync('sh', ['-c', here], {
         cwd: work,

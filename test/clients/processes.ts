@@ -88,7 +88,7 @@ function parentOf(pid: number): number | undefined {
 function partOf(pid: number): Child['part'] {
   try {
     const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
-    return line.includes('writer-process') ? 'writer' : line.includes('worker.ts') ? 'worker' : 'other'
+    return line.includes('writer-process') ? 'writer' : /\bworker\.[jt]s/.test(line) ? 'worker' : 'other'
   } catch {
     return 'other'
   }

@@ -6,7 +6,7 @@
  *   --beside-load   while as many processes as there are processors do nothing but keep them busy
  *   --file-seconds <n>  the longest time for one file
  */
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { globSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -47,6 +47,10 @@ async function main(): Promise<number> {
   // The tests start hundreds of processes: what one has compiled, the others need not compile again.
   const compiled = mkdtempSync(join(tmpdir(), 'holdfast-compiled-'))
   process.env['NODE_COMPILE_CACHE'] = compiled
+  process.env['HOLDFAST_TEST_PROGRAMS'] = spawnSync(process.execPath, ['bin/bundle.mjs'], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  }).stdout.trim()
   try {
     for (let round = 1; round <= Number(values.repeat); round++) {
       if (values.repeat !== '1') process.stdout.write(`\nRun ${round} of ${values.repeat}\n`)

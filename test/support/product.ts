@@ -8,11 +8,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { asText, recordsOf } from './body.ts'
+import { PROGRAM } from './program.ts'
 import { RestClient } from './rest-client.ts'
 
-const PROGRAM = fileURLToPath(new URL('../../bin/holdfast.ts', import.meta.url))
 /** Machines that test are busy. */
 const READY_MS = 120_000
 const STOP_MS = 60_000
@@ -39,7 +38,7 @@ export interface ProductOptions {
   readonly folder?: string
   /** A program with its arguments that becomes the product, such as one that gives it mounts of its own. */
   readonly through?: readonly string[]
-  /** In place of `bin/holdfast.ts` of this checkout. */
+  /** In place of that of this checkout. */
   readonly program?: string
 }
 

@@ -1,10 +1,9 @@
 /** The product as somebody starts it: with flags, and what it prints. For tests of the command line. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { PROGRAM } from './program.ts'
 import { RestClient } from './rest-client.ts'
 
-const PROGRAM = fileURLToPath(new URL('../../bin/holdfast.ts', import.meta.url))
 /** Machines that test are busy. */
 const READY_MS = 120_000
 

@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { writerHeapFlags } from '../heap.ts'
+import { programBeside } from '../program-beside.ts'
 
 /** What the process says when it takes commits. */
 export interface WriterReady {
@@ -36,7 +36,7 @@ const STOP_MS = 10_000
  */
 export function startWriter({ file, socket, acceptsLoss, isFirst }: WriterOrder): Promise<WriterProcess> {
   const flags = [...(isFirst === true ? ['first'] : []), ...(acceptsLoss === true ? ['accept-loss'] : [])]
-  const child = fork(fileURLToPath(new URL('writer-process.ts', import.meta.url)), [file, socket, ...flags], {
+  const child = fork(programBeside(import.meta.filename, 'writer-process'), [file, socket, ...flags], {
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
     execArgv: [...process.execArgv, ...writerHeapFlags],
   })

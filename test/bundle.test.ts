@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const run = promisify(execFile)
+
+describe('the programs that are made of the sources', () => {
+  const copy = mkdtempSync(join(tmpdir(), 'holdfast-bundle-'))
+  const cache = join(copy, 'node_modules/.cache/holdfast')
+  const write = (file: string, text: string) => {
+    mkdirSync(dirname(join(copy, file)), { recursive: true })
+    writeFileSync(join(copy, file), text)
+  }
+  const bundle = async () => (await run(process.execPath, [join(copy, 'bin/bundle.mjs')])).stdout.trim()
+  const said = async (folder: string) => (await run(process.execPath, [join(folder, 'holdfast.js')])).stdout
+
+  before(() => {
+    mkdirSync(join(copy, 'node_modules'))
+    for (const name of ['esbuild', '@esbuild'])
+      symlinkSync(join(root, 'node_modules', name), join(copy, 'node_modules', name))
+    cpSync(join(root, 'bin/bundle.mjs'), join(copy, 'bin/bundle.mjs'))
+    write('package-lock.json', '{}')
+    write('src/greeting.ts', `export const greeting: string = 'first'\n`)
+    write('src/engines/sqlite/writer-process.ts', '')
+    write('bin/worker.ts', '')
+    write('bin/holdfast.ts', `import { greeting } from '../src/greeting.ts'\nprocess.stdout.write(greeting)\n`)
+  })
+  after(() => rmSync(copy, { recursive: true }))
+
+  it('are made once, whole, by however many starts at the same instant', async () => {
+    const [folder, ...others] = await Promise.all(Array.from({ length: 4 }, bundle))
+    assert.deepEqual(new Set(others), new Set([folder]))
+    assert.deepEqual(readdirSync(cache), [folder?.split('/').at(-1)])
+    assert.equal(await said(folder ?? ''), 'first')
+  })
+
+  it('stay as they are for those that run when the sources change', async () => {
+    const before = await bundle()
+    write('src/greeting.ts', `export const greeting: string = 'second'\n`)
+    const after = await bundle()
+    assert.deepEqual([await said(before), await said(after)], ['first', 'second'])
+  })
+
+  it('are removed when they have not been used for a day and there are ten newer ones', async () => {
+    const old = Array.from({ length: 12 }, (_, at) => `programs-${at}`)
+    for (const [at, name] of old.entries()) {
+      mkdirSync(join(cache, name))
+      // Two of them are from a week before, the others of today.
+      if (at < 2) utimesSync(join(cache, name), Date.now() / 1000 - 7 * 86_400, Date.now() / 1000 - 7 * 86_400)
+    }
+    write('src/greeting.ts', `export const greeting: string = 'third'\n`)
+    const made = (await bundle()).split('/').at(-1)
+    const left = readdirSync(cache)
+    assert.ok(left.includes(made ?? ''))
+    assert.deepEqual(
+      old.filter((name) => !left.includes(name)),
+      ['programs-0', 'programs-1'],
+    )
+  })
+
+  it('say what is wrong in a source that cannot be read, and leave nothing half made', async () => {
+    const names = readdirSync(cache)
+    write('src/greeting.ts', 'export const greeting = {\n')
+    await assert.rejects(bundle(), /greeting\.ts:2/)
+    assert.deepEqual(readdirSync(cache), names)
+    assert.equal(readFileSync(join(copy, 'package-lock.json'), 'utf8'), '{}')
+  })
+})
