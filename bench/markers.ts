@@ -16,7 +16,10 @@ const ROUNDS = 5
 
 const catalog = openSqliteCatalog({ file: ':memory:', commit: 'in-process' })
 try {
-  for (const markers of MARKERS) console.log(await listing(markers))
+  for (const markers of MARKERS) {
+    console.log(await listing(markers))
+    for (const line of await listingsAtSnapshot(markers)) console.log(line)
+  }
   for (const line of await writes()) console.log(line)
 } finally {
   await catalog.close()
@@ -33,6 +36,23 @@ async function listing(markers: number): Promise<string> {
     for (let n = 0; n < LISTINGS; n++) await listAll(catalog, bucket)
   })
   return `list 10 keys behind ${markers} markers: ${((took / LISTINGS) * 1000).toFixed(3)} ms of processor time`
+}
+
+/** Of the bucket that `listing` made. */
+async function listingsAtSnapshot(markers: number): Promise<string[]> {
+  const bucket = `listed-${markers}`
+  const [outcome] = await catalog.commit([{ do: 'take-snapshot', volume: bucket, snapshot: 's', nowMs: 1 }])
+  const epoch = outcome?.epoch ?? 0
+  await write(Array.from({ length: markers }, (_, n) => put(bucket, `c${n}`, 'v1')))
+  const first = await cpu(() => listAll(catalog, bucket, epoch).then(() => undefined))
+  const took = await cpu(async () => {
+    for (let n = 0; n < LISTINGS; n++) await listAll(catalog, bucket, epoch)
+  })
+  const what = `list 10 keys at a snapshot behind ${markers} markers and before as many newer keys`
+  return [
+    `${what}, for the first time: ${(first * 1000).toFixed(3)} ms of processor time`,
+    `${what}, again: ${((took / LISTINGS) * 1000).toFixed(3)} ms of processor time`,
+  ]
 }
 
 /** Buckets take turns, so that both are slowed alike by what else the machine does. The median of the rounds counts. */
@@ -81,9 +101,15 @@ async function write(changes: readonly Change[]): Promise<void> {
   }
 }
 
-async function listAll(of: Catalog, bucket: string): Promise<number> {
+async function listAll(of: Catalog, bucket: string, epoch?: number): Promise<number> {
   const none = new Uint8Array()
-  const asked = { bucket, prefix: none, delimiter: none, limit: 1000 }
+  const asked = {
+    bucket,
+    prefix: none,
+    delimiter: none,
+    limit: 1000,
+    ...(epoch === undefined ? {} : { at: { epoch } }),
+  }
   let found = 0
   for (let after: Uint8Array | undefined = none; after !== undefined;) {
     const page = await of.list({ ...asked, after })

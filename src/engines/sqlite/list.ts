@@ -12,8 +12,10 @@
  *
  * A key whose newest row is a delete marker is stepped over before it is folded, so a common prefix shows when the walk
  * meets a key in it that has an object. Over markers in a row the walk jumps to the next key that has an object, which a list
- * tells (listed-keys.ts). Where there is no such list, as at a snapshot, and very many markers stand in a row, the page ends,
- * and says where; when that is within a common prefix, it says so too, because a page after a key otherwise begins behind the key's prefix.
+ * tells (listed-keys.ts). At a snapshot there is no such list: what shows nothing there is walked over once, and then known
+ * as a gap (snapshot-gaps.ts). Where very many markers stand in a row and nothing tells what comes behind them, the page ends,
+ * and says where; when that is within a common prefix, it says so too, because a page after a key otherwise begins behind the
+ * key's prefix.
  *
  * A page of common prefixes is a thousand seeks, and a walk at a snapshot may have to pass over very many rows that it
  * does not see, such as all that was written since. Then it pauses for other work. That takes nothing from it: each key
@@ -21,9 +23,10 @@
  * in one of the two places.
  */
 import type { ListPage, ListQuery, ListedRow } from '../../ports/catalog.ts'
-import { commonPrefix, foldedPrefix, successor } from './prefixes.ts'
+import { boundsOf, commonPrefix, foldedPrefix, successor } from './prefixes.ts'
 import { listedRow } from './rows.ts'
 import type { ListedColumns } from './rows.ts'
+import { GapWalk } from './snapshot-gaps.ts'
 import type { View } from './views.ts'
 import { keyAfter, keyStart } from './walk.ts'
 import type { MergedWalk, Patience, Place, Position } from './walk.ts'
@@ -46,29 +49,33 @@ export interface PageWalk<Page> {
 }
 
 export function listKeys(view: View, query: ListQuery, patienceRows = PATIENCE_ROWS): PageWalk<ListPage> {
-  const patience = { left: patienceRows }
+  const patience = { left: 0 }
   const first = view.hasVersions ? UNSURE_BATCH_ROWS : firstBatch(query)
-  const { nextListed } = view
-  const page = new KeysPage(query, view.walk(query.prefix, patience, first), { patience, nextListed })
-  return {
-    go() {
-      patience.left = patienceRows
-      return page.go()
-    },
-  }
+  const { nextListed, gaps } = view
+  return new KeysPage(query, view.walk(query.prefix, patience, first), { patience, patienceRows, nextListed, gaps })
+}
+
+interface Way {
+  readonly patience: Patience
+  /** What it is at the begin of each turn. */
+  readonly patienceRows: number
+  readonly nextListed: View['nextListed']
+  readonly gaps: View['gaps']
 }
 
 export function firstBatch({ delimiter, limit }: { readonly delimiter: Uint8Array; readonly limit: number }): number {
   return delimiter.length === 0 ? limit + 1 : UNSURE_BATCH_ROWS
 }
 
-class KeysPage {
+class KeysPage implements PageWalk<ListPage> {
   readonly #prefix: Uint8Array
   readonly #delimiter: Uint8Array
   readonly #itemsMax: number
   readonly #rows: MergedWalk<ListedColumns>
   readonly #patience: Patience
+  readonly #patienceRows: number
   readonly #nextListed: View['nextListed']
+  readonly #gaps: GapWalk | undefined
   readonly #objects: ListedRow[] = []
   readonly #prefixes: Uint8Array[] = []
   #from: Position | undefined
@@ -80,26 +87,32 @@ class KeysPage {
   #skipped = 0
   /** Keys skipped since the last one that was taken, or since the last jump. */
   #inARow = 0
+  #turns = 0
 
   constructor(
     { prefix, delimiter, after, within, limit }: ListQuery,
     rows: MergedWalk<ListedColumns>,
-    { patience, nextListed }: { patience: Patience; nextListed: View['nextListed'] },
+    { patience, patienceRows, nextListed, gaps }: Way,
   ) {
     this.#prefix = prefix
     this.#delimiter = delimiter
     this.#itemsMax = Math.min(limit, PAGE_ITEMS_MAX)
     this.#rows = rows
     this.#patience = patience
+    this.#patienceRows = patienceRows
     this.#nextListed = nextListed
     this.#from = firstPosition(prefix, within === true ? new Uint8Array() : delimiter, after)
+    if (gaps !== undefined) this.#gaps = new GapWalk(gaps, () => this.#work())
+    this.#gaps?.begin(this.#from?.key)
   }
 
   /** Walks until the page is complete, or pauses. */
   go(): ListPage | undefined {
     const rows = this.#rows
+    this.#turns++
+    this.#patience.left = this.#patienceRows
     rows.stop()
-    rows.seek(this.#from)
+    this.#seek(this.#from)
     for (;;) {
       const { row, pausedAt } = rows
       if (pausedAt !== undefined) {
@@ -107,8 +120,11 @@ class KeysPage {
         this.#from = passed ? keyStart(keyAfter(pausedAt.key)) : pausedAt
         return undefined
       }
-      if (row === undefined) return { objects: this.#objects, prefixes: this.#prefixes }
-      if (row.marker === 1 ? this.#skipped === SKIPPED_KEYS_MAX : this.#isFull()) return this.#withNext()
+      if (row === undefined) {
+        this.#gaps?.reach(boundsOf({ prefix: this.#prefix }).until)
+        return { objects: this.#objects, prefixes: this.#prefixes }
+      }
+      if (row.marker === 1 ? this.#skipped === SKIPPED_KEYS_MAX : this.#isFull()) return this.#withNext(row)
       if (row.marker === 1) this.#skip(row)
       else this.#take(row)
       if (this.#patience.left < 0 && rows.row !== undefined) {
@@ -134,11 +150,12 @@ class KeysPage {
     this.#inARow = 0
     this.#passed = undefined
     this.#patience.left -= JUMP_ROWS
-    this.#rows.seek(next === undefined ? undefined : keyStart(next))
+    this.#seek(next === undefined ? undefined : keyStart(next))
   }
 
   #take({ key }: Place): void {
     this.#inARow = 0
+    this.#gaps?.reach(key)
     const common = foldedPrefix(key, this.#prefix.length, this.#delimiter)
     this.#within = false
     if (common === undefined) {
@@ -147,26 +164,41 @@ class KeysPage {
         this.#objects.push(listedRow(row))
       }
       this.#last = key
+      this.#gaps?.begin(keyAfter(key))
       this.#passKey(key)
     } else {
       this.#prefixes.push(common)
       this.#last = common
       this.#passed = undefined
       const behind = successor(common)
-      this.#rows.seek(behind === undefined ? undefined : keyStart(behind))
+      this.#gaps?.begin(behind)
+      this.#seek(behind === undefined ? undefined : keyStart(behind))
     }
   }
 
+  #seek(to: Position | undefined): void {
+    const end = to === undefined ? undefined : this.#gaps?.endAround(to.key)
+    this.#rows.seek(end === undefined ? to : keyStart(end))
+  }
+
   #passKey(key: Uint8Array): void {
-    this.#passed = key
-    this.#rows.passKey(key)
+    const end = this.#gaps?.endAround(key, true)
+    this.#passed = end === undefined ? key : undefined
+    if (end === undefined) this.#rows.passKey(key)
+    else this.#rows.seek(keyStart(end))
+  }
+
+  /** How much the page has looked at, in rows. */
+  #work(): number {
+    return this.#turns * this.#patienceRows - this.#patience.left + this.#skipped
   }
 
   #isFull(): boolean {
     return this.#objects.length + this.#prefixes.length >= this.#itemsMax
   }
 
-  #withNext(): ListPage {
+  #withNext({ key }: Place): ListPage {
+    this.#gaps?.reach(key)
     const page = { objects: this.#objects, prefixes: this.#prefixes }
     if (this.#last === undefined) return page
     return { ...page, next: this.#last, ...(this.#within ? { within: true } : undefined) }

@@ -35,6 +35,7 @@ import { plainLister } from './plain-list.ts'
 import { quotaReads } from './quota-reads.ts'
 import { recordReads, shortPage } from './record-reads.ts'
 import { sampleReads } from './samples.ts'
+import { SnapshotGaps } from './snapshot-gaps.ts'
 import { snapshotSizes } from './snapshot-bytes.ts'
 import { query, saturated, tupleQuery } from './statements.ts'
 import { storedBlobReads } from './stored-blobs.ts'
@@ -85,7 +86,7 @@ export function reader(db: DatabaseSync) {
   const bucketsNamed = query<BucketCounters & { uuid: string }>(db, `${BUCKET} AND b.uuid IN ${NAMED}`)
   const bucketId = query<FoundBucket>(
     db,
-    `SELECT b.id, b.versioning, b.versions, b.listed, v.restoring, v.moves, r.epoch, r.start, r.until
+    `SELECT b.id, b.versioning, b.versions, b.listed, v.epoch AS current, v.restoring, v.moves, r.epoch, r.start, r.until
        FROM buckets b JOIN volumes v ON v.id = b.volume
          LEFT JOIN restores r ON r.bucket = b.id AND r.phase <> '${LOOKING}' WHERE b.uuid = ?`,
   )
@@ -105,6 +106,7 @@ export function reader(db: DatabaseSync) {
   )
   const view = viewer(db)
   const plain = plainLister(db)
+  const gaps = new SnapshotGaps()
   const upload = query<UploadColumns & { id: number }>(
     db,
     `SELECT id, upload, key, started, details FROM uploads WHERE bucket = ${OBJECT_IN} AND upload = ?`,
@@ -198,7 +200,9 @@ export function reader(db: DatabaseSync) {
         // A clone in the making has rows of versions before it is known to have versions.
         const isPlain = !hasVersions && found.versions === 0 && moment === undefined
         if (began?.moves !== found.moves || began.isPlain !== isPlain) {
-          const walkRows = () => start(view(found.id, moment, { hasVersions, isListed: found.listed === 1 }))
+          const ofSnapshot = at !== undefined && at.epoch < found.current ? gaps.of(uuid, at.epoch) : undefined
+          const viewed = { hasVersions, isListed: found.listed === 1, gaps: ofSnapshot }
+          const walkRows = () => start(view(found.id, moment, viewed))
           const walk = isPlain && startPlain !== undefined ? startPlain(found.id, walkRows) : walkRows()
           began = { id: found.id, moves: found.moves, isPlain, walk }
         }
@@ -429,6 +433,8 @@ interface FoundBucket {
   /** Rows that are no current object. */
   readonly versions: number
   readonly listed: number
+  /** The epoch of its volume. Earlier ones are over. */
+  readonly current: number
   readonly restoring: number
   readonly moves: number
   /** Of the range that is being taken back, if there is one. */

@@ -9,6 +9,7 @@ import { boundsOf, isWithin } from './prefixes.ts'
 import type { KeyBounds } from './prefixes.ts'
 import { OBJECT_COLUMNS } from './rows.ts'
 import type { ListedColumns, ObjectColumns } from './rows.ts'
+import type { GapsOfBucket } from './snapshot-gaps.ts'
 import { batches, query, tuples } from './statements.ts'
 import { MergedWalk, TableWalk } from './walk.ts'
 import type { Patience, Place, Reading, Table } from './walk.ts'
@@ -31,6 +32,8 @@ export interface View {
    * without walking there.
    */
   readonly nextListed?: (after: Uint8Array) => Uint8Array | undefined
+  /** Keys among which nothing is shown, as far as is known. Absent where that may change. */
+  readonly gaps?: GapsOfBucket
   /** A walk over all rows with a prefix, reading what listings show. The first batch has so many rows. */
   walk(prefix: Uint8Array, patience: Patience, firstBatch: number): MergedWalk<ListedColumns>
   /** As `walk`, reading whole rows. */
@@ -68,6 +71,8 @@ export interface Viewed {
   readonly hasVersions?: boolean
   /** Whether all of its keys that show an object are among the listed ones. */
   readonly isListed?: boolean
+  /** Of the bucket at this moment. */
+  readonly gaps?: GapsOfBucket | undefined
 }
 
 export function viewer(db: DatabaseSync): (bucket: number, at?: ShownAt, viewed?: Viewed) => View {
@@ -129,8 +134,8 @@ export function viewer(db: DatabaseSync): (bucket: number, at?: ShownAt, viewed?
     }
   }
 
-  return (bucket, at, { hasVersions = true, isListed = false } = {}) => {
-    if (at !== undefined) return viewAt(bucket, hasVersions, at)
+  return (bucket, at, { hasVersions = true, isListed = false, gaps } = {}) => {
+    if (at !== undefined) return { ...viewAt(bucket, hasVersions, at), ...(gaps === undefined ? {} : { gaps }) }
     const now = viewNow(bucket, hasVersions)
     return isListed ? { ...now, nextListed: (after) => following.get(bucket, after)?.key } : now
   }
