@@ -128,26 +128,34 @@ export class JobOrders {
 
   /** What was asked of a job, by whatever process. */
   async asked(job: string): Promise<Wish> {
-    const wish = (await this.#catalog.record(JOB_ORDERS, job))?.body['wish']
-    return wish === 'cancel' || wish === 'pause' ? wish : 'go'
+    return (await this.#read(job)).wish
   }
 
-  /** Has a job of this process do what another process asked of it. */
-  async look(job: string): Promise<void> {
+  /**
+   * Has a job of this process do what another process asked of it. Gives what was asked, and the change that fails with
+   * `stale` where something else was asked since.
+   */
+  async look(job: string): Promise<{ readonly wish: Wish; readonly unchanged: Change }> {
     const asks = this.#asks
-    const wish = await this.asked(job)
+    const { wish, revision } = await this.#read(job)
+    const unchanged = { do: 'check-record', type: JOB_ORDERS, key: job, expect: revision } as const
     const order = this.#active.get(job)
-    if (asks !== this.#asks || order === undefined || order.isOver) return
+    if (asks !== this.#asks || order === undefined || order.isOver) return { wish, unchanged }
     if (wish !== order.wish && order.wish !== 'cancel') order.set(wish)
+    return { wish, unchanged }
+  }
+
+  async #read(job: string): Promise<{ readonly wish: Wish; readonly revision: number | 'absent' }> {
+    const record = await this.#catalog.record(JOB_ORDERS, job)
+    const wish = record?.body['wish']
+    return { wish: wish === 'cancel' || wish === 'pause' ? wish : 'go', revision: record?.revision ?? 'absent' }
   }
 
   /** Asks something of a job. It survives a crash when this returns. */
   async ask({ catalog }: { readonly catalog: Catalog }, job: string, action: JobAction): Promise<void> {
     this.#asks++
     try {
-      const order = this.#active.get(job)
-      if (order === undefined) await this.#askOther(catalog, job, action)
-      else await this.#askOwn(catalog, order, job, action)
+      await this.#ask(catalog, job, action)
     } finally {
       this.#asks++
     }
@@ -162,28 +170,27 @@ export class JobOrders {
     }
   }
 
-  async #askOwn(catalog: Catalog, order: JobOrder, job: string, action: JobAction): Promise<void> {
-    const wish = wishOf(order.seen, action)
-    if (wish === order.wish) return
-    await catalog.commit([wishChange(job, wish)])
-    order.set(wish)
-    // It may have ended in between. What cannot be removed now is when jobs are pruned.
-    if (!this.#active.has(job)) await this.#catalog.commit([forgetOrder(job)]).catch(() => undefined)
-  }
-
-  /** Another process runs it, or will: its record says whether it is active and what it allows, when the order is written. */
-  async #askOther(catalog: Catalog, job: string, action: JobAction): Promise<void> {
+  /**
+   * The record of the job says whether it is active when the order is written, and its last commit that no order came
+   * before it: so what is answered is what becomes of the job. What the job allows is known best by the process that runs
+   * it; others go by its record.
+   */
+  async #ask(catalog: Catalog, job: string, action: JobAction): Promise<void> {
     for (let tries = 1; ; tries++) {
       const record = await this.#catalog.record(JOBS, job)
       if (record === undefined || !isActive(record.body)) throw refused(codes.ended, 'The job has ended.')
-      const before = await this.asked(job)
-      const wish = wishOf(seenIn(record.body, before), action)
+      const order = this.#active.get(job)
+      const before = order?.wish ?? (await this.asked(job))
+      const known = seenIn(record.body, before)
+      const seen = order === undefined ? known : { ...order.seen, isOver: order.isOver || known.isOver }
+      const wish = wishOf(seen, action)
       if (wish === before) return
       try {
         await catalog.commit([
           { do: 'check-record', type: JOBS, key: job, expect: record.revision },
           wishChange(job, wish),
         ])
+        order?.set(wish)
         return
       } catch (failure) {
         if (!(failure instanceof CommitRefused) || failure.reason !== 'stale' || tries >= TRIES_MAX) throw failure

@@ -1,7 +1,7 @@
 /** One job under way: its steps forward, and back when one of them fails. Its record says what it does before it does it. */
 import { Failure } from '../model/failure.ts'
 import { type Row, textAt, textOf, type Value } from '../model/value.ts'
-import { CatalogUnavailable, type Change, type Outcome } from '../ports/catalog.ts'
+import { CatalogUnavailable, CommitRefused, type Change, type Outcome } from '../ports/catalog.ts'
 import type { Clock } from '../ports/system.ts'
 import { auditEntry } from './audit.ts'
 import type { Cluster } from './cluster.ts'
@@ -59,8 +59,9 @@ export class JobRun {
     const pointOf = (step: Step) => `${textAt(queued, '$type')} ${textAt(queued, '$verb')}: ${step.name}`
     let job: Row = queued
     const saveOnce = async (changes: Row, beside: readonly Change[] = []) => {
-      job = { ...job, ...changes, $memo: { ...work.memo } }
-      await this.#write(job, beside)
+      const next = { ...job, ...changes, $memo: { ...work.memo } }
+      await this.#write(next, beside)
+      job = next
     }
     const save = (changes: Row, beside: readonly Change[] = []) => this.#insist(() => saveOnce(changes, beside))
     const work: Work = {
@@ -124,13 +125,14 @@ export class JobRun {
           })
           await this.#hooks.reached?.(`${pointOf(step)}: after`)
         }
-        await this.#insist(() => cluster.jobOrders.look(textAt(job, 'uuid')))
-        if (order.wish === 'cancel') throw cancelled()
+        await this.#unlessCancelled(queued, (unchanged) =>
+          save({ state: 'success', message: 'success', code: 0, progress: 100, end_time: cluster.now() }, [
+            unchanged,
+            this.#auditEntry(queued, 'success', textAt(queued, '$key')),
+            forgetOrder(textAt(job, 'uuid')),
+          ]),
+        )
         order.close()
-        await save({ state: 'success', message: 'success', code: 0, progress: 100, end_time: cluster.now() }, [
-          this.#auditEntry(queued, 'success', textAt(queued, '$key')),
-          forgetOrder(textAt(job, 'uuid')),
-        ])
         return job
       } catch (cause) {
         if (cause instanceof Interrupted) return job
@@ -195,6 +197,20 @@ export class JobRun {
       if (this.#stopping.aborted) throw new Interrupted()
     }
     if (order.wish === 'cancel') throw cancelled()
+  }
+
+  /** Ends a job with a commit that is refused where something is asked of it meanwhile: whoever asked was told so. */
+  async #unlessCancelled(job: Row, end: (unchanged: Change) => Promise<void>): Promise<void> {
+    for (;;) {
+      const { wish, unchanged } = await this.#insist(() => this.#cluster.jobOrders.look(textAt(job, 'uuid')))
+      if (wish === 'cancel') throw cancelled()
+      try {
+        await end(unchanged)
+        return
+      } catch (failure) {
+        if (!(failure instanceof CommitRefused) || failure.reason !== 'stale') throw failure
+      }
+    }
   }
 
   /** Runs a step, again after a pause, unless the job is given up meanwhile. */
