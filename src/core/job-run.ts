@@ -1,5 +1,5 @@
 /** One job under way: its steps forward, and back when one of them fails. Its record says what it does before it does it. */
-import { Failure } from '../model/failure.ts'
+import { Failure, failures } from '../model/failure.ts'
 import { type Row, textAt, textOf, type Value } from '../model/value.ts'
 import { CatalogUnavailable, CommitRefused, type Change, type Outcome } from '../ports/catalog.ts'
 import type { Clock } from '../ports/system.ts'
@@ -8,6 +8,7 @@ import type { Cluster } from './cluster.ts'
 import { explainFailure } from './explain.ts'
 import { forgetOrder, type JobAction, type JobOrder } from './job-orders.ts'
 import { JOBS } from './job-record.ts'
+import { OTHER_STEPS, stepsOf, UNKNOWN_VERB, upgraded } from './job-steps.ts'
 import { Interrupted, type Step, type Verb, type Work } from './verb.ts'
 
 /** A job whose undo fails is tried again this often before it is left for later. */
@@ -25,7 +26,8 @@ export interface JobHooks {
 
 export interface JobRunParts {
   readonly cluster: Cluster
-  readonly verb: Verb
+  /** Nothing where this release does not know it. */
+  readonly verb: Verb | undefined
   readonly order: JobOrder
   readonly hooks: JobHooks
   /** Aborts when the cluster stops. */
@@ -36,7 +38,7 @@ export interface JobRunParts {
 
 export class JobRun {
   readonly #cluster: Cluster
-  readonly #verb: Verb
+  readonly #verb: Verb | undefined
   readonly #order: JobOrder
   readonly #hooks: JobHooks
   readonly #stopping: AbortSignal
@@ -55,7 +57,7 @@ export class JobRun {
   async run(queued: Row): Promise<Row> {
     const cluster = this.#cluster
     const order = this.#order
-    const { steps } = this.#verb
+    const steps = this.#verb?.steps ?? []
     const pointOf = (step: Step) => `${textAt(queued, '$type')} ${textAt(queued, '$verb')}: ${step.name}`
     let job: Row = queued
     const saveOnce = async (changes: Row, beside: readonly Change[] = []) => {
@@ -99,6 +101,9 @@ export class JobRun {
       isInDoubt = false
     }
 
+    const otherwise = await this.#upgrade(queued)
+    if (otherwise !== undefined) await save(otherwise)
+
     if (job['$direction'] === 'forward') {
       try {
         for (let at = Number(job['$at']); at < steps.length; at++) {
@@ -140,17 +145,8 @@ export class JobRun {
         const failure = explainFailure(cause)
         if (failure.kind === 'internal')
           cluster.log.error('A job failed.', { job: job['uuid'], cause: describe(cause) })
-        await save({
-          $direction: 'back',
-          // Nothing has been done of what was not begun.
-          ...(job['state'] === 'queued' ? { $at: -1 } : {}),
-          $failure: {
-            code: failure.code,
-            kind: failure.kind,
-            message: failure.message,
-            target: failure.target ?? null,
-          },
-        })
+        // Nothing has been done of what was not begun.
+        await save({ ...backFor(failure), ...(job['state'] === 'queued' ? { $at: -1 } : {}) })
       }
     }
 
@@ -181,6 +177,24 @@ export class JobRun {
       ],
     )
     return job
+  }
+
+  /** What the record of a job says from now on, where it was begun in other steps than its verb has now. */
+  async #upgrade(job: Row): Promise<Row | undefined> {
+    if (this.#verb === undefined) return { ...backFor(failures.unavailable(UNKNOWN_VERB)), $at: -1 }
+    const found = upgraded(job, this.#verb)
+    if (found === undefined) return undefined
+    const steps = stepsOf(this.#verb)
+    if (found.isLast && job['$direction'] === 'forward' && (await this.#isMade(job))) {
+      return { ...steps, $at: this.#verb.steps.length }
+    }
+    const isBack = job['$direction'] === 'back'
+    return { ...(isBack ? {} : backFor(failures.unavailable(OTHER_STEPS))), ...steps, $at: found.undoFrom }
+  }
+
+  async #isMade(job: Row): Promise<boolean> {
+    const { rowsOf } = this.#cluster.behaviour(textAt(job, '$type')).resource
+    return textAt(job, '$verb') === 'create' && (await this.#cluster.find(rowsOf, textAt(job, '$key'))) !== undefined
   }
 
   async #faulty(job: Row, order: JobOrder): Promise<void> {
@@ -280,6 +294,11 @@ const CANCELLED = 460770
 
 function cancelled(): Failure {
   return new Failure('conflict', CANCELLED, 'The job was cancelled.')
+}
+
+/** The record of a job that is about to be undone. */
+function backFor({ code, kind, message, target }: Failure): Row {
+  return { $direction: 'back', $failure: { code, kind, message, target: target ?? null } }
 }
 
 /** What may be asked of the job in a step, for processes that do not run it. */

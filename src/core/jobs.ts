@@ -23,6 +23,7 @@ import type { Cluster } from './cluster.ts'
 import type { EventName } from './events.ts'
 import { isActive, JOBS } from './job-record.ts'
 import { describe, insist, type JobHooks, JobRun } from './job-run.ts'
+import { stepsOf } from './job-steps.ts'
 import { Places } from './places.ts'
 import { Interrupted, type Caller, type Plan, type Verb } from './verb.ts'
 
@@ -93,8 +94,8 @@ export class Jobs {
     this.#others.set(name, { verb, forget })
   }
 
-  /** Fails with `limited` where too many are active: before a plan is made, which costs more than the refusal. */
-  insistOnRoom(): void {
+  /** Fails with `limited` where too many are active. */
+  #insistOnRoom(): void {
     if (this.#active.size + this.#submitted.size < ACTIVE_MAX) return
     throw failures.tooMany('Too many jobs are active. Repeat the request later.', 5)
   }
@@ -102,7 +103,7 @@ export class Jobs {
   /** Writes the job and starts it. It is on disk when this returns. Fails with `limited` where too many are active. */
   async submit({ behaviour, verb, plan, description, caller, uuid, isAdmitted }: Submission): Promise<Row> {
     if (this.#stopping.signal.aborted) throw failures.unavailable('The cluster is stopping.')
-    if (isAdmitted !== true) this.insistOnRoom()
+    if (isAdmitted !== true) this.#insistOnRoom()
     const now = this.#cluster.now()
     const svm = plan.input['svm.uuid']
     const key = uuid ?? this.#cluster.system.random.uuid()
@@ -124,6 +125,7 @@ export class Jobs {
       $at: 0,
       $direction: 'forward',
       $locks: [...(plan.locks ?? [])],
+      ...stepsOf(this.#findVerb(behaviour.resource.type, verb)),
       $user: caller.user,
       $from: caller.from,
     }
@@ -251,7 +253,7 @@ export class Jobs {
     const names = job['$locks'] as readonly string[]
     const leavePlace = await this.#places.take(signal)
     try {
-      const verb = this.#verbOf(job)
+      const verb = this.#findVerb(textAt(job, '$type'), textAt(job, '$verb'))
       if (names.some((name) => cluster.locks.isHeld(name))) leavePlace()
       const release = await cluster.locks.acquire(names, { signal })
       try {
@@ -264,12 +266,8 @@ export class Jobs {
     }
   }
 
-  #verbOf(job: Row): Verb {
-    const name = textAt(job, '$verb')
-    const behaviour = this.#cluster.behaviour(textAt(job, '$type'))
-    const verb = this.#others.get(name)?.verb ?? behaviour[name as VerbName]
-    if (verb === undefined) throw new Error(`${behaviour.resource.type} has no ${name}.`)
-    return verb
+  #findVerb(type: string, name: string): Verb | undefined {
+    return this.#others.get(name)?.verb ?? this.#cluster.behaviours.get(type)?.[name as VerbName]
   }
 
   async #leave(uuid: string, failure: unknown): Promise<void> {

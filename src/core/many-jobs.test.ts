@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startTestCluster, type TestCluster } from '../../test/support/cluster.ts'
-import { Failure } from '../model/failure.ts'
+import { Failure, failures } from '../model/failure.ts'
 import { text, uuid } from '../model/kinds/index.ts'
 import { type Row, textAt } from '../model/value.ts'
 import { CatalogUnavailable } from '../ports/catalog.ts'
 import { define, type Behaviour } from './behaviour.ts'
 import { BULK_PENDING_MAX, type BulkOrder } from './bulk.ts'
 import { outcomesOf } from './bulk-outcomes.ts'
+import { UNKNOWN_VERB } from './job-steps.ts'
 import { ACTIVE_MAX, isActive, Jobs, JOBS } from './jobs.ts'
 import { PLACES } from './places.ts'
 import { job, type Step } from './verb.ts'
@@ -29,7 +30,10 @@ function machine(run: () => Promise<void> = () => Promise.resolve(), locks: read
   const plan = (
     cluster: { readonly system: { readonly random: { uuid(): string } } },
     { draft = {} }: { draft?: Row },
-  ) => Promise.resolve({ key: cluster.system.random.uuid(), input: { ...draft }, locks })
+  ) => {
+    if (draft['name'] === 'wrong') return Promise.reject(failures.invalid('name', 'It is wrong.'))
+    return Promise.resolve({ key: cluster.system.random.uuid(), input: { ...draft }, locks })
+  }
   return define(
     {
       path: `/${MACHINES}`,
@@ -58,8 +62,8 @@ function machine(run: () => Promise<void> = () => Promise.resolve(), locks: read
 const start = (behaviour: Behaviour, more: Partial<Parameters<typeof startTestCluster>[0]> = {}) =>
   startTestCluster({ isBare: true, extra: [behaviour], ...more })
 
-async function submit(cluster: TestCluster, behaviour: Behaviour): Promise<string> {
-  const call = { caller: CALLER, draft: {}, path: {}, args: {}, description: 'POST /api/test/machines' }
+async function submit(cluster: TestCluster, behaviour: Behaviour, draft: Row = {}): Promise<string> {
+  const call = { caller: CALLER, draft, path: {}, args: {}, description: 'POST /api/test/machines' }
   return textAt((await cluster.actions.perform(behaviour, 'create', call)).job, 'uuid')
 }
 
@@ -115,6 +119,11 @@ test('jobs beyond the bound are refused before they have a record, and accepted 
     failure instanceof Failure && failure.kind === 'limited' && failure.retryAfterSeconds === 5
   await assert.rejects(submit(cluster, behaviour), isLimited)
   await assert.rejects(cluster.actions.bulk.submit(listed(behaviour, 1)), isLimited)
+  await assert.rejects(
+    submit(cluster, behaviour, { name: 'wrong' }),
+    (failure) => failure instanceof Failure && failure.kind === 'invalid',
+    'a request that is wrong is told so',
+  )
   assert.equal((await cluster.cluster.rows(JOBS)).length, ACTIVE_MAX)
   assert.ok(inside <= PLACES, `${inside} jobs were taken up at once`)
   held.resolve()
@@ -208,7 +217,7 @@ test('a wait for a job that this process does not run looks now and then, and se
   await cluster.close()
 })
 
-test('a job of a kind that is not known any more is told once, and stops neither the start nor the others', async () => {
+test('a job of a kind that is not known any more fails and says so, and stops neither the start nor the others', async () => {
   const behaviour = machine()
   const cluster = await start(behaviour)
   const left = (type: string): Row => ({
@@ -233,17 +242,9 @@ test('a job of a kind that is not known any more is told once, and stops neither
   const jobs = new Jobs(cluster.cluster)
   assert.equal(await jobs.resume(), 2)
   assert.equal((await jobs.wait(textAt(known, 'uuid'), 60_000))['state'], 'success')
-  while (jobs.activeCount > 0) await cluster.clock.sleep(1)
-  await jobs.resume()
-  while (jobs.activeCount > 0) await cluster.clock.sleep(1)
-  const told = (await cluster.cluster.catalog.log('events', { limit: 100 })).filter(
-    ({ body }) => body['name'] === 'cluster.job.left',
-  )
-  assert.deepEqual(
-    told.map(({ body }) => body['job']),
-    [gone['uuid']],
-  )
-  assert.equal(cluster.logged.filter(({ level }) => level === 'error').length, 1)
+  const ended = await jobs.wait(textAt(gone, 'uuid'), 60_000)
+  assert.deepEqual([ended['state'], ended['message']], ['failure', UNKNOWN_VERB])
+  assert.equal(await jobs.resume(), 0)
   await cluster.close()
 })
 

@@ -85,7 +85,7 @@ export class Actions {
   }
 
   async #run(behaviour: Behaviour, name: VerbName, verb: Verb, call: Call): Promise<Performed> {
-    if (verb.isJob === true && call.isAdmitted !== true) this.jobs.insistOnRoom()
+    // The plan comes first also where too many jobs are active: a request that is wrong is told so, not to come back later.
     const plan = await verb.plan(this.cluster, call)
     const performed = { key: plan.key, draft: call.draft, reveal: plan.reveal ?? {}, wasDone: plan.isDone ?? false }
     if (plan.isDone === true) {
