@@ -14,7 +14,11 @@ const isSuccess = (change: Change) =>
   change.do === 'put-record' && change.type === JOBS && change.body['state'] === 'success'
 
 /** Holds back the first commit with a change of one kind until one with a change of the other kind was settled. */
-function reordering(catalog: Catalog, first: (change: Change) => boolean, second: (change: Change) => boolean): Catalog {
+function reordering(
+  catalog: Catalog,
+  first: (change: Change) => boolean,
+  second: (change: Change) => boolean,
+): Catalog {
   const [atSecond, firstDone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const commit: Catalog['commit'] = async (changes) => {
     if (changes.some(second)) {
@@ -37,7 +41,12 @@ async function cancelledAtItsEnd(first: (change: Change) => boolean, second: (ch
   const done: string[] = []
   const end = Promise.withResolvers<void>()
   const behaviour = machine([
-    { name: 'only', isCancellable: true, run: () => end.promise, undo: () => Promise.resolve(void done.push('undone')) },
+    {
+      name: 'only',
+      isCancellable: true,
+      run: () => end.promise,
+      undo: () => Promise.resolve(void done.push('undone')),
+    },
   ])
   const catalog = reordering(openSqliteCatalog({ file: ':memory:', commit: 'in-process' }), first, second)
   const cluster: TestCluster = await startTestCluster({ isBare: true, catalog, extra: [behaviour] })

@@ -28,7 +28,15 @@ async function takenUp(left: Row, isThere = false): Promise<{ readonly job: Row;
   const key = core.system.random.uuid()
   const uuid = core.system.random.uuid()
   const usual = { name: 'machine create', description: 'x', state: 'running', start_time: 0, $user: 'x', $from: 'x' }
-  const about = { $type: MACHINES, $verb: 'create', $key: key, $input: {}, $memo: {}, $locks: [], $direction: 'forward' }
+  const about = {
+    $type: MACHINES,
+    $verb: 'create',
+    $key: key,
+    $input: {},
+    $memo: {},
+    $locks: [],
+    $direction: 'forward',
+  }
   await core.commit([
     core.put(JOBS, { ...usual, ...about, ...left, uuid }),
     ...(isThere ? [core.put(MACHINES, { uuid: key, name: 'm' })] : []),

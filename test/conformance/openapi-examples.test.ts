@@ -95,6 +95,19 @@ suite('examples of the OpenAPI document', async () => {
     if (instance !== undefined) await call('DELETE', `${instance}?return_timeout=15`)
   }
 
+  /** A job of many records, which waits before its first one. */
+  const jobThatCanHalt = async (): Promise<string> => {
+    const path = '/api/storage/volumes'
+    const late = { type: 'job_delay', method: 'POST', path, delay_ms: 60_000, times: 1 }
+    const fault = await call('POST', '/api/private/faults', late)
+    assert.equal(fault.status, 201, fault.about)
+    const records = [{ name: 'late', 'svm.name': 'svm1', size: '100m' }]
+    const made = await call('POST', `${path}?return_timeout=0`, { records })
+    const job = `/api/cluster/jobs/${asText(made.body['job']?.['uuid'])}`
+    while (asText((await call('GET', job)).body['state']) !== 'running') await cluster.cluster.system.turn()
+    return job
+  }
+
   /** Records that examples made, by the path of the resource. */
   const instances = new Map<string, string>()
 
@@ -116,10 +129,15 @@ suite('examples of the OpenAPI document', async () => {
       if (instance === undefined) return
       instances.set(path, instance)
       if (one['get'] !== undefined) await send(behaviour, 'GET', instance, one['get'])
-      // Only a job that can be cancelled takes orders; tests of jobs have them.
-      if (path === '/cluster/jobs') return
-      if (one['patch'] !== undefined) await send(behaviour, 'PATCH', instance, one['patch'], instance)
-      if (many['patch'] !== undefined) await send(behaviour, 'PATCH', collection, many['patch'], instance)
+      const changed = () => (path === '/cluster/jobs' ? jobThatCanHalt() : Promise.resolve(instance))
+      for (const [at, operation] of [
+        ['one', one['patch']],
+        ['many', many['patch']],
+      ] as const) {
+        if (operation === undefined) continue
+        const record = await changed()
+        await send(behaviour, 'PATCH', at === 'one' ? record : collection, operation, record)
+      }
     })
   }
 
