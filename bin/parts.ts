@@ -1,6 +1,7 @@
 /** Joins the parts that the management process and the data-plane processes have in common. */
 import { Cluster, type LeaveTree, type Log, type Secrets } from '../src/core/cluster.ts'
 import { realCertificates } from '../src/engines/certificates.ts'
+import { Tally } from '../src/engines/directory/tally.ts'
 import { DirectoryVolumes, type Packing } from '../src/engines/directory/volumes.ts'
 import { thisMachine } from '../src/engines/machine.ts'
 import { realSystem } from '../src/engines/system.ts'
@@ -39,7 +40,11 @@ export interface Engines {
 }
 
 /** The folder of the first aggregate is not marked as its own. */
-export function openEngines(packing: Packing = {}): Engines {
+export function openEngines({
+  gatheredBytesMax,
+  ...parts
+}: Packing & { readonly gatheredBytesMax?: number } = {}): Engines {
+  const packing = { ...parts, gathered: new Tally(gatheredBytesMax) }
   const engines = new Map<string, Volumes>()
   return {
     of(aggregate) {

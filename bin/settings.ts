@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
+import { MEMORY_MIB_DEFAULT, MEMORY_MIB_MAX, memoryMibMin, workersWithin } from '../src/core/memory-budget.ts'
 import { parseRelease, releases, type Release } from '../src/model/release.ts'
 
 export interface Address {
@@ -20,6 +21,8 @@ export interface Settings {
   readonly release: Release
   readonly isBare: boolean
   readonly workers: number
+  /** What all processes together are to have in memory. */
+  readonly memoryMib: number
   readonly log: LogLevel
   /** A file with what the cluster is to have. */
   readonly seed: string | undefined
@@ -100,7 +103,8 @@ Each flag of start is an environment variable too.
   --backup-hours N          HOLDFAST_BACKUP_HOURS    one every so many hours (24)
   --backup-keep N           HOLDFAST_BACKUP_KEEP     so many are kept (14)
   --accept-loss             HOLDFAST_ACCEPT_LOSS=1   starts although acknowledged commits were lost with a damaged log
-  --workers N               HOLDFAST_WORKERS         data-plane processes (one for each core)
+  --memory-mib N            HOLDFAST_MEMORY_MIB      memory of all processes together, at least ${memoryMibMin(1)} (${MEMORY_MIB_DEFAULT})
+  --workers N               HOLDFAST_WORKERS         data-plane processes (one for each core, and as many as fit into the memory)
   --packed-body-kib N       HOLDFAST_PACKED_BODY_KIB  bodies up to N KiB are stored together in packs, at most ${PACKED_BODY_KIB_MAX} (${PACKED_BODY_KIB}); 0: none
   --pack-dead-percent N     HOLDFAST_PACK_DEAD_PERCENT  what is deleted of a pack before its space is had back (${PACK_DEAD_PERCENT})
   --log LEVEL               HOLDFAST_LOG             ${logLevels.join(', ')} (info)
@@ -120,6 +124,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   '--admin-password': 'HOLDFAST_ADMIN_PASSWORD',
   '--release': 'HOLDFAST_RELEASE',
   '--bare': 'HOLDFAST_BARE',
+  '--memory-mib': 'HOLDFAST_MEMORY_MIB',
   '--workers': 'HOLDFAST_WORKERS',
   '--packed-body-kib': 'HOLDFAST_PACKED_BODY_KIB',
   '--pack-dead-percent': 'HOLDFAST_PACK_DEAD_PERCENT',
@@ -165,7 +170,7 @@ export function readSettings(environment: NodeJS.ProcessEnv, flags: readonly str
     secretKey,
     release,
     isBare: readBoolean('HOLDFAST_BARE', given['HOLDFAST_BARE']),
-    workers: readCount('HOLDFAST_WORKERS', given['HOLDFAST_WORKERS'], availableParallelism(), WORKERS_MAX),
+    ...readMemory(given),
     log,
     seed: given['HOLDFAST_SEED'] ? resolve(folder, given['HOLDFAST_SEED']) : undefined,
     isEphemeral,
@@ -179,6 +184,18 @@ export function readSettings(environment: NodeJS.ProcessEnv, flags: readonly str
       readCount('HOLDFAST_PACK_DEAD_PERCENT', given['HOLDFAST_PACK_DEAD_PERCENT'], PACK_DEAD_PERCENT, 99) / 100,
     lifecycleDayMs: 1000 * readCount(LIFECYCLE_DAY, given[LIFECYCLE_DAY], DAY_SECONDS, DAY_SECONDS),
   }
+}
+
+/** The number of processes that share the memory is a part of how it is divided. */
+function readMemory(given: Record<string, string | undefined>): Pick<Settings, 'memoryMib' | 'workers'> {
+  const text = given['HOLDFAST_MEMORY_MIB']
+  const memoryMib = readCount('HOLDFAST_MEMORY_MIB', text, MEMORY_MIB_DEFAULT, MEMORY_MIB_MAX, memoryMibMin(1))
+  const fitting = workersWithin(memoryMib, availableParallelism())
+  const workers = readCount('HOLDFAST_WORKERS', given['HOLDFAST_WORKERS'], fitting, WORKERS_MAX)
+  if (memoryMib >= memoryMibMin(workers)) return { memoryMib, workers }
+  throw new SettingsError(
+    `${workers} data-plane processes do not fit into ${memoryMib} MiB. Set HOLDFAST_MEMORY_MIB to at least ${memoryMibMin(workers)}, or HOLDFAST_WORKERS to at most ${workersWithin(memoryMib, workers)}.`,
+  )
 }
 
 function readBackup(given: Record<string, string | undefined>, folder: string): ScheduledBackup | undefined {

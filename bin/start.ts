@@ -6,12 +6,13 @@ import type { LeaveTree } from '../src/core/cluster.ts'
 import { Housekeeping } from '../src/core/housekeeping.ts'
 import { Jobs } from '../src/core/jobs.ts'
 import { Login } from '../src/core/login.ts'
+import { divideMemory } from '../src/core/memory-budget.ts'
 import { Readiness } from '../src/core/readiness.ts'
 import { Sampling } from '../src/core/metrics/sampling.ts'
 import { Actions } from '../src/core/perform.ts'
 import { seed, type Seeded } from '../src/core/seed/apply.ts'
 import { CertificateFailure, openCertificate } from '../src/engines/certificate.ts'
-import { trimHeap } from '../src/engines/heap.ts'
+import { keepHeapSmall, trimHeap } from '../src/engines/heap.ts'
 import { writeDurably } from '../src/engines/durable-file.ts'
 import { openSqliteCatalog } from '../src/engines/sqlite/catalog.ts'
 import { startWriter } from '../src/engines/sqlite/start-writer.ts'
@@ -62,6 +63,7 @@ export async function start(given: Settings): Promise<void> {
   const stopped = stopSignal(log)
   const traceFile = given.trace === undefined ? undefined : openTrace(given.trace, log)
   const folder = await openDataFolder(settings.data)
+  const memory = divideMemory(settings.memoryMib, settings.workers)
 
   // A name that only this start's processes know: one that an earlier start left behind cannot commit any more.
   const socket = join(places.sockets, `${randomBytes(8).toString('hex')}.sock`)
@@ -71,12 +73,19 @@ export async function start(given: Settings): Promise<void> {
         log.warn('A new key and certificate were made: there were none. Clients have to trust it anew.')
     }).catch(inOneSentence(CertificateFailure, 'The certificate cannot be made')),
     keepWriter(
-      (isFirst) => startWriter({ file: places.catalog, socket, isFirst, acceptsLoss: isFirst && settings.acceptsLoss }),
+      (isFirst) =>
+        startWriter({
+          file: places.catalog,
+          socket,
+          isFirst,
+          acceptsLoss: isFirst && settings.acceptsLoss,
+          cacheKib: memory.writerCacheKib,
+        }),
       log,
     ).catch(inOneSentence(StartFailure, 'The cluster cannot start')),
   ])
   folder.removeSocketsBut(socket)
-  const catalog = openSqliteCatalog({ file: places.catalog, commit: { socket } })
+  const catalog = openSqliteCatalog({ file: places.catalog, commit: { socket }, cacheKib: memory.main.cacheKib })
   const secrets = await openClusterKey(places.clusterKey, catalog)
   if (!writer.isProven) await noteUnproven(catalog)
   const { release, lifecycleDayMs } = settings
@@ -154,6 +163,7 @@ export async function start(given: Settings): Promise<void> {
     s3Http: s3Http ?? null,
     canBindLowPorts: await canBindLowPorts(),
     packedBodyBytesMax,
+    memory: memory.worker,
   })
   workers = dataPlane
   const [management] = await Promise.all([
@@ -223,6 +233,7 @@ export async function start(given: Settings): Promise<void> {
   const isKept = !isShown && Object.keys(made).length + keys.length > 0
   const secretsFile = isKept ? await keepSecrets(places.credentials, made, keys) : undefined
   trimHeap()
+  keepHeapSmall()
   isReady = true
   process.stdout.write(
     announce(

@@ -6,9 +6,10 @@ import type { FloorSample } from '../src/core/qos/floors.ts'
 import type { Charged } from '../src/core/qos/ledger.ts'
 import type { Cost } from '../src/core/qos/limiters.ts'
 import type { Certificate } from '../src/engines/certificate.ts'
-import { trimHeap } from '../src/engines/heap.ts'
+import { bufferTrimmer, keepHeapSmall, trimHeap } from '../src/engines/heap.ts'
 import { openSecrets } from '../src/engines/secrets.ts'
 import { openSqliteCatalog } from '../src/engines/sqlite/catalog.ts'
+import type { WorkerMemory } from '../src/core/memory-budget.ts'
 import { parseRelease, release } from '../src/model/release.ts'
 import { bucketActions } from '../src/resources/protocols/s3/bucket-actions.ts'
 import type { ReadDamage } from '../src/s3/objects/damage.ts'
@@ -36,6 +37,7 @@ export interface WorkerOrder {
   /** What its files of small bodies are named by. */
   readonly writer: string
   readonly packedBodyBytesMax: number
+  readonly memory: WorkerMemory
 }
 
 /** Which of the blobs are still being read. */
@@ -158,9 +160,10 @@ if (process.send !== undefined) {
 }
 
 async function serve(order: WorkerOrder): Promise<void> {
-  const catalog = openSqliteCatalog({ file: places.catalog, commit: { socket: order.socket } })
+  const { cacheKib, gatheredBytesMax, collectEveryBytes, buffersBytesMax, ...bounds } = order.memory
+  const catalog = openSqliteCatalog({ file: places.catalog, commit: { socket: order.socket }, cacheKib })
   const secrets = await openSecrets(places.clusterKey)
-  const engines = openEngines({ writer: order.writer, bodyBytesMax: order.packedBodyBytesMax })
+  const engines = openEngines({ writer: order.writer, bodyBytesMax: order.packedBodyBytesMax, gatheredBytesMax })
   const cluster = openCluster({
     catalog,
     secrets,
@@ -179,6 +182,7 @@ async function serve(order: WorkerOrder): Promise<void> {
     unseal: (sealed) => secrets.unseal(sealed),
     control: bucketActions(new Actions(cluster, new Jobs(cluster))),
     log,
+    memory: { ...bounds, collecting: { everyBytes: collectEveryBytes, collect: bufferTrimmer(buffersBytesMax) } },
     shaper: parentShaper(),
     grow: growByParent(),
     onDamage: (found) => void process.send?.({ kind: 'damage', found } satisfies WorkerReport),
@@ -217,6 +221,7 @@ async function serve(order: WorkerOrder): Promise<void> {
     if (kind === 'leave') answer({ kind: 'leaves', id: asked.id, isUsed: plane.leaveTree(asked.volume, asked.tree) })
   })
   trimHeap()
+  keepHeapSmall(() => plane.trim())
   process.send?.({ kind: 'ready' } satisfies WorkerReport)
 }
 

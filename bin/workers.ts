@@ -17,7 +17,7 @@ import type {
   WorkerQuestion,
   WorkerReport,
 } from './worker.ts'
-import { workerHeapFlags } from '../src/engines/heap.ts'
+import { mallocEnvironment, workerHeapFlags } from '../src/engines/heap.ts'
 import { programBeside } from '../src/engines/program-beside.ts'
 import type { Clock } from '../src/ports/system.ts'
 import type { TellDamage } from '../src/s3/objects/damage.ts'
@@ -171,7 +171,7 @@ export class Workers {
   #start(at: number, waitMs: number): Promise<void> {
     const startedMs = Date.now()
     const child = fork(PROGRAM, [], {
-      env: { ...process.env, UV_THREADPOOL_SIZE: String(FILE_THREADS) },
+      env: { ...mallocEnvironment, ...process.env, UV_THREADPOOL_SIZE: String(FILE_THREADS) },
       execArgv: [...process.execArgv, ...workerHeapFlags],
       serialization: 'advanced',
     })

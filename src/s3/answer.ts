@@ -105,6 +105,7 @@ export async function answer(
   const exchange: Exchange = new Exchange(request, response, {
     ...options,
     clock: plane.system.clock,
+    transfers: plane.store.transfers,
     isClosing,
     onSilence: () => sendError(plane, exchange, ids, about, silence),
   })
@@ -426,7 +427,8 @@ async function sendError(
   about.isAbandoned = !exchange.isOpen
   if (isUnreadable(error)) about.noted.push('request_parse_errors')
   const requestId = ids['x-amz-request-id']
-  if (error.status >= 500 && error.code !== 'NotImplemented') {
+  // Of clients that are asked to slow down there are many, and the counters tell how many.
+  if (error.status >= 500 && error.code !== 'NotImplemented' && error.code !== 'SlowDown') {
     const { method, url = '' } = exchange.request
     // Without the query, which may carry a signature that is good for days.
     const path = cut(splitTarget(url).rawPath, echoCharactersMax)

@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Clock } from '../ports/system.ts'
 import { Exchange } from './exchange.ts'
+import { Transfers } from './transfers.ts'
 
 const clock: Clock = {
   now: () => 0,
@@ -25,6 +26,7 @@ test('a body that stops coming is answered, and whoever reads it gets an error',
     request.socket.setTimeout(50)
     const exchange: Exchange = new Exchange(request, response, {
       clock,
+      transfers: new Transfers(),
       awaitsContinue: false,
       isClosing: () => false,
       onSilence: () => exchange.send(400, { Connection: 'close' }, 'too slow'),
@@ -71,6 +73,7 @@ test('silence that is ours ends nothing, whichever way the bytes go, and that of
     socket.setTimeout(50)
     const exchange: Exchange = new Exchange(request, response, {
       clock,
+      transfers: new Transfers(),
       awaitsContinue: false,
       isClosing: () => false,
       onSilence: () => exchange.send(400, { Connection: 'close' }, 'too slow'),

@@ -4,6 +4,7 @@ import { linger } from '../wire/linger.ts'
 import type { BytesToSend } from './call.ts'
 import { s3Error } from './errors.ts'
 import type { Pace } from './qos/pace.ts'
+import type { Transfers } from './transfers.ts'
 
 /** A connection on which no byte moves for so long is given up, unless it waits for us. */
 export const idleMs = 60_000
@@ -32,6 +33,7 @@ export class Exchange {
   /** Set when the connection is to close, because the listener does. */
   readonly #isClosing: () => boolean
   readonly #clock: Clock
+  readonly #transfers: Transfers
   #awaitsContinue: boolean
   #timedOut = false
   /** What of the client we wait for. While it is nothing, the silence is ours: a disk, a ceiling, a commit. */
@@ -44,6 +46,7 @@ export class Exchange {
     response: ServerResponse,
     options: {
       readonly clock: Clock
+      readonly transfers: Transfers
       readonly awaitsContinue: boolean
       readonly isClosing: () => boolean
       /** Answers a client whose body stopped coming, before its connection is ended. */
@@ -55,6 +58,7 @@ export class Exchange {
     this.#awaitsContinue = options.awaitsContinue
     this.#isClosing = options.isClosing
     this.#clock = options.clock
+    this.#transfers = options.transfers
     // Of a body that has stopped coming. Whoever waits for its next piece learns it by the end of the connection.
     request.on('timeout', () => {
       if (this.#awaits !== 'body' && !response.writableEnded) return this.#keepOn()
@@ -76,6 +80,8 @@ export class Exchange {
 
   /** The bytes of the body as they travelled. A client that waits for `100 Continue` gets it with the first look. */
   async *body(): AsyncGenerator<Buffer> {
+    const transfers = this.#transfers
+    const close = transfers.open(this.#bodyRest())
     if (this.#awaitsContinue) {
       this.#awaitsContinue = false
       this.response.writeContinue()
@@ -90,7 +96,13 @@ export class Exchange {
         if (this.request.readableLength >= this.request.readableHighWaterMark) this.pauses++
         this.#insistOnSpeed(bytes.length, this.#clock.elapsed() - sinceMs)
         await this.pace?.bytes(bytes.length)
-        yield bytes
+        transfers.moved(bytes.length)
+        if (!transfers.tryTurn()) await transfers.turn()
+        try {
+          yield bytes
+        } finally {
+          transfers.endTurn()
+        }
         this.#await('body')
         sinceMs = this.#clock.elapsed()
       }
@@ -99,6 +111,7 @@ export class Exchange {
       throw s3Error('IncompleteBody', { cause: failure })
     } finally {
       this.#await(undefined)
+      close()
     }
   }
 
@@ -127,13 +140,33 @@ export class Exchange {
     headers: Record<string, string | number>,
     body: string | BytesToSend | undefined,
   ): Promise<void> {
-    const { response } = this
     const bytes = typeof body === 'object' ? body.bytes : undefined
     if (!this.isOpen) {
       // Nobody takes them: whoever has them ready lets go of them.
       await bytes?.return?.()
       return
     }
+    let close: (() => void) | undefined
+    try {
+      if (typeof body === 'object' && bytes !== undefined) close = this.#transfers.open(body.sizeBytes)
+    } catch (failure) {
+      await bytes?.return?.()
+      throw failure
+    }
+    try {
+      await this.#send(status, headers, body)
+    } finally {
+      close?.()
+    }
+  }
+
+  async #send(
+    status: number,
+    headers: Record<string, string | number>,
+    body: string | BytesToSend | undefined,
+  ): Promise<void> {
+    const { response } = this
+    const bytes = typeof body === 'object' ? body.bytes : undefined
     const rest = this.#bodyRest()
     const closes = this.#isClosing() || this.#awaitsContinue || rest > drainBytesMax
     const hasBody = status !== 204 && status !== 304

@@ -31,6 +31,8 @@ import { ownShaper } from './qos/shaper.ts'
 import type { Shaper } from './qos/shaper.ts'
 import { shownCertificate } from './shown-certificate.ts'
 import { Tenancy } from './tenancy.ts'
+import { Transfers } from './transfers.ts'
+import type { Collecting, TransferBounds } from './transfers.ts'
 import { xmlErrorDocument } from './xml.ts'
 
 /** Of all listeners of one process. The kernel deals the connections of a shared port out to the processes. */
@@ -55,6 +57,8 @@ export interface DataPlaneParts {
   readonly onDamage?: TellDamage
   /** Told which of the addresses that the environment gives are not served, whenever that changes. */
   readonly onUnbound?: (addresses: readonly string[]) => void
+  /** What bodies may hold here. Without it, as much as for a process that has the machine to itself. */
+  readonly memory?: TransferBounds & { readonly piecesBytesMax: number } & { readonly collecting?: Collecting }
   /** Shorter waits, for tests. */
   readonly waits?: Partial<HttpWaits>
   /** Fewer connections, for tests. */
@@ -68,6 +72,8 @@ export interface DataPlane {
   stillReading(blobs: readonly string[]): string[]
   /** Begins no write of a volume to this tree any more. Tells whether one is still under way. */
   leaveTree(volume: string, tree: string): boolean
+  /** Gives back memory that nobody uses just now. */
+  trim(): void
   /** Stops accepting, lets requests finish for so long, and writes what was counted. */
   close(drainMs: number): Promise<void>
 }
@@ -80,7 +86,8 @@ export async function startDataPlane(parts: DataPlaneParts): Promise<DataPlane> 
   const { catalog, system, log } = parts
   let isDraining = false
   const pins = new Pins()
-  const buffers = new PieceBuffers()
+  const buffers = new PieceBuffers(parts.memory?.piecesBytesMax)
+  const transfers = new Transfers(parts.memory, parts.memory?.collecting)
   const trees = new TreeUses()
   const shaper = parts.shaper ?? ownShaper(system.clock)
   const counters = new Counters(catalog, system.clock)
@@ -90,6 +97,7 @@ export async function startDataPlane(parts: DataPlaneParts): Promise<DataPlane> 
       system,
       pins,
       buffers,
+      transfers,
       trees,
       grow: parts.grow ?? (() => Promise.resolve(false)),
       tellDamage: tellingOnce(parts.onDamage ?? (() => undefined), () => system.clock.elapsed()),
@@ -126,6 +134,7 @@ export async function startDataPlane(parts: DataPlaneParts): Promise<DataPlane> 
     listeners: () => listeners.bound(),
     stillReading: (blobs) => pins.among(blobs),
     leaveTree: (volume, tree) => trees.leave(volume, tree),
+    trim: () => buffers.trim(),
     close(drainMs) {
       isDraining = true
       closed ??= listeners.close(drainMs).then(() => plane.counters.close())

@@ -124,6 +124,7 @@ export async function startTestPlane(
     readonly waits?: NonNullable<DataPlaneParts['waits']>
     readonly connections?: NonNullable<DataPlaneParts['connections']>
     readonly onDamage?: NonNullable<DataPlaneParts['onDamage']>
+    readonly memory?: NonNullable<DataPlaneParts['memory']>
   } = {},
 ): Promise<TestPlane> {
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-s3-'))
@@ -281,6 +282,7 @@ export async function startTestPlane(
     ...(options.waits === undefined ? {} : { waits: options.waits }),
     ...(options.connections === undefined ? {} : { connections: options.connections }),
     ...(options.onDamage === undefined ? {} : { onDamage: options.onDamage }),
+    ...(options.memory === undefined ? {} : { memory: options.memory }),
     listen: {
       canBindLowPorts: false,
       first: {

@@ -10,6 +10,7 @@ import { textAt } from '../../src/model/value.ts'
 import { readSettings } from '../../src/s3/bucket-settings.ts'
 import { VolumePlace } from '../../src/s3/objects/place.ts'
 import { PieceBuffers } from '../../src/s3/objects/piece-buffers.ts'
+import { Transfers } from '../../src/s3/transfers.ts'
 import { Pins } from '../../src/s3/objects/pins.ts'
 import { putObject } from '../../src/s3/objects/put.ts'
 import { withObject } from '../../src/s3/objects/read.ts'
@@ -32,6 +33,7 @@ const store: ObjectStore = {
   trees,
   pins: new Pins(),
   buffers: new PieceBuffers(),
+  transfers: new Transfers(),
   grow: () => Promise.resolve(false),
   tellDamage: () => undefined,
   countCompression: () => {},

@@ -7,6 +7,7 @@ import { BlockSums } from './block-sums.ts'
 import { volumesFailure } from './failures.ts'
 import { BLOCK_BYTES, LABEL_BYTES_MAX, footer } from './footer.ts'
 import type { Packer } from './packing.ts'
+import { Tally } from './tally.ts'
 
 /**
  * Less is kept and written together, as each write costs a trip to another thread. A small blob takes one write, its label
@@ -22,6 +23,7 @@ export class FileBlobWriter implements BlobWriter {
   readonly #syncFolder: () => Promise<void>
   readonly #packer: Packer | undefined
   readonly #onlyPacked: boolean
+  readonly #tally: Tally
   /** Of a blob that is stored as it is. A packer knows those of what it packs. */
   readonly #sums = new BlockSums()
   #sizeBytes = 0
@@ -32,19 +34,24 @@ export class FileBlobWriter implements BlobWriter {
 
   /**
    * With a packer, the blob is stored in less than it is where that can be; with `onlyPacked`, it is given up instead of
-   * committed where that cannot be.
+   * committed where that cannot be. Bytes that gather are counted in the tally; where it is full, they are written at once.
    */
   constructor(
     path: string,
     handle: FileHandle,
     syncFolder: () => Promise<void>,
-    { packer, onlyPacked = false }: { readonly packer?: Packer; readonly onlyPacked?: boolean } = {},
+    {
+      packer,
+      onlyPacked = false,
+      tally = new Tally(),
+    }: { readonly packer?: Packer; readonly onlyPacked?: boolean; readonly tally?: Tally } = {},
   ) {
     this.#path = path
     this.#handle = handle
     this.#syncFolder = syncFolder
     this.#packer = packer
     this.#onlyPacked = onlyPacked
+    this.#tally = tally
   }
 
   /** The bytes so far have shown that they are stored as they are. */
@@ -88,34 +95,45 @@ export class FileBlobWriter implements BlobWriter {
   async abort(): Promise<void> {
     if (this.#ended) return
     this.#ended = true
+    this.#tally.subtract(this.#gatheredBytes)
     this.#gathered = []
+    this.#gatheredBytes = 0
     await this.#handle.close().catch(() => {})
     // What stays behind has no row in the catalog: it is found and removed as an orphan later.
     await unlink(this.#path).catch(() => {})
   }
 
   async #append(bytes: Uint8Array): Promise<void> {
-    this.#gather(bytes)
-    if (this.#gatheredBytes >= GATHERED_BYTES || this.#gathered.length >= GATHERED_PIECES) await this.#flush()
+    const hasRoom = this.#gather(bytes)
+    if (!hasRoom || this.#gatheredBytes >= GATHERED_BYTES || this.#gathered.length >= GATHERED_PIECES) {
+      await this.#flush()
+    }
   }
 
   #mustBeOpen(): void {
     if (this.#ended) throw new VolumesFailure('io', `${this.#path}: the blob was ended or given up before.`)
   }
 
-  #gather(bytes: Uint8Array): void {
+  /** Whether there is room for more. */
+  #gather(bytes: Uint8Array): boolean {
     this.#gathered.push(bytes)
     this.#gatheredBytes += bytes.length
+    return this.#tally.add(bytes.length)
   }
 
   async #flush(): Promise<void> {
     let rest = this.#gathered
+    const bytes = this.#gatheredBytes
     this.#gathered = []
     this.#gatheredBytes = 0
-    while (rest.length > 0) {
-      const { bytesWritten } = await this.#handle.writev(rest, this.#writtenBytes)
-      this.#writtenBytes += bytesWritten
-      rest = behind(rest, bytesWritten)
+    try {
+      while (rest.length > 0) {
+        const { bytesWritten } = await this.#handle.writev(rest, this.#writtenBytes)
+        this.#writtenBytes += bytesWritten
+        rest = behind(rest, bytesWritten)
+      }
+    } finally {
+      this.#tally.subtract(bytes)
     }
   }
 

@@ -45,6 +45,7 @@ import { Spare } from './packs/spare.ts'
 import { rewriteRecord } from './packs/rewrite.ts'
 import { setRecordAside } from './packs/set-aside.ts'
 import { packFile, rewriteFile, shareFile } from './replacing.ts'
+import { Tally } from './tally.ts'
 
 const BLOB = /^[0-9a-f]{32}$/
 /** How small blobs are stored together. */
@@ -55,6 +56,8 @@ export interface Packing {
   readonly isWriting?: (writer: string) => boolean
   /** Larger bodies have a file of their own. 0: all have. */
   readonly bodyBytesMax?: number
+  /** Counts the bytes of larger bodies that gather to be written together. */
+  readonly gathered?: Tally
 }
 
 /** A file that was about to take the place of a blob. */
@@ -71,6 +74,7 @@ export class DirectoryVolumes implements Volumes {
   readonly #mark = randomBytes(8).toString('hex')
   #cleaning = false
   readonly #packs: Packs
+  readonly #gathered: Tally
 
   /**
    * The folder of an aggregate. With `owner`, it must have been claimed for the aggregate with this uuid before it is
@@ -80,6 +84,7 @@ export class DirectoryVolumes implements Volumes {
     this.#aggregate = resolve(aggregate)
     this.#owner = owner
     const spare = new Spare(this.#aggregate)
+    this.#gathered = packing.gathered ?? new Tally()
     this.#packs = new Packs({
       spare,
       writer: randomBytes(4).toString('hex'),
@@ -172,7 +177,8 @@ export class DirectoryVolumes implements Volumes {
     try {
       const handle = await this.#openNew(this.#objects(volume), folder, path)
       const packing = how?.compress === true ? { packer: new Packer() } : {}
-      return new FileBlobWriter(path, handle, () => this.#sync.sync(folder), packing)
+      const tally = this.#gathered
+      return new FileBlobWriter(path, handle, () => this.#sync.sync(folder), { ...packing, tally })
     } catch (failure) {
       throw await this.#explain(failure, `Blob ${path}`)
     }

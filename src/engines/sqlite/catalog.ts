@@ -45,16 +45,18 @@ export interface SqliteCatalogOptions {
   readonly file: string
   /** Who writes: this process, the writer process that listens on a socket, or nobody. */
   readonly commit: 'in-process' | { readonly socket: string } | 'never'
+  /** Pages that the reading connection keeps. */
+  readonly cacheKib?: number | undefined
 }
 
 /** Opens a catalog. With a socket, the writer process must have been started before: it makes the tables. */
-export function openSqliteCatalog({ file, commit }: SqliteCatalogOptions): SqliteCatalog {
+export function openSqliteCatalog({ file, commit, cacheKib }: SqliteCatalogOptions): SqliteCatalog {
   if (commit === 'never') {
     const db = openForReading(file)
     return new SqliteCatalog(db, new NoCommitter(), () => db.close())
   }
   if (commit !== 'in-process') {
-    const db = openForReading(file)
+    const db = openForReading(file, cacheKib)
     return new SqliteCatalog(db, new SocketCommitter(commit.socket), () => db.close())
   }
   if (file === ':memory:') {

@@ -32,8 +32,8 @@ export const SCHEMA_VERSION = 8
 
 const APPLICATION_ID = 0x484f4c44 // 'HOLD'
 const PAGE_BYTES = 8192
-const WRITER_CACHE_KIB = 65_536
-const READER_CACHE_KIB = 32_768
+/** Of connections that nobody gave a share of the memory to, such as those of tests and of single commands. */
+const CACHE_KIB = 32_768
 /** The write-ahead log shrinks back to this after it was larger. */
 const LOG_FILE_BYTES_MAX = 64 * 1024 * 1024
 /** Readers wait for nothing but recovery after a crash; the writer is alone by its lock. */
@@ -428,7 +428,7 @@ const STEPS: Readonly<Record<number, string>> = {
 }
 
 /** Opens the catalog for its one writer, and makes the tables when they are not there. */
-export function openForWriting(file: string): DatabaseSync {
+export function openForWriting(file: string, cacheKib = CACHE_KIB): DatabaseSync {
   const db = new DatabaseSync(file, { timeout: BUSY_MS })
   try {
     const version = checkedVersion(db, file)
@@ -438,7 +438,7 @@ export function openForWriting(file: string): DatabaseSync {
       PRAGMA synchronous = FULL;
       PRAGMA journal_size_limit = ${LOG_FILE_BYTES_MAX};
       PRAGMA wal_autocheckpoint = 0;
-      PRAGMA cache_size = -${WRITER_CACHE_KIB};
+      PRAGMA cache_size = -${cacheKib};
       PRAGMA temp_store = MEMORY`)
     if (version === 0) db.exec(`BEGIN IMMEDIATE; ${TABLES} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)
     for (let at = version; at > 0 && at < SCHEMA_VERSION; at++) {
@@ -452,12 +452,12 @@ export function openForWriting(file: string): DatabaseSync {
 }
 
 /** Opens a catalog that its writer has made. */
-export function openForReading(file: string): DatabaseSync {
+export function openForReading(file: string, cacheKib = CACHE_KIB): DatabaseSync {
   const db = new DatabaseSync(file, { readOnly: true, timeout: BUSY_MS })
   try {
     if (checkedVersion(db, file) === 0)
       throw new Error(`The catalog ${file} has no tables yet. Start its writer first.`)
-    db.exec(`PRAGMA query_only = 1; PRAGMA cache_size = -${READER_CACHE_KIB}; PRAGMA temp_store = MEMORY`)
+    db.exec(`PRAGMA query_only = 1; PRAGMA cache_size = -${cacheKib}; PRAGMA temp_store = MEMORY`)
     return db
   } catch (failure) {
     db.close()

@@ -22,6 +22,8 @@ const UNREAD_BYTES_MAX = 16 * 1024 * 1024
 const LOCK_WAIT_MS = 2000
 
 export interface WriterServerOptions {
+  /** Pages of the catalog that the writing connection keeps. */
+  readonly cacheKib?: number | undefined
   readonly report?: Report
   /** Goes on with a log that was cut short, without the commits that were in the rest. */
   readonly acceptsLoss?: boolean
@@ -46,7 +48,7 @@ export class WriterServer {
 
   constructor(
     file: string,
-    { report = () => undefined, acceptsLoss = false, isFirst = false }: WriterServerOptions = {},
+    { report = () => undefined, acceptsLoss = false, isFirst = false, cacheKib }: WriterServerOptions = {},
   ) {
     this.#lock = new WriterLock(file, LOCK_WAIT_MS)
     try {
@@ -54,7 +56,7 @@ export class WriterServer {
       const hasLost = log.hasLost || (isFirst && checkInside(file, acceptsLoss, report).hasLost)
       this.isProven = log.isProven && !hasLost
       this.hasLost = hasLost
-      this.#writer = new Writer(file, { reserve: new Reserve(file), mark: new LogMark(file), report })
+      this.#writer = new Writer(file, { reserve: new Reserve(file), mark: new LogMark(file), report, cacheKib })
     } catch (failure) {
       this.#lock.release()
       if (extendedCode(failure) === undefined) throw failure

@@ -1,5 +1,5 @@
 import { fork } from 'node:child_process'
-import { writerHeapFlags } from '../heap.ts'
+import { mallocEnvironment, writerHeapFlags } from '../heap.ts'
 import { programBeside } from '../program-beside.ts'
 
 /** What the process says when it takes commits. */
@@ -25,6 +25,8 @@ export interface WriterOrder {
   readonly acceptsLoss?: boolean
   /** Looks into the catalog, too: the first one of a start. */
   readonly isFirst?: boolean
+  /** Pages of the catalog that it keeps. */
+  readonly cacheKib?: number
 }
 
 /** How long a process that was asked to end may take, before it is killed. */
@@ -34,11 +36,16 @@ const STOP_MS = 10_000
  * Starts the writer of a catalog and waits until it takes commits. Rejects with what it said when it does not, for
  * example because another writer has the catalog. To start it again after it ended is the caller's part.
  */
-export function startWriter({ file, socket, acceptsLoss, isFirst }: WriterOrder): Promise<WriterProcess> {
-  const flags = [...(isFirst === true ? ['first'] : []), ...(acceptsLoss === true ? ['accept-loss'] : [])]
+export function startWriter({ file, socket, acceptsLoss, isFirst, cacheKib }: WriterOrder): Promise<WriterProcess> {
+  const flags = [
+    ...(isFirst === true ? ['first'] : []),
+    ...(acceptsLoss === true ? ['accept-loss'] : []),
+    ...(cacheKib === undefined ? [] : [`cache-kib=${cacheKib}`]),
+  ]
   const child = fork(programBeside(import.meta.filename, 'writer-process'), [file, socket, ...flags], {
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
     execArgv: [...process.execArgv, ...writerHeapFlags],
+    env: { ...mallocEnvironment, ...process.env },
   })
   const ready = Promise.withResolvers<WriterProcess>()
   const ended = Promise.withResolvers<number | string>()

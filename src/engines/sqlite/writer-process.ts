@@ -1,15 +1,15 @@
 /**
- * The writer process of an embedded catalog: `node writer-process.ts <database> <socket> [first] [accept-loss]`. Tells its parent when
- * commits are taken. Ends on SIGTERM, and when its parent goes away; what had arrived is settled first.
+ * The writer process of an embedded catalog: `node writer-process.ts <database> <socket> [first] [accept-loss] [cache-kib=N]`. Tells
+ * its parent when commits are taken. Ends on SIGTERM, and when its parent goes away; what had arrived is settled first.
  */
 import { inspect } from 'node:util'
-import { trimHeap } from '../heap.ts'
+import { keepHeapSmall, trimHeap } from '../heap.ts'
 import { WriterServer } from './server.ts'
 import type { WriterReady } from './start-writer.ts'
 
 const [file, socket, ...flags] = process.argv.slice(2)
 if (file === undefined || socket === undefined) {
-  process.stderr.write('Usage: node writer-process.ts <database> <socket> [first] [accept-loss]\n')
+  process.stderr.write('Usage: node writer-process.ts <database> <socket> [first] [accept-loss] [cache-kib=N]\n')
   process.exit(2)
 }
 
@@ -19,15 +19,18 @@ process.on('uncaughtException', (failure) => {
   process.exit(1)
 })
 
+const cacheKib = flags.find((flag) => flag.startsWith('cache-kib='))?.slice('cache-kib='.length)
 let server: WriterServer
 try {
   server = new WriterServer(file, {
     report: (message, cause) => tell(cause === undefined ? 'info' : 'error', message, cause),
     acceptsLoss: flags.includes('accept-loss'),
     isFirst: flags.includes('first'),
+    ...(cacheKib === undefined ? {} : { cacheKib: Number(cacheKib) }),
   })
   await server.listen(socket)
   trimHeap()
+  keepHeapSmall()
 } catch (failure) {
   process.stderr.write(`${failure instanceof Error ? failure.message : String(failure)}\n`)
   process.exit(1)

@@ -39,6 +39,8 @@ const SWEPT_ROWS = 200
 export type Report = (message: string, cause?: unknown) => void
 
 export interface WriterOptions {
+  /** Pages of the catalog that the writing connection keeps. */
+  readonly cacheKib?: number | undefined
   readonly report?: Report
   /** Without it the writer takes what it can while the disk is full. */
   readonly reserve?: Reserve
@@ -68,14 +70,14 @@ export class Writer {
   readonly #pages: StatementSync
   #transactions = 0
 
-  constructor(file: string, { report = () => undefined, reserve, mark }: WriterOptions = {}) {
+  constructor(file: string, { report = () => undefined, reserve, mark, cacheKib }: WriterOptions = {}) {
     this.#file = file
     this.#report = report
     this.#mark = mark
     this.#reserve = reserve
     // A reserve that was given up, and cannot be made again, says that the disk was full and is.
     const isFull = reserve !== undefined && isThere(file) && reserve.isOutOfReach
-    this.#db = openForWriting(file)
+    this.#db = openForWriting(file, cacheKib)
     if (isFull) this.#full = new FullDisk(this.#db)
     this.#ledger = new Ledger(this.#db)
     this.#apply = applyTo(this.#db, this.#ledger)

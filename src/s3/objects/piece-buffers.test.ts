@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { PieceBuffers } from './piece-buffers.ts'
+import { readBytes } from './limits.ts'
+import { PieceBuffers, smallBytes } from './piece-buffers.ts'
 
 void describe('buffers for pieces', () => {
   void it('a buffer is lent again when it was given back, whole, and not before', () => {
@@ -22,5 +23,18 @@ void describe('buffers for pieces', () => {
     buffers.giveBack(Buffer.alloc(10))
     assert.equal(buffers.take().buffer, lent.buffer)
     assert.notEqual(buffers.take().buffer, lent.buffer)
+  })
+
+  void it('when all large ones are lent, small ones are, and whoever asks waits for nobody', () => {
+    const buffers = new PieceBuffers(2 * readBytes)
+    const [first, second] = [buffers.take(), buffers.take()]
+    assert.equal(second.length, readBytes)
+    assert.ok(buffers.isShort)
+    const small = buffers.take()
+    assert.equal(small.length, smallBytes)
+    buffers.giveBack(small)
+    assert.equal(buffers.take().length, smallBytes)
+    buffers.giveBack(first)
+    assert.equal(buffers.take().buffer, first.buffer)
   })
 })

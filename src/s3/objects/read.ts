@@ -126,7 +126,7 @@ interface Reading {
   readonly failed: (blob: BlobRef, failure: unknown) => void
 }
 
-/** While a piece is being sent the next is read, and never more than that. */
+/** While a piece is being sent the next is read, and never more than that; not even that when buffers are short. */
 async function openSegments(
   bucket: OpenBucket,
   segments: readonly Segment[],
@@ -138,9 +138,9 @@ async function openSegments(
     async next() {
       const current = await (next ?? source.next())
       if (current.done === true) return current
-      next = source.next()
+      next = reading.buffers?.isShort === true ? undefined : source.next()
       // A failure is met when the piece is asked for; until then it must not count as unhandled.
-      next.catch(() => {})
+      next?.catch(() => {})
       return current
     },
     async return() {
@@ -181,9 +181,10 @@ async function* piecesOf(
   const end = start + length
   try {
     for (let at = start; at < end;) {
-      // Checksums are of whole blocks: pieces end where blocks do, so none is read twice.
-      const next = Math.min(end, at - (at % readBytes) + readBytes)
       const buffer = buffers?.take()
+      const most = buffer?.length ?? readBytes
+      // Checksums are of whole blocks: pieces end where blocks do, so none is read twice.
+      const next = Math.min(end, at - (at % most) + most)
       const piece = await reader.read(at, next - at, buffer)
       if (buffer !== undefined && piece.buffer !== buffer.buffer) buffers?.giveBack(buffer)
       yield piece

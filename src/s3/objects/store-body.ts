@@ -63,7 +63,7 @@ export interface StoredBody {
  * Writes a body as a blob: durable on return, nothing left when it fails. Nothing leads to the blob before a commit names
  * it; if the process ends in between, it is rubbish, and is collected.
  *
- * The next piece is received and digested while the last one is written.
+ * The next piece is received and digested while the last one is written, unless others wait for a turn.
  */
 export async function storeBody(
   store: ObjectStore,
@@ -83,6 +83,7 @@ export async function storeBody(
       writing = writer.write(piece)
       // A failure is met at the next `await`; until then it must not count as unhandled.
       writing.catch(() => {})
+      if (store.transfers.isShort) await writing
     }
     await writing
     const outcome = body.outcome()

@@ -9,6 +9,7 @@ import type { Pins } from './pins.ts'
 import type { VolumePlace } from './place.ts'
 import type { TreeUses } from './tree-uses.ts'
 import type { Storing } from './storing.ts'
+import type { Transfers } from '../transfers.ts'
 
 /** What the functions of this folder work with. */
 export interface ObjectStore {
@@ -16,6 +17,7 @@ export interface ObjectStore {
   readonly system: System
   readonly pins: Pins
   readonly buffers: PieceBuffers
+  readonly transfers: Transfers
   readonly trees: TreeUses
   readonly grow: Grow
   /** Told of a blob that a read found damaged or missing. */

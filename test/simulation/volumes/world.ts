@@ -29,6 +29,7 @@ import { openBucket } from '../../../src/s3/open-bucket.ts'
 import { s3Error } from '../../../src/s3/errors.ts'
 import { explainFailure } from '../../../src/s3/objects/failures.ts'
 import { PieceBuffers } from '../../../src/s3/objects/piece-buffers.ts'
+import { Transfers } from '../../../src/s3/transfers.ts'
 import { Pins } from '../../../src/s3/objects/pins.ts'
 import type { ObjectStore, OpenBucket } from '../../../src/s3/objects/store.ts'
 import { Tenancy } from '../../../src/s3/tenancy.ts'
@@ -255,6 +256,7 @@ export class World {
         system,
         pins,
         buffers: new PieceBuffers(),
+        transfers: new Transfers(),
         trees: new TreeUses(),
         grow: () => Promise.resolve(false),
         tellDamage: () => undefined,
