@@ -53,24 +53,26 @@ const part: Operation = {
   weight: 6,
   follows: ['begin upload'],
   choose(model, random) {
-    const content = random.chance(LARGE_PARTS) ? contentOf(random, partBytesMin) : someContent(random)
     const number = 1 + random.below(PARTS_MAX)
-    return forUpload(model, random, (name, { key, told }) => ({
-      says: `put part ${number} of an upload to ${name}/${key}, ${content.bytes.length} bytes`,
-      act: (world) =>
-        inUpload(world, name, told, async (store, bucket, id) => {
-          const upload = await openUpload(store, bucket, Buffer.from(key), id)
-          const body = () => arriving(content)
-          await putPart(store, bucket, upload, number, { sizeBytes: content.bytes.length, body })
-          return {}
-        }),
-      mirror(model) {
-        const { volume, bucket } = model.bucket(name)
-        const { parts } = uploadIn(bucket, told)
-        refuseEarly(volume, bucket, content.bytes.length, sizeOf(parts.get(number)?.blobs ?? []))
-        growing(volume, bucket, () => parts.set(number, { etag: content.etag, blobs: content.blobs }))
-      },
-    }))
+    return forUpload(model, random, (name, { key, told }) => {
+      const content = random.chance(LARGE_PARTS) ? contentOf(random, partBytesMin) : someContent(random)
+      return {
+        says: `put part ${number} of an upload to ${name}/${key}, ${content.bytes.length} bytes`,
+        act: (world) =>
+          inUpload(world, name, told, async (store, bucket, id) => {
+            const upload = await openUpload(store, bucket, Buffer.from(key), id)
+            const body = () => arriving(content)
+            await putPart(store, bucket, upload, number, { sizeBytes: content.bytes.length, body })
+            return {}
+          }),
+        mirror(model) {
+          const { volume, bucket } = model.bucket(name)
+          const { parts } = uploadIn(bucket, told)
+          refuseEarly(volume, bucket, content.bytes.length, sizeOf(parts.get(number)?.blobs ?? []))
+          growing(volume, bucket, () => parts.set(number, { etag: content.etag, blobs: content.blobs }))
+        },
+      }
+    })
   },
 }
 
