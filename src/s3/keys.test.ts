@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
+import { anyText } from '../../test/support/any-text.ts'
 import {
   bucketNameProblem,
   checkBucketName,
@@ -41,7 +42,7 @@ test('a key is decoded exactly once, and a plus is a plus', () => {
 
 test('any key that is encoded in a path comes back byte for byte', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 100 }), (key) => {
+    fc.property(anyText({ minLength: 1, maxLength: 100 }), (key) => {
       fc.pre(!key.includes('\u0000'))
       assert.equal(keyOf(`/bucket/${urlEncodedKey(Buffer.from(key))}`), key)
     }),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
+import { anyText } from '../../test/support/any-text.ts'
 import { s3Error } from './errors.ts'
 import {
   child,
@@ -65,7 +66,7 @@ test('an error document is taken by strict readers, whatever it echoes', () => {
 test('well-formed text is what it was, or says it in characters of XML and can be decoded', () => {
   // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   const unwritable = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/
-  const letter = fc.oneof(fc.string({ unit: 'binary', maxLength: 3 }), fc.constantFrom('%', '%01', '\u0001', '\ufffe'))
+  const letter = fc.oneof(anyText({ maxLength: 3 }), fc.constantFrom('%', '%01', '\u0001', '\ufffe'))
   fc.assert(
     fc.property(fc.array(letter, { maxLength: 10 }), (letters) => {
       const text = letters.join('')
@@ -85,7 +86,7 @@ test('any tree survives being written and read', () => {
         name: fc.constantFrom('Key', 'a', 'B_c', 'x.y-z'),
         inside: fc.oneof(
           { depthSize: 'small' },
-          fc.string({ unit: 'binary', maxLength: 10 }).map((text) => text.replaceAll('\u0000', '')),
+          anyText({ maxLength: 10 }).map((text) => text.replaceAll('\u0000', '')),
           fc.array(tie('node'), { minLength: 1, maxLength: 3 }),
         ),
       },
@@ -146,7 +147,7 @@ interface Written {
 
 test('any text survives being written and read', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (text) => {
+    fc.property(anyText({ maxLength: 40 }), (text) => {
       fc.pre(!text.includes('\u0000'))
       assert.equal(findText(read(xmlDocument('R', { Key: text })), 'Key'), text)
     }),

@@ -1,5 +1,5 @@
 /** A whole cluster in this process, without a socket: catalog in memory, volumes in memory, a clock that can be set. */
-import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
 import { SECOND_COMMIT } from '../../src/core/audited-commit.ts'
 import type { Behaviour } from '../../src/core/behaviour.ts'
 import { Cluster, type Log, type Secrets } from '../../src/core/cluster.ts'
@@ -268,7 +268,7 @@ export class TestClock implements Clock {
 /** Secrets without the slowness that real ones have on purpose. Counts the checks of passwords. */
 export class QuickSecrets implements Secrets {
   checks = 0
-  readonly #key = randomBytes(32)
+  readonly #key = createSecretKey(randomBytes(32))
 
   seal(secret: string): string {
     return Buffer.from(secret).toString('hex')

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
+import { anyText } from '../../../test/support/any-text.ts'
 import { S3Error } from '../errors.ts'
 import { headersOf } from '../headers.ts'
 import { presign, sign } from './sign.ts'
@@ -120,7 +121,7 @@ test('a request without any credentials is anonymous', async () => {
 })
 
 test('what is signed is verified for any path, query and header values', async () => {
-  const text = fc.string({ unit: 'binary', maxLength: 20 })
+  const text = anyText({ maxLength: 20 })
   await fc.assert(
     fc.asyncProperty(text, fc.array(fc.tuple(text, text), { maxLength: 5 }), text, async (key, query, meta) => {
       const rawPath = `/b/${encodeURIComponent(key)}//../x`
