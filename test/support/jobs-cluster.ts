@@ -62,8 +62,8 @@ export async function settled({ jobs }: JobsCluster): Promise<void> {
   }
 }
 
-const SETTLE_WAIT_MS = 5
-const SETTLE_WAITS_MAX = 12_000
+const SETTLE_WAIT_MS = 1
+const SETTLE_WAITS_MAX = 60_000
 
 export interface Chosen {
   /** The record that the verb is about. */

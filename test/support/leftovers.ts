@@ -169,9 +169,8 @@ export async function stateOf(cluster: Cluster, chosenKey: string): Promise<unkn
     )
     for (const { key, body } of await cluster.catalog.records(resource.type)) {
       const within = names.get(textAt(body, 'svm.uuid'))
-      const isNumber = /^\d+$/.test(key)
       if (typeof body['name'] === 'string' && !names.has(key)) {
-        names.set(key, `${resource.noun} ${body['name']}${isNumber && within !== undefined ? ` of ${within}` : ''}`)
+        names.set(key, `${resource.noun} ${body['name']}${isNumber(key) && within !== undefined ? ` of ${within}` : ''}`)
       }
       records[`${resource.type} ${key}`] = Object.fromEntries(Object.entries(body).filter(([path]) => !times.has(path)))
     }
@@ -182,16 +181,20 @@ export async function stateOf(cluster: Cluster, chosenKey: string): Promise<unkn
   )
   const buckets = Object.fromEntries(await cluster.catalog.buckets())
   let text = JSON.stringify({ records, volumes, buckets })
-  for (const [key, name] of names) {
-    // A key that is a number stands without quotes where it is a field.
-    if (/^\d+$/.test(key)) text = text.replaceAll(new RegExp(`:${key}(?=[,}])`, 'g'), `:"${name}"`)
-    text = text.replaceAll(key, name)
-  }
+  const keys = [...names.keys()]
+  // A key that is a number stands without quotes where it is a field.
+  for (const key of keys.filter(isNumber))
+    text = text.replaceAll(new RegExp(`:${key}(?=[,}])`, 'g'), `:"${names.get(key)}"`)
+  // Of one that is a part of another, the longer first.
+  const anyKey = keys.toSorted((a, b) => b.length - a.length).map((key) => key.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`))
+  text = text.replaceAll(new RegExp(anyKey.join('|'), 'g'), (key) => names.get(key) ?? key)
   // Of a volume that was moved, the tree is made by chance.
   for (const volume of await cluster.rows(VOLUMES))
     text = text.replaceAll(`"$tree":"${treeOf(volume)}"`, '"$tree":"tree"')
   return JSON.parse(text.replaceAll(TIME, 'a time'), (_name, value: unknown) => sorted(value))
 }
+
+const isNumber = (key: string): boolean => /^\d+$/.test(key)
 
 /** In the names of the snapshots that clones begin with, and of volumes that are made for buckets. */
 const TIME = /\d{4}-\d\d-\d\dT\d{6}(?:\.\d+)?|(?<=fg_oss_)[0-9a-f]{32}/g
