@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, afterEach, before, describe, it } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { recordsOf } from '../support/body.ts'
 import { killAll, run, SMALL, startWith, type Started } from '../support/started.ts'
@@ -29,17 +29,21 @@ protocols/s3/services/users:
 describe('a seeded start', () => {
   let folder: string
   let seed: string
+  /** The one that runs: the tests follow each other on it. */
+  let lab: Started
   const at = (name: string) => join(folder, name)
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'holdfast-seed-'))
     seed = at('lab.yaml')
     await writeFile(seed, LAB)
   })
-  afterEach(killAll)
-  after(() => rm(folder, { recursive: true, force: true }))
+  after(async () => {
+    await killAll()
+    await rm(folder, { recursive: true, force: true })
+  })
 
   it('has what the file says when it is ready, over REST and over S3', async () => {
-    const lab = await startWith(['--bare', '--ephemeral', '--seed', seed])
+    lab = await startWith(['--bare', '--ephemeral', '--seed', seed])
     assert.match(lab.said(), /Seeded: 6 made, 0 changed, 0 as they should be\./)
     const { body } = await lab.rest.call('GET', '/api/storage/volumes?fields=name,svm.name,size')
     assert.deepEqual(
@@ -49,26 +53,28 @@ describe('a seeded start', () => {
     const answered = await fetch(`${lab.s3Http}/papers`)
     assert.equal(answered.status, 403, 'the bucket is there, and private')
     assert.equal((await fetch(`${lab.s3Http}/livez`)).status, 200)
-    await stop(lab)
   })
 
   it('is brought to a file while it runs, by a command that changes nothing the second time', async () => {
-    const lab = await startWith(['--bare', '--ephemeral'])
-    const args = ['import', seed, '--to', lab.management, '--insecure']
+    const more = at('more.yaml')
+    const another = '  - { name: berta, svm: lab1, access_key: BERTASACCESSKEY, secret_key: bertas-secret-key }'
+    await writeFile(more, `${LAB.replace('size: 10g', 'size: 12g')}${another}\n`)
+    const args = ['import', more, '--to', lab.management, '--insecure']
     const password = { HOLDFAST_ADMIN_PASSWORD: SMALL['HOLDFAST_ADMIN_PASSWORD'] ?? '' }
     const first = run(args, password)
     assert.equal(await first.ended, 0, first.said())
-    assert.match(first.said(), /Seeded: 6 made, 0 changed, 0 as they should be\./)
+    assert.match(first.said(), /Seeded: 1 made, 1 changed, 5 as they should be\./)
     const second = run(args, password)
     assert.equal(await second.ended, 0, second.said())
-    assert.match(second.said(), /Seeded: 0 made, 0 changed, 6 as they should be\./)
+    assert.match(second.said(), /Seeded: 0 made, 0 changed, 7 as they should be\./)
     const wrong = at('wrong.yaml')
     await writeFile(wrong, 'storage/volumes:\n  - { name: v, svm: nobody }\n')
     const third = run(['import', wrong, ...args.slice(2)], password)
     assert.equal(await third.ended, 2)
     assert.match(third.said(), /wrong\.yaml:2: storage\/volumes "v"/)
-    await stop(lab)
   })
+
+  it('an ephemeral cluster leaves nothing after SIGKILL', { skip: !canSeeProcesses }, () => leavesNothing('SIGKILL'))
 
   const inProcess = reasonUnlessWhole('src/core/seed/seed.test.ts')
   it('changes nothing when it starts again, and exports what it has while it runs', { skip: inProcess }, async () => {
@@ -148,18 +154,11 @@ describe('a seeded start', () => {
     },
   )
 
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGKILL'] as const) {
-    const skip = !canSeeProcesses || (signal !== 'SIGKILL' && reasonUnlessWhole('test/clients/seed.test.ts'))
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    const skip = !canSeeProcesses || reasonUnlessWhole('test/clients/seed.test.ts')
     it(`an ephemeral cluster leaves nothing after ${signal}`, { skip }, async () => {
-      const lab = await startWith(['--ephemeral', '--bare'])
-      assert.ok(existsSync(join(lab.folder, 'endpoints.json')))
-      // Not the shell that is to remove the folder.
-      const others = descendants(lab.pid).filter(({ part }) => part !== 'other')
-      lab.kill(signal)
-      assert.equal(await lab.ended, signal === 'SIGKILL' ? 'SIGKILL' : 0)
-      if (signal === 'SIGKILL') for (const { pid } of others) kill(pid)
-      for (let tries = 0; existsSync(lab.folder) && tries < 1200; tries++) await wait(50)
-      assert.equal(existsSync(lab.folder), false)
+      lab = await startWith(['--ephemeral', '--bare'])
+      await leavesNothing(signal)
     })
   }
 
@@ -168,6 +167,17 @@ describe('a seeded start', () => {
     assert.equal(await refused.ended, 2)
     assert.match(refused.said(), /An ephemeral cluster has a folder of its own/)
   })
+
+  async function leavesNothing(signal: NodeJS.Signals): Promise<void> {
+    assert.ok(existsSync(join(lab.folder, 'endpoints.json')))
+    // Not the shell that is to remove the folder.
+    const others = descendants(lab.pid).filter(({ part }) => part !== 'other')
+    lab.kill(signal)
+    assert.equal(await lab.ended, signal === 'SIGKILL' ? 'SIGKILL' : 0)
+    if (signal === 'SIGKILL') for (const { pid } of others) kill(pid)
+    for (let tries = 0; existsSync(lab.folder) && tries < 1200; tries++) await wait(50)
+    assert.equal(existsSync(lab.folder), false)
+  }
 
   async function stop(lab: Started): Promise<void> {
     lab.kill('SIGTERM')

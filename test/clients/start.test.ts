@@ -4,10 +4,10 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, afterEach, describe, it } from 'node:test'
+import { after, before, describe, it } from 'node:test'
 import { RestClient } from '../support/rest-client.ts'
 import { until } from './processes.ts'
-import { killAll, run, SMALL, startWith } from '../support/started.ts'
+import { killAll, ready, run, SMALL, startWith, type Run, type Started } from '../support/started.ts'
 
 const { HOLDFAST_ADMIN_PASSWORD: _given, ...ANY_PORTS } = SMALL
 const folders: string[] = []
@@ -23,38 +23,49 @@ after(() => {
 /** One sentence, or a few, on one line. */
 const ONE_LINE = /^[^\n]+\.\n$/
 
+const KEYS = {
+  AWS_ACCESS_KEY_ID: 'GIVENACCESSKEY000001',
+  AWS_SECRET_ACCESS_KEY: 'a-given-secret-key-0000000000000000000',
+}
+
 describe('a start', () => {
-  afterEach(killAll)
+  /** Two starts at the same instant, of which one is there for the other tests. */
+  const folder = newFolder()
+  let loser: Run
+  let loserCode: number | NodeJS.Signals | null
+  let first: Started
+  before(async () => {
+    const both = [0, 1].map(() => run(['start', '--data', folder], { ...SMALL, ...KEYS }))
+    const [ended] = await Promise.race(both.map(async (one) => [one, await one.ended] as const))
+    loser = ended
+    loserCode = await ended.ended
+    const winner = both.find((one) => one !== ended)
+    assert.ok(winner)
+    first = await ready(winner)
+  })
+  after(killAll)
+
+  it('at the same instant as another: one is ready, the other ends', () => {
+    assert.equal(loserCode, 1)
+    assert.match(loser.said(), /in use/)
+    assert.match(loser.said(), ONE_LINE)
+    assert.match(first.said(), /Holdfast is ready/)
+  })
+
+  it('does not print the secrets that it was given', () => {
+    for (const secret of [...Object.values(KEYS), SMALL['HOLDFAST_ADMIN_PASSWORD'] ?? '']) {
+      assert.ok(!first.said().includes(secret), first.said())
+    }
+    assert.match(first.said(), /curl -k -u "admin:\$HOLDFAST_ADMIN_PASSWORD"/)
+  })
 
   it('that comes second ends with one sentence and leaves the cluster that runs as it is', async () => {
-    const folder = newFolder()
-    const first = await startWith(['--data', folder])
     const second = run(['start', '--data', folder], SMALL)
     assert.equal(await second.ended, 1)
     assert.match(second.said(), /^The data folder .* is in use by a cluster that runs\. Stop it first/)
     assert.match(second.said(), ONE_LINE)
     const made = await first.rest.call('POST', '/api/svm/svms?return_timeout=30', { name: 'after' })
     assert.equal(made.status, 201, made.text)
-    first.kill('SIGKILL')
-    await first.ended
-    const third = await startWith(['--data', folder])
-    const { body } = await third.rest.get('/api/svm/svms?name=after')
-    assert.equal(body['num_records'], 1)
-  })
-
-  it('at the same instant as another: one is ready, the other ends', async () => {
-    const folder = newFolder()
-    const both = [0, 1].map(() => run(['start', '--data', folder], SMALL))
-    const code = await Promise.race(both.map(({ ended }) => ended))
-    assert.equal(code, 1)
-    const [loser, winner] = both.toSorted(
-      (a, b) => Number(b.said().includes('in use')) - Number(a.said().includes('in use')),
-    )
-    assert.match(loser?.said() ?? '', ONE_LINE)
-    for (let tries = 0; !winner?.said().includes('/docs/api') && tries < 600; tries++) {
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
-    assert.match(winner?.said() ?? '', /Holdfast is ready/)
   })
 
   it('on an address that is in use ends with one sentence that names the setting', async () => {
@@ -74,24 +85,26 @@ describe('a start', () => {
     }
   })
 
-  it('on a data address that another program has is not ready until that is free', async () => {
-    const other = createServer()
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
-    const address = `127.0.0.1:${(other.address() as AddressInfo).port}`
-    const begun = await startWith(['--data', newFolder()], { HOLDFAST_S3: '127.0.0.1:0', HOLDFAST_S3_HTTP: address })
-    const ready = async () => (await begun.rest.get('/readyz')).status
-    assert.deepEqual([await ready(), (await begun.rest.get('/livez')).status], [503, 200])
-    await new Promise((resolve) => other.close(resolve))
-    await until('it is ready', async () => (await ready()) === 200)
-    assert.equal((await fetch(`http://${address}/readyz`)).status, 200)
-  })
-
   it('on the data address of another cluster ends, and does not take its clients', async () => {
-    const one = await startWith(['--data', newFolder()])
-    const address = one.s3Http.slice('http://'.length)
+    const address = first.s3Http.slice('http://'.length)
     const other = run(['start', '--data', newFolder()], { ...SMALL, HOLDFAST_S3_HTTP: address })
     assert.equal(await other.ended, 1)
     assert.match(other.said(), new RegExp(`^The address ${address} is in use by another program.*HOLDFAST_S3_HTTP`))
+  })
+
+  it('after a cluster that was killed has all of it, and is not ready until its data address is free', async () => {
+    first.kill('SIGKILL')
+    await first.ended
+    const other = createServer()
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    const address = `127.0.0.1:${(other.address() as AddressInfo).port}`
+    const begun = await startWith(['--data', folder], { HOLDFAST_S3: '127.0.0.1:0', HOLDFAST_S3_HTTP: address })
+    const readyz = async () => (await begun.rest.get('/readyz')).status
+    assert.deepEqual([await readyz(), (await begun.rest.get('/livez')).status], [503, 200])
+    assert.equal((await begun.rest.get('/api/svm/svms?name=after')).body['num_records'], 1)
+    await new Promise((resolve) => other.close(resolve))
+    await until('it is ready', async () => (await readyz()) === 200)
+    assert.equal((await fetch(`http://${address}/readyz`)).status, 200)
   })
 
   it('keeps what it makes up from whoever keeps its output, in a private folder', async () => {
@@ -116,17 +129,5 @@ describe('a start', () => {
     for (const place of ['.', 'catalog', 'run', 'certificates', 'aggr1']) assert.equal(mode(place), '700', place)
     for (const suffix of ['', '-wal', '-shm', '.lock']) assert.equal(mode(`catalog/catalog.db${suffix}`), '600', suffix)
     for (const place of ['cluster.key', 'certificates/server.key', 'credentials.env']) assert.equal(mode(place), '600')
-  })
-
-  it('does not print the secrets that it was given', async () => {
-    const keys = {
-      AWS_ACCESS_KEY_ID: 'GIVENACCESSKEY000001',
-      AWS_SECRET_ACCESS_KEY: 'a-given-secret-key-0000000000000000000',
-    }
-    const begun = await startWith(['--data', newFolder()], keys)
-    for (const secret of [...Object.values(keys), SMALL['HOLDFAST_ADMIN_PASSWORD'] ?? '']) {
-      assert.ok(!begun.said().includes(secret), begun.said())
-    }
-    assert.match(begun.said(), /curl -k -u "admin:\$HOLDFAST_ADMIN_PASSWORD"/)
   })
 })

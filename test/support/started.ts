@@ -79,12 +79,16 @@ export interface Started extends Run {
 }
 
 /** Starts a cluster and waits until it is ready. */
-export async function startWith(
+export function startWith(
   flags: readonly string[],
   environment: Readonly<Record<string, string>> = {},
   through: readonly string[] = [],
 ): Promise<Started> {
-  const begun = run(['start', ...flags], { ...SMALL, ...environment }, through)
+  return ready(run(['start', ...flags], { ...SMALL, ...environment }, through), environment['HOLDFAST_ADMIN_PASSWORD'])
+}
+
+/** Waits until a start that was run is ready. */
+export async function ready(begun: Run, password = SMALL['HOLDFAST_ADMIN_PASSWORD']): Promise<Started> {
   const isOver = await Promise.race([
     begun.ended.then(() => 'ended'),
     new Promise<string>((resolve) => setTimeout(() => resolve('late'), READY_MS).unref()),
@@ -95,7 +99,7 @@ export async function startWith(
     throw new Error(`The cluster ${isOver} before it was ready:\n${begun.said()}`)
   }
   const said = (label: string) => new RegExp(`^  ${label} +(\\S+)$`, 'm').exec(begun.said())?.[1] ?? ''
-  const login = Buffer.from(`admin:${environment['HOLDFAST_ADMIN_PASSWORD'] ?? SMALL['HOLDFAST_ADMIN_PASSWORD']}`)
+  const login = Buffer.from(`admin:${password}`)
   return {
     ...begun,
     management: said('Management'),
