@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { codeBlocks, consoles, shape, type Step } from './support/documents.ts'
-import { startProduct, type Product } from './support/product.ts'
+import { takeNoSnapshots } from './support/product.ts'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const documents = [
@@ -82,44 +82,40 @@ describe('documents', () => {
 })
 
 describe('commands of the documents', () => {
-  let product: Product
+  /** That of the first terminal of the README, which the other commands ask. */
+  let cluster: Begun
   let work: string
   const missing = ['curl', '/usr/bin/aws', 'bash'].filter((name) => spawnSync(name, ['--version']).status !== 0)
   const skip = missing.length === 0 ? false : `${missing.join(', ')} not installed`
+  const [first = []] = consoles(read('README.md'))
+  const [environment, start] = first
 
   before(async () => {
     work = await mkdtemp(join(tmpdir(), 'holdfast-docs-'))
-    product = await startProduct({
-      environment: {
-        HOLDFAST_ADMIN_PASSWORD: 'tour-password',
-        AWS_ACCESS_KEY_ID: 'TOURACCESSKEY',
-        AWS_SECRET_ACCESS_KEY: 'tour-secret-key',
-      },
-    })
+    cluster = await startedWith(`${environment?.command}\nexec ${process.execPath} bin/launch.mjs start`, work)
+    await takeNoSnapshots(cluster.management, 'admin:tour-password')
   })
   after(async () => {
-    await product.stop()
+    await cluster.stop()
     await rm(work, { recursive: true, force: true })
   })
 
-  /** A document's addresses become those of the product that runs; its `aws` the one of the system. */
+  /** A document's addresses become those of the cluster that runs; its `aws` the one of the system. */
   const here = (text: string) =>
     text
-      .replaceAll('https://127.0.0.1:8443', product.management)
-      .replaceAll('http://127.0.0.1:9080', product.s3Http ?? '')
+      .replaceAll('https://127.0.0.1:8443', cluster.management)
+      .replaceAll('http://127.0.0.1:9080', cluster.s3Http)
       .replaceAll(/^aws /gm, '/usr/bin/aws ')
 
-  it('README: the first terminal ends with a ready cluster', { timeout: 60_000 }, async () => {
-    const [first] = consoles(read('README.md'))
-    const [environment, start] = first ?? []
+  it('README: the first terminal ends with a ready cluster', () => {
     assert.equal(start?.command, 'npm start')
     assert.match(scripts['start'] ?? '', /node bin\/launch\.mjs start$/)
-    const said = await startedWith(`${environment?.command}\nexec ${process.execPath} bin/launch.mjs start`, work)
-    for (const line of shape(start.output)) assert.ok(shape(said).includes(line), `${line} is in\n${said}`)
+    for (const line of shape(start.output))
+      assert.ok(shape(cluster.said).includes(line), `${line} is in\n${cluster.said}`)
   })
 
   it('README: the second terminal prints what it says', { skip, timeout: 60_000 }, () => {
-    const [first = [], second = []] = consoles(read('README.md'))
+    const [, second = []] = consoles(read('README.md'))
     follow([...first.slice(0, 1), ...second])
   })
 
@@ -161,8 +157,17 @@ function withoutCode(text: string): string {
   return text.replaceAll(/^```[\s\S]*?^```$/gm, '')
 }
 
-/** Runs a start in a data folder of its own, at the ports of the document where these are free, until it is ready. */
-async function startedWith(script: string, work: string): Promise<string> {
+interface Begun {
+  /** What it printed, with the ports of the document in place of its own. */
+  readonly said: string
+  readonly management: string
+  readonly s3Http: string
+  /** Ends it, and insists that it ends in order. */
+  stop(): Promise<void>
+}
+
+/** Runs a start in a data folder of its own, at ports that are free, until it is ready. */
+async function startedWith(script: string, work: string): Promise<Begun> {
   const file = join(work, 'start.sh')
   await writeFile(file, script)
   const child = spawn('bash', [file], {
@@ -170,29 +175,45 @@ async function startedWith(script: string, work: string): Promise<string> {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       PATH: process.env['PATH'],
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
       HOLDFAST_DATA: join(work, 'data'),
       HOLDFAST_MANAGEMENT: '127.0.0.1:0',
       HOLDFAST_S3: '127.0.0.1:0',
       HOLDFAST_S3_HTTP: '127.0.0.1:0',
+      HOLDFAST_WORKERS: '1',
       HOLDFAST_LOG: 'warn',
     },
   })
+  const killed = () => void child.kill('SIGKILL')
+  process.on('exit', killed)
   let said = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    said += text
-    if (text.includes('in a browser')) child.kill('SIGTERM')
-  })
-  const code = await new Promise<number | null>((resolve) => {
+  const ended = new Promise<number | null>((resolve) => {
     child.once('exit', resolve)
   })
-  assert.equal(code, 0, said)
+  const isReady = new Promise<void>((resolve) => {
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+      if (said.includes('in a browser')) resolve()
+    })
+  })
+  const over = await Promise.race([isReady, ended.then(() => 'over')])
+  assert.notEqual(over, 'over', said)
   const { management, s3, s3Http } = {
     management: /Management +(\S+)/.exec(said)?.[1] ?? '?',
     s3: /S3 +(https\S+)/.exec(said)?.[1] ?? '?',
     s3Http: /S3 without TLS +(\S+)/.exec(said)?.[1] ?? '?',
   }
-  return said
-    .replaceAll(management, 'https://127.0.0.1:8443')
-    .replaceAll(s3, 'https://127.0.0.1:9443')
-    .replaceAll(s3Http, 'http://127.0.0.1:9080')
+  return {
+    said: said
+      .replaceAll(management, 'https://127.0.0.1:8443')
+      .replaceAll(s3, 'https://127.0.0.1:9443')
+      .replaceAll(s3Http, 'http://127.0.0.1:9080'),
+    management,
+    s3Http,
+    async stop() {
+      child.kill('SIGTERM')
+      assert.equal(await ended, 0, said)
+      process.off('exit', killed)
+    },
+  }
 }

@@ -96,7 +96,12 @@ describe('the guide to testing automation', () => {
     return new Promise((resolve, reject) => {
       const child = spawn('sh', text === undefined ? [file] : ['-c', `exec 2>&1\n${text}`], {
         cwd: work,
-        env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment },
+        env: {
+          PATH: process.env['PATH'],
+          HOME: process.env['HOME'],
+          NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+          ...environment,
+        },
         timeout: 150_000,
       })
       let said = ''

@@ -42,7 +42,12 @@ describe('the guide to backups', { skip }, () => {
       const { stdout, stderr, status } = spawnSync('sh', ['-c', here], {
         cwd: work,
         encoding: 'utf8',
-        env: { PATH: process.env['PATH'], NODE_NO_WARNINGS: '1', HOLDFAST_LOG: 'warn' },
+        env: {
+          PATH: process.env['PATH'],
+          NODE_NO_WARNINGS: '1',
+          NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+          HOLDFAST_LOG: 'warn',
+        },
       })
       assert.equal(status, 0, stderr)
       assert.equal(shape(stdout), shape(output), command)

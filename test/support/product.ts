@@ -137,7 +137,7 @@ export function fresh(prefix: string): string {
 }
 
 /** A test that runs while the hour's snapshots are due is to see the same as at any other time. */
-async function takeNoSnapshots(management: string, login: string): Promise<void> {
+export async function takeNoSnapshots(management: string, login: string): Promise<void> {
   const rest = new RestClient(management, `Basic ${Buffer.from(login).toString('base64')}`)
   const { body } = await rest.call('GET', '/api/storage/volumes?fields=uuid')
   for (const { uuid } of recordsOf(body)) {
