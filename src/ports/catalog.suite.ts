@@ -22,7 +22,11 @@ import { proveVersions } from './catalog-versions.suite.ts'
 export type { OpenedCatalog } from './catalog-fixtures.suite.ts'
 
 /** `runs` is the number of random runs: fewer where each commit costs a sync, or where another engine proves the same. */
-export function proveCatalog(name: string, open: () => Promise<OpenedCatalog>, { runs = 60 } = {}): void {
+export function proveCatalog(
+  name: string,
+  open: () => Promise<OpenedCatalog>,
+  { runs }: { readonly runs: number },
+): void {
   void describe(`catalog: ${name}`, () => {
     let opened: OpenedCatalog
     let current: Catalog
