@@ -20,7 +20,7 @@ import { inLanes, isWhole } from './tree.ts'
 
 const BUCKET = 'small'
 const ENVIRONMENT = { HOLDFAST_WORKERS: '2', HOLDFAST_PACK_DEAD_PERCENT: '5' }
-const KILLS = isWhole ? 6 : 2
+const KILLS = isWhole ? 6 : 1
 const WRITERS = 8
 const KEYS = 60
 const BODY_BYTES = 2000

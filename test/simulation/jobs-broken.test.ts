@@ -19,13 +19,11 @@ import { after, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import type { Behaviour, VerbName } from '../../src/core/behaviour.ts'
 import { JOBS, type JobHooks } from '../../src/core/jobs.ts'
-import { realSystem } from '../../src/engines/system.ts'
 import { firstStart } from '../../src/resources/first-start.ts'
 import { createBucket } from '../../src/resources/protocols/s3/bucket-verbs.ts'
 import { behaviours } from '../../src/resources/index.ts'
 import type { Verb } from '../../src/core/verb.ts'
 import { textAt } from '../../src/model/value.ts'
-import type { System } from '../../src/ports/system.ts'
 import { runChild } from '../support/child.ts'
 import { type JobsCluster, openJobsCluster, performDraft, performExample, settled } from '../support/jobs-cluster.ts'
 import { leftovers, stateOf } from '../support/leftovers.ts'
@@ -34,6 +32,7 @@ import { seedOf } from '../support/seed.ts'
 import { isWhole } from '../support/whole.ts'
 import type { Breakage } from './break-job.ts'
 import { allowAnyAggregate } from '../support/any-aggregate.ts'
+import { leave, never, systemUntil } from './until-commit.ts'
 
 const CHILD = fileURLToPath(new URL('break-job.ts', import.meta.url))
 /** A job that neither ends nor reaches the point where it is to be broken. */
@@ -262,25 +261,6 @@ async function endAt(breakage: Breakage, name: string): Promise<string> {
     over.abort()
     await open.close()
   }
-}
-
-const never = () => new Promise<never>(() => undefined)
-
-/** Whoever sleeps when it is over does not wake. */
-function systemUntil(over: AbortSignal): System {
-  const { clock } = realSystem
-  const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
-    await clock.sleep(ms, signal === undefined ? over : AbortSignal.any([signal, over]))
-    if (over.aborted) await never()
-  }
-  return { ...realSystem, clock: { now: () => clock.now(), elapsed: () => clock.elapsed(), sleep } }
-}
-
-/** What a process leaves that ends now: no lock, and no memory that it shared with others. */
-function leave(folder: string): string {
-  const left = join(root, `left-${++copies}`)
-  cpSync(folder, left, { recursive: true, filter: (path) => !/\.db(-shm|\.lock)$/.test(path) })
-  return left
 }
 
 /** After a create that failed, the same create works: nothing of the first holds its name. */

@@ -1,12 +1,11 @@
 /**
  * A lifecycle run over real files, killed again and again: before or after a commit chosen by chance, and taken up each time
- * by a new process. In the end exactly those rows are gone that the rules say, and the run's record has counted each once.
+ * by a new process, or by one that finds what a killed one leaves ([until-commit.ts](until-commit.ts)). In the end exactly those rows are gone that the rules say, and the run's record has counted each once.
  *
  * What is to go is worked out here by itself, row by row from the whole history of a key, and not page by page.
  */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -17,7 +16,11 @@ import type { Change } from '../../src/ports/catalog.ts'
 import { runChild } from '../support/child.ts'
 import { openJobsCluster, type JobsCluster } from '../support/jobs-cluster.ts'
 import { allRows, DAY, giveBucket, hide, write } from '../support/lifecycle.ts'
+import { QUICK_DISK } from '../support/quick-disk.ts'
 import { seedOf } from '../support/seed.ts'
+import { isWhole } from '../support/whole.ts'
+import { runLifecycle } from './lifecycle-run.ts'
+import { type End, untilCommit } from './until-commit.ts'
 
 const CHILD = fileURLToPath(new URL('run-lifecycle.ts', import.meta.url))
 const KEYS = 400
@@ -39,8 +42,10 @@ test(
   { timeout: 300_000 },
   async (context) => {
     const random = new SimulatedRandom(seedOf(context))
-    const folder = mkdtempSync(join(tmpdir(), 'holdfast-lifecycle-'))
+    const root = mkdtempSync(join(QUICK_DISK, 'holdfast-lifecycle-'))
+    let folder = join(root, 'cluster')
     try {
+      mkdirSync(folder)
       const nowMs = Date.now()
       const open = openJobsCluster(folder)
       const bucket = await prepare(open)
@@ -51,13 +56,12 @@ test(
       let deaths = 0
       for (let starts = 0; ; starts++) {
         assert.ok(starts < 200, 'the run comes to its end')
-        const ended = await runChild(CHILD, [
-          folder,
-          String(2 + random.below(8)),
-          random.chance(0.5) ? 'before' : 'after',
-        ])
-        if (ended === 0) break
-        assert.equal(ended, 'SIGKILL')
+        const left = await killed(folder, {
+          commits: 2 + random.below(8),
+          when: random.chance(0.5) ? 'before' : 'after',
+        })
+        if (left === undefined) break
+        folder = left
         deaths++
       }
       context.diagnostic(`killed ${deaths} times`)
@@ -78,10 +82,18 @@ test(
       assert.equal(rows.length, wanted.left.length + wanted.expired, 'each expired key has one new marker')
       await after.close()
     } finally {
-      rmSync(folder, { recursive: true, force: true })
+      rmSync(root, { recursive: true, force: true })
     }
   },
 )
+
+/** The folder that is left when the run is killed at a commit, with HOLDFAST_TEST_WHOLE=1 in a process of its own. */
+async function killed(folder: string, end: End): Promise<string | undefined> {
+  if (!isWhole) return untilCommit(folder, end, runLifecycle)
+  const ended = await runChild(CHILD, [folder, JSON.stringify(end)])
+  assert.ok(ended === 0 || ended === 'SIGKILL', String(ended))
+  return ended === 0 ? undefined : folder
+}
 
 async function prepare(open: JobsCluster): Promise<string> {
   await firstStart(open.actions, {

@@ -1,6 +1,6 @@
 /**
  * Very many buckets, volumes and snapshots asked for at once, in one body and in as many requests, by a process that is
- * killed in the middle and again while it goes on. Afterwards every job has ended and nothing is half made; asked for
+ * killed in the middle and again while it goes on, or what such a process leaves ([until-commit.ts](until-commit.ts)). Afterwards every job has ended and nothing is half made; asked for
  * again, all of them are there. `npm test` asks for a few dozen in one of the two ways, `HOLDFAST_TEST_WHOLE=1` for some
  * hundred in both and `HOLDFAST_TEST_MANY=5000` for as many as it says.
  */
@@ -18,14 +18,15 @@ import { openJobsCluster } from '../support/jobs-cluster.ts'
 import { leftovers } from '../support/leftovers.ts'
 import { QUICK_DISK } from '../support/quick-disk.ts'
 import { seedOf } from '../support/seed.ts'
-import type { ManyOrder } from './run-many.ts'
+import { askForMany, type ManyOrder } from './many.ts'
+import { type End, untilCommit } from './until-commit.ts'
 
 const CHILD = fileURLToPath(new URL('run-many.ts', import.meta.url))
 const COUNT = Number(process.env['HOLDFAST_TEST_MANY'] ?? (isWhole ? 400 : 40))
 /** A volume has no more snapshots than some thousand. */
 const SNAPSHOTS = Math.min(COUNT, 1000)
 const KILLS = isWhole ? 4 : 2
-const LIFE_MS_MAX = isWhole ? 1_200_000 : 60_000
+const LIFE_MS_MAX = 1_200_000
 
 const root = mkdtempSync(join(QUICK_DISK, 'holdfast-many-'))
 after(() => rmSync(root, { recursive: true, force: true }))
@@ -53,19 +54,38 @@ for (const [kind, { type, path, count, fields }] of Object.entries(KINDS)) {
   for (const way of isWhole ? WAYS : [kind === 'buckets' ? WAYS[0] : WAYS[1]]) {
     test(`${count} ${kind} of ${way === 'body' ? 'one body' : 'requests of their own'}, with kills in the middle, leave nothing half made`, async (context) => {
       const random = new SimulatedRandom(seedOf(context))
-      const folder = join(root, `${kind}-${way}`)
+      let folder = join(root, `${kind}-${way}`)
       cpSync(begun, folder, { recursive: true })
-      const run = (order: Partial<ManyOrder> & Pick<ManyOrder, 'way'>) =>
-        runChild(CHILD, [JSON.stringify({ folder, type, path, count, fields, ...order })], LIFE_MS_MAX)
-      const killedAt = () => 2 + random.below(count)
-      assert.equal(await run({ way, killedAt: killedAt() }), 'SIGKILL')
-      for (let kill = 1; kill < KILLS; kill++) await run({ way: 'resume', count: 0, killedAt: killedAt() })
-      assert.equal(await run({ way: 'resume', count: 0 }), 0)
+      const order = { way, type, path, count, fields } as const
+      const goOn = { ...order, way: 'resume', count: 0 } as const
+      const end = (): End => ({ commits: 2 + random.below(count), when: 'before' })
+      const left = await killed(folder, order, end())
+      assert.ok(left !== undefined, 'it is killed')
+      folder = left
+      for (let kill = 1; kill < KILLS; kill++) folder = (await killed(folder, goOn, end())) ?? folder
+      await ask(folder, goOn)
       await check(folder, type, way === 'body' ? 0 : undefined)
-      assert.equal(await run({ way }), 0)
+      await ask(folder, order)
       await check(folder, type, count)
       rmSync(folder, { recursive: true, force: true })
     })
+  }
+}
+
+/** The folder that is left when it is killed at a commit, with HOLDFAST_TEST_WHOLE=1 in a process of its own. */
+async function killed(folder: string, order: ManyOrder, end: End): Promise<string | undefined> {
+  if (!isWhole) return untilCommit(folder, end, (open) => askForMany(open, order))
+  const ended = await runChild(CHILD, [folder, JSON.stringify(order), JSON.stringify(end)], LIFE_MS_MAX)
+  assert.ok(ended === 0 || ended === 'SIGKILL', String(ended))
+  return ended === 0 ? undefined : folder
+}
+
+async function ask(folder: string, order: ManyOrder): Promise<void> {
+  const open = openJobsCluster(folder)
+  try {
+    await askForMany(open, order)
+  } finally {
+    await open.close()
   }
 }
 

@@ -1,75 +1,10 @@
 /** The child process of the test of many requests at once: asks for very many, or goes on with what is left, until it is killed. */
-import { explainFailure } from '../../src/core/explain.ts'
-import { type Row, textAt } from '../../src/model/value.ts'
 import { openJobsCluster } from '../support/jobs-cluster.ts'
-import { flatten } from '../../src/model/shape.ts'
+import { askForMany, type ManyOrder } from './many.ts'
+import { type End, endAtCommit } from './until-commit.ts'
 
-export interface ManyOrder {
-  readonly folder: string
-  /** How they are asked for; `resume` only goes on. */
-  readonly way: 'body' | 'requests' | 'resume'
-  readonly type: string
-  readonly path: Readonly<Record<string, string>>
-  /** So many, named one after the other, with these fields. They are made here: an argument of a process is short. */
-  readonly count: number
-  readonly fields: Readonly<Record<string, unknown>>
-  /** The commit at which the process is killed. */
-  readonly killedAt?: number
-}
-
-const order = JSON.parse(process.argv[2] ?? '{}') as ManyOrder
-const open = openJobsCluster(order.folder)
-const { cluster, actions, jobs } = open
-const commit = cluster.catalog.commit.bind(cluster.catalog)
-let commits = 0
-cluster.catalog.commit = (changes) => {
-  if (++commits === order.killedAt) process.kill(process.pid, 'SIGKILL')
-  return commit(changes)
-}
-await jobs.resume()
-const behaviour = cluster.behaviour(order.type)
-const drafts = Array.from({ length: order.count }, (_, at): Row =>
-  flatten(behaviour.resource, { name: `many${at}`, ...order.fields }, 'create', cluster.release),
-)
-const common = {
-  path: order.path,
-  args: {},
-  caller: { user: 'admin', role: 'admin', from: 'test' },
-  description: `POST ${behaviour.resource.path}`,
-}
-let refused = ''
-if (order.way === 'body') {
-  const bulk = await actions.bulk.submit({
-    ...common,
-    behaviour,
-    verb: 'create',
-    records: drafts.map((draft) => ({ draft, instance: [], description: common.description })),
-    continueOnFailure: false,
-    isSerial: false,
-    insistOn: () => Promise.resolve(),
-  })
-  const ended = await jobs.wait(textAt(bulk, 'uuid'), 3_600_000)
-  if (ended['state'] !== 'success') refused = textAt(ended, 'message')
-}
-if (order.way === 'requests') await Promise.all(drafts.map((draft) => request(draft)))
-await open.ended()
+const [folder = '', order = '{}', end = '{}'] = process.argv.slice(2)
+const open = openJobsCluster(folder)
+endAtCommit(open.cluster.catalog, JSON.parse(end) as End, () => process.kill(process.pid, 'SIGKILL'))
+await askForMany(open, JSON.parse(order) as ManyOrder)
 await open.close()
-if (refused !== '') throw new Error(refused)
-
-/** As clients do: repeated after a while where there are too many, and content with what is there already. */
-async function request(draft: Row): Promise<void> {
-  for (;;) {
-    try {
-      await actions.perform(behaviour, 'create', { ...common, draft })
-      return
-    } catch (cause) {
-      const { kind, message, retryAfterSeconds = 0 } = explainFailure(cause)
-      if (kind === 'conflict') return
-      if (kind !== 'limited') {
-        refused = message
-        return
-      }
-      await cluster.system.clock.sleep(retryAfterSeconds * 1000)
-    }
-  }
-}

@@ -49,10 +49,12 @@ export function openJobsCluster(
   })
   const jobs = new Jobs(cluster, hooks)
   const ended = async () => {
-    while (jobs.activeCount > 0) await new Promise((resolve) => setTimeout(resolve, 2))
+    while (jobs.activeCount > 0) await cluster.system.clock.sleep(ENDED_WAIT_MS)
   }
   return { cluster, jobs, actions: new Actions(cluster, jobs), ended, close: () => catalog.close() }
 }
+
+const ENDED_WAIT_MS = 2
 
 /** Waits until no job runs. To stop the cluster instead would interrupt those that can be. */
 export async function settled({ jobs }: JobsCluster): Promise<void> {

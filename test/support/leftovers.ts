@@ -170,7 +170,10 @@ export async function stateOf(cluster: Cluster, chosenKey: string): Promise<unkn
     for (const { key, body } of await cluster.catalog.records(resource.type)) {
       const within = names.get(textAt(body, 'svm.uuid'))
       if (typeof body['name'] === 'string' && !names.has(key)) {
-        names.set(key, `${resource.noun} ${body['name']}${isNumber(key) && within !== undefined ? ` of ${within}` : ''}`)
+        names.set(
+          key,
+          `${resource.noun} ${body['name']}${isNumber(key) && within !== undefined ? ` of ${within}` : ''}`,
+        )
       }
       records[`${resource.type} ${key}`] = Object.fromEntries(Object.entries(body).filter(([path]) => !times.has(path)))
     }
@@ -186,7 +189,9 @@ export async function stateOf(cluster: Cluster, chosenKey: string): Promise<unkn
   for (const key of keys.filter(isNumber))
     text = text.replaceAll(new RegExp(`:${key}(?=[,}])`, 'g'), `:"${names.get(key)}"`)
   // Of one that is a part of another, the longer first.
-  const anyKey = keys.toSorted((a, b) => b.length - a.length).map((key) => key.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`))
+  const anyKey = keys
+    .toSorted((a, b) => b.length - a.length)
+    .map((key) => key.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`))
   text = text.replaceAll(new RegExp(anyKey.join('|'), 'g'), (key) => names.get(key) ?? key)
   // Of a volume that was moved, the tree is made by chance.
   for (const volume of await cluster.rows(VOLUMES))

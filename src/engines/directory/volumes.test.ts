@@ -115,13 +115,14 @@ void describe('volumes in a directory', () => {
         const file = await readFile(pathOf(aggregate, blob))
         const ends = Array.from({ length: 90 }, (_, n) => file.length - 1 - n)
         const across = Array.from({ length: 20 }, (_, n) => Math.floor((file.length * n) / 20))
+        const handle = await open(pathOf(aggregate, blob), 'r+')
         for (const [n, place] of [...ends, ...across].entries()) {
-          const changed = Buffer.from(file)
-          changed[place] = (changed[place] ?? 0) ^ (1 << (n % 8))
-          await writeFile(pathOf(aggregate, blob), changed)
+          const byte = file[place] ?? 0
+          await handle.write(Buffer.of(byte ^ (1 << (n % 8))), 0, 1, place)
           await refusedWith('damaged', readAll(volumes, blob))
+          await handle.write(Buffer.of(byte), 0, 1, place)
         }
-        await writeFile(pathOf(aggregate, blob), file)
+        await handle.close()
         assert.ok((await contents(volumes, 'v1', blob)).equals(bytes))
       }))
   }

@@ -20,7 +20,7 @@ const REQUESTS = 10
 const KEYS = ['k1', 'k2', 'k3']
 const ROUNDS = Number(process.env['HOLDFAST_TEST_ROUNDS'] ?? (isWhole ? 4 : 1))
 /** How often eight writers all want to be the first: each time two of them come to different processes at once. */
-const MEETINGS = isWhole ? 200 : 60
+const MEETINGS = isWhole ? 200 : 30
 
 describe('histories of objects, over two worker processes', () => {
   let product: Product

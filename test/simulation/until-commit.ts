@@ -1,0 +1,76 @@
+/**
+ * The end of a process at a commit, without a process of its own: what it leaves is a copy of its folder, taken between
+ * two statements. The rest of its work comes to nothing: no commit of it is answered any more, whoever sleeps does not
+ * wake, and nobody looks at its folder again.
+ */
+import { cpSync } from 'node:fs'
+import { realSystem } from '../../src/engines/system.ts'
+import type { Catalog } from '../../src/ports/catalog.ts'
+import type { System } from '../../src/ports/system.ts'
+import { type JobsCluster, openJobsCluster } from '../support/jobs-cluster.ts'
+
+/** At which commit, 1 being the first, and whether that is done. */
+export interface End {
+  readonly commits: number
+  readonly when: 'before' | 'after'
+}
+
+/** Does work over a folder until the process ends. Gives the folder that it leaves; nothing when the work ended before. */
+export async function untilCommit(
+  folder: string,
+  end: End,
+  work: (open: JobsCluster) => Promise<void>,
+): Promise<string | undefined> {
+  const over = new AbortController()
+  const ended = Promise.withResolvers<string>()
+  const open = openJobsCluster(folder, {}, { system: systemUntil(over.signal) })
+  endAtCommit(open.cluster.catalog, end, () => {
+    if (!over.signal.aborted) ended.resolve(leave(folder))
+    over.abort()
+  })
+  const worked = work(open)
+  // What becomes of it when it is over concerns nobody.
+  worked.catch(() => undefined)
+  try {
+    return await Promise.race([worked.then(() => undefined), ended.promise])
+  } finally {
+    over.abort()
+    await open.close()
+  }
+}
+
+/** Calls `act` at the commit, and answers none from that on. */
+export function endAtCommit(catalog: Catalog, { commits, when }: End, act: () => void): void {
+  const commit = catalog.commit.bind(catalog)
+  let left = commits
+  let isOver = false
+  catalog.commit = async (changes) => {
+    if (isOver) return never()
+    if (--left > 0) return commit(changes)
+    if (when === 'after') await commit(changes)
+    isOver = true
+    act()
+    return never()
+  }
+}
+
+let copies = 0
+
+/** What a process leaves that ends now: no lock, and no memory that it shared with others. */
+export function leave(folder: string): string {
+  const left = `${folder.replace(/-left-\d+$/, '')}-left-${++copies}`
+  cpSync(folder, left, { recursive: true, filter: (path) => !/\.db(-shm|\.lock)$/.test(path) })
+  return left
+}
+
+export const never = () => new Promise<never>(() => undefined)
+
+/** Whoever sleeps when it is over does not wake. */
+export function systemUntil(over: AbortSignal): System {
+  const { clock } = realSystem
+  const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
+    await clock.sleep(ms, signal === undefined ? over : AbortSignal.any([signal, over]))
+    if (over.aborted) await never()
+  }
+  return { ...realSystem, clock: { now: () => clock.now(), elapsed: () => clock.elapsed(), sleep } }
+}
