@@ -1,65 +1,81 @@
 /**
- * The speed table: how much servers do in a second of a processor, summed over all of their processes. All servers of a run
- * are measured in turns, each time in another order, so what else the machine does hits them alike.
+ * The speed table: how much servers do in a second of a processor, summed over all of their processes. With `--all` it
+ * measures everything that docs/performance.md shows, and writes that page.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { openCertificate } from '../src/engines/certificate.ts'
 import { Worker } from './helpers.ts'
-import type { PayloadSigning, SpeedLoad, SpeedOrder, SpeedRequest } from './speed/order.ts'
-import { cpuSeconds, proportionalMegabytes } from './speed/processes.ts'
-import { buckets, PREPARING_CLIENTS, speedRows, type SpeedRow } from './speed/rows.ts'
-import { startCheckout, type Target } from './speed/targets.ts'
+import { keep } from './performance.ts'
+import { busySeconds, loadAverage, machineFacts } from './speed/machine.ts'
+import { Measuring, memoryOf, type Measured } from './speed/measure.ts'
+import type { PayloadSigning, SpeedLoad, SpeedOrder } from './speed/order.ts'
+import type { Certificate, Target } from './speed/peers/peer.ts'
+import { significant, type Kept, type Result, type Server } from './speed/results.ts'
+import { buckets, secureRows, signedRows, speedRows, type SpeedRow } from './speed/rows.ts'
+import { PRODUCT } from './speed/tables.ts'
+import { peers, PROGRAMS, startCheckout, startPeers } from './speed/targets.ts'
+
+/** The syncs of the product, as `strace` shows them. Those of several PUTs at once are shared. */
+const OWN_SYNCS =
+  'one `fdatasync` of the pack, one `fsync` of the log of the catalog; PUTs that come together share them'
 
 const USAGE = `Usage: node_modules/.bin/node bench/speed.ts [flags]
 
+  --all               all rows, all servers, some rows over TLS and with signed bodies; writes docs/performance.md
   --rows A,B          of ${speedRows.map(({ name }) => name).join(', ')} (all)
-  --rounds N          each row is measured so often (3)
-  --length N          so many times the usual requests in a round (1); 5 or more on a machine that does nothing else
+  --rounds N          each row is measured so often after servers are warm (5)
+  --seconds N         processor seconds of a round (1.5)
+  --warm-up N         processor seconds that the product works before the first row (25)
   --tls on|off|both   (off)
   --payload signed|unsigned|both   whether the digest of the body is signed (unsigned)
+  --peers A,B         of ${peers.map(({ name }) => name.split(' ')[0]?.toLowerCase()).join(', ')}, or all (none)
+  --programs FOLDER   where .ci/peers installed them (${PROGRAMS})
   --against FOLDER    another checkout of the product, to compare with; may be repeated
   --node-options=X    for the processes of this checkout, such as --cpu-prof
 `
 
 const { values: flags } = parseArgs({
   options: {
+    all: { type: 'boolean', default: false },
     rows: { type: 'string', default: speedRows.map(({ name }) => name).join(',') },
-    rounds: { type: 'string', default: '3' },
-    length: { type: 'string', default: '1' },
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '1.5' },
+    'warm-up': { type: 'string', default: '25' },
     tls: { type: 'string', default: 'off' },
     payload: { type: 'string', default: 'unsigned' },
+    peers: { type: 'string', default: '' },
+    programs: { type: 'string', default: PROGRAMS },
     against: { type: 'string', multiple: true, default: [] },
     'node-options': { type: 'string' },
     help: { type: 'boolean' },
   },
 })
 const rounds = Number(flags.rounds)
-const length = Number(flags.length)
-const rows = flags.rows.split(',').map((name) => speedRows.find((row) => row.name === name))
-const secure = flags.tls === 'both' ? [false, true] : [flags.tls === 'on']
+const seconds = Number(flags.seconds)
+const warmUp = Number(flags['warm-up'])
+const named = flags.rows.split(',').map((name) => speedRows.find((row) => row.name === name))
+const rows = named.filter((row) => row !== undefined)
+const names = flags.all ? ['all'] : flags.peers.split(',').filter((name) => name !== '')
+const wanted = peers.filter(({ name }) => names.some((each) => each === 'all' || name.toLowerCase().startsWith(each)))
 const payloads: PayloadSigning[] =
   flags.payload === 'both' ? ['unsigned', 'signed'] : [flags.payload === 'signed' ? 'signed' : 'unsigned']
-if (flags.help === true || !(rounds > 0) || !Number.isInteger(length) || length < 1 || rows.includes(undefined)) {
+if (
+  flags.help === true ||
+  !(rounds > 0) ||
+  !(seconds > 0) ||
+  !(warmUp >= 0) ||
+  rows.length < named.length ||
+  (wanted.length < names.length && !names.includes('all'))
+) {
   process.stderr.write(USAGE)
   process.exit(2)
 }
 
-interface Measured {
-  readonly load: SpeedLoad
-  readonly cpuSeconds: number
-}
-interface Result {
-  readonly row: string
-  readonly isSecure: boolean
+interface Step {
+  readonly row: SpeedRow
   readonly payload: PayloadSigning
-  readonly target: string
-  /** Operations, or megabytes, in a second of a processor: the median of the rounds. */
-  readonly perCpuSecond: number
-  readonly each: readonly number[]
-  readonly p50Ms: number
-  readonly p99Ms: number
-  readonly failed: number
 }
 
 const root = resolve(import.meta.dirname, '..')
@@ -67,141 +83,123 @@ mkdirSync(join(root, '.tmp'), { recursive: true })
 const folder = mkdtempSync(join(root, '.tmp', 'speed-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
 
-const sender = new Worker<SpeedOrder | 'go', SpeedLoad>('speed/sender')
-const targets: Target[] = []
+const date = new Date().toISOString()
+const loadBefore = loadAverage()
+const busyBefore = busySeconds()
+const machine = machineFacts(folder)
+const servers: Server[] = []
 const results: Result[] = []
-let next = 0
-try {
-  const options = flags['node-options']
-  targets.push(await startCheckout('this', root, folder, options === undefined ? {} : { NODE_OPTIONS: options }))
-  for (const other of flags.against) targets.push(await startCheckout(nameOf(other), resolve(other), folder))
-  const idle = targets.map(memory)
-  for (const target of targets) await send(target, buckets, 1)
-  for (const row of rows) {
-    if (row === undefined) continue
-    if (row.once !== undefined) for (const target of targets) await send(target, row.once, PREPARING_CLIENTS)
-    for (const isSecure of secure) for (const payload of payloads) await measure(row, isSecure, payload)
-  }
-  const after = targets.map(memory)
-  for (const [at, target] of targets.entries()) {
-    say(`memory of ${target.name}, MB: idle ${tell(idle[at])}; after it ${tell(after[at])}`)
-  }
-  const file = join(root, 'bench', 'results', `speed-${new Date().toISOString().replaceAll(':', '-')}.json`)
-  mkdirSync(join(root, 'bench', 'results'), { recursive: true })
-  writeFileSync(file, `${JSON.stringify({ flags, results, idle, after }, undefined, 2)}\n`)
-} finally {
-  sender.end()
-  await Promise.all(targets.map((target) => target.end()))
+const step = (payload: PayloadSigning) => (row: SpeedRow) => ({ row, payload })
+if (flags.all) {
+  await session(false, [...rows.map(step('unsigned')), ...signedRows.map(step('signed'))])
+  await session(true, secureRows.map(step('unsigned')))
+} else {
+  const steps = rows.flatMap((row) => payloads.map((payload) => step(payload)(row)))
+  if (flags.tls !== 'on') await session(false, steps)
+  if (flags.tls !== 'off') await session(true, steps)
 }
+if (flags.all) keep(found())
 process.exit()
 
-async function measure(row: SpeedRow, isSecure: boolean, payload: PayloadSigning): Promise<void> {
-  const measured = new Map<Target, Measured[]>()
-  // The first round makes programs warm, and does not count.
-  for (let round = -1; round < rounds; round++) {
-    for (const target of shuffled(targets)) {
-      if (row.before !== undefined) await send(target, row.before(next).map(longer), PREPARING_CLIENTS)
-      const requests = row.requests(next).map(longer)
-      await sender.run(orderFor(target, requests, row.clients, isSecure, payload))
-      const pids = target.processes().map(({ pid }) => pid)
-      const beforeSeconds = cpuSeconds(pids)
-      const load = await sender.run('go')
-      const seconds = cpuSeconds(pids) - beforeSeconds
-      if (round >= 0) measured.set(target, [...(measured.get(target) ?? []), { load, cpuSeconds: seconds }])
-      next += Math.max(...requests.map(({ count }) => count))
+function found(): Kept {
+  const busy = busySeconds()
+  const own = (busy.own - busyBefore.own) / (busy.machine - busyBefore.machine)
+  const othersShare = significant(Math.max(0, 1 - own), 2)
+  return { date, rounds, seconds, machine, loadBefore, othersShare, servers, results }
+}
+
+/** After each row, so that of a run that is broken off there is what it found. */
+function writeResults(): void {
+  const file = join(root, 'bench', 'results', `speed-${date.replaceAll(':', '-')}.json`)
+  mkdirSync(join(root, 'bench', 'results'), { recursive: true })
+  writeFileSync(file, `${JSON.stringify(found(), undefined, 2)}\n`)
+}
+
+/** All servers, started for these steps, over TLS or not. */
+async function session(isSecure: boolean, steps: readonly Step[]): Promise<void> {
+  const own = mkdtempSync(join(folder, 'session-'))
+  const sender = new Worker<SpeedOrder | 'go', SpeedLoad>('speed/sender')
+  const targets: Target[] = []
+  try {
+    const options = flags['node-options']
+    const environment = options === undefined ? {} : { NODE_OPTIONS: options }
+    targets.push(await startCheckout(PRODUCT, root, own, { isSecure, environment }))
+    for (const other of flags.against)
+      targets.push(await startCheckout(nameOf(other), resolve(other), own, { isSecure }))
+    const certificate = isSecure ? await certificateIn(own) : undefined
+    const started = await startPeers(wanted, { folder: own, programs: resolve(root, flags.programs), certificate })
+    for (const [name, why] of Object.entries(started.missing)) say(`${name} is not measured: ${why}`)
+    targets.push(...started.targets)
+    const idle = targets.map(memoryOf)
+    const measuring = new Measuring(sender)
+    for (const target of targets) await measuring.prepare(target, buckets, 1)
+    const first = speedRows.find(({ name }) => name === 'mixed')
+    for (const target of targets) {
+      if (first !== undefined) await measuring.warmUp(first, target, { rounds, seconds, warmUp, payload: 'unsigned' })
     }
+    for (const { row, payload } of steps) {
+      const measured = await measuring.measure(row, targets, { rounds, seconds, warmUp, payload })
+      results.push(...measured.results)
+      tell(row, measured)
+      // Memory is told of servers without TLS, where there are such.
+      if (results[0]?.isSecure === isSecure) {
+        const known = targets.map((target, at) => serverOf(target, idle[at] ?? {}))
+        servers.splice(0, servers.length, ...known, ...missingServers(started.missing))
+      }
+      writeResults()
+    }
+    for (const [at, target] of targets.entries()) {
+      say(`memory of ${target.name}, MB: idle ${tellParts(idle[at])}; after it ${tellParts(memoryOf(target))}`)
+    }
+  } finally {
+    sender.end()
+    await Promise.all(targets.map((target) => target.end()))
+    rmSync(own, { recursive: true, force: true, maxRetries: 5 })
   }
-  const lines = [...measured].map(([target, each]) => resultOf(row, target, each, isSecure, payload))
-  results.push(...lines)
-  const texts = targets.map(({ name }) => {
-    const line = lines.find((one) => one.target === name)
-    if (line === undefined) return ''
-    const spread = line.each.map((each) => Math.round(each)).join(' ')
-    return `${name} ${Math.round(line.perCpuSecond)} (${spread}; p99 ${line.p99Ms.toFixed(1)} ms${line.failed > 0 ? `; ${line.failed} FAILED` : ''})`
+}
+
+function serverOf(target: Target, idle: Readonly<Record<string, number>>): Server {
+  const { name, version } = target
+  const { syncs, isDurable } = wanted.find((peer) => peer.name === name) ?? { syncs: OWN_SYNCS, isDurable: true }
+  return { name, version, syncs, isDurable, idle, after: memoryOf(target) }
+}
+
+function missingServers(reasons: Readonly<Record<string, string>>): Server[] {
+  return wanted.flatMap(({ name, syncs, isDurable }) => {
+    const missing = reasons[name]
+    return missing === undefined ? [] : [{ name, version: '', syncs, isDurable, idle: {}, after: {}, missing }]
   })
-  const mine = lines.find((line) => line.target === 'this')
-  const ratios = lines
-    .filter((line) => line.target !== 'this')
-    .map((line) => `${((mine?.perCpuSecond ?? Number.NaN) / line.perCpuSecond).toFixed(2)} × ${line.target}`)
-  const how = `${isSecure ? ', TLS' : ''}${payload === 'signed' ? ', signed' : ''}`
-  say(`${row.what}${how}: ${texts.join('  ')}  ${ratios.join('  ')}`)
-  const failure = [...measured.values()].flat().find(({ load }) => load.failed > 0)
-  if (failure !== undefined) say(failure.load.firstFailure)
 }
 
-/** What names the same keys again comes more often; what makes keys or removes them is about more of them. */
-function longer(request: SpeedRequest): SpeedRequest {
-  const { method, count, times = 1 } = request
-  const isRepeatable = method === 'GET' || method === 'HEAD' || request.times !== undefined
-  return isRepeatable ? { ...request, times: times * length } : { ...request, count: count * length }
-}
-
-function resultOf(
-  row: SpeedRow,
-  { name }: Target,
-  each: readonly Measured[],
-  isSecure: boolean,
-  payload: PayloadSigning,
-): Result {
-  const unit = row.bytes === undefined ? 1 : row.bytes / 1e6
-  const figures = each.map(({ load, cpuSeconds }) => ((load.requests - load.failed) * unit) / cpuSeconds)
-  return {
-    row: row.name,
-    isSecure,
-    payload,
-    target: name,
-    perCpuSecond: median(figures),
-    each: figures,
-    p50Ms: median(each.map(({ load }) => load.p50Ms)),
-    p99Ms: median(each.map(({ load }) => load.p99Ms)),
-    failed: each.reduce((sum, { load }) => sum + load.failed, 0),
+function tell(row: SpeedRow, { results, broken }: Measured): void {
+  const mine = results.find(({ server }) => server === PRODUCT)
+  const how = `${mine?.isSecure === true ? ', TLS' : ''}${mine?.payload === 'signed' ? ', signed' : ''}`
+  say(`${row.what}${how}`)
+  for (const { server, perCpuSecond, each, perSecond, senderShare, latency, failed, failure } of results) {
+    const ratio =
+      server === mine?.server ? '' : `; ${significant((mine?.perCpuSecond ?? Number.NaN) / perCpuSecond, 3)} × it`
+    say(`  ${server}: ${perCpuSecond} (${each.join(' ')}${ratio}); ${perSecond} by the clock, sender ${senderShare}`)
+    for (const [kind, { requests, p50, p99 }] of Object.entries(latency)) {
+      say(`    ${kind === '' ? 'all' : kind}: ${requests}, p50 ${p50} ms, p99 ${p99} ms`)
+    }
+    if (failed > 0) say(`    ${failed} FAILED: ${failure}`)
   }
+  for (const [server, why] of Object.entries(broken)) say(`  ${server} BROKE OFF: ${why}`)
 }
 
-/** What prepares a row has to succeed. */
-async function send(target: Target, requests: readonly SpeedRequest[], clients: number): Promise<void> {
-  await sender.run(orderFor(target, requests, clients, false, 'unsigned'))
-  const load = await sender.run('go')
-  if (load.failed > 0) throw new Error(`${target.name}: ${load.failed} requests failed. ${load.firstFailure}`)
+function tellParts(parts: Readonly<Record<string, number>> = {}): string {
+  const each = Object.entries(parts).map(([part, megabytes]) => `${part} ${megabytes}`)
+  return `${Object.values(parts).reduce((total, megabytes) => total + megabytes, 0)} (${each.join(', ')})`
 }
 
-function orderFor(
-  { http, https, accessKey, secretKey }: Target,
-  requests: readonly SpeedRequest[],
-  clients: number,
-  isSecure: boolean,
-  payload: PayloadSigning,
-): SpeedOrder {
-  return { base: isSecure ? https : http, accessKey, secretKey, payload, clients, requests }
-}
-
-function memory(target: Target): Record<string, number> {
-  const parts: Record<string, number> = {}
-  for (const { pid, part } of target.processes()) parts[part] = (parts[part] ?? 0) + proportionalMegabytes(pid)
-  return parts
-}
-
-function tell(parts: Record<string, number> | undefined = {}): string {
-  const each = Object.entries(parts).map(([part, megabytes]) => `${part} ${Math.round(megabytes)}`)
-  return `${Math.round(Object.values(parts).reduce((sum, megabytes) => sum + megabytes, 0))} (${each.join(', ')})`
+async function certificateIn(own: string): Promise<Certificate> {
+  await openCertificate(join(own, 'certificate'), Date.now())
+  const [certFile, keyFile] = ['server.crt', 'server.key'].map((name) => join(own, 'certificate', name))
+  return { certFile: certFile ?? '', keyFile: keyFile ?? '' }
 }
 
 function nameOf(path: string): string {
   return resolve(path).split('/').at(-1) ?? path
-}
-
-function median(numbers: readonly number[]): number {
-  const sorted = numbers.toSorted((a, b) => a - b)
-  const half = Math.floor(sorted.length / 2)
-  const [low = Number.NaN, high = Number.NaN] = [sorted[sorted.length % 2 === 0 ? half - 1 : half], sorted[half]]
-  return (low + high) / 2
-}
-
-function shuffled<Item>(items: readonly Item[]): Item[] {
-  return items
-    .map((item) => ({ item, at: Math.random() }))
-    .toSorted((a, b) => a.at - b.at)
-    .map(({ item }) => item)
 }
 
 function say(text: string): void {

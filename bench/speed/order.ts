@@ -4,9 +4,12 @@ export interface SpeedOrder {
   readonly base: string
   readonly accessKey: string
   readonly secretKey: string
+  readonly region: string
   readonly payload: PayloadSigning
   readonly clients: number
   readonly requests: readonly SpeedRequest[]
+  /** All requests are sent so often, each time in the same order. */
+  readonly cycles: number
 }
 
 /** Whether the signature covers the digest of the body. */
@@ -23,6 +26,8 @@ export interface SpeedRequest {
   readonly times?: number
   /** Bytes of the body. No two bodies are the same. */
   readonly bytes?: number
+  /** Latencies are told for each kind. */
+  readonly kind?: string
 }
 
 export interface SpeedLoad {
@@ -32,6 +37,8 @@ export interface SpeedLoad {
   /** Of the bodies of requests and answers. */
   readonly bytes: number
   readonly seconds: number
-  readonly p50Ms: number
-  readonly p99Ms: number
+  /** Processor seconds of the sender itself. */
+  readonly senderSeconds: number
+  /** How long each request took, by kind. */
+  readonly milliseconds: Readonly<Record<string, Float64Array>>
 }

@@ -9,12 +9,15 @@ export interface Prepared {
   readonly head: Buffer
   readonly body: Buffer | undefined
   readonly isHead: boolean
+  readonly kind: string
 }
 
 const EMPTY = createHash('sha256').digest('hex')
 /** Small bodies are cut from one random block, each at another place. */
 const BLOCK_BYTES = 8 * 2 ** 20
 const LARGE_BYTES = 2 ** 20
+/** Large bodies differ in every piece of this size, so that a server that stores equal pieces once stores all of them. */
+const STAMP_EVERY_BYTES = 2 ** 16
 
 /** In a random order, so that neighbouring keys do not come one after the other. */
 export function prepare(order: SpeedOrder): Prepared[] {
@@ -24,8 +27,9 @@ export function prepare(order: SpeedOrder): Prepared[] {
   for (const request of order.requests) {
     for (let round = 0; round < (request.times ?? 1); round++) {
       for (let n = request.from; n < request.from + request.count; n++) {
-        const body = request.bytes === undefined ? undefined : bodyOf(request.bytes, n)
-        prepared.push({ head: sign(request, n, body), body, isHead: request.method === 'HEAD' })
+        const body = request.bytes === undefined ? undefined : bodyOf(request.bytes)
+        const { method, kind = '' } = request
+        prepared.push({ head: sign(request, n, body), body, isHead: method === 'HEAD', kind })
       }
     }
   }
@@ -37,28 +41,29 @@ export function prepare(order: SpeedOrder): Prepared[] {
   return prepared
 }
 
-function bodies(): (bytes: number, n: number) => Buffer {
+function bodies(): (bytes: number) => Buffer {
   const block = randomFillSync(Buffer.allocUnsafe(BLOCK_BYTES + LARGE_BYTES))
   let large: Buffer | undefined
-  return (bytes, n) => {
+  let made = 0
+  return (bytes) => {
     if (bytes <= LARGE_BYTES) {
       const at = Math.floor(Math.random() * BLOCK_BYTES)
       return block.subarray(at, at + bytes)
     }
-    // One block, of which each request has its own copy only where it differs.
     large ??= randomFillSync(Buffer.allocUnsafe(bytes))
     const own = Buffer.from(large)
-    own.writeUInt32BE(n)
+    made++
+    for (let at = 0; at < bytes; at += STAMP_EVERY_BYTES) own.writeUInt32BE(made, at)
     return own
   }
 }
 
-function signer({ base, accessKey, secretKey, payload }: SpeedOrder) {
+function signer({ base, accessKey, secretKey, region, payload }: SpeedOrder) {
   const { host } = new URL(base)
   const time = new Date().toISOString().replaceAll(/[-:]|\.\d{3}/g, '')
-  const scope = `${time.slice(0, 8)}/us-east-1/s3/aws4_request`
+  const scope = `${time.slice(0, 8)}/${region}/s3/aws4_request`
   const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest()
-  const key = ['us-east-1', 's3', 'aws4_request'].reduce(hmac, hmac(`AWS4${secretKey}`, time.slice(0, 8)))
+  const key = [region, 's3', 'aws4_request'].reduce(hmac, hmac(`AWS4${secretKey}`, time.slice(0, 8)))
   const names = 'host;x-amz-content-sha256;x-amz-date'
   return ({ method, target }: SpeedRequest, n: number, body: Buffer | undefined): Buffer => {
     const [path = '', query = ''] = target.replaceAll('{n}', String(n).padStart(8, '0')).split('?')

@@ -25,29 +25,35 @@ process.on('message', (message: SpeedOrder | 'go') => {
   )
 })
 
-async function send({ base, clients }: SpeedOrder, requests: readonly Prepared[]): Promise<SpeedLoad> {
-  const milliseconds: number[] = []
+async function send({ base, clients, cycles }: SpeedOrder, requests: readonly Prepared[]): Promise<SpeedLoad> {
+  const took = new Map<string, number[]>(requests.map(({ kind }) => [kind, []]))
+  const total = requests.length * cycles
   let [next, failed, firstFailure, bytes] = [0, 0, '', 0]
   const url = new URL(base)
   const connections = await Promise.all(Array.from({ length: clients }, () => Connection.open(url)))
-  const client = async (connection: Connection) => {
-    for (let request = requests[next++]; request !== undefined; request = requests[next++]) {
+  const client = async (opened: Connection) => {
+    let connection = opened
+    while (next < total) {
+      const request = requests[next++ % requests.length]
+      if (request === undefined) break
       const sentMs = performance.now()
+      if (connection.isClosed) connection = await Connection.open(url)
       const { status, bodyBytes, text } = await connection.send(request)
-      milliseconds.push(performance.now() - sentMs)
+      took.get(request.kind)?.push(performance.now() - sentMs)
       bytes += bodyBytes + (request.body?.length ?? 0)
       if (status >= 200 && status < 300) continue
       failed++
       firstFailure ||= `${status} ${text}`
     }
+    connection.end()
   }
+  const used = process.cpuUsage()
   const startedMs = performance.now()
   await Promise.all(connections.map(client))
   const seconds = (performance.now() - startedMs) / 1000
-  for (const connection of connections) connection.end()
-  const sorted = Float64Array.from(milliseconds).toSorted()
-  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
-  return { requests: sorted.length, failed, firstFailure, bytes, seconds, p50Ms: at(0.5), p99Ms: at(0.99) }
+  const { user, system } = process.cpuUsage(used)
+  const milliseconds = Object.fromEntries([...took].map(([kind, each]) => [kind, Float64Array.from(each)]))
+  return { requests: total, failed, firstFailure, bytes, seconds, senderSeconds: (user + system) / 1e6, milliseconds }
 }
 
 interface Answer {
@@ -58,17 +64,21 @@ interface Answer {
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n')
+/** The last chunk of a body that comes in chunks. No document that is listed has this within it. */
+const LAST_CHUNK = Buffer.from('\r\n0\r\n\r\n')
 const TEXT_BYTES_MAX = 1000
 
-/** Reads as much of HTTP as servers of objects write: a head, and a body whose length it says. */
+/** Reads as much of HTTP as servers of objects write: a head, and a body whose length it says or that comes in chunks. */
 class Connection {
   readonly #socket: Socket
   #waiting: PromiseWithResolvers<Answer> | undefined
   #isHead = false
-  /** Of an answer whose head has not come whole. */
+  /** Of an answer whose head has not come whole, or whose body comes in chunks. */
   #pending: Buffer | undefined
   #answer: Answer | undefined
   #bytesLeft = 0
+  #isChunked = false
+  #isLast = false
 
   static open(url: URL): Promise<Connection> {
     const { promise, resolve, reject } = Promise.withResolvers<Connection>()
@@ -85,8 +95,23 @@ class Connection {
 
   constructor(socket: Socket) {
     this.#socket = socket
-    socket.on('data', (piece: Buffer) => this.#take(piece))
-    socket.on('close', () => this.#waiting?.reject(new Error('The server closed a connection.')))
+    socket.on('data', (piece: Buffer) => {
+      try {
+        this.#take(piece)
+      } catch (failure) {
+        this.#waiting?.reject(failure)
+        this.end()
+      }
+    })
+    socket.on('close', () => {
+      this.#isLast = true
+      this.#waiting?.reject(new Error('The server closed a connection.'))
+    })
+  }
+
+  /** Whether the server takes no more requests on it. */
+  get isClosed(): boolean {
+    return this.#isLast
   }
 
   send({ head, body, isHead }: Prepared): Promise<Answer> {
@@ -112,20 +137,33 @@ class Connection {
       const end = bytes.indexOf(HEAD_END)
       this.#pending = end < 0 ? bytes : undefined
       if (end < 0) return
-      this.#bytesLeft = this.#readHead(bytes, end) - (bytes.length - end - HEAD_END.length)
-    } else this.#bytesLeft -= piece.length
-    if (this.#bytesLeft > 0 || this.#answer === undefined) return
-    const answer: Answer = this.#answer
+      const bodyBytes = this.#readHead(bytes, end)
+      // With the end of the head, as a body may be nothing but the last chunk.
+      if (this.#isChunked) this.#pending = bytes.subarray(end + 2)
+      else this.#bytesLeft = bodyBytes - (bytes.length - end - HEAD_END.length)
+    } else if (this.#isChunked) this.#pending = Buffer.concat([this.#pending ?? Buffer.alloc(0), piece])
+    else this.#bytesLeft -= piece.length
+    const isWhole = this.#isChunked
+      ? this.#pending?.subarray(-LAST_CHUNK.length).equals(LAST_CHUNK)
+      : this.#bytesLeft <= 0
+    if (isWhole !== true || this.#answer === undefined) return
+    const answer = this.#isChunked ? { ...this.#answer, bodyBytes: this.#pending?.length ?? 0 } : this.#answer
+    this.#pending = undefined
     this.#answer = undefined
-    this.#waiting?.resolve(answer)
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    waiting?.resolve(answer)
   }
 
-  /** Bytes of the body that follows. */
+  /** Bytes of the body that follows, where it says so. */
   #readHead(bytes: Buffer, end: number): number {
     const head = bytes.toString('latin1', 0, end)
     const status = Number(head.slice(9, 12))
     const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1]
-    if (length === undefined && status !== 204) throw new Error(`The answer does not say how long it is: ${head}`)
+    this.#isLast ||= /\r\nconnection: *close/i.test(head)
+    this.#isChunked = !this.#isHead && length === undefined && /\r\ntransfer-encoding: *chunked/i.test(head)
+    if (length === undefined && status !== 204 && !this.#isHead && !this.#isChunked)
+      throw new Error(`The answer does not say how long it is: ${head}`)
     const bodyBytes = this.#isHead ? 0 : Number(length ?? 0)
     this.#answer = { status, bodyBytes, text: status < 300 ? '' : bytes.toString('latin1', 0, TEXT_BYTES_MAX) }
     return bodyBytes
