@@ -10,6 +10,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { keptResults } from '../bench/performance.ts'
+import { pageOf } from '../bench/speed/page.ts'
 import { codeBlocks, consoles, shape, type Step } from './support/documents.ts'
 import { takeNoSnapshots } from './support/product.ts'
 
@@ -71,6 +73,11 @@ describe('documents', () => {
     const index = read('src/resources/index.ts')
     assert.equal(blocks.length, 2)
     for (const block of blocks) assert.ok(index.includes(block), `the index has ${block}`)
+  })
+
+  it('docs/performance.md is made of the results that are kept', () => {
+    const again = 'Run node_modules/.bin/node bench/performance.ts.'
+    assert.equal(pageOf(keptResults()), read('docs/performance.md'), again)
   })
 
   it('every flag of the benchmark that is named is one', () => {
