@@ -3,6 +3,7 @@
  * with everything that lies beside it: a start refuses it, because objects of acknowledged writes would be unknown to it.
  */
 import { randomBytes } from 'node:crypto'
+import type { Task } from '../src/core/background.ts'
 import type { Cluster } from '../src/core/cluster.ts'
 import { type AgeNote, readAgeNote, writeAgeNote } from '../src/engines/directory/age-note.ts'
 import type { SqliteCatalog } from '../src/engines/sqlite/catalog.ts'
@@ -90,41 +91,42 @@ export class AgeNotes {
   readonly #catalog: SqliteCatalog
   /** What is noted where. */
   readonly #noted = new Map<string, number>()
-  #timer: NodeJS.Timeout | undefined
-  #running: Promise<void> = Promise.resolve()
+  readonly #task: Task
 
   constructor(cluster: Cluster, catalog: SqliteCatalog) {
     this.#cluster = cluster
     this.#catalog = catalog
+    this.#task = cluster.background.task({
+      name: 'catalog-age',
+      doc: 'Notes the age of the catalog in each aggregate, so that a start notices a catalog that is older.',
+      bound: 'Writes one small file per aggregate, while the catalog changes.',
+      everyMs: NOTE_EVERY_MS,
+      failed: 'The age of the catalog could not be noted. It is retried.',
+      act: () => this.#note(),
+    })
   }
 
   start(): void {
-    this.#timer = setInterval(() => {
-      this.#running = this.#running.then(() => this.#note())
-    }, NOTE_EVERY_MS)
+    this.#task.start()
   }
 
   /** Notes once more. */
   async stop(): Promise<void> {
-    clearInterval(this.#timer)
-    await this.#running
-    await this.#note()
+    await this.#task.stop()
+    await this.#note().catch(() => undefined)
   }
 
   async #note(): Promise<void> {
-    try {
-      const line = (await lineOf(this.#catalog)).id
-      const changes = this.#catalog.changesMade()
-      for (const { aggregate, folder } of await folders(this.#cluster)) {
-        if (this.#noted.get(folder) === changes) continue
-        // One that is away, read-only or full has an older note, which refuses nothing that it should not.
-        await writeAgeNote(folder, aggregate, { line, changes, timeMs: Date.now() }).then(
-          () => this.#noted.set(folder, changes),
-          () => undefined,
-        )
-      }
-    } catch {
-      // The next one tries again.
+    const line = (await lineOf(this.#catalog)).id
+    const changes = this.#catalog.changesMade()
+    const timeMs = this.#cluster.now()
+    for (const { aggregate, folder } of await folders(this.#cluster)) {
+      if (this.#noted.get(folder) === changes) continue
+      // One that is away, read-only or full has an older note, which refuses nothing that it should not.
+      await writeAgeNote(folder, aggregate, { line, changes, timeMs }).then(
+        () => this.#noted.set(folder, changes),
+        () => undefined,
+      )
     }
   }
 }

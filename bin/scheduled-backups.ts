@@ -7,6 +7,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { readdir } from 'node:fs/promises'
 import { setPriority } from 'node:os'
 import { join } from 'node:path'
+import type { Task } from '../src/core/background.ts'
 import type { Cluster } from '../src/core/cluster.ts'
 import { timeOf } from '../src/engines/backup/store.ts'
 import { programBeside } from '../src/engines/program-beside.ts'
@@ -26,45 +27,54 @@ export class ScheduledBackups {
   readonly #cluster: Cluster
   readonly #order: ScheduledBackup
   readonly #data: string
-  #timer: NodeJS.Timeout | undefined
+  readonly #task: Task
   #child: ChildProcess | undefined
-  #running: Promise<void> = Promise.resolve()
-  #isStopping = false
+  #waitMs = 0
 
   constructor(cluster: Cluster, order: ScheduledBackup, data: string) {
     this.#cluster = cluster
     this.#order = order
     this.#data = data
+    this.#task = cluster.background.task({
+      name: 'backup',
+      doc: `Backs up the catalog, keys and configuration to the folder ${order.folder}.`,
+      bound: 'Runs in a process of its own, of low priority. Writes what changed since the last backup.',
+      everyMs: order.everyHours * HOUR_MS,
+      restMs: () => this.#waitMs,
+      failed: 'A scheduled backup failed. It is retried.',
+      act: (task) => this.#look(task),
+    })
   }
 
   start(): void {
-    this.#running = this.#look()
+    this.#task.start()
   }
 
   /** One that is being made is given up, which leaves the others whole. */
   async stop(): Promise<void> {
-    this.#isStopping = true
-    clearTimeout(this.#timer)
+    const stopped = this.#task.stop()
     this.#child?.kill('SIGTERM')
-    await this.#running
+    await stopped
   }
 
-  async #look(): Promise<void> {
+  async #look(task: Task): Promise<void> {
     const everyMs = this.#order.everyHours * HOUR_MS
-    let waitMs = everyMs
+    this.#waitMs = Math.min(everyMs, RETRY_MS)
     try {
       const dueMs = (await this.#lastMs()) + everyMs
-      if (dueMs <= Date.now()) await this.#make()
-      else waitMs = dueMs - Date.now()
+      const nowMs = this.#cluster.now()
+      if (dueMs <= nowMs) {
+        task.says('Making a backup.')
+        await this.#make()
+      }
+      this.#waitMs = Math.min(dueMs <= nowMs ? everyMs : dueMs - nowMs, WAIT_MS_MAX)
     } catch (failure) {
-      if (this.#isStopping) return
-      waitMs = Math.min(everyMs, RETRY_MS)
-      const reason = failure instanceof Error ? failure.message : String(failure)
-      this.#cluster.log.error('A scheduled backup failed. It is tried again.', { reason, waitMs })
-      await this.#tell('cluster.backup.failed', { reason })
+      if (task.isStopping) return
+      await this.#tell('cluster.backup.failed', {
+        reason: failure instanceof Error ? failure.message : String(failure),
+      })
+      throw failure
     }
-    if (this.#isStopping) return
-    this.#timer = setTimeout(() => this.start(), Math.min(waitMs, WAIT_MS_MAX))
   }
 
   /** 0 where there is none yet. */

@@ -193,32 +193,24 @@ export async function start(given: Settings): Promise<void> {
     packDeadShare,
   })
   const before = await markRun(catalog, false)
-  const scheduledSnapshots = new ScheduledSnapshots(cluster)
-  scheduledSnapshots.start()
-  const volumeWatch = new VolumeWatch(cluster)
-  volumeWatch.start()
-  const recoveryQueueWatch = new RecoveryQueueWatch(cluster)
-  recoveryQueueWatch.start()
-  const quotaWatch = new QuotaWatch(cluster)
-  quotaWatch.start()
-  damageWatch.start()
+  const tasks = [
+    new ScheduledSnapshots(cluster),
+    new VolumeWatch(cluster),
+    new RecoveryQueueWatch(cluster),
+    new QuotaWatch(cluster),
+    damageWatch,
+    new LifecycleSchedule(actions),
+    new SpareVolumes(actions),
+    ...(settings.backup === undefined ? [] : [new ScheduledBackups(cluster, settings.backup, settings.data)]),
+    new EfficiencySchedule(actions),
+    new ScrubSchedule(actions),
+    new Sampling(cluster),
+  ]
+  for (const task of tasks) task.start()
   housekeeping.start(before.isClean ? undefined : { sweepBeforeMs: begunMs, isProven: before.isProven })
   if (writer.hasLost) await catalog.commit([cluster.event('cluster.loss.accepted', {})])
-  const lifecycle = new LifecycleSchedule(actions)
-  lifecycle.start()
-  const spareVolumes = new SpareVolumes(actions)
-  spareVolumes.start()
-  const backups =
-    settings.backup === undefined ? undefined : new ScheduledBackups(cluster, settings.backup, settings.data)
-  backups?.start()
   const ageNotes = new AgeNotes(cluster, catalog)
   ageNotes.start()
-  const efficiency = new EfficiencySchedule(actions)
-  efficiency.start()
-  const scrubSchedule = new ScrubSchedule(actions)
-  scrubSchedule.start()
-  const sampling = new Sampling(cluster)
-  sampling.start()
 
   const endpoints = {
     management: printAddress('https', management),
@@ -260,17 +252,7 @@ export async function start(given: Settings): Promise<void> {
     dataPlane.stop(DRAIN_MS),
     jobs.drain(DRAIN_MS),
     housekeeping.stop(),
-    lifecycle.stop(),
-    spareVolumes.stop(),
-    efficiency.stop(),
-    scrubSchedule.stop(),
-    scheduledSnapshots.stop(),
-    volumeWatch.stop(),
-    recoveryQueueWatch.stop(),
-    quotaWatch.stop(),
-    damageWatch.stop(),
-    sampling.stop(),
-    backups?.stop(),
+    ...tasks.map((task) => task.stop()),
   ])
   await traceFile?.close()
   await engines.close()

@@ -10,6 +10,7 @@ import type { Certificates } from '../ports/certificates.ts'
 import type { Machine } from '../ports/machine.ts'
 import type { System } from '../ports/system.ts'
 import type { Volumes } from '../ports/volumes.ts'
+import { Background } from './background.ts'
 import type { Behaviour } from './behaviour.ts'
 import type { EventName } from './events.ts'
 import { Faults } from './faults.ts'
@@ -87,6 +88,7 @@ export class Cluster {
   readonly machine: Machine
   readonly managementAddress: string | undefined
   readonly locks: Locks
+  readonly background: Background
   readonly faults: Faults
   readonly jobOrders: JobOrders
   readonly metrics: Metrics
@@ -116,6 +118,7 @@ export class Cluster {
     this.managementAddress = parts.managementAddress
     this.#startedMs = same === undefined ? parts.system.clock.elapsed() : same.#startedMs
     this.locks = same?.locks ?? new Locks()
+    this.background = same?.background ?? new Background(parts.system.clock, parts.log)
     this.metrics = same?.metrics ?? new Metrics(parts.catalog)
     this.faults = same?.faults ?? new Faults(parts.system)
     this.jobOrders = same?.jobOrders ?? new JobOrders(parts.catalog, parts.system.clock)

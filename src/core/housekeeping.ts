@@ -5,9 +5,11 @@
 import { type Row, textAt } from '../model/value.ts'
 import { CommitRefused } from '../ports/catalog.ts'
 import { VolumesFailure } from '../ports/volumes.ts'
+import type { Task } from './background.ts'
 import type { Cluster } from './cluster.ts'
-import { describe, type Jobs } from './jobs.ts'
-import { PackKeeping } from './pack-keeping.ts'
+import { describe } from './describe.ts'
+import type { Jobs } from './jobs.ts'
+import { PACK_BYTES_A_SECOND, PackKeeping } from './pack-keeping.ts'
 import { removeOwedTrees } from './removed-trees.ts'
 import { beforeOf, nextOf, placeOf, type TreePlace } from './tree-of.ts'
 
@@ -60,10 +62,11 @@ export class Housekeeping {
   readonly #cluster: Cluster
   readonly #jobs: Jobs
   readonly #stop = new AbortController()
-  #running: Promise<void> = Promise.resolve()
+  readonly #tasks: readonly Task[]
+  /** What is to be swept before the first round. */
+  #swept: UncleanStop | undefined
   readonly #stillReading: StillReading
   readonly #packs: PackKeeping
-  #compacting: Promise<void> = Promise.resolve()
   #prunedMs = 0
   #emptiedMs = 0
   /** Aggregates whose trees could not be removed at the last look: each is told of once. */
@@ -74,15 +77,46 @@ export class Housekeeping {
     this.#jobs = jobs
     this.#stillReading = parts.stillReading ?? (() => Promise.resolve(new Set()))
     this.#packs = new PackKeeping(cluster, this.#stop.signal, parts.packDeadShare)
+    this.#tasks = this.#declare(cluster)
+  }
+
+  /** Beside each other: nothing waits for a tree of millions of files, nor for what goes slowly on purpose. */
+  #declare({ background }: Cluster): readonly Task[] {
+    const common = { everyMs: TIDY_EVERY_MS, failed: 'Housekeeping was interrupted. It is retried.' }
+    return [
+      background.task({
+        ...common,
+        name: 'tree-removal',
+        doc: 'Removes the files of deleted volumes.',
+        bound: 'Unlinks the files of one volume at a time.',
+        act: () => this.removeTrees(),
+      }),
+      background.task({
+        ...common,
+        name: 'housekeeping',
+        doc: 'Frees the space of deleted snapshots and objects, removes old jobs, and resumes jobs that could not go on.',
+        bound: `Frees at most ${BATCH * BATCHES_A_ROUND} objects per volume in a run, ${BATCH} in a commit.`,
+        act: async (task) => {
+          task.says('Searching for files that no object needs.')
+          await this.#sweepOnce()
+          task.says('Freeing space.')
+          await this.round()
+        },
+      }),
+      background.task({
+        ...common,
+        name: 'pack-compaction',
+        doc: 'Frees the space that deleted small objects occupy in packs.',
+        bound: `Reads and writes at most ${PACK_BYTES_A_SECOND / 2 ** 20} MiB per second.`,
+        act: () => this.compactPacks(),
+      }),
+    ]
   }
 
   /** Begins. After an unclean stop, blobs made before the given time that no row knows are set aside first. */
   start(after?: UncleanStop): void {
-    this.#running = this.#sweepAfter(after).then(() => this.#loop(() => this.round()))
-    // Beside the rest, which is not to wait for a tree of millions of files.
-    void this.#loop(() => this.removeTrees())
-    // And neither is anybody to wait for this, which goes slowly.
-    this.#compacting = this.#loop(() => this.compactPacks())
+    this.#swept = after
+    for (const task of this.#tasks) task.start()
   }
 
   /** Gives the space of small blobs back that were unlinked; the first time, that of earlier runs too. */
@@ -90,8 +124,10 @@ export class Housekeeping {
     await this.#packs.round(async () => (await this.#volumes()).map(placeOf))
   }
 
-  async #sweepAfter(stop: UncleanStop | undefined): Promise<void> {
+  async #sweepOnce(): Promise<void> {
+    const stop = this.#swept
     if (stop === undefined) return
+    this.#swept = undefined
     try {
       const restored = await this.#cluster.find(...RESTORED)
       await this.sweep(stop.sweepBeforeMs, stop.isProven, Number(restored?.['atMs'] ?? 0))
@@ -103,20 +139,9 @@ export class Housekeeping {
   /** Does not wait for trees that are being removed: what is left of them is removed after the next start. */
   async stop(): Promise<void> {
     this.#stop.abort()
-    await this.#running
-    await this.#compacting
-  }
-
-  async #loop(act: () => Promise<void>): Promise<void> {
-    while (!this.#stop.signal.aborted) {
-      try {
-        await act()
-      } catch (failure) {
-        if (this.#stop.signal.aborted) return
-        this.#cluster.log.warn('Housekeeping was interrupted and will go on.', { cause: describe(failure) })
-      }
-      await this.#cluster.system.clock.sleep(TIDY_EVERY_MS, this.#stop.signal)
-    }
+    const [trees, ...others] = this.#tasks
+    void trees?.stop()
+    await Promise.all(others.map((task) => task.stop()))
   }
 
   /**

@@ -5,6 +5,7 @@ import { CatalogUnavailable, CommitRefused, type Change, type Outcome } from '..
 import type { Clock } from '../ports/system.ts'
 import { auditEntry } from './audit.ts'
 import type { Cluster } from './cluster.ts'
+import { describe } from './describe.ts'
 import { explainFailure } from './explain.ts'
 import { forgetOrder, type JobAction, type JobOrder } from './job-orders.ts'
 import { JOBS } from './job-record.ts'
@@ -322,8 +323,4 @@ export function failureOf(job: Row): Failure {
       target: typeof target === 'string' ? target : undefined,
     },
   )
-}
-
-export function describe(cause: unknown): string {
-  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
 }

@@ -22,13 +22,14 @@ import type { Behaviour, VerbName } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
 import type { EventName } from './events.ts'
 import { isActive, JOBS } from './job-record.ts'
-import { describe, insist, type JobHooks, JobRun } from './job-run.ts'
+import { describe } from './describe.ts'
+import { insist, type JobHooks, JobRun } from './job-run.ts'
 import { stepsOf } from './job-steps.ts'
 import { Places } from './places.ts'
 import { Interrupted, type Caller, type Plan, type Verb } from './verb.ts'
 
 export { isActive, JOBS } from './job-record.ts'
-export { describe, failureOf, type JobHooks } from './job-run.ts'
+export { failureOf, type JobHooks } from './job-run.ts'
 
 /** Ended jobs are kept this long, and no more than so many of them. */
 export const ENDED_KEPT_MS = 24 * 3600 * 1000

@@ -5,13 +5,13 @@
  */
 import { VolumesFailure, type Compacted } from '../ports/volumes.ts'
 import type { Cluster } from './cluster.ts'
-import { describe } from './jobs.ts'
+import { describe } from './describe.ts'
 import type { TreePlace } from './tree-of.ts'
 
 /** The part of a pack that nothing needs, from which on the rest of it is copied. */
 export const PACK_DEAD_SHARE = 0.3
 /** Read and written: about a fifth of what one disk does beside clients. */
-const BYTES_A_SECOND = 32 * 2 ** 20
+export const PACK_BYTES_A_SECOND = 32 * 2 ** 20
 /** Waits shorter than this are put off, as a timer costs more. */
 const WAIT_MS_MIN = 10
 /** Trees in which files are still appended to are looked at again that often. */
@@ -95,7 +95,7 @@ export class PackKeeping {
   }
 
   async #wait(bytes: number): Promise<void> {
-    this.#owedMs += (bytes / BYTES_A_SECOND) * 1000
+    this.#owedMs += (bytes / PACK_BYTES_A_SECOND) * 1000
     if (this.#owedMs >= WAIT_MS_MIN) {
       const waitMs = this.#owedMs
       this.#owedMs = 0

@@ -71,6 +71,7 @@ import { serviceHistory } from './protocols/s3/services/metrics.ts'
 import { policies } from './protocols/s3/services/policies.ts'
 import { users } from './protocols/s3/services/users.ts'
 import { services } from './protocols/s3/services.ts'
+import { backgroundTasks } from './private/background-tasks.ts'
 import { damagedObjects } from './private/damaged-objects.ts'
 import { faults } from './private/faults.ts'
 import { scrubSchedule } from './private/scrub-schedule.ts'
@@ -223,6 +224,7 @@ export const behaviours: readonly Behaviour[] = [
   events,
   resourceTags,
   taggedResources,
+  backgroundTasks,
   damagedObjects,
   scrubs,
   scrubSchedule,

@@ -1,9 +1,9 @@
 /** Takes samples as long as the cluster runs, each at a multiple of `SAMPLE_SECONDS`. */
 import { textAt } from '../../model/value.ts'
 import { aggregateOf } from '../aggregate-of.ts'
+import type { Task } from '../background.ts'
 import type { Cluster } from '../cluster.ts'
-import { describe } from '../jobs.ts'
-import { Rounds } from '../rounds.ts'
+import { describe } from '../describe.ts'
 import { type Growth, growthOf } from './figures.ts'
 import { SAMPLE_SECONDS } from './intervals.ts'
 
@@ -12,26 +12,32 @@ const WAKE_AFTER_MS = 50
 
 export class Sampling {
   readonly #cluster: Cluster
-  readonly #rounds: Rounds
+  readonly #task: Task
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster
     const stepMs = SAMPLE_SECONDS * 1000
-    this.#rounds = new Rounds(cluster.system.clock, {
-      act: () => this.round(),
-      failed: (failure) => this.#warn(failure),
+    this.#task = cluster.background.task({
+      name: 'metrics-sampling',
+      doc: 'Samples the performance counters and keeps their history.',
+      bound: 'Reads the counters of every object that has any, and writes one commit.',
+      everyMs: stepMs,
       restMs: () => stepMs - (cluster.now() % stepMs) + WAKE_AFTER_MS,
+      failed: 'Performance counters could not be sampled or kept. It is retried.',
+      act: () => this.round(),
     })
   }
 
   start(): void {
-    this.#rounds.start()
+    this.#task.start()
   }
 
   /** Saves what is only in memory. */
   async stop(): Promise<void> {
-    await this.#rounds.stop()
-    await this.#cluster.metrics.history.save().catch((failure: unknown) => this.#warn(failure))
+    await this.#task.stop()
+    await this.#cluster.metrics.history.save().catch((failure: unknown) => {
+      this.#cluster.log.warn('The history of metrics could not be saved.', { cause: describe(failure) })
+    })
   }
 
   async round(): Promise<void> {
@@ -49,9 +55,5 @@ export class Sampling {
     const { busyMs, wholeMs } = this.#cluster.machine.processors()
     const growth = growthOf({ processor_busy: busyMs, processor_whole: wholeMs })
     return new Map((await this.#cluster.rows('cluster/nodes')).map((node) => [textAt(node, 'uuid'), growth]))
-  }
-
-  #warn(failure: unknown): void {
-    this.#cluster.log.warn('Metrics were not sampled or not kept. It is tried again.', { cause: describe(failure) })
   }
 }

@@ -1,6 +1,6 @@
 /** The answer to a request that failed, whatever the cause. */
 import { explainFailure } from '../../core/explain.ts'
-import { describe } from '../../core/jobs.ts'
+import { describe } from '../../core/describe.ts'
 import type { Failure } from '../../model/failure.ts'
 import type { Json } from '../../model/value.ts'
 import type { RestFace, RestReply, RestRequest } from './answer.ts'

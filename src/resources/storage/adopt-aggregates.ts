@@ -1,6 +1,6 @@
 /** Aggregates from before their folders were labelled: the folder is labelled once, so that a missing one is noticed. */
 import type { Cluster } from '../../core/cluster.ts'
-import { describe } from '../../core/jobs.ts'
+import { describe } from '../../core/describe.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { VolumesFailure } from '../../ports/volumes.ts'
 

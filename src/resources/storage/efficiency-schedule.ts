@@ -35,8 +35,11 @@ export class EfficiencySchedule extends Watch {
 
   constructor(actions: Actions) {
     super(actions.cluster, {
+      name: 'efficiency-schedule',
+      doc: 'Starts storage efficiency operations on volumes whose policy demands one.',
+      bound: `Reads the records of all volumes with efficiency. At most ${RUNS_AT_ONCE} operations run at the same time.`,
       everyMs: LOOK_EVERY_MS,
-      failed: 'Efficiency runs could not be begun. That is tried again.',
+      failed: 'Storage efficiency operations could not be started. It is retried.',
     })
     this.#actions = actions
   }

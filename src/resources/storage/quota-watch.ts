@@ -6,9 +6,8 @@
  */
 import type { Cluster } from '../../core/cluster.ts'
 import type { EventName } from '../../core/events.ts'
-import { describe } from '../../core/jobs.ts'
 import { Picked } from '../../core/picked.ts'
-import { Rounds } from '../../core/rounds.ts'
+import { Watch } from '../../core/watch.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { CommitRefused, type Change, type QuotaRow } from '../../ports/catalog.ts'
 import { areQuotasOn, fieldsOfTarget } from './quota/limits.ts'
@@ -26,29 +25,21 @@ const UNITS = ['space', 'files'] as const
 type Exceeded = Readonly<Record<(typeof UNITS)[number], boolean>>
 const NOTHING: Exceeded = { space: false, files: false }
 
-export class QuotaWatch {
+export class QuotaWatch extends Watch {
   readonly #cluster: Cluster
-  readonly #rounds: Rounds
   readonly #withQuotas = new Picked<Row>(areQuotasOn)
   #told: Map<string, Exceeded> | undefined
 
   constructor(cluster: Cluster) {
-    this.#cluster = cluster
-    this.#rounds = new Rounds(cluster.system.clock, {
-      act: () => this.look(),
-      failed(failure) {
-        cluster.log.warn('Quotas were not looked at. It is tried again.', { cause: describe(failure) })
-      },
+    super(cluster, {
+      name: 'quota-watch',
+      doc: 'Logs an event when the usage of a quota target exceeds its soft limit, and another when it is below again.',
+      bound: 'Reads the usage of every quota target. The rest is at least 20 times as long as the run.',
+      everyMs: LOOK_EVERY_MS,
       restMs: (tookMs) => Math.max(LOOK_EVERY_MS, tookMs * PAUSE_TIMES),
+      failed: 'Quota usage could not be checked. It is retried.',
     })
-  }
-
-  start(): void {
-    this.#rounds.start()
-  }
-
-  stop(): Promise<void> {
-    return this.#rounds.stop()
+    this.#cluster = cluster
   }
 
   /** One look at all volumes whose quotas are on. */
@@ -62,7 +53,7 @@ export class QuotaWatch {
     )
     const seen = new Set<string>()
     for (const volume of this.#withQuotas.of(await this.#cluster.shortRows('storage/volumes'))) {
-      if (this.#rounds.isStopping) return
+      if (this.isStopping) return
       for (const quota of await catalog.quotas(textAt(volume, 'uuid'))) {
         const key = `${textAt(volume, 'uuid')}/${quota.index}`
         seen.add(key)

@@ -27,7 +27,13 @@ export class RecoveryQueueWatch extends Watch {
   readonly #cluster: Cluster
 
   constructor(cluster: Cluster) {
-    super(cluster, { everyMs: LOOK_EVERY_MS, failed: 'The recovery queue was not looked at. It is tried again.' })
+    super(cluster, {
+      name: 'recovery-queue',
+      doc: 'Purges deleted volumes from the recovery queue when their retention has ended or the space is needed.',
+      bound: `Reads the recovery queue, which holds at most ${QUEUED_MAX} volumes after each run.`,
+      everyMs: LOOK_EVERY_MS,
+      failed: 'The recovery queue could not be checked. It is retried.',
+    })
     this.#cluster = cluster
   }
 

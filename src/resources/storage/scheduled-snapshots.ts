@@ -11,8 +11,9 @@
  * has no note is new to its volume, by a change of the policy or because the volume came online: it is noted as done
  * now, so its first snapshot is taken when it is due next.
  */
+import type { Task } from '../../core/background.ts'
 import type { Cluster } from '../../core/cluster.ts'
-import { describe } from '../../core/jobs.ts'
+import { describe } from '../../core/describe.ts'
 import { Pace } from '../../core/pace.ts'
 import { doneUntil, lastDue, nextDue } from '../../core/schedule.ts'
 import { type Row, textAt } from '../../model/value.ts'
@@ -57,7 +58,8 @@ export class ScheduledSnapshots {
   readonly #stop = new AbortController()
   readonly #pace: Pace
   readonly #latePace: Pace
-  #running: Promise<void> = Promise.resolve()
+  readonly #task: Task
+  #isPrepared = false
   readonly #workers = new Set<Promise<void>>()
 
   readonly #notes = new Map<string, Notes>()
@@ -83,16 +85,24 @@ export class ScheduledSnapshots {
     this.#cluster = cluster
     this.#pace = new Pace(cluster.system.clock, VOLUMES_A_SECOND)
     this.#latePace = new Pace(cluster.system.clock, LATE_VOLUMES_A_SECOND)
+    this.#task = cluster.background.task({
+      name: 'snapshot-schedule',
+      doc: 'Takes the snapshots that snapshot policies demand, and deletes those beyond their number.',
+      bound: `Takes snapshots of at most ${VOLUMES_A_SECOND} volumes per second, ${LATE_VOLUMES_A_SECOND} where they are late.`,
+      everyMs: ROUND_EVERY_MS,
+      failed: 'Scheduled snapshots were interrupted. It is retried.',
+      act: () => this.#act(),
+    })
   }
 
   start(): void {
-    this.#running = this.#loop()
+    this.#task.start()
   }
 
   /** Ends after the snapshots that are being taken. What is owed then is owed at the next start. */
   async stop(): Promise<void> {
     this.#stop.abort()
-    await this.#running
+    await this.#task.stop()
     await this.settled()
   }
 
@@ -101,19 +111,14 @@ export class ScheduledSnapshots {
     while (this.#workers.size > 0) await Promise.all(this.#workers)
   }
 
-  async #loop(): Promise<void> {
-    const { clock } = this.#cluster.system
-    let isPrepared = false
-    while (!this.#stop.signal.aborted) {
-      try {
-        if (!isPrepared) await addBuiltIns(this.#cluster)
-        isPrepared = true
-        await this.round()
-      } catch (failure) {
-        this.#mustLook = true
-        this.#cluster.log.warn('Scheduled snapshots were interrupted and will go on.', { cause: describe(failure) })
-      }
-      await clock.sleep(ROUND_EVERY_MS, this.#stop.signal)
+  async #act(): Promise<void> {
+    try {
+      if (!this.#isPrepared) await addBuiltIns(this.#cluster)
+      this.#isPrepared = true
+      await this.round()
+    } catch (failure) {
+      this.#mustLook = true
+      throw failure
     }
   }
 

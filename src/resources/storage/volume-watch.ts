@@ -7,8 +7,7 @@
  */
 import type { Cluster } from '../../core/cluster.ts'
 import type { EventName } from '../../core/events.ts'
-import { describe } from '../../core/jobs.ts'
-import { Rounds } from '../../core/rounds.ts'
+import { Watch } from '../../core/watch.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { CommitRefused } from '../../ports/catalog.ts'
 import type { Held } from '../../ports/charged.ts'
@@ -34,31 +33,24 @@ const EVENTS: Readonly<Record<Level, EventName>> = {
   full: 'volume.space.full',
 }
 
-export class VolumeWatch {
+export class VolumeWatch extends Watch {
   readonly #cluster: Cluster
-  readonly #rounds: Rounds
   /** The last change of a volume that was looked at. Every change of a record of one is a change of its sums as well. */
   #seen = 0
   /** Volumes that did not become what they should: an aggregate was full, or somebody else changed them. */
   #again = new Set<string>()
 
   constructor(cluster: Cluster) {
-    this.#cluster = cluster
-    this.#rounds = new Rounds(cluster.system.clock, {
-      act: () => this.look(),
-      failed(failure) {
-        cluster.log.warn('Sizes of volumes were not looked at. It is tried again.', { cause: describe(failure) })
-      },
+    super(cluster, {
+      name: 'volume-watch',
+      doc: 'Resizes volumes with autosize, and logs an event when a volume is nearly full, full, or has space again.',
+      bound:
+        'Reads the volumes whose usage changed since the last run. The rest is at least 20 times as long as the run.',
+      everyMs: LOOK_EVERY_MS,
       restMs: (tookMs) => Math.max(LOOK_EVERY_MS, tookMs * PAUSE_TIMES),
+      failed: 'Volume sizes could not be checked. It is retried.',
     })
-  }
-
-  start(): void {
-    this.#rounds.start()
-  }
-
-  stop(): Promise<void> {
-    return this.#rounds.stop()
+    this.#cluster = cluster
   }
 
   /** One look at the volumes that changed since the last one; the first is at all. */
@@ -70,7 +62,7 @@ export class VolumeWatch {
       if (counters === undefined) this.#again.delete(uuid)
       else await this.#lookAt(uuid, counters)
     }
-    for (let page = SLICE; page === SLICE && !this.#rounds.isStopping;) {
+    for (let page = SLICE; page === SLICE && !this.isStopping;) {
       const changed = await catalog.changedVolumes(this.#seen, SLICE)
       for (const one of changed) {
         await this.#lookAt(one.volume, one)

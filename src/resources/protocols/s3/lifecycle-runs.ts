@@ -1,6 +1,6 @@
 import { define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
-import { describe } from '../../../core/jobs.ts'
+import { describe } from '../../../core/describe.ts'
 import { untilAvailable } from '../../../core/until-available.ts'
 import { Interrupted, job, type Work } from '../../../core/verb.ts'
 import { Failure } from '../../../model/failure.ts'

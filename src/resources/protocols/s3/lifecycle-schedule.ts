@@ -19,8 +19,11 @@ export class LifecycleSchedule extends Watch {
 
   constructor(actions: Actions) {
     super(actions.cluster, {
+      name: 'lifecycle-schedule',
+      doc: 'Starts a run of the lifecycle rules when a bucket is due, after every midnight UTC and when rules change.',
+      bound: 'Reads the buckets with lifecycle rules that changed. The run itself is a job.',
       everyMs: Math.min(LOOK_EVERY_MS, actions.cluster.lifecycleDayMs / LOOKS_A_DAY),
-      failed: 'Lifecycle rules could not be looked at. That is tried again.',
+      failed: 'Lifecycle rules could not be checked. It is retried.',
     })
     this.#actions = actions
   }

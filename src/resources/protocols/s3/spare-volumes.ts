@@ -28,8 +28,11 @@ export class SpareVolumes extends Watch {
 
   constructor(actions: Actions) {
     super(actions.cluster, {
+      name: 'spare-volumes',
+      doc: 'Deletes volumes that were created for a bucket when that bucket is deleted.',
+      bound: 'Reads the records that changed since the last run; the first run reads all volumes.',
       everyMs: LOOK_EVERY_MS,
-      failed: 'Volumes of deleted buckets were not all removed. It is tried again.',
+      failed: 'Volumes of deleted buckets could not be checked. It is retried.',
     })
     this.#actions = actions
   }

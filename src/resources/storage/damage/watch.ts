@@ -5,7 +5,7 @@
 import type { Cluster } from '../../../core/cluster.ts'
 import { ByteRate } from '../../../core/byte-rate.ts'
 import { DAMAGE, DAMAGE_RECORDS_MAX, isLoss, noteDamage, type FoundDamage } from '../../../core/damage.ts'
-import { describe } from '../../../core/jobs.ts'
+import { describe } from '../../../core/describe.ts'
 import { Sparingly } from '../../../core/sparingly.ts'
 import { placeOf } from '../../../core/tree-of.ts'
 import { eachInTurns } from '../../../core/turns.ts'
@@ -48,6 +48,9 @@ export class DamageWatch extends Watch {
 
   constructor(cluster: Cluster) {
     super(cluster, {
+      name: 'damage-watch',
+      doc: 'Checks known damage again: repairs objects from intact copies, and removes records that no longer apply.',
+      bound: `Reads ${TRIED_BYTES_A_SECOND / 2 ** 20} MiB per second, for a second in each run, of at most ${LOOKED_AT_MAX} records.`,
       everyMs: LOOK_EVERY_MS,
       failed: 'Damaged objects could not be checked. It is retried.',
     })

@@ -17,6 +17,9 @@ export class ScrubSchedule extends Watch {
 
   constructor(actions: Actions) {
     super(actions.cluster, {
+      name: 'scrub-schedule',
+      doc: 'Starts scrubs of aggregates at the interval that the scrub schedule sets.',
+      bound: 'Reads the records of all aggregates. The scrub itself is a job.',
       everyMs: LOOK_EVERY_MS,
       failed: 'Scheduled scrubs could not be started. It is retried.',
     })

@@ -10,7 +10,7 @@
 import { ByteRate } from '../../../core/byte-rate.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { DAMAGE, isLoss, noteDamage, type DamageKind } from '../../../core/damage.ts'
-import { describe } from '../../../core/jobs.ts'
+import { describe } from '../../../core/describe.ts'
 import { placeOf } from '../../../core/tree-of.ts'
 import { untilAvailable } from '../../../core/until-available.ts'
 import { Interrupted, type Work } from '../../../core/verb.ts'

@@ -11,7 +11,7 @@
  */
 import type { Cluster } from '../../../core/cluster.ts'
 import { blobsLock } from '../../../core/housekeeping.ts'
-import { describe } from '../../../core/jobs.ts'
+import { describe } from '../../../core/describe.ts'
 import { placeOf } from '../../../core/tree-of.ts'
 import { untilAvailable } from '../../../core/until-available.ts'
 import { Interrupted, type Work } from '../../../core/verb.ts'

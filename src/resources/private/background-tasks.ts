@@ -1,0 +1,70 @@
+import { define } from '../../core/behaviour.ts'
+import type { Task } from '../../core/background.ts'
+import { count, duration, oneOf, text, time } from '../../model/kinds/index.ts'
+import type { Row } from '../../model/value.ts'
+
+export const backgroundTasks = define(
+  {
+    path: '/private/background-tasks',
+    noun: 'background task',
+    doc: 'What the cluster does by itself beside requests: how often each task runs, when it ran last, and what went wrong.',
+    key: ['name'],
+    recordKey: ['name'],
+    fields: {
+      name: { doc: 'The name of the background task.', kind: text({ charactersMax: 64 }) },
+      description: { doc: 'What the background task does.', kind: text({ charactersMax: 500 }) },
+      bound: { doc: 'What limits the cost of a run of the background task.', kind: text({ charactersMax: 500 }) },
+      node: { doc: 'The node that runs the background task.', ref: 'cluster/nodes' },
+      state: {
+        doc: 'Whether the background task waits for its next run, is running, or has stopped with the cluster.',
+        kind: oneOf('waiting', 'running', 'stopped'),
+      },
+      interval: { doc: 'The shortest rest between two runs of the background task, in seconds.', kind: duration() },
+      next_run_time: { doc: 'When the background task runs next.', kind: time() },
+      current_work: { doc: 'What a background task that is running is doing now.', kind: text({ charactersMax: 500 }) },
+      last_run: { doc: 'The run of the background task that was started last.', isGroup: true },
+      'last_run.start_time': { doc: 'When the last run of the background task started.', kind: time() },
+      'last_run.end_time': { doc: 'When the last run of the background task that is complete ended.', kind: time() },
+      statistics: { doc: 'The number of runs of the background task since the cluster was started.', isGroup: true },
+      'statistics.runs': {
+        doc: 'The number of complete runs of the background task since the cluster was started.',
+        kind: count(),
+      },
+      'statistics.failures': {
+        doc: 'The number of runs of the background task that failed since the cluster was started.',
+        kind: count(),
+      },
+      last_error: { doc: 'The last failure of the background task since the cluster was started.', isGroup: true },
+      'last_error.message': {
+        doc: 'Why the background task failed the last time that it did.',
+        kind: text({ charactersMax: 500 }),
+      },
+      'last_error.time': { doc: 'When the background task failed the last time that it did.', kind: time() },
+    },
+  },
+  {
+    async rows(cluster) {
+      const [node = {}] = await cluster.rows('cluster/nodes')
+      const of = { 'node.name': node['name'] ?? '', 'node.uuid': node['uuid'] ?? '' }
+      return cluster.background.tasks.map((task) => ({ ...rowOf(task), ...of }))
+    },
+  },
+)
+
+function rowOf({ declared, status }: Task): Row {
+  const { begunMs, endedMs, nextMs, work, lastError } = status
+  return {
+    name: declared.name,
+    description: declared.doc,
+    bound: declared.bound,
+    interval: Math.ceil(declared.everyMs / 1000),
+    state: status.state,
+    'statistics.runs': status.runs,
+    'statistics.failures': status.failures,
+    ...(nextMs === undefined ? {} : { next_run_time: nextMs }),
+    ...(work === undefined ? {} : { current_work: work }),
+    ...(begunMs === undefined ? {} : { 'last_run.start_time': begunMs }),
+    ...(endedMs === undefined ? {} : { 'last_run.end_time': endedMs }),
+    ...(lastError === undefined ? {} : { 'last_error.message': lastError.message, 'last_error.time': lastError.atMs }),
+  }
+}
