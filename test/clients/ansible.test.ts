@@ -13,7 +13,7 @@ import { reasonWithout, runnerFor, type Run } from './programs.ts'
 import { isWhole } from './tree.ts'
 
 /** What `npm test` runs of the modules. */
-const SMOKE = 'na_ontap_ntp'
+const SMOKE = 'na_ontap_job_schedule'
 /** `na_ontap_volume,na_ontap_svm`: these modules alone, while something is being made to work. */
 const wanted = (process.env['ANSIBLE_MODULES'] ?? (isWhole ? '' : SMOKE)).split(',').filter((name) => name !== '')
 const skip =

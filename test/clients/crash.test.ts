@@ -14,8 +14,8 @@ import { inLanes, isWhole, makeTree, sha256OfFile, type TreeFile } from './tree.
 import { Writes } from './writes.ts'
 
 /** The short run has files of every kind, but for that of more than 100 MB. */
-const FILES = isWhole ? Infinity : 200
-const BYTES_MAX = 40 * 2 ** 20
+const FILES = isWhole ? Infinity : 110
+const BYTES_MAX = 10 * 2 ** 20
 const BUCKET = 'tree'
 const WORKERS = { HOLDFAST_WORKERS: '2' }
 const timeout = isWhole ? 900_000 : 120_000
@@ -102,7 +102,7 @@ describe('a real tree survives a power cut', { skip, timeout }, () => {
     assert.equal(pidsOf(product, 'writer').length, 1)
     const writing = sdkFor(product, { tries: 1 })
     writes = new Writes(writing, BUCKET, 'load/')
-    await until('writes are acknowledged', () => writes.acknowledged > 300)
+    await until('writes are acknowledged', () => writes.acknowledged > (isWhole ? 300 : 150))
     await killEverything(product)
     await until('writers have noticed', () => writes.unanswered > 0)
     await writes.stop()

@@ -9,7 +9,7 @@ import { reasonUnlessWhole, reasonWithout, runnerFor } from './programs.ts'
 import { compareTree, isWhole, makeTree } from './tree.ts'
 
 /** Of what `npm test` moves: enough for uploads in parts. */
-const BYTES_MAX = 40 * 2 ** 20
+const BYTES_MAX = 10 * 2 ** 20
 
 interface Tool {
   readonly name: string
@@ -81,7 +81,7 @@ const tools: readonly Tool[] = [
     name: 'rclone',
     program: 'rclone',
     version: 'version',
-    filesMax: 100,
+    filesMax: 50,
     make: (product, bucket) => ['mkdir', rclone(product, bucket)],
     up: (product, folder, bucket) => ['copy', '--transfers', '8', folder, rclone(product, bucket)],
     down: (product, bucket, folder) => ['copy', '--transfers', '8', rclone(product, bucket), folder],

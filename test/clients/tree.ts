@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
-import { createReadStream, existsSync, globSync } from 'node:fs'
+import { createReadStream, existsSync, readdirSync } from 'node:fs'
 import { copyFile, link, lstat, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -42,8 +42,13 @@ export async function makeTree(
   options: { readonly filesMax: number; readonly bytesMax?: number },
 ): Promise<TreeFile[]> {
   const files: TreeFile[] = []
-  const sources = globSync('node_modules/**', { cwd: root, withFileTypes: true }).filter((entry) => entry.isFile())
-  const paths = sources.map((entry) => join(entry.parentPath, entry.name)).toSorted()
+  const sources = readdirSync(join(root, 'node_modules'), { recursive: true, withFileTypes: true })
+  const paths = sources
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    // Caches are there, and programs that come and go.
+    .filter((path) => !path.slice(root.length).includes('/.'))
+    .toSorted()
   // Every so many-th, so that a part has something of each package.
   const step = Math.max(1, paths.length / options.filesMax)
   for (let at = 0; at < paths.length; at += step) {

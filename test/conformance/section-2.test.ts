@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asNumber, asText, recordsOf } from '../support/body.ts'
 import { fresh } from '../support/product.ts'
-import { ended, Made, namesOf, openTarget, TB } from './target.ts'
+import { ended, Made, namesOf, openTargetHere, TB } from './target.ts'
 
-const { api } = await openTarget()
+const { api } = await openTargetHere()
 const made = new Made(api)
 const one = await made.server()
 

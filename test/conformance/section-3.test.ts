@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asList, asText, recordsOf } from '../support/body.ts'
 import { fresh } from '../support/product.ts'
-import { ended, Made, openTarget } from './target.ts'
+import { ended, Made, openTargetHere } from './target.ts'
 
-const { api } = await openTarget()
+const { api } = await openTargetHere()
 const made = new Made(api)
 const svm = await made.svm()
 

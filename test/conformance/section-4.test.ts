@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asNumber, asText, recordsOf, type Body } from '../support/body.ts'
 import { fresh } from '../support/product.ts'
-import { ended, GB, Made, namesOf, NATIVE, openTarget, TB, uuidOf } from './target.ts'
+import { ended, GB, Made, namesOf, NATIVE, openTargetHere, TB, uuidOf } from './target.ts'
 
-const { api } = await openTarget()
+const { api } = await openTargetHere()
 const made = new Made(api)
 const one = await made.server()
 const svm = await made.svm()

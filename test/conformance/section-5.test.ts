@@ -5,9 +5,9 @@ import { test } from 'node:test'
 import { asText, recordsOf } from '../support/body.ts'
 import { basic } from '../support/cluster.ts'
 import { fresh } from '../support/product.ts'
-import { Made, openTarget } from './target.ts'
+import { Made, openTargetHere } from './target.ts'
 
-const { api, user, password } = await openTarget()
+const { api, user, password } = await openTargetHere()
 const made = new Made(api)
 const svm = await made.svm()
 

@@ -66,8 +66,8 @@ export async function openTarget(environment: Readonly<Record<string, string>> =
 }
 
 /**
- * The same, with the cluster in this process behind the real management address: for tests of thousands of requests,
- * which cost a third of what the product's processes make of them. `.ci/run` has them asked of the product.
+ * The same, with the cluster in this process behind the real management address: for tests of that interface alone, whose
+ * requests cost a third of what the product's processes make of them, beside its start. `.ci/run` asks the product.
  */
 export async function openTargetHere(): Promise<Target> {
   if (isWhole || process.env['HOLDFAST_TEST_MANAGEMENT'] !== undefined) return openTarget()

@@ -1,6 +1,7 @@
 /**
- * A lifecycle run over real files, killed again and again: before or after a commit chosen by chance, and taken up each time
- * by a new process, or by one that finds what a killed one leaves ([until-commit.ts](until-commit.ts)). In the end exactly those rows are gone that the rules say, and the run's record has counted each once.
+ * A lifecycle run over real files, killed again and again: before or after a commit chosen by chance, and taken up each
+ * time from what a killed process leaves ([until-commit.ts](until-commit.ts)). In the end exactly those rows are gone that
+ * the rules say, and the run's record has counted each once.
  *
  * What is to go is worked out here by itself, row by row from the whole history of a key, and not page by page.
  */

@@ -1,8 +1,9 @@
 /**
  * Very many buckets, volumes and snapshots asked for at once, in one body and in as many requests, by a process that is
- * killed in the middle and again while it goes on, or what such a process leaves ([until-commit.ts](until-commit.ts)). Afterwards every job has ended and nothing is half made; asked for
- * again, all of them are there. `npm test` asks for a few dozen in one of the two ways, `HOLDFAST_TEST_WHOLE=1` for some
- * hundred in both and `HOLDFAST_TEST_MANY=5000` for as many as it says.
+ * killed in the middle and again while it goes on. Afterwards every job has ended and nothing is half made; asked for
+ * again, all of them are there. `npm test` asks for a few dozen in one of the two ways, and goes on with what a killed
+ * process leaves ([until-commit.ts](until-commit.ts)); `HOLDFAST_TEST_WHOLE=1` asks for some hundred in both, and
+ * `HOLDFAST_TEST_MANY=5000` for as many as it says.
  */
 import assert from 'node:assert/strict'
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
