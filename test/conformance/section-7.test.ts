@@ -5,7 +5,7 @@ import { asText } from '../support/body.ts'
 import { basic } from '../support/cluster.ts'
 import { fresh } from '../support/product.ts'
 import type { Reply } from '../support/rest-client.ts'
-import { codeOf, ended, Made, NATIVE, openTarget, uuidOf } from './target.ts'
+import { codeOf, ended, Made, NATIVE, openTarget, openTargetHere, uuidOf } from './target.ts'
 
 const { api, user } = await openTarget()
 const made = new Made(api)
@@ -110,7 +110,7 @@ test('7 status 422: a value does not do; its target is the field', async () => {
 })
 
 test('7 status 429: too many guesses, with Retry-After', async () => {
-  const other = await openTarget({ HOLDFAST_BARE: '1' })
+  const other = await openTargetHere({ isBare: true })
   const there = other.api.as(basic('nobody', 'wrong'))
   let last: Reply | undefined
   for (let guess = 0; guess < 100 && last?.status !== 429; guess++) last = await there.get('/api/cluster')

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { recordsOf } from '../support/body.ts'
 import { fresh } from '../support/product.ts'
-import { Made, openTarget } from './target.ts'
+import { Made, openTargetHere } from './target.ts'
 
-const old = (await openTarget({ HOLDFAST_RELEASE: '9.10.1' })).api
-const oldest = (await openTarget({ HOLDFAST_RELEASE: '9.8', HOLDFAST_BARE: '1' })).api
+const old = (await openTargetHere({ release: '9.10.1' })).api
+const oldest = (await openTargetHere({ release: '9.8', isBare: true })).api
 
 test('9.3 the version says which release is served', async () => {
   const { body } = await old.get('/api/cluster/version')

@@ -69,11 +69,11 @@ export async function openTarget(environment: Readonly<Record<string, string>> =
  * The same, with the cluster in this process behind the real management address: for tests of that interface alone, whose
  * requests cost a third of what the product's processes make of them, beside its start. `.ci/run` asks the product.
  */
-export async function openTargetHere(): Promise<Target> {
-  if (isWhole || process.env['HOLDFAST_TEST_MANAGEMENT'] !== undefined) return openTarget()
+export async function openTargetHere(options: HereOptions = {}): Promise<Target> {
+  if (isWhole || process.env['HOLDFAST_TEST_MANAGEMENT'] !== undefined) return openTarget(environmentOf(options))
   closeAfterwards()
   const folder = await mkdtemp(join(tmpdir(), 'holdfast-here-'))
-  const cluster = await startTestCluster()
+  const cluster = await startTestCluster(options)
   const management = await serveManagement(
     {
       actions: cluster.actions,
@@ -97,6 +97,18 @@ export async function openTargetHere(): Promise<Target> {
   })
   return { api, user: 'admin', password: ADMIN_PASSWORD, s3: undefined, accessKey: '', secretKey: '' }
 }
+
+interface HereOptions {
+  /** The release that it serves. */
+  readonly release?: string
+  /** Without the first SVM and what is in it. */
+  readonly isBare?: boolean
+}
+
+const environmentOf = ({ release, isBare = false }: HereOptions): Readonly<Record<string, string>> => ({
+  ...(release === undefined ? {} : { HOLDFAST_RELEASE: release }),
+  ...(isBare ? { HOLDFAST_BARE: '1' } : {}),
+})
 
 /** A client of the native dialect. */
 export const NATIVE = { headers: { 'x-dot-client-app': 'conformance' } }
