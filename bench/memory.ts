@@ -19,7 +19,7 @@ const CONNECTIONS = 1000
 const SLOW_BYTES_PER_SECOND = 4 * MIB
 /** What is over is looked at when it has been over for so long. */
 const SETTLED_MS = 15_000
-const RECORDS = 2000
+const RECORDS = 1000
 const READERS = 16
 
 const { values: flags } = parseArgs({

@@ -1,4 +1,5 @@
 /** Joins the parts that the management process and the data-plane processes have in common. */
+import type { PageBounds } from '../src/core/page-room.ts'
 import { Cluster, type LeaveTree, type Log, type Secrets } from '../src/core/cluster.ts'
 import { realCertificates } from '../src/engines/certificates.ts'
 import { Tally } from '../src/engines/directory/tally.ts'
@@ -19,6 +20,7 @@ export function openCluster(parts: {
   readonly lifecycleDayMs?: number
   readonly leaveTree?: LeaveTree
   readonly managementAddress?: string
+  readonly pages?: PageBounds
   readonly engines?: Engines
 }): Cluster {
   const { engines = openEngines(), ...rest } = parts

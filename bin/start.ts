@@ -100,7 +100,18 @@ export async function start(given: Settings): Promise<void> {
     isWriting: (one) => one === packWriter || dataPlane.isWriting(one),
     bodyBytesMax: packedBodyBytesMax,
   })
-  const cluster = openCluster({ catalog, release, log, secrets, lifecycleDayMs, leaveTree, managementAddress, engines })
+  const { pages } = memory.main
+  const cluster = openCluster({
+    catalog,
+    release,
+    log,
+    secrets,
+    lifecycleDayMs,
+    leaveTree,
+    managementAddress,
+    engines,
+    pages,
+  })
   const { acceptsLoss } = settings
   await insistOnAge(cluster, catalog, { acceptsLoss, hasLost: writer.hasLost })
   // They load their programs while this process does what comes before they serve.

@@ -23,6 +23,7 @@ import { recordPages } from './record-pages.ts'
 import { noParent } from './references.ts'
 import type { Seeded } from './seed/apply.ts'
 import { inTurns } from './turns.ts'
+import { PageRoom, type PageBounds } from './page-room.ts'
 import { VolumeSums } from './volume-sums.ts'
 import { wholeRows } from './whole-rows.ts'
 
@@ -45,6 +46,8 @@ export interface ClusterParts {
   readonly managementAddress?: string
   /** How long a day of lifecycle rules is. Tests make it shorter; without it, a day. */
   readonly lifecycleDayMs?: number
+  /** Bounds of pages of collections. */
+  readonly pages?: PageBounds
 }
 
 /** Brings the cluster to what a seed file says. Fails with a `SeedError`. */
@@ -93,6 +96,7 @@ export class Cluster {
   readonly jobOrders: JobOrders
   readonly metrics: Metrics
   readonly volumeSums: VolumeSums
+  readonly pages: PageRoom
   /** Set by those who call verbs: without them, nothing can be seeded. */
   applySeed: ApplySeed = () => Promise.reject(failures.unavailable('Nothing can be seeded here.'))
   readonly #volumesOf: (aggregate: Row) => Volumes
@@ -123,6 +127,7 @@ export class Cluster {
     this.faults = same?.faults ?? new Faults(parts.system)
     this.jobOrders = same?.jobOrders ?? new JobOrders(parts.catalog, parts.system.clock)
     this.volumeSums = same?.volumeSums ?? new VolumeSums(parts.catalog, parts.system)
+    this.pages = same?.pages ?? new PageRoom(parts.pages)
     this.#volumesOf = parts.volumesOf
     this.#mirror =
       same === undefined ? new Mirror(parts.catalog, parts.system, (type) => this.#keeping(type)) : same.#mirror

@@ -8,7 +8,7 @@ import { openSqliteCatalog } from '../engines/sqlite/catalog.ts'
 import type { Catalog, Change } from '../ports/catalog.ts'
 import { charactersOf, leftOut } from './long-values.ts'
 import { LOOKED_AT_MAX } from './log-pages.ts'
-import { PAGE_CHARACTERS_MAX } from './shown-rows.ts'
+import { PageRoom } from './page-room.ts'
 
 const LONG = 'x'.repeat(4000)
 const LABELS = Array.from({ length: 12 }, (_, n) => `${n} ${LONG}`)
@@ -83,7 +83,7 @@ test('a page of very long records ends before its limit, and the next links lead
       const { body }: { body: Body } = await cluster.call('GET', target)
       const records = recordsOf(body)
       assert.equal(body['num_records'], records.length)
-      assert.ok(JSON.stringify(records).length < PAGE_CHARACTERS_MAX * 1.1)
+      assert.ok(JSON.stringify(records).length < new PageRoom().charactersMax * 1.1)
       seen.push(...records.map(({ name }) => asText(name)))
       const links = body['_links'] as { next?: { href: string } } | undefined
       target = links?.next?.href

@@ -38,8 +38,8 @@ void describe('how memory is divided', () => {
         for (const name of Object.keys(shares.worker) as (keyof typeof shares.worker)[]) {
           assert.ok(shares.worker[name] >= before.worker[name], `${name} of ${memoryMib} MiB`)
         }
-        assert.ok(shares.main.answersAtOnce >= before.main.answersAtOnce)
-        assert.ok(shares.main.answerCharactersMax >= before.main.answerCharactersMax)
+        assert.ok(shares.main.pages.atOnce >= before.main.pages.atOnce)
+        assert.ok(shares.main.pages.charactersMax >= before.main.pages.charactersMax)
         before = shares
       }
     }

@@ -5,7 +5,7 @@
  *
  *     budget ─┬─ main, writer, workers: what each takes by itself
  *             └─ for work ─┬─ 1/8 caches of the catalog: a third of it in the writer, the rest in all that read
- *                          ├─ 1/6 answers of the management interface
+ *                          ├─ 1/6 pages of collections, at the management interface
  *                          └─ the rest, to each worker alike ─┬─ 1/4 bodies that wait
  *                                                             ├─ 1/4 bodies on their way to the disk, gathered or not
  *                                                             ├─ 1/8 bodies on their way to clients
@@ -39,13 +39,12 @@ const OPEN_BODIES_MIN = 256
 const TURN_BYTES = 256 * KIB
 const TURNS_MIN = 4
 const COLLECT_BYTES_MIN = 2 * MIB
-const ANSWER_CHARACTERS_MIN = 256 * KIB
-const ANSWER_CHARACTERS_MAX = 4 * MIB
-/** A character takes two bytes in a heap, once as values and once as text; and the garbage of making them as much again. */
-const BYTES_OF_ANSWER_CHARACTER = 8
-/** Answers with whole pages that are made at the same time. */
-const ANSWERS_AT_ONCE_MIN = 2
-const ANSWERS_AT_ONCE_MAX = 64
+const PAGE_CHARACTERS_MIN = 256 * KIB
+const PAGE_CHARACTERS_MAX = 4 * MIB
+/** A character of a page takes two bytes in a heap as values, and two as text; and making them leaves as much again. */
+const BYTES_OF_PAGE_CHARACTER = 8
+const PAGES_AT_ONCE_MIN = 4
+const PAGES_AT_ONCE_MAX = 64
 
 /** The least that so many data-plane processes can do with. */
 export function memoryMibMin(workers: number): number {
@@ -81,10 +80,8 @@ export interface MemoryShares {
   readonly writerCacheKib: number
   readonly main: {
     readonly cacheKib: number
-    /** What a page of a collection has at most. */
-    readonly answerCharactersMax: number
-    /** Pages that are made at the same time; other readers wait. */
-    readonly answersAtOnce: number
+    /** As `PageBounds`. */
+    readonly pages: { readonly charactersMax: number; readonly atOnce: number }
   }
 }
 
@@ -95,13 +92,7 @@ export function divideMemory(memoryMib: number, workers: number): MemoryShares {
   const answers = forWork / 6
   const ofWorker = ((forWork - caches - answers) / workers) * MIB
   const cacheKib = cache((caches * 2) / 3 / (workers + 1))
-  const answerCharactersMax = Math.round(
-    within(
-      ANSWER_CHARACTERS_MIN,
-      (answers * MIB) / (ANSWERS_AT_ONCE_MIN * BYTES_OF_ANSWER_CHARACTER),
-      ANSWER_CHARACTERS_MAX,
-    ),
-  )
+  const pages = pagesWithin(answers * MIB)
   return {
     worker: {
       cacheKib,
@@ -113,18 +104,14 @@ export function divideMemory(memoryMib: number, workers: number): MemoryShares {
       buffersBytesMax: Math.floor(ofWorker / 4),
     },
     writerCacheKib: cache(caches / 3),
-    main: {
-      cacheKib,
-      answerCharactersMax,
-      answersAtOnce: Math.floor(
-        within(
-          ANSWERS_AT_ONCE_MIN,
-          (answers * MIB) / (answerCharactersMax * BYTES_OF_ANSWER_CHARACTER),
-          ANSWERS_AT_ONCE_MAX,
-        ),
-      ),
-    },
+    main: { cacheKib, pages },
   }
+}
+
+function pagesWithin(bytes: number): MemoryShares['main']['pages'] {
+  const characters = bytes / BYTES_OF_PAGE_CHARACTER
+  const charactersMax = Math.floor(within(PAGE_CHARACTERS_MIN, characters / PAGES_AT_ONCE_MIN, PAGE_CHARACTERS_MAX))
+  return { charactersMax, atOnce: Math.floor(within(PAGES_AT_ONCE_MIN, characters / charactersMax, PAGES_AT_ONCE_MAX)) }
 }
 
 function cache(mib: number): number {

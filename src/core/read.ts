@@ -10,7 +10,7 @@ import { derive, isDerived } from './derive.ts'
 import { FirstOf, type Bound } from './first-of.ts'
 import { Sieve } from './sieve.ts'
 import { firstWhere } from './sorted-list.ts'
-import { keeping, PAGE_CHARACTERS_MAX, shownCharacters, shownOf } from './shown-rows.ts'
+import { keeping, shownCharacters, shownOf } from './shown-rows.ts'
 import { inTurns } from './turns.ts'
 import { wholeRow, wholeRows } from './whole-rows.ts'
 
@@ -45,7 +45,16 @@ export interface Page {
  * The rows are those of one instant, but for long values of long ones, which are read when the page is known, as what is
  * derived of them is: some rows at a time. A page that is very long ends before its limit.
  */
-export async function readCollection(cluster: Cluster, behaviour: Behaviour, query: CollectionQuery): Promise<Page> {
+export function readCollection(cluster: Cluster, behaviour: Behaviour, query: CollectionQuery): Promise<Page> {
+  return cluster.pages.make((hasRows) => readPage(cluster, behaviour, query, hasRows))
+}
+
+async function readPage(
+  cluster: Cluster,
+  behaviour: Behaviour,
+  query: CollectionQuery,
+  hasRows: (rows: number) => Promise<void>,
+): Promise<Page> {
   const { resource } = behaviour
   const { limit, offset, after, search } = query
   const orders = query.orders.length > 0 ? query.orders : resource.order
@@ -59,7 +68,7 @@ export async function readCollection(cluster: Cluster, behaviour: Behaviour, que
   const bound: Bound<Placed> = {
     count: offset + limit + 1,
     weightless: offset,
-    weightMax: PAGE_CHARACTERS_MAX,
+    weightMax: cluster.pages.charactersMax,
     weight: ({ row }) => shownCharacters(row, query.fields),
   }
   const isInOrder = orders.length === 0 && areInOrder(behaviour, query.path)
@@ -82,6 +91,7 @@ export async function readCollection(cluster: Cluster, behaviour: Behaviour, que
     const passing = search === undefined ? sifted : sifted.filter((row) => search.test(row))
     count += passing.length
     if (query.isCount === true) continue
+    await hasRows(Math.min(count, limit))
     const placed = passing.map((row): Placed => ({ row: kept(row), place: placeOf(row, orders, key) }))
     found.add(after === undefined ? placed : placed.filter(({ place }) => compare(place, after) > 0))
     if (found.isFull) break

@@ -14,12 +14,6 @@ import {
 } from './long-values.ts'
 import { wholeRows, type Needed } from './whole-rows.ts'
 
-/**
- * A page ends after the row with which what it shows has so many characters, whatever its limit: so the memory that a
- * request takes has a bound. The next page goes on from there.
- */
-export const PAGE_CHARACTERS_MAX = 4 * 2 ** 20
-
 interface Shown {
   /** With their place among those given. */
   readonly rows: readonly { readonly row: Row; readonly at: number }[]
@@ -52,7 +46,7 @@ export async function shownOf(
       const at = some[n]?.at ?? 0
       shown.push({ row, at })
       characters += shownCharacters(row, fields)
-      if (characters >= PAGE_CHARACTERS_MAX) return { rows: shown, seen: at + 1 }
+      if (characters >= cluster.pages.charactersMax) return { rows: shown, seen: at + 1 }
     }
   }
   return { rows: shown, seen: rows.length }
