@@ -87,7 +87,9 @@ export class TransferClient {
     for (let tries = 1; tries < TRIES_MAX; tries++) {
       const request = this.#request('GET', path, {})
       request.end()
-      const [response] = (await once(request, 'response')) as [IncomingMessage]
+      // On a busy machine a handshake may take too long.
+      const [response] = (await once(request, 'response').catch(() => [])) as [IncomingMessage?]
+      if (response === undefined) continue
       if (response.statusCode === 200) return isRight(response, object, bytes, bytesPerSecond)
       response.resume()
       if (response.statusCode !== 503) return false
