@@ -1,28 +1,92 @@
+import type { Row } from '../model/value.ts'
 import type { Change } from '../ports/catalog.ts'
 import type { Cluster } from './cluster.ts'
 import { recordPages } from './record-pages.ts'
 
+/** Records removed in one commit: others wait for it no longer than for some dozens of usual ones. */
+export const REMOVED_TOGETHER = 500
+
+export interface Belonging {
+  /** Types whose records have to go by themselves before. */
+  readonly except?: ReadonlySet<string>
+  /** What goes with a record beside it: its counters, a name that it held. */
+  readonly beside?: (type: string, body: Row) => readonly Change[]
+}
+
 /**
  * The changes that remove what belongs to a record: the records that live under it, as their types declare, and those
- * under these. The commit is refused where another one has come meanwhile. `except` names types whose records have to go by themselves before.
+ * under these. The commit is refused where another one has come meanwhile.
  */
 export async function belongingChanges(
   cluster: Cluster,
   type: string,
   key: string,
-  except: ReadonlySet<string> = new Set(),
+  belonging: Belonging = {},
 ): Promise<Change[]> {
   const changes: Change[] = []
-  for (const { resource } of cluster.behaviours.values()) {
-    // A second path to the same rows adds none.
-    if (resource.parentType !== type || resource.rowsOf !== resource.type || except.has(resource.type)) continue
-    for await (const page of recordPages(cluster.catalog, resource.type, key)) {
-      for (const record of page) {
-        changes.push({ do: 'remove-record', type: resource.type, key: record.key })
-        changes.push(...(await belongingChanges(cluster, resource.type, record.key)))
+  for await (const removal of removals(cluster, type, key, belonging)) changes.push(...removal)
+  return [...changes, ...childless(cluster, type, key, belonging)]
+}
+
+/**
+ * Removes what belongs to a record until so little is left that one commit may take it, with the record itself. Each
+ * commit has the changes of `unless` too, which refuse it. Repeating it goes on with what is left.
+ */
+export async function removeMostBelongings(
+  cluster: Cluster,
+  type: string,
+  key: string,
+  { unless = [], ...belonging }: Belonging & { readonly unless?: readonly Change[] },
+): Promise<void> {
+  let waiting: (readonly Change[])[] = []
+  for await (const removal of removals(cluster, type, key, belonging)) {
+    waiting.push(removal)
+    // The last ones stay.
+    if (waiting.length < 2 * REMOVED_TOGETHER) continue
+    await cluster.commit([...unless, ...waiting.slice(0, REMOVED_TOGETHER).flat()])
+    waiting = waiting.slice(REMOVED_TOGETHER)
+    await cluster.system.turn()
+  }
+}
+
+/** For each record below another the changes that remove it, those under it first. */
+async function* removals(
+  cluster: Cluster,
+  type: string,
+  key: string,
+  belonging: Belonging,
+): AsyncGenerator<readonly Change[], void, void> {
+  const { except, beside = () => [] } = belonging
+  for (const child of typesUnder(cluster, type, except)) {
+    for await (const page of recordPages(cluster.catalog, child, key)) {
+      for (const { key: record, body } of page) {
+        yield* removals(cluster, child, record, { beside })
+        yield [
+          ...childless(cluster, child, record),
+          { do: 'remove-record', type: child, key: record },
+          ...beside(child, body),
+        ]
       }
     }
-    changes.push({ do: 'check-childless', type: resource.type, parent: key })
   }
-  return changes
+}
+
+function childless(cluster: Cluster, type: string, parent: string, { except }: Belonging = {}): Change[] {
+  return typesUnder(cluster, type, except).map((child) => ({ do: 'check-childless', type: child, parent }))
+}
+
+const known = new WeakMap<Cluster['behaviours'], Map<string, readonly string[]>>()
+
+function typesUnder({ behaviours }: Cluster, type: string, except?: ReadonlySet<string>): readonly string[] {
+  const types = known.get(behaviours) ?? new Map<string, readonly string[]>()
+  known.set(behaviours, types)
+  let found = types.get(type)
+  if (found === undefined) {
+    const under = [...behaviours.values()]
+      .map(({ resource }) => resource)
+      // A second path to the same rows adds none.
+      .filter((one) => one.parentType === type && one.rowsOf === one.type)
+    types.set(type, (found = under.map((one) => one.type)))
+  }
+  return except === undefined ? found : found.filter((one) => !except.has(one))
 }

@@ -2,6 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asText } from '../../../test/support/body.ts'
 import { startTestCluster } from '../../../test/support/cluster.ts'
+import { REMOVED_TOGETHER } from '../../core/belongings.ts'
+import { openSqliteCatalog } from '../../engines/sqlite/catalog.ts'
+import type { Catalog, Change } from '../../ports/catalog.ts'
 
 const SVMS = '/api/svm/svms'
 const VOLUMES = '/api/storage/volumes'
@@ -129,5 +132,39 @@ test('an SVM keeps how its volumes are to report and limit space, for files', as
   assert.deepEqual(await shown(), [false, false])
   assert.equal((await cluster.call('PATCH', path, { is_space_reporting_logical: 'true' })).status, 200)
   assert.deepEqual(await shown(), [true, false])
+  await cluster.close()
+})
+
+test('an SVM with thousands of records goes in many small commits, and one that fails in between goes when it is deleted again', async () => {
+  const USERS = 'protocols/s3/services/{svm.uuid}/users'
+  const catalog = openSqliteCatalog({ file: ':memory:', commit: 'in-process' })
+  const commits: number[] = []
+  let failsAt: number | undefined
+  const commit = (changes: readonly Change[]) => {
+    const removed = changes.filter((change) => change.do === 'remove-record').length
+    if (removed > 1) commits.push(removed)
+    if (removed > 1 && commits.length === failsAt) return Promise.reject(new Error('This one fails on purpose.'))
+    return catalog.commit(changes)
+  }
+  const watched = new Proxy(catalog, {
+    get: (target, name: keyof Catalog) => (name === 'commit' ? commit : target[name].bind(target)),
+  })
+  const cluster = await startTestCluster({ catalog: watched, isBare: true })
+  await cluster.call('POST', SVMS, { name: 's' })
+  const uuid = await cluster.uuidOf(SVMS, 's')
+  const total = 5 * REMOVED_TOGETHER
+  await cluster.cluster.commit(
+    Array.from({ length: total }, (_, n) => cluster.cluster.put(USERS, { 'svm.uuid': uuid, name: `u${n}` })),
+  )
+  commits.length = 0
+  failsAt = 3
+  assert.equal((await cluster.call('DELETE', `${SVMS}/${uuid}?return_timeout=15`)).status, 500)
+  const { length: left } = await catalog.records(USERS, { parent: uuid })
+  assert.ok(left > 0 && left < total, `${left} records are left`)
+  failsAt = undefined
+  assert.equal((await cluster.call('DELETE', `${SVMS}/${uuid}?return_timeout=15`)).status, 200)
+  assert.ok(commits.length > 4 && commits.every((removed) => removed < 2.1 * REMOVED_TOGETHER), commits.join(' '))
+  assert.equal((await catalog.records(USERS)).length, 0)
+  assert.equal(await cluster.cluster.find('svm/svms', uuid), undefined)
   await cluster.close()
 })

@@ -1,5 +1,5 @@
 import { define, type Derivation } from '../../core/behaviour.ts'
-import { belongingChanges } from '../../core/belongings.ts'
+import { type Belonging, belongingChanges, removeMostBelongings } from '../../core/belongings.ts'
 import { MADE_FOR, type Cluster } from '../../core/cluster.ts'
 import { plainModify } from '../../core/plain.ts'
 import { Interrupted, job, uuidOfNew, type Work } from '../../core/verb.ts'
@@ -183,22 +183,11 @@ export const svms = define(
               const volume = textOf(uuid)
               await cluster.locks.with([`volume:${volume}`], () => purgeVolume(cluster, volume, 'asked'))
             }
-            const counters = (await cluster.catalog.records(INTERFACES, { parent: key })).map((record): Change => ({
-              do: 'drop-counters',
-              table: 'lif',
-              row: record.key,
-            }))
-            const leftovers = await belongingChanges(cluster, SVMS, key, GONE_BEFORE)
-            const names = [
-              ...(await cluster.rows(S3_USERS, key)).map((user) => giveUpName('user', textAt(user, 'name'))),
-              ...(await cluster.rows(S3_GROUPS, key)).map((group) => giveUpName('group', textAt(group, 'name'))),
-            ]
+            // There may be very many: they go before, and a few with the SVM.
+            await removeMostBelongings(cluster, SVMS, key, { ...BELONGING, unless: withoutHeld(key) })
             await cluster.commit([
-              { do: 'check-childless', type: RECOVERY_QUEUE, parent: key },
-              ...HELD.map(([type]) => ({ do: 'check-childless', type, parent: key }) as const),
-              ...leftovers,
-              ...names,
-              ...counters,
+              ...withoutHeld(key),
+              ...(await belongingChanges(cluster, SVMS, key, BELONGING)),
               ...(await keyChanges(cluster, textAt(input, 'name'))),
               { do: 'remove-record', type: 'svm/svms', key },
               { do: 'drop-counters', table: 'object_store_server', row: key },
@@ -256,6 +245,20 @@ const SVMS = 'svm/svms'
 
 /** What has to go by itself before its SVM; everything else that lives under the SVM goes with it. */
 const GONE_BEFORE: ReadonlySet<string> = new Set([...HELD.map(([type]) => type), RECOVERY_QUEUE])
+
+/** What has to be so when the SVM goes, and when the first of what lives under it does. */
+function withoutHeld(key: string): Change[] {
+  return [...GONE_BEFORE].map((type) => ({ do: 'check-childless', type, parent: key }))
+}
+
+const BELONGING: Belonging = {
+  except: GONE_BEFORE,
+  beside(type, body) {
+    if (type === INTERFACES) return [{ do: 'drop-counters', table: 'lif', row: textAt(body, 'uuid') }]
+    if (type === S3_USERS) return [giveUpName('user', textAt(body, 'name'))]
+    return type === S3_GROUPS ? [giveUpName('group', textAt(body, 'name'))] : []
+  },
+}
 
 /** API keys are kept under the name of their owner. */
 async function keyChanges(cluster: Cluster, svm: string): Promise<Change[]> {
