@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -59,18 +59,18 @@ void describe('a catalog whose disk is full', () => {
   void it('refuses what needs space, takes what frees it, and goes on by itself when there is space', () =>
     withWriter(({ writer, file, said, settle }) => {
       writer.tidy(true)
-      assert.ok(existsSync(`${file}-reserve`))
+      assert.ok(statSync(`${file}-reserve`).size > 2 ** 20)
       stopGrowing(writer)
       let keys = 0
       while (settle(put('b', `k${keys}`, draft(`blob${keys}`))) === 'done') assert.ok(++keys < 10_000)
-      assert.ok(!existsSync(`${file}-reserve`), 'the reserve is given up')
+      assert.ok(statSync(`${file}-reserve`).size < 100, 'the reserve is given up')
       assert.deepEqual(said, ['The disk of the catalog is full. Commits that need space are refused.'])
       assert.equal(settle(put('b', 'more', draft('more'))), 'no-space')
       assert.equal(settle(), 'no-space', 'whoever asks whether commits can be made')
       for (let key = 0; key < keys; key++) assert.equal(settle(...remove(`k${key}`)), 'done')
       growAgain(writer)
       writer.tidy(true)
-      assert.ok(existsSync(`${file}-reserve`), 'the reserve is there again')
+      assert.ok(statSync(`${file}-reserve`).size > 2 ** 20, 'the reserve is there again')
       assert.equal(said.at(-1), 'The disk of the catalog has space again.')
       assert.equal(settle(), 'done')
       assert.equal(settle(put('b', 'more', draft('more'))), 'done')
@@ -137,6 +137,33 @@ void describe('a catalog whose disk is full', () => {
       const next = new Writer(file, { reserve: outOfReach })
       assert.equal(tell(next.settle([[]])[0]), 'no-space')
       next.close()
+    }))
+})
+
+void describe('a writer that starts again and again while the disk is full', () => {
+  void it('has no more of the reserve than one that does not', () =>
+    withWriter(({ writer, file, settle }) => {
+      writer.tidy(true)
+      becomeFull({ writer, settle })
+      const pages = (of: Writer) => Number(of.db.prepare('PRAGMA page_count').get()?.['page_count'])
+      const before = pages(writer)
+      const stillFull = () =>
+        new (class extends Reserve {
+          override get isOutOfReach() {
+            return !this.isHeld
+          }
+        })(file)
+      for (let start = 0; start < 4; start++) {
+        const next = new Writer(file, { reserve: stillFull() })
+        const note = (at: number): Change => {
+          const body = { text: 'x'.repeat(60_000) }
+          return { do: 'put-record', type: 'cluster/jobs', key: `${start}-${at}`, body }
+        }
+        for (let at = 0; tell(next.settle([[note(at)]])[0]) === 'done'; at++) assert.ok(at < 1000)
+        assert.ok(pages(next) - before < 1100, `${pages(next) - before} pages after ${start + 1} starts`)
+        assert.equal(tell(next.settle([remove(`filler${start}`)])[0]), 'done')
+        next.close()
+      }
     }))
 })
 

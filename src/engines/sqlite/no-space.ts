@@ -58,15 +58,17 @@ const UPKEEP_PAGES = 1024
 export class FullDisk {
   readonly #lengthOf
   readonly #pageCount
-  readonly #pagesAtFirst: number
+  /** How many pages the database had when its disk became full. */
+  readonly pagesAtFirst: number
 
-  constructor(db: DatabaseSync) {
+  /** It may have become full before this process began. */
+  constructor(db: DatabaseSync, pagesAtFirst = Infinity) {
     this.#lengthOf = query<{ characters: number }>(
       db,
       'SELECT length(body) AS characters FROM records WHERE type = ? AND key = ?',
     )
     this.#pageCount = query<{ page_count: number }>(db, 'PRAGMA page_count')
-    this.#pagesAtFirst = this.#pages()
+    this.pagesAtFirst = Math.min(pagesAtFirst, this.#pages())
   }
 
   /** To be asked before a commit is applied. */
@@ -80,7 +82,7 @@ export class FullDisk {
   isOver(changes: readonly Change[], outcomes: readonly Outcome[]): boolean {
     if (changes.some((change, at) => frees(change, outcomes[at]))) return false
     const isUpkeep = changes.every((change) => OF_UPKEEP.has(change.do))
-    return this.#pages() > this.#pagesAtFirst + (isUpkeep ? UPKEEP_PAGES : OTHER_PAGES)
+    return this.#pages() > this.pagesAtFirst + (isUpkeep ? UPKEEP_PAGES : OTHER_PAGES)
   }
 
   #isTooLong({ type, key, body }: Extract<Change, { do: 'put-record' }>, isFreeing: boolean): boolean {

@@ -78,7 +78,7 @@ export class Writer {
     // A reserve that was given up, and cannot be made again, says that the disk was full and is.
     const isFull = reserve !== undefined && isThere(file) && reserve.isOutOfReach
     this.#db = openForWriting(file, cacheKib)
-    if (isFull) this.#full = new FullDisk(this.#db)
+    if (isFull) this.#full = new FullDisk(this.#db, reserve.givenUpAt)
     this.#ledger = new Ledger(this.#db)
     this.#apply = applyTo(this.#db, this.#ledger)
     const sweep = sweeper(this.#db, this.#ledger)
@@ -158,9 +158,9 @@ export class Writer {
   #becomeFull(cause: unknown): void {
     if (this.#full === undefined) {
       this.#report('The disk of the catalog is full. Commits that need space are refused.', cause)
-      this.#full = new FullDisk(this.#db)
+      this.#full = new FullDisk(this.#db, this.#reserve?.givenUpAt)
     }
-    this.#reserve?.release()
+    this.#reserve?.release(this.#full.pagesAtFirst)
   }
 
   #inTransaction(apply: () => Settled[]): Settled[] {
