@@ -14,6 +14,9 @@ import { keeping, shownCharacters, shownOf } from './shown-rows.ts'
 import { inTurns } from './turns.ts'
 import { wholeRow, wholeRows } from './whole-rows.ts'
 
+/** What takes a millisecond or more to show. */
+const LONG_CHARACTERS = 8 * 1024
+
 export interface CollectionQuery {
   readonly path: Readonly<Record<string, string>>
   readonly fields: ReadonlySet<string>
@@ -220,6 +223,8 @@ export async function readInstance(
 ): Promise<Row> {
   const row = await findInstance(cluster, behaviour, path, instance)
   if (row === undefined) throw failures.notFound(behaviour.resource.noun, behaviour.resource.key[0])
+  // Of readers that come together, each shows its own in a turn of its own.
+  if (shownCharacters(row, fields) > LONG_CHARACTERS) await cluster.system.turn()
   const [derived] = await derive(cluster, behaviour, [row], fields)
   return derived ?? row
 }

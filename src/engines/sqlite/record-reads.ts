@@ -8,6 +8,8 @@ type RecordColumns = Omit<StoredRecord, 'body'> & { readonly body: string }
 const RECORD = 'SELECT type, key, parent, revision, body FROM records'
 /** A page ends when to parse its records takes a millisecond or two. */
 const PAGE_CHARACTERS = 256 * 1024
+/** A record that takes half a millisecond to parse. */
+const LONG_CHARACTERS = 64 * 1024
 
 /** `turn` waits for a turn of the event loop of its own. */
 export function recordReads(db: DatabaseSync, turn: () => Promise<void>) {
@@ -35,9 +37,12 @@ export function recordReads(db: DatabaseSync, turn: () => Promise<void>) {
   )
 
   return {
-    record(type: string, key: string): StoredRecord | undefined {
+    async record(type: string, key: string): Promise<StoredRecord | undefined> {
       const row = record.get(type, key)
-      return row === undefined ? undefined : storedRecord(row)
+      if (row === undefined) return undefined
+      // Readers that come together would have theirs parsed in one turn.
+      if (row.body.length > LONG_CHARACTERS) await turn()
+      return storedRecord(row)
     },
 
     records(type: string, parent: string | undefined): StoredRecord[] {

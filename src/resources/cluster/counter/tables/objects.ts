@@ -6,6 +6,7 @@ import type { Sums } from '../../../../core/counter-schemas.ts'
 import { interfaceSums, nodeSums, portSums, processorSums } from '../../../../core/machine-counters.ts'
 import { type Row, textAt } from '../../../../model/value.ts'
 import type { MachinePort } from '../../../../ports/machine.ts'
+import { eachInTurns } from '../../../../core/turns.ts'
 import { UP_SINCE } from '../../../network/ip/interfaces.ts'
 import { type Workload, workloadsOf } from '../../../storage/qos/workloads.ts'
 
@@ -70,7 +71,7 @@ export async function objectsOf(cluster: Cluster, { rowsOf }: CounterTable): Pro
 async function volumeObjects(cluster: Cluster, node: string): Promise<readonly CountedObject[]> {
   const svms = await namesOf(cluster, 'svm/svms')
   const aggregates = await namesOf(cluster, 'storage/aggregates')
-  return (await cluster.shortRows('storage/volumes')).map((volume) => {
+  return mapped(cluster, await cluster.shortRows('storage/volumes'), (volume) => {
     const [name, uuid, svm] = [textAt(volume, 'name'), uuidOf(volume), svms.get(svmUuidOf(volume)) ?? '']
     const aggregate = aggregates.get(aggregateOf(volume)) ?? ''
     const properties = { name, uuid, 'node.name': node, 'svm.name': svm, parent_aggregate: aggregate }
@@ -82,17 +83,19 @@ async function interfaceObjects(cluster: Cluster, node: string): Promise<readonl
   const svms = await namesOf(cluster, 'svm/svms')
   const ports = await cluster.machine.ports()
   const traffic = await cluster.machine.traffic?.()
-  const portOf = (one: Row) => {
-    const address = textAt(one, 'ip.address')
-    return ports.find(({ addresses }) => addresses.includes(address))
+  const portWith = new Map(ports.toReversed().flatMap((port) => port.addresses.map((address) => [address, port])))
+  const portOf = (one: Row) => portWith.get(textAt(one, 'ip.address'))
+  const rows = await cluster.shortRows('network/ip/interfaces')
+  const onPort = new Map<string | undefined, number>()
+  for await (const one of eachInTurns(cluster.system, rows)) {
+    const name = portOf(one)?.name
+    onPort.set(name, (onPort.get(name) ?? 0) + 1)
   }
-  const rows = await cluster.rows('network/ip/interfaces')
-  const onPort = Map.groupBy(rows, (one) => portOf(one)?.name)
-  return rows.map((one) => {
+  return mapped(cluster, rows, (one) => {
     const [name, uuid, svm] = [textAt(one, 'name'), uuidOf(one), svms.get(svmUuidOf(one)) ?? '']
     const port = portOf(one)
     const properties = { name, uuid, 'node.name': node, 'svm.name': svm, current_port: port?.name ?? '' }
-    const isAlone = port !== undefined && port.addresses.length === 1 && onPort.get(port.name)?.length === 1
+    const isAlone = port !== undefined && port.addresses.length === 1 && onPort.get(port.name) === 1
     return {
       id: `${node}:${svm}:${name}:${uuid}`,
       properties,
@@ -158,6 +161,17 @@ async function portObjects(cluster: Cluster, node: string): Promise<readonly Cou
     }
     return [{ id: `${node}:${port.name}`, properties, counted: [], sums: portSums(counted) }]
   })
+}
+
+/** Some at a time: there may be ten thousand. */
+async function mapped(
+  cluster: Cluster,
+  rows: readonly Row[],
+  objectOf: (row: Row) => CountedObject,
+): Promise<readonly CountedObject[]> {
+  const objects: CountedObject[] = []
+  for await (const row of eachInTurns(cluster.system, rows)) objects.push(objectOf(row))
+  return objects
 }
 
 const uuidOf = (row: Row): string => textAt(row, 'uuid')

@@ -1,9 +1,15 @@
 import { define } from '../../../../core/behaviour.ts'
 import { countedOf, type Sums } from '../../../../core/counter-schemas.ts'
-import { counterTables } from '../../../../core/counter-tables.ts'
+import type { Cluster } from '../../../../core/cluster.ts'
+import { type CountedTable, counterTables } from '../../../../core/counter-tables.ts'
+import { eachInTurns, inTurns } from '../../../../core/turns.ts'
 import { failures } from '../../../../model/failure.ts'
 import { count, each, flag, list, text } from '../../../../model/kinds/index.ts'
+import type { Row } from '../../../../model/value.ts'
 import { objectsOf } from './objects.ts'
+
+/** Rows of totals read in one turn of the event loop. */
+const TOTALS_A_TURN = 200
 
 /** ONTAP's code for a table that is not there; tools tell by it that there is nothing to poll. */
 export const TABLE_NOT_FOUND = 8585320
@@ -43,31 +49,44 @@ export const counterRows = define(
       if (table === undefined) throw failures.notFound('counter table', 'counter_table.name', TABLE_NOT_FOUND)
       // Rows of different tables are of different objects, whose UUIDs do not meet.
       const totals = new Map<string, Sums>()
-      for (const counted of table.counted) {
-        for (const [row, sums] of await cluster.catalog.counters(counted)) totals.set(row, sums)
-      }
-      return (await objectsOf(cluster, table)).map(({ id, properties, counted, sums: told = {} }) => {
-        const sums = { ...summed(counted, totals), ...told }
-        return {
-          'counter_table.name': table.name,
-          id,
-          properties: Object.entries(properties).map(([name, value]) => ({ name, value })),
-          counters: table.counters.flatMap((counter) => {
-            const value = countedOf(counter, sums)
-            return value === undefined ? [] : [{ name: counter.name, ...value }]
-          }),
-          'aggregation.count': Math.max(1, counted.length),
-          'aggregation.complete': true,
+      for (const counted of table.counted) await addTotals(cluster, counted, totals)
+      const rows: Row[] = []
+      for await (const some of inTurns(cluster.system, await objectsOf(cluster, table))) {
+        for (const { id, properties, counted, sums: told = {} } of some) {
+          const sums = { ...(await summed(cluster, counted, totals)), ...told }
+          rows.push({
+            'counter_table.name': table.name,
+            id,
+            properties: Object.entries(properties).map(([name, value]) => ({ name, value })),
+            counters: table.counters.flatMap((counter) => {
+              const value = countedOf(counter, sums)
+              return value === undefined ? [] : [{ name: counter.name, ...value }]
+            }),
+            'aggregation.count': Math.max(1, counted.length),
+            'aggregation.complete': true,
+          })
         }
-      })
+      }
+      return rows
     },
   },
 )
 
-function summed(counted: readonly string[], totals: ReadonlyMap<string, Sums>): Sums {
+async function addTotals(cluster: Cluster, table: CountedTable, totals: Map<string, Sums>): Promise<void> {
+  for (let after = ''; ;) {
+    const page = await cluster.catalog.counters(table, { after, limit: TOTALS_A_TURN })
+    for (const [row, sums] of page) {
+      totals.set(row, sums)
+      after = row
+    }
+    if (page.size < TOTALS_A_TURN) return
+  }
+}
+
+async function summed(cluster: Cluster, counted: readonly string[], totals: ReadonlyMap<string, Sums>): Promise<Sums> {
   if (counted.length === 1) return totals.get(counted[0] ?? '') ?? {}
   const sums: Record<string, number> = {}
-  for (const row of counted) {
+  for await (const row of eachInTurns(cluster.system, counted)) {
     for (const [name, value] of Object.entries(totals.get(row) ?? {})) sums[name] = (sums[name] ?? 0) + value
   }
   return sums
