@@ -1,5 +1,6 @@
 import { define } from '../core/behaviour.ts'
 import type { Cluster } from '../core/cluster.ts'
+import { eachInTurns } from '../core/turns.ts'
 import { count, text } from '../model/kinds/index.ts'
 import { collectionPath, recordPath } from '../model/paths.ts'
 import { type Row, textAt, textOf } from '../model/value.ts'
@@ -22,7 +23,8 @@ export const resourceTags = define(
   {
     async rows(cluster) {
       const counts = new Map<string, number>()
-      for (const { tags } of await tagged(cluster)) for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1)
+      for await (const { tags } of eachInTurns(cluster.system, await tagged(cluster)))
+        for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1)
       return [...counts].map(([value, num_resources]): Row => ({ value, num_resources }))
     },
   },
@@ -39,7 +41,7 @@ export async function tagged(cluster: Cluster): Promise<Tagged[]> {
   const found: Tagged[] = []
   for (const { resource } of cluster.behaviours.values()) {
     if (!resource.fields.has(TAGS) || resource.rowsOf !== resource.type) continue
-    for (const row of await cluster.rows(resource.rowsOf)) {
+    for await (const row of eachInTurns(cluster.system, await cluster.rows(resource.rowsOf))) {
       const tags = row[TAGS]
       if (!Array.isArray(tags) || tags.length === 0) continue
       const keys = Object.fromEntries(resource.pathKeys.map((key) => [key, textAt(row, key)]))

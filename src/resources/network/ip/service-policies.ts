@@ -1,5 +1,6 @@
 import { define } from '../../../core/behaviour.ts'
 import { namedUuid } from '../../../core/named-uuid.ts'
+import { eachInTurns } from '../../../core/turns.ts'
 import { flag, list, oneOf, text, uuid } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 
@@ -43,18 +44,22 @@ export const servicePolicies = define(
   },
   {
     async rows(cluster) {
-      return (await cluster.rows('svm/svms')).flatMap((svm) => {
+      const rows: Row[] = []
+      for await (const svm of eachInTurns(cluster.system, await cluster.shortRows('svm/svms'))) {
         const key = textAt(svm, 'uuid')
-        return Object.entries(BUILT_IN).map(([name, services]): Row => ({
-          uuid: namedUuid(cluster, `service policy ${name} of ${key}`),
-          name,
-          services,
-          scope: 'svm',
-          is_built_in: true,
-          'svm.uuid': key,
-          'ipspace.uuid': svm['ipspace.uuid'] ?? null,
-        }))
-      })
+        for (const [name, services] of Object.entries(BUILT_IN)) {
+          rows.push({
+            uuid: namedUuid(cluster, `service policy ${name} of ${key}`),
+            name,
+            services,
+            scope: 'svm',
+            is_built_in: true,
+            'svm.uuid': key,
+            'ipspace.uuid': svm['ipspace.uuid'] ?? null,
+          })
+        }
+      }
+      return rows
     },
   },
 )

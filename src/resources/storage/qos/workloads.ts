@@ -5,6 +5,7 @@
 import { define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { namedUuid } from '../../../core/named-uuid.ts'
+import { eachInTurns } from '../../../core/turns.ts'
 import { count, oneOf, text, uuid } from '../../../model/kinds/index.ts'
 import { type Row, textAt, textOf } from '../../../model/value.ts'
 import { QOS_POLICIES, QOS_USERS } from './policies.ts'
@@ -26,7 +27,7 @@ export interface Workload {
 export async function workloadsOf(cluster: Cluster): Promise<readonly Workload[]> {
   const workloads: Workload[] = []
   for (const [type, field] of QOS_USERS) {
-    for (const object of await cluster.rows(type)) {
+    for await (const object of eachInTurns(cluster.system, await cluster.shortRows(type))) {
       const policy = textAt(object, field)
       // Volumes are measured one by one whether they name a policy or not.
       if (policy === '' && type !== 'storage/volumes') continue
@@ -77,21 +78,30 @@ export const qosWorkloads = define(
   },
   {
     async rows(cluster) {
-      const volumes = new Map((await cluster.rows('storage/volumes')).map((row) => [row['uuid'], textAt(row, 'name')]))
-      return (await workloadsOf(cluster)).map((workload): Row => {
-        const { type, object } = workload
-        const volume = type === 'storage/volumes' ? textAt(object, 'name') : volumes.get(object['volume.uuid'] ?? null)
-        return {
-          uuid: workload.uuid,
-          name: workload.name,
-          wid: workload.number,
-          workload_class: workload.isUserDefined ? 'user_defined' : 'autovolume',
-          'policy.uuid': workload.policy === '' ? null : workload.policy,
-          'svm.uuid': workload.svm,
-          volume: volume ?? null,
-          qtree: type === 'storage/qtrees' ? textAt(object, 'name') : null,
-        }
-      })
+      const volumes = new Map<unknown, string>()
+      for await (const row of eachInTurns(cluster.system, await cluster.shortRows('storage/volumes'))) {
+        volumes.set(row['uuid'], textAt(row, 'name'))
+      }
+      const rows: Row[] = []
+      for await (const workload of eachInTurns(cluster.system, await workloadsOf(cluster))) {
+        rows.push(rowOf(workload, volumes))
+      }
+      return rows
     },
   },
 )
+
+function rowOf(workload: Workload, volumes: ReadonlyMap<unknown, string>): Row {
+  const { type, object } = workload
+  const volume = type === 'storage/volumes' ? textAt(object, 'name') : volumes.get(object['volume.uuid'])
+  return {
+    uuid: workload.uuid,
+    name: workload.name,
+    wid: workload.number,
+    workload_class: workload.isUserDefined ? 'user_defined' : 'autovolume',
+    'policy.uuid': workload.policy === '' ? null : workload.policy,
+    'svm.uuid': workload.svm,
+    volume: volume ?? null,
+    qtree: type === 'storage/qtrees' ? textAt(object, 'name') : null,
+  }
+}

@@ -1,5 +1,6 @@
 import { define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
+import { eachInTurns } from '../../../core/turns.ts'
 import { bytes, count, each, oneOf, text } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { QuotaRow } from '../../../ports/catalog.ts'
@@ -60,7 +61,7 @@ export const quotaReports = define(
       const wanted = path['volume.uuid']
       const isWhole = (args['show_default_records'] ?? 'true').toLowerCase() !== 'false'
       const rows: Row[] = []
-      for (const volume of await cluster.rows('storage/volumes')) {
+      for await (const volume of eachInTurns(cluster.system, await cluster.rows('storage/volumes'))) {
         if (!areQuotasOn(volume) || (wanted !== undefined && volume['uuid'] !== wanted)) continue
         rows.push(...(await reportsOf(cluster, volume)))
       }
