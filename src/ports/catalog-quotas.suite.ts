@@ -69,6 +69,24 @@ export function proveQuotas(catalog: () => Catalog, reopen: () => Promise<Catalo
       await refused('full', catalog().commit([put('q2', 'd', owned('d1', 1, 'bert'))]))
     })
 
+    void it('what hard limits leave to an owner is told, whoever they are set for', async () => {
+      await openBucket(catalog(), 'q0')
+      const room = (owner: string) => catalog().quotaRoom('q0-v', owner)
+      assert.deepEqual(await room('anna'), [])
+      await set('q0-v', { type: 'user', name: '' }, { hardBytes: 10 })
+      await set('q0-v', { type: 'user', name: 'bert' }, { hardFiles: 1, softBytes: 1 })
+      await set('q0-v', { type: 'tree', tree: 0 }, { hardBytes: 100 })
+      await catalog().commit([put('q0', 'a', owned('a1', 7, 'anna')), put('q0', 'b', owned('b1', 50, 'bert'))])
+      const tree = { type: 'tree', bytes: 43, files: Infinity }
+      assert.deepEqual(await room('anna'), [tree, { type: 'user', bytes: 3, files: Infinity }])
+      assert.deepEqual(await room('bert'), [tree, { type: 'user', bytes: Infinity, files: 0 }])
+      assert.deepEqual(await room('carl'), [tree, { type: 'user', bytes: 10, files: Infinity }])
+      assert.deepEqual(await room(''), [tree])
+      await set('q0-v', { type: 'user', name: 'anna' }, { hardBytes: 5 })
+      assert.deepEqual(await room('anna'), [tree, { type: 'user', bytes: -2, files: Infinity }])
+      assert.deepEqual(await catalog().quotaRoom('no-volume', 'anna'), [])
+    })
+
     void it('copies of one object may count for more than 2^53 bytes, which are exact again when they go', async () => {
       const object = owned('b', 2 ** 52 - 1, 'anna')
       const buckets = ['a', 'b', 'c', 'd'].map((letter) => `q19-${letter}`)

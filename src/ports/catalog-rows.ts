@@ -125,6 +125,14 @@ export interface QuotaLimits {
   readonly softFiles?: number
 }
 
+/** What one hard limit leaves; below 0 where more is held than it allows. */
+export interface QuotaRoom {
+  readonly type: QuotaType
+  /** `Infinity` where the limit is on the other. */
+  readonly bytes: number
+  readonly files: number
+}
+
 export interface QuotaRow extends QuotaTarget {
   /** The same as long as it holds something or has limits of its own. */
   readonly index: number

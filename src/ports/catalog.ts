@@ -17,6 +17,7 @@ import type {
   ObjectRow,
   PartDraft,
   PartRow,
+  QuotaRoom,
   QuotaRow,
   RecordChange,
   RecordsWithin,
@@ -125,6 +126,8 @@ export interface Catalog {
 
   /** All of a volume that limits hold for, their own or the default ones, in the order of their index. */
   quotas(volume: string): Promise<readonly QuotaRow[]>
+  /** What is left to objects of an owner, by each hard limit that stands against them. Constant time. */
+  quotaRoom(volume: string, owner: string): Promise<readonly QuotaRoom[]>
 
   /** Snapshots of a whole volume, oldest first. */
   snapshots(volume: string): Promise<readonly SnapshotRow[]>

@@ -42,6 +42,7 @@ export async function openBucket(
     versioning,
     settings,
     mayPack: volume.mayPack,
+    hasQuotas: volume.hasQuotas,
     ...(isDamaged === undefined ? {} : { isDamaged }),
     ...(volume.storing === undefined ? {} : { storing: volume.storing }),
     ...(volume.growsToBytes === undefined ? {} : { growsToBytes: volume.growsToBytes }),

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import {
   CompleteMultipartUploadCommand,
@@ -9,7 +11,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
 import type { QuotaLimits } from '../ports/catalog.ts'
-import { startTestPlane, volume } from './test-plane.ts'
+import { send, startTestPlane, svm, volume } from './test-plane.ts'
 import type { TestPlane } from './test-plane.ts'
 
 const Bucket = 'limited'
@@ -82,4 +84,34 @@ test('parts count to who opened the upload, until they are an object of his', as
   await limit({ hardBytes: 20 * KB, hardFiles: 3 })
   await complete()
   assert.deepEqual(await held(), [20 * KB, 3])
+})
+
+test('writes over a quota that is on take nothing of the disk, however many there are', async () => {
+  const body = { uuid: volume, name: 'vol1', 'svm.uuid': svm, aggregates: [{ uuid: 'aggr1' }], state: 'online' }
+  await t.put('storage/volumes', volume, { ...body, 'quota.enabled': true })
+  await limit({ hardBytes: 100 * KB, hardFiles: 4 })
+  const client = t.client(anna)
+  const put = (Key: string, size: number) =>
+    client.send(new PutObjectCommand({ Bucket, Key, Body: Buffer.alloc(size) }))
+  await put('small', 10 * KB)
+  const diskBytes = () =>
+    readdirSync(t.volumes.place, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)
+  const before = diskBytes()
+  for (let times = 0; times < 6; times++) {
+    await assert.rejects(put('too many', KB), isQuotaExceeded)
+    await assert.rejects(put('small', 60 * KB + 64 * KB), isQuotaExceeded)
+  }
+  await limit({ hardBytes: 40 * KB })
+  for (let times = 0; times < 6; times++) await assert.rejects(put('too large', 40 * KB), isQuotaExceeded)
+  const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key: 'm' }))
+  const part = new UploadPartCommand({ Bucket, Key: 'm', UploadId, PartNumber: 1, Body: Buffer.alloc(40 * KB) })
+  await assert.rejects(client.send(part), isQuotaExceeded)
+  assert.equal(diskBytes(), before)
+  // What is replaced makes room.
+  await limit({ hardBytes: 100 * KB, hardFiles: 4 })
+  await put('small', 11 * KB)
+  await limit({})
+  assert.equal((await send(t, 'PUT', `/${Bucket}/of-another`, { body: 'x' })).status, 200)
 })

@@ -92,6 +92,8 @@ export interface Volume {
   readonly storing: Storing | undefined
   /** Nothing is to be done with its small blobs later that needs a file of each. */
   readonly mayPack: boolean
+  /** Its quotas are on. */
+  readonly hasQuotas: boolean
   /** UUID of its QoS policy, '' without. */
   readonly qosPolicy: string
   /** Where its blobs are. */
@@ -168,6 +170,7 @@ export function readVolume(body: Fields): Volume {
     sizeBytes: number(body['size']) ?? 0,
     storing: readStoring(body),
     mayPack: readMayPack(body),
+    hasQuotas: body['quota.enabled'] === true,
     growsToBytes: text(body['autosize.mode']).startsWith('grow') ? number(body['autosize.maximum']) : undefined,
     qosPolicy: text(body['qos.policy.uuid']),
   }

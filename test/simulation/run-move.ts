@@ -68,6 +68,7 @@ async function openBucket(): Promise<OpenBucket> {
     volume: order.volume,
     place,
     mayPack: true,
+    hasQuotas: false,
     createdMs: 0,
     objectBytesMax: 2 ** 30,
     versioning: 'unversioned',

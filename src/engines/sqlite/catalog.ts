@@ -14,6 +14,7 @@ import type {
   ObjectRow,
   Outcome,
   PartRow,
+  QuotaRoom,
   QuotaRow,
   RecordChange,
   RecordsWithin,
@@ -173,6 +174,10 @@ export class SqliteCatalog implements Catalog {
 
   async quotas(volume: string): Promise<readonly QuotaRow[]> {
     return this.#read.quotas(volume)
+  }
+
+  async quotaRoom(volume: string, owner: string): Promise<readonly QuotaRoom[]> {
+    return this.#read.quotaRoom(volume, owner)
   }
 
   async bucketSnapshots(volume: string, bucket?: string): Promise<readonly SnapshotRow[]> {

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { QuotaLimits, QuotaRow, QuotaType } from '../../ports/catalog.ts'
-import { WHOLE_VOLUME } from './quotas.ts'
+import type { QuotaLimits, QuotaRoom, QuotaRow, QuotaType } from '../../ports/catalog.ts'
+import { DEFAULT_QTREE, WHOLE_VOLUME } from './quotas.ts'
 import { query, saturated } from './statements.ts'
 
 interface QuotaColumns {
@@ -32,6 +32,37 @@ export function quotaReads(db: DatabaseSync): (volume: string) => QuotaRow[] {
        WHERE q.volume = (SELECT id FROM volumes WHERE uuid = ?) AND (q.ruled = 1 OR d.id IS NOT NULL) ORDER BY q.id`,
   )
   return (volume) => quotas.all(volume).map(quotaRow)
+}
+
+/** Makes the function that tells what hard limits leave to objects of an owner. */
+export function quotaRoomReads(db: DatabaseSync): (volume: string, owner: string) => QuotaRoom[] {
+  const rows = query<Omit<QuotaColumns, 'id' | 'softBytes' | 'softFiles'>>(
+    db,
+    `SELECT type, tree, target, ${saturated('bytes')} AS bytes, files, ruled,
+         hard_bytes AS hardBytes, hard_files AS hardFiles
+       FROM quotas
+       WHERE volume = (SELECT id FROM volumes WHERE uuid = ?)
+         AND (type = 'tree' AND tree IN (${WHOLE_VOLUME}, ${DEFAULT_QTREE}) AND target = ''
+           OR type = 'user' AND tree = ${WHOLE_VOLUME} AND target IN ('', ?))`,
+  )
+  return (volume, owner) => {
+    const found = rows.all(volume, owner)
+    const roomOf = (type: QuotaType, tree: number, target: string): QuotaRoom[] => {
+      const own = found.find((row) => row.type === type && row.tree === tree && row.target === target)
+      const others = found.find((row) => row.type === type && row.tree === WHOLE_VOLUME && row.target === '')
+      const { hardBytes, hardFiles } = (own?.ruled === 1 ? own : others) ?? { hardBytes: null, hardFiles: null }
+      if (hardBytes === null && hardFiles === null) return []
+      return [
+        {
+          type,
+          bytes: hardBytes === null ? Infinity : hardBytes - (own?.bytes ?? 0),
+          files: hardFiles === null ? Infinity : hardFiles - (own?.files ?? 0),
+        },
+      ]
+    }
+    const tree = roomOf('tree', DEFAULT_QTREE, '')
+    return owner === '' ? tree : [...tree, ...roomOf('user', WHOLE_VOLUME, owner)]
+  }
 }
 
 function quotaRow(row: QuotaColumns): QuotaRow {

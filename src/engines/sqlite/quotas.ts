@@ -37,7 +37,7 @@ export interface Move {
 }
 
 export const WHOLE_VOLUME = -1
-const DEFAULT_QTREE = 0
+export const DEFAULT_QTREE = 0
 /** More are not kept between batches. */
 const KEPT_MAX = 10_000
 

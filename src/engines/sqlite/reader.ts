@@ -32,7 +32,7 @@ import { LOOKING } from './range-restore-changes.ts'
 import { blobRef, OBJECT_COLUMNS, objectColumns, objectRow, partRow, uploadRow } from './rows.ts'
 import type { BlobRefColumns, ObjectTuple, PartColumns, UploadColumns } from './rows.ts'
 import { plainLister } from './plain-list.ts'
-import { quotaReads } from './quota-reads.ts'
+import { quotaReads, quotaRoomReads } from './quota-reads.ts'
 import { recordReads, shortPage } from './record-reads.ts'
 import { sampleReads } from './samples.ts'
 import { SnapshotGaps } from './snapshot-gaps.ts'
@@ -421,6 +421,7 @@ export function reader(db: DatabaseSync) {
     },
 
     quotas: quotaReads(db),
+    quotaRoom: quotaRoomReads(db),
     samples: sampleReads(db, nextPage),
   }
 }

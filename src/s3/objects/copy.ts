@@ -103,8 +103,10 @@ async function checksumOfCopy(
 
 async function move(store: ObjectStore, order: CopyOrder, row: ObjectRow, open: Open): Promise<ObjectDraft> {
   const { target, condition } = order
-  const described = objectDetails(await order.details(row))
-  await refuseObjectEarly(store, target.bucket, { sizeBytes: row.sizeBytes, key: target.key, condition })
+  const details = await order.details(row)
+  const described = objectDetails(details)
+  const { sizeBytes } = row
+  await refuseObjectEarly(store, target.bucket, { sizeBytes, key: target.key, owner: details.owner, condition })
   const body = digested(await open(), row.sizeBytes, order.algorithm ?? algorithmOf(row.checksum))
   const version = newId(store.system)
   const labelled = (timeMs: number): LabelledObject => ({

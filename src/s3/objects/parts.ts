@@ -30,9 +30,11 @@ export async function putPart(
 ): Promise<PutPart> {
   await refuseEarly(store, bucket, {
     sizeBytes: incoming.sizeBytes,
-    async replacedBytes() {
+    owner: upload.details.owner,
+    files: 0,
+    async replaced() {
       const [part] = await store.catalog.parts(bucket.uuid, upload.id, number - 1, 1)
-      return part?.number === number ? part.sizeBytes : 0
+      return part?.number === number ? part : undefined
     },
   })
   await refuseTooLarge(store, bucket, upload, number, incoming.sizeBytes)

@@ -23,7 +23,8 @@ export async function putObject(
     readonly condition: WriteCondition | undefined
   },
 ): Promise<ObjectDraft> {
-  await refuseObjectEarly(store, bucket, { sizeBytes: draft.sizeBytes, key, condition: draft.condition })
+  const { sizeBytes, condition, details } = draft
+  await refuseObjectEarly(store, bucket, { sizeBytes, key, owner: details.owner, condition })
   const version = newId(store.system)
   const labelled = (timeMs: number): LabelledObject => ({
     version,

@@ -1,4 +1,4 @@
-import type { ObjectRow, WriteCondition } from '../../ports/catalog.ts'
+import type { Catalog, ObjectRow, WriteCondition } from '../../ports/catalog.ts'
 import { chargedBytes } from '../../ports/charged.ts'
 import { s3Error } from '../errors.ts'
 import type { S3Error } from '../errors.ts'
@@ -7,33 +7,49 @@ import { requestBytesMaxOf } from './limits.ts'
 import type { ObjectStore, OpenBucket } from './store.ts'
 import { leastBytes } from './storing.ts'
 
+/** A write as far as it is known before its body comes. */
+interface EarlyWrite {
+  readonly sizeBytes: number
+  /** Whose it will be, '' for nobody's. */
+  readonly owner: string
+  /** An object counts as one; a part does not yet. */
+  readonly files: number
+  /** What it replaces makes room. Asked only where there is too little. */
+  readonly replaced: () => Promise<{ readonly sizeBytes: number } | undefined>
+}
+
 /**
  * Refuses a write before its body is asked for, where sizes and conditions tell already that it cannot succeed. This only
  * saves everybody the bytes: the commit is what decides, since others write at the same time.
  */
-export async function refuseEarly(
-  { catalog }: ObjectStore,
-  bucket: OpenBucket,
-  write: {
-    readonly sizeBytes: number
-    /** What is replaced makes room. Asked only where there is too little. */
-    readonly replacedBytes: () => Promise<number>
-  },
-): Promise<void> {
+export async function refuseEarly({ catalog }: ObjectStore, bucket: OpenBucket, write: EarlyWrite): Promise<void> {
   const { sizeBytes } = write
   const maxBytes = requestBytesMaxOf(bucket)
   if (sizeBytes > maxBytes) throw tooLarge(sizeBytes, maxBytes)
   const counters = await catalog.bucket(bucket.uuid)
   if (counters === undefined) throw s3Error('NoSuchBucket')
+  if (bucket.hasQuotas) await refuseOverQuota(catalog, bucket, write)
   const volume = await catalog.volume(bucket.volume)
   const bucketRoom = counters.limitBytes - counters.usedBytes
   const volumeBytes = Math.max(volume?.sizeBytes ?? 0, bucket.growsToBytes ?? 0)
   const volumeRoom = volume === undefined ? 0 : volumeBytes - chargedBytes(volume, volume.reserveBytes)
   const storedBytes = leastBytes(bucket, sizeBytes)
   if (sizeBytes <= bucketRoom && storedBytes <= volumeRoom) return
-  const replacedBytes = await write.replacedBytes()
+  const { sizeBytes: replacedBytes = 0 } = (await write.replaced()) ?? {}
   if (sizeBytes - replacedBytes > bucketRoom) throw full('bucket')
   if (storedBytes - replacedBytes > volumeRoom) throw full('volume')
+}
+
+/** Soft limits refuse nothing. What is replaced may be another owner's: then the commit may still refuse. */
+async function refuseOverQuota(catalog: Catalog, { volume }: OpenBucket, write: EarlyWrite): Promise<void> {
+  const { sizeBytes, owner, files } = write
+  const rooms = await catalog.quotaRoom(volume, owner)
+  if (rooms.every((room) => sizeBytes <= room.bytes && files <= room.files)) return
+  const replaced = await write.replaced()
+  const growth = { bytes: sizeBytes - (replaced?.sizeBytes ?? 0), files: replaced === undefined ? files : 0 }
+  for (const { type, bytes, files: filesLeft } of rooms) {
+    if (growth.bytes > Math.max(0, bytes) || growth.files > Math.max(0, filesLeft)) throw full(`quota:${type}`)
+  }
 }
 
 export function tooLarge(sizeBytes: number, maxBytes: number): S3Error {
@@ -44,18 +60,24 @@ export function tooLarge(sizeBytes: number, maxBytes: number): S3Error {
 export async function refuseObjectEarly(
   store: ObjectStore,
   bucket: OpenBucket,
-  write: { readonly sizeBytes: number; readonly key: Uint8Array; readonly condition: WriteCondition | undefined },
+  write: {
+    readonly sizeBytes: number
+    readonly key: Uint8Array
+    readonly owner: string
+    readonly condition: WriteCondition | undefined
+  },
 ): Promise<void> {
-  const current = async (): Promise<ObjectRow | undefined> => {
-    const row = await store.catalog.object(bucket.uuid, write.key)
+  const find = async (version?: string): Promise<ObjectRow | undefined> => {
+    const row = await store.catalog.object(bucket.uuid, write.key, undefined, version)
     return row?.isMarker === true ? undefined : row
   }
+  const current = () => find()
   if (write.condition !== undefined) checkCondition(write.condition, (await current())?.etag)
-  await refuseEarly(store, bucket, {
-    sizeBytes: write.sizeBytes,
-    // What is kept as a version makes no room.
-    replacedBytes: async () => (bucket.versioning === 'unversioned' ? ((await current())?.sizeBytes ?? 0) : 0),
-  })
+  // What is kept as a version makes no room.
+  const replaced = async () =>
+    bucket.versioning === 'enabled' ? undefined : find(bucket.versioning === 'suspended' ? 'null' : undefined)
+  const { sizeBytes, owner } = write
+  await refuseEarly(store, bucket, { sizeBytes, owner, files: 1, replaced })
 }
 
 function checkCondition({ ifMatch, ifNoneMatch }: WriteCondition, etag: string | undefined): void {

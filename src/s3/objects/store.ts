@@ -39,6 +39,8 @@ export interface OpenBucket {
   readonly storing?: Storing
   /** Small blobs may be stored together. */
   readonly mayPack: boolean
+  /** Quotas of the volume are on. */
+  readonly hasQuotas: boolean
   /** Tells which blobs of the volume are known to be damaged. Missing where none are. */
   readonly isDamaged?: IsDamaged
   readonly createdMs: number
