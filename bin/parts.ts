@@ -6,6 +6,7 @@ import { Tally } from '../src/engines/directory/tally.ts'
 import { DirectoryVolumes, type Packing } from '../src/engines/directory/volumes.ts'
 import { thisMachine } from '../src/engines/machine.ts'
 import { realSystem } from '../src/engines/system.ts'
+import type { TreePlace } from '../src/core/tree-of.ts'
 import type { Release } from '../src/model/release.ts'
 import { type Row, textAt } from '../src/model/value.ts'
 import type { Catalog } from '../src/ports/catalog.ts'
@@ -41,11 +42,18 @@ export interface Engines {
   readonly close: () => Promise<void>
 }
 
+/** Told of small blobs that engines of this process unlinked. */
+type TellUnlinked = (place: TreePlace, blobs: readonly string[]) => void
+
 /** The folder of the first aggregate is not marked as its own. */
 export function openEngines({
   gatheredBytesMax,
+  onUnlinked = () => undefined,
   ...parts
-}: Packing & { readonly gatheredBytesMax?: number } = {}): Engines {
+}: Omit<Packing, 'onUnlinked'> & {
+  readonly gatheredBytesMax?: number
+  readonly onUnlinked?: TellUnlinked
+} = {}): Engines {
   const packing = { ...parts, gathered: new Tally(gatheredBytesMax) }
   const engines = new Map<string, Volumes>()
   return {
@@ -53,7 +61,11 @@ export function openEngines({
       const folder = textAt(aggregate, '$folder')
       const owner = aggregate['$claimed'] === true ? textAt(aggregate, 'uuid') : undefined
       const place = `${owner ?? ''} ${folder}`
-      const engine = engines.get(place) ?? new DirectoryVolumes(folder, owner, packing)
+      const known = engines.get(place)
+      if (known !== undefined) return known
+      const uuid = textAt(aggregate, 'uuid')
+      const tell = (tree: string, blobs: readonly string[]) => onUnlinked({ aggregate: uuid, tree }, blobs)
+      const engine = new DirectoryVolumes(folder, owner, { ...packing, onUnlinked: tell })
       engines.set(place, engine)
       return engine
     },

@@ -7,6 +7,7 @@ import { Housekeeping } from '../src/core/housekeeping.ts'
 import { Jobs } from '../src/core/jobs.ts'
 import { Login } from '../src/core/login.ts'
 import { divideMemory } from '../src/core/memory-budget.ts'
+import type { TreePlace } from '../src/core/tree-of.ts'
 import { Readiness } from '../src/core/readiness.ts'
 import { Sampling } from '../src/core/metrics/sampling.ts'
 import { Actions } from '../src/core/perform.ts'
@@ -27,6 +28,7 @@ import { LifecycleSchedule } from '../src/resources/protocols/s3/lifecycle-sched
 import { ScheduledSnapshots } from '../src/resources/storage/scheduled-snapshots.ts'
 import { ScrubSchedule } from '../src/resources/storage/scrub/schedule.ts'
 import { RecoveryQueueWatch } from '../src/resources/storage/recovery-queue-watch.ts'
+import { namingPackDamage } from '../src/resources/storage/damage/of-packs.ts'
 import { DamageWatch } from '../src/resources/storage/damage/watch.ts'
 import { QuotaWatch } from '../src/resources/storage/quota-watch.ts'
 import { VolumeWatch } from '../src/resources/storage/volume-watch.ts'
@@ -45,6 +47,7 @@ import { markRun, noteUnproven } from './run-records.ts'
 import { readSeedFile, revealedBy, tellSeeded } from './seed.ts'
 import { printAddress, type Settings } from './settings.ts'
 import { openTrace } from './trace.ts'
+import type { UnlinkedBlobs } from './unlinked-notes.ts'
 import { keepWriter } from './writer.ts'
 import { type CommonOrder, Workers } from './workers.ts'
 import { textAt, textOf } from '../src/model/value.ts'
@@ -95,10 +98,14 @@ export async function start(given: Settings): Promise<void> {
   const managementAddress = settings.management.host
   const { packedBodyBytesMax, packDeadShare } = settings
   const packWriter = randomBytes(4).toString('hex')
+  // What is unlinked before there is housekeeping is found by its first look.
+  let notePacks = (_place: TreePlace): void => undefined
+  let noteUnlinked = async (_unlinked: readonly UnlinkedBlobs[]): Promise<void> => undefined
   const engines = openEngines({
     writer: packWriter,
     isWriting: (one) => one === packWriter || dataPlane.isWriting(one),
     bodyBytesMax: packedBodyBytesMax,
+    onUnlinked: (place) => notePacks(place),
   })
   const { pages } = memory.main
   const cluster = openCluster({
@@ -121,6 +128,7 @@ export async function start(given: Settings): Promise<void> {
     clock: cluster.system.clock,
     grow: (volume, moreBytes) => setSize(cluster, volume, moreBytes),
     onDamage: (found) => damageWatch.report({ ...found, foundBy: 'read' }),
+    onUnlinked: (unlinked) => void noteUnlinked(unlinked),
     onLoss: () => {
       catalog.commit([cluster.event('cluster.worker.restarted', {})]).catch((failure: unknown) => {
         log.warn('An event could not be logged.', { cause: String(failure) })
@@ -202,7 +210,12 @@ export async function start(given: Settings): Promise<void> {
   const housekeeping = new Housekeeping(cluster, jobs, {
     stillReading: (blobs) => dataPlane.stillReading(blobs),
     packDeadShare,
+    onPackDamage: namingPackDamage(cluster, (found) => damageWatch.report(found)),
   })
+  notePacks = (place) => housekeeping.notePacks(place)
+  noteUnlinked = async (unlinked) => {
+    for (const { place, blobs } of unlinked) await housekeeping.noteUnlinked(place, blobs)
+  }
   const before = await markRun(catalog, false)
   const tasks = [
     new ScheduledSnapshots(cluster),

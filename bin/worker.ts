@@ -19,6 +19,7 @@ import { startDataPlane } from '../src/s3/server.ts'
 import { endOnSurprise, openLog } from './log.ts'
 import { openCluster, openEngines, places } from './parts.ts'
 import type { Address, LogLevel } from './settings.ts'
+import { UnlinkedNotes, type UnlinkedBlobs } from './unlinked-notes.ts'
 
 /** What the parent tells a worker, over the channel between them. */
 export interface WorkerOrder {
@@ -126,6 +127,12 @@ export interface WorkerDamage {
   readonly found: ReadDamage
 }
 
+/** Small blobs that were unlinked here, such as those of refused writes: others give their space back. */
+export interface WorkerUnlinked {
+  readonly kind: 'unlinked'
+  readonly unlinked: readonly UnlinkedBlobs[]
+}
+
 export type WorkerReport =
   | { readonly kind: 'ready' }
   | WorkerQuestion
@@ -136,6 +143,7 @@ export type WorkerReport =
   | WorkerFloors
   | WorkerGrow
   | WorkerDamage
+  | WorkerUnlinked
 type ParentMessage = WorkerQuestion | WorkerLeave | WorkerFill | WorkerCharged | WorkerHoldBack | WorkerGrown
 
 /** A little less than the parent waits. */
@@ -163,7 +171,15 @@ async function serve(order: WorkerOrder): Promise<void> {
   const { cacheKib, gatheredBytesMax, collectEveryBytes, buffersBytesMax, ...bounds } = order.memory
   const catalog = openSqliteCatalog({ file: places.catalog, commit: { socket: order.socket }, cacheKib })
   const secrets = await openSecrets(places.clusterKey)
-  const engines = openEngines({ writer: order.writer, bodyBytesMax: order.packedBodyBytesMax, gatheredBytesMax })
+  const notes = new UnlinkedNotes((unlinked) => {
+    if (process.connected) process.send?.({ kind: 'unlinked', unlinked } satisfies WorkerReport)
+  })
+  const engines = openEngines({
+    writer: order.writer,
+    bodyBytesMax: order.packedBodyBytesMax,
+    gatheredBytesMax,
+    onUnlinked: (place, blobs) => notes.add(place, blobs),
+  })
   const cluster = openCluster({
     catalog,
     secrets,
@@ -200,6 +216,7 @@ async function serve(order: WorkerOrder): Promise<void> {
   process.once('SIGTERM', () => {
     plane
       .close(DRAIN_MS)
+      .then(() => notes.flush())
       .then(() => engines.close())
       .then(() => catalog.close())
       .then(

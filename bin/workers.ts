@@ -17,6 +17,7 @@ import type {
   WorkerQuestion,
   WorkerReport,
 } from './worker.ts'
+import type { UnlinkedBlobs } from './unlinked-notes.ts'
 import { mallocEnvironment, workerHeapFlags } from '../src/engines/heap.ts'
 import { programBeside } from '../src/engines/program-beside.ts'
 import type { Clock } from '../src/ports/system.ts'
@@ -56,15 +57,23 @@ export class Workers {
   readonly #ledger: QosLedger
   readonly #grow: Grow
   readonly #onDamage: TellDamage
+  readonly #onUnlinked: (unlinked: readonly UnlinkedBlobs[]) => void
 
   constructor(
     order: Promise<CommonOrder>,
     log: Log,
-    parts: { clock: Clock; grow: Grow; onDamage: TellDamage; onLoss: () => void },
+    parts: {
+      clock: Clock
+      grow: Grow
+      onDamage: TellDamage
+      onUnlinked: (unlinked: readonly UnlinkedBlobs[]) => void
+      onLoss: () => void
+    },
   ) {
     this.#ledger = new QosLedger(parts.clock, (isOn) => this.#holdBack(isOn))
     this.#grow = parts.grow
     this.#onDamage = parts.onDamage
+    this.#onUnlinked = parts.onUnlinked
     this.#order = order
     this.#log = log
     this.#onLoss = parts.onLoss
@@ -198,6 +207,7 @@ export class Workers {
       if (report.kind === 'charge') this.#charge(child, report)
       if (report.kind === 'floors') this.#ledger.report(child.pid ?? 0, report.samples)
       if (report.kind === 'damage') this.#onDamage(report.found)
+      if (report.kind === 'unlinked') this.#onUnlinked(report.unlinked)
       if (report.kind === 'grow') this.#answerGrow(child, report)
     })
     child.once('error', ready.reject)

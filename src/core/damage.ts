@@ -17,7 +17,7 @@ export const DAMAGED_BLOBS = `${DAMAGE}:blob`
 export const DAMAGE_RECORDS_MAX = 10_000
 
 /**
- * Damage of a file, a blob whose file is missing or cannot be read, or a file that no object needs: `duplicate` when an
+ * Damage of a file, a blob whose file is missing or cannot be read, or a file, or bytes of one, that no object needs: `duplicate` when an
  * object needs the blob in another tree, else `unknown`.
  */
 export type DamageKind = FileDamage | 'missing' | 'unreadable' | 'unknown' | 'duplicate'
@@ -29,7 +29,7 @@ export interface FoundDamage {
   readonly volume: string
   readonly blob: string
   readonly kind: DamageKind
-  readonly foundBy: 'read' | 'scrub'
+  readonly foundBy: 'read' | 'scrub' | 'compaction'
   readonly message: string
   /** An object that the blob belongs to. Missing where it is not known. */
   readonly object?: { readonly bucket: string; readonly key: string; readonly version?: string }

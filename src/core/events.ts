@@ -45,7 +45,14 @@ export const events = {
     severity: 'notice',
     text: 'A damaged object was repaired from another object with the same bytes.',
   },
-  'volume.file.unexpected': { severity: 'error', text: 'A file that no object needs was found in a volume.' },
+  'volume.pack.misread': {
+    severity: 'error',
+    text: 'A file of small objects has damaged marks. No object is damaged; the file is rewritten.',
+  },
+  'volume.file.unexpected': {
+    severity: 'error',
+    text: 'A file, or damaged bytes of a file, that no object needs was found in a volume.',
+  },
   'aggregate.scrub.ended': {
     severity: 'informational',
     text: 'A scrub of an aggregate is complete.',

@@ -9,6 +9,7 @@ import type { Task } from './background.ts'
 import type { Cluster } from './cluster.ts'
 import { describe } from './describe.ts'
 import type { Jobs } from './jobs.ts'
+import type { TellPackDamage } from './pack-damage.ts'
 import { PACK_BYTES_A_SECOND, PackKeeping } from './pack-keeping.ts'
 import { removeOwedTrees } from './removed-trees.ts'
 import { beforeOf, nextOf, placeOf, type TreePlace } from './tree-of.ts'
@@ -56,6 +57,8 @@ export interface HousekeepingParts {
   readonly stillReading?: StillReading
   /** See `CompactManner`. */
   readonly packDeadShare?: number
+  /** Damage that was met where the space of small blobs is given back. Without it, it is kept without names of objects. */
+  readonly onPackDamage?: TellPackDamage
 }
 
 export class Housekeeping {
@@ -76,7 +79,10 @@ export class Housekeeping {
     this.#cluster = cluster
     this.#jobs = jobs
     this.#stillReading = parts.stillReading ?? (() => Promise.resolve(new Set()))
-    this.#packs = new PackKeeping(cluster, this.#stop.signal, parts.packDeadShare)
+    this.#packs = new PackKeeping(cluster, this.#stop.signal, {
+      ...(parts.packDeadShare === undefined ? {} : { deadShare: parts.packDeadShare }),
+      ...(parts.onPackDamage === undefined ? {} : { tellDamage: parts.onPackDamage }),
+    })
     this.#tasks = this.#declare(cluster)
   }
 
@@ -117,6 +123,26 @@ export class Housekeeping {
   start(after?: UncleanStop): void {
     this.#swept = after
     for (const task of this.#tasks) task.start()
+  }
+
+  /** Something was unlinked by an engine of this process. */
+  notePacks(place: TreePlace): void {
+    this.#packs.note(place)
+  }
+
+  /** Another process unlinked these blobs of a tree, which nobody needed. */
+  async noteUnlinked(place: TreePlace, blobs: readonly string[]): Promise<void> {
+    try {
+      const engine = await this.#cluster.volumesOf(place.aggregate)
+      engine.noteUnlinked(place.tree, blobs)
+      this.#packs.note(place)
+    } catch (failure) {
+      // The aggregate went meanwhile, or the next start finds them.
+      this.#cluster.log.warn('Space of small objects comes back after a restart.', {
+        ...place,
+        cause: describe(failure),
+      })
+    }
   }
 
   /** Gives the space of small blobs back that were unlinked; the first time, that of earlier runs too. */

@@ -5,7 +5,7 @@ import type { CompactManner, Compacted } from '../ports/volumes.ts'
 import { startTestCluster } from '../../test/support/cluster.ts'
 import { PackKeeping } from './pack-keeping.ts'
 
-const NOTHING: Compacted = { files: 1, bytes: 0, deadBytes: 0, freedBytes: 0, damagedBytes: 0, waiting: 0 }
+const NOTHING: Compacted = { files: 1, bytes: 0, deadBytes: 0, freedBytes: 0, damaged: [], misread: 0, waiting: 0 }
 
 async function watched(answer: (tree: string, manner: CompactManner) => Promise<Partial<Compacted>>) {
   const { cluster, clock, volumes } = await startTestCluster()
@@ -17,7 +17,7 @@ async function watched(answer: (tree: string, manner: CompactManner) => Promise<
   const [aggregate = ''] = (await cluster.rows('storage/aggregates')).map((row) => textAt(row, 'uuid'))
   const placeOf = (tree: string) => ({ aggregate, tree })
   const stop = new AbortController()
-  const keeping = new PackKeeping(cluster, stop.signal, 0.25)
+  const keeping = new PackKeeping(cluster, stop.signal, { deadShare: 0.25 })
   const round = async (...trees: readonly string[]) => {
     asked.length = 0
     await keeping.round(async () => trees.map(placeOf))

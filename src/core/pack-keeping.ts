@@ -6,6 +6,7 @@
 import { VolumesFailure, type Compacted } from '../ports/volumes.ts'
 import type { Cluster } from './cluster.ts'
 import { describe } from './describe.ts'
+import { damageAmong, neededBlobs, notingDamage, type TellPackDamage } from './pack-damage.ts'
 import type { TreePlace } from './tree-of.ts'
 
 /** The part of a pack that nothing needs, from which on the rest of it is copied. */
@@ -28,15 +29,24 @@ export class PackKeeping {
   readonly #cluster: Cluster
   readonly #stopping: AbortSignal
   readonly #deadShare: number
+  readonly #tellDamage: TellPackDamage
   /** In which something was unlinked since they were looked at, and when to look. */
   readonly #due = new Map<string, TreePlace & Due>()
   #isFirst = true
   #owedMs = 0
 
-  constructor(cluster: Cluster, stopping: AbortSignal, deadShare = PACK_DEAD_SHARE) {
+  constructor(
+    cluster: Cluster,
+    stopping: AbortSignal,
+    {
+      deadShare = PACK_DEAD_SHARE,
+      tellDamage,
+    }: { readonly deadShare?: number; readonly tellDamage?: TellPackDamage } = {},
+  ) {
     this.#cluster = cluster
     this.#stopping = stopping
     this.#deadShare = deadShare
+    this.#tellDamage = tellDamage ?? notingDamage(cluster)
   }
 
   /** Something was unlinked there. */
@@ -67,10 +77,11 @@ export class PackKeeping {
       const compacted = await engine.compact(tree, {
         deadShare: this.#deadShare,
         all,
+        needed: (beginning) => neededBlobs(this.#cluster, tree, beginning),
         between: (bytes) => this.#wait(bytes),
       })
       if (compacted.waiting > 0) this.#lookAgain({ aggregate, tree }, false)
-      this.#tell(tree, compacted)
+      await this.#tell({ aggregate, tree }, compacted)
     } catch (failure) {
       if (this.#stopping.aborted) return
       // The aggregate or the tree went meanwhile.
@@ -87,10 +98,17 @@ export class PackKeeping {
     this.#due.set(place.tree, { ...place, all, atMs: this.#cluster.now() + LOOK_AGAIN_MS })
   }
 
-  #tell(tree: string, { freedBytes, damagedBytes }: Compacted): void {
-    if (freedBytes > 0) this.#cluster.log.info('The space of deleted small objects was had back.', { tree, freedBytes })
-    if (damagedBytes > 0) {
-      this.#cluster.log.error('A pack is damaged between its records. It stays as it is.', { tree, damagedBytes })
+  async #tell(place: TreePlace, { freedBytes, damaged, misread }: Compacted): Promise<void> {
+    const { tree } = place
+    const { log } = this.#cluster
+    if (freedBytes > 0) log.info('The space of deleted small objects was had back.', { tree, freedBytes })
+    if (misread > 0) {
+      log.error('Marks in files of small objects were damaged. No object is harmed.', { tree, marks: misread })
+      await this.#cluster.commit([this.#cluster.event('volume.pack.misread', { tree, marks: misread })])
+    }
+    if (damaged.length === 0) return
+    for (const [volume, found] of await damageAmong(this.#cluster, place, damaged)) {
+      await this.#tellDamage(volume, place, found)
     }
   }
 

@@ -91,6 +91,9 @@ export interface Volumes {
    */
   blobs(volume: string): AsyncIterable<string>
 
+  /** Another process unlinked these: the next `compact` looks at their packs. It is no harm to say so twice, or of others. */
+  noteUnlinked(volume: string, blobs: readonly string[]): void
+
   /**
    * Gives the space back of blobs in packs that were unlinked, where they are so much of a pack that it is worth it. Who
    * reads, writes or unlinks meanwhile does not notice; an interrupted call leaves everything readable, and the next one
@@ -119,6 +122,11 @@ export interface CompactManner {
   readonly deadShare: number
   /** Looks at all packs, as after a start, and not only at those of which something was unlinked since then. */
   readonly all?: boolean
+  /**
+   * Names of blobs that are needed and begin so, each once, in any order. Nothing is dropped that holds one of them, and
+   * one that is not there is told of. Without it, what is unlinked is all that is known.
+   */
+  readonly needed?: (beginning: string) => AsyncIterable<string>
   /** As in `Manner`. */
   readonly between?: (bytes: number) => Promise<void>
 }
@@ -129,10 +137,18 @@ export interface Compacted {
   readonly bytes: number
   readonly deadBytes: number
   readonly freedBytes: number
-  /** Between records, where there should be none: such packs stay as they are. */
-  readonly damagedBytes: number
+  /** What is damaged in packs, up to a bound. Such packs stay as they are. */
+  readonly damaged: readonly DamagedPlace[]
+  /** Marks and headers that were damaged without harm to a blob: such packs are written anew. */
+  readonly misread: number
   /** Packs that cannot be copied yet, because somebody may still append to them. */
   readonly waiting: number
+}
+
+/** A blob that is needed and of which nothing sound is there; or bytes that are none, named as a blob in their place. */
+export interface DamagedPlace {
+  readonly blob: string
+  readonly isNeeded: boolean
 }
 
 /** When a blob without a row was found, and whether it is proven that nobody was answered for it. */

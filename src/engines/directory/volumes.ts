@@ -58,6 +58,10 @@ export interface Packing {
   readonly bodyBytesMax?: number
   /** Counts the bytes of larger bodies that gather to be written together. */
   readonly gathered?: Tally
+  /** Told of small blobs that were unlinked here, so that who compacts can be. */
+  readonly onUnlinked?: (tree: string, blobs: readonly string[]) => void
+  /** That of the system, but for tests. */
+  readonly datasync?: (fd: number) => Promise<void>
 }
 
 /** A file that was about to take the place of a blob. */
@@ -300,6 +304,10 @@ export class DirectoryVolumes implements Volumes {
     } catch (failure) {
       throw volumesFailure(failure, `Volume ${volume}`)
     }
+  }
+
+  noteUnlinked(volume: string, blobs: readonly string[]): void {
+    for (const address of blobs.map(addressOf)) if (address !== undefined) this.#packs.noteUnlinked(volume, address)
   }
 
   compact(volume: string, manner: CompactManner): Promise<Compacted> {

@@ -392,9 +392,11 @@ export class SimulatedVolumes implements Volumes {
     yield* this.#tree(volume).keys()
   }
 
+  noteUnlinked(): void {}
+
   /** What is unlinked goes at once here. */
   async compact(_volume: string, _manner: CompactManner): Promise<Compacted> {
-    return { files: 0, bytes: 0, deadBytes: 0, freedBytes: 0, damagedBytes: 0, waiting: 0 }
+    return { files: 0, bytes: 0, deadBytes: 0, freedBytes: 0, damaged: [], misread: 0, waiting: 0 }
   }
 
   async close(): Promise<void> {}

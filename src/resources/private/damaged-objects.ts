@@ -8,7 +8,7 @@ export const damagedObjects = define(
   {
     path: '/private/damaged-objects',
     noun: 'damaged object',
-    doc: `Stored objects whose bytes are damaged, and files that no object needs, found by reads and scrubs. At most ${DAMAGE_RECORDS_MAX} are listed. A record is removed when the object is repaired, replaced or deleted.`,
+    doc: `Stored objects whose bytes are damaged, and files that no object needs, found by reads, scrubs and the compaction of small objects. At most ${DAMAGE_RECORDS_MAX} are listed. A record is removed when the object is repaired, replaced or deleted.`,
     key: ['uuid'],
     parent: 'volume.uuid',
     nameWithin: false,
@@ -16,10 +16,13 @@ export const damagedObjects = define(
     fields: {
       uuid: { doc: 'The UUID of the record.', kind: uuid() },
       kind: {
-        doc: 'The kind of damage. `flipped`: a checksum of the file does not match. `truncated`: the end of the file is missing. `missing`: the file does not exist. `misplaced`: the file belongs to another object, or is an older copy. `unreadable`: the disk cannot read the file. `unknown`: no object needs the file. `duplicate`: the object of the file has its bytes in another file.',
+        doc: 'The kind of damage. `flipped`: a checksum of the file does not match. `truncated`: the end of the file is missing. `missing`: the file does not exist. `misplaced`: the file belongs to another object, or is an older copy. `unreadable`: the disk cannot read the file. `unknown`: no object needs the file, or the damaged bytes in it. `duplicate`: the object of the file has its bytes in another file.',
         kind: oneOf('flipped', 'truncated', 'missing', 'misplaced', 'unreadable', 'unknown', 'duplicate'),
       },
-      found_by: { doc: 'Whether a read of the object or a scrub found the damage.', kind: oneOf('read', 'scrub') },
+      found_by: {
+        doc: 'What found the damage: a read of the object, a scrub, or the compaction of small objects.',
+        kind: oneOf('read', 'scrub', 'compaction'),
+      },
       found_time: { doc: 'When the damage was found.', kind: time() },
       aggregate: { doc: 'The aggregate of the damaged file.', ref: 'storage/aggregates' },
       volume: { doc: 'The volume of the damaged file.', ref: 'storage/volumes' },
@@ -32,7 +35,7 @@ export const damagedObjects = define(
       version: { doc: 'The version ID of the damaged object.', kind: text() },
       blob: { doc: 'The internal name of the damaged bytes in the catalog.', kind: text() },
       file: { doc: 'The path of the damaged file on the machine.', kind: text() },
-      message: { doc: 'The error that the read or the scrub got for the file.', kind: text() },
+      message: { doc: 'The error that the read, the scrub or the compaction got for the file.', kind: text() },
     },
   },
   {

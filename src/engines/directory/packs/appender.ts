@@ -10,8 +10,10 @@ import { VolumesFailure } from '../../../ports/volumes.ts'
 import { codeOf, volumesFailure } from '../failures.ts'
 import { blobNameOf } from './names.ts'
 import { closeRaw, datasyncRaw, openRaw, statRaw, truncateRaw, writeRaw } from './raw.ts'
-import { FILE_FLAGS_AT, FILE_HEADER_BYTES, fileHeader, placeRecord, SEALED, seedOf } from './record.ts'
+import { FILE_HEADER_BYTES, FILE_STATE_AT, fileHeader, nameRecord, SEALED, seedOf } from './record.ts'
+import type { RecordName } from './record.ts'
 import { table } from './places.ts'
+import type { WaitingBytes } from './waiting-bytes.ts'
 
 /** A file with more takes no more records: with a last group, and a last record, places in it stay below `PLACES`. */
 export const PACK_BYTES = 48 * 2 ** 20
@@ -38,8 +40,8 @@ export interface AppendTo {
 interface Waiting {
   readonly head: Buffer
   readonly body: Uint8Array
-  /** Where it was written at first, if that was elsewhere. */
-  readonly offset: number | undefined
+  /** What it is named by, if it was written elsewhere at first. */
+  readonly name: RecordName | undefined
   readonly resolve: (blob: string) => void
   readonly reject: (failure: unknown) => void
 }
@@ -61,21 +63,19 @@ interface Target {
 export class Appender {
   readonly #to: AppendTo
   readonly #copies: boolean
+  /** Of all appenders together. */
+  readonly #waitingBytes: WaitingBytes
   #waiting: Waiting[] = []
-  #waitingBytes = 0
   #running: Promise<void> | undefined
   #target: Target | undefined
   #opening: Promise<void> | undefined
   #isClosed = false
   usedAtMs = Date.now()
 
-  constructor(to: AppendTo, { copies }: { readonly copies: boolean }) {
+  constructor(to: AppendTo, { copies, waiting }: { readonly copies: boolean; readonly waiting: WaitingBytes }) {
     this.#to = to
     this.#copies = copies
-  }
-
-  get waitingBytes(): number {
-    return this.#waitingBytes
+    this.#waitingBytes = waiting
   }
 
   get isIdle(): boolean {
@@ -104,10 +104,10 @@ export class Appender {
   }
 
   /** Durable on return, which gives its name. The bytes must stay as they are until then. */
-  append(head: Buffer, body: Uint8Array, offset?: number): Promise<string> {
+  append(head: Buffer, body: Uint8Array, name?: RecordName): Promise<string> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ head, body, offset, resolve, reject })
-      this.#waitingBytes += head.length + body.length
+      this.#waiting.push({ head, body, name, resolve, reject })
+      this.#waitingBytes.add(head.length + body.length)
       this.usedAtMs = Date.now()
       this.#running ??= this.#run()
     })
@@ -154,7 +154,7 @@ export class Appender {
       bytes += head.length + body.length
       count++
     }
-    this.#waitingBytes -= bytes
+    this.#waitingBytes.remove(bytes)
     return this.#waiting.splice(0, count)
   }
 
@@ -173,18 +173,18 @@ export class Appender {
     let at = target.isNew ? FILE_HEADER_BYTES : beganAt
     const names: string[] = []
     const places: { offset: number; at: number }[] = []
-    for (const { head, body, offset = at } of group) {
-      placeRecord(head, offset, seed)
+    for (const { head, body, name } of group) {
+      const bytes = head.length + body.length
+      const named = name ?? { offset: at, length: bytes }
+      nameRecord(head, named, seed)
       pieces.push(head, body)
-      const length = head.length + body.length
-      names.push(blobNameOf({ pack, offset, length }))
-      if (this.#copies) places.push({ offset, at })
-      at += length
+      names.push(blobNameOf({ pack, ...named }))
+      if (this.#copies) places.push({ offset: named.offset, at })
+      at += bytes
     }
     try {
       await writeRaw(fd, pieces, beganAt)
-      const datasync = this.#to.datasync ?? datasyncRaw
-      await Promise.all([datasync(fd), target.isNew ? this.#to.syncFolder() : undefined])
+      await Promise.all([this.#datasync(fd), target.isNew ? this.#to.syncFolder() : undefined])
     } catch (failure) {
       await this.#abandon(target, beganAt)
       throw failure
@@ -195,13 +195,17 @@ export class Appender {
     return names
   }
 
+  #datasync(fd: number): Promise<void> {
+    return (this.#to.datasync ?? datasyncRaw)(fd)
+  }
+
   /** Nobody knows what a failed write or sync has left, so nothing is appended behind it. What was answered stays. */
   async #abandon(target: Target & { readonly fd: number }, endsAt: number): Promise<void> {
     this.#target = undefined
     if (target.isNew) await unlink(target.path).catch(() => undefined)
     else {
       await truncateRaw(target.fd, endsAt).catch(() => undefined)
-      await writeRaw(target.fd, [Buffer.of(SEALED)], FILE_FLAGS_AT).catch(() => undefined)
+      await writeRaw(target.fd, [SEALED], FILE_STATE_AT).catch(() => undefined)
     }
     closeRaw(target.fd)
   }
@@ -253,8 +257,12 @@ export class Appender {
       target.fd ??= await openRaw(target.path, 'r+')
       if (target.isNew) await unlink(target.path)
       else {
-        if (this.#copies) await writeRaw(target.fd, [table(target.places)], target.endsAt)
-        await writeRaw(target.fd, [Buffer.of(SEALED)], FILE_FLAGS_AT)
+        if (this.#copies) {
+          await writeRaw(target.fd, [table(target.places)], target.endsAt)
+          // A file that is sealed has nothing but records and a whole table, also after a power cut.
+          await this.#datasync(target.fd)
+        }
+        await writeRaw(target.fd, [SEALED], FILE_STATE_AT)
       }
     } catch {
       // It is known to be finished when its writer has ended.

@@ -9,19 +9,31 @@
  * a crash both may be there: they hold the same, and a record counts as unlinked that is marked in either.
  *
  * Files that somebody may still append to are left alone, and so are those with damage between records: nobody knows what
- * was there.
+ * was there. Before anything is dropped of a pack, who knows what is needed is asked: a needed blob of which no sound
+ * record is found leaves the pack as it is, however it came to that.
  */
 import { rename, unlink } from 'node:fs/promises'
-import type { Compacted, CompactManner } from '../../../ports/volumes.ts'
+import type { Compacted, CompactManner, DamagedPlace } from '../../../ports/volumes.ts'
 import { volumesFailure } from '../failures.ts'
 import { openAll, readPack } from './listing.ts'
 import type { Listed, PackContents } from './listing.ts'
+import { addressOf, blobNameOf } from './names.ts'
 import type { FileName } from './names.ts'
 import { filesIn } from './open-packs.ts'
 import type { PackFile } from './pack-file.ts'
 import { table } from './places.ts'
-import { closeRaw, datasyncRaw, openRaw, readRaw, writeRaw } from './raw.ts'
-import { DEAD, FILE_FLAGS_AT, FILE_HEADER_BYTES, fileHeader, RECORD_FLAGS_AT, SEALED, seedOf } from './record.ts'
+import { closeRaw, openRaw, readRaw, writeRaw } from './raw.ts'
+import {
+  copiedRecord,
+  FILE_HEADER_BYTES,
+  FILE_STATE_AT,
+  fileHeader,
+  PACK_FORMAT,
+  RECORD_STATE_AT,
+  SEALED,
+  seedOf,
+  stateOf,
+} from './record.ts'
 import { scan } from './scan.ts'
 import { isNoSpace, shrink } from './shrinking.ts'
 import type { ShrinkIn } from './shrinking.ts'
@@ -30,6 +42,10 @@ import type { ShrinkIn } from './shrinking.ts'
 const PIECE_BYTES = 2 ** 20
 /** A pack in more files is copied into one, however much of it is needed. */
 const FILES_MAX = 4
+/** Damaged places that one look tells of. */
+const DAMAGED_MAX = 1000
+/** The most that the length in a name can say. */
+const LENGTH_MAX = 0xf_ff_ff
 
 /** What is known of a pack: bytes that were found to be dead and all that it has, and what was unlinked since. */
 export interface Tally {
@@ -48,7 +64,8 @@ export interface TreeOfPacks extends ShrinkIn {
 }
 
 export async function compactTree(tree: TreeOfPacks, manner: CompactManner): Promise<Compacted> {
-  const counts = { files: 0, bytes: 0, deadBytes: 0, freedBytes: 0, damagedBytes: 0, waiting: 0 }
+  const counts = { files: 0, bytes: 0, deadBytes: 0, freedBytes: 0, misread: 0, waiting: 0 }
+  const damaged: DamagedPlace[] = []
   try {
     const packs = Map.groupBy(await filesIn(tree.folder), ({ pack }) => pack)
     for (const pack of tree.tallies.keys()) if (!packs.has(pack)) tree.tallies.delete(pack)
@@ -59,7 +76,8 @@ export async function compactTree(tree: TreeOfPacks, manner: CompactManner): Pro
       if (!isToBeLookedAt(tree.tallies.get(pack), whole.length, manner)) continue
       const outcome = await compactPack(tree, pack, whole, manner)
       counts.freedBytes += outcome.freedBytes
-      counts.damagedBytes += outcome.damagedBytes
+      counts.misread += outcome.misread
+      damaged.push(...outcome.damaged.slice(0, DAMAGED_MAX - damaged.length))
       counts.files += outcome.files - whole.length
       if (outcome.isWaiting) counts.waiting++
     }
@@ -67,7 +85,7 @@ export async function compactTree(tree: TreeOfPacks, manner: CompactManner): Pro
       counts.bytes += found?.bytes ?? 0
       counts.deadBytes += (found?.deadBytes ?? 0) + sinceBytes
     }
-    return counts
+    return { ...counts, damaged }
   } catch (failure) {
     throw volumesFailure(failure, `Packs in ${tree.folder}`)
   }
@@ -81,7 +99,8 @@ function isToBeLookedAt(tally: Tally | undefined, files: number, { all, deadShar
 
 interface Outcome {
   readonly freedBytes: number
-  readonly damagedBytes: number
+  readonly damaged: readonly DamagedPlace[]
+  readonly misread: number
   readonly files: number
   readonly isWaiting: boolean
 }
@@ -95,9 +114,21 @@ async function compactPack(
   const all = await openAll(tree.folder, names)
   try {
     const files: PackFile[] = []
-    for (const file of all) if (!tree.isWriting(file.name.writer) || (await file.isSealed())) files.push(file)
-    const before = { freedBytes: 0, damagedBytes: 0, files: all.length, isWaiting: files.length < all.length }
-    if (files.length === 0) return before
+    let isLater = false
+    for (const file of all) {
+      const { state, format = 0 } = await file.header()
+      isLater ||= format > PACK_FORMAT
+      if (!tree.isWriting(file.name.writer) || state === 'sealed') files.push(file)
+    }
+    const before = {
+      freedBytes: 0,
+      damaged: [],
+      misread: 0,
+      files: all.length,
+      isWaiting: files.length < all.length && !isLater,
+    }
+    // What a later release wrote is understood by that alone.
+    if (files.length === 0 || isLater) return before
     const tally: Tally = tree.tallies.get(pack) ?? { sinceBytes: 0 }
     tree.tallies.set(pack, tally)
     const isSplit = files.length > FILES_MAX
@@ -107,14 +138,20 @@ async function compactPack(
     const liveBytes = contents.live.values().reduce((sum, record) => sum + record.bytes, 0)
     tally.found = { bytes, deadBytes: Math.max(0, bytes - liveBytes - FILE_HEADER_BYTES * files.length) }
     tally.sinceBytes -= counted
-    const { damagedBytes } = contents
-    tally.isDamaged = damagedBytes > 0
-    const isWorthIt = liveBytes === 0 || isSplit || shareOf(tally) >= manner.deadShare
-    if (damagedBytes > 0 || !isWorthIt) return { ...before, damagedBytes }
+    const { misread, isOld } = contents
+    const isAnew = isSplit || isOld || misread > 0
+    const isWorthIt = liveBytes === 0 || isAnew || shareOf(tally) >= manner.deadShare
+    const isDoubtful = contents.damagedBytes + contents.unfinishedBytes > 0
+    const lost = isWorthIt || isDoubtful ? await lostOf(pack, contents, manner) : []
+    // A needed one may be in a file that is still appended to, which was not looked at.
+    if (lost.length > 0 && before.isWaiting) return before
+    const damaged = lost.length > 0 ? lost : damagedIn(pack, contents)
+    tally.isDamaged = damaged.length > 0
+    if (damaged.length > 0 || !isWorthIt) return { ...before, damaged, misread }
     if (liveBytes === 0) {
       await removeAll(tree, pack, files)
       tree.tallies.delete(pack)
-      return { ...before, files: all.length - files.length, freedBytes: bytes }
+      return { ...before, misread, files: all.length - files.length, freedBytes: bytes }
     }
     // What was unlinked meanwhile counts for the copy.
     tally.sinceBytes = 0
@@ -122,12 +159,32 @@ async function compactPack(
       tally.found = await copy(tree, pack, contents, files, manner)
     } catch (failure) {
       if (!isNoSpace(failure)) throw failure
-      return await shrinkLargest(tree, pack, contents, files, manner, before)
+      if (shareOf(tally) < manner.deadShare) return { ...before, misread }
+      return await shrinkLargest(tree, pack, contents, files, manner, { ...before, misread })
     }
-    return { ...before, files: all.length - files.length + 1, freedBytes: Math.max(0, bytes - tally.found.bytes) }
+    const freedBytes = Math.max(0, bytes - tally.found.bytes)
+    return { ...before, misread, files: all.length - files.length + 1, freedBytes }
   } finally {
     for (const file of all) file.release()
   }
+}
+
+/** Needed blobs of which there is no record. */
+async function lostOf(pack: string, { live }: PackContents, { needed }: CompactManner): Promise<DamagedPlace[]> {
+  const lost: DamagedPlace[] = []
+  if (needed === undefined) return lost
+  for await (const blob of needed(`${pack}-`)) {
+    const address = addressOf(blob)
+    if (address !== undefined && !live.has(address.offset)) lost.push({ blob, isNeeded: true })
+  }
+  return lost
+}
+
+/** What is damaged without being a blob that anybody knows, as a blob would be named that was there. */
+function damagedIn(pack: string, { damagedAt, damagedBytes }: PackContents): DamagedPlace[] {
+  if (damagedAt === undefined) return []
+  const length = Math.min(damagedBytes, LENGTH_MAX)
+  return [{ blob: blobNameOf({ pack, offset: damagedAt, length }), isNeeded: false }]
 }
 
 /** There is no space for a copy. What is in several files is copied together when there is. */
@@ -182,9 +239,10 @@ async function copy(
       for (const record of group) {
         const piece = Buffer.allocUnsafe(record.bytes)
         if ((await readRaw(record.file.fd, piece, record.at)) !== piece.length) throw new Error('It became shorter.')
-        pieces.push(piece)
+        const copied = copiedRecord(piece, record, seedOf(pack))
+        pieces.push(copied)
         placed.push({ offset: record.offset, at })
-        at += piece.length
+        at += copied.length
       }
       const whole = Buffer.concat(pieces)
       await writeRaw(fd, [whole], endsAt)
@@ -193,8 +251,8 @@ async function copy(
     }
     const places = table(placed)
     await writeRaw(fd, [places], endsAt)
-    await writeRaw(fd, [Buffer.of(SEALED)], FILE_FLAGS_AT)
-    await datasyncRaw(fd)
+    await writeRaw(fd, [SEALED], FILE_STATE_AT)
+    await tree.datasync(fd)
     await rename(`${path}.new`, path)
     await tree.syncFolder()
     await removeAll(tree, pack, old)
@@ -238,13 +296,13 @@ async function followMarks(
   let deadBytes = 0
   for (const file of old) {
     const marked: number[] = []
-    await scan({ fd: file.fd, sizeBytes: await file.sizeBytes(), seed: seedOf(pack) }, ({ flags, offset, bytes }) => {
-      const at = flags & DEAD ? places.get(offset) : undefined
+    await scan({ fd: file.fd, sizeBytes: await file.sizeBytes(), seed: seedOf(pack) }, ({ state, offset, bytes }) => {
+      const at = state === 'dead' ? places.get(offset) : undefined
       if (at === undefined) return
       marked.push(at)
       deadBytes += bytes
     })
-    for (const at of marked) await writeRaw(fd, [Buffer.of(DEAD)], at + RECORD_FLAGS_AT)
+    for (const at of marked) await writeRaw(fd, [stateOf(PACK_FORMAT, 'dead')], at + RECORD_STATE_AT)
   }
   return deadBytes
 }

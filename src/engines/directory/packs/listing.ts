@@ -4,7 +4,8 @@ import { blobNameOf } from './names.ts'
 import type { FileName } from './names.ts'
 import { filesIn } from './open-packs.ts'
 import { PackFile } from './pack-file.ts'
-import { DEAD, seedOf, VOID } from './record.ts'
+import { tableAt } from './places.ts'
+import { seedOf } from './record.ts'
 import { scan } from './scan.ts'
 import type { Placed } from './scan.ts'
 
@@ -19,7 +20,15 @@ export interface Listed extends Placed {
 export interface PackContents {
   /** By offset. */
   readonly live: ReadonlyMap<number, Listed>
+  /** Bytes that are no records, where only records should be; and where the first of them are. */
   readonly damagedBytes: number
+  readonly damagedAt: number | undefined
+  /** Behind the last record of a file that nobody sealed. Its writer may not have come to their end. */
+  readonly unfinishedBytes: number
+  /** Headers of files and states of records that say nothing. They are sound in a copy. */
+  readonly misread: number
+  /** Some of it is of an earlier format. */
+  readonly isOld: boolean
 }
 
 /** The names of all blobs in a folder of packs that nobody has unlinked, in no order. */
@@ -29,7 +38,9 @@ export async function* listBlobs(folder: string): AsyncGenerator<string> {
     ({ pack }) => pack,
   )
   for (const [pack, names] of packs) {
-    for (const { offset, bytes } of await liveIn(folder, pack, names)) yield blobNameOf({ pack, offset, length: bytes })
+    for (const { offset, nameBytes } of await liveIn(folder, pack, names)) {
+      yield blobNameOf({ pack, offset, length: nameBytes })
+    }
   }
 }
 
@@ -71,19 +82,33 @@ export async function readPack(
   const live = new Map<number, Listed>()
   const dead = new Set<number>()
   const seed = seedOf(pack)
-  let damagedBytes = 0
+  let [damagedBytes, unfinishedBytes, misread] = [0, 0, 0]
+  let damagedAt: number | undefined
+  let isOld = false
   for (const file of files) {
+    const { format, state } = await file.header()
+    if (state === 'damaged') misread++
+    isOld ||= format === 1
+    const sizeBytes = await file.sizeBytes()
     const scanned = await scan(
-      { fd: file.fd, sizeBytes: await file.sizeBytes(), seed },
+      { fd: file.fd, sizeBytes, seed },
       (record) => {
-        if (record.flags & VOID) return
-        if (record.flags & DEAD) dead.add(record.offset)
+        isOld ||= record.format === 1
+        if (record.state === 'damaged') misread++
+        if (record.state === 'void') return
+        if (record.state === 'dead') dead.add(record.offset)
         else if (!live.has(record.offset)) live.set(record.offset, { ...record, file })
       },
       between === undefined ? {} : { between },
     )
     damagedBytes += scanned.damagedBytes
+    damagedAt ??= scanned.damagedAt
+    if (scanned.endsAt >= sizeBytes || (await tableAt(file.fd, sizeBytes)) === scanned.endsAt) continue
+    if (state === 'sealed') {
+      damagedBytes += sizeBytes - scanned.endsAt
+      damagedAt ??= scanned.endsAt
+    } else unfinishedBytes += sizeBytes - scanned.endsAt
   }
   if (files.length > 1) for (const offset of dead) live.delete(offset)
-  return { live, damagedBytes }
+  return { live, damagedBytes, damagedAt, unfinishedBytes, misread, isOld }
 }

@@ -1,7 +1,7 @@
 import type { Address } from './names.ts'
 import type { PackFile } from './pack-file.ts'
 import { readRaw } from './raw.ts'
-import { DEAD, readRecordHeader, RECORD_FLAGS_AT, RECORD_HEADER_BYTES, recordBytes, seedOf, VOID } from './record.ts'
+import { readRecordHeader, RECORD_HEADER_BYTES, seedOf } from './record.ts'
 
 /** Headers that are not further from one another are read together, with what is between them. */
 const SPAN_BYTES = 128 * 1024
@@ -19,9 +19,10 @@ export async function markRecords(file: PackFile, addresses: readonly Address[])
     const writes: Promise<void>[] = []
     for (const at of span) {
       const header = readRecordHeader(read, at - from, seed)
-      if (header?.offset !== wanted.get(at) || header === undefined || header.flags & (DEAD | VOID)) continue
-      writes.push(file.setFlags(at + RECORD_FLAGS_AT, DEAD))
-      marked += recordBytes(header)
+      if (header?.offset !== wanted.get(at) || header === undefined) continue
+      if (header.state === 'dead' || header.state === 'void') continue
+      writes.push(file.mark(at, header, 'dead'))
+      marked += header.bytes
     }
     await Promise.all(writes)
   }

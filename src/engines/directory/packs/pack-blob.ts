@@ -5,7 +5,7 @@ import { VolumesFailure } from '../../../ports/volumes.ts'
 import type { BlobReader, BlobWriter, Committed } from '../../../ports/volumes.ts'
 import { volumesFailure } from '../failures.ts'
 import { LABEL_BYTES_MAX } from '../footer.ts'
-import { RECORD_HEADER_BYTES, recordHead } from './record.ts'
+import { recordHead } from './record.ts'
 import type { RecordHeader } from './record.ts'
 
 const compress = promisify(zstdCompress)
@@ -98,10 +98,10 @@ export class PackBlobReader implements BlobReader {
 
 /** The reader of a record that is whole in these bytes. Nothing when it is damaged. */
 export function readRecord(bytes: Buffer, header: RecordHeader): PackBlobReader | undefined {
-  const storedAt = RECORD_HEADER_BYTES + header.labelBytes
-  const label = bytes.subarray(RECORD_HEADER_BYTES, storedAt)
-  const stored = bytes.subarray(storedAt, storedAt + header.storedBytes)
-  if (crc32(label) !== header.labelCrc) return undefined
+  const { labelAt, labelBytes, storedAt } = header
+  const label = bytes.subarray(labelAt, labelAt + labelBytes)
+  const stored = bytes.subarray(storedAt, header.bytes)
+  if (crc32(bytes.subarray(labelAt, storedAt)) !== header.labelCrc) return undefined
   const content = header.isFrame ? unframed(stored, header.sizeBytes) : stored
   if (content?.length !== header.sizeBytes || crc32(content) !== header.crc) return undefined
   return new PackBlobReader(header, label, content)

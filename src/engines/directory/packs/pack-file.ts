@@ -3,7 +3,8 @@ import { codeOf, volumesFailure } from '../failures.ts'
 import type { FileName } from './names.ts'
 import { Places } from './places.ts'
 import { closeRaw, openRaw, readRaw, statRaw, writeRaw } from './raw.ts'
-import { FILE_FLAGS_AT, FILE_HEADER_BYTES, readFileHeader, SEALED, seedOf } from './record.ts'
+import { FILE_HEADER_BYTES, laterPackFormat, readFileHeader, RECORD_STATE_AT, seedOf, stateOf } from './record.ts'
+import type { FileState, PackFormat } from './record.ts'
 
 const READ_ONLY: ReadonlySet<unknown> = new Set(['EROFS', 'EACCES', 'EPERM'])
 
@@ -76,18 +77,18 @@ export class PackFile {
     }
   }
 
-  async isSealed(): Promise<boolean> {
-    const header = Buffer.allocUnsafe(FILE_HEADER_BYTES)
-    const bytes = await readRaw(this.fd, header, 0)
-    const flags = readFileHeader(header.subarray(0, bytes), this.name.pack) ?? 0
-    return (flags & SEALED) !== 0
+  /** What its header says; `format` is missing where that cannot be read. */
+  async header(): Promise<{ readonly format?: number; readonly state: FileState }> {
+    const buffer = Buffer.allocUnsafe(FILE_HEADER_BYTES)
+    const bytes = buffer.subarray(0, await readRaw(this.fd, buffer, 0))
+    const header = readFileHeader(bytes, this.name.pack)
+    if (header !== undefined) return header
+    const format = laterPackFormat(bytes)
+    return { state: 'damaged', ...(format === undefined ? {} : { format }) }
   }
 
-  async setFlags(at: number, flags: number): Promise<void> {
-    await writeRaw(this.fd, [Buffer.of(flags)], at)
-  }
-
-  seal(): Promise<void> {
-    return this.setFlags(FILE_FLAGS_AT, SEALED)
+  /** Marks the record at a place, whose header was read. */
+  mark(at: number, { format }: { readonly format: PackFormat }, state: 'dead' | 'void'): Promise<void> {
+    return writeRaw(this.fd, [stateOf(format, state)], at + RECORD_STATE_AT)
   }
 }

@@ -2,50 +2,18 @@ import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { copyFile, readFile, rm, truncate, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { copyFile, readFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { crc32 } from 'node:zlib'
 import { contents, newBlob, refusedWith } from '../../../ports/volumes.suite.ts'
-import { DirectoryVolumes } from '../volumes.ts'
-import type { Packing } from '../volumes.ts'
 import { Appender, PACK_BYTES } from './appender.ts'
 import { addressOf, blobNameOf, FileNames, readFileName } from './names.ts'
 import { recordHead } from './record.ts'
-
-const LABEL = Buffer.from('{"key":"k"}')
-const ALL = { deadShare: 0.3, all: true }
-
-/** A folder with one tree, and engines over it. */
-async function withTree(
-  use: (parts: { readonly folder: string; readonly engine: (packing?: Packing) => DirectoryVolumes }) => Promise<void>,
-): Promise<void> {
-  const aggregate = mkdtempSync(join(tmpdir(), 'packs-'))
-  const engines: DirectoryVolumes[] = []
-  const engine = (packing?: Packing) => {
-    const made = new DirectoryVolumes(aggregate, undefined, packing)
-    engines.push(made)
-    return made
-  }
-  try {
-    await engine().create('v1')
-    await use({ folder: join(aggregate, 'volumes/v1/packs'), engine })
-  } finally {
-    for (const one of engines) await one.close()
-    await rm(aggregate, { recursive: true })
-  }
-}
-
-async function store(volumes: DirectoryVolumes, bytes: Buffer, blob = newBlob()): Promise<string> {
-  const writer = await volumes.write('v1', blob, { sizeBytes: bytes.length, packs: true })
-  await writer.write(bytes)
-  return (await writer.commit(LABEL)).blob
-}
-
-const namesIn = async (volumes: DirectoryVolumes) => new Set(await Array.fromAsync(volumes.blobs('v1')))
+import { ALL, LABEL, namesIn, store, withTree } from './test-tree.ts'
+import { WaitingBytes } from './waiting-bytes.ts'
 
 void describe('names of packs', () => {
   void it('tell where a blob is, and how old its pack is', () => {
@@ -127,8 +95,8 @@ void describe('packs in a directory', () => {
       const file = await readFile(join(folder, pack))
       const { offset = 0, length = 0 } = addressOf(blobs[1] ?? '') ?? {}
       for (let at = offset; at < offset + length; at++) {
-        // The flags say what became of a record; they alone have no checksum.
-        if (at === offset + 4) continue
+        // The state has no checksum: see damage.test.ts.
+        if (at >= offset + 4 && at < offset + 8) continue
         const changed = Buffer.from(file)
         changed[at] = (changed[at] ?? 0) ^ (1 << (at % 8))
         await writeFile(join(folder, pack), changed)
@@ -263,8 +231,8 @@ void describe('packs in a directory', () => {
       await writeFile(join(folder, pack), file)
       const compactor = engine()
       for (const blob of blobs.slice(0, 5)) await compactor.unlink('v1', blob)
-      const { damagedBytes, freedBytes } = await compactor.compact('v1', ALL)
-      assert.ok(damagedBytes >= 1000)
+      const { damaged, freedBytes } = await compactor.compact('v1', ALL)
+      assert.deepEqual(damaged, [{ blob: blobs[5], isNeeded: false }])
       assert.equal(freedBytes, 0)
       assert.equal(readFileSync(join(folder, pack)).length, file.length)
       assert.deepEqual(await namesIn(compactor), new Set(blobs.slice(6)))
@@ -288,7 +256,7 @@ void describe('packs in a directory', () => {
             if (fails) throw Object.assign(new Error('EIO'), { code: 'EIO' })
           },
         },
-        { copies: false },
+        { copies: false, waiting: new WaitingBytes(Infinity) },
       )
       const append = (body: Buffer) => {
         const draft = { isFrame: false, sizeBytes: body.length, storedBytes: body.length, crc: 0 }

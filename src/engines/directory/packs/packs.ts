@@ -9,7 +9,7 @@ import type { BlobReader, BlobWriter, Compacted, CompactManner, ExpectedBlob } f
 import { Appender } from './appender.ts'
 import { compactTree } from './compaction.ts'
 import type { Tallies } from './compaction.ts'
-import { FileNames } from './names.ts'
+import { blobNameOf, FileNames } from './names.ts'
 import type { Address } from './names.ts'
 import { OpenPacks } from './open-packs.ts'
 import type { OpenPack } from './open-packs.ts'
@@ -17,11 +17,12 @@ import { markRecords } from './marking.ts'
 import { PackBlobWriter, readRecord } from './pack-blob.ts'
 import type { Append } from './pack-blob.ts'
 import type { PackFile } from './pack-file.ts'
-import { DEAD, readRecordHeader, RECORD_FLAGS_AT, RECORD_HEADER_BYTES, recordBytes, seedOf, VOID } from './record.ts'
+import { PACK_FORMAT, readRecordHeader, RECORD_HEADER_BYTES, seedOf } from './record.ts'
 import type { RecordHeader } from './record.ts'
 import { datasyncRaw, readRaw } from './raw.ts'
 import type { Spare } from './spare.ts'
 import { listBlobs } from './listing.ts'
+import { WaitingBytes } from './waiting-bytes.ts'
 
 /** Larger bodies have a file of their own. */
 export const PACKED_BODY_BYTES_MAX = 64 * 1024
@@ -34,7 +35,6 @@ const IDLE_MS = 60_000
 const REMEMBERED_MAX = 4096
 /** Bytes of all trees that wait to be written: with more, writers wait. */
 const WAITING_BYTES_MAX = 64 * 2 ** 20
-const WAIT_MS = 2
 const FOLDER = 'packs'
 /** A record is found at the second look, unless its pack is compacted again and again meanwhile. */
 const LOOKS_MAX = 4
@@ -50,6 +50,10 @@ export interface PacksParts {
   /** Makes a folder of a tree, for good. Fails with ENOENT without the tree. */
   readonly ensureFolder: (treeFolder: string, folder: string, anew: boolean) => Promise<void>
   readonly syncFolder: (folder: string) => Promise<void>
+  /** Told of blobs that were marked here. */
+  readonly onUnlinked?: (tree: string, blobs: readonly string[]) => void
+  /** That of the system, but for tests. */
+  readonly datasync?: (fd: number) => Promise<void>
 }
 
 interface Copy {
@@ -64,6 +68,7 @@ export class Packs {
   readonly #names: FileNames
   readonly #open: OpenPacks
   readonly #appenders = new Map<string, Appender>()
+  readonly #waiting = new WaitingBytes(WAITING_BYTES_MAX)
   /** By tree. */
   readonly #tallies = new Map<string, Tallies>()
   #idle: NodeJS.Timeout | undefined
@@ -97,19 +102,14 @@ export class Packs {
     const appender = this.#appender(tree, address.pack)
     await appender.ready()
     await this.#refuseExisting(tree, address)
-    const { pack, offset } = address
-    return this.#writer(sizeBytes, how, (head, stored) => this.#appender(tree, pack).append(head, stored, offset))
+    const { pack, offset, length } = address
+    const append: Append = (head, stored) => this.#appender(tree, pack).append(head, stored, { offset, length })
+    return this.#writer(sizeBytes, how, append)
   }
 
   async #writer(sizeBytes: number, how: { readonly isCompressed: boolean }, append: Append): Promise<BlobWriter> {
-    while (this.#waitingBytes > WAITING_BYTES_MAX) await new Promise((resolve) => setTimeout(resolve, WAIT_MS))
+    await this.#waiting.room()
     return new PackBlobWriter(sizeBytes, append, how)
-  }
-
-  get #waitingBytes(): number {
-    let bytes = 0
-    for (const appender of this.#appenders.values()) bytes += appender.waitingBytes
-    return bytes
   }
 
   /** Reads all of it, at once, and verifies it. */
@@ -140,14 +140,14 @@ export class Packs {
         const bytes = await readAt(file, at, address.length, seed)
         const header = readRecordHeader(bytes, 0, seed)
         if (header?.offset !== address.offset) {
-          failure ??= damaged(file, at, bytes.length < address.length)
+          failure ??= await damaged(file, at, bytes.length < address.length)
           continue
         }
-        if (header.flags & VOID) continue
-        if (header.flags & DEAD) return missing(file.path, address)
+        if (header.state === 'void') continue
+        if (header.state === 'dead') return missing(file.path, address)
         const reader = readRecord(bytes, header)
         if (reader !== undefined) return reader
-        failure ??= damaged(file, at, bytes.length < recordBytes(header))
+        failure ??= await damaged(file, at, bytes.length < header.bytes)
       }
     }
     return failure ?? missing(pack.files[0]?.path ?? '', address)
@@ -203,6 +203,7 @@ export class Packs {
   }
 
   async #mark(tree: string, name: string, addresses: readonly Address[]): Promise<void> {
+    let marked = 0
     for (let looks = 0; looks < LOOKS_MAX; looks++) {
       const pack = await this.#open.get(tree, name, looks > 0)
       if (pack === undefined) throw new VolumesFailure('missing', `The pack ${name} is not there.`)
@@ -210,9 +211,12 @@ export class Packs {
         for (const file of pack.files) {
           const bytes = await markRecords(file, addresses)
           if (bytes > 0) this.#countDead(tree, name, bytes)
+          marked += bytes
         }
         // Where it was copied meanwhile, the copy is to be marked as well.
-        if (!(await pack.isStale())) return
+        if (await pack.isStale()) continue
+        if (marked > 0) this.#parts.onUnlinked?.(tree, addresses.map(blobNameOf))
+        return
       } finally {
         pack.release()
       }
@@ -226,7 +230,7 @@ export class Packs {
     if (pack === undefined) return undefined
     try {
       const [copy] = await copiesIn(pack, address)
-      if (copy === undefined || copy.header.flags & DEAD) return undefined
+      if (copy === undefined || copy.header.state === 'dead') return undefined
       return await readAt(copy.file, copy.at, address.length, seedOf(address.pack))
     } finally {
       pack.release()
@@ -236,6 +240,11 @@ export class Packs {
   /** All that are not marked, in no order. Nothing about those being written: they have no names yet. */
   blobs(tree: string): AsyncGenerator<string> {
     return listBlobs(this.#folder(tree))
+  }
+
+  /** Another process marked it. */
+  noteUnlinked(tree: string, { pack, length }: Address): void {
+    this.#countDead(tree, pack, length)
   }
 
   /** Gives the space of what is not needed any more back, where that is worth it. */
@@ -249,6 +258,7 @@ export class Packs {
         syncFolder: () => this.#parts.syncFolder(this.#folder(tree)),
         onChange: (pack) => this.#open.forgetPack(tree, pack),
         spare: this.#parts.spare,
+        datasync: this.#parts.datasync ?? datasyncRaw,
         alone: (act) => this.#withoutUnlinks(act),
       },
       manner,
@@ -278,14 +288,14 @@ export class Packs {
     if (pack === undefined) return
     try {
       for (const { file, at, header } of await copiesIn(pack, address)) {
-        if (header.flags & VOID) continue
+        if (header.state === 'void') continue
         const bytes = await readAt(file, at, address.length, seedOf(address.pack))
-        if (header.flags & DEAD || readRecord(bytes, header) !== undefined) {
+        if (header.state === 'dead' || readRecord(bytes, header) !== undefined) {
           // Whoever wrote it may have ended before it was durable.
-          await datasyncRaw(file.fd)
+          await (this.#parts.datasync ?? datasyncRaw)(file.fd)
           throw new VolumesFailure('exists', `${file.path}: the record at ${at} is there already.`)
         }
-        await file.setFlags(at + RECORD_FLAGS_AT, VOID)
+        await file.mark(at, header, 'void')
       }
     } finally {
       pack.release()
@@ -309,8 +319,9 @@ export class Packs {
         newFile,
         ensureFolder: (anew) => this.#parts.ensureFolder(treeFolder, FOLDER, anew),
         syncFolder: () => this.#parts.syncFolder(folder),
+        ...(this.#parts.datasync === undefined ? {} : { datasync: this.#parts.datasync }),
       },
-      { copies: pack !== undefined },
+      { copies: pack !== undefined, waiting: this.#waiting },
     )
     this.#appenders.set(key, made)
     if (this.#appenders.size % LOOK_AT_EVERY === 0) void this.#rest(Infinity)
@@ -362,8 +373,8 @@ async function readAt(file: PackFile, at: number, length: number, seed: number):
   const bytes = Buffer.allocUnsafe(Math.max(length, RECORD_HEADER_BYTES))
   const read = bytes.subarray(0, await readRaw(file.fd, bytes, at))
   const header = readRecordHeader(read, 0, seed)
-  if (header === undefined || recordBytes(header) <= read.length) return read
-  const whole = Buffer.allocUnsafe(recordBytes(header))
+  if (header === undefined || header.bytes <= read.length) return read
+  const whole = Buffer.allocUnsafe(header.bytes)
   return whole.subarray(0, await readRaw(file.fd, whole, at))
 }
 
@@ -392,7 +403,12 @@ function missing(where: string, { pack, offset }: Address): VolumesFailure {
   return new VolumesFailure('missing', `${where}: there is no record at ${offset} of the pack ${pack}.`)
 }
 
-function damaged(file: PackFile, at: number, isCut: boolean): VolumesFailure {
+async function damaged(file: PackFile, at: number, isCut: boolean): Promise<VolumesFailure> {
+  const { format = 0 } = await file.header()
+  if (format > PACK_FORMAT) {
+    const message = `Pack ${file.path} has format ${format}, which this release does not know. Start the release that wrote it.`
+    return new VolumesFailure('damaged', message, { damage: 'flipped' })
+  }
   return new VolumesFailure('damaged', `Pack ${file.path}: the record at ${at} is damaged.`, {
     damage: isCut ? 'truncated' : 'flipped',
   })

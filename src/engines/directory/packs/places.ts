@@ -79,6 +79,12 @@ export function table(places: readonly { readonly offset: number; readonly at: n
   return bytes
 }
 
+/** Where the table of a file begins; nothing when there is none that is whole. */
+export async function tableAt(fd: number, sizeBytes: number): Promise<number | undefined> {
+  const pairs = await readTable(fd, sizeBytes)
+  return pairs === undefined ? undefined : sizeBytes - TAIL_BYTES - pairs.length * 8 - INDEX_MAGIC.length
+}
+
 async function readTable(fd: number, sizeBytes: number): Promise<Float64Array<ArrayBuffer> | undefined> {
   if (sizeBytes < FILE_HEADER_BYTES + INDEX_MAGIC.length + TAIL_BYTES) return undefined
   const tail = Buffer.allocUnsafe(TAIL_BYTES)

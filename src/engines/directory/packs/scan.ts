@@ -2,7 +2,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Manner } from '../../../ports/volumes.ts'
 import { readRaw } from './raw.ts'
-import { FILE_HEADER_BYTES, nextMagic, readRecordHeader, RECORD_HEADER_BYTES, recordBytes } from './record.ts'
+import {
+  FILE_HEADER_BYTES,
+  nextMagic,
+  readRecordHeader,
+  RECORD_HEADER_BYTES,
+  RECORD_HEADER_BYTES_MIN,
+} from './record.ts'
 import type { RecordHeader } from './record.ts'
 
 const PIECE_BYTES = 2 ** 20
@@ -12,15 +18,14 @@ export const INDEX_MAGIC = Buffer.from('HOLDPCKI', 'latin1')
 export interface Placed extends RecordHeader {
   /** Where it is in this file. */
   readonly at: number
-  /** With its header and its label. */
-  readonly bytes: number
 }
 
 export interface Scanned {
   /** Behind the last whole record. What follows is an index, or was never finished. */
   readonly endsAt: number
-  /** Bytes before that which are no record, and were one. */
+  /** Bytes before that which are no record, and were one, and where the first of them are. */
   readonly damagedBytes: number
+  readonly damagedAt: number | undefined
 }
 
 /**
@@ -33,22 +38,23 @@ export async function scan(
   { from = FILE_HEADER_BYTES, between }: { readonly from?: number; readonly between?: Manner['between'] } = {},
 ): Promise<Scanned> {
   let [endsAt, damagedBytes] = [from, 0]
+  let damagedAt: number | undefined
   let buffer = Buffer.allocUnsafe(0)
   let bufferAt = 0
-  for (let at = from; at + RECORD_HEADER_BYTES <= sizeBytes;) {
-    if (at < bufferAt || at + RECORD_HEADER_BYTES > bufferAt + buffer.length) {
+  for (let at = from; at + RECORD_HEADER_BYTES_MIN <= sizeBytes;) {
+    if (at < bufferAt || Math.min(at + RECORD_HEADER_BYTES, sizeBytes) > bufferAt + buffer.length) {
       if (buffer.length > 0) await (between === undefined ? nextTurn() : between(buffer.length))
       buffer = Buffer.allocUnsafe(Math.min(PIECE_BYTES, sizeBytes - at))
       buffer = buffer.subarray(0, await readRaw(fd, buffer, at))
       bufferAt = at
-      if (buffer.length < RECORD_HEADER_BYTES) break
+      if (buffer.length < RECORD_HEADER_BYTES_MIN) break
     }
     const header = readRecordHeader(buffer, at - bufferAt, seed)
-    const bytes = header === undefined ? 0 : recordBytes(header)
-    if (header !== undefined && at + bytes <= sizeBytes) {
-      found({ ...header, at, bytes })
+    if (header !== undefined && at + header.bytes <= sizeBytes) {
+      found({ ...header, at })
       damagedBytes += at - endsAt
-      at += bytes
+      if (at > endsAt) damagedAt ??= endsAt
+      at += header.bytes
       endsAt = at
       continue
     }
@@ -57,5 +63,5 @@ export async function scan(
     // The bytes that a header begins with may lie across the end of what was read.
     at = next === -1 ? Math.max(at + 1, bufferAt + buffer.length - 3) : bufferAt + next
   }
-  return { endsAt, damagedBytes }
+  return { endsAt, damagedBytes, damagedAt }
 }

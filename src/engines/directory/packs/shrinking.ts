@@ -16,7 +16,7 @@ import type { PackFile } from './pack-file.ts'
 import { table } from './places.ts'
 import { closeRaw, datasyncRaw, openRaw, readRaw, truncateRaw, writeRaw } from './raw.ts'
 import type { Spare } from './spare.ts'
-import { FILE_FLAGS_AT, FILE_HEADER_BYTES, fileHeader, SEALED } from './record.ts'
+import { copiedRecord, FILE_HEADER_BYTES, FILE_STATE_AT, fileHeader, SEALED, seedOf } from './record.ts'
 
 /** Copied at a time; less where even that does not fit. */
 const STEP_BYTES = 2 ** 20
@@ -27,6 +27,7 @@ export interface ShrinkIn {
   readonly syncFolder: () => Promise<void>
   readonly onChange: (pack: string) => void
   readonly spare: Spare
+  readonly datasync: (fd: number) => Promise<void>
   /** While it runs, nobody unlinks. */
   readonly alone: (act: () => Promise<void>) => Promise<void>
 }
@@ -40,6 +41,8 @@ interface Target {
   readonly fd: number
   endsAt: number
   readonly places: { readonly offset: number; readonly at: number }[]
+  /** A sync of it failed: nobody knows what the disk has of what was written since the last one. */
+  hasFailed: boolean
 }
 
 export interface Shrunk {
@@ -57,7 +60,6 @@ export async function shrink(
   { between }: CompactManner,
 ): Promise<Shrunk> {
   const records = [...live].filter(({ file }) => file === source).toSorted((a, b) => a.at - b.at)
-  const path = `${tree.folder}/${tree.names.fragment(pack)}`
   const last = records.at(-1)
   await tree.alone(() => truncateRaw(source.fd, last === undefined ? FILE_HEADER_BYTES : last.at + last.bytes))
   let target: Target | undefined
@@ -69,12 +71,16 @@ export async function shrink(
       const group = lastOf(records, stepBytes)
       try {
         await tree.alone(async () => {
-          target = await append(tree, pack, target ?? path, group)
+          target = await append(tree, pack, target, group)
           await truncateRaw(source.fd, group[0]?.at ?? 0)
           tree.onChange(pack)
         })
       } catch (failure) {
         if (!isNoSpace(failure)) throw failure
+        if (target?.hasFailed === true) {
+          await end(target)
+          target = undefined
+        }
         if (group.length === 1) return { isGone: false, copiedBytes }
         stepBytes /= 4
         continue
@@ -105,9 +111,9 @@ function lastOf(records: readonly Listed[], bytesMax: number): readonly Listed[]
 }
 
 /** Durable on return. A file that is new gets its name when it has something. */
-async function append(tree: ShrinkIn, pack: string, to: Target | string, group: readonly Listed[]): Promise<Target> {
-  const isNew = typeof to === 'string'
-  const target = isNew ? await begin(to, pack) : to
+async function append(tree: ShrinkIn, pack: string, to: Target | undefined, group: readonly Listed[]): Promise<Target> {
+  const isNew = to === undefined
+  const target = to ?? (await begin(`${tree.folder}/${tree.names.fragment(pack)}`, pack))
   let at = target.endsAt
   const pieces: Buffer[] = []
   const places: { offset: number; at: number }[] = []
@@ -115,12 +121,16 @@ async function append(tree: ShrinkIn, pack: string, to: Target | string, group: 
     for (const record of group) {
       const piece = Buffer.allocUnsafe(record.bytes)
       if ((await readRaw(record.file.fd, piece, record.at)) !== piece.length) throw new Error('It became shorter.')
-      pieces.push(piece)
+      const copy = copiedRecord(piece, record, seedOf(pack))
+      pieces.push(copy)
       places.push({ offset: record.offset, at })
-      at += piece.length
+      at += copy.length
     }
     await writeRaw(target.fd, [Buffer.concat(pieces)], target.endsAt)
-    await datasyncRaw(target.fd)
+    await tree.datasync(target.fd).catch((failure: unknown) => {
+      target.hasFailed = true
+      throw failure
+    })
     if (isNew) {
       await rename(`${target.path}.new`, target.path)
       await tree.syncFolder()
@@ -142,7 +152,7 @@ async function begin(path: string, pack: string): Promise<Target> {
   const fd = await openRaw(`${path}.new`, 'wx+')
   try {
     await writeRaw(fd, [fileHeader(pack, Date.now())], 0)
-    return { path, fd, endsAt: FILE_HEADER_BYTES, places: [] }
+    return { path, fd, endsAt: FILE_HEADER_BYTES, places: [], hasFailed: false }
   } catch (failure) {
     closeRaw(fd)
     await unlink(`${path}.new`).catch(() => undefined)
@@ -150,11 +160,14 @@ async function begin(path: string, pack: string): Promise<Target> {
   }
 }
 
-/** Without a table it takes longer to find a record, and that is all. */
-async function end({ fd, endsAt, places }: Target): Promise<void> {
+/** Without a table it takes longer to find a record, and that is all. Nothing is written behind a sync that failed. */
+async function end({ fd, endsAt, places, hasFailed }: Target): Promise<void> {
   try {
-    await writeRaw(fd, [table(places)], endsAt).catch(() => truncateRaw(fd, endsAt))
-    await writeRaw(fd, [Buffer.of(SEALED)], FILE_FLAGS_AT)
+    if (!hasFailed) {
+      await writeRaw(fd, [table(places)], endsAt).catch(() => truncateRaw(fd, endsAt))
+      await datasyncRaw(fd).catch(() => truncateRaw(fd, endsAt))
+    }
+    await writeRaw(fd, [SEALED], FILE_STATE_AT)
   } finally {
     closeRaw(fd)
   }

@@ -14,6 +14,8 @@ export interface Loss {
   readonly blob: string
   readonly kind: DamageKind
   readonly message: string
+  /** A scrub, where it is not said. */
+  readonly foundBy?: FoundDamage['foundBy']
 }
 
 type LostObject = NonNullable<FoundDamage['object']>
