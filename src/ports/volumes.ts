@@ -101,6 +101,9 @@ export interface Volumes {
    */
   compact(volume: string, manner: CompactManner): Promise<Compacted>
 
+  /** What all packs come to, as of a count not long ago; nothing before the first one. Only who compacts knows what is dead. */
+  packs(): Promise<PackSums | undefined>
+
   /** The space of the disk that the aggregate is on. */
   space(): Promise<DiskSpace>
 
@@ -132,10 +135,6 @@ export interface CompactManner {
 }
 
 export interface Compacted {
-  /** Files of packs, and what is known of those that were looked at: their bytes, and those that nothing needs. */
-  readonly files: number
-  readonly bytes: number
-  readonly deadBytes: number
   readonly freedBytes: number
   /** What is damaged in packs, up to a bound. Such packs stay as they are. */
   readonly damaged: readonly DamagedPlace[]
@@ -143,6 +142,16 @@ export interface Compacted {
   readonly misread: number
   /** Packs that cannot be copied yet, because somebody may still append to them. */
   readonly waiting: number
+}
+
+export interface PackSums {
+  /** Files of packs, and their bytes. */
+  readonly files: number
+  readonly bytes: number
+  /** Those that nothing needs, as far as is known. */
+  readonly deadBytes: number
+  /** When space was given back last, if it was since the engine was opened. */
+  readonly compactedMs?: number
 }
 
 /** A blob that is needed and of which nothing sound is there; or bytes that are none, named as a blob in their place. */

@@ -26,6 +26,7 @@ import type {
   ExpectedBlob,
   Found,
   Manner,
+  PackSums,
   Rewriting,
   Sharing,
   Volumes,
@@ -94,6 +95,7 @@ export class DirectoryVolumes implements Volumes {
       writer: randomBytes(4).toString('hex'),
       ...packing,
       treeFolder: (tree) => this.#volume(tree),
+      trees: () => this.list(),
       ensureFolder: async (tree, folder, anew) => {
         if (anew) this.#fanOut.forget(tree)
         await this.#fanOut.ensure(tree, folder)
@@ -312,6 +314,10 @@ export class DirectoryVolumes implements Volumes {
 
   compact(volume: string, manner: CompactManner): Promise<Compacted> {
     return this.#packs.compact(volume, manner)
+  }
+
+  packs(): Promise<PackSums | undefined> {
+    return this.#packs.sums()
   }
 
   close(): Promise<void> {

@@ -6,6 +6,7 @@ import type {
   BlobWriter,
   Committed,
   Compacted,
+  PackSums,
   CompactManner,
   DiskSpace,
   ExpectedBlob,
@@ -396,7 +397,11 @@ export class SimulatedVolumes implements Volumes {
 
   /** What is unlinked goes at once here. */
   async compact(_volume: string, _manner: CompactManner): Promise<Compacted> {
-    return { files: 0, bytes: 0, deadBytes: 0, freedBytes: 0, damaged: [], misread: 0, waiting: 0 }
+    return { freedBytes: 0, damaged: [], misread: 0, waiting: 0 }
+  }
+
+  async packs(): Promise<PackSums> {
+    return { files: 0, bytes: 0, deadBytes: 0 }
   }
 
   async close(): Promise<void> {}

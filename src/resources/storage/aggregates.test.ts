@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { asNumber, recordsOf } from '../../../test/support/body.ts'
+import { asNumber, asText, recordsOf } from '../../../test/support/body.ts'
 import { QuickSecrets, startTestCluster, type TestCluster } from '../../../test/support/cluster.ts'
 import { openSqliteCatalog } from '../../engines/sqlite/catalog.ts'
 import { VolumesFailure } from '../../ports/volumes.ts'
@@ -284,5 +284,20 @@ test('the operations of an aggregate are those of its volumes', async () => {
   assert.deepEqual(body['statistics']?.['iops_raw'], { read: 0, write: 45, other: 0, total: 45 })
   assert.deepEqual(body['statistics']?.['throughput_raw']?.['total'], 45 * 4096)
   assert.deepEqual([body['metric']?.['iops']?.['total'], body['metric']?.['latency']?.['write']], [3, 2000])
+  await cluster.close()
+})
+
+test('an aggregate tells what its small objects are stored in, and what of that nothing needs', async () => {
+  const cluster = await startTestCluster()
+  const path = `${AGGREGATES}/${await cluster.uuidOf(AGGREGATES, 'aggr1')}?fields=packs`
+  const read = async () => (await cluster.call('GET', path)).body['packs']
+  assert.deepEqual(await read(), { files: 0, size: 0, live: 0, dead: 0 })
+  const compactedMs = Date.UTC(2026, 10, 23)
+  cluster.volumes.packs = async () => ({ files: 3, bytes: 1000, deadBytes: 300, compactedMs })
+  const { compacted_time: time, ...sums } = (await read()) ?? {}
+  assert.deepEqual(sums, { files: 3, size: 1000, live: 700, dead: 300 })
+  assert.equal(Date.parse(asText(time)), compactedMs)
+  cluster.volumes.packs = () => Promise.reject(new VolumesFailure('away', 'The disk is not mounted.'))
+  assert.equal(await read(), undefined)
   await cluster.close()
 })

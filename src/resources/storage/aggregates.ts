@@ -7,6 +7,7 @@ import { ofVolumes, operationFields } from '../metric-readings.ts'
 import { tagFields } from '../tags.ts'
 import { createAggregate, modifyAggregate, removeAggregate } from './aggregate-verbs.ts'
 import { diskFields, diskReadings } from './aggregates/disk-fields.ts'
+import { packFields, packReadings } from './aggregates/pack-fields.ts'
 import { spaceFields, spaceReadings } from './aggregates/space-fields.ts'
 
 const node: Derivation = {
@@ -60,12 +61,13 @@ export const aggregates = define(
       'home_node.name': { doc: 'The node that it belongs to.', kind: text() },
       'home_node.uuid': { doc: 'The UUID of that node.', kind: uuid() },
       ...spaceFields,
+      ...packFields,
       ...operationFields,
       ...tagFields,
     },
   },
   {
-    derive: [node, place, diskReadings, ...spaceReadings, ...ofVolumes(aggregateOf)],
+    derive: [node, place, diskReadings, ...spaceReadings, packReadings, ...ofVolumes(aggregateOf)],
     create: createAggregate,
     modify: modifyAggregate,
     remove: removeAggregate,

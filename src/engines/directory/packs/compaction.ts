@@ -64,7 +64,7 @@ export interface TreeOfPacks extends ShrinkIn {
 }
 
 export async function compactTree(tree: TreeOfPacks, manner: CompactManner): Promise<Compacted> {
-  const counts = { files: 0, bytes: 0, deadBytes: 0, freedBytes: 0, misread: 0, waiting: 0 }
+  const counts = { freedBytes: 0, misread: 0, waiting: 0 }
   const damaged: DamagedPlace[] = []
   try {
     const packs = Map.groupBy(await filesIn(tree.folder), ({ pack }) => pack)
@@ -72,18 +72,12 @@ export async function compactTree(tree: TreeOfPacks, manner: CompactManner): Pro
     for (const [pack, names] of packs) {
       await removeUnfinished(tree, names)
       const whole = names.filter(({ isWhole }) => isWhole)
-      counts.files += whole.length
       if (!isToBeLookedAt(tree.tallies.get(pack), whole.length, manner)) continue
       const outcome = await compactPack(tree, pack, whole, manner)
       counts.freedBytes += outcome.freedBytes
       counts.misread += outcome.misread
       damaged.push(...outcome.damaged.slice(0, DAMAGED_MAX - damaged.length))
-      counts.files += outcome.files - whole.length
       if (outcome.isWaiting) counts.waiting++
-    }
-    for (const { sinceBytes, found } of tree.tallies.values()) {
-      counts.bytes += found?.bytes ?? 0
-      counts.deadBytes += (found?.deadBytes ?? 0) + sinceBytes
     }
     return { ...counts, damaged }
   } catch (failure) {
@@ -101,7 +95,6 @@ interface Outcome {
   readonly freedBytes: number
   readonly damaged: readonly DamagedPlace[]
   readonly misread: number
-  readonly files: number
   readonly isWaiting: boolean
 }
 
@@ -124,7 +117,6 @@ async function compactPack(
       freedBytes: 0,
       damaged: [],
       misread: 0,
-      files: all.length,
       isWaiting: files.length < all.length && !isLater,
     }
     // What a later release wrote is understood by that alone.
@@ -151,7 +143,7 @@ async function compactPack(
     if (liveBytes === 0) {
       await removeAll(tree, pack, files)
       tree.tallies.delete(pack)
-      return { ...before, misread, files: all.length - files.length, freedBytes: bytes }
+      return { ...before, misread, freedBytes: bytes }
     }
     // What was unlinked meanwhile counts for the copy.
     tally.sinceBytes = 0
@@ -163,7 +155,7 @@ async function compactPack(
       return await shrinkLargest(tree, pack, contents, files, manner, { ...before, misread })
     }
     const freedBytes = Math.max(0, bytes - tally.found.bytes)
-    return { ...before, misread, files: all.length - files.length + 1, freedBytes }
+    return { ...before, misread, freedBytes }
   } finally {
     for (const file of all) file.release()
   }
@@ -205,7 +197,7 @@ async function shrinkLargest(
   tree.tallies.set(pack, { sinceBytes: 0 })
   const leftBytes = isGone ? 0 : await largest.file.sizeBytes()
   const freedBytes = Math.max(0, largest.bytes - leftBytes - copiedBytes)
-  return { ...before, files: before.files + (isGone ? 0 : 1), freedBytes }
+  return { ...before, freedBytes }
 }
 
 function shareOf({ found, sinceBytes }: Tally): number {

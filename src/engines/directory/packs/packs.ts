@@ -5,7 +5,14 @@
  */
 import { join } from 'node:path'
 import { VolumesFailure } from '../../../ports/volumes.ts'
-import type { BlobReader, BlobWriter, Compacted, CompactManner, ExpectedBlob } from '../../../ports/volumes.ts'
+import type {
+  BlobReader,
+  BlobWriter,
+  Compacted,
+  CompactManner,
+  ExpectedBlob,
+  PackSums,
+} from '../../../ports/volumes.ts'
 import { Appender } from './appender.ts'
 import { compactTree } from './compaction.ts'
 import type { Tallies } from './compaction.ts'
@@ -22,6 +29,7 @@ import type { RecordHeader } from './record.ts'
 import { datasyncRaw, readRaw } from './raw.ts'
 import type { Spare } from './spare.ts'
 import { listBlobs } from './listing.ts'
+import { CountedPacks } from './sums.ts'
 import { WaitingBytes } from './waiting-bytes.ts'
 
 /** Larger bodies have a file of their own. */
@@ -47,6 +55,7 @@ export interface PacksParts {
   readonly isWriting?: (writer: string) => boolean
   readonly bodyBytesMax?: number
   readonly treeFolder: (tree: string) => string
+  readonly trees: () => Promise<readonly string[]>
   /** Makes a folder of a tree, for good. Fails with ENOENT without the tree. */
   readonly ensureFolder: (treeFolder: string, folder: string, anew: boolean) => Promise<void>
   readonly syncFolder: (folder: string) => Promise<void>
@@ -68,6 +77,7 @@ export class Packs {
   readonly #names: FileNames
   readonly #open: OpenPacks
   readonly #appenders = new Map<string, Appender>()
+  readonly #counted: CountedPacks
   readonly #waiting = new WaitingBytes(WAITING_BYTES_MAX)
   /** By tree. */
   readonly #tallies = new Map<string, Tallies>()
@@ -83,6 +93,7 @@ export class Packs {
     this.#names = new FileNames(parts.writer)
     this.bodyBytesMax = parts.bodyBytesMax ?? PACKED_BODY_BYTES_MAX
     this.#open = new OpenPacks((tree) => this.#folder(tree))
+    this.#counted = new CountedPacks(parts.trees, (tree) => this.#folder(tree))
   }
 
   /** A new blob, which gets its name when it is committed. */
@@ -249,7 +260,7 @@ export class Packs {
 
   /** Gives the space of what is not needed any more back, where that is worth it. */
   async compact(tree: string, manner: CompactManner): Promise<Compacted> {
-    return compactTree(
+    const compacted = await compactTree(
       {
         folder: this.#folder(tree),
         names: this.#names,
@@ -263,6 +274,12 @@ export class Packs {
       },
       manner,
     )
+    if (compacted.freedBytes > 0) this.#counted.noteCompacted()
+    return compacted
+  }
+
+  sums(): Promise<PackSums | undefined> {
+    return this.#counted.read(this.#tallies.values())
   }
 
   /** The tree is being removed. */

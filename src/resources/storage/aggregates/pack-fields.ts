@@ -1,0 +1,55 @@
+/** What is told of the files that small objects are stored in together. */
+import type { Derivation } from '../../../core/behaviour.ts'
+import { bytes, count, time } from '../../../model/kinds/index.ts'
+import type { FieldDeclaration } from '../../../model/resource.ts'
+import type { Row } from '../../../model/value.ts'
+import { VolumesFailure, type PackSums } from '../../../ports/volumes.ts'
+
+export const packFields: Readonly<Record<string, FieldDeclaration>> = {
+  packs: { doc: 'The files that small objects are stored in together.', isGroup: true },
+  'packs.files': { doc: 'How many files there are that small objects are stored in together.', kind: count() },
+  'packs.size': {
+    doc: 'Bytes of all files that small objects are stored in together, as of a count some seconds ago.',
+    kind: bytes(),
+  },
+  'packs.live': {
+    doc: 'Bytes of the files of small objects that hold objects, with the labels and checksums of these.',
+    kind: bytes(),
+  },
+  'packs.dead': {
+    doc: 'Bytes of deleted small objects that their files still hold. This space comes back when enough of a file is dead.',
+    kind: bytes(),
+  },
+  'packs.compacted_time': {
+    doc: 'When the space of deleted small objects was last given back since the start of the cluster.',
+    kind: time(),
+  },
+}
+
+export const packReadings: Derivation = {
+  gives: Object.keys(packFields),
+  from: (cluster, rows) =>
+    Promise.all(rows.map(async (row) => ofSums(await sumsOf(() => cluster.engineOf(row).packs())))),
+}
+
+function ofSums(sums: PackSums | undefined): Row {
+  if (sums === undefined) return {}
+  const { files, bytes: size, deadBytes, compactedMs } = sums
+  return {
+    'packs.files': files,
+    'packs.size': size,
+    'packs.live': size - deadBytes,
+    'packs.dead': deadBytes,
+    ...(compactedMs === undefined ? {} : { 'packs.compacted_time': compactedMs }),
+  }
+}
+
+/** Nothing while its disk is not there. */
+async function sumsOf(read: () => Promise<PackSums | undefined>): Promise<PackSums | undefined> {
+  try {
+    return await read()
+  } catch (failure) {
+    if (failure instanceof VolumesFailure) return undefined
+    throw failure
+  }
+}
