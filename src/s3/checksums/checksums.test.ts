@@ -79,6 +79,19 @@ test('a chunk larger than the window is the same as its pieces', () => {
   }
 })
 
+test('a long chunk has the CRC of its short pieces, whatever its length', () => {
+  const bytes = createHash('shake256', { outputLength: 600_000 }).digest()
+  const lengths = [16_383, 16_384, 16_385, 16_399, 65_536, 262_144, 262_145, 278_527, 278_528, 600_000]
+  fc.assert(
+    fc.property(fc.nat(600_000), (length) => {
+      const long = bytes.subarray(0, length)
+      const short = Array.from({ length: Math.ceil(length / 8192) }, (_, n) => long.subarray(n * 8192, (n + 1) * 8192))
+      for (const name of crcNames) assert.deepEqual(checksum(name, check, long), checksum(name, check, ...short), name)
+    }),
+    { examples: lengths.map((length) => [length]), numRuns: 30 },
+  )
+})
+
 test('two uploads at a time do not disturb each other', () => {
   const one = checksumAlgorithms.CRC64NVME.begin()
   const other = checksumAlgorithms.CRC64NVME.begin()
