@@ -59,7 +59,13 @@ const END_MS = 20_000
 export function findProgram(name: string, programs: string): string {
   const path = [join(programs, 'bin'), ...(process.env['PATH'] ?? '').split(':'), '/usr/sbin', '/usr/bin']
   const found = path.map((folder) => join(folder, name)).find((file) => existsSync(file))
-  if (found === undefined) throw new Missing(`${name} is not installed; .ci/peers installs it where it can.`)
+  if (found === undefined) {
+    const log = join(programs, `${name}.log`)
+    const why = existsSync(log)
+      ? `.ci/peers could not install it: ${lastLine(log)}`
+      : '.ci/peers installs it where it can.'
+    throw new Missing(`${name} is not there. ${why}`)
+  }
   return found
 }
 
