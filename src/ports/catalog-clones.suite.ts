@@ -145,6 +145,31 @@ export function proveClones(catalog: () => Catalog): void {
       assert.deepEqual(await catalog().knownBlobs('c4x-v', ['a1', 'b1']), new Set(['b1']))
     })
 
+    void it('a file that was given up is named by no volume of its tree any more, and what one knows is not given up', async () => {
+      await openBucket(catalog(), 'c9')
+      await catalog().commit([put('c9', 'a', draft('a1'))])
+      await takeSnapshot(catalog(), 'c9-v', 's')
+      await cloneOf(catalog(), 'c9', 'c9x', 's', 100)
+      await catalog().commit([put('c9x', 'b', draft('b1'))])
+      const giveUp = (tree: string): Change => ({ do: 'give-up-blobs', volume: 'c9-v', tree, blobs: ['a1', 'b1', 'f'] })
+      await refused('moved', catalog().commit([giveUp('elsewhere')]))
+      const sumsBefore = [await sums('c9-v'), await sums('c9x-v')]
+      const [first] = await catalog().commit([giveUp('c9-v')])
+      const [again] = await catalog().commit([giveUp('c9-v')])
+      assert.deepEqual([first?.blobs, again?.blobs], [['f'], []])
+      for (const to of ['c9', 'c9x']) {
+        await refused('missing', catalog().commit([put(to, 'f', draft('f'))]))
+        assert.deepEqual(await catalog().givenUpBlobs(`${to}-v`, 10), ['f'])
+        assert.deepEqual(await unneeded(`${to}-v`), ['f'])
+      }
+      assert.deepEqual([await sums('c9-v'), await sums('c9x-v')], sumsBefore)
+      await remove('c9x', 'b')
+      assert.deepEqual(await catalog().givenUpBlobs('c9x-v', 10), ['f'])
+      await catalog().commit([{ do: 'drop-blobs', volume: 'c9-v', blobs: ['f'] }])
+      await catalog().commit([{ do: 'drop-blobs', volume: 'c9x-v', blobs: ['f'] }])
+      assert.deepEqual(await catalog().knownBlobs('c9-v', ['f']), new Set())
+    })
+
     void it('a volume that goes leaves to those it shared with what they need, and the rest to be unlinked', async () => {
       await openBucket(catalog(), 'c5')
       await catalog().commit([put('c5', 'a', draft('a1')), put('c5', 'b', draft('b1'))])

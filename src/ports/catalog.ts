@@ -172,9 +172,11 @@ export interface Catalog {
 
   /**
    * Blobs that no row needs any more, of this volume nor of another that shares its tree, oldest first. They are to be
-   * unlinked, then dropped with `drop-blobs`.
+   * unlinked, then dropped with `drop-blobs`. Those that were given up come first.
    */
   unneededBlobs(volume: string, limit: number): Promise<readonly string[]>
+  /** Those of the unneeded blobs that were given up with `give-up-blobs`: their files are kept, elsewhere. */
+  givenUpBlobs(volume: string, limit: number): Promise<readonly string[]>
   /**
    * Which of these blobs the index knows, needed or not, of all volumes that share the tree of this one. With `trees`: of
    * this volume, and of all that have one of these.
@@ -341,6 +343,12 @@ export type Change =
     }
   | { readonly do: 'abort-upload'; readonly bucket: string; readonly upload: string }
 
+  /**
+   * Files of a tree whose blobs no volume of the tree knows: from now on these are unneeded, so no row may name them, and
+   * files of uploads that are still under way cannot become those of objects. Those that are known are left. Refused
+   * `moved` where the volume has another tree.
+   */
+  | { readonly do: 'give-up-blobs'; readonly volume: string; readonly tree: string; readonly blobs: readonly string[] }
   /** Forgets unneeded blobs whose files are gone. Those that are needed, or not known, are left. */
   | { readonly do: 'drop-blobs'; readonly volume: string; readonly blobs: readonly string[] }
 
@@ -425,6 +433,8 @@ export interface Outcome {
   readonly epoch?: number
   /** reclaim, drop-samples: rows let go. Of drop-samples less than the limit means that none is left. */
   readonly reclaimed?: number
+  /** give-up-blobs: those that nobody knew. */
+  readonly blobs?: readonly string[]
   /** restore-rows, restore-range: rows looked at. */
   readonly restored?: number
   /** restore-rows, clone-rows: where the next batch begins. restore-range: what it is at. reclaim: there may be more. */

@@ -124,6 +124,8 @@ export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
         return uploads.complete(change)
       case 'abort-upload':
         return uploads.abort(change)
+      case 'give-up-blobs':
+        return blobs.giveUp(change)
       case 'drop-blobs':
         return blobs.drop(change)
       case 'store-blobs':

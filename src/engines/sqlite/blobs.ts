@@ -47,6 +47,11 @@ export function blobChanges(db: DatabaseSync, ledger: Ledger) {
   const noteDigest = ledger.write('UPDATE blobs SET digest = ? WHERE volume = ? AND blob = ?')
   const noteCrc = ledger.write('UPDATE blobs SET crc = ? WHERE volume = ? AND blob = ?')
   const noteTried = ledger.write('UPDATE blobs SET tried = tried | ? WHERE volume = ? AND blob = ?')
+  // A seq is never 0: so they are told from blobs that rows had.
+  const giveUp = ledger.write(
+    'INSERT INTO blobs (volume, blob, size, refs, live, freed) VALUES (?, ?, 0, 0, 0, 0) ON CONFLICT DO NOTHING',
+  )
+  const sharing = query<{ id: number }>(db, 'SELECT id FROM volumes WHERE tree = ? AND uuid IS NOT NULL')
   const drop = ledger.write('DELETE FROM blobs WHERE volume = ? AND blob = ? AND refs = 0')
 
   function found(volume: VolumeSums, blob: string): CountedBlob {
@@ -160,6 +165,14 @@ export function blobChanges(db: DatabaseSync, ledger: Ledger) {
     /** A row is gone; `live` unless it was history. */
     release(volume: VolumeSums, blobs: readonly BlobRef[], row: 'live' | 'history'): void {
       for (const { blob } of blobs) recount(volume, found(volume, blob), { refs: -1, live: row === 'live' ? -1 : 0 })
+    },
+
+    giveUp({ volume: uuid, tree, blobs }: Of<'give-up-blobs'>): Outcome {
+      const volume = ledger.volume(uuid)
+      if (volume.tree !== tree) refuse('moved')
+      const unknown = blobs.filter((blob) => find.get(volume.id, blob) === undefined && !isElsewhere(volume, blob))
+      for (const { id } of sharing.all(tree)) for (const blob of unknown) giveUp(id, blob)
+      return { blobs: unknown }
     },
 
     drop(change: Of<'drop-blobs'>): Outcome {

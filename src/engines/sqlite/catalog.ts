@@ -220,6 +220,10 @@ export class SqliteCatalog implements Catalog {
     return this.#read.unneededBlobs(volume, limit)
   }
 
+  async givenUpBlobs(volume: string, limit: number): Promise<readonly string[]> {
+    return this.#read.givenUpBlobs(volume, limit)
+  }
+
   async volumesIn(tree: string): Promise<readonly string[]> {
     return this.#read.volumesIn(tree)
   }

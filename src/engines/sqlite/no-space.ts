@@ -22,6 +22,7 @@ const NEEDING_SPACE: ReadonlySet<Change['do']> = new Set<Change['do']>([
   'complete-upload',
   'open-volume',
   'open-bucket',
+  'give-up-blobs',
   'clone-rows',
   'take-snapshot',
   'restore-range',

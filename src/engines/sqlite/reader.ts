@@ -126,6 +126,11 @@ export function reader(db: DatabaseSync) {
     `SELECT b.blob FROM blobs b WHERE b.volume = (SELECT id FROM volumes WHERE uuid = ?) AND b.refs = 0
        ORDER BY b.freed LIMIT ?`,
   )
+  const givenUp = query<{ blob: string }>(
+    db,
+    `SELECT b.blob FROM blobs b WHERE b.volume = (SELECT id FROM volumes WHERE uuid = ?) AND b.refs = 0 AND b.freed = 0
+       LIMIT ?`,
+  )
   const sharing = query<{ id: number }>(
     db,
     'SELECT id FROM volumes WHERE tree = (SELECT tree FROM volumes WHERE uuid = ?)',
@@ -377,6 +382,10 @@ export function reader(db: DatabaseSync) {
 
     unneededBlobs(uuid: string, limit: number): string[] {
       return unneeded.all(uuid, limit).map((row) => row.blob)
+    },
+
+    givenUpBlobs(uuid: string, limit: number): string[] {
+      return givenUp.all(uuid, limit).map((row) => row.blob)
     },
 
     knownBlobs(uuid: string, blobs: readonly string[], trees: readonly string[] | undefined): Set<string> {

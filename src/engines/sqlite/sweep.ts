@@ -47,7 +47,7 @@ export function sweeper(db: DatabaseSync, ledger: Ledger): (limit: number) => nu
   const removeBlob = write(db, 'DELETE FROM blobs WHERE volume = ? AND blob = ?')
   const giveBlob = write(
     db,
-    'UPDATE blobs SET volume = ?, refs = 0, live = 0, freed = ?, inherited = 0, grp = NULL WHERE volume = ? AND blob = ?',
+    'UPDATE blobs SET volume = ?, refs = 0, live = 0, freed = CASE freed WHEN 0 THEN 0 ELSE ? END, inherited = 0, grp = NULL WHERE volume = ? AND blob = ?',
   )
   const removeGroups = write(
     db,
