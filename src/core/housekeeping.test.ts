@@ -91,6 +91,23 @@ test('blobs that no row knows are set aside after an unclean stop, counted in an
   )
 })
 
+test('what is set aside goes after as many hours as the cluster is told to keep it', async () => {
+  const { cluster, volume, housekeeping } = await watched()
+  const { status } = await cluster.call('PATCH', '/api/private/scrub-schedule', { lost_and_found_retention: 2 })
+  assert.equal(status, 200)
+  const writer = await cluster.volumes.write(volume, 'a'.repeat(32).replace(/^a{12}/, '0'.repeat(12)))
+  await writer.commit(Buffer.from('{}'))
+  assert.equal(await housekeeping.sweep(cluster.clock.now(), true), 1)
+  for (const [hours, left] of [
+    [1.5, 1],
+    [2.6, 0],
+  ] as const) {
+    cluster.clock.aheadMs = hours * 3_600_000
+    await housekeeping.round()
+    assert.equal(cluster.volumes.aside.length, left, `after ${hours} hours`)
+  }
+})
+
 const key = Buffer.from('k')
 
 /** Makes the bucket `b` with an object of 5 bytes. */

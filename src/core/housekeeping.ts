@@ -11,6 +11,7 @@ import { describe } from './describe.ts'
 import type { Jobs } from './jobs.ts'
 import type { TellPackDamage } from './pack-damage.ts'
 import { PACK_BYTES_A_SECOND, PackKeeping } from './pack-keeping.ts'
+import { settingsOf } from './singleton.ts'
 import { removeOwedTrees } from './removed-trees.ts'
 import { beforeOf, nextOf, placeOf, type TreePlace } from './tree-of.ts'
 
@@ -24,8 +25,11 @@ const KEPT_MAX = 100_000
 /** Batches for one volume in one round, so that one large deletion does not hold up the others. */
 const BATCHES_A_ROUND = 20
 
-/** Blobs that were set aside are kept so long, where it is proven that nobody was answered for them; else for good. */
-export const SET_ASIDE_KEPT_MS = 7 * 86_400_000
+/** Has how long blobs that were set aside are kept, where it is proven that nobody was answered for them; else for good. */
+export const SCRUB_SCHEDULE = 'private/scrub-schedule'
+export const SET_ASIDE_HOURS = 7 * 24
+const HOUR_MS = 3_600_000
+export const SET_ASIDE_KEPT_MS = SET_ASIDE_HOURS * HOUR_MS
 const EMPTY_EVERY_MS = 3_600_000
 
 /** Volumes, and those that were deleted and can be had back. */
@@ -234,9 +238,11 @@ export class Housekeeping {
   }
 
   async #emptyLostAndFound(): Promise<void> {
+    const { lost_and_found_retention: hours = SET_ASIDE_HOURS } = await settingsOf(this.#cluster, SCRUB_SCHEDULE)
+    const beforeMs = this.#cluster.now() - Number(hours) * HOUR_MS
     for (const row of await this.#cluster.rows('storage/aggregates')) {
       try {
-        const removed = await this.#cluster.engineOf(row).removeSetAside(this.#cluster.now() - SET_ASIDE_KEPT_MS)
+        const removed = await this.#cluster.engineOf(row).removeSetAside(beforeMs)
         if (removed > 0) this.#cluster.log.info('Blobs that had been set aside were removed.', { blobs: removed })
       } catch (failure) {
         if (!(failure instanceof VolumesFailure)) throw failure
@@ -293,7 +299,7 @@ export class Housekeeping {
         const blobs = unneeded.filter((blob) => !read.has(blob))
         if (unneeded.length === keptBlobs || keptBlobs > KEPT_MAX) break
         keptBlobs = unneeded.length - blobs.length
-        if (blobs.length > 0 && !(await this.#unlink(volume, blobs))) break
+        if (blobs.length > 0 && !(await this.#remove(volume, blobs))) break
       }
     } catch (failure) {
       // The volume was deleted meanwhile, and everything of it with it.
@@ -303,7 +309,7 @@ export class Housekeeping {
   }
 
   /** False while the volume's blobs are between two places: whoever moves it must meet them as they are. */
-  async #unlink(volume: string, blobs: readonly string[]): Promise<boolean> {
+  async #remove(volume: string, blobs: readonly string[]): Promise<boolean> {
     const { catalog, locks } = this.#cluster
     const lock = blobsLock(volume)
     if (locks.isHeld(lock)) return false
@@ -313,10 +319,27 @@ export class Housekeeping {
       // What was copied for a move to begin with is not to wait there for its end.
       const next = nextOf(row)
       if (next !== undefined) await this.#unlinkAt(next, blobs).catch(() => undefined)
-      await this.#unlinkAt(placeOf(row), blobs)
+      const givenUp = new Set(await catalog.givenUpBlobs(volume, KEPT_MAX))
+      await this.#setAside(
+        placeOf(row),
+        blobs.filter((blob) => givenUp.has(blob)),
+      )
+      await this.#unlinkAt(
+        placeOf(row),
+        blobs.filter((blob) => !givenUp.has(blob)),
+      )
       await catalog.commit([{ do: 'drop-blobs', volume, blobs }])
       return true
     })
+  }
+
+  /** What a scrub found. It may be all that is left of an object whose row was lost, so it is kept. */
+  async #setAside({ aggregate, tree }: TreePlace, blobs: readonly string[]): Promise<void> {
+    if (blobs.length === 0) return
+    const engine = await this.#cluster.volumesOf(aggregate)
+    for (const blob of blobs) {
+      await engine.setAside(tree, blob, { nowMs: this.#cluster.now(), isUnacknowledged: false })
+    }
   }
 
   async #unlinkAt({ aggregate, tree }: TreePlace, blobs: readonly string[]): Promise<void> {

@@ -1,8 +1,7 @@
 import { define } from '../../core/behaviour.ts'
+import { SCRUB_SCHEDULE, SET_ASIDE_HOURS } from '../../core/housekeeping.ts'
 import { singletonActs } from '../../core/singleton.ts'
 import { bytes, count, flag } from '../../model/kinds/index.ts'
-
-export const SCRUB_SCHEDULE = 'private/scrub-schedule'
 
 /** What a scrub reads in a second: a disk of 4 TB takes a day. */
 const RATE_BYTES = 50 * 2 ** 20
@@ -13,7 +12,7 @@ export const scrubSchedule = define(
   {
     path: '/private/scrub-schedule',
     noun: 'schedule of scrubs',
-    doc: 'When the cluster scrubs its aggregates, and how fast.',
+    doc: 'When the cluster scrubs its aggregates, how fast, and how long it keeps leftover files.',
     key: [],
     nameWithin: false,
     fields: {
@@ -29,6 +28,12 @@ export const scrubSchedule = define(
         kind: bytes({ min: RATE_BYTES_MIN }),
         set: 'modify',
         default: RATE_BYTES,
+      },
+      lost_and_found_retention: {
+        doc: 'The number of hours that the leftovers of interrupted uploads stay in the folder lost-and-found. Files that may belong to a lost object stay until an administrator removes them.',
+        kind: count({ min: 1, max: 100_000 }),
+        set: 'modify',
+        default: SET_ASIDE_HOURS,
       },
       unverified: {
         doc: 'The number of stored bodies without checksums, written by an earlier release. Scrubs add the checksums.',

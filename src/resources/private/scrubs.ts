@@ -8,7 +8,8 @@ import { type Row, textAt } from '../../model/value.ts'
 import { type Change, CommitRefused } from '../../ports/catalog.ts'
 import { changeScrubNotes, scrubLock, SCRUBS } from '../storage/scrub/notes.ts'
 import { ScrubWalk } from '../storage/scrub/scrub-walk.ts'
-import { RATE_BYTES_MIN, SCRUB_SCHEDULE } from './scrub-schedule.ts'
+import { SCRUB_SCHEDULE } from '../../core/housekeeping.ts'
+import { RATE_BYTES_MIN } from './scrub-schedule.ts'
 
 /** The newest scrubs of an aggregate that stay on record. */
 export const SCRUBS_KEPT = 10
@@ -44,6 +45,10 @@ export const scrubs = define(
         kind: count(),
       },
       unexpected: { doc: 'The number of files that the scrub found and no object needs.', kind: count() },
+      set_aside: {
+        doc: 'The number of unneeded files that the scrub moved to the folder lost-and-found of the aggregate.',
+        kind: count(),
+      },
       upgraded: {
         doc: 'The number of files of earlier releases that the scrub rewrote with checksums.',
         kind: count(),
@@ -83,8 +88,8 @@ async function verify(cluster: Cluster, work: Work): Promise<void> {
 async function close(cluster: Cluster, { key, input, memo }: Work, aggregate: string, walk: ScrubWalk): Promise<void> {
   const record = await cluster.catalog.record('storage/aggregates', aggregate)
   if (record === undefined || (await cluster.find(SCRUBS, key)) !== undefined) return
-  const { examined, examinedBytes, damaged, unexpected, upgraded } = walk.counts
-  const told: Row = { examined, examined_size: examinedBytes, damaged, unexpected, upgraded }
+  const { examined, examinedBytes, damaged, unexpected, setAside, upgraded } = walk.counts
+  const told: Row = { examined, examined_size: examinedBytes, damaged, unexpected, set_aside: setAside, upgraded }
   const older = (await cluster.rows(SCRUBS, aggregate)).toSorted(
     (a, b) => Number(b['start_time']) - Number(a['start_time']),
   )

@@ -6,7 +6,7 @@ import type { Actions } from '../../../core/perform.ts'
 import { Watch } from '../../../core/watch.ts'
 import { settingsOf } from '../../../core/singleton.ts'
 import { textAt } from '../../../model/value.ts'
-import { SCRUB_SCHEDULE } from '../../private/scrub-schedule.ts'
+import { SCRUB_SCHEDULE } from '../../../core/housekeeping.ts'
 import { changeScrubNotes, SCRUB_NOTES, scrubLock, SCRUBS } from './notes.ts'
 
 const LOOK_EVERY_MS = 60_000

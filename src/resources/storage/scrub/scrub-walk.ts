@@ -3,7 +3,9 @@
  *
  *     each blob that rows need     read whole, with its label     damaged, missing, misplaced: a record and an event
  *                                  its file of an earlier format  written anew with checksums, once its MD5 is verified
- *     each file of a tree          no row needs it                unknown, or a duplicate where another tree has it too
+ *     each file of a tree          no row needs it                given up, and moved to lost-and-found by housekeeping
+ *                                  another tree has it too        a record and an event: it stays where it is
+ *                                  it is older than a restore     the same, as a rebuild may need it
  *
  * Where the walk is, and what it has counted, is kept with its job: after a restart it goes on there.
  */
@@ -15,13 +17,14 @@ import { placeOf } from '../../../core/tree-of.ts'
 import { untilAvailable } from '../../../core/until-available.ts'
 import { Interrupted, type Work } from '../../../core/verb.ts'
 import { type Row, textAt } from '../../../model/value.ts'
-import type { StoredBlob } from '../../../ports/catalog.ts'
+import { CommitRefused, type StoredBlob } from '../../../ports/catalog.ts'
+import { VolumesFailure } from '../../../ports/volumes.ts'
 import { checkBlob, damageOf, isThere, type Files } from '../damage/check-blob.ts'
 import { rewriteBlob, Unneeded } from '../damage/rewrite.ts'
 import { RECOVERY_QUEUE } from '../volumes/recovery-queue.ts'
 import { isMoving } from '../volumes/movement.ts'
 import { nameLosses, type Loss } from './name-losses.ts'
-import { unexpectedFiles } from './unexpected-files.ts'
+import { unexpectedFiles, type UnexpectedFile } from './unexpected-files.ts'
 
 /** Blobs read from the catalog at a time: about a millisecond. */
 const PAGE = 100
@@ -35,11 +38,13 @@ export interface ScrubCounts {
   readonly damaged: number
   /** Files that nobody needs. */
   readonly unexpected: number
+  /** Those of them that go to lost-and-found. */
+  readonly setAside: number
   /** Files of earlier formats that have checksums now. */
   readonly upgraded: number
 }
 
-const NOTHING: ScrubCounts = { examined: 0, examinedBytes: 0, damaged: 0, unexpected: 0, upgraded: 0 }
+const NOTHING: ScrubCounts = { examined: 0, examinedBytes: 0, damaged: 0, unexpected: 0, setAside: 0, upgraded: 0 }
 
 export class ScrubWalk {
   counts: ScrubCounts
@@ -112,7 +117,17 @@ export class ScrubWalk {
     }
     if (this.#listed.has(tree)) return
     this.#listed.add(tree)
-    await this.#list(volume, files)
+    try {
+      await this.#list(volume, files)
+    } catch (failure) {
+      // The volume was deleted or moved meanwhile, and its tree went.
+      if (!(failure instanceof VolumesFailure) || failure.reason !== 'missing') throw failure
+      if (await this.#isThere(volume, tree)) throw failure
+    }
+  }
+
+  async #isThere(volume: string, tree: string): Promise<boolean> {
+    return (await this.#volumes()).some((row) => textAt(row, 'uuid') === volume && placeOf(row).tree === tree)
   }
 
   /** Tells what is wrong with a blob, if anything is. */
@@ -161,13 +176,41 @@ export class ScrubWalk {
     const { cluster, known } = { cluster: this.#cluster, known: await this.#cluster.rows(DAMAGE, volume) }
     for (const row of known) {
       if (isLoss(row['kind']) || (await isThere(files, textAt(row, 'blob')))) continue
-      await cluster.catalog.commit([{ do: 'remove-record', type: DAMAGE, key: textAt(row, 'uuid') }])
+      const key = textAt(row, 'uuid')
+      await this.#repeatable(() => cluster.catalog.commit([{ do: 'remove-record', type: DAMAGE, key }]))
     }
-    const pause = () => this.#pause(0)
-    for await (const { blob, kind } of unexpectedFiles(cluster, volume, files, pause)) {
-      this.#count({ unexpected: this.counts.unexpected + 1 })
-      const message = MESSAGES[kind]
-      await noteDamage(cluster, { volume, blob, kind, foundBy: 'scrub', message })
+    const pause = async (ms = 0) => {
+      await cluster.system.clock.sleep(ms, this.#work.stopping)
+      await this.#pause(0)
+    }
+    for await (const found of unexpectedFiles(cluster, volume, files, pause)) {
+      const givenUp = await this.#giveUp(volume, files.tree, found)
+      const { unexpected, setAside } = this.counts
+      this.#count({ unexpected: unexpected + found.length, setAside: setAside + givenUp.size })
+      for (const { blob, kind } of found) {
+        if (givenUp.has(blob)) continue
+        const file = { volume, blob, kind, foundBy: 'scrub', message: MESSAGES[kind] } as const
+        await this.#repeatable(() => noteDamage(cluster, file))
+      }
+    }
+  }
+
+  /**
+   * From then on no row may name these files, whoever is about to commit one, so housekeeping can move them without
+   * anything being lost. A file that another tree has too may be what a volume reads that is being moved there.
+   */
+  async #giveUp(volume: string, tree: string, found: readonly UnexpectedFile[]): Promise<ReadonlySet<string>> {
+    const blobs = found.filter((one) => one.kind === 'unknown' && !one.isBeforeRestore).map(({ blob }) => blob)
+    if (blobs.length === 0) return new Set()
+    try {
+      const [outcome] = await this.#repeatable(() =>
+        this.#cluster.catalog.commit([{ do: 'give-up-blobs', volume, tree, blobs }]),
+      )
+      return new Set(outcome?.blobs)
+    } catch (failure) {
+      // The volume was moved or deleted meanwhile, or the catalog has no space for it: the next scrub finds them again.
+      if (failure instanceof CommitRefused) return new Set()
+      throw failure
     }
   }
 
@@ -175,6 +218,10 @@ export class ScrubWalk {
     this.#insistOnGoing()
     await this.#rate.spend(bytes, this.#work.stopping)
     this.#insistOnGoing()
+  }
+
+  #repeatable<Result>(act: () => Promise<Result>): Promise<Result> {
+    return untilAvailable(this.#cluster, this.#work, act)
   }
 
   #insistOnGoing(): void {

@@ -1,17 +1,29 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { crc32 } from 'node:zlib'
 import { CALLER, efficiencyVolume, type EfficiencyVolume } from '../../../../test/support/efficiency.ts'
 import { openJobsCluster, type JobsCluster } from '../../../../test/support/jobs-cluster.ts'
 import { aggregateOf } from '../../../core/aggregate-of.ts'
 import { DAMAGE } from '../../../core/damage.ts'
+import { Housekeeping, RESTORED } from '../../../core/housekeeping.ts'
 import { Interrupted, type Work } from '../../../core/verb.ts'
 import { SAMPLE_CONTENT, sampleOfFormat1, sampleOfFormat2 } from '../../../engines/directory/kept-samples.ts'
 import { type Row, textAt, type Value } from '../../../model/value.ts'
+import { VolumesFailure } from '../../../ports/volumes.ts'
 import { contents } from '../../../ports/volumes.suite.ts'
 import { ScrubSchedule } from './schedule.ts'
 import { SCRUBS } from './notes.ts'
@@ -51,6 +63,10 @@ async function scrub(): Promise<Row> {
 const known = async () =>
   Object.fromEntries((await open.cluster.rows(DAMAGE)).map((row) => [row['blob'], [row['kind'], row['key'] ?? '']]))
 const fileOf = (blob: string) => v.engine.fileOf(v.volume, blob)
+
+/** Blobs in lost-and-found. */
+const lost = () =>
+  readdirSync(join(folder, 'aggr1/lost-and-found/unknown', v.volume)).map((name) => name.replace(/\.\d+$/, ''))
 
 function flip(path: string, at: number): void {
   const file = readFileSync(path)
@@ -101,20 +117,71 @@ test('a scrub finds everything that is wrong, names the objects, and finds nothi
     [missing]: ['missing', 'missing'],
     [misplaced]: ['misplaced', 'misplaced'],
     [label]: ['flipped', 'label'],
-    [unknown]: ['unknown', ''],
     [other]: ['duplicate', ''],
   })
-  assert.deepEqual([row['examined'], row['damaged'], row['unexpected'], row['upgraded']], [6, 5, 2, 0])
+  assert.deepEqual(
+    [row['examined'], row['damaged'], row['unexpected'], row['set_aside'], row['upgraded']],
+    [6, 5, 2, 1, 0],
+  )
   const events = (await open.cluster.catalog.log('events', { limit: 20 })).map(({ body }) => body)
   const event = events.find((one) => one['name'] === 'object.damaged' && one['key'] === 'missing')
   assert.deepEqual([event?.['bucket'], event?.['version'], event?.['file']], ['papers', 'null', fileOf(missing)])
   assert.ok(events.some((one) => one['name'] === 'aggregate.scrub.ended' && one['damaged'] === 5))
 
-  for (const blob of [unknown, other, young]) unlinkSync(fileOf(blob))
+  // It is moved, so that nothing is lost with it, and no row that is still to come may name it.
+  const late = [{ blob: unknown, sizeBytes: 1, crc: 1 }]
+  await assert.rejects(
+    open.cluster.catalog.commit([
+      { do: 'put-object', bucket: 'b', key: Buffer.from('late'), object: { ...object, blobs: late } },
+    ]),
+    { reason: 'missing' },
+  )
+  await new Housekeeping(open.cluster, open.jobs).round()
+  assert.deepEqual(lost(), [unknown])
+  for (const blob of [other, young]) unlinkSync(fileOf(blob))
   for (const key of ['flipped', 'truncated', 'missing', 'misplaced', 'label']) await v.remove(key)
   const again = await scrub()
   assert.deepEqual([again['examined'], again['damaged']], [1, 0])
   assert.equal((await known())[unknown], undefined)
+})
+
+test('a scrub leaves files alone that are older than a restored catalog, and those that a row comes to name', async () => {
+  const { catalog } = open.cluster
+  const [old, named] = [`000000000003${'d'.repeat(20)}`, `000000000004${'e'.repeat(20)}`]
+  for (const blob of [old, named]) {
+    const writer = await v.engine.write(v.volume, blob)
+    await writer.write(Buffer.from('x'))
+    await writer.commit(Buffer.alloc(0))
+  }
+  await catalog.commit([{ do: 'put-record', type: RESTORED[0], key: RESTORED[1], body: { atMs: 4 } }])
+  const commit = catalog.commit.bind(catalog)
+  // An upload that took very long is committed at the last moment.
+  catalog.commit = async (changes) => {
+    const object = { version: 'null', sizeBytes: 1, etag: 'e', modifiedMs: 1, parts: null, details: {} }
+    const checksum = { algorithm: 'CRC64NVME', type: 'FULL_OBJECT', value: '' } as const
+    const blobs = [{ blob: named, sizeBytes: 1, crc: crc32('x') }]
+    if (changes.some((change) => change.do === 'give-up-blobs')) {
+      await commit([
+        { do: 'put-object', bucket: 'b', key: Buffer.from('slow'), object: { ...object, checksum, blobs } },
+      ])
+    }
+    return commit(changes)
+  }
+  try {
+    const row = await scrub()
+    assert.equal(row['set_aside'], 0)
+  } finally {
+    catalog.commit = commit
+  }
+  await new Housekeeping(open.cluster, open.jobs).round()
+  assert.equal((await contents(v.engine, v.volume, named)).toString(), 'x')
+  assert.equal((await contents(v.engine, v.volume, old)).toString(), 'x')
+  assert.deepEqual((await known())[old], ['unknown', ''])
+  await catalog.commit([{ do: 'remove-record', type: RESTORED[0], key: RESTORED[1] }])
+  await v.remove('slow')
+  assert.equal((await scrub())['set_aside'], 1)
+  await new Housekeeping(open.cluster, open.jobs).round()
+  assert.ok(lost().includes(old))
 })
 
 test('a scrub gives files of earlier formats checksums, but for those whose bytes are not those of their label', async () => {
@@ -220,4 +287,40 @@ test('a scrub is begun when the interval has passed, and at once where an earlie
   await catalog.commit([{ do: 'put-record', type: 'private/scrub-schedule', key: '', body: { enabled: false } }])
   await note(1)
   assert.equal(await schedule.look(), 0)
+})
+
+test('two scrubs at once end one after the other, one that is cancelled leaves nothing, and its volume may go meanwhile', async () => {
+  const { cluster, jobs, actions } = open
+  const behaviour = cluster.behaviour(SCRUBS)
+  const begin = async () => {
+    const call = { caller: CALLER, draft: { 'aggregate.uuid': aggregate, rate: 2 ** 40 }, path: {}, args: {} }
+    return textAt((await actions.perform(behaviour, 'create', { ...call, description: 'POST' })).job, 'uuid')
+  }
+  const both = await Promise.all([begin(), begin()])
+  for (const job of both) assert.equal((await jobs.wait(job, 60_000))['state'], 'success')
+
+  const opens = v.engine.open.bind(v.engine)
+  const met = Promise.withResolvers<undefined>()
+  const go = Promise.withResolvers<undefined>()
+  v.engine.open = async (tree, blob, expected) => {
+    met.resolve(undefined)
+    await go.promise
+    return opens(tree, blob, expected)
+  }
+  const cancelled = await begin()
+  await met.promise
+  await cluster.jobOrders.ask(cluster, cancelled, 'cancel')
+  go.resolve(undefined)
+  v.engine.open = opens
+  const ended = await jobs.wait(cancelled, 60_000)
+  assert.deepEqual([ended['state'], ended['message']], ['failure', 'The job was cancelled.'])
+
+  // The tree goes while it is listed.
+  const blobs = v.engine.blobs.bind(v.engine)
+  v.engine.blobs = async function* gone() {
+    v.engine.blobs = blobs
+    await cluster.catalog.commit([{ do: 'remove-record', type: 'storage/volumes', key: v.volume }])
+    throw new VolumesFailure('missing', 'The tree is gone.')
+  }
+  assert.equal((await jobs.wait(await begin(), 60_000))['state'], 'success')
 })

@@ -1,56 +1,75 @@
+import { RESTORED } from '../../../core/housekeeping.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { treeOf } from '../../../core/tree-of.ts'
 import { textAt } from '../../../model/value.ts'
 import type { Files } from '../damage/check-blob.ts'
+import { RECOVERY_QUEUE } from '../volumes/recovery-queue.ts'
 
 /** Files looked at together. */
 const BATCH = 500
-/** A younger file may be that of an upload that is under way. */
-const UPLOAD_MS_MAX = 86_400_000
+/** A younger file may be that of an upload that is under way: 5 GiB may come as slowly as 9 kB a second. */
+const UPLOAD_MS_MAX = 7 * 86_400_000
+/** Names of small bodies tell the age of their pack. One that was written just now is committed within this time. */
+const COMMIT_MS_MAX = 1000
+/** Names of blobs with a file of their own. Those in packs are longer. */
+const OWN_NAME_CHARACTERS = 32
 
 export interface UnexpectedFile {
   readonly blob: string
   /** `duplicate`: some volume needs the blob, but has it in another tree. */
   readonly kind: 'unknown' | 'duplicate'
+  /** Older than the catalog that was put back: a rebuild looks for it where it is. */
+  readonly isBeforeRestore: boolean
 }
 
 /**
- * Files of a tree that no volume of the tree knows. Names of blobs begin with the time of their making (12 hex digits of
- * milliseconds), so those of uploads that are under way are told from the rest.
+ * Files of a tree that no volume of the tree knows, some at a time. Names of blobs begin with the time of their making (12
+ * hex digits of milliseconds), so those of uploads that are under way are told from the rest.
  */
 export async function* unexpectedFiles(
   cluster: Cluster,
   volume: string,
   { volumes, tree }: Files,
-  pause: () => Promise<void>,
-): AsyncGenerator<UnexpectedFile, void> {
-  const before = Math.max(0, cluster.now() - UPLOAD_MS_MAX)
-    .toString(16)
-    .padStart(12, '0')
+  pause: (ms?: number) => Promise<void>,
+): AsyncGenerator<readonly UnexpectedFile[], void> {
+  const restoredMs = Number((await cluster.find(...RESTORED))?.['atMs'] ?? 0)
+  const [before, restored] = [nameAt(cluster.now() - UPLOAD_MS_MAX), nameAt(restoredMs)]
+  const unexpectedAmong = async (batch: readonly string[]): Promise<UnexpectedFile[]> => {
+    const unknownOf = async (blobs: readonly string[]) => {
+      const known = await cluster.catalog.knownBlobs(volume, blobs, [tree])
+      return blobs.filter((blob) => !known.has(blob))
+    }
+    let unknown = await unknownOf(batch)
+    if (unknown.some((blob) => blob.length > OWN_NAME_CHARACTERS)) {
+      await pause(COMMIT_MS_MAX)
+      unknown = await unknownOf(unknown)
+    }
+    if (unknown.length === 0) return []
+    const elsewhere = new Set<string>()
+    for (const type of ['storage/volumes', RECOVERY_QUEUE]) {
+      for (const row of await cluster.rows(type)) {
+        if (treeOf(row) === tree) continue
+        for (const blob of await cluster.catalog.knownBlobs(textAt(row, 'uuid'), unknown, [])) elsewhere.add(blob)
+      }
+    }
+    return unknown.map((blob) => ({
+      blob,
+      kind: elsewhere.has(blob) ? 'duplicate' : 'unknown',
+      isBeforeRestore: blob < restored,
+    }))
+  }
   let batch: string[] = []
   for await (const blob of volumes.blobs(tree)) {
     if (blob < before) batch.push(blob)
     if (batch.length < BATCH) continue
-    yield* unexpectedAmong(cluster, volume, tree, batch)
+    yield await unexpectedAmong(batch)
     batch = []
     await pause()
   }
-  yield* unexpectedAmong(cluster, volume, tree, batch)
+  if (batch.length > 0) yield await unexpectedAmong(batch)
 }
 
-async function* unexpectedAmong(
-  cluster: Cluster,
-  volume: string,
-  tree: string,
-  batch: readonly string[],
-): AsyncGenerator<UnexpectedFile, void> {
-  const known = await cluster.catalog.knownBlobs(volume, batch, [tree])
-  const unknown = batch.filter((blob) => !known.has(blob))
-  if (unknown.length === 0) return
-  const elsewhere = new Set<string>()
-  for (const row of await cluster.rows('storage/volumes')) {
-    if (treeOf(row) === tree) continue
-    for (const blob of await cluster.catalog.knownBlobs(textAt(row, 'uuid'), unknown, [])) elsewhere.add(blob)
-  }
-  for (const blob of unknown) yield { blob, kind: elsewhere.has(blob) ? 'duplicate' : 'unknown' }
+/** What the names of blobs made at that time begin with. */
+function nameAt(ms: number): string {
+  return Math.max(0, ms).toString(16).padStart(12, '0')
 }
