@@ -1,203 +1,211 @@
 /**
- * Damage and absence of the files in the data folder of a cluster that was killed. A start ends with one sentence, and
- * changes nothing, or it goes on because the file can be made anew and nothing is lost.
+ * Every kind of file of a data folder, damaged in every way. Each run lists all files of a folder that has everything in it,
+ * and fails at one that `damaged-folder/kinds.ts` does not know. Then it damages a file of each kind in some way, and asks
+ * of the cluster what the table says. `HOLDFAST_TEST_WHOLE=1` does all ways, the others some that a seed chooses: to repeat
+ * a run, set DAMAGE_SEED to what it printed.
  */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { basename, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { keys as credentials, send } from '../../src/s3/test-plane.ts'
-import { recordsOf } from '../support/body.ts'
-import { killAll, run, SMALL, startWith } from '../support/started.ts'
-import { canSeeProcesses, descendants, isAlive, until } from './processes.ts'
+import { places } from '../../bin/parts.ts'
+import { BackupStore } from '../../src/engines/backup/store.ts'
+import { takeBackup } from '../../src/engines/backup/take.ts'
+import { send } from '../../src/s3/test-plane.ts'
+import { asText, recordsOf } from '../support/body.ts'
+import { killAll, run, SMALL, startWith, type Started } from '../support/started.ts'
+import { addChanges, restCatalog } from './damaged-folder/catalog.ts'
+import { diceOf } from './damaged-folder/dice.ts'
+import { KINDS, kindOf, VICTIMS, type Victim } from './damaged-folder/kinds.ts'
+import { damage, WAYS, type Way } from './damaged-folder/ways.ts'
+import { ENVIRONMENT, filesIn, makeWhole, withoutSockets, type Whole } from './damaged-folder/whole.ts'
+import { canSeeProcesses, until } from './processes.ts'
 
 const isWhole = process.env['HOLDFAST_TEST_WHOLE'] === '1'
-const environment = {
-  AWS_ACCESS_KEY_ID: credentials.accessKeyId,
-  AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
-}
-
-const DAMAGES = {
-  removed: (file: string) => rmSync(file),
-  emptied: (file: string) => truncateSync(file, 0),
-  truncated: (file: string) => truncateSync(file, Math.floor(statSync(file).size / 2)),
-  changed(file: string) {
-    const bytes = readFileSync(file)
-    // Of the catalog that is what says what the file is; of a log a page that was acknowledged.
-    const at = file.endsWith('.db') ? 3 : Math.floor(bytes.length / 8)
-    bytes[at] = (bytes[at] ?? 0) ^ 0x04
-    writeFileSync(file, bytes)
-  },
-  'replaced by a folder'(file: string) {
-    rmSync(file)
-    mkdirSync(file)
-  },
-} as const
-
-/** What says so is to be named, so that its reader finds it. */
-const ENDS: Readonly<Record<string, readonly (keyof typeof DAMAGES)[]>> = {
-  'cluster.key': ['removed', 'emptied', 'truncated', 'changed', 'replaced by a folder'],
-  'catalog/catalog.db': ['removed', 'emptied', 'truncated', 'changed', 'replaced by a folder'],
-  'catalog/catalog.db-wal': ['removed', 'emptied', 'truncated', 'changed', 'replaced by a folder'],
-  'certificates/server.key': ['removed', 'emptied', 'truncated', 'changed', 'replaced by a folder'],
-  'certificates/server.crt': ['removed', 'emptied', 'truncated', 'changed', 'replaced by a folder'],
-  'holdfast.lock': ['replaced by a folder'],
-  'catalog/catalog.db.lock': ['replaced by a folder'],
-}
-/** The rest is for the whole run: each takes a start. */
-const PLAIN: ReadonlySet<string> = new Set(['removed', 'changed'])
-const BLOB = /\/objects\/[0-9a-f]{2}\/[0-9a-f]{32}$/
+const seed = process.env['DAMAGE_SEED'] ?? String(Date.now())
+const dice = diceOf(seed)
+/** Starts that are refused, of all, where not all are tried. */
+const REFUSED_TRIED = 3
 const skip = canSeeProcesses ? false : 'the processes of the product are found in /proc'
 
-describe('the data folder of a cluster that was killed', { skip }, () => {
+const REFUSED = KINDS.flatMap((kind) =>
+  (kind.end === 'refused' ? WAYS : []).map((way) => ({ kind, way, sorted: dice(2 ** 32) })),
+)
+  .toSorted((a, b) => a.sorted - b.sorted)
+  .slice(0, isWhole ? undefined : REFUSED_TRIED)
+const firstRound = dice(WAYS.length)
+const ROUNDS = Array.from({ length: isWhole ? WAYS.length : 1 }, (_, n) => firstRound + n)
+
+describe('a data folder with everything in it', { skip }, () => {
   const root = mkdtempSync(join(tmpdir(), 'holdfast-damaged-'))
-  const whole = join(root, 'whole')
-  let copies = 0
+  let whole: Whole
 
   before(async () => {
-    const product = await startWith(['--data', whole], environment)
-    assert.equal((await send({ url: product.s3Http }, 'PUT', '/papers', {})).status, 200)
-    assert.equal((await send({ url: product.s3Http }, 'PUT', '/papers/a', { body: 'a body' })).status, 200)
-    // So large that it has a file of its own.
-    const large = Buffer.alloc(2 ** 21, 'x')
-    assert.equal((await send({ url: product.s3Http }, 'PUT', '/papers/large', { body: large })).status, 200)
-    const pids = [product.pid, ...descendants(product.pid).map(({ pid }) => pid)]
-    for (const pid of pids) process.kill(pid, 'SIGKILL')
-    await until('all are gone', () => pids.every((pid) => !isAlive(pid)))
+    process.stdout.write(`DAMAGE_SEED=${seed}\n`)
+    whole = await makeWhole(root, dice)
   })
   after(async () => {
     await killAll()
     rmSync(root, { recursive: true, force: true, maxRetries: 5 })
   })
+  const copyOf = (): string => {
+    rmSync(whole.folder, { recursive: true, force: true })
+    cpSync(whole.kept, whole.folder, withoutSockets)
+    return whole.folder
+  }
+  const insistOnKinds = (folder: string): void => {
+    const strange = filesIn(folder).filter((file) => kindOf(file) === undefined)
+    assert.deepEqual(strange, [], 'a file is of no kind: say in damaged-folder/kinds.ts how its damage is found')
+  }
 
-  function copyOf(): string {
-    const folder = join(root, `copy-${copies++}`)
-    cpSync(whole, folder, { recursive: true, filter: (file) => !file.endsWith('.sock') })
-    return folder
+  it('has a file of each kind that is damaged below, and none of another kind', () => {
+    insistOnKinds(whole.kept)
+    const kinds = new Set(filesIn(whole.kept).map((file) => kindOf(file)?.name))
+    const missing = KINDS.filter(({ name, end }) => end !== 'unread' && !kinds.has(name))
+    assert.deepEqual(missing, [])
+  })
+
+  for (const { kind, way } of REFUSED) {
+    it(`ends the start with one sentence, and is left as it is: ${kind.name}, ${way}`, async () => {
+      const folder = copyOf()
+      const file = join(folder, kind.file ?? '')
+      const older = join(root, 'older-file')
+      if (kind.name === 'catalog') {
+        // What the log has hides what is damaged in the catalog itself, and replaces it.
+        restCatalog(folder)
+        cpSync(file, older)
+        addChanges(folder)
+      } else if (existsSync(join(whole.older, kind.file ?? ''))) cpSync(join(whole.older, kind.file ?? ''), older)
+      const partner = join(folder, kind.partner ?? '')
+      const flips = kind.flips === undefined ? {} : { flips: kind.flips }
+      if (damage(way, file, dice, { older, partner, ...flips })) {
+        await refused(folder, kind.says ?? /./, way === 'flipped' && kind.mayMeanTheSame === true)
+      }
+    })
   }
-  /** What the log has hides what is damaged in the catalog itself, and replaces it. */
-  function copyLogBack(folder: string): void {
-    const catalog = new DatabaseSync(join(folder, 'catalog/catalog.db'))
-    catalog.exec('PRAGMA wal_checkpoint(TRUNCATE)')
-    catalog.close()
-    rmSync(join(folder, 'catalog/catalog.db-mark'))
+
+  async function refused(folder: string, says: RegExp, mayBeServed: boolean): Promise<void> {
+    const state = stateOf(folder)
+    const begun = run(['start', '--data', folder], SMALL)
+    let isOver = false
+    void begun.ended.then(() => (isOver = true))
+    await until('it ends or is served', () => isOver || begun.said().includes('/docs/api'))
+    if (begun.said().includes('/docs/api')) {
+      begun.kill('SIGTERM')
+      await begun.gone
+      assert.ok(mayBeServed, `It is served: ${begun.said()}`)
+      return
+    }
+    assert.equal(await begun.ended, 1, begun.said())
+    // The catalog writer ends after the process that began it.
+    await begun.gone
+    assert.match(begun.said(), /^[^\n]+\.\n$/)
+    assert.match(begun.said(), says)
+    assert.deepEqual(stateOf(folder), state)
   }
-  const digest = (file: string) =>
-    existsSync(file) && statSync(file).isFile() ? createHash('sha256').update(readFileSync(file)).digest('hex') : ''
   const stateOf = (folder: string) =>
-    Object.keys(ENDS)
-      .filter((file) => !file.endsWith('.lock'))
-      .map((file) => `${file} ${digest(join(folder, file))}`)
+    KINDS.flatMap(({ end, file }) => (end === 'refused' && file !== undefined ? [file] : [])).map((file) =>
+      digestOf(join(folder, file)),
+    )
+  // SQLite makes an empty log when it looks.
+  const digestOf = (file: string) =>
+    existsSync(file) && statSync(file).size > 0 ? createHash('sha256').update(readFileSync(file)).digest('hex') : ''
 
-  for (const [file, damages] of Object.entries(ENDS)) {
-    for (const damage of damages.filter((one) => isWhole || PLAIN.has(one))) {
-      it(`ends the start with one sentence, and is left as it is, when ${file} is ${damage}`, async () => {
-        const folder = copyOf()
-        if (file === 'catalog/catalog.db') copyLogBack(folder)
-        DAMAGES[damage](join(folder, file))
-        const state = stateOf(folder)
-        const begun = run(['start', '--data', folder], SMALL)
-        assert.equal(await begun.ended, 1, begun.said())
-        // The catalog writer ends after the process that began it.
-        await begun.gone
-        assert.match(begun.said(), /^[^\n]+\.\n$/)
-        const name =
-          file
-            .split('/')
-            .at(-1)
-            ?.replace(/-wal|server\.(?=key)/, '') ?? ''
-        assert.ok(begun.said().includes(name) || begun.said().includes('certificates'), begun.said())
-        assert.deepEqual(stateOf(folder), state)
-        rmSync(folder, { recursive: true })
-      })
+  it('has backups of which `backup verify` names each that is damaged, whichever file and however', async () => {
+    const folder = join(root, 'backups')
+    const store = BackupStore.forWriting(folder)
+    const identify = () => Promise.resolve({ uuid: 'u', name: 'n' })
+    await takeBackup(store, { data: copyOf(), ...places }, { madeMs: 1000, identify })
+    store.close()
+    const files = filesIn(folder).filter((file) => statSync(join(folder, file)).size > 0)
+    for (const [n, file] of files.entries()) {
+      const partner = join(folder, files[(n + 1) % files.length] ?? '')
+      for (const way of WAYS) {
+        const copies = [join(folder, file), partner].map((one) => [one, readFileSync(one)] as const)
+        if (damage(way, join(folder, file), dice, { partner })) {
+          const damaged = BackupStore.forReading(folder)
+          const flaws = damaged.names().map((name) => damaged.flawOf(name, new Map()))
+          damaged.close()
+          assert.ok(flaws[0] !== undefined || flaws.length === 0, `${file}, ${way}`)
+        }
+        for (const [one, bytes] of copies) writeFileSync(one, bytes)
+      }
     }
+  })
+
+  for (const round of ROUNDS) {
+    const wayOf = (at: number): Way => WAYS[(at + round) % WAYS.length] ?? 'removed'
+    const victims = VICTIMS.map((victim, at) => ({ victim, way: wayOf(at) }))
+    const others = KINDS.map((kind, at) => ({ kind, way: wayOf(at) })).filter(({ kind }) =>
+      ['renewed', 'offline'].includes(kind.end),
+    )
+    const what = [
+      ...victims.map(({ victim, way }) => `${victim} ${way}`),
+      ...others.map(({ kind, way }) => `${kind.name} ${way}`),
+    ]
+    it(`is served but for what is damaged, which is listed: ${what.join(', ')}`, async () => {
+      const folder = copyOf()
+      const at = (file: string) => join(folder, file)
+      const damaged = new Map<Victim, Way>()
+      for (const { victim, way } of victims) {
+        const { file, partner } = whole.victims[victim]
+        if (damage(way, at(file), dice, { older: join(whole.older, file), partner: at(partner) }))
+          damaged.set(victim, way)
+      }
+      let isSecondDamaged = false
+      for (const { kind, way } of others) {
+        const isLabel = kind.end === 'offline'
+        const file = isLabel ? `${whole.second}/aggregate.json` : (kind.file ?? '')
+        const partner = at(isLabel ? 'aggr1/spare' : (kind.partner ?? ''))
+        const isDamaged = damage(way, at(file), dice, { older: join(whole.older, file), partner })
+        if (isLabel) isSecondDamaged = isDamaged && way !== 'flipped'
+      }
+      rmSync(at('run'), { recursive: true, force: true })
+      const product = await startWith(['--data', folder], ENVIRONMENT)
+      const { body } = await product.rest.get('/api/storage/aggregates?fields=state&order_by=name')
+      const states = recordsOf(body).map((row) => row['state'])
+      assert.equal(states[0], 'online')
+      if (isSecondDamaged) assert.equal(states[1], 'offline')
+      await checkObjects(product, damaged)
+      product.kill('SIGTERM')
+      assert.equal(await product.ended, 0, product.said())
+      insistOnKinds(folder)
+    })
   }
 
-  const read = async ({ s3Http }: { s3Http: string }) => {
-    const { status, text } = await send({ url: s3Http }, 'GET', '/papers/a', {})
-    return status === 200 ? text : `${status} ${/<Code>(.*?)<\/Code>/.exec(text)?.[1] ?? ''}`
+  async function checkObjects(product: Started, damaged: ReadonlyMap<Victim, Way>): Promise<void> {
+    const { rest } = product
+    const scrub = await rest.call('POST', '/api/private/scrubs?return_timeout=60', { aggregate: { name: 'aggr1' } })
+    assert.equal(scrub.status, 201, JSON.stringify(scrub.body))
+    const listed = async () => {
+      const { body } = await rest.get('/api/private/damaged-objects?fields=file&max_records=1000')
+      return recordsOf(body).map((row) => asText(row['file']))
+    }
+    const touched = new Map<string, Victim>()
+    for (const victim of damaged.keys()) for (const path of whole.victims[victim].paths) touched.set(path, victim)
+    const failed = new Set<Victim>()
+    for (const [path, content] of whole.objects) {
+      const victim = touched.get(path)
+      const got = await send({ url: product.s3Http }, 'GET', path, {}).catch(() => undefined)
+      if (got?.status === 200) assert.equal(got.text, content, `${path} has other bytes`)
+      else if (victim === undefined) assert.fail(`${path} is answered ${got?.status}, and was not damaged`)
+      else failed.add(victim)
+    }
+    for (const [victim, way] of damaged) {
+      const { file, partner } = whole.victims[victim]
+      const isThere = (files: readonly string[], one: string) => files.some((each) => each.endsWith(one))
+      if (victim === 'deduplicated') {
+        // A twin has the same bytes.
+        await until('it is repaired', async () => !isThere(await listed(), file))
+        const { status, text } = await send({ url: product.s3Http }, 'GET', '/efficient/deduplicated', {})
+        assert.deepEqual([status, text === whole.objects.get('/efficient/deduplicated')], [200, true])
+      } else if (victim !== 'pack' || failed.has('pack')) {
+        // Of a pack, a bit may be flipped that no object needs.
+        assert.ok(isThere(await listed(), basename(file)), `the damage of ${victim}, ${way}, is not listed`)
+        if (way === 'swapped') assert.ok(isThere(await listed(), basename(partner)))
+      }
+    }
   }
-
-  it('is served as ever when what can be made anew is damaged or gone', async () => {
-    const folder = copyOf()
-    for (const file of ['endpoints.json', 'catalog/catalog.db-mark', 'catalog/catalog.db-reserve']) {
-      rmSync(join(folder, file), { force: true })
-    }
-    for (const file of ['catalog/catalog.db-shm', 'holdfast.lock', 'catalog/catalog.db.lock']) {
-      writeFileSync(join(folder, file), 'what was never written there '.repeat(50))
-    }
-    rmSync(join(folder, 'run'), { recursive: true, force: true })
-    const product = await startWith(['--data', folder], environment)
-    assert.equal(await read(product), 'a body')
-    assert.ok(existsSync(join(folder, 'endpoints.json')))
-    product.kill('SIGTERM')
-    assert.equal(await product.ended, 0)
-  })
-
-  it('has blobs that no row knows kept for good when nothing proves its log, also by the start after one that was refused', async () => {
-    const folder = copyOf()
-    rmSync(join(folder, 'catalog/catalog.db-mark'))
-    const volumes = join(folder, 'aggr1/volumes')
-    const written = readdirSync(volumes, { recursive: true, encoding: 'utf8' }).find((path) => BLOB.test(path)) ?? ''
-    const known = basename(written)
-    // Made at the same time, in the same folder.
-    const blob = `${known.slice(0, 20)}${known[20] === '0' ? '1' : '0'}${known.slice(21)}`
-    cpSync(join(volumes, written), join(volumes, dirname(written), blob))
-    const other = createServer().listen(0, '127.0.0.1')
-    await once(other, 'listening')
-    const taken = `127.0.0.1:${(other.address() as AddressInfo).port}`
-    const refused = run(['start', '--data', folder], { ...SMALL, HOLDFAST_MANAGEMENT: taken })
-    assert.equal(await refused.ended, 1)
-    await refused.gone
-    other.close()
-    assert.match(refused.said(), /in use by another program/)
-
-    const product = await startWith(['--data', folder], environment)
-    const found = join(folder, 'aggr1/lost-and-found')
-    const setAside = () =>
-      readdirSync(found, { recursive: true, encoding: 'utf8' }).filter((path) => path.includes(blob))
-    await until('it is set aside', () => existsSync(found) && setAside().length > 0)
-    assert.match(setAside().join(), /^unknown\//)
-    product.kill('SIGTERM')
-    await product.ended
-  })
-
-  it('is served without the first aggregate, which is offline, while its folder is not there, and with it again', async () => {
-    const folder = copyOf()
-    renameSync(join(folder, 'aggr1'), join(folder, 'away'))
-    const product = await startWith(['--data', folder], environment)
-    const states = async () => {
-      const { body } = await product.rest.get('/api/storage/aggregates?fields=name,state')
-      return recordsOf(body).map((row) => [row['name'], row['state']])
-    }
-    assert.deepEqual(await states(), [['aggr1', 'offline']])
-    assert.equal(await read(product), '503 ServiceUnavailable')
-    assert.equal((await product.rest.get('/readyz')).status, 200)
-    assert.ok(!existsSync(join(folder, 'aggr1/volumes')), 'no empty folder takes its place')
-    rmSync(join(folder, 'aggr1'), { recursive: true, force: true })
-    renameSync(join(folder, 'away'), join(folder, 'aggr1'))
-    assert.deepEqual(await states(), [['aggr1', 'online']])
-    assert.equal(await read(product), 'a body')
-    writeFileSync(join(folder, 'aggr1/aggregate.json'), 'no label')
-    assert.deepEqual(await states(), [['aggr1', 'offline']])
-    product.kill('SIGKILL')
-    await product.ended
-  })
 })
