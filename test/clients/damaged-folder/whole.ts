@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { cpSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
-import { asText, recordsOf, type Body } from '../../support/body.ts'
+import { asText, recordsOf } from '../../support/body.ts'
 import { keys as credentials, send } from '../../../src/s3/test-plane.ts'
 import { startWith } from '../../support/started.ts'
 import { descendants, isAlive, until } from '../processes.ts'
@@ -62,7 +62,7 @@ export async function makeWhole(root: string, dice: Dice): Promise<Whole> {
   }
   const volumeOf = async (bucket: string) => {
     const { body } = await product.rest.get(`/api/protocols/s3/buckets?name=${bucket}&fields=volume.uuid`)
-    return asText((recordsOf(body)[0]?.['volume'] as Body | undefined)?.['uuid'])
+    return asText(recordsOf(body)[0]?.['volume']?.['uuid'])
   }
   /** The files that came with it. */
   const added = async (act: () => Promise<unknown>): Promise<string[]> => {
@@ -91,7 +91,7 @@ export async function makeWhole(root: string, dice: Dice): Promise<Whole> {
     return found.find((file) => file.includes('/packs/')) ?? ''
   }
   const own = async (path: string, body: string) => {
-    const [file = ''] = (await added(() => put(path, body))).filter((one) => one.includes('/objects/'))
+    const file = (await added(() => put(path, body))).find((one) => one.includes('/objects/')) ?? ''
     assert.ok(file !== '', `${path} has no file of its own`)
     return file
   }

@@ -25,6 +25,7 @@ export async function nameLosses(
   volume: string,
   files: Files,
   losses: readonly Loss[],
+  pause: () => Promise<void> = () => cluster.system.turn(),
 ): Promise<FoundDamage[]> {
   const objects = new Map<string, LostObject>()
   for (const { blob } of losses) {
@@ -32,7 +33,7 @@ export async function nameLosses(
     if (object !== undefined) objects.set(blob, object)
   }
   const unnamed = new Set(losses.map(({ blob }) => blob).filter((blob) => !objects.has(blob)))
-  for (const [blob, object] of await objectsOfRows(cluster, volume, unnamed)) objects.set(blob, object)
+  for (const [blob, object] of await objectsOfRows(cluster, volume, unnamed, pause)) objects.set(blob, object)
   return losses.map((loss) => {
     const object = objects.get(loss.blob)
     return { volume, foundBy: 'scrub', ...loss, ...(object === undefined ? {} : { object }) }
@@ -68,6 +69,7 @@ async function objectsOfRows(
   { catalog }: Cluster,
   volume: string,
   blobs: ReadonlySet<string>,
+  pause: () => Promise<void>,
 ): Promise<ReadonlyMap<string, LostObject>> {
   const found = new Map<string, LostObject>()
   if (blobs.size === 0) return found
@@ -82,6 +84,7 @@ async function objectsOfRows(
       }
       if (next === undefined || found.size === blobs.size) break
       after = next
+      await pause()
     }
   }
   return found

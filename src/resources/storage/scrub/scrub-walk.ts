@@ -11,7 +11,7 @@
  */
 import { ByteRate } from '../../../core/byte-rate.ts'
 import type { Cluster } from '../../../core/cluster.ts'
-import { DAMAGE, isLoss, noteDamage, type DamageKind } from '../../../core/damage.ts'
+import { DAMAGE, DAMAGE_RECORDS_MAX, isLoss, noteDamage, type DamageKind } from '../../../core/damage.ts'
 import { describe } from '../../../core/describe.ts'
 import { placeOf } from '../../../core/tree-of.ts'
 import { untilAvailable } from '../../../core/until-available.ts'
@@ -28,6 +28,10 @@ import { unexpectedFiles, type UnexpectedFile } from './unexpected-files.ts'
 
 /** Blobs read from the catalog at a time: about a millisecond. */
 const PAGE = 100
+/** Losses kept in memory until they are named. */
+const NAMED_AT_ONCE_MAX = 1000
+/** Naming losses takes at most so much less time than what is between. */
+const REST_TIMES = 10
 /** After a crash no more than that is read again. */
 const NOTE_EVERY_MS = 2000
 
@@ -56,6 +60,10 @@ export class ScrubWalk {
   #at: { readonly volume: string; readonly after: string }
   readonly #listed = new Set<string>()
   #notedAtMs: number
+  /** What was counted until `#at`. */
+  #countsAt: ScrubCounts
+  /** When losses may be named again. */
+  #nameAtMs = 0
 
   constructor(cluster: Cluster, work: Work, aggregate: string, bytesPerSecond: number) {
     this.#cluster = cluster
@@ -63,6 +71,7 @@ export class ScrubWalk {
     this.#aggregate = aggregate
     this.#rate = new ByteRate(cluster.system, bytesPerSecond)
     this.counts = { ...NOTHING, ...(work.memo['counts'] as Partial<ScrubCounts> | undefined) }
+    this.#countsAt = this.counts
     this.#at = { volume: textAt(work.memo, 'volume'), after: textAt(work.memo, 'after') }
     this.#notedAtMs = cluster.system.clock.elapsed()
   }
@@ -76,7 +85,7 @@ export class ScrubWalk {
       if (uuid !== this.#at.volume) this.#at = { volume: uuid, after: '' }
       await this.#walk(volume)
       // Behind all that begin with it there is no other.
-      this.#at = { volume: `${uuid}~`, after: '' }
+      this.#reach({ volume: `${uuid}~`, after: '' })
       await this.#note()
     }
   }
@@ -94,9 +103,9 @@ export class ScrubWalk {
     const volume = textAt(row, 'uuid')
     const { tree } = placeOf(row)
     const files = { volumes: await this.#cluster.volumesOf(this.#aggregate), tree }
-    for (;;) {
-      const { blobs, next } = await this.#cluster.catalog.storedBlobs(volume, this.#at.after, PAGE)
-      const losses: Loss[] = []
+    const losses: Loss[] = []
+    for (let { after } = this.#at; ;) {
+      const { blobs, next } = await this.#cluster.catalog.storedBlobs(volume, after, PAGE)
       for (const blob of blobs) {
         const loss = await this.#examine(volume, files, blob)
         if (loss !== undefined) losses.push(loss)
@@ -104,16 +113,18 @@ export class ScrubWalk {
         this.#count({ examined: examined + 1, examinedBytes: examinedBytes + blob.sizeBytes })
         // What was found is kept before the place where the walk goes on is.
         if (losses.length === 0) {
-          this.#at = { volume, after: blob.blob }
+          this.#reach({ volume, after: blob.blob })
           await this.#noteNowAndThen()
         }
       }
-      for (const found of await nameLosses(this.#cluster, volume, files, losses)) {
-        await untilAvailable(this.#cluster, this.#work, () => noteDamage(this.#cluster, found))
-      }
+      const isEnough = losses.length >= NAMED_AT_ONCE_MAX || this.#cluster.system.clock.elapsed() >= this.#nameAtMs
+      if (losses.length > 0 && (next === undefined || isEnough)) await this.#keep(volume, files, losses.splice(0))
       if (next === undefined) break
-      this.#at = { volume, after: next }
-      await this.#noteNowAndThen()
+      after = next
+      if (losses.length === 0) {
+        this.#reach({ volume, after })
+        await this.#noteNowAndThen()
+      }
     }
     if (this.#listed.has(tree)) return
     this.#listed.add(tree)
@@ -128,6 +139,26 @@ export class ScrubWalk {
 
   async #isThere(volume: string, tree: string): Promise<boolean> {
     return (await this.#volumes()).some((row) => textAt(row, 'uuid') === volume && placeOf(row).tree === tree)
+  }
+
+  /**
+   * To name losses whose labels are lost takes a look through all rows of the volume. It is done for many together, so that
+   * it takes a small part of the time even where everything is lost.
+   */
+  async #keep(volume: string, files: Files, losses: readonly Loss[]): Promise<void> {
+    const { clock } = this.#cluster.system
+    const beganMs = clock.elapsed()
+    const isFull = (await this.#cluster.count(DAMAGE)) >= DAMAGE_RECORDS_MAX
+    const found = isFull ? [] : await nameLosses(this.#cluster, volume, files, losses, () => this.#pause(0))
+    for (const each of found) await this.#repeatable(() => noteDamage(this.#cluster, each))
+    const endMs = clock.elapsed()
+    this.#nameAtMs = endMs + (endMs - beganMs) * REST_TIMES
+  }
+
+  /** After a crash it goes on there, with what was counted until then. */
+  #reach(at: { readonly volume: string; readonly after: string }): void {
+    this.#at = at
+    this.#countsAt = this.counts
   }
 
   /** Tells what is wrong with a blob, if anything is. */
@@ -240,7 +271,7 @@ export class ScrubWalk {
     this.#notedAtMs = this.#cluster.system.clock.elapsed()
     const { usedBytes } = await this.#cluster.catalog.aggregate(this.#aggregate)
     const done = Math.min(1, this.counts.examinedBytes / Math.max(1, usedBytes))
-    const counts = this.counts as unknown as Row
+    const counts = this.#countsAt as unknown as Row
     await untilAvailable(this.#cluster, this.#work, async () => {
       await this.#work.commit([], { ...this.#at, counts })
       await this.#work.progress(done, `${this.counts.examinedBytes} bytes (${Math.floor(done * 100)}%) verified`)
