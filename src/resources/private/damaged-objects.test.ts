@@ -24,7 +24,7 @@ test('damaged objects are listed by what is known of them, and the cluster is de
   ])
   assert.equal(await health(), 'ok')
   const found = { volume, blob: 'lost', kind: 'missing', foundBy: 'read', message: 'It is not there.' } as const
-  assert.equal(await noteDamage(t.cluster, { ...found, object: { bucket: 'b', key: 'k' } }), true)
+  assert.equal(await noteDamage(t.cluster, { ...found, object: { bucket: 'b', key: 'k' } }), 'noted')
   assert.equal(await health(), 'degraded')
   const { body } = await t.call('GET', `${DAMAGED}?fields=*&kind=missing&volume.name=vol1`)
   const [record] = recordsOf(body)
