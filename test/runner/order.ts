@@ -3,7 +3,6 @@
  * single core busy when all others are done.
  */
 export const LONGEST: readonly string[] = [
-  'src/faces/rest/write-listed.test.ts',
   'src/s3/safety.test.ts',
   'test/clients/start.test.ts',
   'test/clients/damaged-folder.test.ts',

@@ -9,8 +9,7 @@ import { asList, asText, recordsOf, type Body } from '../../../test/support/body
 import { NATIVE, startThings, THINGS } from './test-things.ts'
 
 const VOLUMES = '/api/storage/volumes'
-let hold: (point: string) => Promise<void> = () => Promise.resolve()
-const cluster = await startThings({ hooks: { reached: (point) => hold(point) } })
+const cluster = await startThings()
 after(() => cluster.close())
 beforeEach(async () => {
   await cluster.call('DELETE', `${THINGS}?name=*`, undefined, NATIVE)
@@ -168,24 +167,25 @@ test('results are those of a bulk job of the collection', async () => {
 test('a bulk job that a restart interrupts takes back what it had made and what was under way', async () => {
   const one = { name: 'v', 'svm.name': 'svm1', size: '20m' }
   const first = cluster.cluster.behaviour('storage/volumes').create?.steps[0]?.name
+  const { catalog, secrets } = cluster.cluster
+  const second = Promise.withResolvers<void>()
   let begun = 0
-  const second = new Promise<void>((resolve) => {
-    hold = async (point) => {
-      if (point !== `storage/volumes create: ${first}: before` || ++begun < 2) return
-      resolve()
-      // The process ends while the second volume is under way.
-      await new Promise(() => undefined)
-    }
-  })
+  const reached = async (point: string) => {
+    if (point !== `storage/volumes create: ${first}: before` || ++begun < 2) return
+    second.resolve()
+    // The process ends while the second volume is under way.
+    await new Promise(() => undefined)
+  }
+  const ending = await startThings({ catalog, secrets, isUsed: true, hooks: { reached } })
   const records = ['r1', 'r2', 'r3'].map((name) => Object.assign({}, one, { name }))
-  const reply = await call('POST', `${VOLUMES}?serial_records=true`, { records })
+  const reply = await ending.call('POST', `${VOLUMES}?serial_records=true`, { records }, NATIVE)
   const job = asText(reply.body['job']?.['uuid'])
-  await second
+  await second.promise
   assert.equal((await call('GET', `${VOLUMES}?name=r1`)).body['num_records'], 1)
-  hold = () => Promise.resolve()
-  await cluster.jobs.drain(0)
+  await ending.jobs.drain(0)
+  ending.clock.stop()
   // The same catalog, and nothing in memory.
-  const { jobs } = await startThings({ catalog: cluster.cluster.catalog, isUsed: true })
+  const { jobs } = await startThings({ catalog, isUsed: true })
   await jobs.resume()
   const ended = await jobs.wait(job, 30_000)
   assert.equal(ended['state'], 'failure')
