@@ -125,7 +125,7 @@ done
 management=$(sed -n 's/.*"management":"\([^"]*\)".*/\1/p' "$data/endpoints.json")
 [ "$(value Management)" = "$management" ] || bad 'endpoints.json has the address that was printed'
 # The main process, not the launcher: numbers of processes begin anew, so their order tells nothing.
-main=$(for pid in $(ours); do tr '\0' ' ' < "/proc/$pid/cmdline" | grep -q 'bin/holdfast\.ts start' && echo "$pid"; done | tail -n 1)
+main=$(for pid in $(ours); do tr '\0' ' ' < "/proc/$pid/cmdline" | grep -q 'holdfast\.[jt]s start' && echo "$pid"; done | tail -n 1)
 running=$(tr '\0' ' ' < "/proc/$main/cmdline" 2>/dev/null | cut -d' ' -f1)
 say "The cluster runs on $("$running" --version 2>/dev/null)."
 case $("$running" --version 2>/dev/null) in v24.*) ;; *) bad 'the cluster runs on Node 24' ;; esac
