@@ -12,7 +12,6 @@
 import { ByteRate } from '../../../core/byte-rate.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { DAMAGE, DAMAGE_RECORDS_MAX, isLoss, noteDamage, type DamageKind } from '../../../core/damage.ts'
-import { describe } from '../../../core/describe.ts'
 import { placeOf } from '../../../core/tree-of.ts'
 import { untilAvailable } from '../../../core/until-available.ts'
 import { Interrupted, type Work } from '../../../core/verb.ts'
@@ -183,7 +182,7 @@ export class ScrubWalk {
       const isNeeded = (await this.#cluster.catalog.storedBlob(volume, blob.blob)) !== undefined
       if (!isNeeded || row === undefined || isMoving(row) || placeOf(row).tree !== files.tree) return undefined
       this.#count({ damaged: this.counts.damaged + 1 })
-      return { blob: blob.blob, kind, message: describe(failure) }
+      return { blob: blob.blob, kind, message: failure instanceof Error ? failure.message : String(failure) }
     }
   }
 

@@ -123,6 +123,7 @@ test('a scrub finds everything that is wrong, names the objects, and finds nothi
     [row['examined'], row['damaged'], row['unexpected'], row['set_aside'], row['upgraded']],
     [6, 5, 2, 1, 0],
   )
+  for (const record of await open.cluster.rows(DAMAGE)) assert.match(textAt(record, 'message'), /^\S.*\.$/)
   const events = (await open.cluster.catalog.log('events', { limit: 20 })).map(({ body }) => body)
   const event = events.find((one) => one['name'] === 'object.damaged' && one['key'] === 'missing')
   assert.deepEqual([event?.['bucket'], event?.['version'], event?.['file']], ['papers', 'null', fileOf(missing)])
