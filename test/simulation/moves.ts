@@ -12,8 +12,9 @@ export interface MoveOrder {
   readonly clients: number
   readonly seed: number
   readonly startedMs: number
-  /** Where the process kills itself. */
+  /** Where the process kills itself: at the commit of the move with this number, or at a client's next one behind that. */
   readonly commits: number
+  readonly whose: 'move' | 'client'
   readonly when: 'before' | 'after'
 }
 
