@@ -25,7 +25,11 @@ export async function bundle() {
   const to = join(folder, `programs-${fingerprint()}`)
   if (!existsSync(to)) await make(to)
   const now = new Date()
-  utimesSync(to, now, now)
+  try {
+    utimesSync(to, now, now)
+  } catch {
+    // Somebody else's: whoever may write there removes what is old.
+  }
   return to
 }
 

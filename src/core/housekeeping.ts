@@ -65,6 +65,9 @@ export interface HousekeepingParts {
   readonly onPackDamage?: TellPackDamage
 }
 
+/** The task that a stop does not wait for. */
+const TREE_REMOVAL = 'tree-removal'
+
 export class Housekeeping {
   readonly #cluster: Cluster
   readonly #jobs: Jobs
@@ -96,7 +99,7 @@ export class Housekeeping {
     return [
       background.task({
         ...common,
-        name: 'tree-removal',
+        name: TREE_REMOVAL,
         doc: 'Removes the files of deleted volumes.',
         bound: 'Unlinks the files of one volume at a time.',
         act: () => this.removeTrees(),
@@ -107,7 +110,7 @@ export class Housekeeping {
         doc: 'Frees the space of deleted snapshots and objects, removes old jobs, and resumes jobs that could not go on.',
         bound: `Frees at most ${BATCH * BATCHES_A_ROUND} objects per volume in a run, ${BATCH} in a commit.`,
         act: async (task) => {
-          task.says('Searching for files that no object needs.')
+          if (this.#swept !== undefined) task.says('Searching for files that no object needs.')
           await this.#sweepOnce()
           task.says('Freeing space.')
           await this.round()
@@ -169,9 +172,8 @@ export class Housekeeping {
   /** Does not wait for trees that are being removed: what is left of them is removed after the next start. */
   async stop(): Promise<void> {
     this.#stop.abort()
-    const [trees, ...others] = this.#tasks
-    void trees?.stop()
-    await Promise.all(others.map((task) => task.stop()))
+    const stopped = this.#tasks.map((task) => ({ task, ended: task.stop() }))
+    await Promise.all(stopped.flatMap(({ task, ended }) => (task.declared.name === TREE_REMOVAL ? [] : [ended])))
   }
 
   /**

@@ -47,11 +47,16 @@ async function main(): Promise<number> {
   // The tests start hundreds of processes: what one has compiled, the others need not compile again.
   const compiled = mkdtempSync(join(tmpdir(), 'holdfast-compiled-'))
   process.env['NODE_COMPILE_CACHE'] = compiled
-  process.env['HOLDFAST_TEST_PROGRAMS'] = spawnSync(process.execPath, ['bin/bundle.mjs'], {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'inherit'],
-  }).stdout.trim()
   try {
+    const programs = spawnSync(process.execPath, ['bin/bundle.mjs'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    if (programs.status !== 0) {
+      process.stderr.write('The programs of the product cannot be made of the sources; why is above.\n')
+      return 2
+    }
+    process.env['HOLDFAST_TEST_PROGRAMS'] = programs.stdout.trim()
     for (let round = 1; round <= Number(values.repeat); round++) {
       if (values.repeat !== '1') process.stdout.write(`\nRun ${round} of ${values.repeat}\n`)
       const ran = await runFiles(files, {

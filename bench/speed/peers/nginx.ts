@@ -26,7 +26,7 @@ export const nginx: Peer = {
       throw new Missing('This nginx has no module for PUT.')
     }
     const port = await freePort()
-    mkdirSync(join(folder, 'root', BUCKET), { recursive: true })
+    mkdirSync(join(folder, 'files', BUCKET), { recursive: true })
     const secure =
       certificate === undefined
         ? ''
@@ -39,10 +39,10 @@ events { worker_connections 512; }
 http {
   access_log off; sendfile on; tcp_nopush on; keepalive_requests 1000000000; default_type application/octet-stream;
   open_file_cache max=4096 inactive=60s; client_max_body_size 1g; client_body_buffer_size 64k;
-  client_body_temp_path ${folder}/root/receiving; proxy_temp_path ${folder}/b; fastcgi_temp_path ${folder}/c;
+  client_body_temp_path ${folder}/files/receiving; proxy_temp_path ${folder}/b; fastcgi_temp_path ${folder}/c;
   uwsgi_temp_path ${folder}/d; scgi_temp_path ${folder}/e;
   server {
-    listen ${HOST}:${port}${certificate === undefined ? '' : ' ssl'}; ${secure} root ${folder}/root;
+    listen ${HOST}:${port}${certificate === undefined ? '' : ' ssl'}; ${secure} root ${folder}/files;
     location ~ ^/[^/]+$ { return 200; }
     location / { dav_methods PUT DELETE; create_full_put_path on; }
   }

@@ -7,24 +7,30 @@ export const backgroundTasks = define(
   {
     path: '/private/background-tasks',
     noun: 'background task',
-    doc: 'What the cluster does by itself beside requests: how often each task runs, when it ran last, and what went wrong.',
+    doc: 'Background tasks: the work that the cluster does beside requests. Each shows how often it runs, when it ran last, and its last failure.',
     key: ['name'],
     recordKey: ['name'],
     fields: {
       name: { doc: 'The name of the background task.', kind: text({ charactersMax: 64 }) },
-      description: { doc: 'What the background task does.', kind: text({ charactersMax: 500 }) },
-      bound: { doc: 'What limits the cost of a run of the background task.', kind: text({ charactersMax: 500 }) },
+      description: { doc: 'A sentence that says what the background task does.', kind: text({ charactersMax: 500 }) },
+      bound: {
+        doc: 'A sentence that says how the cost of a run of the background task is limited.',
+        kind: text({ charactersMax: 500 }),
+      },
       node: { doc: 'The node that runs the background task.', ref: 'cluster/nodes' },
       state: {
         doc: 'Whether the background task waits for its next run, is running, or has stopped with the cluster.',
         kind: oneOf('waiting', 'running', 'stopped'),
       },
       interval: { doc: 'The shortest rest between two runs of the background task, in seconds.', kind: duration() },
-      next_run_time: { doc: 'When the background task runs next.', kind: time() },
-      current_work: { doc: 'What a background task that is running is doing now.', kind: text({ charactersMax: 500 }) },
+      next_run_time: { doc: 'The time of the next run of the background task.', kind: time() },
+      current_work: {
+        doc: 'The current work of the background task, while it is running.',
+        kind: text({ charactersMax: 500 }),
+      },
       last_run: { doc: 'The run of the background task that was started last.', isGroup: true },
-      'last_run.start_time': { doc: 'When the last run of the background task started.', kind: time() },
-      'last_run.end_time': { doc: 'When the last run of the background task that is complete ended.', kind: time() },
+      'last_run.start_time': { doc: 'The start of the last run of the background task.', kind: time() },
+      'last_run.end_time': { doc: 'The end of the last complete run of the background task.', kind: time() },
       statistics: { doc: 'The number of runs of the background task since the cluster was started.', isGroup: true },
       'statistics.runs': {
         doc: 'The number of complete runs of the background task since the cluster was started.',
@@ -36,10 +42,10 @@ export const backgroundTasks = define(
       },
       last_error: { doc: 'The last failure of the background task since the cluster was started.', isGroup: true },
       'last_error.message': {
-        doc: 'Why the background task failed the last time that it did.',
+        doc: 'The message of the last failure of the background task.',
         kind: text({ charactersMax: 500 }),
       },
-      'last_error.time': { doc: 'When the background task failed the last time that it did.', kind: time() },
+      'last_error.time': { doc: 'The time of the last failure of the background task.', kind: time() },
     },
   },
   {

@@ -20,7 +20,7 @@ export const damagedObjects = define(
         kind: oneOf('flipped', 'truncated', 'missing', 'misplaced', 'unreadable', 'unknown', 'duplicate'),
       },
       found_by: {
-        doc: 'What found the damage: a read of the object, a scrub, or the compaction of small objects.',
+        doc: 'The operation that found the damage: a read of the object, a scrub, or the compaction of small objects.',
         kind: oneOf('read', 'scrub', 'compaction'),
       },
       found_time: { doc: 'When the damage was found.', kind: time() },
