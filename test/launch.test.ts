@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { USAGE } from '../bin/settings.ts'
+import { mallocEnvironment } from '../src/engines/heap.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -39,4 +40,11 @@ test('what is no command is told so, with those that there are', () => {
   const { status, said } = launch('impart')
   assert.equal(status, 2)
   assert.equal(said, `There is no command "impart".\n\n${USAGE}`)
+})
+
+test('the launcher, which cannot read TypeScript, gives the main process the settings that its children get', () => {
+  const launcher = readFileSync(`${root}bin/launch.mjs`, 'utf8')
+  const [, settings = ''] = /const malloc = \{ (.*) \}/.exec(launcher) ?? []
+  const expected = Object.entries(mallocEnvironment).map(([name, value]) => `${name}: '${value}'`)
+  assert.equal(settings, expected.join(', '))
 })
