@@ -2,8 +2,8 @@
  * What is known to be damaged: a record for each blob, found by a read or a scrub. Blobs are named by their volume and
  * their own name, so the same damage found twice is one record, whoever finds it.
  */
-import type { Row } from '../model/value.ts'
-import { CommitRefused } from '../ports/catalog.ts'
+import { type Row, textAt } from '../model/value.ts'
+import { CommitRefused, type StoredRecord } from '../ports/catalog.ts'
 import type { FileDamage } from '../ports/volumes.ts'
 import type { Cluster } from './cluster.ts'
 import { namedUuid } from './named-uuid.ts'
@@ -51,7 +51,10 @@ export async function noteDamage(cluster: Cluster, found: FoundDamage): Promise<
   const uuid = damageKey(cluster, volume, blob)
   const known = await cluster.catalog.record(DAMAGE, uuid)
   // A file that no object needed may have got one.
-  if (known !== undefined && (isLoss(known.body['kind']) || !isLoss(kind))) return 'known'
+  if (known !== undefined && (isLoss(known.body['kind']) || !isLoss(kind))) {
+    await nameKnown(cluster, known, object)
+    return 'known'
+  }
   if (known === undefined && (await cluster.count(DAMAGE)) >= DAMAGE_RECORDS_MAX) return 'full'
   const { aggregate, tree } = placeOf(volumeRow)
   const file = (await cluster.volumesOf(aggregate)).fileOf(tree, blob)
@@ -67,8 +70,7 @@ export async function noteDamage(cluster: Cluster, found: FoundDamage): Promise<
     blob,
     file,
     message,
-    ...(object === undefined ? {} : { 'bucket.uuid': object.bucket, key: object.key }),
-    ...(object?.version === undefined ? {} : { version: object.version }),
+    ...fieldsOf(object),
   }
   const change = cluster.put(DAMAGE, row, {
     expect: known === undefined ? 'absent' : known.revision,
@@ -87,6 +89,24 @@ export async function noteDamage(cluster: Cluster, found: FoundDamage): Promise<
   const said = isLoss(kind) ? 'A stored object is damaged.' : 'A file that no object needs was found.'
   cluster.log.error(said, { ...told, blob, cause: message })
   return 'noted'
+}
+
+/** A scrub does not name an object that only snapshots have; a read of it there, or after a restore, does. */
+async function nameKnown(cluster: Cluster, { body, revision }: StoredRecord, object: FoundDamage['object']) {
+  if (object === undefined || body['key'] !== undefined) return
+  try {
+    const unique = { [DAMAGED_BLOBS]: `${textAt(body, 'volume.uuid')}/${textAt(body, 'blob')}` }
+    await cluster.catalog.commit([cluster.put(DAMAGE, { ...body, ...fieldsOf(object) }, { expect: revision, unique })])
+  } catch (failure) {
+    // It was forgotten, or named by another, meanwhile.
+    if (!(failure instanceof CommitRefused)) throw failure
+  }
+}
+
+function fieldsOf(object: FoundDamage['object']): Row {
+  if (object === undefined) return {}
+  const { bucket, key, version } = object
+  return { 'bucket.uuid': bucket, key, ...(version === undefined ? {} : { version }) }
 }
 
 async function namesOf(cluster: Cluster, object: FoundDamage['object']): Promise<Row> {

@@ -24,9 +24,29 @@ before(async () => {
 })
 after(() => product.stop())
 
-const s3 = (method: string, path: string, body?: Buffer) =>
+const s3 = (method: string, path: string, body?: Buffer | string) =>
   send({ url: product.s3Http ?? '' }, method, path, body === undefined ? {} : { body })
-const damaged = async () => recordsOf((await api.call('GET', '/api/private/damaged-objects?fields=*')).body)
+const damaged = async (query = '') =>
+  recordsOf((await api.call('GET', `/api/private/damaged-objects?fields=*${query}`)).body)
+
+/** Flips a bit of each file under the data folder that has these bytes, within them. Gives the paths. */
+function flip(content: Buffer): string[] {
+  const flipped: string[] = []
+  for (const file of globSync(join(product.folder, 'aggr1/volumes/*/{objects/*,packs}/*'))) {
+    const bytes = readFileSync(file)
+    const at = bytes.indexOf(content.subarray(0, 100))
+    if (at === -1) continue
+    const middle = at + (content.length >> 1)
+    bytes[middle] = (bytes[middle] ?? 0) ^ 1
+    writeFileSync(file, bytes)
+    flipped.push(file)
+  }
+  return flipped
+}
+const events = async (key: string) => {
+  const { body } = await api.call('GET', '/api/support/ems/events?fields=*&message.name=object.damaged&max_records=100')
+  return recordsOf(body).filter((event) => JSON.stringify(event).includes(`"${key}"`))
+}
 
 test('a damaged object is refused, listed, found by a scrub, and forgotten when it is replaced', async () => {
   assert.equal((await s3('PUT', '/papers')).status, 200)
@@ -57,4 +77,77 @@ test('a damaged object is refused, listed, found by a scrub, and forgotten when 
   for (const key of ['read', 'unread']) assert.equal((await s3('PUT', `/papers/${key}`, randomBytes(10))).status, 200)
   await until('what is not needed is forgotten', async () => (await damaged()).length === 0)
   assert.equal((await api.call('GET', '/api/cluster?fields=health')).body['health'], 'ok')
+})
+
+test('damage of small and large objects that data-plane processes meet is an event and a record each', async () => {
+  for (const [key, size] of [
+    ['packed', 5000],
+    ['in-a-file', 150_000],
+  ] as const) {
+    const content = randomBytes(size)
+    assert.equal((await s3('PUT', `/papers/${key}`, content)).status, 200)
+    const files = flip(content)
+    assert.equal(files.length, 1)
+    assert.equal((await s3('GET', `/papers/${key}`)).status, 500)
+    await until('the read is told of', async () => (await damaged(`&key=${key}`)).length === 1)
+    const [record] = await damaged(`&key=${key}`)
+    assert.deepEqual([record?.['kind'], record?.['found_by'], record?.['file']], ['flipped', 'read', files[0]])
+    assert.equal((await events(key)).length, 1)
+    assert.equal((await s3('DELETE', `/papers/${key}`)).status, 204)
+  }
+  await until('what is not needed is forgotten', async () => (await damaged()).length === 0)
+})
+
+for (const [what, query, size] of [
+  ['a volume', '', 150_000],
+  ['a volume of small objects', '', 5000],
+  ['an object', '&restore_to.path=/papers/lost', 150_000],
+  ['a small object', '&restore_to.path=/papers/lost', 5000],
+] as const) {
+  test(`${what} is restored to a snapshot with damage: the damage is refused and listed, and all else is back`, async () => {
+    const { body } = await api.call('GET', '/api/storage/volumes?name=vol1')
+    const volume = `/api/storage/volumes/${asText(recordsOf(body)[0]?.['uuid'])}`
+    const contents = { lost: randomBytes(size), sound: randomBytes(size) }
+    for (const [key, content] of Object.entries(contents)) {
+      assert.equal((await s3('PUT', `/papers/${key}`, content)).status, 200)
+    }
+    const taken = await api.call('POST', `${volume}/snapshots?return_timeout=60`, { name: 'before' })
+    assert.equal(taken.status, 201, taken.text)
+    for (const key of Object.keys(contents)) assert.equal((await s3('PUT', `/papers/${key}`, 'new')).status, 200)
+    assert.equal(flip(contents.lost).length, 1)
+    const restored = await api.call('PATCH', `${volume}?restore_to.snapshot.name=before${query}&return_timeout=60`, {})
+    assert.equal(restored.status, 200, restored.text)
+    assert.equal((await s3('GET', '/papers/lost')).status, 500)
+    const sound = await s3('GET', '/papers/sound')
+    assert.deepEqual([sound.status, sound.text], [200, query === '' ? contents.sound.toString() : 'new'])
+    await until('the read is told of', async () => (await damaged('&key=lost')).length === 1)
+    assert.equal((await s3('HEAD', '/papers/lost')).status, 500)
+    assert.equal((await damaged()).length, 1)
+    for (const key of Object.keys(contents)) assert.equal((await s3('DELETE', `/papers/${key}`)).status, 204)
+    const dropped = await api.call('DELETE', `${volume}/snapshots?name=before&return_timeout=60`)
+    assert.equal(dropped.status, 200, dropped.text)
+    await until('what is not needed is forgotten', async () => (await damaged()).length === 0)
+  })
+}
+
+test('an object of a snapshot that is damaged is not copied back, and its record gets the name that a read tells', async () => {
+  const { body } = await api.call('GET', '/api/storage/volumes?name=vol1')
+  const volume = `/api/storage/volumes/${asText(recordsOf(body)[0]?.['uuid'])}`
+  const content = randomBytes(150_000)
+  assert.equal((await s3('PUT', '/papers/kept', content)).status, 200)
+  assert.equal((await api.call('POST', `${volume}/snapshots?return_timeout=60`, { name: 'kept' })).status, 201)
+  assert.equal((await s3('DELETE', '/papers/kept')).status, 204)
+  assert.equal(flip(content).length, 1)
+  const begun = await api.call('POST', '/api/private/scrubs?return_timeout=60', { aggregate: { name: 'aggr1' } })
+  assert.equal(begun.status, 201, begun.text)
+  assert.deepEqual(
+    (await damaged()).map((one) => [one['kind'], one['key']]),
+    [['flipped', undefined]],
+  )
+  const headers = { 'x-amz-copy-source': '/papers-s3snap-kept/kept' }
+  assert.equal((await send({ url: product.s3Http ?? '' }, 'PUT', '/papers/back', { headers })).status, 500)
+  assert.equal((await s3('HEAD', '/papers/back')).status, 404)
+  assert.equal((await s3('GET', '/papers-s3snap-kept/kept')).status, 500)
+  await until('the read is told of', async () => (await damaged('&key=kept')).length === 1)
+  assert.equal((await damaged()).length, 1)
 })

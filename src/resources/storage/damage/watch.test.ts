@@ -93,6 +93,22 @@ test('what nothing needs any more is not kept', async () => {
   assert.deepEqual(await known(), [])
 })
 
+test('a record without a name gets that of the object that a read asks for, once', async () => {
+  const blob = await v.put('named late', randomBytes(10))
+  flip(v.engine.fileOf(v.volume, blob), 5)
+  assert.equal(await noteDamage(open.cluster, found(blob, { foundBy: 'scrub' })), 'noted')
+  for (const key of ['first', 'second']) {
+    assert.equal(await noteDamage(open.cluster, found(blob, { object: { bucket: 'b', key, version: 'v' } })), 'known')
+  }
+  const [row] = await open.cluster.rows(DAMAGE)
+  assert.deepEqual(
+    [row?.['bucket.uuid'], row?.['key'], row?.['version'], row?.['found_by']],
+    ['b', 'first', 'v', 'scrub'],
+  )
+  await v.remove('named late')
+  await new DamageWatch(open.cluster).look()
+})
+
 test('what is sound after all is forgotten, what is not stays known', async () => {
   const [sound, damaged] = [await v.put('sound', randomBytes(1000)), await v.put('damaged', randomBytes(1000))]
   flip(v.engine.fileOf(v.volume, damaged), 5)
