@@ -1,5 +1,5 @@
 /** A resource with what it does: where its rows come from, what is derived when they are read, its verbs. */
-import { resource, type Resource, type ResourceDeclaration } from '../model/resource.ts'
+import type { Resource } from '../model/resource.ts'
 import type { Row } from '../model/value.ts'
 import type { Cluster } from './cluster.ts'
 import type { Verb } from './verb.ts'
@@ -59,12 +59,16 @@ export interface Acts {
   readonly move?: Verb
 }
 
-export interface Behaviour extends Acts {
-  readonly resource: Resource
+export interface Behaviour<Of extends Resource = Resource> extends Acts {
+  readonly resource: Of
 }
 
 export type VerbName = 'create' | 'modify' | 'remove' | 'move'
 
-export function define(declared: ResourceDeclaration, acts: Acts = {}): Behaviour {
-  return { ...acts, resource: resource(declared) }
+/**
+ * What a resource does. The resource is a constant of its own, with a type that follows from its declaration alone, so that
+ * what is done may speak of its rows.
+ */
+export function define<Of extends Resource>(resource: Of, acts: Acts = {}): Behaviour<Of> {
+  return { ...acts, resource }
 }

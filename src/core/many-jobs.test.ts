@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { startTestCluster, type TestCluster } from '../../test/support/cluster.ts'
 import { Failure, failures } from '../model/failure.ts'
 import { text, uuid } from '../model/kinds/index.ts'
+import { resource, type TypeName } from '../model/resource.ts'
 import { type Row, textAt } from '../model/value.ts'
 import { CatalogUnavailable } from '../ports/catalog.ts'
 import { define, type Behaviour } from './behaviour.ts'
@@ -35,14 +36,14 @@ function machine(run: () => Promise<void> = () => Promise.resolve(), locks: read
     return Promise.resolve({ key: cluster.system.random.uuid(), input: { ...draft }, locks })
   }
   return define(
-    {
+    resource({
       path: `/${MACHINES}`,
       noun: 'machine',
       doc: 'x',
       key: ['uuid'],
       nameWithin: false,
       fields: { uuid: { doc: 'x', kind: uuid() }, name: { doc: 'x', kind: text(), set: 'create' } },
-    },
+    }),
     {
       create: job({ plan, steps: [step] }),
       remove: job({
@@ -135,7 +136,7 @@ test('jobs beyond the bound are refused before they have a record, and accepted 
 test('a body of many records makes progress while no other job is accepted', async () => {
   const held = Promise.withResolvers<void>()
   const slow = machine(() => held.promise, ['thing:1'])
-  const quick = { ...machine(), resource: { ...machine().resource, type: 'test/quick' } }
+  const quick = { ...machine(), resource: { ...machine().resource, type: 'test/quick' as TypeName } }
   const cluster = await startTestCluster({ isBare: true, extra: [slow, quick] })
   // All but one wait for one lock, so they take no places.
   await Promise.all(Array.from({ length: ACTIVE_MAX - 1 }, () => submit(cluster, slow)))

@@ -5,6 +5,7 @@ import { asNumber, asText, type Body, recordsOf } from '../../test/support/body.
 import { startTestCluster, type TestCluster } from '../../test/support/cluster.ts'
 import { seedOf } from '../../test/support/seed.ts'
 import { count, name, uuid } from '../model/kinds/index.ts'
+import { resource } from '../model/resource.ts'
 import { type Row, textAt, textOf } from '../model/value.ts'
 import { define } from './behaviour.ts'
 
@@ -32,7 +33,7 @@ async function things(): Promise<Things> {
     weight: { doc: 'x', kind: count() },
   }
   const extra = define(
-    { path: '/test/things', noun: 'thing', doc: 'A thing.', key: ['uuid'], nameWithin: false, fields },
+    resource({ path: '/test/things', noun: 'thing', doc: 'A thing.', key: ['uuid'], nameWithin: false, fields }),
     {
       derive: [
         {

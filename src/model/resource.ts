@@ -62,9 +62,12 @@ export interface Field {
   readonly noneName: string | undefined
   /** Where this is the name or the uuid of another record: its type, and the path without the last word. */
   readonly reference:
-    | { readonly type: string; readonly base: string; readonly part: 'name' | 'uuid' | 'list' }
+    | { readonly type: TypeName; readonly base: string; readonly part: 'name' | 'uuid' | 'list' }
     | undefined
 }
+
+/** Fields that several resources share are written `as const satisfies Fields`, so that their kinds stay known. */
+export type Fields = Readonly<Record<string, FieldDeclaration>>
 
 export interface ResourceDeclaration {
   /** `/storage/volumes`, or with keys of the parent: `/storage/volumes/{volume.uuid}/snapshots`. */
@@ -101,12 +104,17 @@ export interface ResourceDeclaration {
   readonly createMethod?: 'POST' | 'PUT'
   /** The order of a collection that is asked for in none. Without it, by name and key. */
   readonly order?: readonly Order[]
-  readonly fields: Readonly<Record<string, FieldDeclaration>>
+  readonly fields: Fields
 }
+
+declare const OF_RESOURCE: unique symbol
+
+/** The name of a type that was taken from a resource, not written down. */
+export type TypeName = string & { readonly [OF_RESOURCE]: true }
 
 export interface Resource {
   /** The path without its first slash and parameters' values: the name that everything else uses. */
-  readonly type: string
+  readonly type: TypeName
   readonly path: string
   readonly aliases: readonly string[]
   readonly noun: string
@@ -115,12 +123,12 @@ export interface Resource {
   readonly key: readonly string[]
   readonly shownUnasked: readonly string[]
   readonly alsoBy: string | undefined
-  readonly rowsOf: string
+  readonly rowsOf: TypeName
   readonly recordKey: readonly string[]
   readonly parent: string | undefined
-  readonly parentType: string | undefined
+  readonly parentType: TypeName | undefined
   /** The same and, where an SVM can be the parent, the cluster: what belongs to no SVM may belong to that. */
-  readonly parentTypes: readonly string[]
+  readonly parentTypes: readonly TypeName[]
   readonly nameWithin: string | false | undefined
   readonly isShared: boolean
   readonly isContent: boolean
@@ -135,14 +143,36 @@ export interface Resource {
   readonly groups: ReadonlyMap<string, string>
 }
 
-/** Says what fields below a path are together. Stands among the fields, so that files that share fields share it. */
-export function groups(docs: Readonly<Record<string, string>>): Readonly<Record<string, FieldDeclaration>> {
-  return Object.fromEntries(Object.entries(docs).map(([path, doc]) => [path, { doc, isGroup: true }]))
+declare const DECLARED: unique symbol
+
+/** A resource that remembers how it was declared: the types of its rows follow from that (`rows.ts`). */
+export interface DeclaredResource<Of extends ResourceDeclaration> extends Resource {
+  readonly [DECLARED]?: Of
 }
 
-const SVMS = 'svm/svms'
+/** Says what fields below a path are together. Stands among the fields, so that files that share fields share it. */
+export function groups<const Docs extends Readonly<Record<string, string>>>(
+  docs: Docs,
+): { readonly [Path in keyof Docs]: { readonly doc: string; readonly isGroup: true } } {
+  const made = Object.entries(docs).map(([path, doc]) => [path, { doc, isGroup: true }])
+  return Object.fromEntries(made) as { readonly [Path in keyof Docs]: { readonly doc: string; readonly isGroup: true } }
+}
 
-export function resource(declared: ResourceDeclaration): Resource {
+/** Nothing but what can be declared: a literal that is inferred is not checked for more. */
+type Exactly<Of extends ResourceDeclaration> = Record<Exclude<keyof Of, keyof ResourceDeclaration>, never> & {
+  readonly fields: {
+    readonly [Path in keyof Of['fields']]: Record<Exclude<keyof Of['fields'][Path], keyof FieldDeclaration>, never>
+  }
+}
+
+const SVMS = 'svm/svms' as TypeName
+const CLUSTER = 'cluster' as TypeName
+
+export function resource<const Of extends ResourceDeclaration>(declared: Of & Exactly<Of>): DeclaredResource<Of> {
+  return made(declared)
+}
+
+function made(declared: ResourceDeclaration): Resource {
   const fields = new Map<string, Field>()
   const groups = new Map<string, string>()
   for (const [path, field] of Object.entries(declared.fields)) {
@@ -150,9 +180,9 @@ export function resource(declared: ResourceDeclaration): Resource {
     if (field.isGroup === true) continue
     for (const made of expand(path, field)) fields.set(made.path, made)
   }
-  const parentType = declared.parentType ?? fields.get(declared.parent ?? '')?.reference?.type
+  const parentType = (declared.parentType as TypeName | undefined) ?? fields.get(declared.parent ?? '')?.reference?.type
   return {
-    type: declared.path.slice(1),
+    type: declared.path.slice(1) as TypeName,
     path: declared.path,
     aliases: declared.aliases ?? [],
     noun: declared.noun,
@@ -161,11 +191,11 @@ export function resource(declared: ResourceDeclaration): Resource {
     key: declared.key,
     shownUnasked: declared.shownUnasked ?? [],
     alsoBy: declared.alsoBy,
-    rowsOf: declared.rowsOf ?? declared.path.slice(1),
+    rowsOf: (declared.rowsOf ?? declared.path.slice(1)) as TypeName,
     recordKey: declared.recordKey ?? ['uuid'],
     parent: declared.parent,
     parentType,
-    parentTypes: parentType === undefined ? [] : parentType === SVMS ? [SVMS, 'cluster'] : [parentType],
+    parentTypes: parentType === undefined ? [] : parentType === SVMS ? [SVMS, CLUSTER] : [parentType],
     nameWithin: declared.nameWithin,
     isShared: declared.isShared ?? false,
     isContent: declared.isContent ?? false,
@@ -216,7 +246,7 @@ function expand(path: string, declared: FieldDeclaration): Field[] {
     noneName: declared.noneName,
   } as const
   if (declared.ref !== undefined) {
-    const { ref } = declared
+    const ref = declared.ref as TypeName
     return [
       {
         ...common,
@@ -250,7 +280,7 @@ function expand(path: string, declared: FieldDeclaration): Field[] {
         path,
         kind,
         default: declared.default,
-        reference: { type: declared.refs, base: path, part: 'list' },
+        reference: { type: declared.refs as TypeName, base: path, part: 'list' },
       },
     ]
   }

@@ -1,10 +1,11 @@
-import { define } from '../core/behaviour.ts'
+import { type Behaviour, define } from '../core/behaviour.ts'
 import type { Cluster } from '../core/cluster.ts'
 import { CLUSTER_ROW } from '../core/metrics/history.ts'
 import { inline } from '../core/verb.ts'
 import { failures } from '../model/failure.ts'
 import { count, flag, name, oneOf, text, uuid } from '../model/kinds/index.ts'
 import { printRelease } from '../model/release.ts'
+import { resource } from '../model/resource.ts'
 import { type Row, textAt } from '../model/value.ts'
 import type { Change } from '../ports/catalog.ts'
 import { tagFields } from './tags.ts'
@@ -30,78 +31,77 @@ export function versionOf(cluster: Cluster): Row {
   }
 }
 
-export const cluster = define(
-  {
-    path: '/cluster',
-    noun: 'cluster',
-    doc: 'The cluster: its name, its release and its options.',
-    key: [],
-    nameWithin: false,
-    fields: {
-      name: { doc: 'The name of the cluster.', kind: name({ charactersMax: 44 }), set: 'modify' },
-      uuid: { doc: 'The UUID of the cluster, made at the first start.', kind: uuid() },
-      contact: { doc: 'Whom to ask about the cluster.', kind: text({ charactersMax: 255 }), set: 'modify' },
-      location: { doc: 'Where the cluster is.', kind: text({ charactersMax: 255 }), set: 'modify' },
-      dns_domains: {
-        doc: 'Domains that the cluster tries a name in that has none. Kept at `/name-services/dns`.',
-        kind: dnsDomains,
-        set: 'modify',
-      },
-      name_servers: { doc: 'The addresses of the DNS servers that the cluster asks.', kind: dnsServers, set: 'modify' },
-      ...managementFields,
-      ...versionFields,
-      ...operationFields,
-      ...tagFields,
-      san_optimized: { doc: 'Whether it serves blocks alone. It serves none.', kind: flag() },
-      disaggregated: { doc: 'Whether its nodes share all disks. There is one node.', kind: flag() },
-      wire_dialect: {
-        doc: 'How answers are spelled: `spec` to the letter of the specification, `native` as shipping tools expect, `auto` by the client.',
-        kind: oneOf('auto', 'spec', 'native'),
-        set: 'modify',
-      },
+const clusterResource = resource({
+  path: '/cluster',
+  noun: 'cluster',
+  doc: 'The cluster: its name, its release and its options.',
+  key: [],
+  nameWithin: false,
+  fields: {
+    name: { doc: 'The name of the cluster.', kind: name({ charactersMax: 44 }), set: 'modify' },
+    uuid: { doc: 'The UUID of the cluster, made at the first start.', kind: uuid() },
+    contact: { doc: 'Whom to ask about the cluster.', kind: text({ charactersMax: 255 }), set: 'modify' },
+    location: { doc: 'Where the cluster is.', kind: text({ charactersMax: 255 }), set: 'modify' },
+    dns_domains: {
+      doc: 'Domains that the cluster tries a name in that has none. Kept at `/name-services/dns`.',
+      kind: dnsDomains,
+      set: 'modify',
+    },
+    name_servers: { doc: 'The addresses of the DNS servers that the cluster asks.', kind: dnsServers, set: 'modify' },
+    ...managementFields,
+    ...versionFields,
+    ...operationFields,
+    ...tagFields,
+    san_optimized: { doc: 'Whether it serves blocks alone. It serves none.', kind: flag() },
+    disaggregated: { doc: 'Whether its nodes share all disks. There is one node.', kind: flag() },
+    wire_dialect: {
+      doc: 'How answers are spelled: `spec` to the letter of the specification, `native` as shipping tools expect, `auto` by the client.',
+      kind: oneOf('auto', 'spec', 'native'),
+      set: 'modify',
     },
   },
-  {
-    derive: [
-      {
-        gives: Object.keys(versionFields),
-        from: (cluster, rows) => Promise.resolve(rows.map(() => versionOf(cluster))),
+})
+
+export const cluster: Behaviour<typeof clusterResource> = define(clusterResource, {
+  derive: [
+    {
+      gives: Object.keys(versionFields),
+      from: (cluster, rows) => Promise.resolve(rows.map(() => versionOf(cluster))),
+    },
+    {
+      gives: ['dns_domains', 'name_servers'],
+      from: (cluster, rows) => Promise.all(rows.map((row) => clusterDns(cluster, textAt(row, 'uuid')))),
+    },
+    {
+      gives: ['san_optimized', 'disaggregated'],
+      from: (_cluster, rows) => Promise.resolve(rows.map(() => ({ san_optimized: false, disaggregated: false }))),
+    },
+    ...managementReadings,
+    lastSample(() => CLUSTER_ROW),
+    totalsOfAll('object_store_server'),
+  ],
+  modify: inline({
+    example: { location: 'Room 4', contact: 'operators@example.com' },
+    async plan(cluster, { row, draft }) {
+      await insistOnServerCertificate(cluster, draft)
+      return { key: textAt(row, 'uuid'), input: { ...draft }, locks: ['accounts'] }
+    },
+    step: {
+      name: 'write record',
+      async run(cluster, { key, input }) {
+        const record = await cluster.catalog.record('cluster', key)
+        if (record === undefined) throw failures.notFound('cluster')
+        const { dns_domains: _domains, name_servers: _servers, ...own } = input
+        const after: Row = { ...(record.body as Row), ...own }
+        await cluster.commit([
+          ...(await clusterDnsChanges(cluster, key, input)),
+          ...(await renameOwner(cluster, textAt(record.body, 'name'), textAt(after, 'name'))),
+          cluster.put('cluster', after, { expect: record.revision }),
+        ])
       },
-      {
-        gives: ['dns_domains', 'name_servers'],
-        from: (cluster, rows) => Promise.all(rows.map((row) => clusterDns(cluster, textAt(row, 'uuid')))),
-      },
-      {
-        gives: ['san_optimized', 'disaggregated'],
-        from: (_cluster, rows) => Promise.resolve(rows.map(() => ({ san_optimized: false, disaggregated: false }))),
-      },
-      ...managementReadings,
-      lastSample(() => CLUSTER_ROW),
-      totalsOfAll('object_store_server'),
-    ],
-    modify: inline({
-      example: { location: 'Room 4', contact: 'operators@example.com' },
-      async plan(cluster, { row, draft }) {
-        await insistOnServerCertificate(cluster, draft)
-        return { key: textAt(row, 'uuid'), input: { ...draft }, locks: ['accounts'] }
-      },
-      step: {
-        name: 'write record',
-        async run(cluster, { key, input }) {
-          const record = await cluster.catalog.record('cluster', key)
-          if (record === undefined) throw failures.notFound('cluster')
-          const { dns_domains: _domains, name_servers: _servers, ...own } = input
-          const after: Row = { ...(record.body as Row), ...own }
-          await cluster.commit([
-            ...(await clusterDnsChanges(cluster, key, input)),
-            ...(await renameOwner(cluster, textAt(record.body, 'name'), textAt(after, 'name'))),
-            cluster.put('cluster', after, { expect: record.revision }),
-          ])
-        },
-      },
-    }),
-  },
-)
+    },
+  }),
+})
 
 /** API keys are kept under the name of the cluster: they follow it, so that a rename shuts nobody out. */
 async function renameOwner(cluster: Cluster, from: string, to: string): Promise<Change[]> {

@@ -1,5 +1,6 @@
 /** Every resource of the product, in plain sight. A new one is a file and a line here. */
 import type { Behaviour } from '../core/behaviour.ts'
+import type { RowIn, TypeIn } from '../model/rows.ts'
 import { clusterVersion } from './cluster/version.ts'
 import { clusterHistory } from './cluster/metrics.ts'
 import { counterRows } from './cluster/counter/tables/rows.ts'
@@ -128,7 +129,7 @@ import { luns } from './storage/luns.ts'
 import { namespaces } from './storage/namespaces.ts'
 import { svms } from './svm/svms.ts'
 
-export const behaviours: readonly Behaviour[] = [
+const all = [
   cluster,
   clusterVersion,
   clusterHistory,
@@ -263,4 +264,13 @@ export const behaviours: readonly Behaviour[] = [
   controllerParts,
   chassisParts,
   ...withoutRecords,
-]
+] as const satisfies readonly Behaviour[]
+
+export const behaviours: readonly Behaviour[] = all
+
+type Declared = (typeof all)[number]['resource']
+type DeclaredRows = { readonly [Of in Declared as TypeIn<Of>]: RowIn<Of> }
+
+declare module '../model/rows.ts' {
+  interface RowTypes extends DeclaredRows {}
+}

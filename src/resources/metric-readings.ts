@@ -6,10 +6,8 @@ import { CLUSTER_ROW } from '../core/metrics/history.ts'
 import { SAMPLE_SECONDS } from '../core/metrics/intervals.ts'
 import { totalsOf } from '../core/metrics/totals.ts'
 import { count, duration, oneOf, time } from '../model/kinds/index.ts'
-import { type FieldDeclaration, groups } from '../model/resource.ts'
+import { type Fields, groups } from '../model/resource.ts'
 import { type Row, textAt, type Value } from '../model/value.ts'
-
-type Fields = Readonly<Record<string, FieldDeclaration>>
 
 /** The fields of a sample: `metric.` is their base where a record shows its last one. */
 export function sampleFields(base: '' | 'metric.' = ''): Fields {
@@ -50,7 +48,7 @@ export function totalFields(base = 'statistics'): Fields {
 }
 
 /** The fields of `lastSample`, and of `totals` or `totalsOfAll`. */
-export const operationFields: Fields = { ...sampleFields('metric.'), ...totalFields() }
+export const operationFields = { ...sampleFields('metric.'), ...totalFields() } as const satisfies Fields
 
 /** Read, write, other and total of one figure. */
 function figures(base: string, doc: string, isExpensive: boolean): Fields {

@@ -5,7 +5,7 @@ import { figuresOf } from '../core/metrics/figures.ts'
 import { CLUSTER_ROW } from '../core/metrics/history.ts'
 import { FINEST, INTERVALS, type Interval } from '../core/metrics/intervals.ts'
 import { failures } from '../model/failure.ts'
-import type { ResourceDeclaration } from '../model/resource.ts'
+import { resource, type ResourceDeclaration } from '../model/resource.ts'
 import type { Row } from '../model/value.ts'
 import { sampleFields } from './metric-readings.ts'
 
@@ -20,7 +20,7 @@ interface Of extends Pick<ResourceDeclaration, 'path' | 'doc' | 'since'> {
 export function defineMetrics({ path, doc, since, of, fields = sampleFields(), figures = figuresOf }: Of): Behaviour {
   const uuidField = of === undefined ? undefined : `${of.field}.uuid`
   return define(
-    {
+    resource({
       path,
       noun: 'metric',
       doc,
@@ -32,7 +32,7 @@ export function defineMetrics({ path, doc, since, of, fields = sampleFields(), f
         ...fields,
         ...(of === undefined ? {} : { [of.field]: { doc: of.doc, ref: of.ref } }),
       },
-    },
+    }),
     {
       readArgs: {
         interval: `How far to look back, and so how long samples are: ${INTERVALS.map(({ name }) => name).join(', ')}. Without it, ${FINEST.name}.`,

@@ -1,34 +1,34 @@
-import { define } from '../core/behaviour.ts'
+import { type Behaviour, define } from '../core/behaviour.ts'
 import type { Cluster } from '../core/cluster.ts'
 import { eachInTurns } from '../core/turns.ts'
 import { count, text } from '../model/kinds/index.ts'
 import { collectionPath, recordPath } from '../model/paths.ts'
+import { resource } from '../model/resource.ts'
 import { type Row, textAt, textOf } from '../model/value.ts'
 import { TAGS } from './tags.ts'
 
-export const resourceTags = define(
-  {
-    path: '/resource-tags',
-    noun: 'tag',
-    doc: 'The tags that things have, of whatever type.',
-    since: '9.13.1',
-    key: ['value'],
-    recordKey: ['value'],
-    nameWithin: false,
-    fields: {
-      value: { doc: 'The tag: its key and its value.', kind: text() },
-      num_resources: { doc: 'How many things have it.', kind: count() },
-    },
+const resourceTagsResource = resource({
+  path: '/resource-tags',
+  noun: 'tag',
+  doc: 'The tags that things have, of whatever type.',
+  since: '9.13.1',
+  key: ['value'],
+  recordKey: ['value'],
+  nameWithin: false,
+  fields: {
+    value: { doc: 'The tag: its key and its value.', kind: text() },
+    num_resources: { doc: 'How many things have it.', kind: count() },
   },
-  {
-    async rows(cluster) {
-      const counts = new Map<string, number>()
-      for await (const { tags } of eachInTurns(cluster.system, await tagged(cluster)))
-        for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1)
-      return [...counts].map(([value, num_resources]): Row => ({ value, num_resources }))
-    },
+})
+
+export const resourceTags: Behaviour<typeof resourceTagsResource> = define(resourceTagsResource, {
+  async rows(cluster) {
+    const counts = new Map<string, number>()
+    for await (const { tags } of eachInTurns(cluster.system, await tagged(cluster)))
+      for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1)
+    return [...counts].map(([value, num_resources]): Row => ({ value, num_resources }))
   },
-)
+})
 
 export interface Tagged {
   readonly href: string

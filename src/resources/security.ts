@@ -1,6 +1,6 @@
-import { define } from '../core/behaviour.ts'
+import { type Behaviour, define } from '../core/behaviour.ts'
 import { flag } from '../model/kinds/index.ts'
-import { groups } from '../model/resource.ts'
+import { groups, resource } from '../model/resource.ts'
 
 /** What can be said of all of it, as there is no way to have it otherwise. */
 const OFF = {
@@ -10,27 +10,28 @@ const OFF = {
   'software_data_encryption.encryption_state_enabled': 'Whether data is encrypted. Encrypt the disks.',
 } as const
 
-export const security = define(
-  {
-    path: '/security',
-    noun: 'security settings',
-    doc: 'What holds for the whole cluster. None of it can be turned on.',
-    since: '9.7',
-    key: [],
-    nameWithin: false,
-    fields: {
-      ...groups({
-        fips: 'FIPS 140 mode.',
-        management_protocols: 'Unencrypted management protocols.',
-        software_data_encryption: 'Encryption of data by software.',
-      }),
-      ...Object.fromEntries(
-        Object.entries(OFF).map(([path, doc]) => [
-          path,
-          { doc, kind: flag(), ...(path === 'fips.enabled' ? { since: '9.8' } : {}) },
-        ]),
-      ),
-    },
+const securityResource = resource({
+  path: '/security',
+  noun: 'security settings',
+  doc: 'What holds for the whole cluster. None of it can be turned on.',
+  since: '9.7',
+  key: [],
+  nameWithin: false,
+  fields: {
+    ...groups({
+      fips: 'FIPS 140 mode.',
+      management_protocols: 'Unencrypted management protocols.',
+      software_data_encryption: 'Encryption of data by software.',
+    }),
+    ...Object.fromEntries(
+      Object.entries(OFF).map(([path, doc]) => [
+        path,
+        { doc, kind: flag(), ...(path === 'fips.enabled' ? { since: '9.8' } : {}) },
+      ]),
+    ),
   },
-  { rows: () => Promise.resolve([Object.fromEntries(Object.keys(OFF).map((path) => [path, false]))]) },
-)
+})
+
+export const security: Behaviour<typeof securityResource> = define(securityResource, {
+  rows: () => Promise.resolve([Object.fromEntries(Object.keys(OFF).map((path) => [path, false]))]),
+})

@@ -19,7 +19,7 @@ const each = list(
 export const tagsKind: Kind = {
   ...each,
   parse(value): Value {
-    const tags = [...new Set(each.parse(value) as readonly string[])]
+    const tags = [...new Set(each.parse(value))]
     if (tags.length > TAGS_MAX) throw new Misfit(`It has more than ${TAGS_MAX} tags.`, TOO_MANY_TAGS)
     return tags
   },

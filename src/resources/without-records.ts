@@ -5,7 +5,7 @@
  */
 import { type Behaviour, define } from '../core/behaviour.ts'
 import { count, flag, list, text, time, uuid, type Kind } from '../model/kinds/index.ts'
-import { type FieldDeclaration, groups } from '../model/resource.ts'
+import { type FieldDeclaration, groups, resource } from '../model/resource.ts'
 
 /** The documented fields of each are words, with a mark where they are no texts: `enabled?`, `size#`, `ciphers[]`, `since@`. */
 const KINDS: Readonly<Record<string, () => Kind>> = {
@@ -26,7 +26,7 @@ function empty(path: string, noun: string, doc: string, key: string, fields: str
   const bases = declared.flatMap(([name]) => name.split('.').map((_, at, all) => all.slice(0, at).join('.')))
   const grouped = Object.fromEntries(bases.filter(Boolean).map((base) => [base, `The ${words(base)} of the ${noun}.`]))
   return define(
-    {
+    resource({
       path,
       noun,
       doc: `${doc} There are none here.`,
@@ -34,7 +34,7 @@ function empty(path: string, noun: string, doc: string, key: string, fields: str
       nameWithin: false,
       ...(since === undefined ? {} : { since }),
       fields: { ...groups(grouped), ...Object.fromEntries(declared) },
-    },
+    }),
     { rows: () => Promise.resolve([]) },
   )
 }

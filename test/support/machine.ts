@@ -2,6 +2,7 @@
 import { define, type Behaviour } from '../../src/core/behaviour.ts'
 import { job, type Step } from '../../src/core/verb.ts'
 import { text, uuid } from '../../src/model/kinds/index.ts'
+import { resource } from '../../src/model/resource.ts'
 import { type Row, textAt } from '../../src/model/value.ts'
 import { startTestCluster, type TestCluster, type TestClusterOptions } from './cluster.ts'
 
@@ -10,14 +11,14 @@ export const CALLER = { user: 'admin', role: 'admin', from: 'test' }
 /** A resource whose create runs the given steps. */
 export function machine(steps: readonly Step[], locks: readonly string[] = []): Behaviour {
   return define(
-    {
+    resource({
       path: '/test/machines',
       noun: 'machine',
       doc: 'x',
       key: ['uuid'],
       nameWithin: false,
       fields: { uuid: { doc: 'x', kind: uuid() }, name: { doc: 'x', kind: text(), set: 'create' } },
-    },
+    }),
     {
       create: job({
         plan: (cluster, { draft }) =>

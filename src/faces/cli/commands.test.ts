@@ -18,7 +18,7 @@ const show = async (cluster: TestCluster, command: string) =>
 test('every field that the command line spells otherwise is one of the model, and every resource has a command', async () => {
   const cluster = await startTestCluster()
   const { registry } = cluster.cluster
-  const types = new Set(registry.resources.map(({ type }) => type))
+  const types = new Set<string>(registry.resources.map(({ type }) => type))
   for (const { command, type, names } of spellings) {
     // What there is nothing of here has a spelling for when there is.
     if (!types.has(type)) continue

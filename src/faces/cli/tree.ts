@@ -32,7 +32,7 @@ export function commandTree(registry: Registry, served: Release): CommandTree {
     const words = command.words.join(' ')
     if (!tree.has(words)) tree.set(words, command)
   }
-  const byType = new Map(registry.resources.map((resource) => [resource.type, resource]))
+  const byType = new Map<string, Resource>(registry.resources.map((resource) => [resource.type, resource]))
   for (const { command, type, names, where = {}, also = [], part, prints } of spellings) {
     const resource = byType.get(type)
     if (resource === undefined) continue

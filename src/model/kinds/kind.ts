@@ -1,10 +1,13 @@
 import { type Json, type Value, textOf } from '../value.ts'
 
-/** How values of a kind are read, written, compared and described. All cleverness about values lives in kinds. */
-export interface Kind {
+/**
+ * How values of a kind are read, written, compared and described. All cleverness about values lives in kinds. `T` is what
+ * a field of the kind holds in a row, where it is set.
+ */
+export interface Kind<T = Value> {
   readonly name: string
   /** From a JSON value of a request. Throws `Misfit` with a sentence that says what would do. */
-  parse(value: unknown): Value
+  parse(value: unknown): T
   /** From the text of a filter. */
   parseText(text: string): Value
   /** To the JSON of an answer. */
@@ -29,6 +32,25 @@ export interface Member {
   /** The release that introduced it, where that is later than the field. */
   readonly since?: string
 }
+
+/** What a field of this kind holds. */
+export type ValueOf<Of> = Of extends { parse(value: unknown): infer T } ? T : never
+
+/** What a record of these members holds. Of members that are not known before the product runs, any. */
+export type MembersOf<Members> = string extends keyof Members
+  ? { readonly [name: string]: Value }
+  : {
+      readonly [Name in keyof Members as IsRequired<Members[Name]> extends true ? Name : never]: ValueOf<
+        KindOf<Members[Name]>
+      >
+    } & {
+      readonly [Name in keyof Members as IsRequired<Members[Name]> extends true ? never : Name]?: ValueOf<
+        KindOf<Members[Name]>
+      >
+    }
+
+type IsRequired<Of> = Of extends { readonly required: true } ? true : false
+type KindOf<Of> = Of extends { readonly kind: infer K } ? K : never
 
 export type JsonSchema = Readonly<Record<string, Json>>
 

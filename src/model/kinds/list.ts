@@ -1,16 +1,16 @@
 import type { Json, Value } from '../value.ts'
 import { isRecord } from '../value.ts'
-import { compareText, Misfit, quoted, type JsonSchema, type Kind, type Member } from './kind.ts'
+import { compareText, Misfit, quoted, type JsonSchema, type Kind, type Member, type MembersOf } from './kind.ts'
 
 const ELEMENTS_MAX = 1024
 
 /** A list of plain values: `services: ["data_core", "data_s3_server"]`. One value alone is taken as a list of one. */
-export function list(element: Kind, limits: { readonly elementsMax?: number } = {}): Kind {
+export function list<T>(element: Kind<T>, limits: { readonly elementsMax?: number } = {}): Kind<readonly T[]> {
   const elementsMax = limits.elementsMax ?? ELEMENTS_MAX
   return {
     name: 'list',
     hasWildcards: element.hasWildcards,
-    element,
+    element: element as Kind,
     parse(value) {
       const given: readonly unknown[] = Array.isArray(value) ? value : [value]
       if (given.length > elementsMax) throw new Misfit(`It has more than ${elementsMax} elements.`)
@@ -24,7 +24,10 @@ export function list(element: Kind, limits: { readonly elementsMax?: number } = 
 }
 
 /** A list of small records: `statements: [{ effect, actions, resources }]`. */
-export function each(members: Readonly<Record<string, Member>>, limits: { readonly elementsMax?: number } = {}): Kind {
+export function each<const Members extends Readonly<Record<string, Member>>>(
+  members: Members,
+  limits: { readonly elementsMax?: number } = {},
+): Kind<readonly MembersOf<Members>[]> {
   const elementsMax = limits.elementsMax ?? ELEMENTS_MAX
   return {
     name: 'each',
@@ -43,7 +46,9 @@ export function each(members: Readonly<Record<string, Member>>, limits: { readon
 }
 
 /** One small record, in a list of others: `rules: [{ expiration: { object_age_days } }]`. */
-export function group(members: Readonly<Record<string, Member>>): Kind {
+export function group<const Members extends Readonly<Record<string, Member>>>(
+  members: Members,
+): Kind<MembersOf<Members>> {
   return {
     name: 'group',
     hasWildcards: false,
@@ -79,7 +84,10 @@ function schemaOf(members: Readonly<Record<string, Member>>): JsonSchema {
  * Of what has a name, the name alone will do: `schedule: "daily"`. Dotted names mean what they mean in a body:
  * `{ "schedule.name": "daily" }`.
  */
-function parseMembers(whole: unknown, members: Readonly<Record<string, Member>>): Value {
+function parseMembers<Members extends Readonly<Record<string, Member>>>(
+  whole: unknown,
+  members: Members,
+): MembersOf<Members> {
   const named = typeof whole === 'string' && Object.hasOwn(members, 'name') ? { name: whole } : whole
   if (!isRecord(named)) throw new Misfit(`${quoted(named)} is not an object.`)
   const given = undotted(named)
@@ -94,7 +102,7 @@ function parseMembers(whole: unknown, members: Readonly<Record<string, Member>>)
     if (value !== undefined && value !== null && member.readOnly !== true) parsed[name] = member.kind.parse(value)
     else if (member.required === true) throw new Misfit(`Its property "${name}" is required.`)
   }
-  return parsed
+  return parsed as MembersOf<Members>
 }
 
 function undotted(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

@@ -6,7 +6,7 @@ export interface NumberLimits {
 }
 
 /** A whole number. A string of digits is taken too: automation tools send them. */
-export function count(limits: NumberLimits = {}): Kind {
+export function count(limits: NumberLimits = {}): Kind<number> {
   const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = limits
   const parse = (value: unknown): number => {
     const given = typeof value === 'string' && /^-?\d{1,16}$/.test(value) ? Number(value) : value
@@ -35,7 +35,7 @@ export function count(limits: NumberLimits = {}): Kind {
 }
 
 /** A number that need not be whole, such as a ratio. */
-export function decimal(): Kind {
+export function decimal(): Kind<number> {
   const whole = count()
   return {
     ...whole,
@@ -52,7 +52,7 @@ export function decimal(): Kind {
 const UNITS: Readonly<Record<string, number>> = { k: 10, m: 20, g: 30, t: 40, p: 50 }
 
 /** A number of bytes: an integer, or a string with a 1024-based unit such as `1t`, `20MB`, `1.5 GiB`. Printed as integer. */
-export function bytes(limits: NumberLimits = {}): Kind {
+export function bytes(limits: NumberLimits = {}): Kind<number> {
   const { min = 0, max = Number.MAX_SAFE_INTEGER } = limits
   const parse = (value: unknown): number => {
     const given = typeof value === 'string' ? parseSize(value) : value
@@ -104,7 +104,7 @@ export function printSize(size: number): string {
 }
 
 /** True or false, or that as text in any case: Python writes `True` where it puts one into an address. */
-export function flag(): Kind {
+export function flag(): Kind<boolean> {
   const parse = (value: unknown): boolean => {
     const word = typeof value === 'string' ? value.toLowerCase() : value
     if (word === true || word === 'true') return true

@@ -15,7 +15,7 @@ export interface TextLimits {
 const CHARACTERS_MAX = 4096
 
 /** Free text. Control characters other than tab and line ends are refused. */
-export function text(limits: TextLimits = {}): Kind {
+export function text(limits: TextLimits = {}): Kind<string> {
   const charactersMax = limits.charactersMax ?? CHARACTERS_MAX
   const charactersMin = limits.charactersMin ?? 0
   return {
@@ -43,7 +43,7 @@ export function text(limits: TextLimits = {}): Kind {
 }
 
 /** The name of an object, as administrators choose it. */
-export function name(limits: TextLimits = {}): Kind {
+export function name(limits: TextLimits = {}): Kind<string> {
   return {
     ...text({
       charactersMax: 203,
@@ -62,7 +62,7 @@ export function isUuid(given: string): boolean {
   return UUID.test(given)
 }
 
-export function uuid(): Kind {
+export function uuid(): Kind<string> {
   return {
     ...text({ format: 'uuid' }),
     name: 'uuid',
@@ -75,12 +75,14 @@ export function uuid(): Kind {
 }
 
 /** One of a closed set of words. Words may differ in case when given; they are kept as declared. */
-export function oneOf(...words: readonly string[]): Kind {
+export function oneOf<const Words extends readonly string[]>(...words: Words): Kind<Words[number]> {
   return {
     ...text(),
     name: 'oneOf',
     parse(value) {
-      const found = words.find((word) => word === value || (typeof value === 'string' && word === value.toLowerCase()))
+      const found: Words[number] | undefined = words.find(
+        (word) => word === value || (typeof value === 'string' && word === value.toLowerCase()),
+      )
       if (found === undefined) throw new Misfit(`${quoted(value)} is none of ${words.join(', ')}.`)
       return found
     },
@@ -91,7 +93,7 @@ export function oneOf(...words: readonly string[]): Kind {
 }
 
 /** A password or a key: taken, never given back. It has no pattern, as what does not fit one is quoted. */
-export function secret(limits: Omit<TextLimits, 'pattern' | 'patternDoc'> = {}): Kind {
+export function secret(limits: Omit<TextLimits, 'pattern' | 'patternDoc'> = {}): Kind<string> {
   return {
     ...text(limits),
     name: 'secret',
@@ -105,7 +107,7 @@ const IPV6_GROUPS = /^[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){0,7}$/i
 const ADDRESS_CHARACTERS_MAX = 39
 
 /** An IPv4 or IPv6 address. */
-export function address(): Kind {
+export function address(): Kind<string> {
   return {
     ...text({ format: 'ip' }),
     name: 'address',
@@ -148,7 +150,7 @@ function textSchema(limits: TextLimits, charactersMax: number, charactersMin: nu
 const MASK_OCTETS = /^(?:(?:255|254|252|248|240|224|192|128|0)\.){3}(?:255|254|252|248|240|224|192|128|0)$/
 
 /** A network mask: the length of the prefix, 1 or `min` to 128, or dotted. Kept and shown as the length. */
-export function netmask({ min = 1 }: { readonly min?: 0 | 1 } = {}): Kind {
+export function netmask({ min = 1 }: { readonly min?: 0 | 1 } = {}): Kind<string> {
   return {
     ...text(),
     name: 'netmask',

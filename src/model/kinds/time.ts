@@ -6,7 +6,7 @@ const TIME_MS_MAX = 8.64e15
 const LOST_PLUS = /(T[\d:.]+) (\d{2}:?\d{2})$/
 
 /** A moment, kept as milliseconds; printed as ISO 8601 in UTC. Filters may use ISO 8601 or seconds since 1970. */
-export function time(): Kind {
+export function time(): Kind<number> {
   const parse = (value: unknown): number => {
     const ms =
       typeof value === 'number' || (typeof value === 'string' && /^\d{1,12}$/.test(value))
@@ -36,7 +36,7 @@ function printTime(value: unknown): string {
 const DURATION = /^P(?:(\d{1,9})W|(?:(\d{1,9})D)?(?:T(?=\d)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9})S)?)?)$/
 
 /** A length of time, kept as seconds; ISO 8601 outside (`PT15S`, `P1D`). */
-export function duration(): Kind {
+export function duration(): Kind<number> {
   const parse = (value: unknown): number => {
     const match = typeof value === 'string' && value.length > 2 ? DURATION.exec(value) : null
     if (match === null || match.slice(1).every((part) => part === undefined)) {

@@ -1,7 +1,7 @@
-import { define } from '../../core/behaviour.ts'
+import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { count, flag, name, oneOf, time, uuid } from '../../model/kinds/index.ts'
-import { groups } from '../../model/resource.ts'
+import { groups, resource } from '../../model/resource.ts'
 import type { FieldDeclaration } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { chargedTo, reserveOf } from '../storage/volumes/reserve.ts'
@@ -36,88 +36,87 @@ const otherTemplates = Object.fromEntries(
   ]),
 )
 
-export const applications = define(
-  {
-    path: `/${APPLICATIONS}`,
-    noun: 'application',
-    doc: 'Applications: volumes that are made together from a template, known together, and deleted together.',
-    // Exports have the volumes: these cannot be made a second time with an application.
-    isContent: true,
-    key: ['uuid'],
-    parent: 'svm.uuid',
-    nameWithin: 'svm.uuid',
-    fields: {
-      ...groups({
-        template: 'The template that the application was made from.',
-        nas: 'The parts of an application of the template nas.',
-        'nas.protection_type': 'How the parts of the application are protected.',
-        statistics: 'The space of the application.',
-        'statistics.space': 'The space of the volumes of the application.',
-      }),
-      uuid: { doc: 'The UUID of the application.', kind: uuid() },
-      name: {
-        doc: 'The name of the application, unique within its SVM.',
-        kind: name(),
-        set: 'create',
-        required: true,
-      },
-      svm: { doc: 'The SVM it belongs to.', ref: 'svm/svms', set: 'create', required: true },
-      smart_container: {
-        doc: 'Whether it is to be known by its parts. Kept: it always is.',
-        kind: flag(),
-        set: 'create',
-        default: false,
-      },
-      'template.name': { doc: 'What it is made from.', kind: oneOf('nas'), set: 'create' },
-      'template.protocol': { doc: 'How it is reached.', kind: oneOf('nas') },
-      ...nasFields,
-      ...otherTemplates,
-      state: { doc: 'Whether it can be used. It is there from the end of its job on.', kind: oneOf('online') },
-      generation: { doc: 'What it can do: from 2 on, have snapshots.', kind: count() },
-      protection_granularity: { doc: 'What snapshots are made of.', kind: oneOf('component') },
-      creation_timestamp: { doc: 'When it was made.', kind: time() },
-      'statistics.space.provisioned': { doc: 'The sizes of its volumes together, in bytes.', kind: count() },
-      'statistics.space.used': { doc: 'Bytes that its volumes hold.', kind: count() },
-      'statistics.space.available': { doc: 'Bytes that they can still take.', kind: count() },
-      'statistics.shared_storage_pool': { doc: 'Whether other applications share its volumes.', kind: flag() },
+const applicationsResource = resource({
+  path: `/${APPLICATIONS}`,
+  noun: 'application',
+  doc: 'Applications: volumes that are made together from a template, known together, and deleted together.',
+  // Exports have the volumes: these cannot be made a second time with an application.
+  isContent: true,
+  key: ['uuid'],
+  parent: 'svm.uuid',
+  nameWithin: 'svm.uuid',
+  fields: {
+    ...groups({
+      template: 'The template that the application was made from.',
+      nas: 'The parts of an application of the template nas.',
+      'nas.protection_type': 'How the parts of the application are protected.',
+      statistics: 'The space of the application.',
+      'statistics.space': 'The space of the volumes of the application.',
+    }),
+    uuid: { doc: 'The UUID of the application.', kind: uuid() },
+    name: {
+      doc: 'The name of the application, unique within its SVM.',
+      kind: name(),
+      set: 'create',
+      required: true,
     },
+    svm: { doc: 'The SVM it belongs to.', ref: 'svm/svms', set: 'create', required: true },
+    smart_container: {
+      doc: 'Whether it is to be known by its parts. Kept: it always is.',
+      kind: flag(),
+      set: 'create',
+      default: false,
+    },
+    'template.name': { doc: 'What it is made from.', kind: oneOf('nas'), set: 'create' },
+    'template.protocol': { doc: 'How it is reached.', kind: oneOf('nas') },
+    ...nasFields,
+    ...otherTemplates,
+    state: { doc: 'Whether it can be used. It is there from the end of its job on.', kind: oneOf('online') },
+    generation: { doc: 'What it can do: from 2 on, have snapshots.', kind: count() },
+    protection_granularity: { doc: 'What snapshots are made of.', kind: oneOf('component') },
+    creation_timestamp: { doc: 'When it was made.', kind: time() },
+    'statistics.space.provisioned': { doc: 'The sizes of its volumes together, in bytes.', kind: count() },
+    'statistics.space.used': { doc: 'Bytes that its volumes hold.', kind: count() },
+    'statistics.space.available': { doc: 'Bytes that they can still take.', kind: count() },
+    'statistics.shared_storage_pool': { doc: 'Whether other applications share its volumes.', kind: flag() },
   },
-  {
-    derive: [
-      {
-        gives: ['state', 'generation', 'protection_granularity', 'template.protocol'],
-        from: (_cluster, rows) =>
-          Promise.resolve(
-            rows.map(() => ({
-              state: 'online',
-              generation: 2,
-              protection_granularity: 'component',
-              'template.protocol': 'nas',
-            })),
-          ),
+})
+
+export const applications: Behaviour<typeof applicationsResource> = define(applicationsResource, {
+  derive: [
+    {
+      gives: ['state', 'generation', 'protection_granularity', 'template.protocol'],
+      from: (_cluster, rows) =>
+        Promise.resolve(
+          rows.map(() => ({
+            state: 'online',
+            generation: 2,
+            protection_granularity: 'component',
+            'template.protocol': 'nas',
+          })),
+        ),
+    },
+    {
+      gives: ['statistics'],
+      async from(cluster, rows) {
+        const derived: Row[] = []
+        for (const row of rows) {
+          const spaces = await Promise.all(componentsOf(row).map((component) => spaceOf(cluster, component)))
+          const sum = (path: keyof Space) => spaces.reduce((all, space) => all + space[path], 0)
+          derived.push({
+            'statistics.space.provisioned': sum('provisioned'),
+            'statistics.space.used': sum('used'),
+            'statistics.space.available': sum('available'),
+            'statistics.shared_storage_pool': false,
+          })
+        }
+        return derived
       },
-      {
-        gives: ['statistics'],
-        async from(cluster, rows) {
-          const derived: Row[] = []
-          for (const row of rows) {
-            const spaces = await Promise.all(componentsOf(row).map((component) => spaceOf(cluster, component)))
-            const sum = (path: keyof Space) => spaces.reduce((all, space) => all + space[path], 0)
-            derived.push({
-              'statistics.space.provisioned': sum('provisioned'),
-              'statistics.space.used': sum('used'),
-              'statistics.space.available': sum('available'),
-              'statistics.shared_storage_pool': false,
-            })
-          }
-          return derived
-        },
-      },
-    ],
-    create: createApplication,
-    remove: removeApplication,
-  },
-)
+    },
+  ],
+  create: createApplication,
+  remove: removeApplication,
+})
 
 interface Space {
   readonly provisioned: number

@@ -1,8 +1,8 @@
-import { define } from '../../core/behaviour.ts'
+import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { job, uuidOfNew, type Work } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
-import { groups } from '../../model/resource.ts'
+import { groups, resource } from '../../model/resource.ts'
 import { bytes, flag, name, uuid } from '../../model/kinds/index.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { AGGREGATES_LOCK } from '../storage/aggregate-space.ts'
@@ -15,174 +15,171 @@ import { refused } from './refused.ts'
 const DUPLICATE = 53411852
 const NO_VOLUMES = 53411864
 
-export const consistencyGroups = define(
-  {
-    path: `/${GROUPS}`,
-    noun: 'consistency group',
-    doc: 'Consistency groups: volumes of an SVM whose snapshots are taken at one instant. A volume is in one group at most.',
-    since: '9.10.1',
-    key: ['uuid'],
-    parent: 'svm.uuid',
-    nameWithin: 'svm.uuid',
-    fields: {
-      ...groups({
-        qos: 'Quality of service of the volumes in the consistency group.',
-        space: 'The space of the volumes in the consistency group.',
-      }),
-      uuid: { doc: 'The UUID of the group.', kind: uuid() },
-      name: {
-        doc: 'The name of the group, unique within its SVM. Without it, that of its only volume.',
-        kind: name(),
-        set: 'always',
-      },
-      svm: { doc: 'The SVM it belongs to.', ref: 'svm/svms', set: 'create', required: true },
-      volumes: { doc: 'Its volumes. A change names those that come and go.', kind: memberKind, set: 'always' },
-      'qos.policy': {
-        doc: 'Ceilings of the volumes that are made for it.',
-        ref: 'storage/qos/policies',
-        noneName: 'none',
-        set: 'create',
-      },
-      snapshot_policy: {
-        doc: 'Refused: snapshots of groups are made on request. Volumes have policies of their own.',
-        kind: refused('snapshots of a group are made on request alone. Give its volumes policies.'),
-        set: 'always',
-      },
-      luns: { doc: 'Refused: there are no LUNs.', kind: refused('there are no LUNs.'), set: 'always' },
-      namespaces: {
-        doc: 'Refused: there are no namespaces.',
-        kind: refused('there are no NVMe namespaces.'),
-        set: 'always',
-      },
-      consistency_groups: {
-        doc: 'Refused: groups have no groups in them.',
-        kind: refused('a group has volumes, and no other groups.'),
-        set: 'always',
-      },
-      restore_to: {
-        doc: 'Refused: volumes are taken back one by one.',
-        kind: refused('take each volume back, at /storage/volumes.'),
-        set: 'modify',
-      },
-      'space.size': { doc: 'The sizes of its volumes together.', kind: bytes() },
-      'space.used': { doc: 'Bytes that its volumes hold.', kind: bytes() },
-      'space.available': { doc: 'Bytes that they can still take.', kind: bytes() },
-      replicated: { doc: 'Whether it is copied elsewhere. It is not.', kind: flag() },
-      replication_source: { doc: 'Whether it is copied elsewhere from here. It is not.', kind: flag() },
-      ...tagFields,
+const consistencyGroupsResource = resource({
+  path: `/${GROUPS}`,
+  noun: 'consistency group',
+  doc: 'Consistency groups: volumes of an SVM whose snapshots are taken at one instant. A volume is in one group at most.',
+  since: '9.10.1',
+  key: ['uuid'],
+  parent: 'svm.uuid',
+  nameWithin: 'svm.uuid',
+  fields: {
+    ...groups({
+      qos: 'Quality of service of the volumes in the consistency group.',
+      space: 'The space of the volumes in the consistency group.',
+    }),
+    uuid: { doc: 'The UUID of the group.', kind: uuid() },
+    name: {
+      doc: 'The name of the group, unique within its SVM. Without it, that of its only volume.',
+      kind: name(),
+      set: 'always',
     },
+    svm: { doc: 'The SVM it belongs to.', ref: 'svm/svms', set: 'create', required: true },
+    volumes: { doc: 'Its volumes. A change names those that come and go.', kind: memberKind, set: 'always' },
+    'qos.policy': {
+      doc: 'Ceilings of the volumes that are made for it.',
+      ref: 'storage/qos/policies',
+      noneName: 'none',
+      set: 'create',
+    },
+    snapshot_policy: {
+      doc: 'Refused: snapshots of groups are made on request. Volumes have policies of their own.',
+      kind: refused('snapshots of a group are made on request alone. Give its volumes policies.'),
+      set: 'always',
+    },
+    luns: { doc: 'Refused: there are no LUNs.', kind: refused('there are no LUNs.'), set: 'always' },
+    namespaces: {
+      doc: 'Refused: there are no namespaces.',
+      kind: refused('there are no NVMe namespaces.'),
+      set: 'always',
+    },
+    consistency_groups: {
+      doc: 'Refused: groups have no groups in them.',
+      kind: refused('a group has volumes, and no other groups.'),
+      set: 'always',
+    },
+    restore_to: {
+      doc: 'Refused: volumes are taken back one by one.',
+      kind: refused('take each volume back, at /storage/volumes.'),
+      set: 'modify',
+    },
+    'space.size': { doc: 'The sizes of its volumes together.', kind: bytes() },
+    'space.used': { doc: 'Bytes that its volumes hold.', kind: bytes() },
+    'space.available': { doc: 'Bytes that they can still take.', kind: bytes() },
+    replicated: { doc: 'Whether it is copied elsewhere. It is not.', kind: flag() },
+    replication_source: { doc: 'Whether it is copied elsewhere from here. It is not.', kind: flag() },
+    ...tagFields,
   },
-  {
-    derive: [
-      groupVolumes,
+})
+
+export const consistencyGroups: Behaviour<typeof consistencyGroupsResource> = define(consistencyGroupsResource, {
+  derive: [
+    groupVolumes,
+    {
+      gives: ['replicated', 'replication_source'],
+      from: (_cluster, rows) => Promise.resolve(rows.map(() => ({ replicated: false, replication_source: false }))),
+    },
+  ],
+  create: job({
+    example: {
+      name: 'group_example',
+      'svm.name': 'svm1',
+      volumes: [{ name: 'group_volume', space: { size: '64m' }, provisioning_options: { action: 'create', count: 2 } }],
+    },
+    async plan(cluster, request) {
+      const { volumes, ...draft } = request.draft
+      const given = (volumes ?? []) as readonly Row[]
+      if (given.length === 0) throw failures.invalid('volumes', 'A consistency group needs a volume.', NO_VOLUMES)
+      const wished = textAt(draft, 'name') || (given.length === 1 ? textAt(given[0], 'name') : '')
+      if (wished === '') throw failures.missing('name')
+      const group: Row = { ...draft, name: wished, uuid: uuidOfNew(cluster, draft) }
+      await insistOnName(cluster, group)
+      const planned = await planMembers(cluster, request, group, given)
+      if (planned.members.length === 0) {
+        throw failures.invalid('volumes', 'A consistency group needs a volume.', NO_VOLUMES)
+      }
+      return {
+        key: textAt(group, 'uuid'),
+        input: { ...group, $volumes: planned.members, $new: planned.rows },
+        locks: [`group-name:${textAt(group, 'svm.uuid')}/${wished}`, ...planned.locks],
+      }
+    },
+    steps: [
+      makeTrees,
       {
-        gives: ['replicated', 'replication_source'],
-        from: (_cluster, rows) => Promise.resolve(rows.map(() => ({ replicated: false, replication_source: false }))),
+        name: 'write records',
+        async run(cluster, work) {
+          if ((await cluster.find(GROUPS, work.key)) !== undefined) return
+          await cluster.locks.with([AGGREGATES_LOCK, MEMBERS_LOCK], async () => {
+            const { $new: _rows, ...group } = work.input
+            await insistOnName(cluster, group)
+            await insistOnVolumes(cluster, work, [])
+            await commitWithVolumes(cluster, work, async () => [
+              cluster.put(GROUPS, group, { expect: 'absent' }),
+              cluster.event('application.consistency_group.created', { group: group['name'] ?? '' }),
+            ])
+          })
+        },
       },
     ],
-    create: job({
-      example: {
-        name: 'group_example',
-        'svm.name': 'svm1',
-        volumes: [
-          { name: 'group_volume', space: { size: '64m' }, provisioning_options: { action: 'create', count: 2 } },
-        ],
-      },
-      async plan(cluster, request) {
-        const { volumes, ...draft } = request.draft
-        const given = (volumes ?? []) as readonly Row[]
-        if (given.length === 0) throw failures.invalid('volumes', 'A consistency group needs a volume.', NO_VOLUMES)
-        const wished = textAt(draft, 'name') || (given.length === 1 ? textAt(given[0], 'name') : '')
-        if (wished === '') throw failures.missing('name')
-        const group: Row = { ...draft, name: wished, uuid: uuidOfNew(cluster, draft) }
-        await insistOnName(cluster, group)
-        const planned = await planMembers(cluster, request, group, given)
-        if (planned.members.length === 0) {
-          throw failures.invalid('volumes', 'A consistency group needs a volume.', NO_VOLUMES)
-        }
-        return {
-          key: textAt(group, 'uuid'),
-          input: { ...group, $volumes: planned.members, $new: planned.rows },
-          locks: [`group-name:${textAt(group, 'svm.uuid')}/${wished}`, ...planned.locks],
-        }
-      },
-      steps: [
-        makeTrees,
-        {
-          name: 'write records',
-          async run(cluster, work) {
-            if ((await cluster.find(GROUPS, work.key)) !== undefined) return
-            await cluster.locks.with([AGGREGATES_LOCK, MEMBERS_LOCK], async () => {
-              const { $new: _rows, ...group } = work.input
-              await insistOnName(cluster, group)
-              await insistOnVolumes(cluster, work, [])
-              await commitWithVolumes(cluster, work, async () => [
-                cluster.put(GROUPS, group, { expect: 'absent' }),
-                cluster.event('application.consistency_group.created', { group: group['name'] ?? '' }),
-              ])
-            })
-          },
+  }),
+  modify: job({
+    example: {
+      name: 'group_renamed',
+      volumes: [{ name: 'another_volume', space: { size: '64m' }, provisioning_options: { action: 'create' } }],
+    },
+    async plan(cluster, request) {
+      const { volumes, ...draft } = request.draft
+      const before = request.row ?? {}
+      const key = textAt(before, 'uuid')
+      const after: Row = { ...before, ...draft }
+      await insistOnName(cluster, after)
+      const planned = await planMembers(cluster, request, before, (volumes ?? []) as readonly Row[])
+      return {
+        key,
+        input: {
+          'svm.uuid': before['svm.uuid'] ?? '',
+          $change: draft,
+          $before: volumesOfGroup(before),
+          $volumes: planned.members,
+          $new: planned.rows,
         },
-      ],
-    }),
-    modify: job({
-      example: {
-        name: 'group_renamed',
-        volumes: [{ name: 'another_volume', space: { size: '64m' }, provisioning_options: { action: 'create' } }],
-      },
-      async plan(cluster, request) {
-        const { volumes, ...draft } = request.draft
-        const before = request.row ?? {}
-        const key = textAt(before, 'uuid')
-        const after: Row = { ...before, ...draft }
-        await insistOnName(cluster, after)
-        const planned = await planMembers(cluster, request, before, (volumes ?? []) as readonly Row[])
-        return {
-          key,
-          input: {
-            'svm.uuid': before['svm.uuid'] ?? '',
-            $change: draft,
-            $before: volumesOfGroup(before),
-            $volumes: planned.members,
-            $new: planned.rows,
-          },
-          locks: [`group:${key}`, ...planned.locks],
-        }
-      },
-      steps: [
-        makeTrees,
-        {
-          name: 'write records',
-          async run(cluster, work) {
-            await cluster.locks.with([AGGREGATES_LOCK, MEMBERS_LOCK], () => changeGroup(cluster, work))
-          },
+        locks: [`group:${key}`, ...planned.locks],
+      }
+    },
+    steps: [
+      makeTrees,
+      {
+        name: 'write records',
+        async run(cluster, work) {
+          await cluster.locks.with([AGGREGATES_LOCK, MEMBERS_LOCK], () => changeGroup(cluster, work))
         },
-      ],
-    }),
-    remove: job({
-      plan: (_cluster, { row = {} }) => {
-        const key = textAt(row, 'uuid')
-        const { 'svm.uuid': svm = '', name: called = '' } = row
-        return Promise.resolve({ key, input: { 'svm.uuid': svm, name: called }, locks: [`group:${key}`] })
       },
-      steps: [
-        {
-          // Its volumes stay, and so do their snapshots.
-          name: 'remove record',
-          async run(cluster, { key, input }) {
-            await cluster.locks.with([MEMBERS_LOCK], async () => {
-              if ((await cluster.find(GROUPS, key)) === undefined) return
-              await cluster.commit([
-                ...(await goneGroup(cluster, key)),
-                cluster.event('application.consistency_group.deleted', { group: input['name'] ?? '' }),
-              ])
-            })
-          },
+    ],
+  }),
+  remove: job({
+    plan: (_cluster, { row = {} }) => {
+      const key = textAt(row, 'uuid')
+      const { 'svm.uuid': svm = '', name: called = '' } = row
+      return Promise.resolve({ key, input: { 'svm.uuid': svm, name: called }, locks: [`group:${key}`] })
+    },
+    steps: [
+      {
+        // Its volumes stay, and so do their snapshots.
+        name: 'remove record',
+        async run(cluster, { key, input }) {
+          await cluster.locks.with([MEMBERS_LOCK], async () => {
+            if ((await cluster.find(GROUPS, key)) === undefined) return
+            await cluster.commit([
+              ...(await goneGroup(cluster, key)),
+              cluster.event('application.consistency_group.deleted', { group: input['name'] ?? '' }),
+            ])
+          })
         },
-      ],
-    }),
-  },
-)
+      },
+    ],
+  }),
+})
 
 async function changeGroup(cluster: Cluster, work: Work): Promise<void> {
   const record = await cluster.catalog.record(GROUPS, work.key)

@@ -4,7 +4,7 @@ import { resolveReferences } from '../../core/references.ts'
 import type { VerbRequest } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { bytes, count, each, flag, group, name, oneOf, only, text, uuid, type Kind } from '../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../model/resource.ts'
+import type { Fields } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { withExportPolicy } from '../protocols/nfs/named-export-policy.ts'
 import { chooseAggregate, VOLUME_BYTES_MAX, VOLUME_BYTES_MIN } from '../storage/volume-verbs.ts'
@@ -65,7 +65,7 @@ const component = each(
   { elementsMax: COMPONENTS_MAX },
 )
 
-export const nasFields: Readonly<Record<string, FieldDeclaration>> = {
+export const nasFields = {
   'nas.application_components': { doc: 'The parts of the application.', kind: component, set: 'create' },
   'nas.nfs_access': {
     doc: 'Who may mount its volumes over NFS: an export policy of its own is made of this.',
@@ -113,7 +113,7 @@ export const nasFields: Readonly<Record<string, FieldDeclaration>> = {
     kind: only('none', oneOf('none', 'zero', 'hourly', '6_hourly', 'daily', 'weekly'), 'there is no replication yet.'),
     set: 'create',
   },
-}
+} as const satisfies Fields
 
 export interface PlannedNas extends PlannedVolumes {
   readonly components: readonly Component[]

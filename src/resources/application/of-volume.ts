@@ -1,18 +1,18 @@
 /** What a volume says about the application and the consistency group that it is a part of. */
 import type { Derivation } from '../../core/behaviour.ts'
 import { text, uuid } from '../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../model/resource.ts'
+import type { Fields } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { APPLICATIONS, GROUPS, volumesOfApplication, volumesOfGroup } from './members.ts'
 
-export const membershipFields: Readonly<Record<string, FieldDeclaration>> = {
+export const membershipFields = {
   application: { doc: 'The application that the volume belongs to.', isGroup: true },
   'application.name': { doc: 'The application it is a part of. Its name.', kind: text(), isExpensive: true },
   'application.uuid': { doc: 'The application it is a part of. Its UUID.', kind: uuid(), isExpensive: true },
   consistency_group: { doc: 'The consistency group that the volume belongs to.', isGroup: true },
   'consistency_group.name': { doc: 'The consistency group it is in. Its name.', kind: text(), since: '9.10.1' },
   'consistency_group.uuid': { doc: 'The consistency group it is in. Its UUID.', kind: uuid(), since: '9.10.1' },
-}
+} as const satisfies Fields
 
 export const membership: readonly Derivation[] = [
   holderReading('application', APPLICATIONS, volumesOfApplication),

@@ -1,21 +1,24 @@
-import { define } from '../../core/behaviour.ts'
+import { type Behaviour, define } from '../../core/behaviour.ts'
 import { oneOf, text } from '../../model/kinds/index.ts'
+import { resource } from '../../model/resource.ts'
 
-export const applicationTemplates = define(
-  {
-    path: '/application/templates',
-    noun: 'application template',
-    doc: 'What applications are made from.',
-    key: ['name'],
-    recordKey: ['name'],
-    nameWithin: false,
-    fields: {
-      name: { doc: 'The name of the template.', kind: oneOf('nas') },
-      description: { doc: 'What it makes.', kind: text() },
-      missing_prerequisites: { doc: 'What has to be made first. Empty: nothing.', kind: text() },
-      protocol: { doc: 'How what it makes is reached.', kind: oneOf('nas') },
-    },
+const applicationTemplatesResource = resource({
+  path: '/application/templates',
+  noun: 'application template',
+  doc: 'What applications are made from.',
+  key: ['name'],
+  recordKey: ['name'],
+  nameWithin: false,
+  fields: {
+    name: { doc: 'The name of the template.', kind: oneOf('nas') },
+    description: { doc: 'What it makes.', kind: text() },
+    missing_prerequisites: { doc: 'What has to be made first. Empty: nothing.', kind: text() },
+    protocol: { doc: 'How what it makes is reached.', kind: oneOf('nas') },
   },
+})
+
+export const applicationTemplates: Behaviour<typeof applicationTemplatesResource> = define(
+  applicationTemplatesResource,
   {
     rows: () =>
       Promise.resolve([

@@ -1,72 +1,72 @@
-import { define } from '../../core/behaviour.ts'
+import { type Behaviour, define } from '../../core/behaviour.ts'
 import { JOB_ACTIONS, type JobAction } from '../../core/job-orders.ts'
 import { isActive } from '../../core/jobs.ts'
 import { inline } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { count, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
+import { resource } from '../../model/resource.ts'
 import { textAt } from '../../model/value.ts'
 
-export const jobs = define(
-  {
-    path: '/cluster/jobs',
-    noun: 'job',
-    doc: 'Work that takes longer than a request. A job that has ended stays readable for a day.',
-    key: ['uuid'],
-    nameWithin: false,
-    fields: {
-      uuid: { doc: 'The UUID of the job.', kind: uuid() },
-      name: { doc: 'What is done to what.', kind: text() },
-      description: { doc: 'The request that made it.', kind: text() },
-      state: { doc: 'Where it is.', kind: oneOf('queued', 'running', 'paused', 'success', 'failure') },
-      message: { doc: 'The step it is in, or why it failed.', kind: text() },
-      code: { doc: '0, or the code of the failure.', kind: count() },
-      elapsed_time: { doc: 'Seconds from its start until now, or until its end.', kind: count() },
-      progress: { doc: 'How far it is, in percent.', kind: count() },
-      start_time: { doc: 'When it was made.', kind: time() },
-      end_time: { doc: 'When it ended.', kind: time() },
-      error: { doc: 'Why the job failed.', isGroup: true },
-      'error.message': { doc: 'Why it failed.', since: '9.9.1' },
-      'error.code': { doc: 'The code of the failure, as text.', since: '9.9.1' },
-      svm: { doc: 'The SVM it works in.', ref: 'svm/svms' },
-      node: { doc: 'The node that runs the job.', isGroup: true },
-      'node.name': { doc: 'The node that works.', kind: text(), since: '9.11.1' },
+const jobsResource = resource({
+  path: '/cluster/jobs',
+  noun: 'job',
+  doc: 'Work that takes longer than a request. A job that has ended stays readable for a day.',
+  key: ['uuid'],
+  nameWithin: false,
+  fields: {
+    uuid: { doc: 'The UUID of the job.', kind: uuid() },
+    name: { doc: 'What is done to what.', kind: text() },
+    description: { doc: 'The request that made it.', kind: text() },
+    state: { doc: 'Where it is.', kind: oneOf('queued', 'running', 'paused', 'success', 'failure') },
+    message: { doc: 'The step it is in, or why it failed.', kind: text() },
+    code: { doc: '0, or the code of the failure.', kind: count() },
+    elapsed_time: { doc: 'Seconds from its start until now, or until its end.', kind: count() },
+    progress: { doc: 'How far it is, in percent.', kind: count() },
+    start_time: { doc: 'When it was made.', kind: time() },
+    end_time: { doc: 'When it ended.', kind: time() },
+    error: { doc: 'Why the job failed.', isGroup: true },
+    'error.message': { doc: 'Why it failed.', since: '9.9.1' },
+    'error.code': { doc: 'The code of the failure, as text.', since: '9.9.1' },
+    svm: { doc: 'The SVM it works in.', ref: 'svm/svms' },
+    node: { doc: 'The node that runs the job.', isGroup: true },
+    'node.name': { doc: 'The node that works.', kind: text(), since: '9.11.1' },
+  },
+})
+
+export const jobs: Behaviour<typeof jobsResource> = define(jobsResource, {
+  modify: inline({
+    args: {
+      action:
+        '`cancel`: it is given up, and what it did is undone; it ends as `failure`. `pause`: it halts. `resume`: it goes on. Refused where the step that it is in does not allow it.',
     },
-  },
-  {
-    modify: inline({
-      args: {
-        action:
-          '`cancel`: it is given up, and what it did is undone; it ends as `failure`. `pause`: it halts. `resume`: it goes on. Refused where the step that it is in does not allow it.',
+    exampleArgs: [{ action: 'pause' }],
+    plan(_cluster, { row = {}, args }) {
+      const action = JOB_ACTIONS.find((one) => one === args['action'])
+      if (action === undefined) throw failures.badArgument('action', `it takes one of ${JOB_ACTIONS.join(', ')}.`)
+      return Promise.resolve({ key: textAt(row, 'uuid'), input: { action } })
+    },
+    step: {
+      name: 'ask',
+      run: (cluster, { key, input }) => cluster.jobOrders.ask(cluster, key, textAt(input, 'action') as JobAction),
+    },
+  }),
+  derive: [
+    {
+      gives: ['node'],
+      async from(cluster, rows) {
+        const [node] = await cluster.rows('cluster/nodes')
+        return rows.map(() => ({ 'node.name': node?.['name'] ?? null }))
       },
-      exampleArgs: [{ action: 'pause' }],
-      plan(_cluster, { row = {}, args }) {
-        const action = JOB_ACTIONS.find((one) => one === args['action'])
-        if (action === undefined) throw failures.badArgument('action', `it takes one of ${JOB_ACTIONS.join(', ')}.`)
-        return Promise.resolve({ key: textAt(row, 'uuid'), input: { action } })
-      },
-      step: {
-        name: 'ask',
-        run: (cluster, { key, input }) => cluster.jobOrders.ask(cluster, key, textAt(input, 'action') as JobAction),
-      },
-    }),
-    derive: [
-      {
-        gives: ['node'],
-        async from(cluster, rows) {
-          const [node] = await cluster.rows('cluster/nodes')
-          return rows.map(() => ({ 'node.name': node?.['name'] ?? null }))
-        },
-      },
-      {
-        gives: ['elapsed_time'],
-        from: (cluster, rows) =>
-          Promise.resolve(
-            rows.map((row) => {
-              const until = isActive(row) ? cluster.now() : Number(row['end_time'])
-              return { elapsed_time: Math.max(0, Math.floor((until - Number(row['start_time'])) / 1000)) }
-            }),
-          ),
-      },
-    ],
-  },
-)
+    },
+    {
+      gives: ['elapsed_time'],
+      from: (cluster, rows) =>
+        Promise.resolve(
+          rows.map((row) => {
+            const until = isActive(row) ? cluster.now() : Number(row['end_time'])
+            return { elapsed_time: Math.max(0, Math.floor((until - Number(row['start_time'])) / 1000)) }
+          }),
+        ),
+    },
+  ],
+})

@@ -5,7 +5,7 @@ import { DAMAGE, isLoss } from '../../core/damage.ts'
 import { namedUuid } from '../../core/named-uuid.ts'
 import { failures } from '../../model/failure.ts'
 import { address, each, group, list, Misfit, oneOf, text, uuid, type Kind } from '../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../model/resource.ts'
+import type { FieldDeclaration, Fields } from '../../model/resource.ts'
 import { type Row, textAt, textOf } from '../../model/value.ts'
 import { CERTIFICATES } from '../security/certificates.ts'
 import { diskOf } from '../storage/aggregate-space.ts'
@@ -42,7 +42,7 @@ export const managementInterfacesField: FieldDeclaration = {
   }),
 }
 
-export const managementFields: Readonly<Record<string, FieldDeclaration>> = {
+export const managementFields = {
   management_interfaces: managementInterfacesField,
   management_interface: { doc: 'The interface that serves the management address of the cluster.', isGroup: true },
   'management_interface.ip': { doc: 'The IP address of the management interface.', isGroup: true },
@@ -69,7 +69,7 @@ export const managementFields: Readonly<Record<string, FieldDeclaration>> = {
     kind: oneOf('ok', 'degraded'),
     isExpensive: true,
   },
-}
+} as const satisfies Fields
 
 export const managementInterfaces: Derivation = {
   gives: ['management_interfaces'],

@@ -1,89 +1,87 @@
-import { define } from '../../core/behaviour.ts'
+import { type Behaviour, define } from '../../core/behaviour.ts'
 import { plainModify } from '../../core/plain.ts'
 import { processorFiguresOf } from '../../core/metrics/figures.ts'
 import { count, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
-import { groups } from '../../model/resource.ts'
+import { groups, resource } from '../../model/resource.ts'
 import { textAt } from '../../model/value.ts'
 import { versionFields, versionOf } from '../cluster.ts'
 import { intervalFields, lastSample } from '../metric-readings.ts'
 import { managementInterfaces, managementInterfacesField } from './management.ts'
 import { hardwareFields, hardwareReadings } from './nodes/hardware.ts'
 
-export const nodes = define(
-  {
-    path: '/cluster/nodes',
-    noun: 'node',
-    doc: 'The machines that the cluster runs on.',
-    key: ['uuid'],
-    fields: {
-      ...groups({
-        'controller.failed_fan': 'Fans of the node that failed.',
-        'controller.failed_fan.message': 'A sentence about the fans of the node.',
-        'controller.failed_power_supply': 'Power supplies of the node that failed.',
-        'controller.failed_power_supply.message': 'A sentence about the power supplies of the node.',
-      }),
-      uuid: { doc: 'The UUID of the node.', kind: uuid() },
-      name: { doc: 'The name of the node.', kind: name(), set: 'modify' },
-      location: { doc: 'Where it is.', kind: text({ charactersMax: 255 }), set: 'modify' },
-      owner: { doc: 'Whose it is.', kind: text({ charactersMax: 255 }), set: 'modify', since: '9.9.1' },
-      state: { doc: 'Whether it serves.', kind: oneOf('up', 'down') },
-      membership: { doc: 'Whether it belongs to the cluster.', kind: oneOf('member', 'available') },
-      model: { doc: 'What kind of machine it is.', kind: text() },
-      date: { doc: 'What its clock says.', kind: time() },
-      uptime: { doc: 'Seconds since the cluster was last started on it.', kind: count() },
-      management_interfaces: managementInterfacesField,
-      ...hardwareFields,
-      ...versionFields,
-      ...intervalFields('metric.'),
-      metric: { doc: 'Figures of the node over the last interval.', isGroup: true },
-      'metric.processor_utilization': {
-        doc: 'How much of the time of its processors was used in the last sample, in percent.',
-        kind: count(),
-        isExpensive: true,
-      },
-      statistics: { doc: 'Counters of the node since it started.', isGroup: true },
-      'statistics.timestamp': { doc: 'When the totals were read.', kind: time(), isExpensive: true },
-      'statistics.status': { doc: 'Whether the totals are whole.', kind: oneOf('ok'), isExpensive: true },
-      'statistics.processor_utilization_raw': {
-        doc: 'Milliseconds that its processors were busy so far.',
-        kind: count(),
-        isExpensive: true,
-      },
-      'statistics.processor_utilization_base': {
-        doc: 'Milliseconds that its processors had so far.',
-        kind: count(),
-        isExpensive: true,
-      },
+const nodesResource = resource({
+  path: '/cluster/nodes',
+  noun: 'node',
+  doc: 'The machines that the cluster runs on.',
+  key: ['uuid'],
+  fields: {
+    ...groups({
+      'controller.failed_fan': 'Fans of the node that failed.',
+      'controller.failed_fan.message': 'A sentence about the fans of the node.',
+      'controller.failed_power_supply': 'Power supplies of the node that failed.',
+      'controller.failed_power_supply.message': 'A sentence about the power supplies of the node.',
+    }),
+    uuid: { doc: 'The UUID of the node.', kind: uuid() },
+    name: { doc: 'The name of the node.', kind: name(), set: 'modify' },
+    location: { doc: 'Where it is.', kind: text({ charactersMax: 255 }), set: 'modify' },
+    owner: { doc: 'Whose it is.', kind: text({ charactersMax: 255 }), set: 'modify', since: '9.9.1' },
+    state: { doc: 'Whether it serves.', kind: oneOf('up', 'down') },
+    membership: { doc: 'Whether it belongs to the cluster.', kind: oneOf('member', 'available') },
+    model: { doc: 'What kind of machine it is.', kind: text() },
+    date: { doc: 'What its clock says.', kind: time() },
+    uptime: { doc: 'Seconds since the cluster was last started on it.', kind: count() },
+    management_interfaces: managementInterfacesField,
+    ...hardwareFields,
+    ...versionFields,
+    ...intervalFields('metric.'),
+    metric: { doc: 'Figures of the node over the last interval.', isGroup: true },
+    'metric.processor_utilization': {
+      doc: 'How much of the time of its processors was used in the last sample, in percent.',
+      kind: count(),
+      isExpensive: true,
+    },
+    statistics: { doc: 'Counters of the node since it started.', isGroup: true },
+    'statistics.timestamp': { doc: 'When the totals were read.', kind: time(), isExpensive: true },
+    'statistics.status': { doc: 'Whether the totals are whole.', kind: oneOf('ok'), isExpensive: true },
+    'statistics.processor_utilization_raw': {
+      doc: 'Milliseconds that its processors were busy so far.',
+      kind: count(),
+      isExpensive: true,
+    },
+    'statistics.processor_utilization_base': {
+      doc: 'Milliseconds that its processors had so far.',
+      kind: count(),
+      isExpensive: true,
     },
   },
-  {
-    derive: [
-      {
-        gives: Object.keys(versionFields),
-        from: (cluster, rows) => Promise.resolve(rows.map(() => versionOf(cluster))),
+})
+
+export const nodes: Behaviour<typeof nodesResource> = define(nodesResource, {
+  derive: [
+    {
+      gives: Object.keys(versionFields),
+      from: (cluster, rows) => Promise.resolve(rows.map(() => versionOf(cluster))),
+    },
+    {
+      gives: ['date', 'uptime'],
+      from: (cluster, rows) => Promise.resolve(rows.map(() => ({ date: cluster.now(), uptime: cluster.upSeconds() }))),
+    },
+    managementInterfaces,
+    ...hardwareReadings,
+    lastSample((node) => textAt(node, 'uuid'), processorFiguresOf),
+    {
+      gives: ['statistics'],
+      from: (cluster, rows) => {
+        const { busyMs, wholeMs } = cluster.machine.processors()
+        const statistics = {
+          'statistics.timestamp': cluster.now(),
+          'statistics.status': 'ok',
+          'statistics.processor_utilization_raw': busyMs,
+          'statistics.processor_utilization_base': wholeMs,
+        }
+        return Promise.resolve(rows.map(() => statistics))
       },
-      {
-        gives: ['date', 'uptime'],
-        from: (cluster, rows) =>
-          Promise.resolve(rows.map(() => ({ date: cluster.now(), uptime: cluster.upSeconds() }))),
-      },
-      managementInterfaces,
-      ...hardwareReadings,
-      lastSample((node) => textAt(node, 'uuid'), processorFiguresOf),
-      {
-        gives: ['statistics'],
-        from: (cluster, rows) => {
-          const { busyMs, wholeMs } = cluster.machine.processors()
-          const statistics = {
-            'statistics.timestamp': cluster.now(),
-            'statistics.status': 'ok',
-            'statistics.processor_utilization_raw': busyMs,
-            'statistics.processor_utilization_base': wholeMs,
-          }
-          return Promise.resolve(rows.map(() => statistics))
-        },
-      },
-    ],
-    modify: plainModify('cluster/nodes', { exampleChange: { location: 'Rack 7' } }),
-  },
-)
+    },
+  ],
+  modify: plainModify('cluster/nodes', { exampleChange: { location: 'Rack 7' } }),
+})

@@ -1,10 +1,11 @@
-import { define } from '../../core/behaviour.ts'
+import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { nextTime, type Cron } from '../../core/cron.ts'
 import type { Schedule } from '../../core/schedule.ts'
 import { inline, uuidOfNew } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { count, duration, list, name, oneOf, uuid } from '../../model/kinds/index.ts'
+import { resource } from '../../model/resource.ts'
 import { type Row, textAt, type Value } from '../../model/value.ts'
 
 export const SCHEDULES = 'cluster/schedules'
@@ -15,118 +16,117 @@ export const SCHEDULES_LOCK = 'schedules'
 /** Snapshots are named by the minute, so nothing is due more often. */
 const INTERVAL_SECONDS_MIN = 60
 
-export const schedules = define(
-  {
-    path: '/cluster/schedules',
-    noun: 'schedule',
-    doc: 'When things are due that repeat, such as the snapshots of a snapshot policy. All times are UTC.',
-    key: ['uuid'],
-    alsoBy: 'name',
-    parent: 'svm.uuid',
-    nameWithin: 'svm.uuid',
-    isShared: true,
-    fields: {
-      uuid: { doc: 'The UUID of the schedule.', kind: uuid() },
-      name: {
-        doc: 'The name of the schedule.',
-        kind: name({
-          charactersMax: 256,
-          pattern: /^[A-Za-z0-9_][A-Za-z0-9_ .:+-]*$/,
-          patternDoc: 'letters, digits, blanks and "_.:+-", beginning with a letter, a digit or "_"',
-        }),
-        set: 'create',
-        required: true,
-      },
-      type: { doc: 'How it is said when it is due.', kind: oneOf('cron', 'interval') },
-      cron: { doc: 'When the schedule is due, as fields of cron.', isGroup: true },
-      'cron.minutes': numbers('The minutes of the hour, 0 to 59. An empty list means every minute.', 0, 59),
-      'cron.hours': numbers('The hours of the day, 0 to 23. Without it, every hour.', 0, 23),
-      'cron.days': numbers(
-        'The days of the month, 1 to 31. With weekdays too, it is due on the ones and on the others.',
-        1,
-        31,
-      ),
-      'cron.months': numbers('The months, 1 to 12. Without it, every month.', 1, 12),
-      'cron.weekdays': numbers('The days of the week, 0 (Sunday) to 6. Without it, every day.', 0, 6),
-      interval: {
-        doc: 'The time from one to the next, ISO 8601, from PT1M on. It is due at its multiples since 1970.',
-        kind: duration(),
-        set: 'always',
-      },
-      svm: {
-        doc: 'The SVM it belongs to. Without it, it is for the whole cluster.',
-        ref: 'svm/svms',
-        set: 'create',
-        since: '9.10.1',
-      },
-      scope: { doc: 'Whether it belongs to an SVM or to the cluster.', kind: oneOf('svm', 'cluster'), since: '9.10.1' },
-      cluster: { doc: 'The cluster that owns the schedule.', isGroup: true },
-      'cluster.name': { doc: 'The name of the cluster that it belongs to: this one.', set: 'create' },
-      'cluster.uuid': { doc: 'The UUID of the cluster.', kind: uuid() },
+const schedulesResource = resource({
+  path: '/cluster/schedules',
+  noun: 'schedule',
+  doc: 'When things are due that repeat, such as the snapshots of a snapshot policy. All times are UTC.',
+  key: ['uuid'],
+  alsoBy: 'name',
+  parent: 'svm.uuid',
+  nameWithin: 'svm.uuid',
+  isShared: true,
+  fields: {
+    uuid: { doc: 'The UUID of the schedule.', kind: uuid() },
+    name: {
+      doc: 'The name of the schedule.',
+      kind: name({
+        charactersMax: 256,
+        pattern: /^[A-Za-z0-9_][A-Za-z0-9_ .:+-]*$/,
+        patternDoc: 'letters, digits, blanks and "_.:+-", beginning with a letter, a digit or "_"',
+      }),
+      set: 'create',
+      required: true,
     },
+    type: { doc: 'How it is said when it is due.', kind: oneOf('cron', 'interval') },
+    cron: { doc: 'When the schedule is due, as fields of cron.', isGroup: true },
+    'cron.minutes': numbers('The minutes of the hour, 0 to 59. An empty list means every minute.', 0, 59),
+    'cron.hours': numbers('The hours of the day, 0 to 23. Without it, every hour.', 0, 23),
+    'cron.days': numbers(
+      'The days of the month, 1 to 31. With weekdays too, it is due on the ones and on the others.',
+      1,
+      31,
+    ),
+    'cron.months': numbers('The months, 1 to 12. Without it, every month.', 1, 12),
+    'cron.weekdays': numbers('The days of the week, 0 (Sunday) to 6. Without it, every day.', 0, 6),
+    interval: {
+      doc: 'The time from one to the next, ISO 8601, from PT1M on. It is due at its multiples since 1970.',
+      kind: duration(),
+      set: 'always',
+    },
+    svm: {
+      doc: 'The SVM it belongs to. Without it, it is for the whole cluster.',
+      ref: 'svm/svms',
+      set: 'create',
+      since: '9.10.1',
+    },
+    scope: { doc: 'Whether it belongs to an SVM or to the cluster.', kind: oneOf('svm', 'cluster'), since: '9.10.1' },
+    cluster: { doc: 'The cluster that owns the schedule.', isGroup: true },
+    'cluster.name': { doc: 'The name of the cluster that it belongs to: this one.', set: 'create' },
+    'cluster.uuid': { doc: 'The UUID of the cluster.', kind: uuid() },
   },
-  {
-    derive: [
-      {
-        gives: ['scope', 'cluster'],
-        async from(cluster, rows) {
-          const [self] = await cluster.rows('cluster')
-          return rows.map((row) => ({
-            scope: textAt(row, 'svm.uuid') === '' ? 'cluster' : 'svm',
-            'cluster.name': self?.['name'] ?? null,
-            'cluster.uuid': self?.['uuid'] ?? null,
-          }))
-        },
+})
+
+export const schedules: Behaviour<typeof schedulesResource> = define(schedulesResource, {
+  derive: [
+    {
+      gives: ['scope', 'cluster'],
+      async from(cluster, rows) {
+        const [self] = await cluster.rows('cluster')
+        return rows.map((row) => ({
+          scope: textAt(row, 'svm.uuid') === '' ? 'cluster' : 'svm',
+          'cluster.name': self?.['name'] ?? null,
+          'cluster.uuid': self?.['uuid'] ?? null,
+        }))
       },
-    ],
-    create: inline({
-      example: { name: 'schedule_example', cron: { minutes: [0, 30], hours: [6] } },
-      async plan(cluster, { draft }) {
-        const { 'cluster.name': owner, ...given } = draft
-        await insistOnOwner(cluster, owner)
-        const row = settled({ ...given, uuid: uuidOfNew(cluster, draft), $changed: cluster.now() })
-        const holder = await cluster.keyOfName(SCHEDULES, textAt(row, 'name'), textAt(row, 'svm.uuid'))
-        if (holder !== undefined) {
-          const isOther = (await cluster.find(SCHEDULES, holder))?.['type'] !== row['type']
-          throw failures.duplicate(`A schedule named "${textAt(row, 'name')}"`, 'name', isOther ? 459764 : 1)
-        }
-        return { key: textAt(row, 'uuid'), input: row }
+    },
+  ],
+  create: inline({
+    example: { name: 'schedule_example', cron: { minutes: [0, 30], hours: [6] } },
+    async plan(cluster, { draft }) {
+      const { 'cluster.name': owner, ...given } = draft
+      await insistOnOwner(cluster, owner)
+      const row = settled({ ...given, uuid: uuidOfNew(cluster, draft), $changed: cluster.now() })
+      const holder = await cluster.keyOfName(SCHEDULES, textAt(row, 'name'), textAt(row, 'svm.uuid'))
+      if (holder !== undefined) {
+        const isOther = (await cluster.find(SCHEDULES, holder))?.['type'] !== row['type']
+        throw failures.duplicate(`A schedule named "${textAt(row, 'name')}"`, 'name', isOther ? 459764 : 1)
+      }
+      return { key: textAt(row, 'uuid'), input: row }
+    },
+    step: {
+      name: 'write record',
+      async run(cluster, { input }) {
+        await cluster.commit([cluster.put(SCHEDULES, input, { expect: 'absent' })])
       },
-      step: {
-        name: 'write record',
-        async run(cluster, { input }) {
-          await cluster.commit([cluster.put(SCHEDULES, input, { expect: 'absent' })])
-        },
+    },
+  }),
+  modify: inline({
+    plan(cluster, { row = {}, draft }) {
+      settled(changed(row, draft))
+      const key = textAt(row, 'uuid')
+      return Promise.resolve({ key, input: { ...draft, $changed: cluster.now() }, locks: [`${SCHEDULES}:${key}`] })
+    },
+    step: {
+      name: 'write record',
+      async run(cluster, { key, input }) {
+        const record = await cluster.catalog.record(SCHEDULES, key)
+        if (record === undefined) throw failures.notFound('schedule')
+        const row = settled(changed(record.body, input))
+        await cluster.commit([cluster.put(SCHEDULES, row, { expect: record.revision })])
       },
-    }),
-    modify: inline({
-      plan(cluster, { row = {}, draft }) {
-        settled(changed(row, draft))
-        const key = textAt(row, 'uuid')
-        return Promise.resolve({ key, input: { ...draft, $changed: cluster.now() }, locks: [`${SCHEDULES}:${key}`] })
+    },
+  }),
+  remove: inline({
+    plan: (_cluster, { row }) => Promise.resolve({ key: textAt(row, 'uuid'), input: {}, locks: [SCHEDULES_LOCK] }),
+    step: {
+      name: 'remove record',
+      async run(cluster, { key }) {
+        await insistOnUnused(cluster, key)
+        await cluster.commit([{ do: 'remove-record', type: SCHEDULES, key }])
       },
-      step: {
-        name: 'write record',
-        async run(cluster, { key, input }) {
-          const record = await cluster.catalog.record(SCHEDULES, key)
-          if (record === undefined) throw failures.notFound('schedule')
-          const row = settled(changed(record.body, input))
-          await cluster.commit([cluster.put(SCHEDULES, row, { expect: record.revision })])
-        },
-      },
-    }),
-    remove: inline({
-      plan: (_cluster, { row }) => Promise.resolve({ key: textAt(row, 'uuid'), input: {}, locks: [SCHEDULES_LOCK] }),
-      step: {
-        name: 'remove record',
-        async run(cluster, { key }) {
-          await insistOnUnused(cluster, key)
-          await cluster.commit([{ do: 'remove-record', type: SCHEDULES, key }])
-        },
-      },
-    }),
-  },
-)
+    },
+  }),
+})
 
 function numbers(doc: string, min: number, max: number) {
   return { doc, kind: list(count({ min, max }), { elementsMax: 64 }), set: 'always' } as const

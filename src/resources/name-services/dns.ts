@@ -1,9 +1,10 @@
-import { define } from '../../core/behaviour.ts'
+import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { plainModify, plainRemove } from '../../core/plain.ts'
 import { inline } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { address, count, flag, list, oneOf, text, uuid } from '../../model/kinds/index.ts'
+import { resource } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
 
 export const DNS = 'name-services/dns'
@@ -22,139 +23,138 @@ const domain = text({
 export const dnsDomains = list(domain, { elementsMax: DOMAINS_MAX })
 export const dnsServers = list(address(), { elementsMax: SERVERS_MAX })
 
-export const dns = define(
-  {
-    path: '/name-services/dns',
-    noun: 'DNS configuration',
-    doc: 'Where names are looked up: one configuration for each SVM, and one for the cluster. A record: nothing is looked up by it yet.',
-    key: ['uuid'],
-    parent: 'svm.uuid',
-    nameWithin: false,
-    fields: {
-      uuid: { doc: 'The UUID of the SVM, or of the cluster.', kind: uuid() },
-      svm: { doc: 'The SVM that looks up names so.', ref: 'svm/svms', set: 'create', required: true },
-      scope: { doc: 'Whether it is for an SVM or for the cluster.', kind: oneOf('svm', 'cluster') },
-      domains: { doc: 'Domains that a name without one is tried in.', kind: dnsDomains, set: 'always', required: true },
-      servers: { doc: 'The addresses of the servers.', kind: dnsServers, set: 'always', required: true },
-      timeout: {
-        doc: 'Seconds that a server has to answer.',
-        kind: count({ min: 1, max: 5 }),
-        set: 'always',
-        default: 2,
-        since: '9.9.1',
-      },
-      attempts: {
-        doc: 'How often all servers are asked.',
-        kind: count({ min: 1, max: 4 }),
-        set: 'always',
-        default: 1,
-        since: '9.9.1',
-      },
-      dynamic_dns: { doc: 'Dynamic updates of DNS.', isGroup: true },
-      'dynamic_dns.enabled': {
-        doc: 'Whether addresses of the SVM are told to the servers.',
-        kind: flag(),
-        set: 'always',
-        default: false,
-        since: '9.9.1',
-      },
-      'dynamic_dns.use_secure': {
-        doc: 'Whether only with proof of who tells.',
-        kind: flag(),
-        set: 'always',
-        default: false,
-        since: '9.9.1',
-      },
-      'dynamic_dns.fqdn': {
-        doc: 'The name that is told.',
-        kind: text({ charactersMax: 255 }),
-        set: 'always',
-        since: '9.9.1',
-      },
-      'dynamic_dns.time_to_live': {
-        doc: 'How long others may remember it, as an ISO 8601 duration.',
-        kind: text({
-          charactersMax: 32,
-          pattern: /^P(?=.)(\d+D)?(T(\d+H)?(\d+M)?(\d+S)?)?$/,
-          patternDoc: 'a duration such as PT24H',
-        }),
-        set: 'always',
-        since: '9.9.1',
-      },
-      'dynamic_dns.skip_fqdn_validation': {
-        doc: 'Whether that name may be any.',
-        kind: flag(),
-        set: 'always',
-        default: false,
-        since: '9.9.1',
-      },
-      source_address_match: {
-        doc: 'Whether an answer counts only from the server that was asked.',
-        kind: flag(),
-        set: 'always',
-        default: true,
-        since: '9.9.1',
-      },
-      packet_query_match: {
-        doc: 'Whether an answer counts only with the question that was asked.',
-        kind: flag(),
-        set: 'always',
-        default: true,
-        since: '9.9.1',
-      },
-      tld_query_enabled: {
-        doc: 'Whether a name without a dot is asked for as it is, too.',
-        kind: flag(),
-        set: 'always',
-        default: true,
-        since: '9.9.1',
-      },
-      skip_config_validation: {
-        doc: 'Taken for tools that send it. Servers are not tried in any case.',
-        kind: flag(),
-        set: 'always',
-        since: '9.9.1',
-      },
+const dnsResource = resource({
+  path: '/name-services/dns',
+  noun: 'DNS configuration',
+  doc: 'Where names are looked up: one configuration for each SVM, and one for the cluster. A record: nothing is looked up by it yet.',
+  key: ['uuid'],
+  parent: 'svm.uuid',
+  nameWithin: false,
+  fields: {
+    uuid: { doc: 'The UUID of the SVM, or of the cluster.', kind: uuid() },
+    svm: { doc: 'The SVM that looks up names so.', ref: 'svm/svms', set: 'create', required: true },
+    scope: { doc: 'Whether it is for an SVM or for the cluster.', kind: oneOf('svm', 'cluster') },
+    domains: { doc: 'Domains that a name without one is tried in.', kind: dnsDomains, set: 'always', required: true },
+    servers: { doc: 'The addresses of the servers.', kind: dnsServers, set: 'always', required: true },
+    timeout: {
+      doc: 'Seconds that a server has to answer.',
+      kind: count({ min: 1, max: 5 }),
+      set: 'always',
+      default: 2,
+      since: '9.9.1',
+    },
+    attempts: {
+      doc: 'How often all servers are asked.',
+      kind: count({ min: 1, max: 4 }),
+      set: 'always',
+      default: 1,
+      since: '9.9.1',
+    },
+    dynamic_dns: { doc: 'Dynamic updates of DNS.', isGroup: true },
+    'dynamic_dns.enabled': {
+      doc: 'Whether addresses of the SVM are told to the servers.',
+      kind: flag(),
+      set: 'always',
+      default: false,
+      since: '9.9.1',
+    },
+    'dynamic_dns.use_secure': {
+      doc: 'Whether only with proof of who tells.',
+      kind: flag(),
+      set: 'always',
+      default: false,
+      since: '9.9.1',
+    },
+    'dynamic_dns.fqdn': {
+      doc: 'The name that is told.',
+      kind: text({ charactersMax: 255 }),
+      set: 'always',
+      since: '9.9.1',
+    },
+    'dynamic_dns.time_to_live': {
+      doc: 'How long others may remember it, as an ISO 8601 duration.',
+      kind: text({
+        charactersMax: 32,
+        pattern: /^P(?=.)(\d+D)?(T(\d+H)?(\d+M)?(\d+S)?)?$/,
+        patternDoc: 'a duration such as PT24H',
+      }),
+      set: 'always',
+      since: '9.9.1',
+    },
+    'dynamic_dns.skip_fqdn_validation': {
+      doc: 'Whether that name may be any.',
+      kind: flag(),
+      set: 'always',
+      default: false,
+      since: '9.9.1',
+    },
+    source_address_match: {
+      doc: 'Whether an answer counts only from the server that was asked.',
+      kind: flag(),
+      set: 'always',
+      default: true,
+      since: '9.9.1',
+    },
+    packet_query_match: {
+      doc: 'Whether an answer counts only with the question that was asked.',
+      kind: flag(),
+      set: 'always',
+      default: true,
+      since: '9.9.1',
+    },
+    tld_query_enabled: {
+      doc: 'Whether a name without a dot is asked for as it is, too.',
+      kind: flag(),
+      set: 'always',
+      default: true,
+      since: '9.9.1',
+    },
+    skip_config_validation: {
+      doc: 'Taken for tools that send it. Servers are not tried in any case.',
+      kind: flag(),
+      set: 'always',
+      since: '9.9.1',
     },
   },
-  {
-    derive: [
-      {
-        gives: ['svm.name', 'svm.uuid', 'scope'],
-        async from(cluster, rows) {
-          const [self = {}] = await cluster.rows('cluster')
-          return Promise.all(
-            rows.map(async (row): Promise<Row> => {
-              const key = textAt(row, 'uuid')
-              const isCluster = key === self['uuid']
-              const owner = isCluster ? self : ((await cluster.find('svm/svms', key)) ?? {})
-              return { 'svm.name': owner['name'] ?? null, 'svm.uuid': key, scope: isCluster ? 'cluster' : 'svm' }
-            }),
-          )
-        },
+})
+
+export const dns: Behaviour<typeof dnsResource> = define(dnsResource, {
+  derive: [
+    {
+      gives: ['svm.name', 'svm.uuid', 'scope'],
+      async from(cluster, rows) {
+        const [self = {}] = await cluster.rows('cluster')
+        return Promise.all(
+          rows.map(async (row): Promise<Row> => {
+            const key = textAt(row, 'uuid')
+            const isCluster = key === self['uuid']
+            const owner = isCluster ? self : ((await cluster.find('svm/svms', key)) ?? {})
+            return { 'svm.name': owner['name'] ?? null, 'svm.uuid': key, scope: isCluster ? 'cluster' : 'svm' }
+          }),
+        )
       },
-    ],
-    create: inline({
-      example: { svm: { name: 'svm1' }, domains: ['example.com'], servers: ['192.0.2.53'] },
-      async plan(cluster, { draft }) {
-        const key = textAt(draft, 'svm.uuid')
-        if ((await cluster.find(DNS, key)) !== undefined) {
-          throw failures.duplicate('A DNS configuration of that SVM', 'svm.uuid')
-        }
-        return { key, input: settled({ ...draft, uuid: key }), locks: [`${DNS}:${key}`] }
+    },
+  ],
+  create: inline({
+    example: { svm: { name: 'svm1' }, domains: ['example.com'], servers: ['192.0.2.53'] },
+    async plan(cluster, { draft }) {
+      const key = textAt(draft, 'svm.uuid')
+      if ((await cluster.find(DNS, key)) !== undefined) {
+        throw failures.duplicate('A DNS configuration of that SVM', 'svm.uuid')
+      }
+      return { key, input: settled({ ...draft, uuid: key }), locks: [`${DNS}:${key}`] }
+    },
+    step: {
+      name: 'write record',
+      async run(cluster, { key, input }) {
+        await cluster.row('svm/svms', key)
+        await cluster.commit([cluster.put(DNS, input, { expect: 'absent' })])
       },
-      step: {
-        name: 'write record',
-        async run(cluster, { key, input }) {
-          await cluster.row('svm/svms', key)
-          await cluster.commit([cluster.put(DNS, input, { expect: 'absent' })])
-        },
-      },
-    }),
-    modify: plainModify(DNS, { check: (_cluster, row) => settled(row) }),
-    remove: plainRemove(DNS),
-  },
-)
+    },
+  }),
+  modify: plainModify(DNS, { check: (_cluster, row) => settled(row) }),
+  remove: plainRemove(DNS),
+})
 
 function settled(row: Row): Row {
   for (const path of ['domains', 'servers'] as const) {

@@ -1,9 +1,9 @@
-import { define } from '../../core/behaviour.ts'
+import { type Behaviour, define } from '../../core/behaviour.ts'
 import { inline } from '../../core/verb.ts'
 import { plainModify, plainRemove } from '../../core/plain.ts'
 import { failures } from '../../model/failure.ts'
 import { address, list, text } from '../../model/kinds/index.ts'
-import { groups } from '../../model/resource.ts'
+import { groups, resource } from '../../model/resource.ts'
 import { textAt } from '../../model/value.ts'
 import { ownerFields, ownerNamed, ownerNames } from '../security/owners.ts'
 
@@ -21,53 +21,52 @@ const hostName = () =>
     patternDoc: 'letters, digits, ".", "-" and "_"',
   })
 
-export const localHosts = define(
-  {
-    path: `/${LOCAL_HOSTS}`,
-    noun: 'local host',
-    doc: 'Addresses of hosts that an SVM or the cluster knows without a name server. They are records: nothing looks names up in them.',
-    since: '9.10.1',
-    key: ['owner.uuid', 'address'],
-    recordKey: ['owner.uuid', 'address'],
-    parent: 'owner.uuid',
-    parentType: 'svm/svms',
-    nameWithin: false,
-    fields: {
-      address: { doc: 'The IP address of the host.', kind: address(), set: 'create', required: true },
-      hostname: { doc: 'The canonical name of the host.', kind: hostName(), set: 'always', required: true },
-      aliases: {
-        doc: 'Other names of the host.',
-        kind: list(hostName(), { elementsMax: ALIASES_MAX }),
-        set: 'always',
-      },
-      ...groups({ owner: 'The SVM or the cluster that knows the host.' }),
-      ...ownerFields,
+const localHostsResource = resource({
+  path: `/${LOCAL_HOSTS}`,
+  noun: 'local host',
+  doc: 'Addresses of hosts that an SVM or the cluster knows without a name server. They are records: nothing looks names up in them.',
+  since: '9.10.1',
+  key: ['owner.uuid', 'address'],
+  recordKey: ['owner.uuid', 'address'],
+  parent: 'owner.uuid',
+  parentType: 'svm/svms',
+  nameWithin: false,
+  fields: {
+    address: { doc: 'The IP address of the host.', kind: address(), set: 'create', required: true },
+    hostname: { doc: 'The canonical name of the host.', kind: hostName(), set: 'always', required: true },
+    aliases: {
+      doc: 'Other names of the host.',
+      kind: list(hostName(), { elementsMax: ALIASES_MAX }),
+      set: 'always',
     },
+    ...groups({ owner: 'The SVM or the cluster that knows the host.' }),
+    ...ownerFields,
   },
-  {
-    derive: [ownerNames],
-    create: inline({
-      example: { address: '192.0.2.9', hostname: 'host.example.com' },
-      async plan(cluster, { draft }) {
-        const owner = await ownerNamed(cluster, draft['owner.name'])
-        const key = `${owner.uuid}/${textAt(draft, 'address')}`
-        if ((await cluster.find(LOCAL_HOSTS, key)) !== undefined) {
-          throw failures.duplicate('A host with that address', 'address')
-        }
-        if ((await cluster.rows(LOCAL_HOSTS)).length >= HOSTS_MAX) {
-          throw failures.invalid(undefined, `The cluster has ${HOSTS_MAX} local hosts, which is the limit.`)
-        }
-        const { 'owner.name': _name, ...given } = draft
-        return { key, input: { ...given, 'owner.uuid': owner.uuid, scope: owner.scope } }
+})
+
+export const localHosts: Behaviour<typeof localHostsResource> = define(localHostsResource, {
+  derive: [ownerNames],
+  create: inline({
+    example: { address: '192.0.2.9', hostname: 'host.example.com' },
+    async plan(cluster, { draft }) {
+      const owner = await ownerNamed(cluster, draft['owner.name'])
+      const key = `${owner.uuid}/${textAt(draft, 'address')}`
+      if ((await cluster.find(LOCAL_HOSTS, key)) !== undefined) {
+        throw failures.duplicate('A host with that address', 'address')
+      }
+      if ((await cluster.rows(LOCAL_HOSTS)).length >= HOSTS_MAX) {
+        throw failures.invalid(undefined, `The cluster has ${HOSTS_MAX} local hosts, which is the limit.`)
+      }
+      const { 'owner.name': _name, ...given } = draft
+      return { key, input: { ...given, 'owner.uuid': owner.uuid, scope: owner.scope } }
+    },
+    step: {
+      name: 'write record',
+      async run(cluster, { input }) {
+        await cluster.commit([cluster.put(LOCAL_HOSTS, input, { expect: 'absent' })])
       },
-      step: {
-        name: 'write record',
-        async run(cluster, { input }) {
-          await cluster.commit([cluster.put(LOCAL_HOSTS, input, { expect: 'absent' })])
-        },
-      },
-    }),
-    modify: { ...plainModify(LOCAL_HOSTS), example: { hostname: 'renamed.example.com' } },
-    remove: plainRemove(LOCAL_HOSTS),
-  },
-)
+    },
+  }),
+  modify: { ...plainModify(LOCAL_HOSTS), example: { hostname: 'renamed.example.com' } },
+  remove: plainRemove(LOCAL_HOSTS),
+})

@@ -1,52 +1,52 @@
-import { define } from '../../core/behaviour.ts'
+import { type Behaviour, define } from '../../core/behaviour.ts'
 import { DAMAGE, DAMAGE_RECORDS_MAX } from '../../core/damage.ts'
 import { inline } from '../../core/verb.ts'
 import { oneOf, text, time, uuid } from '../../model/kinds/index.ts'
+import { resource } from '../../model/resource.ts'
 import { textAt } from '../../model/value.ts'
 
-export const damagedObjects = define(
-  {
-    path: '/private/damaged-objects',
-    noun: 'damaged object',
-    doc: `Stored objects whose bytes are damaged, and files that no object needs, found by reads, scrubs and the compaction of small objects. At most ${DAMAGE_RECORDS_MAX} are listed. A record is removed when the object is repaired, replaced or deleted.`,
-    key: ['uuid'],
-    parent: 'volume.uuid',
-    nameWithin: false,
-    order: [{ path: 'found_time', isDescending: false }],
-    fields: {
-      uuid: { doc: 'The UUID of the record.', kind: uuid() },
-      kind: {
-        doc: 'The kind of damage. `flipped`: a checksum of the file does not match. `truncated`: the end of the file is missing. `missing`: the file does not exist. `misplaced`: the file belongs to another object, or is an older copy. `unreadable`: the disk cannot read the file. `unknown`: no object needs the file, or the damaged bytes in it. `duplicate`: the object of the file has its bytes in another file.',
-        kind: oneOf('flipped', 'truncated', 'missing', 'misplaced', 'unreadable', 'unknown', 'duplicate'),
-      },
-      found_by: {
-        doc: 'The operation that found the damage: a read of the object, a scrub, or the compaction of small objects.',
-        kind: oneOf('read', 'scrub', 'compaction'),
-      },
-      found_time: { doc: 'When the damage was found.', kind: time() },
-      aggregate: { doc: 'The aggregate of the damaged file.', ref: 'storage/aggregates' },
-      volume: { doc: 'The volume of the damaged file.', ref: 'storage/volumes' },
-      svm: { doc: 'The SVM of the volume with the damaged file.', ref: 'svm/svms' },
-      bucket: { doc: 'The bucket of the damaged object.', ref: 'protocols/s3/buckets' },
-      key: {
-        doc: 'The key of the damaged object. Copies may share its bytes under other keys; only one key is shown.',
-        kind: text(),
-      },
-      version: { doc: 'The version ID of the damaged object.', kind: text() },
-      blob: { doc: 'The internal name of the damaged bytes in the catalog.', kind: text() },
-      file: { doc: 'The path of the damaged file on the machine.', kind: text() },
-      message: { doc: 'The error that the read, the scrub or the compaction got for the file.', kind: text() },
+const damagedObjectsResource = resource({
+  path: '/private/damaged-objects',
+  noun: 'damaged object',
+  doc: `Stored objects whose bytes are damaged, and files that no object needs, found by reads, scrubs and the compaction of small objects. At most ${DAMAGE_RECORDS_MAX} are listed. A record is removed when the object is repaired, replaced or deleted.`,
+  key: ['uuid'],
+  parent: 'volume.uuid',
+  nameWithin: false,
+  order: [{ path: 'found_time', isDescending: false }],
+  fields: {
+    uuid: { doc: 'The UUID of the record.', kind: uuid() },
+    kind: {
+      doc: 'The kind of damage. `flipped`: a checksum of the file does not match. `truncated`: the end of the file is missing. `missing`: the file does not exist. `misplaced`: the file belongs to another object, or is an older copy. `unreadable`: the disk cannot read the file. `unknown`: no object needs the file, or the damaged bytes in it. `duplicate`: the object of the file has its bytes in another file.',
+      kind: oneOf('flipped', 'truncated', 'missing', 'misplaced', 'unreadable', 'unknown', 'duplicate'),
     },
+    found_by: {
+      doc: 'The operation that found the damage: a read of the object, a scrub, or the compaction of small objects.',
+      kind: oneOf('read', 'scrub', 'compaction'),
+    },
+    found_time: { doc: 'When the damage was found.', kind: time() },
+    aggregate: { doc: 'The aggregate of the damaged file.', ref: 'storage/aggregates' },
+    volume: { doc: 'The volume of the damaged file.', ref: 'storage/volumes' },
+    svm: { doc: 'The SVM of the volume with the damaged file.', ref: 'svm/svms' },
+    bucket: { doc: 'The bucket of the damaged object.', ref: 'protocols/s3/buckets' },
+    key: {
+      doc: 'The key of the damaged object. Copies may share its bytes under other keys; only one key is shown.',
+      kind: text(),
+    },
+    version: { doc: 'The version ID of the damaged object.', kind: text() },
+    blob: { doc: 'The internal name of the damaged bytes in the catalog.', kind: text() },
+    file: { doc: 'The path of the damaged file on the machine.', kind: text() },
+    message: { doc: 'The error that the read, the scrub or the compaction got for the file.', kind: text() },
   },
-  {
-    remove: inline({
-      plan: (_cluster, { row }) => Promise.resolve({ key: textAt(row, 'uuid'), input: { ...row } }),
-      step: {
-        name: 'forget',
-        run: async (cluster, { key }) => {
-          await cluster.commit([{ do: 'remove-record', type: DAMAGE, key }])
-        },
+})
+
+export const damagedObjects: Behaviour<typeof damagedObjectsResource> = define(damagedObjectsResource, {
+  remove: inline({
+    plan: (_cluster, { row }) => Promise.resolve({ key: textAt(row, 'uuid'), input: { ...row } }),
+    step: {
+      name: 'forget',
+      run: async (cluster, { key }) => {
+        await cluster.commit([{ do: 'remove-record', type: DAMAGE, key }])
       },
-    }),
-  },
-)
+    },
+  }),
+})

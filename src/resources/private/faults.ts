@@ -1,9 +1,10 @@
-import { define } from '../../core/behaviour.ts'
+import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { FAULT_DELAY_MS_MAX, faultTypes, type FaultType } from '../../core/faults.ts'
 import { inline, uuidOfNew } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { count, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
+import { resource } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
 
 const CODE_MAX = 2 ** 31
@@ -17,119 +18,118 @@ const USES: Readonly<Record<FaultType, { readonly needs: readonly string[]; read
   full_aggregate: { needs: ['aggregate.uuid'], takes: ['aggregate.name'] },
 }
 
-export const faults = define(
-  {
-    path: '/private/faults',
-    noun: 'fault',
-    doc: 'Faults on demand, to test what automation does when the cluster fails. A restart ends them all.',
-    key: ['uuid'],
-    nameWithin: false,
-    order: [{ path: 'create_time', isDescending: false }],
-    fields: {
-      uuid: {
-        doc: 'The UUID of the fault. Requests that it ends carry it in the header X-Holdfast-Fault.',
-        kind: uuid(),
-      },
-      type: {
-        doc: 'What goes wrong: requests are answered with an error or late, jobs fail or take long, or an aggregate is full.',
-        kind: oneOf(...faultTypes),
-        set: 'create',
-        required: true,
-      },
-      method: {
-        doc: 'The method of the requests that it hits, `*` for any. Of a job: of the request that it came from.',
-        kind: oneOf('*', 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'),
-        set: 'always',
-      },
-      path: {
-        doc: 'Their path: `*` is any text within a word, `**` any text. Without it, all paths.',
-        kind: text({ charactersMax: 1024, pattern: /^\/api(?:\/|$)/, patternDoc: 'a path that begins with "/api/"' }),
-        set: 'always',
-      },
-      times: {
-        doc: 'How many of them it hits at most. Without it, all.',
-        kind: count({ min: 1, max: 1_000_000_000 }),
-        set: 'always',
-      },
-      rate: {
-        doc: 'How many of a hundred of them it hits, by chance.',
-        kind: count({ min: 1, max: 100 }),
-        set: 'always',
-      },
-      seed: {
-        doc: 'The chance is the same for the same number. Without it, one is chosen.',
-        kind: count({ min: 0, max: 2 ** 32 - 1 }),
-        set: 'always',
-      },
-      status: {
-        doc: 'The status that requests are answered with. 503 without it.',
-        kind: count({ min: 400, max: 599 }),
-        set: 'always',
-      },
-      code: {
-        doc: 'The error code of the answer, or of the job.',
-        kind: count({ min: 1, max: CODE_MAX }),
-        set: 'always',
-      },
-      message: { doc: 'The message of the answer, or of the job.', kind: text({ charactersMax: 1024 }), set: 'always' },
-      retry_after: {
-        doc: 'The seconds that the header Retry-After says.',
-        kind: count({ min: 0, max: 86_400 }),
-        set: 'always',
-      },
-      delay_ms: {
-        doc: 'For so many milliseconds requests wait, or jobs before their first step.',
-        kind: count({ min: 1, max: FAULT_DELAY_MS_MAX }),
-        set: 'always',
-      },
-      aggregate: { doc: 'The aggregate that has nothing to give.', ref: 'storage/aggregates', set: 'create' },
-      hits: { doc: 'How often it has hit.', kind: count() },
-      remaining: { doc: 'How often it still hits.', kind: count() },
-      create_time: { doc: 'When it was made.', kind: time() },
+const faultsResource = resource({
+  path: '/private/faults',
+  noun: 'fault',
+  doc: 'Faults on demand, to test what automation does when the cluster fails. A restart ends them all.',
+  key: ['uuid'],
+  nameWithin: false,
+  order: [{ path: 'create_time', isDescending: false }],
+  fields: {
+    uuid: {
+      doc: 'The UUID of the fault. Requests that it ends carry it in the header X-Holdfast-Fault.',
+      kind: uuid(),
     },
+    type: {
+      doc: 'What goes wrong: requests are answered with an error or late, jobs fail or take long, or an aggregate is full.',
+      kind: oneOf(...faultTypes),
+      set: 'create',
+      required: true,
+    },
+    method: {
+      doc: 'The method of the requests that it hits, `*` for any. Of a job: of the request that it came from.',
+      kind: oneOf('*', 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'),
+      set: 'always',
+    },
+    path: {
+      doc: 'Their path: `*` is any text within a word, `**` any text. Without it, all paths.',
+      kind: text({ charactersMax: 1024, pattern: /^\/api(?:\/|$)/, patternDoc: 'a path that begins with "/api/"' }),
+      set: 'always',
+    },
+    times: {
+      doc: 'How many of them it hits at most. Without it, all.',
+      kind: count({ min: 1, max: 1_000_000_000 }),
+      set: 'always',
+    },
+    rate: {
+      doc: 'How many of a hundred of them it hits, by chance.',
+      kind: count({ min: 1, max: 100 }),
+      set: 'always',
+    },
+    seed: {
+      doc: 'The chance is the same for the same number. Without it, one is chosen.',
+      kind: count({ min: 0, max: 2 ** 32 - 1 }),
+      set: 'always',
+    },
+    status: {
+      doc: 'The status that requests are answered with. 503 without it.',
+      kind: count({ min: 400, max: 599 }),
+      set: 'always',
+    },
+    code: {
+      doc: 'The error code of the answer, or of the job.',
+      kind: count({ min: 1, max: CODE_MAX }),
+      set: 'always',
+    },
+    message: { doc: 'The message of the answer, or of the job.', kind: text({ charactersMax: 1024 }), set: 'always' },
+    retry_after: {
+      doc: 'The seconds that the header Retry-After says.',
+      kind: count({ min: 0, max: 86_400 }),
+      set: 'always',
+    },
+    delay_ms: {
+      doc: 'For so many milliseconds requests wait, or jobs before their first step.',
+      kind: count({ min: 1, max: FAULT_DELAY_MS_MAX }),
+      set: 'always',
+    },
+    aggregate: { doc: 'The aggregate that has nothing to give.', ref: 'storage/aggregates', set: 'create' },
+    hits: { doc: 'How often it has hit.', kind: count() },
+    remaining: { doc: 'How often it still hits.', kind: count() },
+    create_time: { doc: 'When it was made.', kind: time() },
   },
-  {
-    rows: (cluster) => Promise.resolve(cluster.faults.rows()),
-    create: inline({
-      example: { type: 'error', method: 'GET', path: '/api/storage/example', status: 429, retry_after: 1, times: 1 },
-      plan(cluster, { draft }) {
-        const key = uuidOfNew(cluster, draft)
-        return Promise.resolve({ key, input: settled(cluster, { ...draft, uuid: key, create_time: cluster.now() }) })
+})
+
+export const faults: Behaviour<typeof faultsResource> = define(faultsResource, {
+  rows: (cluster) => Promise.resolve(cluster.faults.rows()),
+  create: inline({
+    example: { type: 'error', method: 'GET', path: '/api/storage/example', status: 429, retry_after: 1, times: 1 },
+    plan(cluster, { draft }) {
+      const key = uuidOfNew(cluster, draft)
+      return Promise.resolve({ key, input: settled(cluster, { ...draft, uuid: key, create_time: cluster.now() }) })
+    },
+    step: {
+      name: 'begin',
+      async run(cluster, { key, input }) {
+        cluster.faults.insistOnRoom(key)
+        await tell(cluster, 'cluster.fault.begun', input)
+        await cluster.faults.put(input)
       },
-      step: {
-        name: 'begin',
-        async run(cluster, { key, input }) {
-          cluster.faults.insistOnRoom(key)
-          await tell(cluster, 'cluster.fault.begun', input)
-          await cluster.faults.put(input)
-        },
+    },
+  }),
+  modify: inline({
+    plan(cluster, { row = {}, draft }) {
+      const { hits: _, remaining: __, ...before } = row
+      return Promise.resolve({ key: textAt(row, 'uuid'), input: settled(cluster, { ...before, ...draft }) })
+    },
+    step: {
+      name: 'begin anew',
+      async run(cluster, { input }) {
+        await tell(cluster, 'cluster.fault.begun', input)
+        await cluster.faults.put(input)
       },
-    }),
-    modify: inline({
-      plan(cluster, { row = {}, draft }) {
-        const { hits: _, remaining: __, ...before } = row
-        return Promise.resolve({ key: textAt(row, 'uuid'), input: settled(cluster, { ...before, ...draft }) })
+    },
+  }),
+  remove: inline({
+    plan: (_cluster, { row }) => Promise.resolve({ key: textAt(row, 'uuid'), input: { ...row } }),
+    step: {
+      name: 'end',
+      async run(cluster, { key, input }) {
+        await tell(cluster, 'cluster.fault.ended', input)
+        await cluster.faults.remove(key)
       },
-      step: {
-        name: 'begin anew',
-        async run(cluster, { input }) {
-          await tell(cluster, 'cluster.fault.begun', input)
-          await cluster.faults.put(input)
-        },
-      },
-    }),
-    remove: inline({
-      plan: (_cluster, { row }) => Promise.resolve({ key: textAt(row, 'uuid'), input: { ...row } }),
-      step: {
-        name: 'end',
-        async run(cluster, { key, input }) {
-          await tell(cluster, 'cluster.fault.ended', input)
-          await cluster.faults.remove(key)
-        },
-      },
-    }),
-  },
-)
+    },
+  }),
+})
 
 /** The audit trail has the call; the log of events has what it means. What cannot be told is not done. */
 async function tell(cluster: Cluster, name: 'cluster.fault.begun' | 'cluster.fault.ended', fault: Row): Promise<void> {

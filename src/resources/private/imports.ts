@@ -2,11 +2,12 @@
  * `POST /api/private/imports`: brings a running cluster to what a seed file says, as a start with it would. The answer comes
  * when all is done; of a file that fails half way, what stood before the mistake is there, and the same call goes on.
  */
-import { define } from '../../core/behaviour.ts'
+import { type Behaviour, define } from '../../core/behaviour.ts'
 import { SEED_BYTES_MAX, SeedError } from '../../core/seed/document.ts'
 import { inline } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { count, each, secret, text, uuid } from '../../model/kinds/index.ts'
+import { resource } from '../../model/resource.ts'
 import { type Row, textAt, textOf, type Value } from '../../model/value.ts'
 
 /** One after the other: the second finds what the first has made. */
@@ -15,75 +16,74 @@ const IMPORTS_LOCK = 'imports'
 /** What is told of those that are under way, by the key of their answer. */
 const told = new Map<string, Record<string, Value>>()
 
-export const imports = define(
-  {
-    path: '/private/imports',
-    noun: 'import',
-    doc: 'Seed files that a running cluster is brought to. What is not there is made, what differs is changed; so a second time changes nothing. For the role admin alone. None of them is kept.',
-    isContent: true,
-    key: ['uuid'],
-    nameWithin: false,
-    fields: {
-      uuid: { doc: 'The UUID of the import, for its answer.', kind: uuid() },
-      file: {
-        doc: 'What the file is called, in messages.',
-        kind: text({ charactersMin: 1, charactersMax: 1024 }),
-        set: 'create',
-        default: 'seed',
-      },
-      text: {
-        doc: 'The file: YAML, with the collections of this interface by their paths.',
-        kind: secret({ charactersMin: 1, charactersMax: SEED_BYTES_MAX }),
-        set: 'create',
-        required: true,
-      },
-      made: { doc: 'How many records were made.', kind: count(), shownOnce: true },
-      changed: { doc: 'How many were changed.', kind: count(), shownOnce: true },
-      same: { doc: 'How many were as they should be.', kind: count(), shownOnce: true },
-      revealed: {
-        doc: 'What is shown once, of records that were made: keys that the file did not say.',
-        kind: each({
-          record: { kind: text(), doc: 'The record.' },
-          field: { kind: text(), doc: 'Its field.' },
-          value: { kind: text(), doc: 'The value.' },
-        }),
-        shownOnce: true,
-      },
+const importsResource = resource({
+  path: '/private/imports',
+  noun: 'import',
+  doc: 'Seed files that a running cluster is brought to. What is not there is made, what differs is changed; so a second time changes nothing. For the role admin alone. None of them is kept.',
+  isContent: true,
+  key: ['uuid'],
+  nameWithin: false,
+  fields: {
+    uuid: { doc: 'The UUID of the import, for its answer.', kind: uuid() },
+    file: {
+      doc: 'What the file is called, in messages.',
+      kind: text({ charactersMin: 1, charactersMax: 1024 }),
+      set: 'create',
+      default: 'seed',
+    },
+    text: {
+      doc: 'The file: YAML, with the collections of this interface by their paths.',
+      kind: secret({ charactersMin: 1, charactersMax: SEED_BYTES_MAX }),
+      set: 'create',
+      required: true,
+    },
+    made: { doc: 'How many records were made.', kind: count(), shownOnce: true },
+    changed: { doc: 'How many were changed.', kind: count(), shownOnce: true },
+    same: { doc: 'How many were as they should be.', kind: count(), shownOnce: true },
+    revealed: {
+      doc: 'What is shown once, of records that were made: keys that the file did not say.',
+      kind: each({
+        record: { kind: text(), doc: 'The record.' },
+        field: { kind: text(), doc: 'Its field.' },
+        value: { kind: text(), doc: 'The value.' },
+      }),
+      shownOnce: true,
     },
   },
-  {
-    rows: () => Promise.resolve([]),
-    create: inline({
-      example: { file: 'lab.yaml', text: 'cluster:\n  location: Room 4\n' },
-      alone: () => [IMPORTS_LOCK],
-      plan(cluster, { caller, draft }) {
-        // It acts as an administrator does, so nobody less may have it act.
-        if (caller.role !== 'admin') throw failures.denied('POST', '/api/private/imports', caller.role)
-        const key = cluster.system.random.uuid()
-        const reveal: Record<string, Value> = {}
-        told.set(key, reveal)
-        return Promise.resolve({ key, input: { file: draft['file'] ?? '', text: draft['text'] ?? '' }, reveal })
+})
+
+export const imports: Behaviour<typeof importsResource> = define(importsResource, {
+  rows: () => Promise.resolve([]),
+  create: inline({
+    example: { file: 'lab.yaml', text: 'cluster:\n  location: Room 4\n' },
+    alone: () => [IMPORTS_LOCK],
+    plan(cluster, { caller, draft }) {
+      // It acts as an administrator does, so nobody less may have it act.
+      if (caller.role !== 'admin') throw failures.denied('POST', '/api/private/imports', caller.role)
+      const key = cluster.system.random.uuid()
+      const reveal: Record<string, Value> = {}
+      told.set(key, reveal)
+      return Promise.resolve({ key, input: { file: draft['file'] ?? '', text: draft['text'] ?? '' }, reveal })
+    },
+    step: {
+      name: 'seed',
+      async run(cluster, { key, input }) {
+        const reveal = told.get(key) ?? {}
+        told.delete(key)
+        try {
+          const { made, changed, same, revealed } = await cluster.applySeed({
+            name: textAt(input, 'file'),
+            text: textAt(input, 'text'),
+          })
+          const shown = revealed.flatMap(({ title, fields }): Row[] =>
+            Object.entries(fields).map(([field, value]) => ({ record: title, field, value: textOf(value) })),
+          )
+          Object.assign(reveal, { made, changed, same, ...(shown.length === 0 ? {} : { revealed: shown }) })
+        } catch (failure) {
+          if (!(failure instanceof SeedError)) throw failure
+          throw failures.invalid('text', failure.message)
+        }
       },
-      step: {
-        name: 'seed',
-        async run(cluster, { key, input }) {
-          const reveal = told.get(key) ?? {}
-          told.delete(key)
-          try {
-            const { made, changed, same, revealed } = await cluster.applySeed({
-              name: textAt(input, 'file'),
-              text: textAt(input, 'text'),
-            })
-            const shown = revealed.flatMap(({ title, fields }): Row[] =>
-              Object.entries(fields).map(([field, value]) => ({ record: title, field, value: textOf(value) })),
-            )
-            Object.assign(reveal, { made, changed, same, ...(shown.length === 0 ? {} : { revealed: shown }) })
-          } catch (failure) {
-            if (!(failure instanceof SeedError)) throw failure
-            throw failures.invalid('text', failure.message)
-          }
-        },
-      },
-    }),
-  },
-)
+    },
+  }),
+})

@@ -1,9 +1,10 @@
-import { define } from '../../core/behaviour.ts'
+import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { settingsOf } from '../../core/singleton.ts'
 import { untilAvailable } from '../../core/until-available.ts'
 import { job, uuidOfNew, type Work } from '../../core/verb.ts'
 import { bytes, count, time, uuid } from '../../model/kinds/index.ts'
+import { resource } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { type Change, CommitRefused } from '../../ports/catalog.ts'
 import { changeScrubNotes, scrubLock, SCRUBS } from '../storage/scrub/notes.ts'
@@ -14,61 +15,60 @@ import { RATE_BYTES_MIN } from './scrub-schedule.ts'
 /** The newest scrubs of an aggregate that stay on record. */
 export const SCRUBS_KEPT = 10
 
-export const scrubs = define(
-  {
-    path: '/private/scrubs',
-    noun: 'scrub',
-    doc: `Completed scrubs. A scrub reads and verifies all stored objects of an aggregate, adds checksums to files of earlier releases, and looks for files that no object needs. The job of a scrub shows its progress. The newest ${SCRUBS_KEPT} scrubs of each aggregate are kept.`,
-    key: ['uuid'],
-    parent: 'aggregate.uuid',
-    nameWithin: false,
-    order: [{ path: 'start_time', isDescending: false }],
-    fields: {
-      uuid: { doc: 'The UUID of the scrub.', kind: uuid() },
-      aggregate: {
-        doc: 'The aggregate that the scrub reads.',
-        ref: 'storage/aggregates',
-        set: 'create',
-        required: true,
-      },
-      rate: {
-        doc: 'The maximum number of bytes that the scrub reads per second. Default: the rate of the scrub schedule.',
-        kind: bytes({ min: RATE_BYTES_MIN }),
-        set: 'create',
-      },
-      start_time: { doc: 'When the scrub began.', kind: time() },
-      end_time: { doc: 'When the scrub ended.', kind: time() },
-      examined: { doc: 'The number of stored bodies of objects and parts that the scrub verified.', kind: count() },
-      examined_size: { doc: 'The total size in bytes of the bodies that the scrub verified.', kind: bytes() },
-      damaged: {
-        doc: 'The number of damaged bodies that the scrub found. They are listed as damaged objects.',
-        kind: count(),
-      },
-      unexpected: { doc: 'The number of files that the scrub found and no object needs.', kind: count() },
-      set_aside: {
-        doc: 'The number of unneeded files that the scrub moved to the folder lost-and-found of the aggregate.',
-        kind: count(),
-      },
-      upgraded: {
-        doc: 'The number of files of earlier releases that the scrub rewrote with checksums.',
-        kind: count(),
-      },
+const scrubsResource = resource({
+  path: '/private/scrubs',
+  noun: 'scrub',
+  doc: `Completed scrubs. A scrub reads and verifies all stored objects of an aggregate, adds checksums to files of earlier releases, and looks for files that no object needs. The job of a scrub shows its progress. The newest ${SCRUBS_KEPT} scrubs of each aggregate are kept.`,
+  key: ['uuid'],
+  parent: 'aggregate.uuid',
+  nameWithin: false,
+  order: [{ path: 'start_time', isDescending: false }],
+  fields: {
+    uuid: { doc: 'The UUID of the scrub.', kind: uuid() },
+    aggregate: {
+      doc: 'The aggregate that the scrub reads.',
+      ref: 'storage/aggregates',
+      set: 'create',
+      required: true,
+    },
+    rate: {
+      doc: 'The maximum number of bytes that the scrub reads per second. Default: the rate of the scrub schedule.',
+      kind: bytes({ min: RATE_BYTES_MIN }),
+      set: 'create',
+    },
+    start_time: { doc: 'When the scrub began.', kind: time() },
+    end_time: { doc: 'When the scrub ended.', kind: time() },
+    examined: { doc: 'The number of stored bodies of objects and parts that the scrub verified.', kind: count() },
+    examined_size: { doc: 'The total size in bytes of the bodies that the scrub verified.', kind: bytes() },
+    damaged: {
+      doc: 'The number of damaged bodies that the scrub found. They are listed as damaged objects.',
+      kind: count(),
+    },
+    unexpected: { doc: 'The number of files that the scrub found and no object needs.', kind: count() },
+    set_aside: {
+      doc: 'The number of unneeded files that the scrub moved to the folder lost-and-found of the aggregate.',
+      kind: count(),
+    },
+    upgraded: {
+      doc: 'The number of files of earlier releases that the scrub rewrote with checksums.',
+      kind: count(),
     },
   },
-  {
-    create: job({
-      example: { aggregate: { name: 'aggr1' } },
-      async plan(cluster, { draft }) {
-        const aggregate = textAt(draft, 'aggregate.uuid')
-        await cluster.row('storage/aggregates', aggregate)
-        const key = uuidOfNew(cluster, draft)
-        return { key, input: { ...draft, uuid: key }, locks: [scrubLock(aggregate)] }
-      },
-      // What was verified stays so when a scrub fails; the next one begins anew.
-      steps: [{ name: 'verify', isPausable: true, isCancellable: true, run: verify }],
-    }),
-  },
-)
+})
+
+export const scrubs: Behaviour<typeof scrubsResource> = define(scrubsResource, {
+  create: job({
+    example: { aggregate: { name: 'aggr1' } },
+    async plan(cluster, { draft }) {
+      const aggregate = textAt(draft, 'aggregate.uuid')
+      await cluster.row('storage/aggregates', aggregate)
+      const key = uuidOfNew(cluster, draft)
+      return { key, input: { ...draft, uuid: key }, locks: [scrubLock(aggregate)] }
+    },
+    // What was verified stays so when a scrub fails; the next one begins anew.
+    steps: [{ name: 'verify', isPausable: true, isCancellable: true, run: verify }],
+  }),
+})
 
 async function verify(cluster: Cluster, work: Work): Promise<void> {
   const aggregate = textAt(work.input, 'aggregate.uuid')

@@ -1,7 +1,8 @@
-import { define } from '../../core/behaviour.ts'
+import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { inline } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
+import { resource } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { fpolicyEngines } from './fpolicy/engines.ts'
 import { fpolicyEvents } from './fpolicy/events.ts'
@@ -19,52 +20,51 @@ export const FPOLICY_TYPES: readonly string[] = [fpolicyPolicies, fpolicyEngines
 /** What clients of the interface know this failure by. */
 const POLICY_ENABLED = 9765031
 
-export const fpolicy = define(
-  {
-    path: '/protocols/fpolicy',
-    noun: 'FPolicy configuration',
-    doc: 'All of FPolicy in an SVM, where it has anything: its events, engines and policies.',
-    key: ['svm.uuid'],
-    recordKey: ['svm.uuid'],
-    nameWithin: false,
-    fields: {
-      svm: { doc: 'The SVM.', ref: 'svm/svms' },
-      events: { doc: 'What is watched.', kind: partsKind(PARTS.events.resource) },
-      engines: { doc: 'Who is told.', kind: partsKind(PARTS.engines.resource) },
-      policies: { doc: 'Which of it is told to whom.', kind: partsKind(PARTS.policies.resource) },
-    },
+const fpolicyResource = resource({
+  path: '/protocols/fpolicy',
+  noun: 'FPolicy configuration',
+  doc: 'All of FPolicy in an SVM, where it has anything: its events, engines and policies.',
+  key: ['svm.uuid'],
+  recordKey: ['svm.uuid'],
+  nameWithin: false,
+  fields: {
+    svm: { doc: 'The SVM.', ref: 'svm/svms' },
+    events: { doc: 'What is watched.', kind: partsKind(PARTS.events.resource) },
+    engines: { doc: 'Who is told.', kind: partsKind(PARTS.engines.resource) },
+    policies: { doc: 'Which of it is told to whom.', kind: partsKind(PARTS.policies.resource) },
   },
-  {
-    async rows(cluster) {
-      const rows = new Map<string, Record<string, Row[]>>()
-      for (const [part, { resource }] of Object.entries(PARTS)) {
-        for (const record of await cluster.rows(resource.type)) {
-          const svm = textAt(record, 'svm.uuid')
-          const row = rows.get(svm) ?? { events: [], engines: [], policies: [] }
-          row[part]?.push(record)
-          rows.set(svm, row)
-        }
+})
+
+export const fpolicy: Behaviour<typeof fpolicyResource> = define(fpolicyResource, {
+  async rows(cluster) {
+    const rows = new Map<string, Record<string, Row[]>>()
+    for (const [part, { resource }] of Object.entries(PARTS)) {
+      for (const record of await cluster.rows(resource.type)) {
+        const svm = textAt(record, 'svm.uuid')
+        const row = rows.get(svm) ?? { events: [], engines: [], policies: [] }
+        row[part]?.push(record)
+        rows.set(svm, row)
       }
-      return [...rows].map(([svm, parts]) => {
-        const shown = Object.entries(parts).map(([part, records]) => [part, records.map(partOf)])
-        return Object.fromEntries([['svm.uuid', svm], ...shown]) as Row
-      })
-    },
-    remove: inline({
-      alone: () => [POLICIES_LOCK],
-      async plan(cluster, { row = {} }) {
-        const svm = textAt(row, 'svm.uuid')
-        const enabled = (await policiesOf(cluster, svm)).find((policy) => policy['enabled'] === true)
-        if (enabled !== undefined) {
-          const message = `The FPolicy policy "${textAt(enabled, 'name')}" is enabled. Disable it first.`
-          throw failures.inUse(message, undefined, POLICY_ENABLED)
-        }
-        return { key: svm, input: {} }
-      },
-      step: { name: 'remove records', run: (cluster, { key }) => removeAll(cluster, key) },
-    }),
+    }
+    return [...rows].map(([svm, parts]) => {
+      const shown = Object.entries(parts).map(([part, records]) => [part, records.map(partOf)])
+      return Object.fromEntries([['svm.uuid', svm], ...shown]) as Row
+    })
   },
-)
+  remove: inline({
+    alone: () => [POLICIES_LOCK],
+    async plan(cluster, { row = {} }) {
+      const svm = textAt(row, 'svm.uuid')
+      const enabled = (await policiesOf(cluster, svm)).find((policy) => policy['enabled'] === true)
+      if (enabled !== undefined) {
+        const message = `The FPolicy policy "${textAt(enabled, 'name')}" is enabled. Disable it first.`
+        throw failures.inUse(message, undefined, POLICY_ENABLED)
+      }
+      return { key: svm, input: {} }
+    },
+    step: { name: 'remove records', run: (cluster, { key }) => removeAll(cluster, key) },
+  }),
+})
 
 async function removeAll(cluster: Cluster, svm: string): Promise<void> {
   const records = await Promise.all(FPOLICY_TYPES.map((type) => cluster.catalog.records(type, { parent: svm })))

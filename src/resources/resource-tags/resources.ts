@@ -1,6 +1,6 @@
-import { define } from '../../core/behaviour.ts'
+import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
-import { recordKey } from '../../model/resource.ts'
+import { recordKey, resource } from '../../model/resource.ts'
 import { findInstance } from '../../core/read.ts'
 import { inline } from '../../core/verb.ts'
 import { Failure, failures } from '../../model/failure.ts'
@@ -15,64 +15,63 @@ const HREF_CHARACTERS_MAX = 2048
 /** Others may change what is tagged at the same time. */
 const TRIES_MAX = 20
 
-export const taggedResources = define(
-  {
-    path: '/resource-tags/{resource_tag.value}/resources',
-    noun: 'resource with the tag',
-    doc: 'The things that have a tag. A POST gives it to one, a DELETE takes it from one.',
-    since: '9.13.1',
-    // The tags are fields of the things themselves.
-    isContent: true,
-    key: ['href'],
-    recordKey: ['href'],
-    nameWithin: false,
-    fields: {
-      resource_tag: { doc: 'The tag that the resource has.', isGroup: true },
-      'resource_tag.value': { doc: 'The tag.', kind: text() },
-      href: {
-        doc: 'The path of the thing.',
-        kind: text({ charactersMin: 1, charactersMax: HREF_CHARACTERS_MAX }),
-        set: 'create',
-        required: true,
-      },
-      label: { doc: 'The name of the thing.', kind: text() },
+const taggedResourcesResource = resource({
+  path: '/resource-tags/{resource_tag.value}/resources',
+  noun: 'resource with the tag',
+  doc: 'The things that have a tag. A POST gives it to one, a DELETE takes it from one.',
+  since: '9.13.1',
+  // The tags are fields of the things themselves.
+  isContent: true,
+  key: ['href'],
+  recordKey: ['href'],
+  nameWithin: false,
+  fields: {
+    resource_tag: { doc: 'The tag that the resource has.', isGroup: true },
+    'resource_tag.value': { doc: 'The tag.', kind: text() },
+    href: {
+      doc: 'The path of the thing.',
+      kind: text({ charactersMin: 1, charactersMax: HREF_CHARACTERS_MAX }),
+      set: 'create',
+      required: true,
     },
+    label: { doc: 'The name of the thing.', kind: text() },
   },
-  {
-    async rows(cluster, path) {
-      const value = path['resource_tag.value'] ?? ''
-      return (await tagged(cluster))
-        .filter(({ tags }) => tags.includes(value))
-        .map(({ href, label }): Row => ({ 'resource_tag.value': value, href, label }))
+})
+
+export const taggedResources: Behaviour<typeof taggedResourcesResource> = define(taggedResourcesResource, {
+  async rows(cluster, path) {
+    const value = path['resource_tag.value'] ?? ''
+    return (await tagged(cluster))
+      .filter(({ tags }) => tags.includes(value))
+      .map(({ href, label }): Row => ({ 'resource_tag.value': value, href, label }))
+  },
+  create: inline({
+    example: { href: '/api/cluster' },
+    async plan(cluster, { draft, path }) {
+      const tag = asTag(path['resource_tag.value'] ?? '')
+      const href = textAt(draft, 'href')
+      const { type, key } = await thingAt(cluster, href)
+      const tags = tagsOf(await cluster.row(type, key))
+      if (tags.includes(tag)) throw failures.duplicate(`The tag "${tag}" of ${href}`, 'href')
+      return { key: href, input: { type, key, tag } }
     },
-    create: inline({
-      example: { href: '/api/cluster' },
-      async plan(cluster, { draft, path }) {
-        const tag = asTag(path['resource_tag.value'] ?? '')
-        const href = textAt(draft, 'href')
-        const { type, key } = await thingAt(cluster, href)
-        const tags = tagsOf(await cluster.row(type, key))
-        if (tags.includes(tag)) throw failures.duplicate(`The tag "${tag}" of ${href}`, 'href')
-        return { key: href, input: { type, key, tag } }
-      },
-      step: {
-        name: 'write record',
-        run: (cluster, { input }) => changeTags(cluster, input, (tags, tag) => [...tags, tag]),
-      },
-    }),
-    remove: inline({
-      async plan(cluster, { row = {} }) {
-        const href = textAt(row, 'href')
-        const { type, key } = await thingAt(cluster, href)
-        return { key: href, input: { type, key, tag: textAt(row, 'resource_tag.value') } }
-      },
-      step: {
-        name: 'write record',
-        run: (cluster, { input }) => changeTags(cluster, input, (tags, tag) => tags.filter((other) => other !== tag)),
-      },
-    }),
-  },
-)
+    step: {
+      name: 'write record',
+      run: (cluster, { input }) => changeTags(cluster, input, (tags, tag) => [...tags, tag]),
+    },
+  }),
+  remove: inline({
+    async plan(cluster, { row = {} }) {
+      const href = textAt(row, 'href')
+      const { type, key } = await thingAt(cluster, href)
+      return { key: href, input: { type, key, tag: textAt(row, 'resource_tag.value') } }
+    },
+    step: {
+      name: 'write record',
+      run: (cluster, { input }) => changeTags(cluster, input, (tags, tag) => tags.filter((other) => other !== tag)),
+    },
+  }),
+})
 
 function asTag(value: string): string {
   try {

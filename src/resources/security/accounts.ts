@@ -1,9 +1,9 @@
-import { define } from '../../core/behaviour.ts'
+import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { mayUseHttp } from '../../core/login.ts'
 import { inline, type Caller, type Plan, type Step } from '../../core/verb.ts'
 import { builtinRoles, mayDo, type Role } from '../../model/access.ts'
-import { groups } from '../../model/resource.ts'
+import { groups, resource } from '../../model/resource.ts'
 import { failures } from '../../model/failure.ts'
 import { flag, name, oneOf, secret, text } from '../../model/kinds/index.ts'
 import { type Row, textAt } from '../../model/value.ts'
@@ -40,114 +40,113 @@ export const writeAccount: Step = {
   },
 }
 
-export const accounts = define(
-  {
-    path: `/${ACCOUNTS}`,
-    noun: 'account',
-    doc: 'Who may log in, by which applications, and with which role.',
-    key: ['owner.uuid', 'name'],
-    recordKey: ['owner.uuid', 'name'],
-    parent: 'owner.uuid',
-    parentType: 'svm/svms',
-    nameWithin: 'owner.uuid',
-    fields: {
-      ...groups({ owner: 'The cluster or the SVM that the account belongs to.', role: 'The role of the account.' }),
-      name: { doc: 'The name of the user.', kind: name({ charactersMax: 64 }), set: 'create', required: true },
-      ...ownerFields,
-      'role.name': {
-        doc: 'What the user may do: the name of a role of the same owner. Without it, everything.',
-        kind: text({ charactersMin: 1, charactersMax: 128 }),
-        set: 'always',
-      },
-      applications: {
-        doc: 'By which applications the user logs in. Without it, this interface with the password.',
-        kind: applicationsKind(),
-        set: 'always',
-      },
-      password: {
-        doc: 'The password. It is never shown.',
-        kind: secret({ charactersMin: PASSWORD_CHARACTERS_MIN, charactersMax: 128 }),
-        set: 'always',
-      },
-      password_hash_algorithm: {
-        doc: 'The hash function of the stored password. Not set here: passwords are stored with scrypt.',
-        kind: oneOf('sha512', 'sha256', 'md5'),
-        since: '9.11.1',
-      },
-      comment: { doc: 'Whose account it is.', kind: text({ charactersMax: 128 }), set: 'always' },
-      locked: { doc: 'Whether logins are refused.', kind: flag(), set: 'always', default: false },
+const accountsResource = resource({
+  path: `/${ACCOUNTS}`,
+  noun: 'account',
+  doc: 'Who may log in, by which applications, and with which role.',
+  key: ['owner.uuid', 'name'],
+  recordKey: ['owner.uuid', 'name'],
+  parent: 'owner.uuid',
+  parentType: 'svm/svms',
+  nameWithin: 'owner.uuid',
+  fields: {
+    ...groups({ owner: 'The cluster or the SVM that the account belongs to.', role: 'The role of the account.' }),
+    name: { doc: 'The name of the user.', kind: name({ charactersMax: 64 }), set: 'create', required: true },
+    ...ownerFields,
+    'role.name': {
+      doc: 'What the user may do: the name of a role of the same owner. Without it, everything.',
+      kind: text({ charactersMin: 1, charactersMax: 128 }),
+      set: 'always',
+    },
+    applications: {
+      doc: 'By which applications the user logs in. Without it, this interface with the password.',
+      kind: applicationsKind(),
+      set: 'always',
+    },
+    password: {
+      doc: 'The password. It is never shown.',
+      kind: secret({ charactersMin: PASSWORD_CHARACTERS_MIN, charactersMax: 128 }),
+      set: 'always',
+    },
+    password_hash_algorithm: {
+      doc: 'The hash function of the stored password. Not set here: passwords are stored with scrypt.',
+      kind: oneOf('sha512', 'sha256', 'md5'),
+      since: '9.11.1',
+    },
+    comment: { doc: 'Whose account it is.', kind: text({ charactersMax: 128 }), set: 'always' },
+    locked: { doc: 'Whether logins are refused.', kind: flag(), set: 'always', default: false },
+  },
+})
+
+export const accounts: Behaviour<typeof accountsResource> = define(accountsResource, {
+  secrets: {
+    password: {
+      isSame: (cluster, row, given) => cluster.secrets.checkPassword(given, textAt(row, '$password')),
     },
   },
-  {
-    secrets: {
-      password: {
-        isSame: (cluster, row, given) => cluster.secrets.checkPassword(given, textAt(row, '$password')),
+  derive: [ownerNames],
+  create: inline({
+    example: { name: 'account_example', password: 'a password to show', 'role.name': 'readonly' },
+    async plan(cluster, { caller, draft }) {
+      const owner = await ownerNamed(cluster, draft['owner.name'])
+      const key = `${owner.uuid}/${textAt(draft, 'name')}`
+      if ((await cluster.find(ACCOUNTS, key)) !== undefined) {
+        throw failures.duplicate('An account of that name', 'name')
+      }
+      if ((await cluster.rows(ACCOUNTS)).length >= ACCOUNTS_MAX) {
+        throw failures.invalid(undefined, `The cluster has ${ACCOUNTS_MAX} accounts, which is the limit.`)
+      }
+      const { 'owner.name': _, ...given } = draft
+      const usualRole = owner.scope === 'cluster' ? 'admin' : 'vsadmin'
+      const whole = { 'role.name': usualRole, ...given, 'owner.uuid': owner.uuid, scope: owner.scope }
+      const row = await settled(cluster, whole, owner)
+      await insistOnCovering(cluster, caller, await roleOfAccount(cluster, row))
+      return { key, input: row, locks: [ACCOUNTS_LOCK] }
+    },
+    step: {
+      name: 'write record',
+      async run(cluster, { input }) {
+        // The role may have gone since the plan was made.
+        await insistOnRole(cluster, ownerOf(input), textAt(input, 'role.name'))
+        await cluster.commit([cluster.put(ACCOUNTS, input, { expect: 'absent' })])
       },
     },
-    derive: [ownerNames],
-    create: inline({
-      example: { name: 'account_example', password: 'a password to show', 'role.name': 'readonly' },
-      async plan(cluster, { caller, draft }) {
-        const owner = await ownerNamed(cluster, draft['owner.name'])
-        const key = `${owner.uuid}/${textAt(draft, 'name')}`
-        if ((await cluster.find(ACCOUNTS, key)) !== undefined) {
-          throw failures.duplicate('An account of that name', 'name')
-        }
-        if ((await cluster.rows(ACCOUNTS)).length >= ACCOUNTS_MAX) {
-          throw failures.invalid(undefined, `The cluster has ${ACCOUNTS_MAX} accounts, which is the limit.`)
-        }
-        const { 'owner.name': _, ...given } = draft
-        const usualRole = owner.scope === 'cluster' ? 'admin' : 'vsadmin'
-        const whole = { 'role.name': usualRole, ...given, 'owner.uuid': owner.uuid, scope: owner.scope }
-        const row = await settled(cluster, whole, owner)
-        await insistOnCovering(cluster, caller, await roleOfAccount(cluster, row))
-        return { key, input: row, locks: [ACCOUNTS_LOCK] }
+  }),
+  modify: inline({
+    example: { 'role.name': 'none' },
+    async plan(cluster, { caller, row = {}, draft }) {
+      await insistOnMayChange(cluster, caller, row)
+      await insistOnCovering(cluster, caller, await roleOfAccount(cluster, { ...row, ...draft }))
+      const input = await withHash(cluster, row, draft)
+      await settled(cluster, { ...row, ...input }, ownerOf(row))
+      return { key: keyOf(row), input, locks: [ACCOUNTS_LOCK] }
+    },
+    step: writeAccount,
+  }),
+  remove: inline({
+    async plan(cluster, { row = {}, caller }) {
+      if (row['scope'] === 'cluster' && row['name'] === caller.user) {
+        throw failures.inUse('An account cannot delete itself.', 'name')
+      }
+      await insistOnMayChange(cluster, caller, row)
+      return { key: keyOf(row), input: {}, locks: [ACCOUNTS_LOCK] }
+    },
+    step: {
+      name: 'remove record',
+      async run(cluster, { key }) {
+        const account = await cluster.find(ACCOUNTS, key)
+        if (account === undefined) return
+        if (isActiveAdmin(account)) await insistOnAnotherAdmin(cluster, key)
+        await cluster.commit([
+          ...(await keysOf(cluster, account)).map(
+            (uuid) => ({ do: 'remove-record', type: 'security/authentication/keys', key: uuid }) as const,
+          ),
+          { do: 'remove-record', type: ACCOUNTS, key },
+        ])
       },
-      step: {
-        name: 'write record',
-        async run(cluster, { input }) {
-          // The role may have gone since the plan was made.
-          await insistOnRole(cluster, ownerOf(input), textAt(input, 'role.name'))
-          await cluster.commit([cluster.put(ACCOUNTS, input, { expect: 'absent' })])
-        },
-      },
-    }),
-    modify: inline({
-      example: { 'role.name': 'none' },
-      async plan(cluster, { caller, row = {}, draft }) {
-        await insistOnMayChange(cluster, caller, row)
-        await insistOnCovering(cluster, caller, await roleOfAccount(cluster, { ...row, ...draft }))
-        const input = await withHash(cluster, row, draft)
-        await settled(cluster, { ...row, ...input }, ownerOf(row))
-        return { key: keyOf(row), input, locks: [ACCOUNTS_LOCK] }
-      },
-      step: writeAccount,
-    }),
-    remove: inline({
-      async plan(cluster, { row = {}, caller }) {
-        if (row['scope'] === 'cluster' && row['name'] === caller.user) {
-          throw failures.inUse('An account cannot delete itself.', 'name')
-        }
-        await insistOnMayChange(cluster, caller, row)
-        return { key: keyOf(row), input: {}, locks: [ACCOUNTS_LOCK] }
-      },
-      step: {
-        name: 'remove record',
-        async run(cluster, { key }) {
-          const account = await cluster.find(ACCOUNTS, key)
-          if (account === undefined) return
-          if (isActiveAdmin(account)) await insistOnAnotherAdmin(cluster, key)
-          await cluster.commit([
-            ...(await keysOf(cluster, account)).map(
-              (uuid) => ({ do: 'remove-record', type: 'security/authentication/keys', key: uuid }) as const,
-            ),
-            { do: 'remove-record', type: ACCOUNTS, key },
-          ])
-        },
-      },
-    }),
-  },
-)
+    },
+  }),
+})
 
 /** The first account of a new cluster. */
 export async function firstAccount(cluster: Cluster, clusterUuid: string, password: string): Promise<Row> {

@@ -1,7 +1,8 @@
-import { define } from '../../core/behaviour.ts'
+import { type Behaviour, define } from '../../core/behaviour.ts'
 import { inline } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { count, oneOf, text } from '../../model/kinds/index.ts'
+import { resource } from '../../model/resource.ts'
 import { textAt } from '../../model/value.ts'
 import { SUBJECT_PARTS } from '../../ports/certificates.ts'
 import { alternativeFields, alternativesOf, HASHES } from './certificates/asked.ts'
@@ -12,34 +13,36 @@ const codes = { subject: 3_735_713, strength: 3_735_741 } as const
 /** Bits of security, and the length of the key that has them (NIST SP 800-57, part 1, table 2). */
 const STRENGTHS = { rsa: { 112: 2048, 128: 3072 }, ec: { 112: 256, 128: 256, 192: 384 } } as const
 
-export const certificateSigningRequests = define(
-  {
-    path: '/security/certificate-signing-request',
-    noun: 'certificate signing request',
-    doc: 'Makes a pair of keys, and the request that an authority signs. Nothing of it is kept: the answer alone has the key.',
-    since: '9.8',
-    key: ['csr'],
-    recordKey: ['csr'],
-    nameWithin: false,
-    fields: {
-      subject_name: {
-        doc: 'Whom it is for, as parts with commas between them: C=US,O=Example,CN=server.example.com.',
-        kind: text({ charactersMin: 1, charactersMax: 1024 }),
-        set: 'create',
-      },
-      algorithm: { doc: 'The kind of the keys.', kind: oneOf('rsa', 'ec'), set: 'create', default: 'rsa' },
-      hash_function: { doc: 'What it is signed with.', kind: oneOf(...HASHES), set: 'create', default: HASHES[0] },
-      security_strength: {
-        doc: 'Bits of security of the keys: 112 or 128, for ec also 192.',
-        kind: count({ min: 112, max: 192 }),
-        set: 'create',
-        default: 112,
-      },
-      ...alternativeFields(),
-      csr: { doc: 'The request, in PEM.', kind: text(), shownOnce: true },
-      generated_private_key: { doc: 'The private key, in PEM.', kind: text(), shownOnce: true },
+const certificateSigningRequestsResource = resource({
+  path: '/security/certificate-signing-request',
+  noun: 'certificate signing request',
+  doc: 'Makes a pair of keys, and the request that an authority signs. Nothing of it is kept: the answer alone has the key.',
+  since: '9.8',
+  key: ['csr'],
+  recordKey: ['csr'],
+  nameWithin: false,
+  fields: {
+    subject_name: {
+      doc: 'Whom it is for, as parts with commas between them: C=US,O=Example,CN=server.example.com.',
+      kind: text({ charactersMin: 1, charactersMax: 1024 }),
+      set: 'create',
     },
+    algorithm: { doc: 'The kind of the keys.', kind: oneOf('rsa', 'ec'), set: 'create', default: 'rsa' },
+    hash_function: { doc: 'What it is signed with.', kind: oneOf(...HASHES), set: 'create', default: HASHES[0] },
+    security_strength: {
+      doc: 'Bits of security of the keys: 112 or 128, for ec also 192.',
+      kind: count({ min: 112, max: 192 }),
+      set: 'create',
+      default: 112,
+    },
+    ...alternativeFields(),
+    csr: { doc: 'The request, in PEM.', kind: text(), shownOnce: true },
+    generated_private_key: { doc: 'The private key, in PEM.', kind: text(), shownOnce: true },
   },
+})
+
+export const certificateSigningRequests: Behaviour<typeof certificateSigningRequestsResource> = define(
+  certificateSigningRequestsResource,
   {
     rows: () => Promise.resolve([]),
     create: inline({

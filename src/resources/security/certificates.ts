@@ -1,9 +1,10 @@
-import { define } from '../../core/behaviour.ts'
+import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { plainRemove } from '../../core/plain.ts'
 import { inline } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { list, name, oneOf, secret, text, uuid } from '../../model/kinds/index.ts'
+import { resource } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import {
   alternativeFields,
@@ -31,103 +32,100 @@ const codes = { type: 3_735_622 } as const
 
 const withoutUse = plainRemove(CERTIFICATES)
 
-export const certificates = define(
-  {
-    path: `/${CERTIFICATES}`,
-    noun: 'certificate',
-    doc: 'Certificates of the cluster and of SVMs, made here or installed. Object store servers show those of the type `server` that they name; others are records.',
-    key: ['uuid'],
-    parent: 'svm.uuid',
-    nameWithin: 'svm.uuid',
-    fields: {
-      uuid: { doc: 'The UUID of the certificate.', kind: uuid() },
-      name: {
-        doc: 'The name of the certificate. Without it, its common name and serial number.',
-        kind: name({ charactersMax: 256, pattern: /^[^\s/]+$/, patternDoc: 'anything without blanks and "/"' }),
-        set: 'create',
-        since: '9.8',
-      },
-      svm: { doc: 'The SVM it belongs to. Without it, the cluster.', ref: 'svm/svms', set: 'create' },
-      scope: { doc: 'Whether it belongs to the cluster or to an SVM.', kind: oneOf('cluster', 'svm') },
-      type: {
-        doc: '`server` and `client` show who one is, `root_ca` signs others; `server_ca` and `client_ca` are trusted.',
-        kind: oneOf('client', 'server', 'client_ca', 'server_ca', 'root_ca'),
-        set: 'create',
-        required: true,
-      },
-      common_name: {
-        doc: 'Whose certificate it is. Needed to make one.',
-        kind: text({ charactersMin: 1, charactersMax: 64 }),
-        set: 'create',
-      },
-      expiry_time: {
-        doc: 'Until when it is valid: a time, or how long from now on, such as P365D. Without it, a year.',
-        kind: expiry(),
-        set: 'create',
-      },
-      key_size: { doc: 'The length of its RSA key in bits.', kind: keyBits(), set: 'create' },
-      hash_function: { doc: 'What it is signed with.', kind: oneOf(...HASHES), set: 'create' },
-      public_certificate: {
-        doc: 'The certificate in PEM. Given when it is made: that is installed.',
-        kind: text({ charactersMin: 1, charactersMax: PEM_CHARACTERS_MAX }),
-        set: 'create',
-        since: '9.8',
-      },
-      private_key: {
-        doc: 'Its private key in PEM, without a passphrase. It is never shown.',
-        kind: secret({ charactersMin: 1, charactersMax: PEM_CHARACTERS_MAX }),
-        set: 'create',
-      },
-      intermediate_certificates: {
-        doc: 'The certificates between it and its root, in PEM, in order.',
-        kind: list(text({ charactersMin: 1, charactersMax: PEM_CHARACTERS_MAX }), { elementsMax: INTERMEDIATES_MAX }),
-        set: 'create',
-      },
-      ...alternativeFields('9.15.1'),
-      ca: { doc: 'Who signed it.', kind: text() },
-      serial_number: { doc: 'Its serial number, in hexadecimal digits.', kind: text() },
+const certificatesResource = resource({
+  path: `/${CERTIFICATES}`,
+  noun: 'certificate',
+  doc: 'Certificates of the cluster and of SVMs, made here or installed. Object store servers show those of the type `server` that they name; others are records.',
+  key: ['uuid'],
+  parent: 'svm.uuid',
+  nameWithin: 'svm.uuid',
+  fields: {
+    uuid: { doc: 'The UUID of the certificate.', kind: uuid() },
+    name: {
+      doc: 'The name of the certificate. Without it, its common name and serial number.',
+      kind: name({ charactersMax: 256, pattern: /^[^\s/]+$/, patternDoc: 'anything without blanks and "/"' }),
+      set: 'create',
+      since: '9.8',
     },
+    svm: { doc: 'The SVM it belongs to. Without it, the cluster.', ref: 'svm/svms', set: 'create' },
+    scope: { doc: 'Whether it belongs to the cluster or to an SVM.', kind: oneOf('cluster', 'svm') },
+    type: {
+      doc: '`server` and `client` show who one is, `root_ca` signs others; `server_ca` and `client_ca` are trusted.',
+      kind: oneOf('client', 'server', 'client_ca', 'server_ca', 'root_ca'),
+      set: 'create',
+      required: true,
+    },
+    common_name: {
+      doc: 'Whose certificate it is. Needed to make one.',
+      kind: text({ charactersMin: 1, charactersMax: 64 }),
+      set: 'create',
+    },
+    expiry_time: {
+      doc: 'Until when it is valid: a time, or how long from now on, such as P365D. Without it, a year.',
+      kind: expiry(),
+      set: 'create',
+    },
+    key_size: { doc: 'The length of its RSA key in bits.', kind: keyBits(), set: 'create' },
+    hash_function: { doc: 'What it is signed with.', kind: oneOf(...HASHES), set: 'create' },
+    public_certificate: {
+      doc: 'The certificate in PEM. Given when it is made: that is installed.',
+      kind: text({ charactersMin: 1, charactersMax: PEM_CHARACTERS_MAX }),
+      set: 'create',
+      since: '9.8',
+    },
+    private_key: {
+      doc: 'Its private key in PEM, without a passphrase. It is never shown.',
+      kind: secret({ charactersMin: 1, charactersMax: PEM_CHARACTERS_MAX }),
+      set: 'create',
+    },
+    intermediate_certificates: {
+      doc: 'The certificates between it and its root, in PEM, in order.',
+      kind: list(text({ charactersMin: 1, charactersMax: PEM_CHARACTERS_MAX }), { elementsMax: INTERMEDIATES_MAX }),
+      set: 'create',
+    },
+    ...alternativeFields('9.15.1'),
+    ca: { doc: 'Who signed it.', kind: text() },
+    serial_number: { doc: 'Its serial number, in hexadecimal digits.', kind: text() },
   },
-  {
-    create: inline({
-      example: { name: 'certificate_example', type: 'server', common_name: 'server.example.com' },
-      async plan(cluster, { draft }) {
-        if ((await cluster.rows(CERTIFICATES)).length >= CERTIFICATES_MAX) {
-          throw failures.invalid(undefined, `The cluster has ${CERTIFICATES_MAX} certificates, which is the limit.`)
-        }
-        const isGiven = draft['public_certificate'] !== undefined
-        const whole = isGiven ? installed(cluster, draft) : await made(cluster, draft)
-        const row = { ...whole, uuid: cluster.system.random.uuid(), scope: scopeOf(draft) }
-        await insistOnName(cluster, row)
-        return { key: row.uuid, input: row }
-      },
-      step: {
-        name: 'write record',
-        async run(cluster, { input }) {
-          const serial = ['svm.uuid', 'type', 'ca', 'serial_number'].map((path) => textAt(input, path)).join('/')
-          await cluster.commit([cluster.put(CERTIFICATES, input, { expect: 'absent', unique: { [SERIALS]: serial } })])
-        },
-      },
-    }),
-    remove: {
-      ...withoutUse,
-      async plan(cluster, request) {
-        const [self] = await cluster.rows('cluster')
-        if (self?.['certificate.uuid'] === request.row?.['uuid']) {
-          throw failures.inUse('It is the certificate of the cluster. Give that another one first.')
-        }
-        const servers = await cluster.rows(SERVERS)
-        const showing = servers.find((server) => server['certificate.uuid'] === request.row?.['uuid'])
-        if (showing !== undefined) {
-          throw failures.inUse(
-            `Object store server "${textAt(showing, 'name')}" shows it. Give that another one first.`,
-          )
-        }
-        return withoutUse.plan(cluster, request)
+})
+
+export const certificates: Behaviour<typeof certificatesResource> = define(certificatesResource, {
+  create: inline({
+    example: { name: 'certificate_example', type: 'server', common_name: 'server.example.com' },
+    async plan(cluster, { draft }) {
+      if ((await cluster.rows(CERTIFICATES)).length >= CERTIFICATES_MAX) {
+        throw failures.invalid(undefined, `The cluster has ${CERTIFICATES_MAX} certificates, which is the limit.`)
+      }
+      const isGiven = draft['public_certificate'] !== undefined
+      const whole = isGiven ? installed(cluster, draft) : await made(cluster, draft)
+      const row = { ...whole, uuid: cluster.system.random.uuid(), scope: scopeOf(draft) }
+      await insistOnName(cluster, row)
+      return { key: row.uuid, input: row }
+    },
+    step: {
+      name: 'write record',
+      async run(cluster, { input }) {
+        const serial = ['svm.uuid', 'type', 'ca', 'serial_number'].map((path) => textAt(input, path)).join('/')
+        await cluster.commit([cluster.put(CERTIFICATES, input, { expect: 'absent', unique: { [SERIALS]: serial } })])
       },
     },
+  }),
+  remove: {
+    ...withoutUse,
+    async plan(cluster, request) {
+      const [self] = await cluster.rows('cluster')
+      if (self?.['certificate.uuid'] === request.row?.['uuid']) {
+        throw failures.inUse('It is the certificate of the cluster. Give that another one first.')
+      }
+      const servers = await cluster.rows(SERVERS)
+      const showing = servers.find((server) => server['certificate.uuid'] === request.row?.['uuid'])
+      if (showing !== undefined) {
+        throw failures.inUse(`Object store server "${textAt(showing, 'name')}" shows it. Give that another one first.`)
+      }
+      return withoutUse.plan(cluster, request)
+    },
   },
-)
+})
 
 function scopeOf(draft: Row): 'cluster' | 'svm' {
   return textAt(draft, 'svm.uuid') === '' ? 'cluster' : 'svm'

@@ -3,7 +3,7 @@ import type { Derivation } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { noSuchOwner } from '../../core/references.ts'
 import { oneOf, text, uuid } from '../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../model/resource.ts'
+import type { Fields } from '../../model/resource.ts'
 import { type Row, textAt, textOf, type Value } from '../../model/value.ts'
 
 export interface Owner {
@@ -12,7 +12,7 @@ export interface Owner {
   readonly scope: 'cluster' | 'svm'
 }
 
-export const ownerFields: Readonly<Record<string, FieldDeclaration>> = {
+export const ownerFields = {
   'owner.name': {
     doc: 'The cluster or the SVM that it belongs to. Without it, the cluster.',
     kind: text({ charactersMax: 255 }),
@@ -20,7 +20,7 @@ export const ownerFields: Readonly<Record<string, FieldDeclaration>> = {
   },
   'owner.uuid': { doc: 'The UUID of the same.', kind: uuid() },
   scope: { doc: 'Whether it belongs to the cluster or to an SVM.', kind: oneOf('cluster', 'svm') },
-}
+} as const satisfies Fields
 
 /** The cluster itself, as an owner. */
 export async function clusterOwner(cluster: Cluster): Promise<Owner> {

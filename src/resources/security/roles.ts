@@ -1,8 +1,8 @@
-import { define } from '../../core/behaviour.ts'
+import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { inline } from '../../core/verb.ts'
 import { roleOf } from '../../model/access.ts'
-import { groups } from '../../model/resource.ts'
+import { groups, resource } from '../../model/resource.ts'
 import { failures } from '../../model/failure.ts'
 import { flag, text } from '../../model/kinds/index.ts'
 import { type Row, textAt } from '../../model/value.ts'
@@ -17,86 +17,84 @@ const ROLES_MAX = 1000
 /** What clients of the interface know these failures by. */
 const codes = { builtIn: 1_263_347, used: 5_636_172 } as const
 
-export const roles = define(
-  {
-    path: `/${ROLES}`,
-    noun: 'role',
-    doc: 'What accounts may do, by paths of this interface. Those that clusters and SVMs come with stay as they are.',
-    key: ['owner.uuid', 'name'],
-    recordKey: ['owner.uuid', 'name'],
-    parent: 'owner.uuid',
-    parentType: 'svm/svms',
-    nameWithin: 'owner.uuid',
-    fields: {
-      ...groups({ owner: 'The cluster or the SVM that the role belongs to.' }),
-      name: {
-        doc: 'The name of the role.',
-        kind: text({
-          charactersMin: 1,
-          charactersMax: 128,
-          pattern: /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/,
-          patternDoc: 'letters, digits and "_.-"',
-        }),
-        set: 'create',
-        required: true,
-      },
-      ...ownerFields,
-      privileges: {
-        doc: 'What it may do where. The longest path that fits decides; what none fits is refused.',
-        kind: privilegesKind(),
-        set: 'create',
-        required: true,
-      },
-      builtin: { doc: 'Whether clusters or SVMs come with it.', kind: flag() },
+const rolesResource = resource({
+  path: `/${ROLES}`,
+  noun: 'role',
+  doc: 'What accounts may do, by paths of this interface. Those that clusters and SVMs come with stay as they are.',
+  key: ['owner.uuid', 'name'],
+  recordKey: ['owner.uuid', 'name'],
+  parent: 'owner.uuid',
+  parentType: 'svm/svms',
+  nameWithin: 'owner.uuid',
+  fields: {
+    ...groups({ owner: 'The cluster or the SVM that the role belongs to.' }),
+    name: {
+      doc: 'The name of the role.',
+      kind: text({
+        charactersMin: 1,
+        charactersMax: 128,
+        pattern: /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/,
+        patternDoc: 'letters, digits and "_.-"',
+      }),
+      set: 'create',
+      required: true,
     },
+    ...ownerFields,
+    privileges: {
+      doc: 'What it may do where. The longest path that fits decides; what none fits is refused.',
+      kind: privilegesKind(),
+      set: 'create',
+      required: true,
+    },
+    builtin: { doc: 'Whether clusters or SVMs come with it.', kind: flag() },
   },
-  {
-    rows: allRoles,
-    derive: [ownerNames],
-    create: inline({
-      example: { name: 'role_example', privileges: [{ path: '/api/storage/volumes', access: 'readonly' }] },
-      alone: () => [ACCOUNTS_LOCK],
-      async plan(cluster, { caller, draft }) {
-        const owner = await ownerNamed(cluster, draft['owner.name'])
-        const role = textAt(draft, 'name')
-        if ((await findRole(cluster, owner, role)) !== undefined)
-          throw failures.duplicate('A role of that name', 'name')
-        if ((await cluster.rows(ROLES)).length >= ROLES_MAX) {
-          throw failures.invalid(undefined, `The cluster has ${ROLES_MAX} roles, which is the limit.`)
-        }
-        const privileges = settledPrivileges(privilegesOf(draft))
-        await insistOnCovering(cluster, caller, roleOf(role, privileges))
-        const row = { name: role, 'owner.uuid': owner.uuid, scope: owner.scope, builtin: false, privileges }
-        return { key: `${owner.uuid}/${role}`, input: row }
+})
+
+export const roles: Behaviour<typeof rolesResource> = define(rolesResource, {
+  rows: allRoles,
+  derive: [ownerNames],
+  create: inline({
+    example: { name: 'role_example', privileges: [{ path: '/api/storage/volumes', access: 'readonly' }] },
+    alone: () => [ACCOUNTS_LOCK],
+    async plan(cluster, { caller, draft }) {
+      const owner = await ownerNamed(cluster, draft['owner.name'])
+      const role = textAt(draft, 'name')
+      if ((await findRole(cluster, owner, role)) !== undefined) throw failures.duplicate('A role of that name', 'name')
+      if ((await cluster.rows(ROLES)).length >= ROLES_MAX) {
+        throw failures.invalid(undefined, `The cluster has ${ROLES_MAX} roles, which is the limit.`)
+      }
+      const privileges = settledPrivileges(privilegesOf(draft))
+      await insistOnCovering(cluster, caller, roleOf(role, privileges))
+      const row = { name: role, 'owner.uuid': owner.uuid, scope: owner.scope, builtin: false, privileges }
+      return { key: `${owner.uuid}/${role}`, input: row }
+    },
+    step: {
+      name: 'write record',
+      async run(cluster, { input }) {
+        await cluster.commit([cluster.put(ROLES, input, { expect: 'absent' })])
       },
-      step: {
-        name: 'write record',
-        async run(cluster, { input }) {
-          await cluster.commit([cluster.put(ROLES, input, { expect: 'absent' })])
-        },
+    },
+  }),
+  remove: inline({
+    alone: () => [ACCOUNTS_LOCK],
+    async plan(cluster, { row = {} }) {
+      insistOnMade(row)
+      const [owner, role] = [textAt(row, 'owner.uuid'), textAt(row, 'name')]
+      const user = (await cluster.rows('security/accounts', owner)).find((account) => account['role.name'] === role)
+      if (user !== undefined) {
+        const message = `The account "${textAt(user, 'name')}" has the role. Give it another one first.`
+        throw failures.inUse(message, 'name', codes.used)
+      }
+      return { key: `${owner}/${role}`, input: {} }
+    },
+    step: {
+      name: 'remove record',
+      async run(cluster, { key }) {
+        await cluster.commit([{ do: 'remove-record', type: ROLES, key }])
       },
-    }),
-    remove: inline({
-      alone: () => [ACCOUNTS_LOCK],
-      async plan(cluster, { row = {} }) {
-        insistOnMade(row)
-        const [owner, role] = [textAt(row, 'owner.uuid'), textAt(row, 'name')]
-        const user = (await cluster.rows('security/accounts', owner)).find((account) => account['role.name'] === role)
-        if (user !== undefined) {
-          const message = `The account "${textAt(user, 'name')}" has the role. Give it another one first.`
-          throw failures.inUse(message, 'name', codes.used)
-        }
-        return { key: `${owner}/${role}`, input: {} }
-      },
-      step: {
-        name: 'remove record',
-        async run(cluster, { key }) {
-          await cluster.commit([{ do: 'remove-record', type: ROLES, key }])
-        },
-      },
-    }),
-  },
-)
+    },
+  }),
+})
 
 async function allRoles(cluster: Cluster): Promise<Row[]> {
   const svms = (await cluster.rows('svm/svms')).map((svm) => ({ uuid: textAt(svm, 'uuid'), scope: 'svm' }) as const)

@@ -1,5 +1,6 @@
-import { define } from '../../core/behaviour.ts'
+import { type Behaviour, define } from '../../core/behaviour.ts'
 import { count, list, text } from '../../model/kinds/index.ts'
+import { resource } from '../../model/resource.ts'
 
 const NOTHING = ['ciphers', 'key_exchange_algorithms', 'mac_algorithms'] as const
 const DOCS: Readonly<Record<(typeof NOTHING)[number], string>> = {
@@ -8,20 +9,19 @@ const DOCS: Readonly<Record<(typeof NOTHING)[number], string>> = {
   mac_algorithms: 'The message authentication codes that the SSH server accepts. Empty, as no SSH server runs.',
 }
 
-export const securitySsh = define(
-  {
-    path: '/security/ssh',
-    noun: 'SSH settings',
-    doc: 'What the SSH server of the cluster accepts. No SSH server runs, so it accepts nothing.',
-    since: '9.7',
-    key: [],
-    nameWithin: false,
-    fields: {
-      ...Object.fromEntries(NOTHING.map((path) => [path, { doc: DOCS[path], kind: list(text()) }])),
-      max_instances: { doc: 'The most SSH sessions at a time. 0, as no SSH server runs.', kind: count() },
-    },
+const securitySshResource = resource({
+  path: '/security/ssh',
+  noun: 'SSH settings',
+  doc: 'What the SSH server of the cluster accepts. No SSH server runs, so it accepts nothing.',
+  since: '9.7',
+  key: [],
+  nameWithin: false,
+  fields: {
+    ...Object.fromEntries(NOTHING.map((path) => [path, { doc: DOCS[path], kind: list(text()) }])),
+    max_instances: { doc: 'The most SSH sessions at a time. 0, as no SSH server runs.', kind: count() },
   },
-  {
-    rows: () => Promise.resolve([{ ...Object.fromEntries(NOTHING.map((path) => [path, []])), max_instances: 0 }]),
-  },
-)
+})
+
+export const securitySsh: Behaviour<typeof securitySshResource> = define(securitySshResource, {
+  rows: () => Promise.resolve([{ ...Object.fromEntries(NOTHING.map((path) => [path, []])), max_instances: 0 }]),
+})

@@ -1,6 +1,6 @@
 import { bytes, count, decimal, duration, each, flag, list, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
-import { type FieldDeclaration, groups } from '../../model/resource.ts'
-import { define } from '../../core/behaviour.ts'
+import { type FieldDeclaration, groups, resource } from '../../model/resource.ts'
+import { type Behaviour, define } from '../../core/behaviour.ts'
 
 const TRANSFERS = ['initialize', 'update', 'resync', 'restore'] as const
 
@@ -20,96 +20,98 @@ function endpoint(base: 'source' | 'destination'): Readonly<Record<string, Field
   }
 }
 
-export const snapmirrorRelationships = define(
-  {
-    path: '/snapmirror/relationships',
-    noun: 'SnapMirror relationship',
-    doc: 'Replication of volumes to other volumes. The product does not replicate, so the collection is empty.',
-    key: ['uuid'],
-    nameWithin: false,
-    fields: {
-      ...groups({
-        source: 'Where the data comes from.',
-        'source.svm': 'The SVM of the source.',
-        'source.cluster': 'The cluster of the source.',
-        destination: 'Where the data goes to.',
-        'destination.svm': 'The SVM of the destination.',
-        'destination.cluster': 'The cluster of the destination.',
-        transfer: 'The last transfer.',
-        consistency_group_failover: 'A failover of the consistency group.',
-        'consistency_group_failover.status': 'How far the failover is.',
-      }),
-      uuid: { doc: 'The UUID of the relationship.', kind: uuid() },
-      ...endpoint('source'),
-      ...endpoint('destination'),
-      state: {
-        doc: 'Whether the destination follows the source.',
-        kind: oneOf(
-          'broken_off',
-          'paused',
-          'snapmirrored',
-          'uninitialized',
-          'in_sync',
-          'out_of_sync',
-          'synchronizing',
-          'expanding',
-          'shrinking',
-        ),
-      },
-      healthy: { doc: 'Whether the last transfer succeeded in time.', kind: flag() },
-      unhealthy_reason: {
-        doc: 'Why the relationship is not healthy.',
-        kind: each({
-          code: { kind: text(), doc: 'The code of the reason.' },
-          message: { kind: text(), doc: 'The reason as a sentence.' },
-        }),
-      },
-      lag_time: { doc: 'How old the newest snapshot of the destination is.', kind: duration() },
-      exported_snapshot: { doc: 'The snapshot that clients of the destination read.' },
-      restore: { doc: 'Whether the relationship restores a volume.', kind: flag() },
-      throttle: { doc: 'The most that transfers may use, in KB per second.', kind: count(), since: '9.11.1' },
-      policy: { doc: 'The policy of the relationship.', ref: 'snapmirror/policies' },
-      'policy.type': { doc: 'How the policy replicates.', kind: oneOf('async', 'sync', 'continuous') },
-      transfer_schedule: { doc: 'The schedule that starts transfers.', ref: 'cluster/schedules', since: '9.11.1' },
-      group_type: {
-        doc: 'What the relationship is about, beyond single volumes.',
-        kind: oneOf('none', 'svm_dr', 'consistency_group', 'flexgroup'),
-        since: '9.11.1',
-      },
-      identity_preservation: {
-        doc: 'How much of the configuration of the SVM is replicated.',
-        kind: oneOf('full', 'exclude_network_config', 'exclude_network_and_protocol_config'),
-        since: '9.11.1',
-      },
-      'transfer.uuid': { doc: 'The UUID of the transfer that runs or ran last.', kind: uuid() },
-      'transfer.state': {
-        doc: 'The state of the transfer that runs or ran last.',
-        kind: oneOf('aborted', 'failed', 'hard_aborted', 'queued', 'success', 'transferring'),
-      },
-      'transfer.type': { doc: 'What the transfer does.', kind: oneOf(...TRANSFERS), since: '9.14.1' },
-      'transfer.bytes_transferred': { doc: 'Bytes that the transfer copied so far.', kind: bytes() },
-      'transfer.end_time': { doc: 'When the transfer ended.', kind: time(), since: '9.9.1' },
-      'transfer.total_duration': { doc: 'How long the transfer took.', kind: duration(), since: '9.9.1' },
-      'transfer.last_updated_time': {
-        doc: 'When the state of the transfer was read.',
-        kind: time(),
-        since: '9.14.1',
-      },
-      last_transfer_type: { doc: 'What the last transfer did.', kind: oneOf(...TRANSFERS), since: '9.11.1' },
-      last_transfer_network_compression_ratio: {
-        doc: 'How much the last transfer was compressed on the network.',
-        kind: decimal(),
-        since: '9.13.1',
-      },
-      total_transfer_bytes: { doc: 'Bytes of all transfers so far.', kind: bytes(), since: '9.13.1' },
-      total_transfer_duration: { doc: 'How long all transfers took so far.', kind: duration(), since: '9.13.1' },
-      'consistency_group_failover.status.message': {
-        doc: 'How far the failover of a consistency group is.',
-        since: '9.14.1',
-      },
-      svmdr_volumes: { doc: 'The volumes of an SVM that is replicated whole.', kind: list(text()), since: '9.13.1' },
+const snapmirrorRelationshipsResource = resource({
+  path: '/snapmirror/relationships',
+  noun: 'SnapMirror relationship',
+  doc: 'Replication of volumes to other volumes. The product does not replicate, so the collection is empty.',
+  key: ['uuid'],
+  nameWithin: false,
+  fields: {
+    ...groups({
+      source: 'Where the data comes from.',
+      'source.svm': 'The SVM of the source.',
+      'source.cluster': 'The cluster of the source.',
+      destination: 'Where the data goes to.',
+      'destination.svm': 'The SVM of the destination.',
+      'destination.cluster': 'The cluster of the destination.',
+      transfer: 'The last transfer.',
+      consistency_group_failover: 'A failover of the consistency group.',
+      'consistency_group_failover.status': 'How far the failover is.',
+    }),
+    uuid: { doc: 'The UUID of the relationship.', kind: uuid() },
+    ...endpoint('source'),
+    ...endpoint('destination'),
+    state: {
+      doc: 'Whether the destination follows the source.',
+      kind: oneOf(
+        'broken_off',
+        'paused',
+        'snapmirrored',
+        'uninitialized',
+        'in_sync',
+        'out_of_sync',
+        'synchronizing',
+        'expanding',
+        'shrinking',
+      ),
     },
+    healthy: { doc: 'Whether the last transfer succeeded in time.', kind: flag() },
+    unhealthy_reason: {
+      doc: 'Why the relationship is not healthy.',
+      kind: each({
+        code: { kind: text(), doc: 'The code of the reason.' },
+        message: { kind: text(), doc: 'The reason as a sentence.' },
+      }),
+    },
+    lag_time: { doc: 'How old the newest snapshot of the destination is.', kind: duration() },
+    exported_snapshot: { doc: 'The snapshot that clients of the destination read.' },
+    restore: { doc: 'Whether the relationship restores a volume.', kind: flag() },
+    throttle: { doc: 'The most that transfers may use, in KB per second.', kind: count(), since: '9.11.1' },
+    policy: { doc: 'The policy of the relationship.', ref: 'snapmirror/policies' },
+    'policy.type': { doc: 'How the policy replicates.', kind: oneOf('async', 'sync', 'continuous') },
+    transfer_schedule: { doc: 'The schedule that starts transfers.', ref: 'cluster/schedules', since: '9.11.1' },
+    group_type: {
+      doc: 'What the relationship is about, beyond single volumes.',
+      kind: oneOf('none', 'svm_dr', 'consistency_group', 'flexgroup'),
+      since: '9.11.1',
+    },
+    identity_preservation: {
+      doc: 'How much of the configuration of the SVM is replicated.',
+      kind: oneOf('full', 'exclude_network_config', 'exclude_network_and_protocol_config'),
+      since: '9.11.1',
+    },
+    'transfer.uuid': { doc: 'The UUID of the transfer that runs or ran last.', kind: uuid() },
+    'transfer.state': {
+      doc: 'The state of the transfer that runs or ran last.',
+      kind: oneOf('aborted', 'failed', 'hard_aborted', 'queued', 'success', 'transferring'),
+    },
+    'transfer.type': { doc: 'What the transfer does.', kind: oneOf(...TRANSFERS), since: '9.14.1' },
+    'transfer.bytes_transferred': { doc: 'Bytes that the transfer copied so far.', kind: bytes() },
+    'transfer.end_time': { doc: 'When the transfer ended.', kind: time(), since: '9.9.1' },
+    'transfer.total_duration': { doc: 'How long the transfer took.', kind: duration(), since: '9.9.1' },
+    'transfer.last_updated_time': {
+      doc: 'When the state of the transfer was read.',
+      kind: time(),
+      since: '9.14.1',
+    },
+    last_transfer_type: { doc: 'What the last transfer did.', kind: oneOf(...TRANSFERS), since: '9.11.1' },
+    last_transfer_network_compression_ratio: {
+      doc: 'How much the last transfer was compressed on the network.',
+      kind: decimal(),
+      since: '9.13.1',
+    },
+    total_transfer_bytes: { doc: 'Bytes of all transfers so far.', kind: bytes(), since: '9.13.1' },
+    total_transfer_duration: { doc: 'How long all transfers took so far.', kind: duration(), since: '9.13.1' },
+    'consistency_group_failover.status.message': {
+      doc: 'How far the failover of a consistency group is.',
+      since: '9.14.1',
+    },
+    svmdr_volumes: { doc: 'The volumes of an SVM that is replicated whole.', kind: list(text()), since: '9.13.1' },
   },
+})
+
+export const snapmirrorRelationships: Behaviour<typeof snapmirrorRelationshipsResource> = define(
+  snapmirrorRelationshipsResource,
   {
     readArgs: { list_destinations_only: '`true`: relationships whose source is here, as their source knows them.' },
     rows: () => Promise.resolve([]),

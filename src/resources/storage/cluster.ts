@@ -1,45 +1,46 @@
 /** The space of all aggregates together. Aggregates that lie on the same disk share its bytes, which count once. */
-import { define } from '../../core/behaviour.ts'
+import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { bytes, count, decimal } from '../../model/kinds/index.ts'
-import { groups } from '../../model/resource.ts'
+import { groups, resource } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { DisksSeen, spaceOf } from './aggregate-space.ts'
 import { ratio } from './volumes/efficiency.ts'
 
-export const storageCluster = define(
-  {
-    path: '/storage/cluster',
-    noun: 'storage of the cluster',
-    doc: 'The space of the whole cluster: sums over its aggregates.',
-    key: [],
-    nameWithin: false,
-    fields: {
-      ...groups({
-        block_storage: 'The space on the disks of the cluster.',
-        cloud_storage: 'The space in cloud tiers.',
-        efficiency: 'What storage efficiency saves in the cluster.',
-      }),
-      'block_storage.size': { doc: 'Bytes of all disks that volumes may use.', kind: bytes() },
-      'block_storage.used': { doc: 'Bytes of all disks that are used, or promised to volumes.', kind: bytes() },
-      'block_storage.available': { doc: 'Bytes of all disks that new data or guarantees can have.', kind: bytes() },
-      'block_storage.physical_used': { doc: 'Bytes that all volumes are stored in.', kind: bytes(), since: '9.10.1' },
-      'block_storage.physical_used_percent': {
-        doc: 'Bytes that all volumes are stored in, in percent of the size.',
-        kind: count(),
-        since: '9.11.1',
-      },
-      'cloud_storage.used': { doc: 'Bytes in cloud tiers. Always 0, as there is no cloud tier.', kind: bytes() },
-      'efficiency.logical_used': {
-        doc: 'Bytes that all volumes hold, a shared body as often as it is there.',
-        kind: bytes(),
-      },
-      'efficiency.savings': { doc: 'Bytes that compression and deduplication save.', kind: bytes() },
-      'efficiency.ratio': { doc: 'Bytes held for each byte stored.', kind: decimal() },
+const storageClusterResource = resource({
+  path: '/storage/cluster',
+  noun: 'storage of the cluster',
+  doc: 'The space of the whole cluster: sums over its aggregates.',
+  key: [],
+  nameWithin: false,
+  fields: {
+    ...groups({
+      block_storage: 'The space on the disks of the cluster.',
+      cloud_storage: 'The space in cloud tiers.',
+      efficiency: 'What storage efficiency saves in the cluster.',
+    }),
+    'block_storage.size': { doc: 'Bytes of all disks that volumes may use.', kind: bytes() },
+    'block_storage.used': { doc: 'Bytes of all disks that are used, or promised to volumes.', kind: bytes() },
+    'block_storage.available': { doc: 'Bytes of all disks that new data or guarantees can have.', kind: bytes() },
+    'block_storage.physical_used': { doc: 'Bytes that all volumes are stored in.', kind: bytes(), since: '9.10.1' },
+    'block_storage.physical_used_percent': {
+      doc: 'Bytes that all volumes are stored in, in percent of the size.',
+      kind: count(),
+      since: '9.11.1',
     },
+    'cloud_storage.used': { doc: 'Bytes in cloud tiers. Always 0, as there is no cloud tier.', kind: bytes() },
+    'efficiency.logical_used': {
+      doc: 'Bytes that all volumes hold, a shared body as often as it is there.',
+      kind: bytes(),
+    },
+    'efficiency.savings': { doc: 'Bytes that compression and deduplication save.', kind: bytes() },
+    'efficiency.ratio': { doc: 'Bytes held for each byte stored.', kind: decimal() },
   },
-  { rows: async (cluster) => [await clusterSpace(cluster)] },
-)
+})
+
+export const storageCluster: Behaviour<typeof storageClusterResource> = define(storageClusterResource, {
+  rows: async (cluster) => [await clusterSpace(cluster)],
+})
 
 async function clusterSpace(cluster: Cluster): Promise<Row> {
   const disks = new Set<string>()

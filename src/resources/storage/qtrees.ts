@@ -1,8 +1,8 @@
-import { define, type Derivation } from '../../core/behaviour.ts'
+import { type Behaviour, define, type Derivation } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { inTurns } from '../../core/turns.ts'
 import { count, oneOf, text } from '../../model/kinds/index.ts'
-import { groups } from '../../model/resource.ts'
+import { groups, resource } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { exportPolicyFields, exportPolicyReading } from '../protocols/nfs/named-export-policy.ts'
 import { totalFields, totals } from '../metric-readings.ts'
@@ -46,100 +46,99 @@ const NO_OPERATIONS: Row = Object.fromEntries(
   Object.keys(totalFields()).map((path) => [path, path.endsWith('.status') ? 'ok' : 0]),
 )
 
-export const qtrees = define(
-  {
-    path: '/storage/qtrees',
-    noun: 'qtree',
-    doc: 'Qtrees: parts of a volume with a name, that quotas can limit. Each volume has a default one, with id 0 and no name.',
-    key: ['volume.uuid', 'id'],
-    recordKey: ['volume.uuid', 'id'],
-    parent: 'volume.uuid',
-    nameWithin: 'volume.uuid',
-    fields: {
-      ...groups({ export_policy: 'The export policy that decides which NFS clients may use the qtree.' }),
-      id: {
-        doc: 'The number of the qtree within its volume. 0 is the default one.',
-        kind: count({ min: 0, max: QTREE_ID_MAX }),
-      },
-      name: {
-        doc: 'The name of the qtree, unique within its volume. Needed to create one.',
-        kind: text({
-          charactersMin: 1,
-          charactersMax: 64,
-          pattern: /^(?!\.{1,2}$|\.snapshot$)[^/\\]+$/,
-          patternDoc: 'anything without "/" and "\\", but not ".", ".." and ".snapshot"',
-        }),
-        set: 'always',
-      },
-      svm: { doc: 'The SVM of its volume.', ref: 'svm/svms', set: 'create', required: true },
-      volume: { doc: 'The volume it is in.', ref: 'storage/volumes', set: 'create', required: true },
-      security_style: {
-        doc: 'Whose permissions decide. Kept for file access.',
-        kind: oneOf('unix', 'ntfs', 'mixed'),
-        set: 'always',
-        default: 'unix',
-      },
-      unix_permissions: {
-        doc: 'Permissions of its top folder, as the digits of an octal number: 755. Kept for file access.',
-        kind: count({ min: 0, max: 7777 }),
-        set: 'always',
-        default: 755,
-      },
-      user: { doc: 'The UNIX user that owns the qtree.', isGroup: true },
-      'user.name': {
-        doc: 'Who owns its top folder.',
-        kind: text({ charactersMax: 256 }),
-        set: 'always',
-        since: '9.9.1',
-      },
-      'user.id': { doc: 'The same, by number.', kind: text({ charactersMax: 10 }), set: 'always', since: '9.9.1' },
-      group: { doc: 'The UNIX group that owns the qtree.', isGroup: true },
-      'group.name': {
-        doc: 'The group of its top folder.',
-        kind: text({ charactersMax: 256 }),
-        set: 'always',
-        since: '9.9.1',
-      },
-      'group.id': { doc: 'The same, by number.', kind: text({ charactersMax: 10 }), set: 'always', since: '9.9.1' },
-      ...exportPolicyFields('export_policy', 'Who may mount it. Without one, that of its volume.'),
-      qos_policy: {
-        doc: 'Its ceilings of throughput. Kept for file access; not of a default qtree.',
-        ref: 'storage/qos/policies',
-        noneName: 'none',
-        set: 'always',
-        since: '9.8',
-      },
-      path: { doc: 'Where clients see it, once its volume has a path.', kind: text() },
-      nas: { doc: 'The qtree as NFS and SMB clients see it.', isGroup: true },
-      'nas.path': { doc: 'The same.', kind: text(), since: '9.9.1' },
-      ...totalFields(),
-      ...tagFields,
+const qtreesResource = resource({
+  path: '/storage/qtrees',
+  noun: 'qtree',
+  doc: 'Qtrees: parts of a volume with a name, that quotas can limit. Each volume has a default one, with id 0 and no name.',
+  key: ['volume.uuid', 'id'],
+  recordKey: ['volume.uuid', 'id'],
+  parent: 'volume.uuid',
+  nameWithin: 'volume.uuid',
+  fields: {
+    ...groups({ export_policy: 'The export policy that decides which NFS clients may use the qtree.' }),
+    id: {
+      doc: 'The number of the qtree within its volume. 0 is the default one.',
+      kind: count({ min: 0, max: QTREE_ID_MAX }),
     },
+    name: {
+      doc: 'The name of the qtree, unique within its volume. Needed to create one.',
+      kind: text({
+        charactersMin: 1,
+        charactersMax: 64,
+        pattern: /^(?!\.{1,2}$|\.snapshot$)[^/\\]+$/,
+        patternDoc: 'anything without "/" and "\\", but not ".", ".." and ".snapshot"',
+      }),
+      set: 'always',
+    },
+    svm: { doc: 'The SVM of its volume.', ref: 'svm/svms', set: 'create', required: true },
+    volume: { doc: 'The volume it is in.', ref: 'storage/volumes', set: 'create', required: true },
+    security_style: {
+      doc: 'Whose permissions decide. Kept for file access.',
+      kind: oneOf('unix', 'ntfs', 'mixed'),
+      set: 'always',
+      default: 'unix',
+    },
+    unix_permissions: {
+      doc: 'Permissions of its top folder, as the digits of an octal number: 755. Kept for file access.',
+      kind: count({ min: 0, max: 7777 }),
+      set: 'always',
+      default: 755,
+    },
+    user: { doc: 'The UNIX user that owns the qtree.', isGroup: true },
+    'user.name': {
+      doc: 'Who owns its top folder.',
+      kind: text({ charactersMax: 256 }),
+      set: 'always',
+      since: '9.9.1',
+    },
+    'user.id': { doc: 'The same, by number.', kind: text({ charactersMax: 10 }), set: 'always', since: '9.9.1' },
+    group: { doc: 'The UNIX group that owns the qtree.', isGroup: true },
+    'group.name': {
+      doc: 'The group of its top folder.',
+      kind: text({ charactersMax: 256 }),
+      set: 'always',
+      since: '9.9.1',
+    },
+    'group.id': { doc: 'The same, by number.', kind: text({ charactersMax: 10 }), set: 'always', since: '9.9.1' },
+    ...exportPolicyFields('export_policy', 'Who may mount it. Without one, that of its volume.'),
+    qos_policy: {
+      doc: 'Its ceilings of throughput. Kept for file access; not of a default qtree.',
+      ref: 'storage/qos/policies',
+      noneName: 'none',
+      set: 'always',
+      since: '9.8',
+    },
+    path: { doc: 'Where clients see it, once its volume has a path.', kind: text() },
+    nas: { doc: 'The qtree as NFS and SMB clients see it.', isGroup: true },
+    'nas.path': { doc: 'The same.', kind: text(), since: '9.9.1' },
+    ...totalFields(),
+    ...tagFields,
   },
-  {
-    async rows(cluster, path) {
-      const wanted = path['volume.uuid']
-      if (wanted !== undefined && path['id'] !== undefined) return qtreeAt(cluster, wanted, path['id'])
-      const records = byVolume(await cluster.rows(QTREES, wanted))
-      const volumes = (await cluster.rows('storage/volumes')).filter(
-        ({ uuid }) => wanted === undefined || uuid === wanted,
-      )
-      return volumes.flatMap((volume) => qtreesOf(volume, records.get(textAt(volume, 'uuid')) ?? []))
-    },
-    async *rowPages(cluster) {
-      const records = byVolume(await cluster.rows(QTREES))
-      for await (const volumes of inTurns(cluster.system, await cluster.rows('storage/volumes'))) {
-        for (const volume of volumes) {
-          yield* inTurns(cluster.system, qtreesOf(volume, records.get(textAt(volume, 'uuid')) ?? []))
-        }
+})
+
+export const qtrees: Behaviour<typeof qtreesResource> = define(qtreesResource, {
+  async rows(cluster, path) {
+    const wanted = path['volume.uuid']
+    if (wanted !== undefined && path['id'] !== undefined) return qtreeAt(cluster, wanted, path['id'])
+    const records = byVolume(await cluster.rows(QTREES, wanted))
+    const volumes = (await cluster.rows('storage/volumes')).filter(
+      ({ uuid }) => wanted === undefined || uuid === wanted,
+    )
+    return volumes.flatMap((volume) => qtreesOf(volume, records.get(textAt(volume, 'uuid')) ?? []))
+  },
+  async *rowPages(cluster) {
+    const records = byVolume(await cluster.rows(QTREES))
+    for await (const volumes of inTurns(cluster.system, await cluster.rows('storage/volumes'))) {
+      for (const volume of volumes) {
+        yield* inTurns(cluster.system, qtreesOf(volume, records.get(textAt(volume, 'uuid')) ?? []))
       }
-    },
-    derive: [paths, exportPolicies, operations],
-    create: createQtree,
-    modify: modifyQtree,
-    remove: removeQtree,
+    }
   },
-)
+  derive: [paths, exportPolicies, operations],
+  create: createQtree,
+  modify: modifyQtree,
+  remove: removeQtree,
+})
 
 const grouped = new WeakMap<readonly Row[], ReadonlyMap<string, readonly Row[]>>()
 

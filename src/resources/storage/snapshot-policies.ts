@@ -1,116 +1,111 @@
-import { define } from '../../core/behaviour.ts'
+import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { inline, uuidOfNew } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { flag, name, oneOf, text, uuid } from '../../model/kinds/index.ts'
+import { resource } from '../../model/resource.ts'
 import { type Row, textAt, type Value } from '../../model/value.ts'
 import { SCHEDULES, SCHEDULES_LOCK } from '../cluster/schedules.ts'
 import { copiesKind, copiesOf, settleCopies, shownCopy, SNAPSHOT_POLICIES } from './snapshot-policies/copies.ts'
 
-export const snapshotPolicies = define(
-  {
-    path: '/storage/snapshot-policies',
-    noun: 'snapshot policy',
-    doc: 'When snapshots of volumes are taken, how they are called and how many are kept.',
-    key: ['uuid'],
-    parent: 'svm.uuid',
-    nameWithin: 'svm.uuid',
-    isShared: true,
-    fields: {
-      uuid: { doc: 'The UUID of the policy.', kind: uuid() },
-      name: {
-        doc: 'The name of the policy.',
-        kind: name({
-          charactersMax: 256,
-          pattern: /^[A-Za-z0-9_][A-Za-z0-9_.+-]*$/,
-          patternDoc: 'letters, digits, "_", ".", "+" and "-", beginning with a letter, a digit or "_"',
-        }),
-        set: 'create',
-        required: true,
-      },
-      comment: { doc: 'What it is for.', kind: text({ charactersMax: 255 }), set: 'always' },
-      enabled: { doc: 'Whether it makes snapshots.', kind: flag(), set: 'always', default: true },
-      copies: { doc: 'Its schedules, at most five.', kind: copiesKind(), set: 'always', required: true },
-      svm: { doc: 'The SVM whose volumes it is for. Without it, it is for all.', ref: 'svm/svms', set: 'create' },
-      scope: { doc: 'Whether it belongs to an SVM or to the cluster.', kind: oneOf('svm', 'cluster') },
+const snapshotPoliciesResource = resource({
+  path: '/storage/snapshot-policies',
+  noun: 'snapshot policy',
+  doc: 'When snapshots of volumes are taken, how they are called and how many are kept.',
+  key: ['uuid'],
+  parent: 'svm.uuid',
+  nameWithin: 'svm.uuid',
+  isShared: true,
+  fields: {
+    uuid: { doc: 'The UUID of the policy.', kind: uuid() },
+    name: {
+      doc: 'The name of the policy.',
+      kind: name({
+        charactersMax: 256,
+        pattern: /^[A-Za-z0-9_][A-Za-z0-9_.+-]*$/,
+        patternDoc: 'letters, digits, "_", ".", "+" and "-", beginning with a letter, a digit or "_"',
+      }),
+      set: 'create',
+      required: true,
     },
+    comment: { doc: 'What it is for.', kind: text({ charactersMax: 255 }), set: 'always' },
+    enabled: { doc: 'Whether it makes snapshots.', kind: flag(), set: 'always', default: true },
+    copies: { doc: 'Its schedules, at most five.', kind: copiesKind(), set: 'always', required: true },
+    svm: { doc: 'The SVM whose volumes it is for. Without it, it is for all.', ref: 'svm/svms', set: 'create' },
+    scope: { doc: 'Whether it belongs to an SVM or to the cluster.', kind: oneOf('svm', 'cluster') },
   },
-  {
-    derive: [
-      {
-        gives: ['scope'],
-        from: (_cluster, rows) =>
-          Promise.resolve(rows.map((row) => ({ scope: textAt(row, 'svm.uuid') === '' ? 'cluster' : 'svm' }))),
+})
+
+export const snapshotPolicies: Behaviour<typeof snapshotPoliciesResource> = define(snapshotPoliciesResource, {
+  derive: [
+    {
+      gives: ['scope'],
+      from: (_cluster, rows) =>
+        Promise.resolve(rows.map((row) => ({ scope: textAt(row, 'svm.uuid') === '' ? 'cluster' : 'svm' }))),
+    },
+    {
+      gives: ['copies'],
+      async from(cluster, rows) {
+        const schedules = new Map((await cluster.rows(SCHEDULES)).map((row) => [row['uuid'], row]))
+        return rows.map((row) => ({
+          copies: copiesOf(row).map((copy) => shownCopy(copy, schedules.get(copy.schedule.uuid))),
+        }))
       },
-      {
-        gives: ['copies'],
-        async from(cluster, rows) {
-          const schedules = new Map((await cluster.rows(SCHEDULES)).map((row) => [row['uuid'], row]))
-          return rows.map((row) => ({
-            copies: copiesOf(row).map((copy) => shownCopy(copy, schedules.get(copy.schedule.uuid))),
-          }))
-        },
+    },
+  ],
+  create: inline({
+    example: { name: 'policy_example', copies: [{ schedule: { name: 'daily' }, count: 5, prefix: 'nightly' }] },
+    async plan(cluster, { draft }) {
+      const [policy, svm] = [textAt(draft, 'name'), textAt(draft, 'svm.uuid')]
+      if ((await cluster.keyOfName(SNAPSHOT_POLICIES, policy, svm)) !== undefined) {
+        throw failures.duplicate(`A snapshot policy named "${policy}"`, 'name', 1638527)
+      }
+      const key = uuidOfNew(cluster, draft)
+      return { key, input: await settled(cluster, { ...draft, uuid: key }), locks: [SCHEDULES_LOCK] }
+    },
+    step: {
+      name: 'write record',
+      async run(cluster, { input }) {
+        // A schedule may have gone since the plan was made.
+        await settled(cluster, input)
+        await cluster.commit([cluster.put(SNAPSHOT_POLICIES, input, { expect: 'absent' })])
       },
-    ],
-    create: inline({
-      example: { name: 'policy_example', copies: [{ schedule: { name: 'daily' }, count: 5, prefix: 'nightly' }] },
-      async plan(cluster, { draft }) {
-        const [policy, svm] = [textAt(draft, 'name'), textAt(draft, 'svm.uuid')]
-        if ((await cluster.keyOfName(SNAPSHOT_POLICIES, policy, svm)) !== undefined) {
-          throw failures.duplicate(`A snapshot policy named "${policy}"`, 'name', 1638527)
+    },
+  }),
+  modify: inline({
+    async plan(cluster, { row = {}, draft }) {
+      await settled(cluster, { ...row, ...draft })
+      return { key: textAt(row, 'uuid'), input: { ...draft }, locks: [SCHEDULES_LOCK] }
+    },
+    step: {
+      name: 'write record',
+      run: (cluster, { key, input }) => changePolicy(cluster, key, () => input),
+    },
+  }),
+  remove: inline({
+    plan: (_cluster, { row }) => Promise.resolve({ key: textAt(row, 'uuid'), input: {}, locks: [SCHEDULES_LOCK] }),
+    step: {
+      name: 'remove record',
+      async run(cluster, { key }) {
+        const row = await cluster.row(SNAPSHOT_POLICIES, key)
+        if (row['$isBuiltIn'] === true) {
+          throw failures.inUse('The cluster comes with this snapshot policy; it cannot be deleted.', undefined, 1638431)
         }
-        const key = uuidOfNew(cluster, draft)
-        return { key, input: await settled(cluster, { ...draft, uuid: key }), locks: [SCHEDULES_LOCK] }
+        const user = [
+          ...(await cluster.rows('storage/volumes')),
+          ...(await cluster.shortRows('protocols/s3/buckets')),
+          ...(await cluster.rows('svm/svms')),
+        ].find((one) => one['snapshot_policy.uuid'] === key)
+        if (user !== undefined) {
+          const noun = user['svm.uuid'] === undefined ? 'SVM' : user['volume.uuid'] === undefined ? 'volume' : 'bucket'
+          const message = `The ${noun} "${textAt(user, 'name')}" has this snapshot policy. Give it another one first.`
+          throw failures.inUse(message, undefined, 1638415)
+        }
+        await cluster.commit([{ do: 'remove-record', type: SNAPSHOT_POLICIES, key }])
       },
-      step: {
-        name: 'write record',
-        async run(cluster, { input }) {
-          // A schedule may have gone since the plan was made.
-          await settled(cluster, input)
-          await cluster.commit([cluster.put(SNAPSHOT_POLICIES, input, { expect: 'absent' })])
-        },
-      },
-    }),
-    modify: inline({
-      async plan(cluster, { row = {}, draft }) {
-        await settled(cluster, { ...row, ...draft })
-        return { key: textAt(row, 'uuid'), input: { ...draft }, locks: [SCHEDULES_LOCK] }
-      },
-      step: {
-        name: 'write record',
-        run: (cluster, { key, input }) => changePolicy(cluster, key, () => input),
-      },
-    }),
-    remove: inline({
-      plan: (_cluster, { row }) => Promise.resolve({ key: textAt(row, 'uuid'), input: {}, locks: [SCHEDULES_LOCK] }),
-      step: {
-        name: 'remove record',
-        async run(cluster, { key }) {
-          const row = await cluster.row(SNAPSHOT_POLICIES, key)
-          if (row['$isBuiltIn'] === true) {
-            throw failures.inUse(
-              'The cluster comes with this snapshot policy; it cannot be deleted.',
-              undefined,
-              1638431,
-            )
-          }
-          const user = [
-            ...(await cluster.rows('storage/volumes')),
-            ...(await cluster.shortRows('protocols/s3/buckets')),
-            ...(await cluster.rows('svm/svms')),
-          ].find((one) => one['snapshot_policy.uuid'] === key)
-          if (user !== undefined) {
-            const noun =
-              user['svm.uuid'] === undefined ? 'SVM' : user['volume.uuid'] === undefined ? 'volume' : 'bucket'
-            const message = `The ${noun} "${textAt(user, 'name')}" has this snapshot policy. Give it another one first.`
-            throw failures.inUse(message, undefined, 1638415)
-          }
-          await cluster.commit([{ do: 'remove-record', type: SNAPSHOT_POLICIES, key }])
-        },
-      },
-    }),
-  },
-)
+    },
+  }),
+})
 
 /** Changes a policy as it is now, in one commit. To be called with `SCHEDULES_LOCK` held. */
 export async function changePolicy(cluster: Cluster, key: string, change: (policy: Row) => Row): Promise<void> {

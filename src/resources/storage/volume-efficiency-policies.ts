@@ -1,58 +1,61 @@
-import { define } from '../../core/behaviour.ts'
+import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { inline, uuidOfNew } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { count, flag, name, oneOf, text, uuid } from '../../model/kinds/index.ts'
+import { resource } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { SCHEDULES_LOCK } from '../cluster/schedules.ts'
 
 export const EFFICIENCY_POLICIES = 'storage/volume-efficiency-policies'
 
-export const volumeEfficiencyPolicies = define(
-  {
-    path: '/storage/volume-efficiency-policies',
-    noun: 'efficiency policy',
-    doc: 'When runs begin by themselves that store what volumes hold in less, and how gently they go about it.',
-    since: '9.8',
-    key: ['uuid'],
-    parent: 'svm.uuid',
-    nameWithin: 'svm.uuid',
-    isShared: true,
-    fields: {
-      uuid: { doc: 'The UUID of the policy.', kind: uuid() },
-      name: { doc: 'The name of the policy.', kind: name({ charactersMax: 32 }), set: 'create', required: true },
-      comment: { doc: 'What it is for.', kind: text({ charactersMax: 255 }), set: 'always' },
-      enabled: { doc: 'Whether it begins runs.', kind: flag(), set: 'always', default: true },
-      type: {
-        doc: '`scheduled`: at the times of its schedule. `threshold`: when so much was written since the last run.',
-        kind: oneOf('scheduled', 'threshold'),
-        set: 'always',
-        default: 'scheduled',
-      },
-      schedule: {
-        doc: 'The schedule of a scheduled policy. Without it, `daily`.',
-        ref: 'cluster/schedules',
-        set: 'always',
-      },
-      start_threshold_percent: {
-        doc: 'For a threshold policy: what has to be written since the last run, in percent of what the volume holds.',
-        kind: count({ max: 100 }),
-        set: 'always',
-      },
-      duration: {
-        doc: 'For a scheduled policy: the hours after which a run ends, done or not. 0: no limit.',
-        kind: count({ min: 0, max: 999 }),
-        set: 'always',
-      },
-      qos_policy: {
-        doc: '`background`: a run rests as long as it works. `best_effort`: it rests only to let others have their turn.',
-        kind: oneOf('background', 'best_effort'),
-        set: 'always',
-        default: 'best_effort',
-      },
-      svm: { doc: 'The SVM whose volumes it is for. Without it, it is for all.', ref: 'svm/svms', set: 'create' },
+const volumeEfficiencyPoliciesResource = resource({
+  path: '/storage/volume-efficiency-policies',
+  noun: 'efficiency policy',
+  doc: 'When runs begin by themselves that store what volumes hold in less, and how gently they go about it.',
+  since: '9.8',
+  key: ['uuid'],
+  parent: 'svm.uuid',
+  nameWithin: 'svm.uuid',
+  isShared: true,
+  fields: {
+    uuid: { doc: 'The UUID of the policy.', kind: uuid() },
+    name: { doc: 'The name of the policy.', kind: name({ charactersMax: 32 }), set: 'create', required: true },
+    comment: { doc: 'What it is for.', kind: text({ charactersMax: 255 }), set: 'always' },
+    enabled: { doc: 'Whether it begins runs.', kind: flag(), set: 'always', default: true },
+    type: {
+      doc: '`scheduled`: at the times of its schedule. `threshold`: when so much was written since the last run.',
+      kind: oneOf('scheduled', 'threshold'),
+      set: 'always',
+      default: 'scheduled',
     },
+    schedule: {
+      doc: 'The schedule of a scheduled policy. Without it, `daily`.',
+      ref: 'cluster/schedules',
+      set: 'always',
+    },
+    start_threshold_percent: {
+      doc: 'For a threshold policy: what has to be written since the last run, in percent of what the volume holds.',
+      kind: count({ max: 100 }),
+      set: 'always',
+    },
+    duration: {
+      doc: 'For a scheduled policy: the hours after which a run ends, done or not. 0: no limit.',
+      kind: count({ min: 0, max: 999 }),
+      set: 'always',
+    },
+    qos_policy: {
+      doc: '`background`: a run rests as long as it works. `best_effort`: it rests only to let others have their turn.',
+      kind: oneOf('background', 'best_effort'),
+      set: 'always',
+      default: 'best_effort',
+    },
+    svm: { doc: 'The SVM whose volumes it is for. Without it, it is for all.', ref: 'svm/svms', set: 'create' },
   },
+})
+
+export const volumeEfficiencyPolicies: Behaviour<typeof volumeEfficiencyPoliciesResource> = define(
+  volumeEfficiencyPoliciesResource,
   {
     create: inline({
       example: { name: 'efficiency_example', type: 'threshold', start_threshold_percent: 30 },

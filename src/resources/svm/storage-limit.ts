@@ -6,7 +6,7 @@ import type { Derivation } from '../../core/behaviour.ts'
 import { MADE_FOR, type Cluster } from '../../core/cluster.ts'
 import { failures } from '../../model/failure.ts'
 import { bytes, count, flag, printSize } from '../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../model/resource.ts'
+import type { Fields } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
 
 const LIMIT = 'storage.limit'
@@ -15,7 +15,7 @@ const ALERT_PERCENT = 90
 
 const since = '9.14.1'
 
-export const storageFields: Readonly<Record<string, FieldDeclaration>> = {
+export const storageFields = {
   [LIMIT]: {
     doc: 'The most bytes that the sizes of its volumes may add up to, those made for a bucket apart. 0: no limit.',
     kind: bytes(),
@@ -33,7 +33,7 @@ export const storageFields: Readonly<Record<string, FieldDeclaration>> = {
   'storage.available': { doc: 'What the limit leaves. Not set without a limit.', kind: bytes(), since },
   'storage.used_percentage': { doc: 'The sum in percent of the limit; 0 without one.', kind: count(), since },
   'storage.limit_threshold_exceeded': { doc: 'Whether the threshold is exceeded.', kind: flag(), since },
-}
+} as const satisfies Fields
 
 export const storageReading: Derivation = {
   gives: ['storage'],

@@ -3,7 +3,7 @@ import type { Derivation } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { failures } from '../../model/failure.ts'
 import { bytes, flag, list, oneOf, only } from '../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../model/resource.ts'
+import type { FieldDeclaration, Fields } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { CIFS_SERVICES } from '../protocols/cifs/services.ts'
 import { NFS_SERVICES } from '../protocols/nfs/services.ts'
@@ -53,7 +53,7 @@ const logicalSpace = {
     'Whether sizes of volumes of the SVM are to limit data as written, before compression and deduplication. Kept without effect.',
 } as const
 
-const settings: Readonly<Record<string, FieldDeclaration>> = {
+const settings = {
   ...Object.fromEntries(
     Object.entries(logicalSpace).map(([path, doc]): [string, FieldDeclaration] => [
       path,
@@ -92,7 +92,7 @@ const settings: Readonly<Record<string, FieldDeclaration>> = {
     set: 'always',
     since: '9.10.1',
   },
-}
+} as const satisfies Fields
 
 /** Services that an SVM may have, by the path of their records. */
 const SERVICES = [
@@ -101,7 +101,7 @@ const SERVICES = [
   ['s3', 'protocols/s3/services'],
 ] as const
 
-export const settingFields: Readonly<Record<string, FieldDeclaration>> = {
+export const settingFields = {
   ...settings,
   ...Object.fromEntries(
     SERVICES.map(([service]): [string, FieldDeclaration] => [
@@ -109,7 +109,7 @@ export const settingFields: Readonly<Record<string, FieldDeclaration>> = {
       { doc: `Whether it has a service of ${service.toUpperCase()} that is enabled.`, kind: flag() },
     ]),
   ),
-}
+} as const satisfies Fields
 
 const services: Derivation = {
   gives: SERVICES.map(([service]) => `${service}.enabled`),

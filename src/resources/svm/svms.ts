@@ -1,10 +1,10 @@
-import { define, type Derivation } from '../../core/behaviour.ts'
+import { type Behaviour, define, type Derivation } from '../../core/behaviour.ts'
 import { type Belonging, belongingChanges, removeMostBelongings } from '../../core/belongings.ts'
 import { MADE_FOR, type Cluster } from '../../core/cluster.ts'
 import { plainModify } from '../../core/plain.ts'
 import { Interrupted, job, uuidOfNew, type Work } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
-import { groups } from '../../model/resource.ts'
+import { groups, resource } from '../../model/resource.ts'
 import { bytes, count, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
 import { textAt, textOf } from '../../model/value.ts'
 import { defaultExportPolicy, EXPORT_POLICIES_LOCK } from '../protocols/nfs/export-policies.ts'
@@ -47,158 +47,157 @@ const queueSums: Derivation = {
   },
 }
 
-export const svms = define(
-  {
-    path: '/svm/svms',
-    noun: 'SVM',
-    doc: 'Storage VMs: each with volumes, network interfaces and an object store of its own.',
-    key: ['uuid'],
-    fields: {
-      ...groups({
-        nfs: 'NFS in the SVM.',
-        cifs: 'SMB in the SVM.',
-        iscsi: 'iSCSI in the SVM.',
-        fcp: 'Fibre Channel in the SVM.',
-        nvme: 'NVMe in the SVM.',
-        ndmp: 'NDMP in the SVM.',
-        nsswitch: 'Where the SVM looks up names, in order.',
-        s3: 'The object store server of the SVM.',
-      }),
-      uuid: { doc: 'The UUID of the SVM.', kind: uuid() },
-      name: { doc: 'The name of the SVM.', kind: name({ charactersMax: 47 }), set: 'always', required: true },
-      comment: { doc: 'Whatever helps to tell it apart.', kind: text({ charactersMax: 255 }), set: 'always' },
-      state: { doc: 'Whether it serves its clients.', kind: oneOf('running', 'stopped'), set: 'modify' },
-      subtype: { doc: 'What it is for.', kind: oneOf('default'), set: 'create', default: 'default' },
-      language: { doc: 'The encoding of names.', kind: oneOf('c.utf_8', 'utf8mb4'), set: 'create', default: 'c.utf_8' },
-      create_time: { doc: 'When it was made.', kind: time() },
-      qos_policy: {
-        doc: 'Ceilings of throughput for all that it serves.',
-        ref: 'storage/qos/policies',
-        noneName: 'none',
-        set: 'modify',
-        since: '9.9.1',
-      },
-      snapshot_policy: {
-        doc: 'The policy of volumes that are made without one. Without it, `default`.',
-        ref: 'storage/snapshot-policies',
-        set: 'always',
-      },
-      max_volumes: {
-        doc: 'How many volumes it may have: a number, or `unlimited`.',
-        kind: text({ pattern: /^(?:unlimited|\d{1,5})$/, patternDoc: 'a number, or "unlimited"' }),
-        set: 'always',
-        default: UNLIMITED,
-        since: '9.9.1',
-      },
-      ipspace: {
-        doc: 'The IPspace of its network interfaces and routes.',
-        ref: IPSPACES,
-        set: 'create',
-        default: DEFAULT_IPSPACE,
-      },
-      ...serviceFields,
-      ...settingFields,
-      ...storageFields,
-      aggregates: {
-        doc: 'Aggregates its volumes may be made in. Empty: any.',
-        refs: 'storage/aggregates',
-        refsShow: aggregateMembers,
-        set: 'always',
-      },
-      volume_delete_retention_hours: {
-        doc: 'For so many hours its deleted volumes can be had back. 0: they go at once.',
-        kind: count({ min: 0, max: RETENTION_HOURS_MAX }),
-        set: 'always',
-        default: RETENTION_HOURS,
-      },
-      number_of_volumes_in_recovery_queue: {
-        doc: 'How many deleted volumes can be had back.',
-        kind: count(),
-        since: '9.13.1',
-      },
-      total_volume_size_in_recovery_queue: {
-        doc: 'The sum of the sizes that these had.',
-        kind: bytes(),
-        since: '9.13.1',
-      },
+const svmsResource = resource({
+  path: '/svm/svms',
+  noun: 'SVM',
+  doc: 'Storage VMs: each with volumes, network interfaces and an object store of its own.',
+  key: ['uuid'],
+  fields: {
+    ...groups({
+      nfs: 'NFS in the SVM.',
+      cifs: 'SMB in the SVM.',
+      iscsi: 'iSCSI in the SVM.',
+      fcp: 'Fibre Channel in the SVM.',
+      nvme: 'NVMe in the SVM.',
+      ndmp: 'NDMP in the SVM.',
+      nsswitch: 'Where the SVM looks up names, in order.',
+      s3: 'The object store server of the SVM.',
+    }),
+    uuid: { doc: 'The UUID of the SVM.', kind: uuid() },
+    name: { doc: 'The name of the SVM.', kind: name({ charactersMax: 47 }), set: 'always', required: true },
+    comment: { doc: 'Whatever helps to tell it apart.', kind: text({ charactersMax: 255 }), set: 'always' },
+    state: { doc: 'Whether it serves its clients.', kind: oneOf('running', 'stopped'), set: 'modify' },
+    subtype: { doc: 'What it is for.', kind: oneOf('default'), set: 'create', default: 'default' },
+    language: { doc: 'The encoding of names.', kind: oneOf('c.utf_8', 'utf8mb4'), set: 'create', default: 'c.utf_8' },
+    create_time: { doc: 'When it was made.', kind: time() },
+    qos_policy: {
+      doc: 'Ceilings of throughput for all that it serves.',
+      ref: 'storage/qos/policies',
+      noneName: 'none',
+      set: 'modify',
+      since: '9.9.1',
+    },
+    snapshot_policy: {
+      doc: 'The policy of volumes that are made without one. Without it, `default`.',
+      ref: 'storage/snapshot-policies',
+      set: 'always',
+    },
+    max_volumes: {
+      doc: 'How many volumes it may have: a number, or `unlimited`.',
+      kind: text({ pattern: /^(?:unlimited|\d{1,5})$/, patternDoc: 'a number, or "unlimited"' }),
+      set: 'always',
+      default: UNLIMITED,
+      since: '9.9.1',
+    },
+    ipspace: {
+      doc: 'The IPspace of its network interfaces and routes.',
+      ref: IPSPACES,
+      set: 'create',
+      default: DEFAULT_IPSPACE,
+    },
+    ...serviceFields,
+    ...settingFields,
+    ...storageFields,
+    aggregates: {
+      doc: 'Aggregates its volumes may be made in. Empty: any.',
+      refs: 'storage/aggregates',
+      refsShow: aggregateMembers,
+      set: 'always',
+    },
+    volume_delete_retention_hours: {
+      doc: 'For so many hours its deleted volumes can be had back. 0: they go at once.',
+      kind: count({ min: 0, max: RETENTION_HOURS_MAX }),
+      set: 'always',
+      default: RETENTION_HOURS,
+    },
+    number_of_volumes_in_recovery_queue: {
+      doc: 'How many deleted volumes can be had back.',
+      kind: count(),
+      since: '9.13.1',
+    },
+    total_volume_size_in_recovery_queue: {
+      doc: 'The sum of the sizes that these had.',
+      kind: bytes(),
+      since: '9.13.1',
     },
   },
-  {
-    derive: [queueSums, storageReading, ...settingReadings],
-    create: job({
-      example: { name: 'svm_example', comment: 'made to show how' },
-      async plan(cluster, { draft }) {
-        const svmName = textAt(draft, 'name')
-        if ((await cluster.keyOfName('svm/svms', svmName)) !== undefined) {
-          throw failures.duplicate(`An SVM named "${svmName}"`, 'name', 13434908)
-        }
-        if ((await cluster.rows('svm/svms')).length >= SVMS_MAX) {
-          throw failures.invalid(undefined, `The cluster has ${SVMS_MAX} SVMs, which is the limit.`)
-        }
-        const key = uuidOfNew(cluster, draft)
-        const input = {
-          ...(await usualPolicy(cluster)),
-          ...draft,
-          uuid: key,
-          state: 'running',
-          create_time: cluster.now(),
-        }
-        return { key, input, locks: [`svm-name:${svmName}`] }
-      },
-      steps: [
-        {
-          name: 'write record',
-          async run(cluster, { key, input }) {
-            if ((await cluster.find('svm/svms', key)) !== undefined) return
-            await cluster.locks.with([EXPORT_POLICIES_LOCK, NETWORK_LOCK], async () => {
-              // It may have gone before the lock was given.
-              await cluster.row(IPSPACES, textAt(input, 'ipspace.uuid'))
-              await cluster.commit([
-                cluster.put('svm/svms', input, { expect: 'absent' }),
-                await defaultExportPolicy(cluster, key),
-                cluster.event('svm.created', { svm: input['name'] ?? '' }),
-              ])
-            })
-          },
-        },
-      ],
-    }),
-    modify: plainModify('svm/svms', { check: insistOnLimit }),
-    remove: job({
-      async plan(cluster, { row }) {
-        const key = textAt(row, 'uuid')
-        await insistOnEmpty(cluster, key)
-        for (const { uuid } of await cluster.rows(RECOVERY_QUEUE, key)) await insistOnNothingKept(cluster, textOf(uuid))
-        return { key, input: { 'svm.uuid': key, name: row?.['name'] ?? '' }, locks: [`svm:${key}`] }
-      },
-      steps: [
-        { name: 'wait for volumes of deleted buckets', run: waitForSpareVolumes },
-        {
-          name: 'remove records',
-          async run(cluster, { key, input }) {
-            if ((await cluster.find('svm/svms', key)) === undefined) return
-            await insistOnEmpty(cluster, key)
-            // Nobody could have them back without it.
-            for (const { uuid } of await cluster.rows(RECOVERY_QUEUE, key)) {
-              const volume = textOf(uuid)
-              await cluster.locks.with([`volume:${volume}`], () => purgeVolume(cluster, volume, 'asked'))
-            }
-            // There may be very many: they go before, and a few with the SVM.
-            await removeMostBelongings(cluster, SVMS, key, { ...BELONGING, unless: withoutHeld(key) })
+})
+
+export const svms: Behaviour<typeof svmsResource> = define(svmsResource, {
+  derive: [queueSums, storageReading, ...settingReadings],
+  create: job({
+    example: { name: 'svm_example', comment: 'made to show how' },
+    async plan(cluster, { draft }) {
+      const svmName = textAt(draft, 'name')
+      if ((await cluster.keyOfName('svm/svms', svmName)) !== undefined) {
+        throw failures.duplicate(`An SVM named "${svmName}"`, 'name', 13434908)
+      }
+      if ((await cluster.rows('svm/svms')).length >= SVMS_MAX) {
+        throw failures.invalid(undefined, `The cluster has ${SVMS_MAX} SVMs, which is the limit.`)
+      }
+      const key = uuidOfNew(cluster, draft)
+      const input = {
+        ...(await usualPolicy(cluster)),
+        ...draft,
+        uuid: key,
+        state: 'running',
+        create_time: cluster.now(),
+      }
+      return { key, input, locks: [`svm-name:${svmName}`] }
+    },
+    steps: [
+      {
+        name: 'write record',
+        async run(cluster, { key, input }) {
+          if ((await cluster.find('svm/svms', key)) !== undefined) return
+          await cluster.locks.with([EXPORT_POLICIES_LOCK, NETWORK_LOCK], async () => {
+            // It may have gone before the lock was given.
+            await cluster.row(IPSPACES, textAt(input, 'ipspace.uuid'))
             await cluster.commit([
-              ...withoutHeld(key),
-              ...(await belongingChanges(cluster, SVMS, key, BELONGING)),
-              ...(await keyChanges(cluster, textAt(input, 'name'))),
-              { do: 'remove-record', type: 'svm/svms', key },
-              { do: 'drop-counters', table: 'object_store_server', row: key },
-              cluster.event('svm.deleted', { svm: input['name'] ?? '' }),
+              cluster.put('svm/svms', input, { expect: 'absent' }),
+              await defaultExportPolicy(cluster, key),
+              cluster.event('svm.created', { svm: input['name'] ?? '' }),
             ])
-          },
+          })
         },
-      ],
-    }),
-  },
-)
+      },
+    ],
+  }),
+  modify: plainModify('svm/svms', { check: insistOnLimit }),
+  remove: job({
+    async plan(cluster, { row }) {
+      const key = textAt(row, 'uuid')
+      await insistOnEmpty(cluster, key)
+      for (const { uuid } of await cluster.rows(RECOVERY_QUEUE, key)) await insistOnNothingKept(cluster, textOf(uuid))
+      return { key, input: { 'svm.uuid': key, name: row?.['name'] ?? '' }, locks: [`svm:${key}`] }
+    },
+    steps: [
+      { name: 'wait for volumes of deleted buckets', run: waitForSpareVolumes },
+      {
+        name: 'remove records',
+        async run(cluster, { key, input }) {
+          if ((await cluster.find('svm/svms', key)) === undefined) return
+          await insistOnEmpty(cluster, key)
+          // Nobody could have them back without it.
+          for (const { uuid } of await cluster.rows(RECOVERY_QUEUE, key)) {
+            const volume = textOf(uuid)
+            await cluster.locks.with([`volume:${volume}`], () => purgeVolume(cluster, volume, 'asked'))
+          }
+          // There may be very many: they go before, and a few with the SVM.
+          await removeMostBelongings(cluster, SVMS, key, { ...BELONGING, unless: withoutHeld(key) })
+          await cluster.commit([
+            ...withoutHeld(key),
+            ...(await belongingChanges(cluster, SVMS, key, BELONGING)),
+            ...(await keyChanges(cluster, textAt(input, 'name'))),
+            { do: 'remove-record', type: 'svm/svms', key },
+            { do: 'drop-counters', table: 'object_store_server', row: key },
+            cluster.event('svm.deleted', { svm: input['name'] ?? '' }),
+          ])
+        },
+      },
+    ],
+  }),
+})
 
 /** Those of deleted buckets are about to go, and hold nobody up. */
 async function insistOnEmpty(cluster: Cluster, key: string): Promise<void> {

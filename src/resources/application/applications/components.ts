@@ -1,7 +1,7 @@
-import { define } from '../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { bytes, each, group, list, name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
-import { groups } from '../../../model/resource.ts'
+import { groups, resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { EXPORT_POLICIES } from '../../protocols/nfs/export-policies.ts'
 import { CIFS_SHARES } from '../../protocols/cifs/shares.ts'
@@ -12,62 +12,64 @@ const backing = group({
   uuid: { kind: uuid(), doc: 'The UUID of the volume.' },
 })
 
-export const applicationComponents = define(
-  {
-    path: `/${APPLICATIONS}/{application.uuid}/components`,
-    noun: 'application component',
-    doc: 'The parts of an application: the volumes of each, and how these are reached.',
-    key: ['uuid'],
-    nameWithin: 'application.uuid',
-    fields: {
-      ...groups({
-        backing_storage: 'The storage that holds the component.',
-        qos: 'Quality of service of the component.',
-        snapshot_policy: 'The snapshot policy of the component.',
+const applicationComponentsResource = resource({
+  path: `/${APPLICATIONS}/{application.uuid}/components`,
+  noun: 'application component',
+  doc: 'The parts of an application: the volumes of each, and how these are reached.',
+  key: ['uuid'],
+  nameWithin: 'application.uuid',
+  fields: {
+    ...groups({
+      backing_storage: 'The storage that holds the component.',
+      qos: 'Quality of service of the component.',
+      snapshot_policy: 'The snapshot policy of the component.',
+    }),
+    uuid: { doc: 'The UUID of the part.', kind: uuid() },
+    name: { doc: 'The name of the part.', kind: name() },
+    application: { doc: 'The application.', ref: APPLICATIONS },
+    svm: { doc: 'The SVM of the application.', ref: 'svm/svms' },
+    'backing_storage.volumes': {
+      doc: 'Its volumes.',
+      kind: each({
+        uuid: { kind: uuid(), doc: 'The UUID of the volume.' },
+        name: { kind: name(), doc: 'Its name.' },
+        size: { kind: bytes(), doc: 'Its size, in bytes.' },
+        comment: { kind: text(), doc: 'Its comment.' },
+        creation_timestamp: { kind: time(), doc: 'When it was made.' },
+        type: { kind: oneOf('rw', 'dp', 'ls'), doc: 'Its type.' },
       }),
-      uuid: { doc: 'The UUID of the part.', kind: uuid() },
-      name: { doc: 'The name of the part.', kind: name() },
-      application: { doc: 'The application.', ref: APPLICATIONS },
-      svm: { doc: 'The SVM of the application.', ref: 'svm/svms' },
-      'backing_storage.volumes': {
-        doc: 'Its volumes.',
-        kind: each({
-          uuid: { kind: uuid(), doc: 'The UUID of the volume.' },
-          name: { kind: name(), doc: 'Its name.' },
-          size: { kind: bytes(), doc: 'Its size, in bytes.' },
-          comment: { kind: text(), doc: 'Its comment.' },
-          creation_timestamp: { kind: time(), doc: 'When it was made.' },
-          type: { kind: oneOf('rw', 'dp', 'ls'), doc: 'Its type.' },
-        }),
-      },
-      nfs_access: {
-        doc: 'How its volumes are mounted over NFS.',
-        kind: each({
-          path: { kind: text(), doc: 'The path of the volume.' },
-          export_policy: { kind: group({ name: { kind: text(), doc: 'Its name.' } }), doc: 'Who may mount it.' },
-          backing_storage: { kind: backing, doc: 'What is reached.' },
-        }),
-      },
-      cifs_access: {
-        doc: 'How its volumes are reached over SMB.',
-        kind: each({
-          path: { kind: text(), doc: 'The path of the volume.' },
-          share: { kind: group({ name: { kind: text(), doc: 'Its name.' } }), doc: 'The share.' },
-          permissions: {
-            kind: each({
-              access: { kind: text(), doc: 'What they may do.' },
-              user_or_group: { kind: text(), doc: 'Who.' },
-            }),
-            doc: 'Who may do what.',
-          },
-          backing_storage: { kind: backing, doc: 'What is reached.' },
-        }),
-      },
-      'qos.policy': { doc: 'Ceilings of throughput of its volumes.', ref: 'storage/qos/policies' },
-      'snapshot_policy.name': { doc: 'The snapshot policy of its volumes.', kind: text() },
-      aggregates: { doc: 'The aggregates that its volumes lie in, by name.', kind: list(text()) },
     },
+    nfs_access: {
+      doc: 'How its volumes are mounted over NFS.',
+      kind: each({
+        path: { kind: text(), doc: 'The path of the volume.' },
+        export_policy: { kind: group({ name: { kind: text(), doc: 'Its name.' } }), doc: 'Who may mount it.' },
+        backing_storage: { kind: backing, doc: 'What is reached.' },
+      }),
+    },
+    cifs_access: {
+      doc: 'How its volumes are reached over SMB.',
+      kind: each({
+        path: { kind: text(), doc: 'The path of the volume.' },
+        share: { kind: group({ name: { kind: text(), doc: 'Its name.' } }), doc: 'The share.' },
+        permissions: {
+          kind: each({
+            access: { kind: text(), doc: 'What they may do.' },
+            user_or_group: { kind: text(), doc: 'Who.' },
+          }),
+          doc: 'Who may do what.',
+        },
+        backing_storage: { kind: backing, doc: 'What is reached.' },
+      }),
+    },
+    'qos.policy': { doc: 'Ceilings of throughput of its volumes.', ref: 'storage/qos/policies' },
+    'snapshot_policy.name': { doc: 'The snapshot policy of its volumes.', kind: text() },
+    aggregates: { doc: 'The aggregates that its volumes lie in, by name.', kind: list(text()) },
   },
+})
+
+export const applicationComponents: Behaviour<typeof applicationComponentsResource> = define(
+  applicationComponentsResource,
   {
     async rows(cluster, path) {
       const application = await cluster.find(APPLICATIONS, path['application.uuid'] ?? '')

@@ -1,8 +1,9 @@
-import { define, type Derivation } from '../../../core/behaviour.ts'
+import { type Behaviour, define, type Derivation } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { job, uuidOfNew } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { bytes, each, flag, group, name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
+import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
 import { dropChanges, SNAPSHOTS, SNAPSHOTS_MAX, takeChanges, whyKept } from '../../storage/volumes/snapshot-changes.ts'
@@ -48,138 +49,137 @@ const parts: Derivation = {
   },
 }
 
-export const groupSnapshots = define(
-  {
-    path: `/${GROUP_SNAPSHOTS}`,
-    noun: 'snapshot of a consistency group',
-    doc: 'Snapshots of a consistency group: one of each of its volumes, of one name, all taken in one commit. So what was written before that to any of them is in it, and what was written after it to any of them is not.',
-    since: '9.10.1',
-    isContent: true,
-    key: ['uuid'],
-    alsoBy: 'name',
-    parent: 'consistency_group.uuid',
-    nameWithin: 'consistency_group.uuid',
-    fields: {
-      uuid: { doc: 'The UUID of the snapshot.', kind: uuid() },
-      name: {
-        doc: 'The name of the snapshot, and of those of the volumes.',
-        kind: name({
-          charactersMax: 255,
-          pattern: /^[A-Za-z0-9_.][A-Za-z0-9_.:+@-]*$/,
-          patternDoc: 'letters, digits, "_", ".", ":", "+", "@" and "-"',
-        }),
-        set: 'create',
-        required: true,
-      },
-      comment: { doc: 'Whatever helps to tell it apart.', kind: text({ charactersMax: 255 }), set: 'create' },
-      snapmirror_label: {
-        doc: 'A label that replication selects by.',
-        kind: text({ charactersMax: 31 }),
-        set: 'create',
-      },
-      consistency_type: {
-        doc: 'Whether applications were made ready for it. Kept as it is told.',
-        kind: oneOf('crash', 'application'),
-        set: 'create',
-        default: 'crash',
-      },
-      write_fence: {
-        doc: 'Whether writes of all volumes are held meanwhile. Kept: nothing has to be held, as all are taken at once.',
-        kind: flag(),
-        set: 'create',
-        default: true,
-        since: '9.14.1',
-      },
-      consistency_group: { doc: 'The group.', ref: GROUPS },
-      svm: { doc: 'The SVM of the group.', ref: 'svm/svms' },
-      create_time: { doc: 'When it was made.', kind: time() },
-      size: { doc: 'Bytes that its snapshots alone hold.', kind: bytes() },
-      is_partial: { doc: 'Whether snapshots of some volumes are gone.', kind: flag() },
-      snapshot_volumes: {
-        doc: 'The volumes, with the snapshot of each.',
-        kind: each({
-          volume: { kind: named('volume'), doc: 'The volume.' },
-          snapshot: { kind: named('snapshot'), doc: 'Its snapshot.' },
-        }),
-      },
-      missing_volumes: {
-        doc: 'The volumes whose snapshots are gone.',
-        kind: each({
-          name: { kind: text(), doc: 'The name of the volume.' },
-          uuid: { kind: uuid(), doc: 'Its UUID.' },
-        }),
-      },
+const groupSnapshotsResource = resource({
+  path: `/${GROUP_SNAPSHOTS}`,
+  noun: 'snapshot of a consistency group',
+  doc: 'Snapshots of a consistency group: one of each of its volumes, of one name, all taken in one commit. So what was written before that to any of them is in it, and what was written after it to any of them is not.',
+  since: '9.10.1',
+  isContent: true,
+  key: ['uuid'],
+  alsoBy: 'name',
+  parent: 'consistency_group.uuid',
+  nameWithin: 'consistency_group.uuid',
+  fields: {
+    uuid: { doc: 'The UUID of the snapshot.', kind: uuid() },
+    name: {
+      doc: 'The name of the snapshot, and of those of the volumes.',
+      kind: name({
+        charactersMax: 255,
+        pattern: /^[A-Za-z0-9_.][A-Za-z0-9_.:+@-]*$/,
+        patternDoc: 'letters, digits, "_", ".", ":", "+", "@" and "-"',
+      }),
+      set: 'create',
+      required: true,
+    },
+    comment: { doc: 'Whatever helps to tell it apart.', kind: text({ charactersMax: 255 }), set: 'create' },
+    snapmirror_label: {
+      doc: 'A label that replication selects by.',
+      kind: text({ charactersMax: 31 }),
+      set: 'create',
+    },
+    consistency_type: {
+      doc: 'Whether applications were made ready for it. Kept as it is told.',
+      kind: oneOf('crash', 'application'),
+      set: 'create',
+      default: 'crash',
+    },
+    write_fence: {
+      doc: 'Whether writes of all volumes are held meanwhile. Kept: nothing has to be held, as all are taken at once.',
+      kind: flag(),
+      set: 'create',
+      default: true,
+      since: '9.14.1',
+    },
+    consistency_group: { doc: 'The group.', ref: GROUPS },
+    svm: { doc: 'The SVM of the group.', ref: 'svm/svms' },
+    create_time: { doc: 'When it was made.', kind: time() },
+    size: { doc: 'Bytes that its snapshots alone hold.', kind: bytes() },
+    is_partial: { doc: 'Whether snapshots of some volumes are gone.', kind: flag() },
+    snapshot_volumes: {
+      doc: 'The volumes, with the snapshot of each.',
+      kind: each({
+        volume: { kind: named('volume'), doc: 'The volume.' },
+        snapshot: { kind: named('snapshot'), doc: 'Its snapshot.' },
+      }),
+    },
+    missing_volumes: {
+      doc: 'The volumes whose snapshots are gone.',
+      kind: each({
+        name: { kind: text(), doc: 'The name of the volume.' },
+        uuid: { kind: uuid(), doc: 'Its UUID.' },
+      }),
     },
   },
-  {
-    derive: [parts],
-    create: job({
-      example: { name: 'group_snapshot', comment: 'before the change' },
-      async plan(cluster, { draft, path }) {
-        const key = uuidOfNew(cluster, draft)
-        const group = await cluster.row(GROUPS, path['consistency_group.uuid'] ?? '')
-        const volumes = volumesOfGroup(group)
-        await insistOnName(cluster, draft, textAt(group, 'uuid'))
-        for (const volume of volumes) await insistOnTakeable(cluster, volume, textAt(draft, 'name'))
-        const input = {
-          ...draft,
-          uuid: key,
-          'svm.uuid': group['svm.uuid'] ?? '',
-          'consistency_group.uuid': textAt(group, 'uuid'),
-        }
-        return { key, input, locks: volumes.map((volume) => `volume:${volume}`) }
-      },
-      steps: [
-        {
-          // All of them are taken by one commit: that is what makes it consistent.
-          name: 'take snapshots',
-          async run(cluster, { key, input }) {
-            if ((await cluster.find(GROUP_SNAPSHOTS, key)) !== undefined) return
-            await cluster.locks.with([MEMBERS_LOCK], async () => {
-              const group = await cluster.row(GROUPS, textAt(input, 'consistency_group.uuid'))
-              await insistOnName(cluster, input, textAt(group, 'uuid'))
-              const changes: Change[] = []
-              const taken: Row[] = []
-              for (const volume of volumesOfGroup(group)) {
-                await insistOnTakeable(cluster, volume, textAt(input, 'name'))
-                const snapshot = cluster.system.random.uuid()
-                taken.push({ volume, snapshot })
-                changes.push(...takeChanges(cluster, snapshotOf(cluster, input, volume, snapshot)))
-              }
-              const record: Row = { ...input, create_time: cluster.now(), $parts: taken }
-              await cluster.commit([...changes, cluster.put(GROUP_SNAPSHOTS, record, { expect: 'absent' })])
-            })
-          },
+})
+
+export const groupSnapshots: Behaviour<typeof groupSnapshotsResource> = define(groupSnapshotsResource, {
+  derive: [parts],
+  create: job({
+    example: { name: 'group_snapshot', comment: 'before the change' },
+    async plan(cluster, { draft, path }) {
+      const key = uuidOfNew(cluster, draft)
+      const group = await cluster.row(GROUPS, path['consistency_group.uuid'] ?? '')
+      const volumes = volumesOfGroup(group)
+      await insistOnName(cluster, draft, textAt(group, 'uuid'))
+      for (const volume of volumes) await insistOnTakeable(cluster, volume, textAt(draft, 'name'))
+      const input = {
+        ...draft,
+        uuid: key,
+        'svm.uuid': group['svm.uuid'] ?? '',
+        'consistency_group.uuid': textAt(group, 'uuid'),
+      }
+      return { key, input, locks: volumes.map((volume) => `volume:${volume}`) }
+    },
+    steps: [
+      {
+        // All of them are taken by one commit: that is what makes it consistent.
+        name: 'take snapshots',
+        async run(cluster, { key, input }) {
+          if ((await cluster.find(GROUP_SNAPSHOTS, key)) !== undefined) return
+          await cluster.locks.with([MEMBERS_LOCK], async () => {
+            const group = await cluster.row(GROUPS, textAt(input, 'consistency_group.uuid'))
+            await insistOnName(cluster, input, textAt(group, 'uuid'))
+            const changes: Change[] = []
+            const taken: Row[] = []
+            for (const volume of volumesOfGroup(group)) {
+              await insistOnTakeable(cluster, volume, textAt(input, 'name'))
+              const snapshot = cluster.system.random.uuid()
+              taken.push({ volume, snapshot })
+              changes.push(...takeChanges(cluster, snapshotOf(cluster, input, volume, snapshot)))
+            }
+            const record: Row = { ...input, create_time: cluster.now(), $parts: taken }
+            await cluster.commit([...changes, cluster.put(GROUP_SNAPSHOTS, record, { expect: 'absent' })])
+          })
         },
-      ],
-    }),
-    remove: job({
-      async plan(cluster, { row = {} }) {
-        await deletable(cluster, row)
-        const { 'svm.uuid': svm = '', name: called = '' } = row
-        return {
-          key: textAt(row, 'uuid'),
-          input: { 'svm.uuid': svm, name: called },
-          locks: partsOf(row).map(({ volume }) => `volume:${volume}`),
-        }
       },
-      steps: [
-        {
-          name: 'drop snapshots',
-          async run(cluster, { key }) {
-            const row = await cluster.find(GROUP_SNAPSHOTS, key)
-            if (row === undefined) return
-            const left = await deletable(cluster, row)
-            await cluster.commit([
-              ...left.flatMap((snapshot) => dropChanges(cluster, snapshot)),
-              { do: 'remove-record', type: GROUP_SNAPSHOTS, key },
-            ])
-          },
+    ],
+  }),
+  remove: job({
+    async plan(cluster, { row = {} }) {
+      await deletable(cluster, row)
+      const { 'svm.uuid': svm = '', name: called = '' } = row
+      return {
+        key: textAt(row, 'uuid'),
+        input: { 'svm.uuid': svm, name: called },
+        locks: partsOf(row).map(({ volume }) => `volume:${volume}`),
+      }
+    },
+    steps: [
+      {
+        name: 'drop snapshots',
+        async run(cluster, { key }) {
+          const row = await cluster.find(GROUP_SNAPSHOTS, key)
+          if (row === undefined) return
+          const left = await deletable(cluster, row)
+          await cluster.commit([
+            ...left.flatMap((snapshot) => dropChanges(cluster, snapshot)),
+            { do: 'remove-record', type: GROUP_SNAPSHOTS, key },
+          ])
         },
-      ],
-    }),
-  },
-)
+      },
+    ],
+  }),
+})
 
 function snapshotOf(cluster: Cluster, input: Row, volume: string, uuid: string): Row {
   const { name: called = '', comment, snapmirror_label: label } = input

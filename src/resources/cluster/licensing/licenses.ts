@@ -1,8 +1,9 @@
-import { define } from '../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { inline } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { each, flag, group, list, oneOf, text, time } from '../../../model/kinds/index.ts'
+import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { type LicenseFile, readLicenseFile } from './license-files.ts'
 
@@ -44,104 +45,103 @@ const state = oneOf('compliant', 'noncompliant', 'unlicensed', 'unknown')
 const EXAMPLE_FILE =
   '{"statusResp":{"product":"Example","serialNumber":"12345678","licenses":{"package":["SnapMirror"],"licenseScope":"cluster"}},"Signature":"example"}'
 
-export const licenses = define(
-  {
-    path: '/cluster/licensing/licenses',
-    noun: 'license',
-    doc: 'Packages of functions, and the licenses of the vendor that were installed. None is needed, and none makes a function that is not there.',
-    key: ['name'],
-    recordKey: ['$serialNumber', '$product'],
-    nameWithin: false,
-    order: [{ path: 'name', isDescending: false }],
-    fields: {
-      name: { doc: 'The name of the package.', kind: text() },
-      description: { doc: 'What it is.', kind: text(), since: '9.11.1' },
-      scope: { doc: 'What a license of it is for.', kind: oneOf('not_available', 'site', 'cluster', 'node') },
-      state: {
-        doc: '`compliant`: part of the product, or a license of it is installed. `unlicensed`: neither.',
-        kind: state,
-      },
-      entitlement: { doc: 'Whether the cluster may use the package.', isGroup: true },
-      'entitlement.action': {
-        doc: 'What is to be done about it: `acquire_license` when all licenses of it have expired.',
-        kind: oneOf('acquire_license', 'none'),
-        since: '9.11.1',
-      },
-      'entitlement.risk': {
-        doc: '`low` for what needs none or has one, `high` when all have expired.',
-        kind: oneOf('high', 'low', 'unlicensed'),
-        since: '9.11.1',
-      },
-      keys: {
-        doc: 'Contents of license files to install. They are not shown.',
-        kind: list(text({ charactersMin: 1, charactersMax: KEY_CHARACTERS_MAX }), { elementsMax: 16 }),
-        set: 'create',
-        required: true,
-      },
-      licenses: {
-        doc: 'The licenses that were installed.',
-        kind: each({
-          owner: { kind: text(), doc: 'The cluster that has it.' },
-          serial_number: { kind: text(), doc: 'Its serial number.' },
-          installed_license: { kind: text(), doc: 'The product that was bought.', since: '9.9.1' },
-          host_id: { kind: text(), doc: 'The host that it is for.', since: '9.9.1' },
-          active: { kind: flag(), doc: 'Whether it has not expired.' },
-          evaluation: { kind: flag(), doc: 'Whether it is for trying only.' },
-          expiry_time: { kind: time(), doc: 'When it expires.' },
-          shutdown_imminent: { kind: flag(), doc: 'Whether nodes stop without it. None does.', since: '9.11.1' },
-          compliance: {
-            kind: group({ state: { kind: state, doc: 'Whether it is kept to.' } }),
-            doc: 'The same in a word.',
-          },
-        }),
-      },
+const licensesResource = resource({
+  path: '/cluster/licensing/licenses',
+  noun: 'license',
+  doc: 'Packages of functions, and the licenses of the vendor that were installed. None is needed, and none makes a function that is not there.',
+  key: ['name'],
+  recordKey: ['$serialNumber', '$product'],
+  nameWithin: false,
+  order: [{ path: 'name', isDescending: false }],
+  fields: {
+    name: { doc: 'The name of the package.', kind: text() },
+    description: { doc: 'What it is.', kind: text(), since: '9.11.1' },
+    scope: { doc: 'What a license of it is for.', kind: oneOf('not_available', 'site', 'cluster', 'node') },
+    state: {
+      doc: '`compliant`: part of the product, or a license of it is installed. `unlicensed`: neither.',
+      kind: state,
+    },
+    entitlement: { doc: 'Whether the cluster may use the package.', isGroup: true },
+    'entitlement.action': {
+      doc: 'What is to be done about it: `acquire_license` when all licenses of it have expired.',
+      kind: oneOf('acquire_license', 'none'),
+      since: '9.11.1',
+    },
+    'entitlement.risk': {
+      doc: '`low` for what needs none or has one, `high` when all have expired.',
+      kind: oneOf('high', 'low', 'unlicensed'),
+      since: '9.11.1',
+    },
+    keys: {
+      doc: 'Contents of license files to install. They are not shown.',
+      kind: list(text({ charactersMin: 1, charactersMax: KEY_CHARACTERS_MAX }), { elementsMax: 16 }),
+      set: 'create',
+      required: true,
+    },
+    licenses: {
+      doc: 'The licenses that were installed.',
+      kind: each({
+        owner: { kind: text(), doc: 'The cluster that has it.' },
+        serial_number: { kind: text(), doc: 'Its serial number.' },
+        installed_license: { kind: text(), doc: 'The product that was bought.', since: '9.9.1' },
+        host_id: { kind: text(), doc: 'The host that it is for.', since: '9.9.1' },
+        active: { kind: flag(), doc: 'Whether it has not expired.' },
+        evaluation: { kind: flag(), doc: 'Whether it is for trying only.' },
+        expiry_time: { kind: time(), doc: 'When it expires.' },
+        shutdown_imminent: { kind: flag(), doc: 'Whether nodes stop without it. None does.', since: '9.11.1' },
+        compliance: {
+          kind: group({ state: { kind: state, doc: 'Whether it is kept to.' } }),
+          doc: 'The same in a word.',
+        },
+      }),
     },
   },
-  {
-    rows: licenseRows,
-    create: inline({
-      example: { keys: [EXAMPLE_FILE] },
-      async plan(cluster, { draft }) {
-        const files = (draft['keys'] as readonly string[]).map(readLicenseFile)
-        if (files.length === 0) throw failures.badValue('keys', 'it needs at least one.')
-        if ((await cluster.rows(LICENSES)).length + files.length > FILES_MAX) {
-          throw failures.invalid('keys', `The cluster has ${FILES_MAX} licenses, which is the limit.`)
-        }
-        return { key: files[0]?.packages[0] ?? '', input: { files: files.map(asRow) }, locks: [LICENSES] }
+})
+
+export const licenses: Behaviour<typeof licensesResource> = define(licensesResource, {
+  rows: licenseRows,
+  create: inline({
+    example: { keys: [EXAMPLE_FILE] },
+    async plan(cluster, { draft }) {
+      const files = (draft['keys'] as readonly string[]).map(readLicenseFile)
+      if (files.length === 0) throw failures.badValue('keys', 'it needs at least one.')
+      if ((await cluster.rows(LICENSES)).length + files.length > FILES_MAX) {
+        throw failures.invalid('keys', `The cluster has ${FILES_MAX} licenses, which is the limit.`)
+      }
+      return { key: files[0]?.packages[0] ?? '', input: { files: files.map(asRow) }, locks: [LICENSES] }
+    },
+    step: {
+      name: 'write records',
+      async run(cluster, { input }) {
+        await cluster.commit((input['files'] as unknown as readonly Row[]).map((row) => cluster.put(LICENSES, row)))
       },
-      step: {
-        name: 'write records',
-        async run(cluster, { input }) {
-          await cluster.commit((input['files'] as unknown as readonly Row[]).map((row) => cluster.put(LICENSES, row)))
-        },
+    },
+  }),
+  remove: inline({
+    args: { serial_number: 'Only the license with this serial number; `*` or nothing: all of the package.' },
+    async plan(cluster, { row, args }) {
+      const name = textAt(row, 'name')
+      const serial = args['serial_number'] ?? '*'
+      const files = (await cluster.rows(LICENSES)).filter(
+        (file) => packagesOf(file).includes(name) && (serial === '*' || file['$serialNumber'] === serial),
+      )
+      if (files.length === 0) {
+        // Without double quotes: tools look for "doesn't exist" where it would be escaped beside them (seen in
+        // na_ontap_license 22.7).
+        throw failures.notFound(`A license of ${name} with that serial number`, 'name')
+      }
+      return { key: name, input: { keys: files.map(keyOf) }, locks: [LICENSES] }
+    },
+    step: {
+      name: 'remove records',
+      async run(cluster, { input }) {
+        const known = new Set((await cluster.rows(LICENSES)).map(keyOf))
+        const keys = (input['keys'] as readonly string[]).filter((key) => known.has(key))
+        await cluster.commit(keys.map((key) => ({ do: 'remove-record', type: LICENSES, key }) as const))
       },
-    }),
-    remove: inline({
-      args: { serial_number: 'Only the license with this serial number; `*` or nothing: all of the package.' },
-      async plan(cluster, { row, args }) {
-        const name = textAt(row, 'name')
-        const serial = args['serial_number'] ?? '*'
-        const files = (await cluster.rows(LICENSES)).filter(
-          (file) => packagesOf(file).includes(name) && (serial === '*' || file['$serialNumber'] === serial),
-        )
-        if (files.length === 0) {
-          // Without double quotes: tools look for "doesn't exist" where it would be escaped beside them (seen in
-          // na_ontap_license 22.7).
-          throw failures.notFound(`A license of ${name} with that serial number`, 'name')
-        }
-        return { key: name, input: { keys: files.map(keyOf) }, locks: [LICENSES] }
-      },
-      step: {
-        name: 'remove records',
-        async run(cluster, { input }) {
-          const known = new Set((await cluster.rows(LICENSES)).map(keyOf))
-          const keys = (input['keys'] as readonly string[]).filter((key) => known.has(key))
-          await cluster.commit(keys.map((key) => ({ do: 'remove-record', type: LICENSES, key }) as const))
-        },
-      },
-    }),
-  },
-)
+    },
+  }),
+})
 
 function asRow(file: LicenseFile): Row {
   return {

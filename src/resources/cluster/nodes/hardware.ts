@@ -4,7 +4,7 @@
  */
 import type { Derivation } from '../../../core/behaviour.ts'
 import { bytes, count, each, flag, oneOf, only, text, uuid } from '../../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../../model/resource.ts'
+import type { Fields } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { usual } from '../../usual.ts'
 
@@ -21,7 +21,7 @@ const UNSEEN = [
   ['controller.failed_power_supply', 'power supplies', 'There are no failed power supply units.'],
 ] as const
 
-export const hardwareFields: Readonly<Record<string, FieldDeclaration>> = {
+export const hardwareFields = {
   cluster_interfaces: { doc: 'The addresses at which nodes reach one another. One node needs none.', kind: nodeList },
   serial_number: {
     doc: 'What tells it from all others: its UUID. Machines show theirs to nobody but root.',
@@ -66,7 +66,7 @@ export const hardwareFields: Readonly<Record<string, FieldDeclaration>> = {
   'ha.giveback.state': { doc: 'Always `nothing_to_giveback`.', kind: oneOf('nothing_to_giveback'), since: '9.7' },
   'ha.takeover': { doc: 'How far the takeover of the storage of the partner is.', isGroup: true },
   'ha.takeover.state': { doc: 'Always `not_possible`.', kind: oneOf('not_possible'), since: '9.7' },
-}
+} as const satisfies Fields
 
 const machine: Derivation = {
   gives: ['controller.cpu', 'controller.memory_size'],

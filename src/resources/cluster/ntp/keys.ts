@@ -1,9 +1,10 @@
-import { define } from '../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { plainCreate, plainModify } from '../../../core/plain.ts'
 import { inline } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { count, oneOf, text } from '../../../model/kinds/index.ts'
+import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 
 export const NTP_KEYS = 'cluster/ntp/keys'
@@ -15,63 +16,62 @@ const options = {
   example: { id: 10, digest_type: 'sha1', value: 'da39a3ee5e6b4b0d3255bfef95601890afd80709' },
 } as const
 
-export const ntpKeys = define(
-  {
-    path: '/cluster/ntp/keys',
-    noun: 'NTP key',
-    doc: 'Keys that answers of time servers are signed with. They are a record, as the servers are.',
-    key: ['id'],
-    recordKey: ['id'],
-    nameWithin: false,
-    fields: {
-      id: {
-        doc: 'The number that the servers know it by.',
-        kind: count({ min: 1, max: 65_535 }),
-        set: 'create',
-        required: true,
-      },
-      digest_type: { doc: 'What kind of key it is.', kind: oneOf('sha1'), set: 'always', required: true },
-      value: {
-        doc: 'The key, as 40 hexadecimal digits. It is never shown.',
-        // Not of the kind of secrets: those may not be asked for by name, and tools ask for this one.
-        kind: text({ charactersMin: 40, charactersMax: 40 }),
-        set: 'always',
-        required: true,
-      },
+const ntpKeysResource = resource({
+  path: '/cluster/ntp/keys',
+  noun: 'NTP key',
+  doc: 'Keys that answers of time servers are signed with. They are a record, as the servers are.',
+  key: ['id'],
+  recordKey: ['id'],
+  nameWithin: false,
+  fields: {
+    id: {
+      doc: 'The number that the servers know it by.',
+      kind: count({ min: 1, max: 65_535 }),
+      set: 'create',
+      required: true,
+    },
+    digest_type: { doc: 'What kind of key it is.', kind: oneOf('sha1'), set: 'always', required: true },
+    value: {
+      doc: 'The key, as 40 hexadecimal digits. It is never shown.',
+      // Not of the kind of secrets: those may not be asked for by name, and tools ask for this one.
+      kind: text({ charactersMin: 40, charactersMax: 40 }),
+      set: 'always',
+      required: true,
     },
   },
-  {
-    secrets: {
-      value: {
-        read: (cluster, row) => cluster.secrets.unseal(textAt(row, '$value')),
-        isSame: (cluster, row, given) => Promise.resolve(cluster.secrets.unseal(textAt(row, '$value')) === given),
-      },
+})
+
+export const ntpKeys: Behaviour<typeof ntpKeysResource> = define(ntpKeysResource, {
+  secrets: {
+    value: {
+      read: (cluster, row) => cluster.secrets.unseal(textAt(row, '$value')),
+      isSame: (cluster, row, given) => Promise.resolve(cluster.secrets.unseal(textAt(row, '$value')) === given),
     },
-    create: plainCreate(NTP_KEYS, {
-      ...options,
-      async check(cluster, row) {
-        if ((await cluster.rows(NTP_KEYS)).length >= KEYS_MAX) {
-          throw failures.invalid(undefined, `The cluster has ${KEYS_MAX} NTP keys, which is the limit.`)
+  },
+  create: plainCreate(NTP_KEYS, {
+    ...options,
+    async check(cluster, row) {
+      if ((await cluster.rows(NTP_KEYS)).length >= KEYS_MAX) {
+        throw failures.invalid(undefined, `The cluster has ${KEYS_MAX} NTP keys, which is the limit.`)
+      }
+      return sealed(cluster, row)
+    },
+  }),
+  modify: plainModify(NTP_KEYS, { check: sealed }),
+  remove: inline({
+    plan: (_cluster, { row }) => Promise.resolve({ key: textAt(row, 'id'), input: {}, locks: [NTP_KEYS] }),
+    step: {
+      name: 'remove record',
+      async run(cluster, { key }) {
+        const user = (await cluster.rows(NTP_SERVERS)).find((server) => textAt(server, 'key.id') === key)
+        if (user !== undefined) {
+          throw failures.inUse(`The server "${textAt(user, 'server')}" has this key. Give it another one first.`)
         }
-        return sealed(cluster, row)
+        await cluster.commit([{ do: 'remove-record', type: NTP_KEYS, key }])
       },
-    }),
-    modify: plainModify(NTP_KEYS, { check: sealed }),
-    remove: inline({
-      plan: (_cluster, { row }) => Promise.resolve({ key: textAt(row, 'id'), input: {}, locks: [NTP_KEYS] }),
-      step: {
-        name: 'remove record',
-        async run(cluster, { key }) {
-          const user = (await cluster.rows(NTP_SERVERS)).find((server) => textAt(server, 'key.id') === key)
-          if (user !== undefined) {
-            throw failures.inUse(`The server "${textAt(user, 'server')}" has this key. Give it another one first.`)
-          }
-          await cluster.commit([{ do: 'remove-record', type: NTP_KEYS, key }])
-        },
-      },
-    }),
-  },
-)
+    },
+  }),
+})
 
 /** The value is kept under the cluster key, beside its field, and does not come back in messages either. */
 function sealed(cluster: Cluster, row: Row): Row {

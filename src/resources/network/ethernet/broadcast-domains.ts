@@ -1,9 +1,10 @@
-import { define } from '../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { plainCreate } from '../../../core/plain.ts'
 import { inline } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { count, name, uuid } from '../../../model/kinds/index.ts'
+import { resource } from '../../../model/resource.ts'
 import { textAt } from '../../../model/value.ts'
 import { BROADCAST_DOMAINS, DEFAULT, IPSPACES, MTU_BYTES, NETWORK_LOCK, SUBNETS } from '../names.ts'
 import { DOMAIN, portRows } from './port-rows.ts'
@@ -11,103 +12,102 @@ import { qualifiedPorts } from './ports.ts'
 
 const DOMAINS_MAX = 1024
 
-export const broadcastDomains = define(
-  {
-    path: '/network/ethernet/broadcast-domains',
-    noun: 'broadcast domain',
-    doc: 'Ports that reach one another without a router. A record; which do is the affair of the machine and its switches.',
-    key: ['uuid'],
-    parent: 'ipspace.uuid',
-    nameWithin: 'ipspace.uuid',
-    fields: {
-      uuid: { doc: 'The UUID of the broadcast domain.', kind: uuid() },
-      name: {
-        doc: 'The name of the broadcast domain.',
-        kind: name({
-          charactersMax: 253,
-          pattern: /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/,
-          patternDoc: 'letters, digits, "_", "-" and ".", not beginning with "-" or "."',
-        }),
-        set: 'always',
-        required: true,
-      },
-      ipspace: { doc: 'The IPspace it is in.', ref: 'network/ipspaces', set: 'always', default: DEFAULT },
-      mtu: {
-        doc: 'Bytes that a frame may carry in it. The ports keep what the machine gave them.',
-        kind: count({ min: 68, max: 65_535 }),
-        set: 'always',
-        default: MTU_BYTES,
-      },
-      ports: { doc: 'The ports in it. A port is put into it by a change of the port.', kind: qualifiedPorts },
-    },
-  },
-  {
-    derive: [
-      {
-        gives: ['ports'],
-        async from(cluster, rows, once) {
-          const all = await once('ports', () => portRows(cluster))
-          return rows.map((row) => {
-            const inside = all.filter((port) => port[DOMAIN] === row['uuid'])
-            if (inside.length === 0) return {}
-            return {
-              ports: inside.map((port) => ({
-                name: port['name'] ?? '',
-                uuid: port['uuid'] ?? '',
-                node: { name: port['node.name'] ?? '' },
-              })),
-            }
-          })
-        },
-      },
-    ],
-    create: {
-      ...plainCreate(BROADCAST_DOMAINS, {
-        example: { name: 'lab', mtu: 9000 },
-        async check(cluster, row) {
-          // It may have gone before the lock was given.
-          await cluster.row(IPSPACES, textAt(row, 'ipspace.uuid'))
-          if ((await cluster.rows(BROADCAST_DOMAINS)).length >= DOMAINS_MAX) {
-            throw failures.invalid(undefined, `The cluster has ${DOMAINS_MAX} broadcast domains, which is the limit.`)
-          }
-          return row
-        },
+const broadcastDomainsResource = resource({
+  path: '/network/ethernet/broadcast-domains',
+  noun: 'broadcast domain',
+  doc: 'Ports that reach one another without a router. A record; which do is the affair of the machine and its switches.',
+  key: ['uuid'],
+  parent: 'ipspace.uuid',
+  nameWithin: 'ipspace.uuid',
+  fields: {
+    uuid: { doc: 'The UUID of the broadcast domain.', kind: uuid() },
+    name: {
+      doc: 'The name of the broadcast domain.',
+      kind: name({
+        charactersMax: 253,
+        pattern: /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/,
+        patternDoc: 'letters, digits, "_", "-" and ".", not beginning with "-" or "."',
       }),
-      alone: () => [NETWORK_LOCK],
+      set: 'always',
+      required: true,
     },
-    modify: inline({
-      plan: (_cluster, { row, draft }) =>
-        Promise.resolve({ key: textAt(row, 'uuid'), input: { ...draft }, locks: [NETWORK_LOCK] }),
-      step: {
-        name: 'write record',
-        async run(cluster, { key, input }) {
-          const before = await cluster.row(BROADCAST_DOMAINS, key)
-          const after = { ...before, ...input }
-          if (after['ipspace.uuid'] !== before['ipspace.uuid']) await insistOnNoSubnets(cluster, key)
-          await cluster.commit([cluster.put(BROADCAST_DOMAINS, after)])
-        },
-      },
-    }),
-    remove: inline({
-      plan: (_cluster, { row }) => Promise.resolve({ key: textAt(row, 'uuid'), input: {}, locks: [NETWORK_LOCK] }),
-      step: {
-        name: 'remove record',
-        async run(cluster, { key }) {
-          await insistOnNoSubnets(cluster, key)
-          const port = (await portRows(cluster)).find((one) => one[DOMAIN] === key)
-          if (port !== undefined) {
-            const message = `The broadcast domain has the port "${textAt(port, 'node.name')}:${textAt(port, 'name')}". Take it out first.`
-            throw failures.inUse(message)
-          }
-          await cluster.commit([
-            { do: 'check-childless', type: SUBNETS, parent: key },
-            { do: 'remove-record', type: BROADCAST_DOMAINS, key },
-          ])
-        },
-      },
-    }),
+    ipspace: { doc: 'The IPspace it is in.', ref: 'network/ipspaces', set: 'always', default: DEFAULT },
+    mtu: {
+      doc: 'Bytes that a frame may carry in it. The ports keep what the machine gave them.',
+      kind: count({ min: 68, max: 65_535 }),
+      set: 'always',
+      default: MTU_BYTES,
+    },
+    ports: { doc: 'The ports in it. A port is put into it by a change of the port.', kind: qualifiedPorts },
   },
-)
+})
+
+export const broadcastDomains: Behaviour<typeof broadcastDomainsResource> = define(broadcastDomainsResource, {
+  derive: [
+    {
+      gives: ['ports'],
+      async from(cluster, rows, once) {
+        const all = await once('ports', () => portRows(cluster))
+        return rows.map((row) => {
+          const inside = all.filter((port) => port[DOMAIN] === row['uuid'])
+          if (inside.length === 0) return {}
+          return {
+            ports: inside.map((port) => ({
+              name: port['name'] ?? '',
+              uuid: port['uuid'] ?? '',
+              node: { name: port['node.name'] ?? '' },
+            })),
+          }
+        })
+      },
+    },
+  ],
+  create: {
+    ...plainCreate(BROADCAST_DOMAINS, {
+      example: { name: 'lab', mtu: 9000 },
+      async check(cluster, row) {
+        // It may have gone before the lock was given.
+        await cluster.row(IPSPACES, textAt(row, 'ipspace.uuid'))
+        if ((await cluster.rows(BROADCAST_DOMAINS)).length >= DOMAINS_MAX) {
+          throw failures.invalid(undefined, `The cluster has ${DOMAINS_MAX} broadcast domains, which is the limit.`)
+        }
+        return row
+      },
+    }),
+    alone: () => [NETWORK_LOCK],
+  },
+  modify: inline({
+    plan: (_cluster, { row, draft }) =>
+      Promise.resolve({ key: textAt(row, 'uuid'), input: { ...draft }, locks: [NETWORK_LOCK] }),
+    step: {
+      name: 'write record',
+      async run(cluster, { key, input }) {
+        const before = await cluster.row(BROADCAST_DOMAINS, key)
+        const after = { ...before, ...input }
+        if (after['ipspace.uuid'] !== before['ipspace.uuid']) await insistOnNoSubnets(cluster, key)
+        await cluster.commit([cluster.put(BROADCAST_DOMAINS, after)])
+      },
+    },
+  }),
+  remove: inline({
+    plan: (_cluster, { row }) => Promise.resolve({ key: textAt(row, 'uuid'), input: {}, locks: [NETWORK_LOCK] }),
+    step: {
+      name: 'remove record',
+      async run(cluster, { key }) {
+        await insistOnNoSubnets(cluster, key)
+        const port = (await portRows(cluster)).find((one) => one[DOMAIN] === key)
+        if (port !== undefined) {
+          const message = `The broadcast domain has the port "${textAt(port, 'node.name')}:${textAt(port, 'name')}". Take it out first.`
+          throw failures.inUse(message)
+        }
+        await cluster.commit([
+          { do: 'check-childless', type: SUBNETS, parent: key },
+          { do: 'remove-record', type: BROADCAST_DOMAINS, key },
+        ])
+      },
+    },
+  }),
+})
 
 async function insistOnNoSubnets(cluster: Cluster, key: string): Promise<void> {
   const [subnet] = await cluster.rows(SUBNETS, key)

@@ -1,7 +1,7 @@
-import { define, type Derivation } from '../../../core/behaviour.ts'
+import { type Behaviour, define, type Derivation } from '../../../core/behaviour.ts'
 import { plainVerbs } from '../../../core/plain.ts'
 import { familyOf } from '../../../model/addresses.ts'
-import { groups } from '../../../model/resource.ts'
+import { groups, resource } from '../../../model/resource.ts'
 import { failures } from '../../../model/failure.ts'
 import { address, flag, list, name, netmask, oneOf, text, uuid } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
@@ -37,82 +37,81 @@ const services: Derivation = {
   },
 }
 
-export const interfaces = define(
-  {
-    path: '/network/ip/interfaces',
-    aliases: ['/network/interfaces'],
-    noun: 'network interface',
-    doc: 'Addresses at which SVMs serve their clients and the cluster is managed.',
-    key: ['uuid'],
-    parent: 'svm.uuid',
-    nameWithin: 'svm.uuid',
-    fields: {
-      ...groups({
-        'location.home_node': 'The node that the interface belongs to.',
-        'location.home_port': 'The port that the interface belongs to.',
-        'location.home_port.node': 'The node of the port that the interface belongs to.',
-        metric: 'Throughput of the interface over the last interval.',
-        statistics: 'Bytes that the interface carried since it was made.',
-      }),
-      uuid: { doc: 'The UUID of the interface.', kind: uuid() },
-      name: { doc: 'The name of the interface.', kind: name(), set: 'always', required: true },
-      svm: { doc: 'The SVM it serves.', ref: 'svm/svms', set: 'create', required: true },
-      ip: { doc: 'The IP address of the interface.', isGroup: true },
-      'ip.address': { doc: 'The address.', kind: address(), set: 'always', required: true },
-      'ip.netmask': {
-        doc: 'The length of the network prefix, or a dotted mask.',
-        kind: netmask(),
-        set: 'always',
-        default: '24',
-      },
-      'ip.family': { doc: 'The family of the address.', kind: oneOf('ipv4', 'ipv6') },
-      enabled: { doc: 'Whether it is to serve.', kind: flag(), set: 'always', default: true },
-      state: { doc: 'Whether it serves.', kind: oneOf('up', 'down') },
-      scope: { doc: 'Whether it belongs to an SVM or to the cluster.', kind: oneOf('svm', 'cluster') },
-      service_policy: { doc: 'Which services the interface offers.', isGroup: true },
-      'service_policy.name': {
-        doc: 'The name of the policy that says what is served at it. Kept: it serves what its SVM has.',
-        kind: name({ charactersMax: 256 }),
-        set: 'always',
-        default: 'default-data-files',
-      },
-      services: {
-        doc: 'What its SVM has: objects, and the protocols for which it has settings, of which nothing is served.',
-        kind: list(text()),
-      },
-      ...locationFields,
-      ...throughputFields,
-    },
-  },
-  {
-    derive: [
-      {
-        gives: ['state', 'ip.family'],
-        from: (_cluster, rows) =>
-          Promise.resolve(
-            rows.map((row) => ({
-              state: row['enabled'] === false ? 'down' : 'up',
-              'ip.family': familyOf(textAt(row, 'ip.address')),
-            })),
-          ),
-      },
-      services,
-      ...locationReadings,
-      lastSample(uuidOf),
-      totals('lif', uuidOf),
-    ],
-    ...plainVerbs('network/ip/interfaces', {
-      example: { name: 'lif_example', 'svm.name': 'svm1', 'ip.address': '127.0.0.9', 'ip.netmask': '8' },
-      goesWith: (key) => [{ do: 'drop-counters', table: 'lif', row: key }],
-      async check(cluster, row) {
-        const others = (await cluster.rows('network/ip/interfaces')).filter((other) => other['uuid'] !== row['uuid'])
-        const clash = others.find(
-          (other) => other['ip.address'] === row['ip.address'] && other['svm.uuid'] !== row['svm.uuid'],
-        )
-        if (clash !== undefined) throw failures.duplicate('An interface with that address', 'ip.address', 1376963)
-        const upSince = row['enabled'] === false ? null : (row[UP_SINCE] ?? cluster.now())
-        return { ...(await withHome(cluster, row)), scope: 'svm', [UP_SINCE]: upSince }
-      },
+const interfacesResource = resource({
+  path: '/network/ip/interfaces',
+  aliases: ['/network/interfaces'],
+  noun: 'network interface',
+  doc: 'Addresses at which SVMs serve their clients and the cluster is managed.',
+  key: ['uuid'],
+  parent: 'svm.uuid',
+  nameWithin: 'svm.uuid',
+  fields: {
+    ...groups({
+      'location.home_node': 'The node that the interface belongs to.',
+      'location.home_port': 'The port that the interface belongs to.',
+      'location.home_port.node': 'The node of the port that the interface belongs to.',
+      metric: 'Throughput of the interface over the last interval.',
+      statistics: 'Bytes that the interface carried since it was made.',
     }),
+    uuid: { doc: 'The UUID of the interface.', kind: uuid() },
+    name: { doc: 'The name of the interface.', kind: name(), set: 'always', required: true },
+    svm: { doc: 'The SVM it serves.', ref: 'svm/svms', set: 'create', required: true },
+    ip: { doc: 'The IP address of the interface.', isGroup: true },
+    'ip.address': { doc: 'The address.', kind: address(), set: 'always', required: true },
+    'ip.netmask': {
+      doc: 'The length of the network prefix, or a dotted mask.',
+      kind: netmask(),
+      set: 'always',
+      default: '24',
+    },
+    'ip.family': { doc: 'The family of the address.', kind: oneOf('ipv4', 'ipv6') },
+    enabled: { doc: 'Whether it is to serve.', kind: flag(), set: 'always', default: true },
+    state: { doc: 'Whether it serves.', kind: oneOf('up', 'down') },
+    scope: { doc: 'Whether it belongs to an SVM or to the cluster.', kind: oneOf('svm', 'cluster') },
+    service_policy: { doc: 'Which services the interface offers.', isGroup: true },
+    'service_policy.name': {
+      doc: 'The name of the policy that says what is served at it. Kept: it serves what its SVM has.',
+      kind: name({ charactersMax: 256 }),
+      set: 'always',
+      default: 'default-data-files',
+    },
+    services: {
+      doc: 'What its SVM has: objects, and the protocols for which it has settings, of which nothing is served.',
+      kind: list(text()),
+    },
+    ...locationFields,
+    ...throughputFields,
   },
-)
+})
+
+export const interfaces: Behaviour<typeof interfacesResource> = define(interfacesResource, {
+  derive: [
+    {
+      gives: ['state', 'ip.family'],
+      from: (_cluster, rows) =>
+        Promise.resolve(
+          rows.map((row) => ({
+            state: row['enabled'] === false ? 'down' : 'up',
+            'ip.family': familyOf(textAt(row, 'ip.address')),
+          })),
+        ),
+    },
+    services,
+    ...locationReadings,
+    lastSample(uuidOf),
+    totals('lif', uuidOf),
+  ],
+  ...plainVerbs('network/ip/interfaces', {
+    example: { name: 'lif_example', 'svm.name': 'svm1', 'ip.address': '127.0.0.9', 'ip.netmask': '8' },
+    goesWith: (key) => [{ do: 'drop-counters', table: 'lif', row: key }],
+    async check(cluster, row) {
+      const others = (await cluster.rows('network/ip/interfaces')).filter((other) => other['uuid'] !== row['uuid'])
+      const clash = others.find(
+        (other) => other['ip.address'] === row['ip.address'] && other['svm.uuid'] !== row['svm.uuid'],
+      )
+      if (clash !== undefined) throw failures.duplicate('An interface with that address', 'ip.address', 1376963)
+      const upSince = row['enabled'] === false ? null : (row[UP_SINCE] ?? cluster.now())
+      return { ...(await withHome(cluster, row)), scope: 'svm', [UP_SINCE]: upSince }
+    },
+  }),
+})

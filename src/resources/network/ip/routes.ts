@@ -1,9 +1,10 @@
-import { define, type Derivation } from '../../../core/behaviour.ts'
+import { type Behaviour, define, type Derivation } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { plainCreate, plainRemove, type PlainOptions } from '../../../core/plain.ts'
 import { familyOf, isWithin } from '../../../model/addresses.ts'
 import { failures } from '../../../model/failure.ts'
 import { address, count, each, group, netmask, oneOf, text, uuid } from '../../../model/kinds/index.ts'
+import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { DEFAULT, INTERFACES, IPSPACES, NETWORK_LOCK, ROUTES } from '../names.ts'
 
@@ -86,53 +87,52 @@ async function spaceOf(cluster: Cluster, route: Row): Promise<string> {
   return space
 }
 
-export const routes = define(
-  {
-    path: '/network/ip/routes',
-    noun: 'route',
-    doc: 'By which router other networks are reached. A record: the machine routes as it was told itself.',
-    key: ['uuid'],
-    parent: 'svm.uuid',
-    nameWithin: false,
-    fields: {
-      uuid: { doc: 'The UUID of the route.', kind: uuid() },
-      svm: { doc: 'The SVM whose route it is. Without it, that of the cluster.', ref: 'svm/svms', set: 'create' },
-      scope: { doc: 'Whether it belongs to an SVM or to the cluster.', kind: oneOf('svm', 'cluster') },
-      ipspace: { doc: 'The IPspace it is in.', ref: IPSPACES, set: 'create' },
-      destination: { doc: 'The network that the route leads to.', isGroup: true },
-      'destination.address': {
-        doc: 'An address of the network that it leads to. Without it, anywhere.',
-        kind: address(),
-        set: 'create',
-      },
-      'destination.netmask': {
-        doc: 'The length of the prefix of that network, or a dotted mask. 0: it leads anywhere.',
-        kind: netmask({ min: 0 }),
-        set: 'create',
-      },
-      'destination.family': { doc: 'The family of that address.', kind: family, set: 'create' },
-      gateway: { doc: 'The router.', kind: address(), set: 'create', required: true },
-      metric: {
-        doc: 'Of two routes to one network, the one with less is taken.',
-        kind: count({ min: 0, max: 4_294_967_295 }),
-        set: 'create',
-        default: METRIC,
-        since: '9.11.1',
-      },
-      interfaces: {
-        doc: 'The network interfaces that can send by it.',
-        kind: each({
-          name: { kind: text(), doc: 'The name of the interface.' },
-          uuid: { kind: uuid(), doc: 'Its UUID.' },
-          ip: { kind: group({ address: { kind: address(), doc: 'Its address.' } }), doc: 'Where it is.' },
-        }),
-        since: '9.9.1',
-      },
+const routesResource = resource({
+  path: '/network/ip/routes',
+  noun: 'route',
+  doc: 'By which router other networks are reached. A record: the machine routes as it was told itself.',
+  key: ['uuid'],
+  parent: 'svm.uuid',
+  nameWithin: false,
+  fields: {
+    uuid: { doc: 'The UUID of the route.', kind: uuid() },
+    svm: { doc: 'The SVM whose route it is. Without it, that of the cluster.', ref: 'svm/svms', set: 'create' },
+    scope: { doc: 'Whether it belongs to an SVM or to the cluster.', kind: oneOf('svm', 'cluster') },
+    ipspace: { doc: 'The IPspace it is in.', ref: IPSPACES, set: 'create' },
+    destination: { doc: 'The network that the route leads to.', isGroup: true },
+    'destination.address': {
+      doc: 'An address of the network that it leads to. Without it, anywhere.',
+      kind: address(),
+      set: 'create',
+    },
+    'destination.netmask': {
+      doc: 'The length of the prefix of that network, or a dotted mask. 0: it leads anywhere.',
+      kind: netmask({ min: 0 }),
+      set: 'create',
+    },
+    'destination.family': { doc: 'The family of that address.', kind: family, set: 'create' },
+    gateway: { doc: 'The router.', kind: address(), set: 'create', required: true },
+    metric: {
+      doc: 'Of two routes to one network, the one with less is taken.',
+      kind: count({ min: 0, max: 4_294_967_295 }),
+      set: 'create',
+      default: METRIC,
+      since: '9.11.1',
+    },
+    interfaces: {
+      doc: 'The network interfaces that can send by it.',
+      kind: each({
+        name: { kind: text(), doc: 'The name of the interface.' },
+        uuid: { kind: uuid(), doc: 'Its UUID.' },
+        ip: { kind: group({ address: { kind: address(), doc: 'Its address.' } }), doc: 'Where it is.' },
+      }),
+      since: '9.9.1',
     },
   },
-  {
-    derive: [reaching],
-    create: { ...plainCreate(ROUTES, options), alone: () => [NETWORK_LOCK] },
-    remove: plainRemove(ROUTES, options),
-  },
-)
+})
+
+export const routes: Behaviour<typeof routesResource> = define(routesResource, {
+  derive: [reaching],
+  create: { ...plainCreate(ROUTES, options), alone: () => [NETWORK_LOCK] },
+  remove: plainRemove(ROUTES, options),
+})

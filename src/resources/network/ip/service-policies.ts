@@ -1,7 +1,8 @@
-import { define } from '../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../core/behaviour.ts'
 import { namedUuid } from '../../../core/named-uuid.ts'
 import { eachInTurns } from '../../../core/turns.ts'
 import { flag, list, oneOf, text, uuid } from '../../../model/kinds/index.ts'
+import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 
 /** The service policies that each SVM comes with, by what clients know them for. */
@@ -20,46 +21,45 @@ const BUILT_IN: Readonly<Record<string, readonly string[]>> = {
   'default-management': ['management_core', 'management_ssh', 'management_https'],
 }
 
-export const servicePolicies = define(
-  {
-    path: '/network/ip/service-policies',
-    noun: 'service policy',
-    doc: 'Which services network interfaces are meant for. Each SVM has those that are built in, and no others can be made. They restrict nothing: an interface serves what its SVM has.',
-    key: ['uuid'],
-    parent: 'svm.uuid',
-    nameWithin: 'svm.uuid',
-    fields: {
-      uuid: { doc: 'The UUID of the service policy.', kind: uuid() },
-      name: { doc: 'The name of the service policy, unique within its SVM.', kind: text() },
-      services: { doc: 'The services that the service policy names.', kind: list(text()) },
-      scope: { doc: 'Whether the service policy belongs to an SVM. Always `svm`.', kind: oneOf('svm', 'cluster') },
-      is_built_in: {
-        doc: 'Whether the service policy comes with its SVM. Always true.',
-        kind: flag(),
-        since: '9.11.1',
-      },
-      svm: { doc: 'The SVM that the service policy belongs to.', ref: 'svm/svms' },
-      ipspace: { doc: 'The IPspace of the SVM.', ref: 'network/ipspaces' },
+const servicePoliciesResource = resource({
+  path: '/network/ip/service-policies',
+  noun: 'service policy',
+  doc: 'Which services network interfaces are meant for. Each SVM has those that are built in, and no others can be made. They restrict nothing: an interface serves what its SVM has.',
+  key: ['uuid'],
+  parent: 'svm.uuid',
+  nameWithin: 'svm.uuid',
+  fields: {
+    uuid: { doc: 'The UUID of the service policy.', kind: uuid() },
+    name: { doc: 'The name of the service policy, unique within its SVM.', kind: text() },
+    services: { doc: 'The services that the service policy names.', kind: list(text()) },
+    scope: { doc: 'Whether the service policy belongs to an SVM. Always `svm`.', kind: oneOf('svm', 'cluster') },
+    is_built_in: {
+      doc: 'Whether the service policy comes with its SVM. Always true.',
+      kind: flag(),
+      since: '9.11.1',
     },
+    svm: { doc: 'The SVM that the service policy belongs to.', ref: 'svm/svms' },
+    ipspace: { doc: 'The IPspace of the SVM.', ref: 'network/ipspaces' },
   },
-  {
-    async rows(cluster) {
-      const rows: Row[] = []
-      for await (const svm of eachInTurns(cluster.system, await cluster.shortRows('svm/svms'))) {
-        const key = textAt(svm, 'uuid')
-        for (const [name, services] of Object.entries(BUILT_IN)) {
-          rows.push({
-            uuid: namedUuid(cluster, `service policy ${name} of ${key}`),
-            name,
-            services,
-            scope: 'svm',
-            is_built_in: true,
-            'svm.uuid': key,
-            'ipspace.uuid': svm['ipspace.uuid'] ?? null,
-          })
-        }
+})
+
+export const servicePolicies: Behaviour<typeof servicePoliciesResource> = define(servicePoliciesResource, {
+  async rows(cluster) {
+    const rows: Row[] = []
+    for await (const svm of eachInTurns(cluster.system, await cluster.shortRows('svm/svms'))) {
+      const key = textAt(svm, 'uuid')
+      for (const [name, services] of Object.entries(BUILT_IN)) {
+        rows.push({
+          uuid: namedUuid(cluster, `service policy ${name} of ${key}`),
+          name,
+          services,
+          scope: 'svm',
+          is_built_in: true,
+          'svm.uuid': key,
+          'ipspace.uuid': svm['ipspace.uuid'] ?? null,
+        })
       }
-      return rows
-    },
+    }
+    return rows
   },
-)
+})

@@ -1,9 +1,10 @@
-import { define, type Derivation } from '../../../core/behaviour.ts'
+import { type Behaviour, define, type Derivation } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { plainCreate, plainModify, plainRemove } from '../../../core/plain.ts'
 import { familyOf, fromNumber, isWithin } from '../../../model/addresses.ts'
 import { failures } from '../../../model/failure.ts'
 import { address, count, each, flag, name, netmask, oneOf, uuid } from '../../../model/kinds/index.ts'
+import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { BROADCAST_DOMAINS, DEFAULT, INTERFACES, NETWORK_LOCK, SUBNETS } from '../names.ts'
 import {
@@ -60,84 +61,83 @@ async function addressesTaken(cluster: Cluster): Promise<readonly NumberedAddres
   return numbered((await cluster.rows(INTERFACES)).map((row) => textAt(row, 'ip.address')))
 }
 
-export const subnets = define(
-  {
-    path: '/network/ip/subnets',
-    noun: 'subnet',
-    doc: 'Networks of a broadcast domain, with the addresses in them that may be given to network interfaces.',
-    since: '9.11.1',
-    key: ['uuid'],
-    parent: 'broadcast_domain.uuid',
-    nameWithin: 'ipspace.uuid',
-    fields: {
-      uuid: { doc: 'The UUID of the subnet.', kind: uuid() },
-      name: {
-        doc: 'The name of the subnet.',
-        kind: name({
-          pattern: /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/,
-          patternDoc: 'letters, digits, "_", "-" and ".", not beginning with "-" or "."',
-        }),
-        set: 'always',
-        required: true,
-      },
-      ipspace: { doc: 'The IPspace it is in.', ref: 'network/ipspaces', set: 'create', default: DEFAULT },
-      broadcast_domain: {
-        doc: 'The broadcast domain that it lies in.',
-        ref: BROADCAST_DOMAINS,
-        set: 'create',
-        required: true,
-      },
-      subnet: { doc: 'The network of the subnet.', isGroup: true },
-      'subnet.address': { doc: 'An address of the network.', kind: address(), set: 'always', required: true },
-      'subnet.netmask': {
-        doc: 'The length of the network prefix, or a dotted mask.',
-        kind: netmask(),
-        set: 'always',
-        required: true,
-      },
-      'subnet.family': { doc: 'The family of its addresses.', kind: family },
-      gateway: { doc: 'The router that leads out of it.', kind: address(), set: 'always' },
-      ip_ranges: { doc: 'Addresses that may be given to interfaces.', kind: rangeKind, set: 'always' },
-      fail_if_lifs_conflict: {
-        doc: 'Whether a range is refused when a network interface has an address of it already.',
-        kind: flag(),
-        set: 'always',
-      },
-      available_ip_ranges: { doc: 'Those of them that no interface has.', kind: rangeKind },
-      available_count: { doc: 'How many addresses no interface has.', kind: count() },
-      used_count: { doc: 'How many of its addresses interfaces have.', kind: count() },
-      total_count: { doc: 'How many addresses the ranges have.', kind: count() },
-    },
-  },
-  {
-    derive: [
-      {
-        gives: ['subnet.family'],
-        from: (_cluster, rows) =>
-          Promise.resolve(rows.map((row) => ({ 'subnet.family': familyOf(textAt(row, 'subnet.address')) }))),
-      },
-      use,
-    ],
-    create: {
-      ...plainCreate(SUBNETS, {
-        example: {
-          name: 'office',
-          broadcast_domain: { name: DEFAULT },
-          subnet: { address: '192.0.2.0', netmask: '24' },
-          gateway: '192.0.2.1',
-          ip_ranges: [{ start: '192.0.2.10', end: '192.0.2.99' }],
-        },
-        check: (cluster, row) => settled(cluster, row, { isStrict: row['fail_if_lifs_conflict'] !== false }),
+const subnetsResource = resource({
+  path: '/network/ip/subnets',
+  noun: 'subnet',
+  doc: 'Networks of a broadcast domain, with the addresses in them that may be given to network interfaces.',
+  since: '9.11.1',
+  key: ['uuid'],
+  parent: 'broadcast_domain.uuid',
+  nameWithin: 'ipspace.uuid',
+  fields: {
+    uuid: { doc: 'The UUID of the subnet.', kind: uuid() },
+    name: {
+      doc: 'The name of the subnet.',
+      kind: name({
+        pattern: /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/,
+        patternDoc: 'letters, digits, "_", "-" and ".", not beginning with "-" or "."',
       }),
-      alone: () => [NETWORK_LOCK],
+      set: 'always',
+      required: true,
     },
-    modify: plainModify(SUBNETS, {
-      // Interfaces that were given addresses of it since do not stand in the way of other changes.
-      check: (cluster, row) => settled(cluster, row, { isStrict: row['fail_if_lifs_conflict'] === true }),
-    }),
-    remove: plainRemove(SUBNETS),
+    ipspace: { doc: 'The IPspace it is in.', ref: 'network/ipspaces', set: 'create', default: DEFAULT },
+    broadcast_domain: {
+      doc: 'The broadcast domain that it lies in.',
+      ref: BROADCAST_DOMAINS,
+      set: 'create',
+      required: true,
+    },
+    subnet: { doc: 'The network of the subnet.', isGroup: true },
+    'subnet.address': { doc: 'An address of the network.', kind: address(), set: 'always', required: true },
+    'subnet.netmask': {
+      doc: 'The length of the network prefix, or a dotted mask.',
+      kind: netmask(),
+      set: 'always',
+      required: true,
+    },
+    'subnet.family': { doc: 'The family of its addresses.', kind: family },
+    gateway: { doc: 'The router that leads out of it.', kind: address(), set: 'always' },
+    ip_ranges: { doc: 'Addresses that may be given to interfaces.', kind: rangeKind, set: 'always' },
+    fail_if_lifs_conflict: {
+      doc: 'Whether a range is refused when a network interface has an address of it already.',
+      kind: flag(),
+      set: 'always',
+    },
+    available_ip_ranges: { doc: 'Those of them that no interface has.', kind: rangeKind },
+    available_count: { doc: 'How many addresses no interface has.', kind: count() },
+    used_count: { doc: 'How many of its addresses interfaces have.', kind: count() },
+    total_count: { doc: 'How many addresses the ranges have.', kind: count() },
   },
-)
+})
+
+export const subnets: Behaviour<typeof subnetsResource> = define(subnetsResource, {
+  derive: [
+    {
+      gives: ['subnet.family'],
+      from: (_cluster, rows) =>
+        Promise.resolve(rows.map((row) => ({ 'subnet.family': familyOf(textAt(row, 'subnet.address')) }))),
+    },
+    use,
+  ],
+  create: {
+    ...plainCreate(SUBNETS, {
+      example: {
+        name: 'office',
+        broadcast_domain: { name: DEFAULT },
+        subnet: { address: '192.0.2.0', netmask: '24' },
+        gateway: '192.0.2.1',
+        ip_ranges: [{ start: '192.0.2.10', end: '192.0.2.99' }],
+      },
+      check: (cluster, row) => settled(cluster, row, { isStrict: row['fail_if_lifs_conflict'] !== false }),
+    }),
+    alone: () => [NETWORK_LOCK],
+  },
+  modify: plainModify(SUBNETS, {
+    // Interfaces that were given addresses of it since do not stand in the way of other changes.
+    check: (cluster, row) => settled(cluster, row, { isStrict: row['fail_if_lifs_conflict'] === true }),
+  }),
+  remove: plainRemove(SUBNETS),
+})
 
 /** Ranges in order and without overlap, all within the network. */
 async function settled(cluster: Cluster, row: Row, { isStrict }: { readonly isStrict: boolean }): Promise<Row> {

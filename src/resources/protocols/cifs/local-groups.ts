@@ -1,42 +1,42 @@
-import { define } from '../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../core/behaviour.ts'
 import { plainCreate, plainModify, plainRemove } from '../../../core/plain.ts'
 import { each, text } from '../../../model/kinds/index.ts'
+import { resource } from '../../../model/resource.ts'
 import { accountName, LOCAL_GROUPS, sidLock, withSid } from './local-accounts.ts'
 
 export const MEMBER_CHARACTERS_MAX = 256
 
-export const localGroups = define(
-  {
-    path: `/${LOCAL_GROUPS}`,
-    noun: 'local CIFS group',
-    doc: 'Groups that the CIFS server of an SVM knows by itself. They are records: nobody logs in yet.',
-    since: '9.9.1',
-    key: ['svm.uuid', 'sid'],
-    recordKey: ['svm.uuid', 'sid'],
-    parent: 'svm.uuid',
-    nameWithin: 'svm.uuid',
-    fields: {
-      svm: { doc: 'The SVM whose server knows the group.', ref: 'svm/svms', set: 'create', required: true },
-      sid: { doc: 'What Windows knows the group by.', kind: text() },
-      name: {
-        doc: 'The name of the group, unique within its SVM.',
-        kind: accountName(MEMBER_CHARACTERS_MAX),
-        set: 'always',
-        required: true,
-      },
-      description: { doc: 'What it is for.', kind: text({ charactersMax: 256 }), set: 'always' },
-      members: {
-        doc: 'Who is in it. They are added and taken away at `members` of the group.',
-        kind: each({ name: { kind: text(), doc: 'The name of the member.' } }),
-      },
+const localGroupsResource = resource({
+  path: `/${LOCAL_GROUPS}`,
+  noun: 'local CIFS group',
+  doc: 'Groups that the CIFS server of an SVM knows by itself. They are records: nobody logs in yet.',
+  since: '9.9.1',
+  key: ['svm.uuid', 'sid'],
+  recordKey: ['svm.uuid', 'sid'],
+  parent: 'svm.uuid',
+  nameWithin: 'svm.uuid',
+  fields: {
+    svm: { doc: 'The SVM whose server knows the group.', ref: 'svm/svms', set: 'create', required: true },
+    sid: { doc: 'What Windows knows the group by.', kind: text() },
+    name: {
+      doc: 'The name of the group, unique within its SVM.',
+      kind: accountName(MEMBER_CHARACTERS_MAX),
+      set: 'always',
+      required: true,
+    },
+    description: { doc: 'What it is for.', kind: text({ charactersMax: 256 }), set: 'always' },
+    members: {
+      doc: 'Who is in it. They are added and taken away at `members` of the group.',
+      kind: each({ name: { kind: text(), doc: 'The name of the member.' } }),
     },
   },
-  {
-    create: {
-      ...plainCreate(LOCAL_GROUPS, { example: { name: 'staff', 'svm.name': 'svm1' }, check: withSid }),
-      alone: sidLock,
-    },
-    modify: plainModify(LOCAL_GROUPS, { exampleChange: { description: 'Everybody who works here' } }),
-    remove: plainRemove(LOCAL_GROUPS),
+})
+
+export const localGroups: Behaviour<typeof localGroupsResource> = define(localGroupsResource, {
+  create: {
+    ...plainCreate(LOCAL_GROUPS, { example: { name: 'staff', 'svm.name': 'svm1' }, check: withSid }),
+    alone: sidLock,
   },
-)
+  modify: plainModify(LOCAL_GROUPS, { exampleChange: { description: 'Everybody who works here' } }),
+  remove: plainRemove(LOCAL_GROUPS),
+})

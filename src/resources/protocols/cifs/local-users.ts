@@ -1,7 +1,8 @@
-import { define, type Derivation } from '../../../core/behaviour.ts'
+import { type Behaviour, define, type Derivation } from '../../../core/behaviour.ts'
 import { plainCreate, plainModify, plainRemove } from '../../../core/plain.ts'
 import { sealSecrets } from '../../../core/sealed.ts'
 import { each, flag, secret, text } from '../../../model/kinds/index.ts'
+import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { accountName, LOCAL_GROUPS, LOCAL_USERS, sidLock, withSid } from './local-accounts.ts'
 
@@ -24,71 +25,70 @@ const membership: Derivation = {
   },
 }
 
-export const localUsers = define(
-  {
-    path: `/${LOCAL_USERS}`,
-    noun: 'local CIFS user',
-    doc: 'Users that the CIFS server of an SVM knows by itself. They are records: nobody logs in yet.',
-    since: '9.9.1',
-    key: ['svm.uuid', 'sid'],
-    recordKey: ['svm.uuid', 'sid'],
-    parent: 'svm.uuid',
-    nameWithin: 'svm.uuid',
-    fields: {
-      svm: { doc: 'The SVM whose server knows the user.', ref: 'svm/svms', set: 'create', required: true },
-      sid: { doc: 'What Windows knows the user by.', kind: text() },
-      name: {
-        doc: 'The name of the user, unique within its SVM.',
-        kind: accountName(NAME_CHARACTERS_MAX),
-        set: 'always',
-        required: true,
-      },
-      full_name: { doc: 'Who it is.', kind: text({ charactersMax: 256 }), set: 'always' },
-      description: { doc: 'What it is for.', kind: text({ charactersMax: 256 }), set: 'always' },
-      account_disabled: {
-        doc: 'Whether the user is shut out.',
-        kind: flag(),
-        set: 'always',
-        default: false,
-        since: '9.10.1',
-      },
-      password: {
-        doc: 'The password. It is kept sealed and never shown.',
-        kind: secret({ charactersMin: PASSWORD_CHARACTERS_MIN, charactersMax: 256 }),
-        set: 'always',
-        required: true,
-        since: '9.10.1',
-      },
-      membership: {
-        doc: 'The local groups that the user is in.',
-        kind: each({
-          name: { kind: text(), doc: 'The name of the group.' },
-          sid: { kind: text(), doc: 'What Windows knows it by.' },
-        }),
-      },
+const localUsersResource = resource({
+  path: `/${LOCAL_USERS}`,
+  noun: 'local CIFS user',
+  doc: 'Users that the CIFS server of an SVM knows by itself. They are records: nobody logs in yet.',
+  since: '9.9.1',
+  key: ['svm.uuid', 'sid'],
+  recordKey: ['svm.uuid', 'sid'],
+  parent: 'svm.uuid',
+  nameWithin: 'svm.uuid',
+  fields: {
+    svm: { doc: 'The SVM whose server knows the user.', ref: 'svm/svms', set: 'create', required: true },
+    sid: { doc: 'What Windows knows the user by.', kind: text() },
+    name: {
+      doc: 'The name of the user, unique within its SVM.',
+      kind: accountName(NAME_CHARACTERS_MAX),
+      set: 'always',
+      required: true,
     },
-  },
-  {
-    derive: [membership],
-    secrets: {
-      password: {
-        read: (cluster, row) => cluster.secrets.unseal(textAt(row, '$password')),
-        isSame: (cluster, row, given) => Promise.resolve(cluster.secrets.unseal(textAt(row, '$password')) === given),
-      },
+    full_name: { doc: 'Who it is.', kind: text({ charactersMax: 256 }), set: 'always' },
+    description: { doc: 'What it is for.', kind: text({ charactersMax: 256 }), set: 'always' },
+    account_disabled: {
+      doc: 'Whether the user is shut out.',
+      kind: flag(),
+      set: 'always',
+      default: false,
+      since: '9.10.1',
     },
-    create: {
-      ...plainCreate(LOCAL_USERS, {
-        example: { name: 'bernd', 'svm.name': 'svm1', password: 'a password to show' },
-        async check(cluster, row) {
-          return sealSecrets(cluster, LOCAL_USERS, await withSid(cluster, row))
-        },
+    password: {
+      doc: 'The password. It is kept sealed and never shown.',
+      kind: secret({ charactersMin: PASSWORD_CHARACTERS_MIN, charactersMax: 256 }),
+      set: 'always',
+      required: true,
+      since: '9.10.1',
+    },
+    membership: {
+      doc: 'The local groups that the user is in.',
+      kind: each({
+        name: { kind: text(), doc: 'The name of the group.' },
+        sid: { kind: text(), doc: 'What Windows knows it by.' },
       }),
-      alone: sidLock,
     },
-    modify: plainModify(LOCAL_USERS, {
-      exampleChange: { full_name: 'Bernd Example' },
-      check: (cluster, row) => sealSecrets(cluster, LOCAL_USERS, row),
-    }),
-    remove: plainRemove(LOCAL_USERS),
   },
-)
+})
+
+export const localUsers: Behaviour<typeof localUsersResource> = define(localUsersResource, {
+  derive: [membership],
+  secrets: {
+    password: {
+      read: (cluster, row) => cluster.secrets.unseal(textAt(row, '$password')),
+      isSame: (cluster, row, given) => Promise.resolve(cluster.secrets.unseal(textAt(row, '$password')) === given),
+    },
+  },
+  create: {
+    ...plainCreate(LOCAL_USERS, {
+      example: { name: 'bernd', 'svm.name': 'svm1', password: 'a password to show' },
+      async check(cluster, row) {
+        return sealSecrets(cluster, LOCAL_USERS, await withSid(cluster, row))
+      },
+    }),
+    alone: sidLock,
+  },
+  modify: plainModify(LOCAL_USERS, {
+    exampleChange: { full_name: 'Bernd Example' },
+    check: (cluster, row) => sealSecrets(cluster, LOCAL_USERS, row),
+  }),
+  remove: plainRemove(LOCAL_USERS),
+})

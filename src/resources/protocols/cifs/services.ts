@@ -1,10 +1,9 @@
-import { define } from '../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { plainVerbs } from '../../../core/plain.ts'
 import { failures } from '../../../model/failure.ts'
-import { groups } from '../../../model/resource.ts'
+import { type Fields, groups, resource } from '../../../model/resource.ts'
 import { address, list, oneOf, secret, text } from '../../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { totalFields } from '../../metric-readings.ts'
 import { choice, never, NOTHING_ENCRYPTED, number, on } from '../setting.ts'
@@ -29,7 +28,7 @@ const force: Readonly<Record<string, string>> = {
     '`true`: a machine account of that name is taken over. There is no domain, so it only lets a running server be renamed.',
 }
 
-const security: Readonly<Record<string, FieldDeclaration>> = {
+const security = {
   'security.smb_signing': on('Clients must sign what they send.', false),
   'security.smb_encryption': never('Clients must encrypt what they send.', NOTHING_ENCRYPTED),
   'security.kdc_encryption': on('Kerberos uses AES.', false),
@@ -52,7 +51,7 @@ const security: Readonly<Record<string, FieldDeclaration>> = {
     set: 'always',
     since: '9.12.1',
   },
-}
+} as const satisfies Fields
 
 const plain = plainVerbs(CIFS_SERVICES, {
   example: { name: 'CIFS1', 'svm.name': 'svm1', 'ad_domain.fqdn': 'example.com' },
@@ -67,98 +66,97 @@ const plain = plainVerbs(CIFS_SERVICES, {
   },
 })
 
-export const cifsServices = define(
-  {
-    path: `/${CIFS_SERVICES}`,
-    noun: 'CIFS server',
-    doc: 'The CIFS server of an SVM. It is a record: it joins no domain, and no files are served yet.',
-    key: ['svm.uuid'],
-    recordKey: ['svm.uuid'],
-    parent: 'svm.uuid',
-    nameWithin: 'svm.uuid',
-    fields: {
-      ...groups({
-        ad_domain: 'The Active Directory domain of the SMB server.',
-        netbios: 'NetBIOS names of the SMB server.',
-        security: 'Signing, encryption and authentication of SMB.',
-        options: 'Features of SMB.',
-      }),
-      svm: { doc: 'The SVM whose server it is.', ref: 'svm/svms', set: 'create', required: true },
-      name: { doc: 'The NetBIOS name of the server.', kind: netbiosName(), set: 'always', required: true },
-      enabled: on('Whether it is to serve clients.', true),
-      // Nothing is counted yet, so none of these is set. Tools filter by them.
-      ...totalFields(),
-      comment: { doc: 'What it is for.', kind: text({ charactersMax: 256 }), set: 'always' },
-      default_unix_user: {
-        doc: 'Who somebody is of whom UNIX knows nothing.',
-        kind: text({ charactersMax: 256 }),
-        set: 'always',
-      },
-      workgroup: {
-        doc: 'Its workgroup, where it is in no domain.',
-        kind: text({ charactersMax: NETBIOS_CHARACTERS_MAX }),
-        set: 'always',
-        since: '9.15.1',
-      },
-      'ad_domain.fqdn': { doc: 'The domain it is to be in.', kind: text({ charactersMax: 254 }), set: 'always' },
-      'ad_domain.organizational_unit': {
-        doc: 'Where in the domain.',
-        kind: text({ charactersMax: 1024 }),
-        set: 'always',
-      },
-      'ad_domain.user': { doc: 'Who may join the domain.', kind: text({ charactersMax: 256 }), set: 'always' },
-      'ad_domain.password': {
-        doc: 'The password of that user. It is not kept.',
-        kind: secret({ charactersMax: 256 }),
-        set: 'always',
-      },
-      'netbios.enabled': on('Whether it is found by its NetBIOS name.', false),
-      'netbios.aliases': {
-        doc: 'Other names of the server.',
-        kind: list(netbiosName(), { elementsMax: 200 }),
-        set: 'always',
-      },
-      'netbios.wins_servers': { doc: 'WINS servers.', kind: list(address(), { elementsMax: 20 }), set: 'always' },
-      ...security,
-      'options.smb_credits': number('Requests of a client at once.', 128, 2, 8192, '9.10.1'),
-      'options.multichannel': on('A session may have several connections.', true, '9.10.1'),
-      'options.large_mtu': on('Requests of more than 64 KiB.', true, '9.10.1'),
-      'options.copy_offload': on('Clients may have files copied here.', true, '9.10.1'),
+const cifsServicesResource = resource({
+  path: `/${CIFS_SERVICES}`,
+  noun: 'CIFS server',
+  doc: 'The CIFS server of an SVM. It is a record: it joins no domain, and no files are served yet.',
+  key: ['svm.uuid'],
+  recordKey: ['svm.uuid'],
+  parent: 'svm.uuid',
+  nameWithin: 'svm.uuid',
+  fields: {
+    ...groups({
+      ad_domain: 'The Active Directory domain of the SMB server.',
+      netbios: 'NetBIOS names of the SMB server.',
+      security: 'Signing, encryption and authentication of SMB.',
+      options: 'Features of SMB.',
+    }),
+    svm: { doc: 'The SVM whose server it is.', ref: 'svm/svms', set: 'create', required: true },
+    name: { doc: 'The NetBIOS name of the server.', kind: netbiosName(), set: 'always', required: true },
+    enabled: on('Whether it is to serve clients.', true),
+    // Nothing is counted yet, so none of these is set. Tools filter by them.
+    ...totalFields(),
+    comment: { doc: 'What it is for.', kind: text({ charactersMax: 256 }), set: 'always' },
+    default_unix_user: {
+      doc: 'Who somebody is of whom UNIX knows nothing.',
+      kind: text({ charactersMax: 256 }),
+      set: 'always',
+    },
+    workgroup: {
+      doc: 'Its workgroup, where it is in no domain.',
+      kind: text({ charactersMax: NETBIOS_CHARACTERS_MAX }),
+      set: 'always',
+      since: '9.15.1',
+    },
+    'ad_domain.fqdn': { doc: 'The domain it is to be in.', kind: text({ charactersMax: 254 }), set: 'always' },
+    'ad_domain.organizational_unit': {
+      doc: 'Where in the domain.',
+      kind: text({ charactersMax: 1024 }),
+      set: 'always',
+    },
+    'ad_domain.user': { doc: 'Who may join the domain.', kind: text({ charactersMax: 256 }), set: 'always' },
+    'ad_domain.password': {
+      doc: 'The password of that user. It is not kept.',
+      kind: secret({ charactersMax: 256 }),
+      set: 'always',
+    },
+    'netbios.enabled': on('Whether it is found by its NetBIOS name.', false),
+    'netbios.aliases': {
+      doc: 'Other names of the server.',
+      kind: list(netbiosName(), { elementsMax: 200 }),
+      set: 'always',
+    },
+    'netbios.wins_servers': { doc: 'WINS servers.', kind: list(address(), { elementsMax: 20 }), set: 'always' },
+    ...security,
+    'options.smb_credits': number('Requests of a client at once.', 128, 2, 8192, '9.10.1'),
+    'options.multichannel': on('A session may have several connections.', true, '9.10.1'),
+    'options.large_mtu': on('Requests of more than 64 KiB.', true, '9.10.1'),
+    'options.copy_offload': on('Clients may have files copied here.', true, '9.10.1'),
+  },
+})
+
+export const cifsServices: Behaviour<typeof cifsServicesResource> = define(cifsServicesResource, {
+  create: {
+    ...plain.create,
+    args: force,
+    async plan(cluster, request) {
+      if ((await cluster.find(CIFS_SERVICES, textAt(request.draft, 'svm.uuid'))) !== undefined) {
+        throw failures.duplicate('A CIFS server of the SVM', 'svm.uuid', EXISTS)
+      }
+      return plain.create.plan(cluster, request)
     },
   },
-  {
-    create: {
-      ...plain.create,
-      args: force,
-      async plan(cluster, request) {
-        if ((await cluster.find(CIFS_SERVICES, textAt(request.draft, 'svm.uuid'))) !== undefined) {
-          throw failures.duplicate('A CIFS server of the SVM', 'svm.uuid', EXISTS)
-        }
-        return plain.create.plan(cluster, request)
-      },
-    },
-    modify: {
-      ...plain.modify,
-      args: force,
-      plan(cluster, request) {
-        const { row = {}, draft, args } = request
-        const isRenamed = draft['name'] !== undefined && draft['name'] !== row['name']
-        if (isRenamed && row['enabled'] === true && draft['enabled'] !== false && !isForced(args)) {
-          throw failures.inUse('A running CIFS server keeps its name. Stop it first, or use force.', 'name')
-        }
-        return plain.modify.plan(cluster, request)
-      },
-    },
-    remove: {
-      ...plain.remove,
-      args: force,
-      plan(cluster, request) {
-        isForced(request.args)
-        return plain.remove.plan(cluster, request)
-      },
+  modify: {
+    ...plain.modify,
+    args: force,
+    plan(cluster, request) {
+      const { row = {}, draft, args } = request
+      const isRenamed = draft['name'] !== undefined && draft['name'] !== row['name']
+      if (isRenamed && row['enabled'] === true && draft['enabled'] !== false && !isForced(args)) {
+        throw failures.inUse('A running CIFS server keeps its name. Stop it first, or use force.', 'name')
+      }
+      return plain.modify.plan(cluster, request)
     },
   },
-)
+  remove: {
+    ...plain.remove,
+    args: force,
+    plan(cluster, request) {
+      isForced(request.args)
+      return plain.remove.plan(cluster, request)
+    },
+  },
+})
 
 function isForced(args: Readonly<Record<string, string>>): boolean {
   const { force: given = 'false' } = args

@@ -1,8 +1,8 @@
-import { define } from '../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { plainVerbs } from '../../../core/plain.ts'
 import { failures } from '../../../model/failure.ts'
-import { groups } from '../../../model/resource.ts'
+import { groups, resource } from '../../../model/resource.ts'
 import { flag, oneOf } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
@@ -25,48 +25,47 @@ const plain = plainVerbs(FPOLICY_EVENTS, {
   },
 })
 
-export const fpolicyEvents = define(
-  {
-    ...partOfSvm(FPOLICY_EVENTS),
-    noun: 'FPolicy event',
-    doc: 'What FPolicy is to watch: operations on files over one protocol. They are records: no files are served yet.',
-    fields: {
-      ...groups({
-        file_operations: 'The file operations that the event watches.',
-        filters: 'Conditions that a file operation must meet.',
-      }),
-      ...partFields('event'),
-      protocol: { doc: 'The protocol by which files are used.', kind: oneOf(...PROTOCOLS), set: 'always' },
-      volume_monitoring: {
-        doc: 'Whether mounts of volumes are told too.',
-        kind: flag(),
-        set: 'always',
-        default: false,
-      },
-      monitor_fileop_failure: {
-        doc: 'Whether operations that were refused are told too.',
-        kind: flag(),
-        set: 'always',
-        default: false,
-        since: '9.13.1',
-      },
-      ...flags('file_operations', Object.keys(operationProtocols)),
-      ...flags('filters', Object.keys(filterProtocols)),
+const fpolicyEventsResource = resource({
+  ...partOfSvm(FPOLICY_EVENTS),
+  noun: 'FPolicy event',
+  doc: 'What FPolicy is to watch: operations on files over one protocol. They are records: no files are served yet.',
+  fields: {
+    ...groups({
+      file_operations: 'The file operations that the event watches.',
+      filters: 'Conditions that a file operation must meet.',
+    }),
+    ...partFields('event'),
+    protocol: { doc: 'The protocol by which files are used.', kind: oneOf(...PROTOCOLS), set: 'always' },
+    volume_monitoring: {
+      doc: 'Whether mounts of volumes are told too.',
+      kind: flag(),
+      set: 'always',
+      default: false,
+    },
+    monitor_fileop_failure: {
+      doc: 'Whether operations that were refused are told too.',
+      kind: flag(),
+      set: 'always',
+      default: false,
+      since: '9.13.1',
+    },
+    ...flags('file_operations', Object.keys(operationProtocols)),
+    ...flags('filters', Object.keys(filterProtocols)),
+  },
+})
+
+export const fpolicyEvents: Behaviour<typeof fpolicyEventsResource> = define(fpolicyEventsResource, {
+  ...plain,
+  remove: {
+    ...plain.remove,
+    alone: () => [POLICIES_LOCK],
+    async plan(cluster, request) {
+      await insistOnUnused(cluster, request.row ?? {})
+      return plain.remove.plan(cluster, request)
     },
   },
-  {
-    ...plain,
-    remove: {
-      ...plain.remove,
-      alone: () => [POLICIES_LOCK],
-      async plan(cluster, request) {
-        await insistOnUnused(cluster, request.row ?? {})
-        return plain.remove.plan(cluster, request)
-      },
-    },
-    create: insistOnFree(plain.create, FPOLICY_EVENTS),
-  },
-)
+  create: insistOnFree(plain.create, FPOLICY_EVENTS),
+})
 
 function flags(base: string, names: readonly string[]): Record<string, FieldDeclaration> {
   return Object.fromEntries(

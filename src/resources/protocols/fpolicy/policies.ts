@@ -1,8 +1,8 @@
-import { define } from '../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { plainVerbs } from '../../../core/plain.ts'
 import { failures } from '../../../model/failure.ts'
-import { groups } from '../../../model/resource.ts'
+import { groups, resource } from '../../../model/resource.ts'
 import { count, each, flag, text } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { FPOLICY_ENGINES } from './engines.ts'
@@ -44,92 +44,91 @@ const plain = plainVerbs(FPOLICY_POLICIES, {
   },
 })
 
-export const fpolicyPolicies = define(
-  {
-    ...partOfSvm(FPOLICY_POLICIES),
-    noun: 'FPolicy policy',
-    doc: 'Policies of FPolicy: which events are told to which engine. They are records: no files are served yet.',
-    fields: {
-      ...groups({
-        engine: 'The engine that receives the notifications.',
-        scope: 'The shares, volumes, exports and file types that the policy covers.',
-      }),
-      ...partFields('policy'),
-      enabled: { doc: 'Whether it is in force.', kind: flag(), set: 'always', default: false },
-      priority: {
-        doc: 'Its place among the enabled policies of the SVM; the lowest is asked first. Needed to enable it.',
-        kind: count({ min: 1, max: PRIORITY_MAX }),
-        set: 'always',
-      },
-      'engine.name': {
-        doc: 'The engine that is told. Without it, the one of the cluster, which looks at extensions.',
-        kind: fpolicyName(),
-        set: 'always',
-      },
-      events: {
-        doc: 'The events it is about.',
-        kind: each({ name: { kind: fpolicyName(), doc: 'Its name.', required: true } }, { elementsMax: EVENTS_MAX }),
-        set: 'always',
-        required: true,
-      },
-      mandatory: {
-        doc: 'Whether access is refused while no server answers.',
-        kind: flag(),
-        set: 'always',
-        default: true,
-      },
-      passthrough_read: {
-        doc: 'Whether servers may give the bytes of files that are elsewhere.',
-        kind: flag(),
-        set: 'always',
-        default: false,
-        since: '9.10.1',
-      },
-      privileged_user: {
-        doc: 'As whom servers may read files.',
-        kind: text({ charactersMax: 256 }),
-        set: 'always',
-        since: '9.10.1',
-      },
-      allow_privileged_access: {
-        doc: 'Whether servers may read files.',
-        kind: flag(),
-        set: 'always',
-        default: false,
-        since: '9.13.1',
-      },
-      ...scopeFields,
+const fpolicyPoliciesResource = resource({
+  ...partOfSvm(FPOLICY_POLICIES),
+  noun: 'FPolicy policy',
+  doc: 'Policies of FPolicy: which events are told to which engine. They are records: no files are served yet.',
+  fields: {
+    ...groups({
+      engine: 'The engine that receives the notifications.',
+      scope: 'The shares, volumes, exports and file types that the policy covers.',
+    }),
+    ...partFields('policy'),
+    enabled: { doc: 'Whether it is in force.', kind: flag(), set: 'always', default: false },
+    priority: {
+      doc: 'Its place among the enabled policies of the SVM; the lowest is asked first. Needed to enable it.',
+      kind: count({ min: 1, max: PRIORITY_MAX }),
+      set: 'always',
+    },
+    'engine.name': {
+      doc: 'The engine that is told. Without it, the one of the cluster, which looks at extensions.',
+      kind: fpolicyName(),
+      set: 'always',
+    },
+    events: {
+      doc: 'The events it is about.',
+      kind: each({ name: { kind: fpolicyName(), doc: 'Its name.', required: true } }, { elementsMax: EVENTS_MAX }),
+      set: 'always',
+      required: true,
+    },
+    mandatory: {
+      doc: 'Whether access is refused while no server answers.',
+      kind: flag(),
+      set: 'always',
+      default: true,
+    },
+    passthrough_read: {
+      doc: 'Whether servers may give the bytes of files that are elsewhere.',
+      kind: flag(),
+      set: 'always',
+      default: false,
+      since: '9.10.1',
+    },
+    privileged_user: {
+      doc: 'As whom servers may read files.',
+      kind: text({ charactersMax: 256 }),
+      set: 'always',
+      since: '9.10.1',
+    },
+    allow_privileged_access: {
+      doc: 'Whether servers may read files.',
+      kind: flag(),
+      set: 'always',
+      default: false,
+      since: '9.13.1',
+    },
+    ...scopeFields,
+  },
+})
+
+export const fpolicyPolicies: Behaviour<typeof fpolicyPoliciesResource> = define(fpolicyPoliciesResource, {
+  create: { ...insistOnFree(plain.create, FPOLICY_POLICIES), alone: () => [POLICIES_LOCK] },
+  modify: {
+    ...plain.modify,
+    alone: () => [POLICIES_LOCK],
+    plan(cluster, request) {
+      const { row = {}, draft } = request
+      if (draft['priority'] !== undefined && draft['enabled'] === false) {
+        throw failures.invalid('priority', 'A policy that is disabled has no priority.', codes.needlessPriority)
+      }
+      const isOther = Object.keys(draft).some((path) => !STATE.has(path) && !path.startsWith('scope.'))
+      if (row['enabled'] === true && draft['enabled'] !== false && isOther) {
+        throw failures.inUse('The policy is enabled. Disable it first.', 'enabled', codes.enabledChange)
+      }
+      return plain.modify.plan(cluster, request)
     },
   },
-  {
-    create: { ...insistOnFree(plain.create, FPOLICY_POLICIES), alone: () => [POLICIES_LOCK] },
-    modify: {
-      ...plain.modify,
-      alone: () => [POLICIES_LOCK],
-      plan(cluster, request) {
-        const { row = {}, draft } = request
-        if (draft['priority'] !== undefined && draft['enabled'] === false) {
-          throw failures.invalid('priority', 'A policy that is disabled has no priority.', codes.needlessPriority)
-        }
-        const isOther = Object.keys(draft).some((path) => !STATE.has(path) && !path.startsWith('scope.'))
-        if (row['enabled'] === true && draft['enabled'] !== false && isOther) {
-          throw failures.inUse('The policy is enabled. Disable it first.', 'enabled', codes.enabledChange)
-        }
-        return plain.modify.plan(cluster, request)
-      },
-    },
-    remove: {
-      ...plain.remove,
-      alone: () => [POLICIES_LOCK],
-      plan(cluster, request) {
-        if (request.row?.['enabled'] === true) {
-          throw failures.inUse('The policy is enabled. Disable it first.', 'enabled', codes.enabledRemove)
-        }
-        return plain.remove.plan(cluster, request)
-      },
+  remove: {
+    ...plain.remove,
+    alone: () => [POLICIES_LOCK],
+    plan(cluster, request) {
+      if (request.row?.['enabled'] === true) {
+        throw failures.inUse('The policy is enabled. Disable it first.', 'enabled', codes.enabledRemove)
+      }
+      return plain.remove.plan(cluster, request)
     },
   },
-)
+})
 
 const STATE: ReadonlySet<string> = new Set(['enabled', 'priority'])
 

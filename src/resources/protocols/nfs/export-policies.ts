@@ -1,8 +1,9 @@
-import { define } from '../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { inline } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { count, text } from '../../../model/kinds/index.ts'
+import { resource } from '../../../model/resource.ts'
 import { type Row, textAt, type Value } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
 import { rulesKind, rulesOf, settledRules } from './export-policies/rule-list.ts'
@@ -19,87 +20,86 @@ const POLICIES_MAX = 10_000
 /** What clients of the interface know these failures by. */
 const codes = { inUse: 1703945, isDefault: 1703947, name: 1703953 } as const
 
-export const exportPolicies = define(
-  {
-    path: `/${EXPORT_POLICIES}`,
-    noun: 'export policy',
-    doc: 'Who may mount volumes and qtrees over NFS, and how. Each SVM has one named default, which has no rules at first.',
-    key: ['id'],
-    recordKey: ['id'],
-    parent: 'svm.uuid',
-    nameWithin: 'svm.uuid',
-    fields: {
-      id: { doc: 'The number of the policy, unique in the cluster.', kind: count() },
-      name: {
-        doc: 'The name of the policy, unique within its SVM.',
-        kind: text({
-          charactersMin: 1,
-          charactersMax: 256,
-          pattern: /^[A-Za-z0-9_][A-Za-z0-9_.:-]*$/,
-          patternDoc: 'letters, digits and "_.:-", beginning with a letter, a digit or "_"',
-        }),
-        set: 'always',
-        required: true,
-      },
-      svm: { doc: 'The SVM it belongs to.', ref: 'svm/svms', set: 'create', required: true },
-      rules: { doc: 'Its rules, in order. The first whose clients fit decides.', kind: rulesKind(), set: 'always' },
+const exportPoliciesResource = resource({
+  path: `/${EXPORT_POLICIES}`,
+  noun: 'export policy',
+  doc: 'Who may mount volumes and qtrees over NFS, and how. Each SVM has one named default, which has no rules at first.',
+  key: ['id'],
+  recordKey: ['id'],
+  parent: 'svm.uuid',
+  nameWithin: 'svm.uuid',
+  fields: {
+    id: { doc: 'The number of the policy, unique in the cluster.', kind: count() },
+    name: {
+      doc: 'The name of the policy, unique within its SVM.',
+      kind: text({
+        charactersMin: 1,
+        charactersMax: 256,
+        pattern: /^[A-Za-z0-9_][A-Za-z0-9_.:-]*$/,
+        patternDoc: 'letters, digits and "_.:-", beginning with a letter, a digit or "_"',
+      }),
+      set: 'always',
+      required: true,
     },
+    svm: { doc: 'The SVM it belongs to.', ref: 'svm/svms', set: 'create', required: true },
+    rules: { doc: 'Its rules, in order. The first whose clients fit decides.', kind: rulesKind(), set: 'always' },
   },
-  {
-    create: inline({
-      example: {
-        name: 'policy_example',
-        'svm.name': 'svm1',
-        rules: [{ clients: [{ match: '192.0.2.0/24' }], ro_rule: ['sys'], rw_rule: ['sys'] }],
+})
+
+export const exportPolicies: Behaviour<typeof exportPoliciesResource> = define(exportPoliciesResource, {
+  create: inline({
+    example: {
+      name: 'policy_example',
+      'svm.name': 'svm1',
+      rules: [{ clients: [{ match: '192.0.2.0/24' }], ro_rule: ['sys'], rw_rule: ['sys'] }],
+    },
+    alone: () => [EXPORT_POLICIES_LOCK],
+    async plan(cluster, { draft }) {
+      await insistOnName(cluster, draft)
+      const all = await cluster.rows(EXPORT_POLICIES)
+      if (all.length >= POLICIES_MAX) {
+        throw failures.invalid(undefined, `The cluster has ${POLICIES_MAX} export policies, which is the limit.`)
+      }
+      const row = settled({ ...draft, id: nextId(cluster, all) })
+      return { key: textAt(row, 'id'), input: row }
+    },
+    step: {
+      name: 'write record',
+      async run(cluster, { input }) {
+        await cluster.commit([cluster.put(EXPORT_POLICIES, input, { expect: 'absent' })])
       },
-      alone: () => [EXPORT_POLICIES_LOCK],
-      async plan(cluster, { draft }) {
-        await insistOnName(cluster, draft)
-        const all = await cluster.rows(EXPORT_POLICIES)
-        if (all.length >= POLICIES_MAX) {
-          throw failures.invalid(undefined, `The cluster has ${POLICIES_MAX} export policies, which is the limit.`)
-        }
-        const row = settled({ ...draft, id: nextId(cluster, all) })
-        return { key: textAt(row, 'id'), input: row }
+    },
+  }),
+  modify: inline({
+    alone: () => [EXPORT_POLICIES_LOCK],
+    async plan(cluster, { row = {}, draft }) {
+      settled({ ...row, ...draft })
+      if (draft['name'] !== undefined && draft['name'] !== row['name'])
+        await insistOnName(cluster, { ...row, ...draft })
+      return { key: textAt(row, 'id'), input: { ...draft } }
+    },
+    step: {
+      name: 'write record',
+      run: (cluster, { key, input }) => changeExportPolicy(cluster, key, () => input),
+    },
+  }),
+  remove: inline({
+    alone: () => [EXPORT_POLICIES_LOCK],
+    async plan(cluster, { row = {} }) {
+      if (row['name'] === DEFAULT_POLICY) {
+        throw failures.inUse('The default export policy goes with its SVM.', 'name', codes.isDefault)
+      }
+      await insistOnUnused(cluster, row)
+      return { key: textAt(row, 'id'), input: {} }
+    },
+    step: {
+      name: 'remove record',
+      async run(cluster, { key }) {
+        await cluster.commit([{ do: 'remove-record', type: EXPORT_POLICIES, key }])
       },
-      step: {
-        name: 'write record',
-        async run(cluster, { input }) {
-          await cluster.commit([cluster.put(EXPORT_POLICIES, input, { expect: 'absent' })])
-        },
-      },
-    }),
-    modify: inline({
-      alone: () => [EXPORT_POLICIES_LOCK],
-      async plan(cluster, { row = {}, draft }) {
-        settled({ ...row, ...draft })
-        if (draft['name'] !== undefined && draft['name'] !== row['name'])
-          await insistOnName(cluster, { ...row, ...draft })
-        return { key: textAt(row, 'id'), input: { ...draft } }
-      },
-      step: {
-        name: 'write record',
-        run: (cluster, { key, input }) => changeExportPolicy(cluster, key, () => input),
-      },
-    }),
-    remove: inline({
-      alone: () => [EXPORT_POLICIES_LOCK],
-      async plan(cluster, { row = {} }) {
-        if (row['name'] === DEFAULT_POLICY) {
-          throw failures.inUse('The default export policy goes with its SVM.', 'name', codes.isDefault)
-        }
-        await insistOnUnused(cluster, row)
-        return { key: textAt(row, 'id'), input: {} }
-      },
-      step: {
-        name: 'remove record',
-        async run(cluster, { key }) {
-          await cluster.commit([{ do: 'remove-record', type: EXPORT_POLICIES, key }])
-        },
-      },
-    }),
-  },
-)
+    },
+  }),
+})
 
 /** Changes a policy as it is now, in one commit. To be called with `EXPORT_POLICIES_LOCK` held. */
 export async function changeExportPolicy(cluster: Cluster, key: string, change: (policy: Row) => Row): Promise<void> {

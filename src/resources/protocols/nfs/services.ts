@@ -1,7 +1,7 @@
-import { define } from '../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../core/behaviour.ts'
 import { plainVerbs } from '../../../core/plain.ts'
 import { failures } from '../../../model/failure.ts'
-import { groups } from '../../../model/resource.ts'
+import { groups, resource } from '../../../model/resource.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
 import { textAt } from '../../../model/value.ts'
 import { totalFields } from '../../metric-readings.ts'
@@ -28,48 +28,47 @@ const plain = plainVerbs(NFS_SERVICES, {
   },
 })
 
-export const nfsServices = define(
-  {
-    path: `/${NFS_SERVICES}`,
-    noun: 'NFS service',
-    doc: 'The NFS service of an SVM. It is a record: no files are served yet.',
-    key: ['svm.uuid'],
-    recordKey: ['svm.uuid'],
-    parent: 'svm.uuid',
-    nameWithin: false,
-    fields: {
-      ...groups({
-        protocol: 'Versions of NFS and their features.',
-        'protocol.v3_features': 'Features of NFSv3.',
-        'protocol.v40_features': 'Features of NFSv4.0.',
-        'protocol.v41_features': 'Features of NFSv4.1.',
-        'protocol.v42_features': 'Features of NFSv4.2.',
-        transport: 'Transport protocols of NFS.',
-        credential_cache: 'How long credentials of NFS clients are cached.',
-        exports: 'How clients are matched to export rules.',
-        qtree: 'Exports of qtrees.',
-        root: 'Rights of the user root.',
-        security: 'Ownership, ACLs and Kerberos of NFS.',
-        windows: 'How NFS treats Windows users and clients.',
-        statistics: 'Operations by version of NFS.',
-        'statistics.v3': 'Operations of NFSv3.',
-        'statistics.v4': 'Operations of NFSv4.0.',
-        'statistics.v41': 'Operations of NFSv4.1.',
-      }),
-      ...serviceFields,
-      ...uncounted,
+const nfsServicesResource = resource({
+  path: `/${NFS_SERVICES}`,
+  noun: 'NFS service',
+  doc: 'The NFS service of an SVM. It is a record: no files are served yet.',
+  key: ['svm.uuid'],
+  recordKey: ['svm.uuid'],
+  parent: 'svm.uuid',
+  nameWithin: false,
+  fields: {
+    ...groups({
+      protocol: 'Versions of NFS and their features.',
+      'protocol.v3_features': 'Features of NFSv3.',
+      'protocol.v40_features': 'Features of NFSv4.0.',
+      'protocol.v41_features': 'Features of NFSv4.1.',
+      'protocol.v42_features': 'Features of NFSv4.2.',
+      transport: 'Transport protocols of NFS.',
+      credential_cache: 'How long credentials of NFS clients are cached.',
+      exports: 'How clients are matched to export rules.',
+      qtree: 'Exports of qtrees.',
+      root: 'Rights of the user root.',
+      security: 'Ownership, ACLs and Kerberos of NFS.',
+      windows: 'How NFS treats Windows users and clients.',
+      statistics: 'Operations by version of NFS.',
+      'statistics.v3': 'Operations of NFSv3.',
+      'statistics.v4': 'Operations of NFSv4.0.',
+      'statistics.v41': 'Operations of NFSv4.1.',
+    }),
+    ...serviceFields,
+    ...uncounted,
+  },
+})
+
+export const nfsServices: Behaviour<typeof nfsServicesResource> = define(nfsServicesResource, {
+  ...plain,
+  create: {
+    ...plain.create,
+    async plan(cluster, request) {
+      if ((await cluster.find(NFS_SERVICES, textAt(request.draft, 'svm.uuid'))) !== undefined) {
+        throw failures.duplicate('An NFS service of the SVM', 'svm.uuid', codes.exists)
+      }
+      return plain.create.plan(cluster, request)
     },
   },
-  {
-    ...plain,
-    create: {
-      ...plain.create,
-      async plan(cluster, request) {
-        if ((await cluster.find(NFS_SERVICES, textAt(request.draft, 'svm.uuid'))) !== undefined) {
-          throw failures.duplicate('An NFS service of the SVM', 'svm.uuid', codes.exists)
-        }
-        return plain.create.plan(cluster, request)
-      },
-    },
-  },
-)
+})

@@ -1,5 +1,5 @@
 import type { Derivation } from '../../../core/behaviour.ts'
-import { type FieldDeclaration, groups } from '../../../model/resource.ts'
+import { type FieldDeclaration, type Fields, groups } from '../../../model/resource.ts'
 import { usual } from '../../usual.ts'
 import { bytes, count, flag, name, oneOf, only, text, time, uuid } from '../../../model/kinds/index.ts'
 import { corsKind } from './cors.ts'
@@ -14,18 +14,18 @@ export const BUCKET_BYTES_MAX = 100 * 2 ** 40
 export const BUCKET_BYTES_DEFAULT = 10 * 2 ** 40
 
 /** Where a volume is made for a bucket that names none. */
-export const aggregatesField: Record<string, FieldDeclaration> = {
+export const aggregatesField = {
   aggregates: {
     doc: 'The aggregate in which a volume is made for it. Without it, the one with most space.',
     refs: 'storage/aggregates',
     set: 'create',
     isOrder: true,
   },
-}
+} as const satisfies Fields
 
 const PROTECTION = 'protection_status'
 
-const protectionFields: Record<string, FieldDeclaration> = {
+const protectionFields = {
   [`${PROTECTION}.is_protected`]: {
     doc: 'Whether it is mirrored elsewhere. It is not.',
     kind: flag(),
@@ -33,7 +33,7 @@ const protectionFields: Record<string, FieldDeclaration> = {
   },
   [`${PROTECTION}.destination.is_ontap`]: { doc: 'The same, to another cluster.', kind: flag(), since: '9.10.1' },
   [`${PROTECTION}.destination.is_cloud`]: { doc: 'The same, to a cloud.', kind: flag(), since: '9.10.1' },
-}
+} as const satisfies Fields
 
 /** What is so of every bucket. */
 export const bucketUsual: Derivation = usual({

@@ -1,18 +1,23 @@
-import { define } from '../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../core/behaviour.ts'
+import { resource } from '../../../model/resource.ts'
 import { aggregatesField, bucketFields, bucketUsual } from './bucket-fields.ts'
 import { bucketUse, modifyBucket, removeBucket } from './bucket-verbs.ts'
 import { createWithVolume } from './bucket-volumes.ts'
 
-export const buckets = define(
-  {
-    path: '/protocols/s3/buckets',
-    noun: 'bucket',
-    doc: 'Buckets of all object store servers, as shipping tools address them.',
-    key: ['svm.uuid', 'uuid'],
-    parent: 'volume.uuid',
-    nameWithin: 'svm.uuid',
-    isInSnapshots: true,
-    fields: { ...bucketFields({ volumeIsRequired: false }), ...aggregatesField },
-  },
-  { derive: [bucketUse, bucketUsual], create: createWithVolume, modify: modifyBucket, remove: removeBucket },
-)
+const bucketsResource = resource({
+  path: '/protocols/s3/buckets',
+  noun: 'bucket',
+  doc: 'Buckets of all object store servers, as shipping tools address them.',
+  key: ['svm.uuid', 'uuid'],
+  parent: 'volume.uuid',
+  nameWithin: 'svm.uuid',
+  isInSnapshots: true,
+  fields: { ...bucketFields({ volumeIsRequired: false }), ...aggregatesField },
+})
+
+export const buckets: Behaviour<typeof bucketsResource> = define(bucketsResource, {
+  derive: [bucketUse, bucketUsual],
+  create: createWithVolume,
+  modify: modifyBucket,
+  remove: removeBucket,
+})

@@ -1,10 +1,11 @@
-import { define } from '../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { describe } from '../../../core/describe.ts'
 import { untilAvailable } from '../../../core/until-available.ts'
 import { Interrupted, job, type Work } from '../../../core/verb.ts'
 import { Failure } from '../../../model/failure.ts'
 import { count, oneOf, time, uuid } from '../../../model/kinds/index.ts'
+import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { CatalogUnavailable, type Change } from '../../../ports/catalog.ts'
 import { dueBuckets, forgetGone, keepState, RETRY_MS, rulesDigest } from './lifecycle-due.ts'
@@ -18,54 +19,53 @@ export const LIFECYCLE_LOCK = 'lifecycle'
 
 /** The newest runs that stay on record. */
 export const RUNS_KEPT = 100
-export const lifecycleRuns = define(
-  {
-    path: '/protocols/s3/lifecycle-runs',
-    noun: 'lifecycle run',
-    doc: `Runs that applied the lifecycle rules of buckets. They begin by themselves; the newest ${RUNS_KEPT} are kept.`,
-    since: '9.13.1',
-    key: ['uuid'],
-    nameWithin: false,
-    fields: {
-      uuid: { doc: 'The UUID of the run.', kind: uuid() },
-      scope: {
-        doc: 'Whether it is about the buckets that are due, or about all that have rules.',
-        kind: oneOf('due', 'all'),
-        set: 'create',
-        default: 'all',
-      },
-      start_time: { doc: 'When it began.', kind: time() },
-      end_time: { doc: 'When it ended.', kind: time() },
-      buckets: { doc: 'Buckets whose rules were applied.', kind: count() },
-      failed_buckets: {
-        doc: 'Buckets whose rules could not be applied. They are tried again in an hour.',
-        kind: count(),
-      },
-      examined: { doc: 'Versions and open uploads that were looked at.', kind: count() },
-      expired_objects: {
-        doc: 'Objects removed or, where versions are kept, hidden by a delete marker.',
-        kind: count(),
-      },
-      deleted_versions: { doc: 'Versions removed that were not current.', kind: count() },
-      deleted_markers: { doc: 'Delete markers removed that hid nothing any more.', kind: count() },
-      aborted_uploads: { doc: 'Multipart uploads aborted.', kind: count() },
-      kept_locked: { doc: 'Versions that stayed because they are locked.', kind: count() },
-      kept_changed: { doc: 'Versions that stayed because they were replaced or removed meanwhile.', kind: count() },
+const lifecycleRunsResource = resource({
+  path: '/protocols/s3/lifecycle-runs',
+  noun: 'lifecycle run',
+  doc: `Runs that applied the lifecycle rules of buckets. They begin by themselves; the newest ${RUNS_KEPT} are kept.`,
+  since: '9.13.1',
+  key: ['uuid'],
+  nameWithin: false,
+  fields: {
+    uuid: { doc: 'The UUID of the run.', kind: uuid() },
+    scope: {
+      doc: 'Whether it is about the buckets that are due, or about all that have rules.',
+      kind: oneOf('due', 'all'),
+      set: 'create',
+      default: 'all',
     },
+    start_time: { doc: 'When it began.', kind: time() },
+    end_time: { doc: 'When it ended.', kind: time() },
+    buckets: { doc: 'Buckets whose rules were applied.', kind: count() },
+    failed_buckets: {
+      doc: 'Buckets whose rules could not be applied. They are tried again in an hour.',
+      kind: count(),
+    },
+    examined: { doc: 'Versions and open uploads that were looked at.', kind: count() },
+    expired_objects: {
+      doc: 'Objects removed or, where versions are kept, hidden by a delete marker.',
+      kind: count(),
+    },
+    deleted_versions: { doc: 'Versions removed that were not current.', kind: count() },
+    deleted_markers: { doc: 'Delete markers removed that hid nothing any more.', kind: count() },
+    aborted_uploads: { doc: 'Multipart uploads aborted.', kind: count() },
+    kept_locked: { doc: 'Versions that stayed because they are locked.', kind: count() },
+    kept_changed: { doc: 'Versions that stayed because they were replaced or removed meanwhile.', kind: count() },
   },
-  {
-    create: job({
-      example: {},
-      plan(cluster, { draft }) {
-        const key = cluster.system.random.uuid()
-        const input = { uuid: key, scope: draft['scope'] ?? 'all', start_time: cluster.now() }
-        return Promise.resolve({ key, input, locks: [LIFECYCLE_LOCK] })
-      },
-      // What was removed is not brought back when a run fails; the next one goes on.
-      steps: [{ name: 'apply rules', isCancellable: true, isPausable: true, run: applyRules }],
-    }),
-  },
-)
+})
+
+export const lifecycleRuns: Behaviour<typeof lifecycleRunsResource> = define(lifecycleRunsResource, {
+  create: job({
+    example: {},
+    plan(cluster, { draft }) {
+      const key = cluster.system.random.uuid()
+      const input = { uuid: key, scope: draft['scope'] ?? 'all', start_time: cluster.now() }
+      return Promise.resolve({ key, input, locks: [LIFECYCLE_LOCK] })
+    },
+    // What was removed is not brought back when a run fails; the next one goes on.
+    steps: [{ name: 'apply rules', isCancellable: true, isPausable: true, run: applyRules }],
+  }),
+})
 
 /** Each bucket once, in the order of uuids, beginning with the one it was in. What becomes due meanwhile is for the next. */
 async function applyRules(cluster: Cluster, work: Work): Promise<void> {

@@ -1,5 +1,6 @@
-import { define, type Derivation } from '../../../core/behaviour.ts'
+import { type Behaviour, define, type Derivation } from '../../../core/behaviour.ts'
 import { each, text } from '../../../model/kinds/index.ts'
+import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { lastSample, operationFields, totals } from '../../metric-readings.ts'
 import { serverFields } from './server-fields.ts'
@@ -24,32 +25,31 @@ const usersOfServers: Derivation = {
   },
 }
 
-export const services = define(
-  {
-    path: '/protocols/s3/services',
-    noun: 'object store server',
-    doc: 'Object store servers, addressed by their SVM as shipping tools do. Where an SVM has several, its first.',
-    key: ['svm.uuid'],
-    parent: 'svm.uuid',
-    nameWithin: 'svm.uuid',
-    fields: {
-      ...serverFields({ rootIsRequired: false }),
-      users: {
-        doc: 'The users of the object store server. Make and change them at `/protocols/s3/services/{svm.uuid}/users`.',
-        kind: each({
-          name: { kind: text(), doc: 'The name of the user.' },
-          comment: { kind: text(), doc: 'Who the user is.' },
-          access_key: { kind: text(), doc: 'The access key of the user. The secret key is never shown.' },
-        }),
-        isExpensive: true,
-      },
-      ...operationFields,
+const servicesResource = resource({
+  path: '/protocols/s3/services',
+  noun: 'object store server',
+  doc: 'Object store servers, addressed by their SVM as shipping tools do. Where an SVM has several, its first.',
+  key: ['svm.uuid'],
+  parent: 'svm.uuid',
+  nameWithin: 'svm.uuid',
+  fields: {
+    ...serverFields({ rootIsRequired: false }),
+    users: {
+      doc: 'The users of the object store server. Make and change them at `/protocols/s3/services/{svm.uuid}/users`.',
+      kind: each({
+        name: { kind: text(), doc: 'The name of the user.' },
+        comment: { kind: text(), doc: 'Who the user is.' },
+        access_key: { kind: text(), doc: 'The access key of the user. The secret key is never shown.' },
+      }),
+      isExpensive: true,
     },
+    ...operationFields,
   },
-  {
-    derive: [usersOfServers, lastSample(svmOf), totals('object_store_server', svmOf)],
-    create: { ...createServer, example: { name: 's3.example.com', 'svm.name': 'svm_example' } },
-    modify: { ...modifyServer, example: { comment: 'Backups of the office' } },
-    remove: removeServer,
-  },
-)
+})
+
+export const services: Behaviour<typeof servicesResource> = define(servicesResource, {
+  derive: [usersOfServers, lastSample(svmOf), totals('object_store_server', svmOf)],
+  create: { ...createServer, example: { name: 's3.example.com', 'svm.name': 'svm_example' } },
+  modify: { ...modifyServer, example: { comment: 'Backups of the office' } },
+  remove: removeServer,
+})

@@ -1,4 +1,4 @@
-import { define } from '../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../core/behaviour.ts'
 import { inline, uuidOfNew } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
@@ -8,67 +8,67 @@ import { insistOnCovering } from '../roles/covering.ts'
 import { clusterOwner } from '../owners.ts'
 import { plainRemove } from '../../../core/plain.ts'
 import { makeToken } from '../../../core/token.ts'
+import { resource } from '../../../model/resource.ts'
 import { textAt, textOf } from '../../../model/value.ts'
 
 const TYPE = 'security/authentication/keys'
 const KEYS_MAX = 1000
 
-export const keys = define(
-  {
-    path: '/security/authentication/keys',
-    noun: 'API key',
-    doc: 'Long-lived keys, each for one user and one role. The key itself is shown once, in the answer that makes it.',
-    since: '9.8',
-    key: ['uuid'],
-    nameWithin: false,
-    fields: {
-      uuid: { doc: 'The UUID of the key.', kind: uuid() },
-      user: { doc: 'The user that the key logs in.', isGroup: true },
-      'user.name': { doc: 'The user it logs in.', kind: name({ charactersMax: 64 }), set: 'create', required: true },
-      'user.owner': { doc: 'The cluster or the SVM that the user belongs to.', isGroup: true },
-      'user.owner.name': {
-        doc: 'The cluster or SVM the user is of.',
-        kind: text({ charactersMax: 255 }),
-        set: 'create',
-      },
-      role: { doc: 'The role that limits what the key may do.', isGroup: true },
-      'role.name': { doc: 'What it may do.', kind: oneOf(...roleNames), set: 'create', required: true },
-      create_time: { doc: 'When it was made.', kind: time() },
-      key: { doc: 'The key, to be sent as `Authorization: Bearer <key>`.', kind: text(), shownOnce: true },
+const keysResource = resource({
+  path: '/security/authentication/keys',
+  noun: 'API key',
+  doc: 'Long-lived keys, each for one user and one role. The key itself is shown once, in the answer that makes it.',
+  since: '9.8',
+  key: ['uuid'],
+  nameWithin: false,
+  fields: {
+    uuid: { doc: 'The UUID of the key.', kind: uuid() },
+    user: { doc: 'The user that the key logs in.', isGroup: true },
+    'user.name': { doc: 'The user it logs in.', kind: name({ charactersMax: 64 }), set: 'create', required: true },
+    'user.owner': { doc: 'The cluster or the SVM that the user belongs to.', isGroup: true },
+    'user.owner.name': {
+      doc: 'The cluster or SVM the user is of.',
+      kind: text({ charactersMax: 255 }),
+      set: 'create',
     },
+    role: { doc: 'The role that limits what the key may do.', isGroup: true },
+    'role.name': { doc: 'What it may do.', kind: oneOf(...roleNames), set: 'create', required: true },
+    create_time: { doc: 'When it was made.', kind: time() },
+    key: { doc: 'The key, to be sent as `Authorization: Bearer <key>`.', kind: text(), shownOnce: true },
   },
-  {
-    create: inline({
-      example: { 'user.name': 'admin', 'role.name': 'readonly' },
-      async plan(cluster, { caller, draft }) {
-        const wanted = builtinRoles.find((role) => role.name === draft['role.name'])
-        await insistOnCovering(cluster, caller, wanted)
-        const self = await clusterOwner(cluster)
-        const owner = textOf(draft['user.owner.name'] ?? self.name)
-        const isKnown = owner === self.name || (await cluster.keyOfName('svm/svms', owner)) !== undefined
-        if (!isKnown) throw failures.badValue('user.owner.name', `there is no cluster or SVM "${owner}".`)
-        if ((await cluster.rows(TYPE)).length >= KEYS_MAX) {
-          throw failures.invalid(undefined, `The cluster has ${KEYS_MAX} API keys, which is the limit.`)
-        }
-        const key = uuidOfNew(cluster, draft)
-        const user = textAt(draft, 'user.name')
-        const token = makeToken(key, user, cluster.system.random.bytes(32))
-        const input = {
-          ...draft,
-          uuid: key,
-          'user.owner.name': owner,
-          create_time: cluster.now(),
-          $digest: cluster.secrets.digest(token),
-        }
-        return { key, input, reveal: { key: token } }
+})
+
+export const keys: Behaviour<typeof keysResource> = define(keysResource, {
+  create: inline({
+    example: { 'user.name': 'admin', 'role.name': 'readonly' },
+    async plan(cluster, { caller, draft }) {
+      const wanted = builtinRoles.find((role) => role.name === draft['role.name'])
+      await insistOnCovering(cluster, caller, wanted)
+      const self = await clusterOwner(cluster)
+      const owner = textOf(draft['user.owner.name'] ?? self.name)
+      const isKnown = owner === self.name || (await cluster.keyOfName('svm/svms', owner)) !== undefined
+      if (!isKnown) throw failures.badValue('user.owner.name', `there is no cluster or SVM "${owner}".`)
+      if ((await cluster.rows(TYPE)).length >= KEYS_MAX) {
+        throw failures.invalid(undefined, `The cluster has ${KEYS_MAX} API keys, which is the limit.`)
+      }
+      const key = uuidOfNew(cluster, draft)
+      const user = textAt(draft, 'user.name')
+      const token = makeToken(key, user, cluster.system.random.bytes(32))
+      const input = {
+        ...draft,
+        uuid: key,
+        'user.owner.name': owner,
+        create_time: cluster.now(),
+        $digest: cluster.secrets.digest(token),
+      }
+      return { key, input, reveal: { key: token } }
+    },
+    step: {
+      name: 'write record',
+      async run(cluster, { input }) {
+        await cluster.commit([cluster.put(TYPE, input, { expect: 'absent' })])
       },
-      step: {
-        name: 'write record',
-        async run(cluster, { input }) {
-          await cluster.commit([cluster.put(TYPE, input, { expect: 'absent' })])
-        },
-      },
-    }),
-    remove: plainRemove(TYPE),
-  },
-)
+    },
+  }),
+  remove: plainRemove(TYPE),
+})

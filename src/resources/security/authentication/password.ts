@@ -1,57 +1,56 @@
-import { define } from '../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../core/behaviour.ts'
 import { inline } from '../../../core/verb.ts'
 import { name, oneOf, secret, text } from '../../../model/kinds/index.ts'
-import { groups } from '../../../model/resource.ts'
+import { groups, resource } from '../../../model/resource.ts'
 import { textAt } from '../../../model/value.ts'
 import { planPassword, writeAccount } from '../accounts.ts'
 import { ownerNamed } from '../owners.ts'
 import { PASSWORD_CHARACTERS_MIN } from '../passwords.ts'
 
-export const passwords = define(
-  {
-    path: '/security/authentication/password',
-    noun: 'password',
-    doc: 'Changes the password of an account. Every user may change their own. That of another user takes a role that may do all that the role of the other user may do, and may change accounts.',
-    key: ['name'],
-    recordKey: ['name'],
-    nameWithin: false,
-    fields: {
-      name: { doc: 'The name of the user.', kind: name({ charactersMax: 64 }), set: 'create', required: true },
-      ...groups({ owner: 'The cluster or the SVM that the account belongs to.' }),
-      'owner.name': {
-        doc: 'The cluster or the SVM that the account belongs to. Without it, the cluster.',
-        kind: text({ charactersMax: 255 }),
-        set: 'create',
-      },
-      'owner.uuid': {
-        doc: 'The UUID of the cluster or of the SVM that the account belongs to.',
-        kind: text({ charactersMin: 1, charactersMax: 64 }),
-        set: 'create',
-      },
-      password: {
-        doc: 'The new password. It is never shown.',
-        kind: secret({ charactersMin: PASSWORD_CHARACTERS_MIN, charactersMax: 128 }),
-        set: 'create',
-        required: true,
-      },
-      password_hash_algorithm: {
-        doc: 'Accepted as clients send it, and passed over: passwords are stored with scrypt.',
-        kind: oneOf('sha512', 'sha256', 'md5'),
-        since: '9.11.1',
-        set: 'create',
-      },
+const passwordsResource = resource({
+  path: '/security/authentication/password',
+  noun: 'password',
+  doc: 'Changes the password of an account. Every user may change their own. That of another user takes a role that may do all that the role of the other user may do, and may change accounts.',
+  key: ['name'],
+  recordKey: ['name'],
+  nameWithin: false,
+  fields: {
+    name: { doc: 'The name of the user.', kind: name({ charactersMax: 64 }), set: 'create', required: true },
+    ...groups({ owner: 'The cluster or the SVM that the account belongs to.' }),
+    'owner.name': {
+      doc: 'The cluster or the SVM that the account belongs to. Without it, the cluster.',
+      kind: text({ charactersMax: 255 }),
+      set: 'create',
+    },
+    'owner.uuid': {
+      doc: 'The UUID of the cluster or of the SVM that the account belongs to.',
+      kind: text({ charactersMin: 1, charactersMax: 64 }),
+      set: 'create',
+    },
+    password: {
+      doc: 'The new password. It is never shown.',
+      kind: secret({ charactersMin: PASSWORD_CHARACTERS_MIN, charactersMax: 128 }),
+      set: 'create',
+      required: true,
+    },
+    password_hash_algorithm: {
+      doc: 'Accepted as clients send it, and passed over: passwords are stored with scrypt.',
+      kind: oneOf('sha512', 'sha256', 'md5'),
+      since: '9.11.1',
+      set: 'create',
     },
   },
-  {
-    rows: () => Promise.resolve([]),
-    create: inline({
-      example: { name: 'account_example', password: 'another password to show' },
-      async plan(cluster, { caller, draft }) {
-        const owner = textAt(draft, 'owner.uuid') || (await ownerNamed(cluster, draft['owner.name'])).uuid
-        const key = `${owner}/${textAt(draft, 'name')}`
-        return planPassword(cluster, caller, key, textAt(draft, 'password'))
-      },
-      step: writeAccount,
-    }),
-  },
-)
+})
+
+export const passwords: Behaviour<typeof passwordsResource> = define(passwordsResource, {
+  rows: () => Promise.resolve([]),
+  create: inline({
+    example: { name: 'account_example', password: 'another password to show' },
+    async plan(cluster, { caller, draft }) {
+      const owner = textAt(draft, 'owner.uuid') || (await ownerNamed(cluster, draft['owner.name'])).uuid
+      const key = `${owner}/${textAt(draft, 'name')}`
+      return planPassword(cluster, caller, key, textAt(draft, 'password'))
+    },
+    step: writeAccount,
+  }),
+})

@@ -18,7 +18,7 @@ export function keyBits(): Kind {
     ...kind,
     parse(value) {
       const bits = kind.parse(value)
-      if (!KEY_BITS.includes(Number(bits))) throw new Misfit(`${Number(bits)} is none of ${KEY_BITS.join(', ')}.`)
+      if (!KEY_BITS.includes(bits)) throw new Misfit(`${bits} is none of ${KEY_BITS.join(', ')}.`)
       return bits
     },
     schema: { type: 'integer', enum: [...KEY_BITS] },

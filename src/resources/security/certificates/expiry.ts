@@ -24,7 +24,7 @@ function lengthSeconds(given: string): number {
   const [, years = '0', months = '0', days = '0'] = CALENDAR.exec(given) ?? []
   const seconds = CALENDAR.test(given)
     ? (Number(years) * 365 + Number(months) * 30 + Number(days)) * 86_400
-    : Number(duration().parse(given))
+    : duration().parse(given)
   if (seconds > DAYS_MAX * 86_400) throw new Misfit(`${given} is longer than ${DAYS_MAX} days.`)
   return seconds
 }

@@ -1,64 +1,64 @@
-import { define } from '../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { inline } from '../../../core/verb.ts'
 import { flag, oneOf, text, uuid } from '../../../model/kinds/index.ts'
+import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 
 export const LOGIN_MESSAGES = 'security/login/messages'
 
 const MESSAGE_CHARACTERS_MAX = 2048
 
-export const loginMessages = define(
-  {
-    path: '/security/login/messages',
-    noun: 'login message',
-    doc: 'What is shown to those who log in: one for the cluster, and one for each SVM. Kept; there is no shell to show it yet.',
-    key: ['uuid'],
-    parent: 'svm.uuid',
-    nameWithin: false,
-    order: [
-      { path: 'scope', isDescending: false },
-      { path: 'svm.name', isDescending: false },
-    ],
-    fields: {
-      uuid: { doc: 'The UUID of the SVM, or of the cluster.', kind: uuid() },
-      svm: { doc: 'The SVM that is logged in to.', ref: 'svm/svms' },
-      scope: { doc: 'Whether it is for an SVM or for the cluster.', kind: oneOf('cluster', 'svm') },
-      banner: {
-        doc: 'What is shown before the login.',
-        kind: text({ charactersMax: MESSAGE_CHARACTERS_MAX }),
-        set: 'modify',
-      },
-      message: {
-        doc: 'What is shown after the login.',
-        kind: text({ charactersMax: MESSAGE_CHARACTERS_MAX }),
-        set: 'modify',
-      },
-      show_cluster_message: {
-        doc: 'Whether the message of the cluster is shown before that of the SVM.',
-        kind: flag(),
-        set: 'modify',
-      },
+const loginMessagesResource = resource({
+  path: '/security/login/messages',
+  noun: 'login message',
+  doc: 'What is shown to those who log in: one for the cluster, and one for each SVM. Kept; there is no shell to show it yet.',
+  key: ['uuid'],
+  parent: 'svm.uuid',
+  nameWithin: false,
+  order: [
+    { path: 'scope', isDescending: false },
+    { path: 'svm.name', isDescending: false },
+  ],
+  fields: {
+    uuid: { doc: 'The UUID of the SVM, or of the cluster.', kind: uuid() },
+    svm: { doc: 'The SVM that is logged in to.', ref: 'svm/svms' },
+    scope: { doc: 'Whether it is for an SVM or for the cluster.', kind: oneOf('cluster', 'svm') },
+    banner: {
+      doc: 'What is shown before the login.',
+      kind: text({ charactersMax: MESSAGE_CHARACTERS_MAX }),
+      set: 'modify',
+    },
+    message: {
+      doc: 'What is shown after the login.',
+      kind: text({ charactersMax: MESSAGE_CHARACTERS_MAX }),
+      set: 'modify',
+    },
+    show_cluster_message: {
+      doc: 'Whether the message of the cluster is shown before that of the SVM.',
+      kind: flag(),
+      set: 'modify',
     },
   },
-  {
-    rows,
-    modify: inline({
-      example: { banner: 'Authorized users only.' },
-      plan(_cluster, { row, draft }) {
-        const key = textAt(row, 'uuid')
-        return Promise.resolve({ key, input: { ...draft }, locks: [`${LOGIN_MESSAGES}:${key}`] })
+})
+
+export const loginMessages: Behaviour<typeof loginMessagesResource> = define(loginMessagesResource, {
+  rows,
+  modify: inline({
+    example: { banner: 'Authorized users only.' },
+    plan(_cluster, { row, draft }) {
+      const key = textAt(row, 'uuid')
+      return Promise.resolve({ key, input: { ...draft }, locks: [`${LOGIN_MESSAGES}:${key}`] })
+    },
+    step: {
+      name: 'write record',
+      async run(cluster, { key, input }) {
+        const before = (await cluster.find(LOGIN_MESSAGES, key)) ?? (await isOfSvm(cluster, key))
+        await cluster.commit([cluster.put(LOGIN_MESSAGES, { ...before, ...input })])
       },
-      step: {
-        name: 'write record',
-        async run(cluster, { key, input }) {
-          const before = (await cluster.find(LOGIN_MESSAGES, key)) ?? (await isOfSvm(cluster, key))
-          await cluster.commit([cluster.put(LOGIN_MESSAGES, { ...before, ...input })])
-        },
-      },
-    }),
-  },
-)
+    },
+  }),
+})
 
 async function isOfSvm(cluster: Cluster, key: string): Promise<Row> {
   const isSvm = (await cluster.find('svm/svms', key)) !== undefined

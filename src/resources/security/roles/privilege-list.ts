@@ -2,7 +2,7 @@
 import { ACCESSES } from '../../../model/access.ts'
 import { failures } from '../../../model/failure.ts'
 import { each, oneOf, text } from '../../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../../model/resource.ts'
+import type { Fields } from '../../../model/resource.ts'
 import type { Row } from '../../../model/value.ts'
 import { textAt } from '../../../model/value.ts'
 
@@ -26,7 +26,7 @@ export const privilegeFields = {
     set: 'always',
     since: '9.11.1',
   },
-} as const satisfies Readonly<Record<string, FieldDeclaration>>
+} as const satisfies Fields
 
 export const privilegesKind = () =>
   each(

@@ -1,8 +1,8 @@
-import { define } from '../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { inline, type Verb, type VerbRequest } from '../../../core/verb.ts'
 import { roleOf } from '../../../model/access.ts'
-import { groups } from '../../../model/resource.ts'
+import { groups, resource } from '../../../model/resource.ts'
 import { failures } from '../../../model/failure.ts'
 import { insistOnCovering } from './covering.ts'
 import { text, uuid } from '../../../model/kinds/index.ts'
@@ -11,41 +11,40 @@ import { insistOnMade, roleAt } from '../roles.ts'
 import { ACCOUNTS_LOCK, privilegesOf, ROLES } from './known-roles.ts'
 import { privilegeFields, settledPrivileges } from './privilege-list.ts'
 
-export const rolePrivileges = define(
-  {
-    path: `/${ROLES}/{owner.uuid}/{name}/privileges`,
-    noun: 'privilege of the role',
-    doc: 'The privileges of a role, the same as in its field `privileges`. Slashes of the path are written %2F.',
-    key: ['path'],
-    shownUnasked: ['access', 'query'],
-    rowsOf: ROLES,
-    nameWithin: false,
-    fields: {
-      ...groups({ owner: 'The cluster or the SVM that the role belongs to.' }),
-      'owner.uuid': { doc: 'The cluster or SVM of the role.', kind: uuid() },
-      name: { doc: 'The name of the role.', kind: text() },
-      ...privilegeFields,
-    },
+const rolePrivilegesResource = resource({
+  path: `/${ROLES}/{owner.uuid}/{name}/privileges`,
+  noun: 'privilege of the role',
+  doc: 'The privileges of a role, the same as in its field `privileges`. Slashes of the path are written %2F.',
+  key: ['path'],
+  shownUnasked: ['access', 'query'],
+  rowsOf: ROLES,
+  nameWithin: false,
+  fields: {
+    ...groups({ owner: 'The cluster or the SVM that the role belongs to.' }),
+    'owner.uuid': { doc: 'The cluster or SVM of the role.', kind: uuid() },
+    name: { doc: 'The name of the role.', kind: text() },
+    ...privilegeFields,
   },
-  {
-    async rows(cluster, path) {
-      const role = await roleAt(cluster, path)
-      const of = { 'owner.uuid': role['owner.uuid'] ?? null, name: role['name'] ?? null }
-      return privilegesOf(role).map((privilege) => Object.assign({}, privilege, of))
-    },
-    create: {
-      ...changing(({ draft }, privileges) => [...privileges, privilege(draft)]),
-      example: { path: '/api/storage/aggregates', access: 'readonly' },
-    },
-    modify: {
-      ...changing(({ draft, row = {} }, privileges) =>
-        privileges.map((each) => (each['path'] === row['path'] ? { ...each, ...draft } : each)),
-      ),
-      example: { access: 'readonly' },
-    },
-    remove: changing(({ row = {} }, privileges) => privileges.filter((each) => each['path'] !== row['path'])),
+})
+
+export const rolePrivileges: Behaviour<typeof rolePrivilegesResource> = define(rolePrivilegesResource, {
+  async rows(cluster, path) {
+    const role = await roleAt(cluster, path)
+    const of = { 'owner.uuid': role['owner.uuid'] ?? null, name: role['name'] ?? null }
+    return privilegesOf(role).map((privilege) => Object.assign({}, privilege, of))
   },
-)
+  create: {
+    ...changing(({ draft }, privileges) => [...privileges, privilege(draft)]),
+    example: { path: '/api/storage/aggregates', access: 'readonly' },
+  },
+  modify: {
+    ...changing(({ draft, row = {} }, privileges) =>
+      privileges.map((each) => (each['path'] === row['path'] ? { ...each, ...draft } : each)),
+    ),
+    example: { access: 'readonly' },
+  },
+  remove: changing(({ row = {} }, privileges) => privileges.filter((each) => each['path'] !== row['path'])),
+})
 
 /** A verb that makes other privileges of those that the role has. */
 function changing(change: (request: VerbRequest, privileges: readonly Row[]) => readonly Row[]): Verb {

@@ -1,21 +1,23 @@
-import { define } from '../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../core/behaviour.ts'
 import { flag, text, uuid } from '../../../model/kinds/index.ts'
+import { resource } from '../../../model/resource.ts'
 
-export const cloudStores = define(
-  {
-    path: '/storage/aggregates/{aggregate.uuid}/cloud-stores',
-    noun: 'cloud store of an aggregate',
-    doc: 'What an aggregate moves cold data to. There is none.',
-    key: ['target.uuid'],
-    recordKey: ['target.uuid'],
-    nameWithin: false,
-    fields: {
-      aggregate: { doc: 'The aggregate.', ref: 'storage/aggregates' },
-      target: { doc: 'The cloud target of the store.', isGroup: true },
-      'target.uuid': { doc: 'The UUID of the cloud store.', kind: uuid() },
-      'target.name': { doc: 'The name of the cloud store.', kind: text() },
-      primary: { doc: 'Whether it is the one that is written to.', kind: flag() },
-    },
+const cloudStoresResource = resource({
+  path: '/storage/aggregates/{aggregate.uuid}/cloud-stores',
+  noun: 'cloud store of an aggregate',
+  doc: 'What an aggregate moves cold data to. There is none.',
+  key: ['target.uuid'],
+  recordKey: ['target.uuid'],
+  nameWithin: false,
+  fields: {
+    aggregate: { doc: 'The aggregate.', ref: 'storage/aggregates' },
+    target: { doc: 'The cloud target of the store.', isGroup: true },
+    'target.uuid': { doc: 'The UUID of the cloud store.', kind: uuid() },
+    'target.name': { doc: 'The name of the cloud store.', kind: text() },
+    primary: { doc: 'Whether it is the one that is written to.', kind: flag() },
   },
-  { rows: () => Promise.resolve([]) },
-)
+})
+
+export const cloudStores: Behaviour<typeof cloudStoresResource> = define(cloudStoresResource, {
+  rows: () => Promise.resolve([]),
+})

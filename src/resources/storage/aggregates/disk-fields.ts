@@ -4,10 +4,10 @@
  */
 import type { Derivation } from '../../../core/behaviour.ts'
 import { bytes, count, each, flag, group, oneOf, only, text, uuid } from '../../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../../model/resource.ts'
+import type { Fields } from '../../../model/resource.ts'
 import { usual } from '../../usual.ts'
 
-export const diskFields: Record<string, FieldDeclaration> = {
+export const diskFields = {
   'block_storage.primary': { doc: 'The disks that hold the data of the aggregate.', isGroup: true },
   'block_storage.primary.disk_count': {
     doc: 'Of how many disks it is to be. Kept: disks are those of the machine.',
@@ -85,7 +85,7 @@ export const diskFields: Record<string, FieldDeclaration> = {
     doc: 'Whether its disks encrypt by themselves. They do not as disks are seen here.',
     kind: flag(),
   },
-}
+} as const satisfies Fields
 
 export const diskReadings: Derivation = usual({
   'block_storage.primary.disk_count': 1,

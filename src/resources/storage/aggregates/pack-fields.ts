@@ -1,11 +1,11 @@
 /** What is told of the files that small objects are stored in together. */
 import type { Derivation } from '../../../core/behaviour.ts'
 import { bytes, count, time } from '../../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../../model/resource.ts'
+import type { Fields } from '../../../model/resource.ts'
 import type { Row } from '../../../model/value.ts'
 import { VolumesFailure, type PackSums } from '../../../ports/volumes.ts'
 
-export const packFields: Readonly<Record<string, FieldDeclaration>> = {
+export const packFields = {
   packs: { doc: 'The files that small objects are stored in together.', isGroup: true },
   'packs.files': { doc: 'How many files there are that small objects are stored in together.', kind: count() },
   'packs.size': {
@@ -24,7 +24,7 @@ export const packFields: Readonly<Record<string, FieldDeclaration>> = {
     doc: 'When the space of deleted small objects was last given back since the start of the cluster.',
     kind: time(),
   },
-}
+} as const satisfies Fields
 
 export const packReadings: Derivation = {
   gives: Object.keys(packFields),

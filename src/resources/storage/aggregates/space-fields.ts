@@ -8,7 +8,7 @@ import type { Derivation } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { inTurns } from '../../../core/turns.ts'
 import { bytes, count, decimal, flag, oneOf } from '../../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../../model/resource.ts'
+import type { FieldDeclaration, Fields } from '../../../model/resource.ts'
 import { type Row, textAt, type Value } from '../../../model/value.ts'
 import { usual } from '../../usual.ts'
 import { type AggregateSpace, DisksSeen, spaceOf } from '../aggregate-space.ts'
@@ -16,8 +16,6 @@ import { ratio } from '../volumes/efficiency.ts'
 
 const BLOCKS = 'space.block_storage'
 const DEDUPE = `${BLOCKS}.volume_deduplication`
-
-type Fields = Readonly<Record<string, FieldDeclaration>>
 
 /** A snapshot is no copy here, so there is one figure with snapshots and without. */
 const EFFICIENCY = ['space.efficiency', 'space.efficiency_without_snapshots'] as const
@@ -74,7 +72,7 @@ const nothingFields: Fields = Object.fromEntries(
 const FILES = 'The most files that the file system can have; 0 where it has no such limit.'
 const inodes = (doc: string): FieldDeclaration => ({ doc, kind: count(), since: '9.11.1' })
 
-export const spaceFields: Fields = {
+export const spaceFields = {
   state: {
     doc: '`offline` while its folder is not there, as when a disk is not mounted.',
     kind: oneOf('online', 'offline'),
@@ -119,7 +117,7 @@ export const spaceFields: Fields = {
   'inode_attributes.used_percent': inodes('Files used in percent; 0 where there is no limit.'),
   ...efficiencyFields,
   ...nothingFields,
-}
+} as const satisfies Fields
 
 const disk: Derivation = {
   gives: [

@@ -1,9 +1,10 @@
-import { define } from '../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Derivation } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { plainVerbs } from '../../../core/plain.ts'
 import { failures } from '../../../model/failure.ts'
 import { count, flag, name, oneOf, text, uuid } from '../../../model/kinds/index.ts'
+import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 
 export const QOS_POLICIES = 'storage/qos/policies'
@@ -40,111 +41,110 @@ const plain = plainVerbs(QOS_POLICIES, {
   example: { name: 'qos_example', 'svm.name': 'svm1', 'fixed.max_throughput_iops': 1000 },
 })
 
-export const qosPolicies = define(
-  {
-    path: '/storage/qos/policies',
-    noun: 'QoS policy',
-    doc: 'Ceilings and floors of throughput for the volumes, buckets and SVMs that name them, over all processes together.',
-    key: ['uuid'],
-    parent: 'svm.uuid',
-    nameWithin: 'svm.uuid',
-    fields: {
-      uuid: { doc: 'The UUID of the policy.', kind: uuid() },
-      name: { doc: 'The name of the policy, unique within its SVM.', kind: name(), set: 'always', required: true },
-      svm: { doc: 'The SVM it is of.', ref: 'svm/svms', set: 'create', required: true },
-      scope: { doc: 'Whether it is of an SVM or of the cluster.', kind: oneOf('svm', 'cluster') },
-      policy_class: { doc: 'Who made it.', kind: oneOf('user_defined') },
-      object_count: { doc: 'How many objects name it.', kind: count() },
-      fixed: { doc: 'Fixed limits of throughput.', isGroup: true },
-      'fixed.capacity_shared': {
-        doc: 'Whether all objects that name it share one ceiling; otherwise each has one of its own.',
-        kind: flag(),
-        set: 'always',
-      },
-      'fixed.max_throughput_iops': {
-        doc: 'Operations per second. 0: no ceiling.',
-        kind: count({ min: 0, max: 2 ** 31 - 1 }),
-        set: 'always',
-      },
-      'fixed.max_throughput_mbps': {
-        doc: 'MiB per second. 0: no ceiling.',
-        kind: count({ min: 0, max: 4_194_303 }),
-        set: 'always',
-      },
-      'fixed.max_throughput': {
-        doc: 'The same as text: `1000IOPS`, `50MB/s`, `1000IOPS,50MB/s`, `none`.',
-        kind: text({ charactersMax: 64 }),
-        set: 'always',
-      },
-      'fixed.min_throughput_iops': {
-        doc: 'Operations per second at least: while it has more to do and gets less, others are held back. 0: no floor.',
-        kind: count({ min: 0, max: 2 ** 31 - 1 }),
-        set: 'always',
-      },
-      'fixed.min_throughput_mbps': {
-        doc: 'MiB per second at least. 0: no floor.',
-        kind: count({ min: 0, max: 4_194_303 }),
-        set: 'always',
-      },
-      'fixed.min_throughput': {
-        doc: 'The same as text, as the ceiling.',
-        kind: text({ charactersMax: 64 }),
-        set: 'always',
-      },
-      adaptive: { doc: 'Limits of throughput that follow the size of the volume.', isGroup: true },
-      'adaptive.expected_iops': {
-        doc: 'Operations per second for each TiB at least. 0: no floor.',
-        kind: count({ min: 0, max: 2 ** 31 - 1 }),
-        set: 'always',
-        isClearable: true,
-      },
-      'adaptive.peak_iops': {
-        doc: 'The most operations per second for each TiB.',
-        kind: count({ min: 1, max: 2 ** 31 - 1 }),
-        set: 'always',
-      },
-      'adaptive.absolute_min_iops': {
-        doc: 'The ceiling is never below this, however small the object.',
-        kind: count({ min: 0, max: 2 ** 31 - 1 }),
-        set: 'always',
-        isClearable: true,
-      },
-      'adaptive.expected_iops_allocation': {
-        doc: 'Which TiB are meant.',
-        kind: oneOf('used_space', 'allocated_space'),
-        set: 'always',
-        isClearable: true,
-        since: '9.10.1',
-      },
-      'adaptive.peak_iops_allocation': {
-        doc: 'Which TiB are meant.',
-        kind: oneOf('used_space', 'allocated_space'),
-        set: 'always',
-        isClearable: true,
-        since: '9.10.1',
-      },
-      'adaptive.block_size': {
-        doc: 'The size of one operation; with it the ceiling is one of bytes as well.',
-        kind: oneOf('any', '4k', '8k', '16k', '32k', '64k', '128k'),
-        set: 'always',
-        isClearable: true,
-        since: '9.10.1',
-      },
+const qosPoliciesResource = resource({
+  path: '/storage/qos/policies',
+  noun: 'QoS policy',
+  doc: 'Ceilings and floors of throughput for the volumes, buckets and SVMs that name them, over all processes together.',
+  key: ['uuid'],
+  parent: 'svm.uuid',
+  nameWithin: 'svm.uuid',
+  fields: {
+    uuid: { doc: 'The UUID of the policy.', kind: uuid() },
+    name: { doc: 'The name of the policy, unique within its SVM.', kind: name(), set: 'always', required: true },
+    svm: { doc: 'The SVM it is of.', ref: 'svm/svms', set: 'create', required: true },
+    scope: { doc: 'Whether it is of an SVM or of the cluster.', kind: oneOf('svm', 'cluster') },
+    policy_class: { doc: 'Who made it.', kind: oneOf('user_defined') },
+    object_count: { doc: 'How many objects name it.', kind: count() },
+    fixed: { doc: 'Fixed limits of throughput.', isGroup: true },
+    'fixed.capacity_shared': {
+      doc: 'Whether all objects that name it share one ceiling; otherwise each has one of its own.',
+      kind: flag(),
+      set: 'always',
+    },
+    'fixed.max_throughput_iops': {
+      doc: 'Operations per second. 0: no ceiling.',
+      kind: count({ min: 0, max: 2 ** 31 - 1 }),
+      set: 'always',
+    },
+    'fixed.max_throughput_mbps': {
+      doc: 'MiB per second. 0: no ceiling.',
+      kind: count({ min: 0, max: 4_194_303 }),
+      set: 'always',
+    },
+    'fixed.max_throughput': {
+      doc: 'The same as text: `1000IOPS`, `50MB/s`, `1000IOPS,50MB/s`, `none`.',
+      kind: text({ charactersMax: 64 }),
+      set: 'always',
+    },
+    'fixed.min_throughput_iops': {
+      doc: 'Operations per second at least: while it has more to do and gets less, others are held back. 0: no floor.',
+      kind: count({ min: 0, max: 2 ** 31 - 1 }),
+      set: 'always',
+    },
+    'fixed.min_throughput_mbps': {
+      doc: 'MiB per second at least. 0: no floor.',
+      kind: count({ min: 0, max: 4_194_303 }),
+      set: 'always',
+    },
+    'fixed.min_throughput': {
+      doc: 'The same as text, as the ceiling.',
+      kind: text({ charactersMax: 64 }),
+      set: 'always',
+    },
+    adaptive: { doc: 'Limits of throughput that follow the size of the volume.', isGroup: true },
+    'adaptive.expected_iops': {
+      doc: 'Operations per second for each TiB at least. 0: no floor.',
+      kind: count({ min: 0, max: 2 ** 31 - 1 }),
+      set: 'always',
+      isClearable: true,
+    },
+    'adaptive.peak_iops': {
+      doc: 'The most operations per second for each TiB.',
+      kind: count({ min: 1, max: 2 ** 31 - 1 }),
+      set: 'always',
+    },
+    'adaptive.absolute_min_iops': {
+      doc: 'The ceiling is never below this, however small the object.',
+      kind: count({ min: 0, max: 2 ** 31 - 1 }),
+      set: 'always',
+      isClearable: true,
+    },
+    'adaptive.expected_iops_allocation': {
+      doc: 'Which TiB are meant.',
+      kind: oneOf('used_space', 'allocated_space'),
+      set: 'always',
+      isClearable: true,
+      since: '9.10.1',
+    },
+    'adaptive.peak_iops_allocation': {
+      doc: 'Which TiB are meant.',
+      kind: oneOf('used_space', 'allocated_space'),
+      set: 'always',
+      isClearable: true,
+      since: '9.10.1',
+    },
+    'adaptive.block_size': {
+      doc: 'The size of one operation; with it the ceiling is one of bytes as well.',
+      kind: oneOf('any', '4k', '8k', '16k', '32k', '64k', '128k'),
+      set: 'always',
+      isClearable: true,
+      since: '9.10.1',
     },
   },
-  {
-    derive: [objectCount],
-    create: plain.create,
-    modify: plain.modify,
-    remove: {
-      ...plain.remove,
-      async plan(cluster, request) {
-        await insistOnUnused(cluster, textAt(request.row, 'uuid'))
-        return plain.remove.plan(cluster, request)
-      },
+})
+
+export const qosPolicies: Behaviour<typeof qosPoliciesResource> = define(qosPoliciesResource, {
+  derive: [objectCount],
+  create: plain.create,
+  modify: plain.modify,
+  remove: {
+    ...plain.remove,
+    async plan(cluster, request) {
+      await insistOnUnused(cluster, textAt(request.row, 'uuid'))
+      return plain.remove.plan(cluster, request)
     },
   },
-)
+})
 
 /** A policy is fixed or adaptive, never both, and always one of them. */
 function complete(row: Row): Row {

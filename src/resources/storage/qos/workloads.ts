@@ -2,11 +2,12 @@
  * What throughput is measured of: each volume, and whatever else names a QoS policy. A workload is no record: it is there
  * as long as its object is. Its number is made from its UUID, as its name is from that number.
  */
-import { define } from '../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { namedUuid } from '../../../core/named-uuid.ts'
 import { eachInTurns } from '../../../core/turns.ts'
 import { count, oneOf, text, uuid } from '../../../model/kinds/index.ts'
+import { resource } from '../../../model/resource.ts'
 import { type Row, textAt, textOf } from '../../../model/value.ts'
 import { QOS_POLICIES, QOS_USERS } from './policies.ts'
 
@@ -53,43 +54,42 @@ function keyOf(object: Row): string {
   return textAt(object, 'uuid') || `${textAt(object, 'volume.uuid')}/${textOf(object['id'])}`
 }
 
-export const qosWorkloads = define(
-  {
-    path: `/${QOS_WORKLOADS}`,
-    noun: 'QoS workload',
-    doc: 'What throughput is measured and limited of: volumes, and whatever else names a QoS policy.',
-    since: '9.10.1',
-    key: ['uuid'],
-    nameWithin: false,
-    isContent: true,
-    fields: {
-      uuid: { doc: 'The UUID of the workload.', kind: uuid() },
-      name: { doc: 'Its name, from that of its object and its number.', kind: text() },
-      wid: { doc: 'Its number.', kind: count() },
-      workload_class: {
-        doc: 'Whether somebody gave it a policy, or it is a volume without one.',
-        kind: oneOf('user_defined', 'autovolume', 'system_defined', 'preset', 'undefined', 'load_control'),
-      },
-      policy: { doc: 'Its policy.', ref: QOS_POLICIES },
-      svm: { doc: 'The SVM it is in.', ref: 'svm/svms' },
-      volume: { doc: 'The name of its volume.', kind: text() },
-      qtree: { doc: 'The name of its qtree.', kind: text() },
+const qosWorkloadsResource = resource({
+  path: `/${QOS_WORKLOADS}`,
+  noun: 'QoS workload',
+  doc: 'What throughput is measured and limited of: volumes, and whatever else names a QoS policy.',
+  since: '9.10.1',
+  key: ['uuid'],
+  nameWithin: false,
+  isContent: true,
+  fields: {
+    uuid: { doc: 'The UUID of the workload.', kind: uuid() },
+    name: { doc: 'Its name, from that of its object and its number.', kind: text() },
+    wid: { doc: 'Its number.', kind: count() },
+    workload_class: {
+      doc: 'Whether somebody gave it a policy, or it is a volume without one.',
+      kind: oneOf('user_defined', 'autovolume', 'system_defined', 'preset', 'undefined', 'load_control'),
     },
+    policy: { doc: 'Its policy.', ref: QOS_POLICIES },
+    svm: { doc: 'The SVM it is in.', ref: 'svm/svms' },
+    volume: { doc: 'The name of its volume.', kind: text() },
+    qtree: { doc: 'The name of its qtree.', kind: text() },
   },
-  {
-    async rows(cluster) {
-      const volumes = new Map<unknown, string>()
-      for await (const row of eachInTurns(cluster.system, await cluster.shortRows('storage/volumes'))) {
-        volumes.set(row['uuid'], textAt(row, 'name'))
-      }
-      const rows: Row[] = []
-      for await (const workload of eachInTurns(cluster.system, await workloadsOf(cluster))) {
-        rows.push(rowOf(workload, volumes))
-      }
-      return rows
-    },
+})
+
+export const qosWorkloads: Behaviour<typeof qosWorkloadsResource> = define(qosWorkloadsResource, {
+  async rows(cluster) {
+    const volumes = new Map<unknown, string>()
+    for await (const row of eachInTurns(cluster.system, await cluster.shortRows('storage/volumes'))) {
+      volumes.set(row['uuid'], textAt(row, 'name'))
+    }
+    const rows: Row[] = []
+    for await (const workload of eachInTurns(cluster.system, await workloadsOf(cluster))) {
+      rows.push(rowOf(workload, volumes))
+    }
+    return rows
   },
-)
+})
 
 function rowOf(workload: Workload, volumes: ReadonlyMap<unknown, string>): Row {
   const { type, object } = workload

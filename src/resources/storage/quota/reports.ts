@@ -1,74 +1,74 @@
-import { define } from '../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { eachInTurns } from '../../../core/turns.ts'
 import { bytes, count, each, oneOf, text } from '../../../model/kinds/index.ts'
+import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { QuotaRow } from '../../../ports/catalog.ts'
 import { QTREE_ID_MAX, QTREES, qtreesOf } from '../qtree-verbs.ts'
 import { areQuotasOn, fieldsOfLimits, fieldsOfTarget } from './limits.ts'
 
-export const quotaReports = define(
-  {
-    path: '/storage/quota/reports',
-    noun: 'quota report',
-    doc: 'What qtrees, users and groups hold of volumes whose quotas are on, beside what they may.',
-    key: ['volume.uuid', 'index'],
-    recordKey: ['volume.uuid', 'index'],
-    nameWithin: false,
-    fields: {
-      index: {
-        doc: 'The number of the report: it has that of its volume before that within the volume.',
-        kind: count({ min: 0 }),
-      },
-      svm: { doc: 'The SVM of the volume.', ref: 'svm/svms' },
-      volume: { doc: 'The volume.', ref: 'storage/volumes' },
-      type: { doc: 'Who holds it.', kind: oneOf('tree', 'user', 'group') },
-      qtree: { doc: 'The qtree that the report is about.', isGroup: true },
-      'qtree.id': { doc: 'The number of the qtree.', kind: count({ min: 0 }) },
-      'qtree.name': {
-        doc: 'The qtree; empty for the default one, and for the limits of all without a rule.',
-        kind: text(),
-      },
-      users: {
-        doc: 'The user. An empty name: the limits of all without a rule.',
-        kind: each({ name: { kind: text(), doc: 'Its name.' }, id: { kind: text(), doc: 'Its number.' } }),
-      },
-      group: { doc: 'The UNIX group that the report is about.', isGroup: true },
-      'group.name': { doc: 'The group. Empty: the limits of all without a rule.', kind: text() },
-      'group.id': { doc: 'Its number.', kind: text() },
-      space: { doc: 'Space used and its limits.', isGroup: true },
-      'space.used': { doc: 'Space used.', isGroup: true },
-      'space.used.total': {
-        doc: 'Bytes held: of objects, all their versions, and parts of open uploads.',
-        kind: bytes(),
-      },
-      'space.used.hard_limit_percent': { doc: 'The same in percent of the hard limit.', kind: count() },
-      'space.used.soft_limit_percent': { doc: 'The same in percent of the soft limit.', kind: count() },
-      'space.hard_limit': { doc: 'Bytes that nobody gets beyond.', kind: bytes() },
-      'space.soft_limit': { doc: 'Bytes beyond which an event tells of it.', kind: bytes() },
-      files: { doc: 'Files used and their limits.', isGroup: true },
-      'files.used': { doc: 'Files used.', isGroup: true },
-      'files.used.total': { doc: 'Files held: objects and all their versions.', kind: count() },
-      'files.used.hard_limit_percent': { doc: 'The same in percent of the hard limit.', kind: count() },
-      'files.used.soft_limit_percent': { doc: 'The same in percent of the soft limit.', kind: count() },
-      'files.hard_limit': { doc: 'Files that nobody gets beyond.', kind: count() },
-      'files.soft_limit': { doc: 'Files beyond which an event tells of it.', kind: count() },
+const quotaReportsResource = resource({
+  path: '/storage/quota/reports',
+  noun: 'quota report',
+  doc: 'What qtrees, users and groups hold of volumes whose quotas are on, beside what they may.',
+  key: ['volume.uuid', 'index'],
+  recordKey: ['volume.uuid', 'index'],
+  nameWithin: false,
+  fields: {
+    index: {
+      doc: 'The number of the report: it has that of its volume before that within the volume.',
+      kind: count({ min: 0 }),
     },
-  },
-  {
-    readArgs: { show_default_records: '`false`: without the limits of all that have no rule of their own.' },
-    async rows(cluster, path, args) {
-      const wanted = path['volume.uuid']
-      const isWhole = (args['show_default_records'] ?? 'true').toLowerCase() !== 'false'
-      const rows: Row[] = []
-      for await (const volume of eachInTurns(cluster.system, await cluster.rows('storage/volumes'))) {
-        if (!areQuotasOn(volume) || (wanted !== undefined && volume['uuid'] !== wanted)) continue
-        rows.push(...(await reportsOf(cluster, volume)))
-      }
-      return isWhole ? rows : rows.filter((row) => !isOfAll(row))
+    svm: { doc: 'The SVM of the volume.', ref: 'svm/svms' },
+    volume: { doc: 'The volume.', ref: 'storage/volumes' },
+    type: { doc: 'Who holds it.', kind: oneOf('tree', 'user', 'group') },
+    qtree: { doc: 'The qtree that the report is about.', isGroup: true },
+    'qtree.id': { doc: 'The number of the qtree.', kind: count({ min: 0 }) },
+    'qtree.name': {
+      doc: 'The qtree; empty for the default one, and for the limits of all without a rule.',
+      kind: text(),
     },
+    users: {
+      doc: 'The user. An empty name: the limits of all without a rule.',
+      kind: each({ name: { kind: text(), doc: 'Its name.' }, id: { kind: text(), doc: 'Its number.' } }),
+    },
+    group: { doc: 'The UNIX group that the report is about.', isGroup: true },
+    'group.name': { doc: 'The group. Empty: the limits of all without a rule.', kind: text() },
+    'group.id': { doc: 'Its number.', kind: text() },
+    space: { doc: 'Space used and its limits.', isGroup: true },
+    'space.used': { doc: 'Space used.', isGroup: true },
+    'space.used.total': {
+      doc: 'Bytes held: of objects, all their versions, and parts of open uploads.',
+      kind: bytes(),
+    },
+    'space.used.hard_limit_percent': { doc: 'The same in percent of the hard limit.', kind: count() },
+    'space.used.soft_limit_percent': { doc: 'The same in percent of the soft limit.', kind: count() },
+    'space.hard_limit': { doc: 'Bytes that nobody gets beyond.', kind: bytes() },
+    'space.soft_limit': { doc: 'Bytes beyond which an event tells of it.', kind: bytes() },
+    files: { doc: 'Files used and their limits.', isGroup: true },
+    'files.used': { doc: 'Files used.', isGroup: true },
+    'files.used.total': { doc: 'Files held: objects and all their versions.', kind: count() },
+    'files.used.hard_limit_percent': { doc: 'The same in percent of the hard limit.', kind: count() },
+    'files.used.soft_limit_percent': { doc: 'The same in percent of the soft limit.', kind: count() },
+    'files.hard_limit': { doc: 'Files that nobody gets beyond.', kind: count() },
+    'files.soft_limit': { doc: 'Files beyond which an event tells of it.', kind: count() },
   },
-)
+})
+
+export const quotaReports: Behaviour<typeof quotaReportsResource> = define(quotaReportsResource, {
+  readArgs: { show_default_records: '`false`: without the limits of all that have no rule of their own.' },
+  async rows(cluster, path, args) {
+    const wanted = path['volume.uuid']
+    const isWhole = (args['show_default_records'] ?? 'true').toLowerCase() !== 'false'
+    const rows: Row[] = []
+    for await (const volume of eachInTurns(cluster.system, await cluster.rows('storage/volumes'))) {
+      if (!areQuotasOn(volume) || (wanted !== undefined && volume['uuid'] !== wanted)) continue
+      rows.push(...(await reportsOf(cluster, volume)))
+    }
+    return isWhole ? rows : rows.filter((row) => !isOfAll(row))
+  },
+})
 
 /** Whether it is of nobody: the limits of all without a rule. */
 function isOfAll(report: Row): boolean {

@@ -1,7 +1,8 @@
-import { define } from '../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../core/behaviour.ts'
 import { inline, type Verb, type VerbRequest } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { text, uuid } from '../../../model/kinds/index.ts'
+import { resource } from '../../../model/resource.ts'
 import { type Row, textAt, type Value } from '../../../model/value.ts'
 import { SCHEDULES, SCHEDULES_LOCK } from '../../cluster/schedules.ts'
 import { changePolicy } from '../snapshot-policies.ts'
@@ -9,24 +10,26 @@ import { copiesOf, copyFields, settleCopies, shownCopy, SNAPSHOT_POLICIES, type 
 
 const PATH_KEY = 'snapshot_policy.uuid'
 
-export const snapshotPolicySchedules = define(
-  {
-    path: '/storage/snapshot-policies/{snapshot_policy.uuid}/schedules',
-    noun: 'schedule of the snapshot policy',
-    doc: 'The schedules of a snapshot policy, the same as in its field `copies`.',
-    key: ['schedule.uuid'],
-    nameWithin: false,
-    fields: {
-      snapshot_policy: { doc: 'The snapshot policy.', ref: SNAPSHOT_POLICIES },
-      schedule: { doc: 'The schedule that says when a snapshot is made.', isGroup: true },
-      'schedule.name': { doc: 'The name of the schedule.', kind: text({ charactersMax: 256 }), set: 'create' },
-      'schedule.uuid': { doc: 'The UUID of the schedule.', kind: uuid(), set: 'create' },
-      count: { ...copyFields.count, set: 'always', required: true },
-      prefix: { ...copyFields.prefix, set: 'always' },
-      snapmirror_label: { ...copyFields.snapmirror_label, set: 'always' },
-      retention_period: { ...copyFields.retention_period, set: 'always', since: '9.12.1' },
-    },
+const snapshotPolicySchedulesResource = resource({
+  path: '/storage/snapshot-policies/{snapshot_policy.uuid}/schedules',
+  noun: 'schedule of the snapshot policy',
+  doc: 'The schedules of a snapshot policy, the same as in its field `copies`.',
+  key: ['schedule.uuid'],
+  nameWithin: false,
+  fields: {
+    snapshot_policy: { doc: 'The snapshot policy.', ref: SNAPSHOT_POLICIES },
+    schedule: { doc: 'The schedule that says when a snapshot is made.', isGroup: true },
+    'schedule.name': { doc: 'The name of the schedule.', kind: text({ charactersMax: 256 }), set: 'create' },
+    'schedule.uuid': { doc: 'The UUID of the schedule.', kind: uuid(), set: 'create' },
+    count: { ...copyFields.count, set: 'always', required: true },
+    prefix: { ...copyFields.prefix, set: 'always' },
+    snapmirror_label: { ...copyFields.snapmirror_label, set: 'always' },
+    retention_period: { ...copyFields.retention_period, set: 'always', since: '9.12.1' },
   },
+})
+
+export const snapshotPolicySchedules: Behaviour<typeof snapshotPolicySchedulesResource> = define(
+  snapshotPolicySchedulesResource,
   {
     async rows(cluster, path) {
       const policy = await cluster.find(SNAPSHOT_POLICIES, path[PATH_KEY] ?? '')

@@ -1,7 +1,7 @@
 /** What is shown of a clone: where it came from, and what it still shares with that. */
 import type { Derivation } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
-import type { FieldDeclaration } from '../../../model/resource.ts'
+import type { Fields } from '../../../model/resource.ts'
 import { bytes, flag, text, uuid } from '../../../model/kinds/index.ts'
 import { type Row, textAt, type Value } from '../../../model/value.ts'
 import { SNAPSHOTS } from './snapshot-changes.ts'
@@ -9,7 +9,7 @@ import { SNAPSHOTS } from './snapshot-changes.ts'
 export const PARENT = 'clone.parent_volume.uuid'
 export const BASE = 'clone.parent_snapshot.uuid'
 
-export const cloneFields: Record<string, FieldDeclaration> = {
+export const cloneFields = {
   clone: { doc: 'What the volume is a clone of.', isGroup: true },
   'clone.is_flexclone': {
     doc: 'Whether it is a clone. It begins with what its parent has, or had in a snapshot, and copies no bytes for it.',
@@ -49,7 +49,7 @@ export const cloneFields: Record<string, FieldDeclaration> = {
     since: '9.12.1',
   },
   'clone.has_flexclone': { doc: 'Whether there are clones of it.', kind: flag(), since: '9.16.1' },
-}
+} as const satisfies Fields
 
 export function isClone(volume: Row): boolean {
   return volume['clone.is_flexclone'] === true

@@ -1,10 +1,11 @@
-import { define } from '../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { describe } from '../../../core/describe.ts'
 import { untilAvailable } from '../../../core/until-available.ts'
 import { Interrupted, job, type Work } from '../../../core/verb.ts'
 import { Failure, failures } from '../../../model/failure.ts'
 import { bytes, count, flag, oneOf, time, uuid } from '../../../model/kinds/index.ts'
+import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { CatalogUnavailable, CommitRefused, type Change } from '../../../ports/catalog.ts'
 import { isEfficiencyOn } from './efficiency.ts'
@@ -16,75 +17,74 @@ export const EFFICIENCY_RUNS = 'storage/volumes/{volume.uuid}/efficiency-runs'
 /** The newest runs of a volume that stay on record. */
 export const EFFICIENCY_RUNS_KEPT = 10
 
-export const efficiencyRuns = define(
-  {
-    path: '/storage/volumes/{volume.uuid}/efficiency-runs',
-    noun: 'efficiency run',
-    doc: `Runs that compress what a volume holds and store the same once. The newest ${EFFICIENCY_RUNS_KEPT} are kept.`,
-    since: '9.9.1',
-    key: ['uuid'],
-    parent: 'volume.uuid',
-    nameWithin: false,
-    fields: {
-      uuid: { doc: 'The UUID of the run.', kind: uuid() },
-      volume: { doc: 'The volume it is about.', ref: 'storage/volumes' },
-      compression: {
-        doc: 'Whether it compresses. Without it, as the volume says.',
-        kind: flag(),
-        set: 'create',
-      },
-      dedupe: {
-        doc: 'Whether it stores the same once. Without it, as the volume says.',
-        kind: flag(),
-        set: 'create',
-      },
-      scan_old_data: {
-        doc: 'Whether it tries again what could not be stored in less before.',
-        kind: flag(),
-        set: 'create',
-        default: false,
-      },
-      qos_policy: {
-        doc: '`background`: it rests as long as it works. `best_effort`: only to let others have their turn.',
-        kind: oneOf('background', 'best_effort'),
-        set: 'create',
-        default: 'background',
-      },
-      duration: {
-        doc: 'The hours after which it ends, done or not. 0: no limit.',
-        kind: count({ min: 0, max: 999 }),
-        set: 'create',
-        default: 0,
-      },
-      start_time: { doc: 'When it began.', kind: time() },
-      end_time: { doc: 'When it ended.', kind: time() },
-      state: { doc: '`stopped`: before it had looked at everything.', kind: oneOf('success', 'stopped') },
-      examined: { doc: 'Stored bodies that it passed.', kind: count() },
-      examined_size: { doc: 'Their bytes.', kind: bytes() },
-      compressed: { doc: 'Of these, how many it compressed.', kind: count() },
-      shared: { doc: 'How many are now stored with another one of the same bytes.', kind: count() },
-      failed: { doc: 'How many could not be read or replaced; the log says why.', kind: count() },
-      saved: { doc: 'Bytes of the disk that it gave back.', kind: bytes() },
+const efficiencyRunsResource = resource({
+  path: '/storage/volumes/{volume.uuid}/efficiency-runs',
+  noun: 'efficiency run',
+  doc: `Runs that compress what a volume holds and store the same once. The newest ${EFFICIENCY_RUNS_KEPT} are kept.`,
+  since: '9.9.1',
+  key: ['uuid'],
+  parent: 'volume.uuid',
+  nameWithin: false,
+  fields: {
+    uuid: { doc: 'The UUID of the run.', kind: uuid() },
+    volume: { doc: 'The volume it is about.', ref: 'storage/volumes' },
+    compression: {
+      doc: 'Whether it compresses. Without it, as the volume says.',
+      kind: flag(),
+      set: 'create',
     },
+    dedupe: {
+      doc: 'Whether it stores the same once. Without it, as the volume says.',
+      kind: flag(),
+      set: 'create',
+    },
+    scan_old_data: {
+      doc: 'Whether it tries again what could not be stored in less before.',
+      kind: flag(),
+      set: 'create',
+      default: false,
+    },
+    qos_policy: {
+      doc: '`background`: it rests as long as it works. `best_effort`: only to let others have their turn.',
+      kind: oneOf('background', 'best_effort'),
+      set: 'create',
+      default: 'background',
+    },
+    duration: {
+      doc: 'The hours after which it ends, done or not. 0: no limit.',
+      kind: count({ min: 0, max: 999 }),
+      set: 'create',
+      default: 0,
+    },
+    start_time: { doc: 'When it began.', kind: time() },
+    end_time: { doc: 'When it ended.', kind: time() },
+    state: { doc: '`stopped`: before it had looked at everything.', kind: oneOf('success', 'stopped') },
+    examined: { doc: 'Stored bodies that it passed.', kind: count() },
+    examined_size: { doc: 'Their bytes.', kind: bytes() },
+    compressed: { doc: 'Of these, how many it compressed.', kind: count() },
+    shared: { doc: 'How many are now stored with another one of the same bytes.', kind: count() },
+    failed: { doc: 'How many could not be read or replaced; the log says why.', kind: count() },
+    saved: { doc: 'Bytes of the disk that it gave back.', kind: bytes() },
   },
-  {
-    create: job({
-      example: { compression: true, dedupe: true },
-      async plan(cluster, { draft, path }) {
-        const volume = path['volume.uuid'] ?? ''
-        const row = await cluster.row('storage/volumes', volume)
-        if (row['state'] === 'offline') throw failures.inUse('The volume is offline.', undefined, 524479)
-        const isAsked = draft['compression'] === true || draft['dedupe'] === true
-        if (!isAsked && !isEfficiencyOn(row)) throw notOn()
-        const key = cluster.system.random.uuid()
-        const input = { ...draft, uuid: key, 'volume.uuid': volume, 'svm.uuid': row['svm.uuid'] ?? '' }
-        return { key, input, locks: [efficiencyLock(volume)] }
-      },
-      // What is stored in less stays so when a run fails; the next one goes on.
-      steps: [{ name: 'store in less', isPausable: true, run: storeInLess }],
-    }),
-  },
-)
+})
+
+export const efficiencyRuns: Behaviour<typeof efficiencyRunsResource> = define(efficiencyRunsResource, {
+  create: job({
+    example: { compression: true, dedupe: true },
+    async plan(cluster, { draft, path }) {
+      const volume = path['volume.uuid'] ?? ''
+      const row = await cluster.row('storage/volumes', volume)
+      if (row['state'] === 'offline') throw failures.inUse('The volume is offline.', undefined, 524479)
+      const isAsked = draft['compression'] === true || draft['dedupe'] === true
+      if (!isAsked && !isEfficiencyOn(row)) throw notOn()
+      const key = cluster.system.random.uuid()
+      const input = { ...draft, uuid: key, 'volume.uuid': volume, 'svm.uuid': row['svm.uuid'] ?? '' }
+      return { key, input, locks: [efficiencyLock(volume)] }
+    },
+    // What is stored in less stays so when a run fails; the next one goes on.
+    steps: [{ name: 'store in less', isPausable: true, run: storeInLess }],
+  }),
+})
 
 export function notOn() {
   return failures.inUse(

@@ -7,7 +7,7 @@ import type { Cluster } from '../../../core/cluster.ts'
 import type { Derivation } from '../../../core/behaviour.ts'
 import { failures } from '../../../model/failure.ts'
 import { bytes, count, decimal, flag, oneOf, text, time } from '../../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../../model/resource.ts'
+import type { Fields } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { VolumeCounters } from '../../../ports/catalog.ts'
 import { EFFICIENCY_POLICIES } from '../volume-efficiency-policies.ts'
@@ -17,7 +17,7 @@ const WHEN = ['none', 'inline', 'background', 'both'] as const
 const saved = (doc: string, since = '9.11.1') => ({ doc, kind: bytes(), since })
 const percent = (doc: string) => ({ doc, kind: count(), since: '9.11.1' })
 
-export const efficiencyFields: Record<string, FieldDeclaration> = {
+export const efficiencyFields = {
   'efficiency.state': {
     doc: 'Whether anything of it is on. `disabled` turns all of it off, `enabled` turns deduplication in the background on.',
     kind: oneOf('enabled', 'disabled'),
@@ -101,7 +101,7 @@ export const efficiencyFields: Record<string, FieldDeclaration> = {
   'efficiency.space_savings.dedupe_percent': percent('The same in percent of what would be used without.'),
   'efficiency.space_savings.total': saved('Both together.'),
   'efficiency.space_savings.total_percent': percent('The same in percent of what would be used without.'),
-}
+} as const satisfies Fields
 
 export function compressionOf(volume: Row): string {
   return textAt(volume, 'efficiency.compression') || 'none'

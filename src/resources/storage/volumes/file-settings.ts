@@ -1,7 +1,7 @@
 /** Settings of volumes for file access and for snapshots that go by themselves: kept until there is either. */
 import type { Derivation } from '../../../core/behaviour.ts'
 import { count, flag, type Kind, list, oneOf, only, text, time } from '../../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../../model/resource.ts'
+import type { FieldDeclaration, Fields } from '../../../model/resource.ts'
 import type { Row, Value } from '../../../model/value.ts'
 import { usual } from '../../usual.ts'
 
@@ -95,7 +95,7 @@ const KEPT: Readonly<Record<string, Kept>> = {
   },
 }
 
-export const fileSettingFields: Readonly<Record<string, FieldDeclaration>> = {
+export const fileSettingFields = {
   ...Object.fromEntries(
     Object.entries(KEPT).map(([path, { doc, kind, since }]): [string, FieldDeclaration] => [
       path,
@@ -139,7 +139,7 @@ export const fileSettingFields: Readonly<Record<string, FieldDeclaration>> = {
     since: '9.10.1',
   },
   'anti_ransomware.dry_run_start_time': { doc: 'Not set, either.', kind: time(), since: '9.10.1' },
-}
+} as const satisfies Fields
 
 const usually: Row = Object.fromEntries(
   Object.entries(KEPT).flatMap(([path, { usual }]) => (usual === undefined ? [] : [[path, usual]])),

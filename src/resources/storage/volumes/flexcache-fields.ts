@@ -1,8 +1,8 @@
 import { count, oneOf, time } from '../../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../../model/resource.ts'
+import type { Fields } from '../../../model/resource.ts'
 
 /** What a FlexCache counts. No volume is one, so none of it is ever set; tools filter by the time to find them. */
-export const flexcacheFields: Readonly<Record<string, FieldDeclaration>> = {
+export const flexcacheFields = {
   'statistics.flexcache_raw.timestamp': {
     doc: 'When the counters of the FlexCache were read. Not set, as no volume is a FlexCache.',
     kind: time(),
@@ -27,4 +27,4 @@ export const flexcacheFields: Readonly<Record<string, FieldDeclaration>> = {
     isExpensive: true,
     since: '9.8',
   },
-}
+} as const satisfies Fields

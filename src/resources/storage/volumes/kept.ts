@@ -1,7 +1,7 @@
 /** Settings of volumes that are kept and shown without effect, and those that are refused because they would deceive. */
 import type { Derivation } from '../../../core/behaviour.ts'
 import { bytes, count, flag, oneOf, only } from '../../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../../model/resource.ts'
+import type { Fields } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { reserveOf } from './reserve.ts'
 
@@ -10,7 +10,7 @@ const BYTES_A_FILE = 32 * 1024
 const FILES_USUALLY_MAX = 21_251_126
 const FILES_MAX = 2_000_000_000
 
-export const keptFields: Record<string, FieldDeclaration> = {
+export const keptFields = {
   'tiering.policy': {
     doc: 'What is to go to a cloud tier. There is none, so this is kept and nothing goes.',
     kind: oneOf('none', 'auto', 'snapshot_only', 'all', 'backup'),
@@ -109,7 +109,7 @@ export const keptFields: Record<string, FieldDeclaration> = {
     default: 'disabled',
     since: '9.10.1',
   },
-}
+} as const satisfies Fields
 
 const files: Derivation = {
   gives: ['files.maximum'],

@@ -8,7 +8,7 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { beforeOf, nextOf } from '../../../core/tree-of.ts'
 import { failures } from '../../../model/failure.ts'
 import { count, oneOf, time } from '../../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../../model/resource.ts'
+import type { Fields } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
 
@@ -37,7 +37,7 @@ export type MoveState =
 export const MOVE_WISHES = ['aborted', 'paused', 'replicating', 'cutover_wait', 'cutover'] as const
 export type MoveWish = (typeof MOVE_WISHES)[number]
 
-export const movementFields: Readonly<Record<string, FieldDeclaration>> = {
+export const movementFields = {
   movement: { doc: 'A move of the volume to another aggregate.', isGroup: true },
   'movement.destination_aggregate': {
     doc: 'The aggregate it is moved to, or was moved to last. Setting it moves the volume; clients notice nothing.',
@@ -73,7 +73,7 @@ export const movementFields: Readonly<Record<string, FieldDeclaration>> = {
     isOrder: true,
     isExpensive: true,
   },
-}
+} as const satisfies Fields
 
 export const movement: Derivation = {
   gives: ['movement'],

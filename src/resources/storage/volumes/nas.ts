@@ -2,7 +2,7 @@
 import type { Cluster } from '../../../core/cluster.ts'
 import { failures } from '../../../model/failure.ts'
 import { count, oneOf, text } from '../../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../../model/resource.ts'
+import type { Fields } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 
 const PATH = 'nas.path'
@@ -10,7 +10,7 @@ const ID_MAX = 2 ** 32 - 1
 /** What clients of the interface know a bad path by. */
 const BAD_PATH = 918252
 
-export const nasFields: Record<string, FieldDeclaration> = {
+export const nasFields = {
   [PATH]: {
     doc: 'Where in its SVM it is mounted, as "/projects". Empty: nowhere.',
     kind: text({
@@ -33,7 +33,7 @@ export const nasFields: Record<string, FieldDeclaration> = {
   },
   'nas.uid': { doc: 'Who owns its top folder.', kind: count({ min: 0, max: ID_MAX }), set: 'always' },
   'nas.gid': { doc: 'The group of its top folder.', kind: count({ min: 0, max: ID_MAX }), set: 'always' },
-}
+} as const satisfies Fields
 
 const USUAL: Row = {
   'nas.security_style': 'unix',

@@ -1,16 +1,16 @@
 import type { Derivation } from '../../../core/behaviour.ts'
 import { flag, oneOf } from '../../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../../model/resource.ts'
+import type { Fields } from '../../../model/resource.ts'
 import { areQuotasOn } from '../quota/limits.ts'
 
-export const quotaFields: Readonly<Record<string, FieldDeclaration>> = {
+export const quotaFields = {
   quota: { doc: 'Quotas in the volume.', isGroup: true },
   'quota.enabled': { doc: 'Whether the quota rules of the volume hold.', kind: flag(), set: 'modify' },
   'quota.state': {
     doc: 'The same. What users hold is always counted, so nothing is in between.',
     kind: oneOf('on', 'off'),
   },
-}
+} as const satisfies Fields
 
 export const volumeQuota: Derivation = {
   gives: ['quota'],

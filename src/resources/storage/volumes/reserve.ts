@@ -1,12 +1,12 @@
 /** The part of a volume's size that is kept for snapshots, and what is told of it. */
-import type { FieldDeclaration } from '../../../model/resource.ts'
+import type { Fields } from '../../../model/resource.ts'
 import { bytes, count } from '../../../model/kinds/index.ts'
 import { type Row } from '../../../model/value.ts'
 import { chargedBytes, type Held } from '../../../ports/charged.ts'
 
 const RESERVE_PERCENT_MAX = 90
 
-export const reserveFields: Record<string, FieldDeclaration> = {
+export const reserveFields = {
   'space.snapshot': { doc: 'The space that snapshots of the volume use and may use.', isGroup: true },
   'space.snapshot.used': { doc: 'Bytes that only snapshots hold.', kind: bytes() },
   'space.snapshot.reserve_percent': {
@@ -31,7 +31,7 @@ export const reserveFields: Record<string, FieldDeclaration> = {
     kind: bytes(),
     since: '9.10.1',
   },
-}
+} as const satisfies Fields
 
 export function reservePercent(volume: Row): number {
   return Number(volume['space.snapshot.reserve_percent'] ?? 0)

@@ -1,149 +1,149 @@
-import { define } from '../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { job, uuidOfNew } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { bytes, list, name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
+import { resource } from '../../../model/resource.ts'
 import { type Row, textAt, textOf } from '../../../model/value.ts'
 import { dropChanges, NO_SNAPSHOT_NAMED, SNAPSHOTS, SNAPSHOTS_MAX, takeChanges, whyKept } from './snapshot-changes.ts'
 import { insistOnReadWrite } from './types.ts'
 
-export const snapshots = define(
-  {
-    path: '/storage/volumes/{volume.uuid}/snapshots',
-    noun: 'snapshot',
-    doc: 'Snapshots of a volume: what it held at an instant, object data and metadata alike.',
-    isContent: true,
-    key: ['uuid'],
-    alsoBy: 'name',
-    parent: 'volume.uuid',
-    nameWithin: 'volume.uuid',
-    fields: {
-      uuid: { doc: 'The UUID of the snapshot.', kind: uuid() },
-      name: {
-        doc: 'The name of the snapshot, unique within its volume.',
-        kind: name({
-          charactersMax: 255,
-          emptyCode: NO_SNAPSHOT_NAMED,
-          pattern: /^[A-Za-z0-9_.][A-Za-z0-9_.:+@-]*$/,
-          patternDoc: 'letters, digits, "_", ".", ":", "+", "@" and "-"',
-        }),
-        set: 'always',
-        required: true,
-      },
-      comment: { doc: 'Whatever helps to tell it apart.', kind: text({ charactersMax: 255 }), set: 'always' },
-      snapmirror_label: {
-        doc: 'A label that replication selects by.',
-        kind: text({ charactersMax: 31 }),
-        set: 'always',
-      },
-      expiry_time: { doc: 'Until then it cannot be deleted, also not by a schedule.', kind: time(), set: 'always' },
-      owners: { doc: 'What uses it, and keeps it from being deleted.', kind: list(text()) },
-      create_time: { doc: 'When it was made.', kind: time() },
-      state: { doc: 'Whether it can be used.', kind: oneOf('valid', 'invalid') },
-      size: {
-        doc: 'Bytes that it holds and neither the volume nor a later snapshot does.',
-        kind: bytes(),
-        since: '9.9.1',
-      },
-      volume: { doc: 'The volume it is of.', ref: 'storage/volumes' },
-      svm: { doc: 'The SVM of the volume.', ref: 'svm/svms', set: 'create' },
+const snapshotsResource = resource({
+  path: '/storage/volumes/{volume.uuid}/snapshots',
+  noun: 'snapshot',
+  doc: 'Snapshots of a volume: what it held at an instant, object data and metadata alike.',
+  isContent: true,
+  key: ['uuid'],
+  alsoBy: 'name',
+  parent: 'volume.uuid',
+  nameWithin: 'volume.uuid',
+  fields: {
+    uuid: { doc: 'The UUID of the snapshot.', kind: uuid() },
+    name: {
+      doc: 'The name of the snapshot, unique within its volume.',
+      kind: name({
+        charactersMax: 255,
+        emptyCode: NO_SNAPSHOT_NAMED,
+        pattern: /^[A-Za-z0-9_.][A-Za-z0-9_.:+@-]*$/,
+        patternDoc: 'letters, digits, "_", ".", ":", "+", "@" and "-"',
+      }),
+      set: 'always',
+      required: true,
     },
+    comment: { doc: 'Whatever helps to tell it apart.', kind: text({ charactersMax: 255 }), set: 'always' },
+    snapmirror_label: {
+      doc: 'A label that replication selects by.',
+      kind: text({ charactersMax: 31 }),
+      set: 'always',
+    },
+    expiry_time: { doc: 'Until then it cannot be deleted, also not by a schedule.', kind: time(), set: 'always' },
+    owners: { doc: 'What uses it, and keeps it from being deleted.', kind: list(text()) },
+    create_time: { doc: 'When it was made.', kind: time() },
+    state: { doc: 'Whether it can be used.', kind: oneOf('valid', 'invalid') },
+    size: {
+      doc: 'Bytes that it holds and neither the volume nor a later snapshot does.',
+      kind: bytes(),
+      since: '9.9.1',
+    },
+    volume: { doc: 'The volume it is of.', ref: 'storage/volumes' },
+    svm: { doc: 'The SVM of the volume.', ref: 'svm/svms', set: 'create' },
   },
-  {
-    derive: [
+})
+
+export const snapshots: Behaviour<typeof snapshotsResource> = define(snapshotsResource, {
+  derive: [
+    {
+      gives: ['size'],
+      async from(cluster, rows, once) {
+        const volume = textOf(rows[0]?.['volume.uuid'])
+        const sizes = await once('sizes', () => cluster.catalog.snapshotBytes(volume))
+        return rows.map((row) => ({ size: sizes.get(textAt(row, 'uuid')) ?? 0 }))
+      },
+    },
+  ],
+  create: job({
+    example: { name: 'snap_example', comment: 'before the change' },
+    async plan(cluster, { draft, path }) {
+      const volume = path['volume.uuid'] ?? ''
+      const row = await cluster.row('storage/volumes', volume)
+      const svm = draft['svm.uuid']
+      if (typeof svm === 'string' && svm !== row['svm.uuid']) {
+        throw failures.invalid('svm.name', 'The volume is of another SVM.', 2621706)
+      }
+      insistOnReadWrite(row, 1638461)
+      if (row['state'] === 'offline') throw failures.inUse('The volume is offline.', undefined, 524479)
+      await insistOnName(cluster, textAt(draft, 'name'), volume)
+      if ((await cluster.catalog.snapshots(volume)).length >= SNAPSHOTS_MAX) {
+        throw failures.invalid(undefined, `The volume has ${SNAPSHOTS_MAX} snapshots, which is the limit.`, 525062)
+      }
+      const key = uuidOfNew(cluster, draft)
+      const input = {
+        ...draft,
+        uuid: key,
+        'volume.uuid': volume,
+        'svm.uuid': row['svm.uuid'] ?? '',
+        create_time: cluster.now(),
+      }
+      return { key, input, locks: [`volume:${volume}`] }
+    },
+    steps: [
       {
-        gives: ['size'],
-        async from(cluster, rows, once) {
-          const volume = textOf(rows[0]?.['volume.uuid'])
-          const sizes = await once('sizes', () => cluster.catalog.snapshotBytes(volume))
-          return rows.map((row) => ({ size: sizes.get(textAt(row, 'uuid')) ?? 0 }))
+        name: 'take snapshot',
+        async run(cluster, { key, input }) {
+          if ((await cluster.find(SNAPSHOTS, key)) === undefined) await cluster.commit(takeChanges(cluster, input))
         },
       },
     ],
-    create: job({
-      example: { name: 'snap_example', comment: 'before the change' },
-      async plan(cluster, { draft, path }) {
-        const volume = path['volume.uuid'] ?? ''
-        const row = await cluster.row('storage/volumes', volume)
-        const svm = draft['svm.uuid']
-        if (typeof svm === 'string' && svm !== row['svm.uuid']) {
-          throw failures.invalid('svm.name', 'The volume is of another SVM.', 2621706)
-        }
-        insistOnReadWrite(row, 1638461)
-        if (row['state'] === 'offline') throw failures.inUse('The volume is offline.', undefined, 524479)
+  }),
+  modify: job({
+    example: { name: 'snap_renamed', comment: 'before the second change' },
+    async plan(cluster, { row, draft }) {
+      const volume = textAt(row, 'volume.uuid')
+      if (draft['name'] !== undefined && draft['name'] !== row?.['name']) {
+        insistOnReadWrite(await cluster.row('storage/volumes', volume), 1638461)
         await insistOnName(cluster, textAt(draft, 'name'), volume)
-        if ((await cluster.catalog.snapshots(volume)).length >= SNAPSHOTS_MAX) {
-          throw failures.invalid(undefined, `The volume has ${SNAPSHOTS_MAX} snapshots, which is the limit.`, 525062)
-        }
-        const key = uuidOfNew(cluster, draft)
-        const input = {
-          ...draft,
-          uuid: key,
-          'volume.uuid': volume,
-          'svm.uuid': row['svm.uuid'] ?? '',
-          create_time: cluster.now(),
-        }
-        return { key, input, locks: [`volume:${volume}`] }
-      },
-      steps: [
-        {
-          name: 'take snapshot',
-          async run(cluster, { key, input }) {
-            if ((await cluster.find(SNAPSHOTS, key)) === undefined) await cluster.commit(takeChanges(cluster, input))
-          },
+      }
+      const svm = row?.['svm.uuid'] ?? ''
+      return {
+        key: textAt(row, 'uuid'),
+        input: { 'svm.uuid': svm, $change: { ...draft } },
+        locks: [`volume:${volume}`],
+      }
+    },
+    steps: [
+      {
+        name: 'apply',
+        async run(cluster, { key, input }) {
+          const record = await cluster.catalog.record(SNAPSHOTS, key)
+          if (record === undefined) throw failures.notFound('snapshot', 'uuid')
+          const row = { ...(record.body as Row), ...(input['$change'] as Row) }
+          await cluster.commit([cluster.put(SNAPSHOTS, row, { expect: record.revision })])
         },
-      ],
-    }),
-    modify: job({
-      example: { name: 'snap_renamed', comment: 'before the second change' },
-      async plan(cluster, { row, draft }) {
-        const volume = textAt(row, 'volume.uuid')
-        if (draft['name'] !== undefined && draft['name'] !== row?.['name']) {
-          insistOnReadWrite(await cluster.row('storage/volumes', volume), 1638461)
-          await insistOnName(cluster, textAt(draft, 'name'), volume)
-        }
-        const svm = row?.['svm.uuid'] ?? ''
-        return {
-          key: textAt(row, 'uuid'),
-          input: { 'svm.uuid': svm, $change: { ...draft } },
-          locks: [`volume:${volume}`],
-        }
       },
-      steps: [
-        {
-          name: 'apply',
-          async run(cluster, { key, input }) {
-            const record = await cluster.catalog.record(SNAPSHOTS, key)
-            if (record === undefined) throw failures.notFound('snapshot', 'uuid')
-            const row = { ...(record.body as Row), ...(input['$change'] as Row) }
-            await cluster.commit([cluster.put(SNAPSHOTS, row, { expect: record.revision })])
-          },
+    ],
+  }),
+  remove: job({
+    async plan(cluster, { row = {} }) {
+      insistOnReadWrite(await cluster.row('storage/volumes', textAt(row, 'volume.uuid')), 1638521)
+      insistOnDeletable(row, cluster.now())
+      const { 'volume.uuid': volume = '', 'svm.uuid': svm = '', name = '' } = row
+      const input = { 'volume.uuid': volume, 'svm.uuid': svm, name }
+      return { key: textAt(row, 'uuid'), input, locks: [`volume:${textAt(row, 'volume.uuid')}`] }
+    },
+    steps: [
+      {
+        // The space only it held is given back by the housekeeping, so this takes as long at any number of objects.
+        name: 'drop snapshot',
+        async run(cluster, { key }) {
+          const row = await cluster.find(SNAPSHOTS, key)
+          if (row === undefined) return
+          insistOnDeletable(row, cluster.now())
+          await cluster.commit(dropChanges(cluster, row))
         },
-      ],
-    }),
-    remove: job({
-      async plan(cluster, { row = {} }) {
-        insistOnReadWrite(await cluster.row('storage/volumes', textAt(row, 'volume.uuid')), 1638521)
-        insistOnDeletable(row, cluster.now())
-        const { 'volume.uuid': volume = '', 'svm.uuid': svm = '', name = '' } = row
-        const input = { 'volume.uuid': volume, 'svm.uuid': svm, name }
-        return { key: textAt(row, 'uuid'), input, locks: [`volume:${textAt(row, 'volume.uuid')}`] }
       },
-      steps: [
-        {
-          // The space only it held is given back by the housekeeping, so this takes as long at any number of objects.
-          name: 'drop snapshot',
-          async run(cluster, { key }) {
-            const row = await cluster.find(SNAPSHOTS, key)
-            if (row === undefined) return
-            insistOnDeletable(row, cluster.now())
-            await cluster.commit(dropChanges(cluster, row))
-          },
-        },
-      ],
-    }),
-  },
-)
+    ],
+  }),
+})
 
 function insistOnDeletable(row: Row, nowMs: number): void {
   const why = whyKept(row, nowMs)

@@ -5,7 +5,7 @@
 import { aggregateOf } from '../../../core/aggregate-of.ts'
 import type { Derivation } from '../../../core/behaviour.ts'
 import { bytes, count, flag, only } from '../../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../../model/resource.ts'
+import type { FieldDeclaration, Fields } from '../../../model/resource.ts'
 import { type Row, textAt, type Value } from '../../../model/value.ts'
 import { usual } from '../../usual.ts'
 import { availableIn, DisksSeen, footprintOf, isGuaranteed, ownedBytes } from '../aggregate-space.ts'
@@ -66,7 +66,7 @@ const fieldsOf = (told: Told): Record<string, FieldDeclaration> =>
     ]),
   )
 
-export const finerSpaceFields: Readonly<Record<string, FieldDeclaration>> = {
+export const finerSpaceFields = {
   ...fieldsOf(MEASURED),
   ...fieldsOf(NOTHING),
   'space.filesystem_size_fixed': {
@@ -77,7 +77,7 @@ export const finerSpaceFields: Readonly<Record<string, FieldDeclaration>> = {
     since: '9.10.1',
   },
   'space.is_used_stale': { doc: 'Whether what is told may be old.', kind: flag(), isExpensive: true, since: '9.12.1' },
-}
+} as const satisfies Fields
 
 const measured: Derivation = {
   gives: Object.keys(MEASURED).map((word) => `space.${word}`),

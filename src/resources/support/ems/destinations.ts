@@ -1,8 +1,9 @@
-import { define } from '../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { inline } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { Misfit, count, each, flag, oneOf, text } from '../../../model/kinds/index.ts'
+import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { hostAddress, mailAddress, webAddress } from '../addresses.ts'
 import { EMS_DESTINATIONS, EMS_FILTERS, EMS_LOCK, emsName, filterNames } from './filters.ts'
@@ -16,154 +17,150 @@ const SYSLOG = {
   'syslog.format.hostname_override': 'no_override',
 } as const
 
-export const emsDestinations = define(
-  {
-    path: '/support/ems/destinations',
-    noun: 'event destination',
-    doc: 'Where events go that one of its filters lets through. Kept; events are not sent yet.',
-    key: ['name'],
-    recordKey: ['name'],
-    nameWithin: false,
-    fields: {
-      name: { doc: 'The name of the destination.', kind: emsName(), set: 'create', required: true },
-      type: {
-        doc: 'How events get there. `snmp` is the destination of traps, which the cluster comes with.',
-        kind: oneOf('snmp', 'email', 'syslog', 'rest_api'),
-        set: 'create',
-        required: true,
-      },
-      destination: {
-        doc: 'A mail address, a syslog host, or the address of a web server.',
-        kind: text({ charactersMax: 1024 }),
-        set: 'always',
-        required: true,
-      },
-      filters: {
-        doc: 'The filters that let events through to it.',
-        kind: each({ name: { kind: text(), doc: 'The name of the filter.', required: true } }, { elementsMax: 50 }),
-        set: 'always',
-        default: [],
-      },
-      system_defined: { doc: 'Whether the cluster comes with it.', kind: flag(), since: '9.10.1' },
-      certificate: { doc: 'The client certificate for the destination.', isGroup: true },
-      'certificate.ca': {
-        doc: 'For a web server: who issued the certificate that it is shown.',
-        kind: text({ charactersMax: 256 }),
-        set: 'always',
-      },
-      'certificate.serial_number': {
-        doc: 'For a web server: the serial number of that certificate.',
-        kind: text({ charactersMax: 40 }),
-        set: 'always',
-      },
-      syslog: { doc: 'Settings of a syslog destination.', isGroup: true },
-      'syslog.port': {
-        doc: 'For syslog: the port of the host.',
-        kind: count({ min: 1, max: 65_535 }),
-        set: 'always',
-        since: '9.12.1',
-      },
-      'syslog.transport': {
-        doc: 'For syslog: by what it is sent.',
-        kind: oneOf('udp_unencrypted', 'tcp_unencrypted', 'tcp_encrypted'),
-        set: 'always',
-        since: '9.12.1',
-      },
-      'syslog.format': { doc: 'The format of syslog messages.', isGroup: true },
-      'syslog.format.message': {
-        doc: 'For syslog: how a message is written.',
-        kind: oneOf('legacy_netapp', 'rfc_5424'),
-        set: 'always',
-        since: '9.12.1',
-      },
-      'syslog.format.timestamp_override': {
-        doc: 'For syslog: how its time is written, where not as the message says.',
-        kind: oneOf('no_override', 'rfc_3164', 'iso_8601_local_time', 'iso_8601_utc'),
-        set: 'always',
-        since: '9.12.1',
-      },
-      'syslog.format.hostname_override': {
-        doc: 'For syslog: how the node is written, where not as the message says.',
-        kind: oneOf('no_override', 'fqdn', 'hostname_only'),
-        set: 'always',
-        since: '9.12.1',
-      },
+const emsDestinationsResource = resource({
+  path: '/support/ems/destinations',
+  noun: 'event destination',
+  doc: 'Where events go that one of its filters lets through. Kept; events are not sent yet.',
+  key: ['name'],
+  recordKey: ['name'],
+  nameWithin: false,
+  fields: {
+    name: { doc: 'The name of the destination.', kind: emsName(), set: 'create', required: true },
+    type: {
+      doc: 'How events get there. `snmp` is the destination of traps, which the cluster comes with.',
+      kind: oneOf('snmp', 'email', 'syslog', 'rest_api'),
+      set: 'create',
+      required: true,
+    },
+    destination: {
+      doc: 'A mail address, a syslog host, or the address of a web server.',
+      kind: text({ charactersMax: 1024 }),
+      set: 'always',
+      required: true,
+    },
+    filters: {
+      doc: 'The filters that let events through to it.',
+      kind: each({ name: { kind: text(), doc: 'The name of the filter.', required: true } }, { elementsMax: 50 }),
+      set: 'always',
+      default: [],
+    },
+    system_defined: { doc: 'Whether the cluster comes with it.', kind: flag(), since: '9.10.1' },
+    certificate: { doc: 'The client certificate for the destination.', isGroup: true },
+    'certificate.ca': {
+      doc: 'For a web server: who issued the certificate that it is shown.',
+      kind: text({ charactersMax: 256 }),
+      set: 'always',
+    },
+    'certificate.serial_number': {
+      doc: 'For a web server: the serial number of that certificate.',
+      kind: text({ charactersMax: 40 }),
+      set: 'always',
+    },
+    syslog: { doc: 'Settings of a syslog destination.', isGroup: true },
+    'syslog.port': {
+      doc: 'For syslog: the port of the host.',
+      kind: count({ min: 1, max: 65_535 }),
+      set: 'always',
+      since: '9.12.1',
+    },
+    'syslog.transport': {
+      doc: 'For syslog: by what it is sent.',
+      kind: oneOf('udp_unencrypted', 'tcp_unencrypted', 'tcp_encrypted'),
+      set: 'always',
+      since: '9.12.1',
+    },
+    'syslog.format': { doc: 'The format of syslog messages.', isGroup: true },
+    'syslog.format.message': {
+      doc: 'For syslog: how a message is written.',
+      kind: oneOf('legacy_netapp', 'rfc_5424'),
+      set: 'always',
+      since: '9.12.1',
+    },
+    'syslog.format.timestamp_override': {
+      doc: 'For syslog: how its time is written, where not as the message says.',
+      kind: oneOf('no_override', 'rfc_3164', 'iso_8601_local_time', 'iso_8601_utc'),
+      set: 'always',
+      since: '9.12.1',
+    },
+    'syslog.format.hostname_override': {
+      doc: 'For syslog: how the node is written, where not as the message says.',
+      kind: oneOf('no_override', 'fqdn', 'hostname_only'),
+      set: 'always',
+      since: '9.12.1',
     },
   },
-  {
-    derive: [
-      {
-        gives: ['system_defined'],
-        from: (_cluster, rows) => Promise.resolve(rows.map((row) => ({ system_defined: row['$isBuiltIn'] === true }))),
-      },
-    ],
-    create: inline({
-      example: {
-        name: 'operators',
-        type: 'email',
-        destination: 'operators@example.com',
-        filters: [{ name: 'important-events' }],
-      },
-      async plan(cluster, { draft }) {
-        const key = textAt(draft, 'name')
-        const known = await cluster.rows(EMS_DESTINATIONS)
-        if (known.some((row) => row['name'] === key)) {
-          throw failures.duplicate(`An event destination named "${key}"`, 'name')
-        }
-        if (known.length >= DESTINATIONS_MAX) {
-          throw failures.invalid(
-            undefined,
-            `The cluster has ${DESTINATIONS_MAX} event destinations, which is the limit.`,
-          )
-        }
-        if (draft['type'] === 'snmp') {
-          throw failures.badValue(
-            'type',
-            'the one destination of traps is "snmp-traphost"; add hosts at /support/snmp/traphosts.',
-          )
-        }
-        const input = { ...(draft['type'] === 'syslog' ? SYSLOG : {}), ...draft }
+})
+
+export const emsDestinations: Behaviour<typeof emsDestinationsResource> = define(emsDestinationsResource, {
+  derive: [
+    {
+      gives: ['system_defined'],
+      from: (_cluster, rows) => Promise.resolve(rows.map((row) => ({ system_defined: row['$isBuiltIn'] === true }))),
+    },
+  ],
+  create: inline({
+    example: {
+      name: 'operators',
+      type: 'email',
+      destination: 'operators@example.com',
+      filters: [{ name: 'important-events' }],
+    },
+    async plan(cluster, { draft }) {
+      const key = textAt(draft, 'name')
+      const known = await cluster.rows(EMS_DESTINATIONS)
+      if (known.some((row) => row['name'] === key)) {
+        throw failures.duplicate(`An event destination named "${key}"`, 'name')
+      }
+      if (known.length >= DESTINATIONS_MAX) {
+        throw failures.invalid(undefined, `The cluster has ${DESTINATIONS_MAX} event destinations, which is the limit.`)
+      }
+      if (draft['type'] === 'snmp') {
+        throw failures.badValue(
+          'type',
+          'the one destination of traps is "snmp-traphost"; add hosts at /support/snmp/traphosts.',
+        )
+      }
+      const input = { ...(draft['type'] === 'syslog' ? SYSLOG : {}), ...draft }
+      await insistOnFit(cluster, input)
+      return { key, input, locks: [EMS_LOCK] }
+    },
+    step: {
+      name: 'write record',
+      async run(cluster, { input }) {
         await insistOnFit(cluster, input)
-        return { key, input, locks: [EMS_LOCK] }
+        await cluster.commit([cluster.put(EMS_DESTINATIONS, input, { expect: 'absent' })])
       },
-      step: {
-        name: 'write record',
-        async run(cluster, { input }) {
-          await insistOnFit(cluster, input)
-          await cluster.commit([cluster.put(EMS_DESTINATIONS, input, { expect: 'absent' })])
-        },
+    },
+  }),
+  modify: inline({
+    async plan(cluster, { row = {}, draft }) {
+      await insistOnFit(cluster, { ...row, ...draft })
+      return { key: textAt(row, 'name'), input: { ...draft }, locks: [EMS_LOCK] }
+    },
+    step: {
+      name: 'write record',
+      async run(cluster, { key, input }) {
+        const row = { ...(await cluster.row(EMS_DESTINATIONS, key)), ...input }
+        await insistOnFit(cluster, row)
+        await cluster.commit([cluster.put(EMS_DESTINATIONS, row)])
       },
-    }),
-    modify: inline({
-      async plan(cluster, { row = {}, draft }) {
-        await insistOnFit(cluster, { ...row, ...draft })
-        return { key: textAt(row, 'name'), input: { ...draft }, locks: [EMS_LOCK] }
+    },
+  }),
+  remove: inline({
+    plan(_cluster, { row = {} }) {
+      if (row['$isBuiltIn'] === true) {
+        throw failures.inUse('The cluster comes with this destination; it cannot be deleted.', undefined, 983152)
+      }
+      return Promise.resolve({ key: textAt(row, 'name'), input: {}, locks: [EMS_LOCK] })
+    },
+    step: {
+      name: 'remove record',
+      async run(cluster, { key }) {
+        await cluster.commit([{ do: 'remove-record', type: EMS_DESTINATIONS, key }])
       },
-      step: {
-        name: 'write record',
-        async run(cluster, { key, input }) {
-          const row = { ...(await cluster.row(EMS_DESTINATIONS, key)), ...input }
-          await insistOnFit(cluster, row)
-          await cluster.commit([cluster.put(EMS_DESTINATIONS, row)])
-        },
-      },
-    }),
-    remove: inline({
-      plan(_cluster, { row = {} }) {
-        if (row['$isBuiltIn'] === true) {
-          throw failures.inUse('The cluster comes with this destination; it cannot be deleted.', undefined, 983152)
-        }
-        return Promise.resolve({ key: textAt(row, 'name'), input: {}, locks: [EMS_LOCK] })
-      },
-      step: {
-        name: 'remove record',
-        async run(cluster, { key }) {
-          await cluster.commit([{ do: 'remove-record', type: EMS_DESTINATIONS, key }])
-        },
-      },
-    }),
-  },
-)
+    },
+  }),
+})
 
 const ADDRESSES = { email: mailAddress(), syslog: hostAddress(), rest_api: webAddress() } as const
 

@@ -1,8 +1,9 @@
-import { define, type Derivation } from '../../../core/behaviour.ts'
+import { type Behaviour, define, type Derivation } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { inline } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { flag, name } from '../../../model/kinds/index.ts'
+import { resource } from '../../../model/resource.ts'
 import { isRecord, type Row, textAt, type Value } from '../../../model/value.ts'
 import { type GivenRule, type Rule, rulesKind, settleRules, shownRules } from './filter-rules.ts'
 
@@ -26,86 +27,85 @@ const systemDefined: Derivation = {
   from: (_cluster, rows) => Promise.resolve(rows.map((row) => ({ system_defined: row['$isBuiltIn'] === true }))),
 }
 
-export const emsFilters = define(
-  {
-    path: '/support/ems/filters',
-    noun: 'event filter',
-    doc: 'Which events are let through to a destination: the first rule that fits an event decides.',
-    key: ['name'],
-    recordKey: ['name'],
-    nameWithin: false,
-    fields: {
-      name: { doc: 'The name of the filter.', kind: emsName(), set: 'create', required: true },
-      system_defined: { doc: 'Whether the cluster comes with it.', kind: flag(), since: '9.10.1' },
-      rules: {
-        doc: 'Its rules, in their order. The last one leaves out everything; it is always there.',
-        kind: rulesKind,
-        set: 'always',
-      },
+const emsFiltersResource = resource({
+  path: '/support/ems/filters',
+  noun: 'event filter',
+  doc: 'Which events are let through to a destination: the first rule that fits an event decides.',
+  key: ['name'],
+  recordKey: ['name'],
+  nameWithin: false,
+  fields: {
+    name: { doc: 'The name of the filter.', kind: emsName(), set: 'create', required: true },
+    system_defined: { doc: 'Whether the cluster comes with it.', kind: flag(), since: '9.10.1' },
+    rules: {
+      doc: 'Its rules, in their order. The last one leaves out everything; it is always there.',
+      kind: rulesKind,
+      set: 'always',
     },
   },
-  {
-    derive: [
-      systemDefined,
-      {
-        gives: ['rules'],
-        from: (_cluster, rows) => Promise.resolve(rows.map((row) => ({ rules: shownRules(row) }))),
+})
+
+export const emsFilters: Behaviour<typeof emsFiltersResource> = define(emsFiltersResource, {
+  derive: [
+    systemDefined,
+    {
+      gives: ['rules'],
+      from: (_cluster, rows) => Promise.resolve(rows.map((row) => ({ rules: shownRules(row) }))),
+    },
+  ],
+  create: inline({
+    example: {
+      name: 'full-volumes',
+      rules: [{ type: 'include', message_criteria: { name_pattern: 'volume.space.*', severities: 'alert,error' } }],
+    },
+    async plan(cluster, { draft }) {
+      const key = textAt(draft, 'name')
+      const filters = await cluster.rows(EMS_FILTERS)
+      if (filters.some((filter) => filter['name'] === key)) {
+        throw failures.duplicate(`An event filter named "${key}"`, 'name')
+      }
+      if (filters.filter((filter) => filter['$isBuiltIn'] !== true).length >= FILTERS_MAX) {
+        throw failures.invalid(undefined, `The cluster has ${FILTERS_MAX} event filters, which is the limit.`, 983114)
+      }
+      return { key, input: withRules(draft), locks: [EMS_LOCK] }
+    },
+    step: {
+      name: 'write record',
+      async run(cluster, { input }) {
+        await cluster.commit([cluster.put(EMS_FILTERS, input, { expect: 'absent' })])
       },
-    ],
-    create: inline({
-      example: {
-        name: 'full-volumes',
-        rules: [{ type: 'include', message_criteria: { name_pattern: 'volume.space.*', severities: 'alert,error' } }],
+    },
+  }),
+  modify: inline({
+    plan(_cluster, { row = {}, draft }) {
+      insistOnOwn(row)
+      return Promise.resolve({ key: textAt(row, 'name'), input: withRules(draft), locks: [EMS_LOCK] })
+    },
+    step: {
+      name: 'write record',
+      async run(cluster, { key, input }) {
+        await cluster.commit([cluster.put(EMS_FILTERS, { ...(await cluster.row(EMS_FILTERS, key)), ...input })])
       },
-      async plan(cluster, { draft }) {
-        const key = textAt(draft, 'name')
-        const filters = await cluster.rows(EMS_FILTERS)
-        if (filters.some((filter) => filter['name'] === key)) {
-          throw failures.duplicate(`An event filter named "${key}"`, 'name')
+    },
+  }),
+  remove: inline({
+    plan(_cluster, { row = {} }) {
+      insistOnOwn(row)
+      return Promise.resolve({ key: textAt(row, 'name'), input: {}, locks: [EMS_LOCK] })
+    },
+    step: {
+      name: 'remove record',
+      async run(cluster, { key }) {
+        const user = (await cluster.rows(EMS_DESTINATIONS)).find((row) => filterNames(row).includes(key))
+        if (user !== undefined) {
+          const message = `The destination "${textAt(user, 'name')}" has this filter. Take it away there first.`
+          throw failures.inUse(message, undefined, 983124)
         }
-        if (filters.filter((filter) => filter['$isBuiltIn'] !== true).length >= FILTERS_MAX) {
-          throw failures.invalid(undefined, `The cluster has ${FILTERS_MAX} event filters, which is the limit.`, 983114)
-        }
-        return { key, input: withRules(draft), locks: [EMS_LOCK] }
+        await cluster.commit([{ do: 'remove-record', type: EMS_FILTERS, key }])
       },
-      step: {
-        name: 'write record',
-        async run(cluster, { input }) {
-          await cluster.commit([cluster.put(EMS_FILTERS, input, { expect: 'absent' })])
-        },
-      },
-    }),
-    modify: inline({
-      plan(_cluster, { row = {}, draft }) {
-        insistOnOwn(row)
-        return Promise.resolve({ key: textAt(row, 'name'), input: withRules(draft), locks: [EMS_LOCK] })
-      },
-      step: {
-        name: 'write record',
-        async run(cluster, { key, input }) {
-          await cluster.commit([cluster.put(EMS_FILTERS, { ...(await cluster.row(EMS_FILTERS, key)), ...input })])
-        },
-      },
-    }),
-    remove: inline({
-      plan(_cluster, { row = {} }) {
-        insistOnOwn(row)
-        return Promise.resolve({ key: textAt(row, 'name'), input: {}, locks: [EMS_LOCK] })
-      },
-      step: {
-        name: 'remove record',
-        async run(cluster, { key }) {
-          const user = (await cluster.rows(EMS_DESTINATIONS)).find((row) => filterNames(row).includes(key))
-          if (user !== undefined) {
-            const message = `The destination "${textAt(user, 'name')}" has this filter. Take it away there first.`
-            throw failures.inUse(message, undefined, 983124)
-          }
-          await cluster.commit([{ do: 'remove-record', type: EMS_FILTERS, key }])
-        },
-      },
-    }),
-  },
-)
+    },
+  }),
+})
 
 /** The names of the filters of a destination. */
 export function filterNames(destination: Row): readonly string[] {

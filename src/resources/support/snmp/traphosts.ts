@@ -1,53 +1,53 @@
-import { define } from '../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../core/behaviour.ts'
 import { plainCreate, plainRemove } from '../../../core/plain.ts'
 import { failures } from '../../../model/failure.ts'
 import { address, Misfit, text } from '../../../model/kinds/index.ts'
+import { resource } from '../../../model/resource.ts'
 import { textAt } from '../../../model/value.ts'
 import { hostAddress } from '../addresses.ts'
 import { SNMP_TRAPHOSTS, SNMP_USERS } from './users.ts'
 
 const TRAPHOSTS_MAX = 256
 
-export const snmpTraphosts = define(
-  {
-    path: '/support/snmp/traphosts',
-    noun: 'trap host',
-    doc: 'Where traps go. Kept; traps are not sent yet.',
-    key: ['host'],
-    recordKey: ['host'],
-    nameWithin: false,
-    fields: {
-      host: { doc: 'The host name or address.', kind: hostAddress(), set: 'create', required: true },
-      ip_address: { doc: 'The address, where the host is one.', kind: address() },
-      user: { doc: 'The SNMP user that traps are sent as.', isGroup: true },
-      'user.name': {
-        doc: 'The user of SNMP version 3 that it is told as. Without it, by community.',
-        kind: text({ charactersMax: 32 }),
-        set: 'create',
-      },
+const snmpTraphostsResource = resource({
+  path: '/support/snmp/traphosts',
+  noun: 'trap host',
+  doc: 'Where traps go. Kept; traps are not sent yet.',
+  key: ['host'],
+  recordKey: ['host'],
+  nameWithin: false,
+  fields: {
+    host: { doc: 'The host name or address.', kind: hostAddress(), set: 'create', required: true },
+    ip_address: { doc: 'The address, where the host is one.', kind: address() },
+    user: { doc: 'The SNMP user that traps are sent as.', isGroup: true },
+    'user.name': {
+      doc: 'The user of SNMP version 3 that it is told as. Without it, by community.',
+      kind: text({ charactersMax: 32 }),
+      set: 'create',
     },
   },
-  {
-    create: plainCreate(SNMP_TRAPHOSTS, {
-      example: { host: 'traps.example.com' },
-      async check(cluster, row) {
-        if ((await cluster.rows(SNMP_TRAPHOSTS)).length >= TRAPHOSTS_MAX) {
-          throw failures.invalid(undefined, `The cluster has ${TRAPHOSTS_MAX} trap hosts, which is the limit.`)
-        }
-        const user = textAt(row, 'user.name')
-        const isKnown = (await cluster.rows(SNMP_USERS)).some(
-          (one) => one['name'] === user && one['authentication_method'] !== 'community',
-        )
-        if (user !== '' && !isKnown) {
-          throw failures.invalid('user.name', `There is no SNMP user of version 3 named "${user}".`, 9043991)
-        }
-        const host = textAt(row, 'host')
-        return isAddress(host) ? { ...row, ip_address: host } : row
-      },
-    }),
-    remove: plainRemove(SNMP_TRAPHOSTS),
-  },
-)
+})
+
+export const snmpTraphosts: Behaviour<typeof snmpTraphostsResource> = define(snmpTraphostsResource, {
+  create: plainCreate(SNMP_TRAPHOSTS, {
+    example: { host: 'traps.example.com' },
+    async check(cluster, row) {
+      if ((await cluster.rows(SNMP_TRAPHOSTS)).length >= TRAPHOSTS_MAX) {
+        throw failures.invalid(undefined, `The cluster has ${TRAPHOSTS_MAX} trap hosts, which is the limit.`)
+      }
+      const user = textAt(row, 'user.name')
+      const isKnown = (await cluster.rows(SNMP_USERS)).some(
+        (one) => one['name'] === user && one['authentication_method'] !== 'community',
+      )
+      if (user !== '' && !isKnown) {
+        throw failures.invalid('user.name', `There is no SNMP user of version 3 named "${user}".`, 9043991)
+      }
+      const host = textAt(row, 'host')
+      return isAddress(host) ? { ...row, ip_address: host } : row
+    },
+  }),
+  remove: plainRemove(SNMP_TRAPHOSTS),
+})
 
 function isAddress(host: string): boolean {
   try {

@@ -1,4 +1,4 @@
-import { define, type Derivation } from '../../../core/behaviour.ts'
+import { type Behaviour, define, type Derivation } from '../../../core/behaviour.ts'
 import { namedUuid } from '../../../core/named-uuid.ts'
 import { plainCreate, plainModify } from '../../../core/plain.ts'
 import { sealSecrets } from '../../../core/sealed.ts'
@@ -6,6 +6,7 @@ import { inline } from '../../../core/verb.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { failures } from '../../../model/failure.ts'
 import { address, oneOf, secret, text, uuid } from '../../../model/kinds/index.ts'
+import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 
 export const SNMP_USERS = 'support/snmp/users'
@@ -33,105 +34,104 @@ const owner: Derivation = {
   },
 }
 
-export const snmpUsers = define(
-  {
-    path: '/support/snmp/users',
-    noun: 'SNMP user',
-    doc: 'Communities of versions 1 and 2c, and users of version 3, who may watch the cluster.',
-    key: ['engine_id', 'name'],
-    recordKey: ['engine_id', 'name'],
-    parent: 'owner.uuid',
-    parentType: 'svm/svms',
-    nameWithin: false,
-    fields: {
-      engine_id: {
-        doc: 'The SNMP engine that the user is known at: hexadecimal digits. Without it, that of the cluster.',
-        kind: text({
-          charactersMin: 10,
-          charactersMax: 64,
-          pattern: /^(?:[0-9A-Fa-f]{2})+$/,
-          patternDoc: 'an even number of hexadecimal digits',
-        }),
-        set: 'create',
-      },
-      name: {
-        doc: 'The name of the user or community.',
-        kind: text({
-          charactersMin: 1,
-          charactersMax: 32,
-          pattern: /^[^\s/:]+$/,
-          patternDoc: 'text without spaces, "/" and ":"',
-        }),
-        set: 'create',
-        required: true,
-      },
-      authentication_method: {
-        doc: '`community`: versions 1 and 2c. `usm`: version 3. `both`: all of them.',
-        kind: oneOf('community', 'usm', 'both'),
-        set: 'create',
-        required: true,
-      },
-      owner: { doc: 'The cluster or the SVM that the SNMP user belongs to.', isGroup: true },
-      'owner.name': { doc: 'The SVM, or the cluster, that it may watch.', kind: text(), set: 'create' },
-      'owner.uuid': { doc: 'The UUID of that.', kind: uuid(), set: 'create' },
-      scope: { doc: 'Whether it may watch an SVM or the cluster.', kind: oneOf('svm', 'cluster') },
-      comment: { doc: 'Whose it is.', kind: text({ charactersMax: 128 }), set: 'always' },
-      switch_address: { doc: 'The switch that it is for, of a user elsewhere.', kind: address(), set: 'create' },
-      snmpv3: { doc: 'Authentication and privacy of an SNMPv3 user.', isGroup: true },
-      'snmpv3.authentication_protocol': {
-        doc: 'How a user of version 3 proves who it is.',
-        kind: oneOf('none', 'md5', 'sha', 'sha2_256'),
-        set: 'create',
-      },
-      'snmpv3.authentication_password': {
-        doc: 'The password of the proof. It is never shown.',
-        kind: secret(PASSWORD),
-        set: 'create',
-      },
-      'snmpv3.privacy_protocol': {
-        doc: 'How what a user of version 3 says is hidden.',
-        kind: oneOf('none', 'des', 'aes128'),
-        set: 'create',
-      },
-      'snmpv3.privacy_password': {
-        doc: 'The password of that. It is never shown.',
-        kind: secret(PASSWORD),
-        set: 'create',
-      },
+const snmpUsersResource = resource({
+  path: '/support/snmp/users',
+  noun: 'SNMP user',
+  doc: 'Communities of versions 1 and 2c, and users of version 3, who may watch the cluster.',
+  key: ['engine_id', 'name'],
+  recordKey: ['engine_id', 'name'],
+  parent: 'owner.uuid',
+  parentType: 'svm/svms',
+  nameWithin: false,
+  fields: {
+    engine_id: {
+      doc: 'The SNMP engine that the user is known at: hexadecimal digits. Without it, that of the cluster.',
+      kind: text({
+        charactersMin: 10,
+        charactersMax: 64,
+        pattern: /^(?:[0-9A-Fa-f]{2})+$/,
+        patternDoc: 'an even number of hexadecimal digits',
+      }),
+      set: 'create',
+    },
+    name: {
+      doc: 'The name of the user or community.',
+      kind: text({
+        charactersMin: 1,
+        charactersMax: 32,
+        pattern: /^[^\s/:]+$/,
+        patternDoc: 'text without spaces, "/" and ":"',
+      }),
+      set: 'create',
+      required: true,
+    },
+    authentication_method: {
+      doc: '`community`: versions 1 and 2c. `usm`: version 3. `both`: all of them.',
+      kind: oneOf('community', 'usm', 'both'),
+      set: 'create',
+      required: true,
+    },
+    owner: { doc: 'The cluster or the SVM that the SNMP user belongs to.', isGroup: true },
+    'owner.name': { doc: 'The SVM, or the cluster, that it may watch.', kind: text(), set: 'create' },
+    'owner.uuid': { doc: 'The UUID of that.', kind: uuid(), set: 'create' },
+    scope: { doc: 'Whether it may watch an SVM or the cluster.', kind: oneOf('svm', 'cluster') },
+    comment: { doc: 'Whose it is.', kind: text({ charactersMax: 128 }), set: 'always' },
+    switch_address: { doc: 'The switch that it is for, of a user elsewhere.', kind: address(), set: 'create' },
+    snmpv3: { doc: 'Authentication and privacy of an SNMPv3 user.', isGroup: true },
+    'snmpv3.authentication_protocol': {
+      doc: 'How a user of version 3 proves who it is.',
+      kind: oneOf('none', 'md5', 'sha', 'sha2_256'),
+      set: 'create',
+    },
+    'snmpv3.authentication_password': {
+      doc: 'The password of the proof. It is never shown.',
+      kind: secret(PASSWORD),
+      set: 'create',
+    },
+    'snmpv3.privacy_protocol': {
+      doc: 'How what a user of version 3 says is hidden.',
+      kind: oneOf('none', 'des', 'aes128'),
+      set: 'create',
+    },
+    'snmpv3.privacy_password': {
+      doc: 'The password of that. It is never shown.',
+      kind: secret(PASSWORD),
+      set: 'create',
     },
   },
-  {
-    derive: [owner],
-    create: plainCreate(SNMP_USERS, {
-      example: { name: 'watchers', authentication_method: 'community' },
-      async check(cluster, row) {
-        if ((await cluster.rows(SNMP_USERS)).length >= USERS_MAX) {
-          throw failures.invalid(undefined, `The cluster has ${USERS_MAX} SNMP users, which is the limit.`)
+})
+
+export const snmpUsers: Behaviour<typeof snmpUsersResource> = define(snmpUsersResource, {
+  derive: [owner],
+  create: plainCreate(SNMP_USERS, {
+    example: { name: 'watchers', authentication_method: 'community' },
+    async check(cluster, row) {
+      if ((await cluster.rows(SNMP_USERS)).length >= USERS_MAX) {
+        throw failures.invalid(undefined, `The cluster has ${USERS_MAX} SNMP users, which is the limit.`)
+      }
+      const { 'owner.name': _name, ...rest } = await owned(cluster, row)
+      const engine = textAt(row, 'engine_id').toLowerCase() || engineOf(cluster)
+      return sealSecrets(cluster, SNMP_USERS, { ...withVersion3(rest), engine_id: engine })
+    },
+  }),
+  modify: plainModify(SNMP_USERS, { exampleChange: { comment: 'Read by the monitoring system' } }),
+  remove: inline({
+    plan(_cluster, { row }) {
+      const [engine, name] = [textAt(row, 'engine_id'), textAt(row, 'name')]
+      return Promise.resolve({ key: `${engine}/${name}`, input: { name }, locks: [SNMP_LOCK] })
+    },
+    step: {
+      name: 'remove record',
+      async run(cluster, { key, input }) {
+        const host = (await cluster.rows(SNMP_TRAPHOSTS)).find((row) => row['user.name'] === input['name'])
+        if (host !== undefined) {
+          throw failures.inUse(`The trap host "${textAt(host, 'host')}" is told as this user. Delete that first.`)
         }
-        const { 'owner.name': _name, ...rest } = await owned(cluster, row)
-        const engine = textAt(row, 'engine_id').toLowerCase() || engineOf(cluster)
-        return sealSecrets(cluster, SNMP_USERS, { ...withVersion3(rest), engine_id: engine })
+        await cluster.commit([{ do: 'remove-record', type: SNMP_USERS, key }])
       },
-    }),
-    modify: plainModify(SNMP_USERS, { exampleChange: { comment: 'Read by the monitoring system' } }),
-    remove: inline({
-      plan(_cluster, { row }) {
-        const [engine, name] = [textAt(row, 'engine_id'), textAt(row, 'name')]
-        return Promise.resolve({ key: `${engine}/${name}`, input: { name }, locks: [SNMP_LOCK] })
-      },
-      step: {
-        name: 'remove record',
-        async run(cluster, { key, input }) {
-          const host = (await cluster.rows(SNMP_TRAPHOSTS)).find((row) => row['user.name'] === input['name'])
-          if (host !== undefined) {
-            throw failures.inUse(`The trap host "${textAt(host, 'host')}" is told as this user. Delete that first.`)
-          }
-          await cluster.commit([{ do: 'remove-record', type: SNMP_USERS, key }])
-        },
-      },
-    }),
-  },
-)
+    },
+  }),
+})
 
 /** The engine of the cluster, as RFC 3411 has it: the enterprise, a 5 for what comes next, and octets of its own. */
 function engineOf(cluster: Cluster): string {

@@ -1,10 +1,11 @@
-import { define } from '../../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../../core/behaviour.ts'
 import { countedOf, type Sums } from '../../../../core/counter-schemas.ts'
 import type { Cluster } from '../../../../core/cluster.ts'
 import { type CountedTable, counterTables } from '../../../../core/counter-tables.ts'
 import { eachInTurns, inTurns } from '../../../../core/turns.ts'
 import { failures } from '../../../../model/failure.ts'
 import { count, each, flag, list, text } from '../../../../model/kinds/index.ts'
+import { resource } from '../../../../model/resource.ts'
 import type { Row } from '../../../../model/value.ts'
 import { objectsOf } from './objects.ts'
 
@@ -14,63 +15,62 @@ const TOTALS_A_TURN = 200
 /** ONTAP's code for a table that is not there; tools tell by it that there is nothing to poll. */
 export const TABLE_NOT_FOUND = 8585320
 
-export const counterRows = define(
-  {
-    path: '/cluster/counter/tables/{counter_table.name}/rows',
-    noun: 'counter row',
-    doc: 'Counters of one object, from real operations. They only grow; read twice and subtract.',
-    since: '9.11.1',
-    key: ['id'],
-    fields: {
-      counter_table: { doc: 'The counter table that the row belongs to.', isGroup: true },
-      'counter_table.name': { doc: 'The table.' },
-      id: { doc: 'What is counted for: node, SVM, name and UUID, as far as it has them.' },
-      properties: {
-        doc: 'What describes the object.',
-        kind: each({ name: { kind: text(), doc: 'Its name.' }, value: { kind: text(), doc: 'Its value.' } }),
-      },
-      counters: {
-        doc: 'The values.',
-        kind: each({
-          name: { kind: text(), doc: 'The counter.' },
-          value: { kind: count(), doc: 'Its total so far.' },
-          values: { kind: list(count()), doc: 'Its totals so far, one for each of its labels.' },
-          labels: { kind: list(text()), doc: 'What these are of.' },
-        }),
-      },
-      aggregation: { doc: 'How many rows the counters of this row are summed from.', isGroup: true },
-      'aggregation.count': { doc: 'Of how many objects it is the sum.', kind: count() },
-      'aggregation.complete': { doc: 'Whether all of them could be read.', kind: flag() },
+const counterRowsResource = resource({
+  path: '/cluster/counter/tables/{counter_table.name}/rows',
+  noun: 'counter row',
+  doc: 'Counters of one object, from real operations. They only grow; read twice and subtract.',
+  since: '9.11.1',
+  key: ['id'],
+  fields: {
+    counter_table: { doc: 'The counter table that the row belongs to.', isGroup: true },
+    'counter_table.name': { doc: 'The table.' },
+    id: { doc: 'What is counted for: node, SVM, name and UUID, as far as it has them.' },
+    properties: {
+      doc: 'What describes the object.',
+      kind: each({ name: { kind: text(), doc: 'Its name.' }, value: { kind: text(), doc: 'Its value.' } }),
     },
+    counters: {
+      doc: 'The values.',
+      kind: each({
+        name: { kind: text(), doc: 'The counter.' },
+        value: { kind: count(), doc: 'Its total so far.' },
+        values: { kind: list(count()), doc: 'Its totals so far, one for each of its labels.' },
+        labels: { kind: list(text()), doc: 'What these are of.' },
+      }),
+    },
+    aggregation: { doc: 'How many rows the counters of this row are summed from.', isGroup: true },
+    'aggregation.count': { doc: 'Of how many objects it is the sum.', kind: count() },
+    'aggregation.complete': { doc: 'Whether all of them could be read.', kind: flag() },
   },
-  {
-    async rows(cluster, path) {
-      const table = counterTables.find(({ name }) => name === path['counter_table.name'])
-      if (table === undefined) throw failures.notFound('counter table', 'counter_table.name', TABLE_NOT_FOUND)
-      // Rows of different tables are of different objects, whose UUIDs do not meet.
-      const totals = new Map<string, Sums>()
-      for (const counted of table.counted) await addTotals(cluster, counted, totals)
-      const rows: Row[] = []
-      for await (const some of inTurns(cluster.system, await objectsOf(cluster, table))) {
-        for (const { id, properties, counted, sums: told = {} } of some) {
-          const sums = { ...(await summed(cluster, counted, totals)), ...told }
-          rows.push({
-            'counter_table.name': table.name,
-            id,
-            properties: Object.entries(properties).map(([name, value]) => ({ name, value })),
-            counters: table.counters.flatMap((counter) => {
-              const value = countedOf(counter, sums)
-              return value === undefined ? [] : [{ name: counter.name, ...value }]
-            }),
-            'aggregation.count': Math.max(1, counted.length),
-            'aggregation.complete': true,
-          })
-        }
+})
+
+export const counterRows: Behaviour<typeof counterRowsResource> = define(counterRowsResource, {
+  async rows(cluster, path) {
+    const table = counterTables.find(({ name }) => name === path['counter_table.name'])
+    if (table === undefined) throw failures.notFound('counter table', 'counter_table.name', TABLE_NOT_FOUND)
+    // Rows of different tables are of different objects, whose UUIDs do not meet.
+    const totals = new Map<string, Sums>()
+    for (const counted of table.counted) await addTotals(cluster, counted, totals)
+    const rows: Row[] = []
+    for await (const some of inTurns(cluster.system, await objectsOf(cluster, table))) {
+      for (const { id, properties, counted, sums: told = {} } of some) {
+        const sums = { ...(await summed(cluster, counted, totals)), ...told }
+        rows.push({
+          'counter_table.name': table.name,
+          id,
+          properties: Object.entries(properties).map(([name, value]) => ({ name, value })),
+          counters: table.counters.flatMap((counter) => {
+            const value = countedOf(counter, sums)
+            return value === undefined ? [] : [{ name: counter.name, ...value }]
+          }),
+          'aggregation.count': Math.max(1, counted.length),
+          'aggregation.complete': true,
+        })
       }
-      return rows
-    },
+    }
+    return rows
   },
-)
+})
 
 async function addTotals(cluster: Cluster, table: CountedTable, totals: Map<string, Sums>): Promise<void> {
   for (let after = ''; ;) {

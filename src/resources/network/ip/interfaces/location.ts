@@ -6,7 +6,7 @@ import type { Derivation } from '../../../../core/behaviour.ts'
 import type { Cluster } from '../../../../core/cluster.ts'
 import { failures } from '../../../../model/failure.ts'
 import { flag, oneOf, text, uuid } from '../../../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../../../model/resource.ts'
+import type { Fields } from '../../../../model/resource.ts'
 import { type Row, textAt } from '../../../../model/value.ts'
 import { ADDRESSES, DOMAIN, portRows } from '../../ethernet/port-rows.ts'
 import { BROADCAST_DOMAINS, IPSPACES, SUBNETS } from '../../names.ts'
@@ -15,7 +15,7 @@ import { type AddressRange, numbered, takenIn } from '../ranges.ts'
 const HOME_NODE = 'location.home_node'
 const HOME_PORT = 'location.home_port'
 
-export const locationFields: Readonly<Record<string, FieldDeclaration>> = {
+export const locationFields = {
   [`${HOME_NODE}.name`]: { doc: 'The node it belongs to.', kind: text({ charactersMax: 255 }), set: 'always' },
   [`${HOME_NODE}.uuid`]: { doc: 'The UUID of that node.', kind: uuid(), set: 'always' },
   location: { doc: 'Where the interface is and where it belongs.', isGroup: true },
@@ -56,7 +56,7 @@ export const locationFields: Readonly<Record<string, FieldDeclaration>> = {
   subnet: { doc: 'The subnet that the interface has its address from.', isGroup: true },
   'subnet.name': { doc: 'The subnet that has its address among its ranges.', since: '9.11.1' },
   'subnet.uuid': { doc: 'The UUID of that subnet.', kind: uuid(), since: '9.11.1' },
-}
+} as const satisfies Fields
 
 const location: Derivation = {
   gives: Object.keys(locationFields).filter((path) => path.startsWith('location.')),

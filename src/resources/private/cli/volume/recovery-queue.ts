@@ -1,8 +1,9 @@
-import { define, type Derivation } from '../../../../core/behaviour.ts'
+import { type Behaviour, define, type Derivation } from '../../../../core/behaviour.ts'
 import type { Cluster } from '../../../../core/cluster.ts'
 import { inline } from '../../../../core/verb.ts'
 import { failures } from '../../../../model/failure.ts'
 import { bytes, count, text, time, uuid } from '../../../../model/kinds/index.ts'
+import { resource } from '../../../../model/resource.ts'
 import { type Row, textAt } from '../../../../model/value.ts'
 import { purgeVolume, RECOVERY_QUEUE, RETENTION_HOURS_MAX } from '../../../storage/volumes/recovery-queue.ts'
 
@@ -17,50 +18,49 @@ export const vserver: Derivation = {
     ),
 }
 
-export const recoveryQueue = define(
-  {
-    path: `/${RECOVERY_QUEUE}`,
-    noun: 'volume in the recovery queue',
-    doc: 'Volumes that were deleted and can be had back for some hours, by the names that the command line gives them.',
-    key: ['uuid'],
-    parent: 'svm.uuid',
-    nameWithin: false,
-    fields: {
-      uuid: { doc: 'The UUID of the volume, the same as before and after.', kind: uuid() },
-      vserver: { doc: 'The name of its SVM.', kind: text() },
-      volume: { doc: 'Its name in the queue: the one it had, and a number.', kind: text() },
-      svm: { doc: 'The SVM it belongs to.', ref: 'svm/svms' },
-      aggregates: { doc: 'The aggregate it lies in, and takes space of.', refs: 'storage/aggregates' },
-      size: { doc: 'The size it had.', kind: bytes() },
-      deletion_request_time: { doc: 'When it was deleted.', kind: time() },
-      retention_hours: {
-        doc: 'For so many hours it can be had back. 0 lets it go now.',
-        kind: count({ min: 0, max: RETENTION_HOURS_MAX }),
-        set: 'modify',
-      },
+const recoveryQueueResource = resource({
+  path: `/${RECOVERY_QUEUE}`,
+  noun: 'volume in the recovery queue',
+  doc: 'Volumes that were deleted and can be had back for some hours, by the names that the command line gives them.',
+  key: ['uuid'],
+  parent: 'svm.uuid',
+  nameWithin: false,
+  fields: {
+    uuid: { doc: 'The UUID of the volume, the same as before and after.', kind: uuid() },
+    vserver: { doc: 'The name of its SVM.', kind: text() },
+    volume: { doc: 'Its name in the queue: the one it had, and a number.', kind: text() },
+    svm: { doc: 'The SVM it belongs to.', ref: 'svm/svms' },
+    aggregates: { doc: 'The aggregate it lies in, and takes space of.', refs: 'storage/aggregates' },
+    size: { doc: 'The size it had.', kind: bytes() },
+    deletion_request_time: { doc: 'When it was deleted.', kind: time() },
+    retention_hours: {
+      doc: 'For so many hours it can be had back. 0 lets it go now.',
+      kind: count({ min: 0, max: RETENTION_HOURS_MAX }),
+      set: 'modify',
     },
   },
-  {
-    derive: [vserver],
-    modify: inline({
-      example: { retention_hours: 24 },
-      plan: (_cluster, { row, draft }) => Promise.resolve({ ...about(row), input: { ...draft } }),
-      step: {
-        name: 'write record',
-        async run(cluster, { key, input }) {
-          const record = await cluster.catalog.record(RECOVERY_QUEUE, key)
-          if (record === undefined) throw failures.notFound('volume in the recovery queue', 'uuid')
-          const queued: Row = { ...(record.body as Row), ...input }
-          await cluster.commit([cluster.put(RECOVERY_QUEUE, queued, { expect: record.revision })])
-        },
+})
+
+export const recoveryQueue: Behaviour<typeof recoveryQueueResource> = define(recoveryQueueResource, {
+  derive: [vserver],
+  modify: inline({
+    example: { retention_hours: 24 },
+    plan: (_cluster, { row, draft }) => Promise.resolve({ ...about(row), input: { ...draft } }),
+    step: {
+      name: 'write record',
+      async run(cluster, { key, input }) {
+        const record = await cluster.catalog.record(RECOVERY_QUEUE, key)
+        if (record === undefined) throw failures.notFound('volume in the recovery queue', 'uuid')
+        const queued: Row = { ...(record.body as Row), ...input }
+        await cluster.commit([cluster.put(RECOVERY_QUEUE, queued, { expect: record.revision })])
       },
-    }),
-    remove: inline({
-      plan: (_cluster, { row }) => Promise.resolve({ ...about(row), input: {} }),
-      step: purgeStep(),
-    }),
-  },
-)
+    },
+  }),
+  remove: inline({
+    plan: (_cluster, { row }) => Promise.resolve({ ...about(row), input: {} }),
+    step: purgeStep(),
+  }),
+})
 
 /** One commit: the tree is removed after it, beside requests. */
 export function purgeStep() {

@@ -1,30 +1,32 @@
-import { define } from '../../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../../core/behaviour.ts'
 import { listedNames } from '../../../../core/listed-names.ts'
 import { text } from '../../../../model/kinds/index.ts'
-import { groups } from '../../../../model/resource.ts'
+import { groups, resource } from '../../../../model/resource.ts'
 import { accountName, LOCAL_GROUPS } from '../local-accounts.ts'
 import { MEMBER_CHARACTERS_MAX } from '../local-groups.ts'
 
 /** Members of one group. */
 const MEMBERS_MAX = 1000
 
-export const localGroupMembers = define(
-  {
-    path: `/${LOCAL_GROUPS}/{svm.uuid}/{local_cifs_group.sid}/members`,
-    noun: 'member of the local CIFS group',
-    doc: 'Who is in a local group, the same as in its field `members`: local users, and accounts of domains.',
-    since: '9.10.1',
-    key: ['name'],
-    recordKey: ['svm.uuid', 'local_cifs_group.sid', 'name'],
-    rowsOf: LOCAL_GROUPS,
-    nameWithin: false,
-    fields: {
-      ...groups({ local_cifs_group: 'The local group that has the member.' }),
-      svm: { doc: 'The SVM of the group.', ref: 'svm/svms' },
-      'local_cifs_group.sid': { doc: 'What Windows knows the group by.', kind: text() },
-      name: { doc: 'The name of the member.', kind: accountName(MEMBER_CHARACTERS_MAX), set: 'create', required: true },
-    },
+const localGroupMembersResource = resource({
+  path: `/${LOCAL_GROUPS}/{svm.uuid}/{local_cifs_group.sid}/members`,
+  noun: 'member of the local CIFS group',
+  doc: 'Who is in a local group, the same as in its field `members`: local users, and accounts of domains.',
+  since: '9.10.1',
+  key: ['name'],
+  recordKey: ['svm.uuid', 'local_cifs_group.sid', 'name'],
+  rowsOf: LOCAL_GROUPS,
+  nameWithin: false,
+  fields: {
+    ...groups({ local_cifs_group: 'The local group that has the member.' }),
+    svm: { doc: 'The SVM of the group.', ref: 'svm/svms' },
+    'local_cifs_group.sid': { doc: 'What Windows knows the group by.', kind: text() },
+    name: { doc: 'The name of the member.', kind: accountName(MEMBER_CHARACTERS_MAX), set: 'create', required: true },
   },
+})
+
+export const localGroupMembers: Behaviour<typeof localGroupMembersResource> = define(
+  localGroupMembersResource,
   listedNames({
     type: LOCAL_GROUPS,
     list: 'members',

@@ -1,7 +1,7 @@
 /** Who may do what through a share: one entry for each user or group. */
 import { failures } from '../../../../model/failure.ts'
 import { each, oneOf, text } from '../../../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../../../model/resource.ts'
+import type { Fields } from '../../../../model/resource.ts'
 import type { Row } from '../../../../model/value.ts'
 
 /** Entries of one share. */
@@ -26,7 +26,7 @@ export const aclFields = {
     set: 'always',
     required: true,
   },
-} as const satisfies Readonly<Record<string, FieldDeclaration>>
+} as const satisfies Fields
 
 export const EVERYONE: Row = { user_or_group: 'Everyone', type: 'windows', permission: 'full_control' }
 

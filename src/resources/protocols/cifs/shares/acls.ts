@@ -1,42 +1,42 @@
-import { define } from '../../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../../core/behaviour.ts'
 import type { Cluster } from '../../../../core/cluster.ts'
 import { inline, type Verb, type VerbRequest } from '../../../../core/verb.ts'
 import { failures } from '../../../../model/failure.ts'
 import { text } from '../../../../model/kinds/index.ts'
+import { resource } from '../../../../model/resource.ts'
 import { type Row, textAt } from '../../../../model/value.ts'
 import { CIFS_SHARES } from '../shares.ts'
 import { aclFields, isSameWho, settledAcls } from './acl-list.ts'
 
-export const shareAcls = define(
-  {
-    path: `/${CIFS_SHARES}/{svm.uuid}/{share}/acls`,
-    noun: 'ACL of the share',
-    doc: 'Who may do what through a CIFS share, the same as in its field `acls`.',
-    key: ['user_or_group', 'type'],
-    rowsOf: CIFS_SHARES,
-    nameWithin: false,
-    fields: {
-      svm: { doc: 'The SVM of the share.', ref: 'svm/svms' },
-      share: { doc: 'The name of the share.', kind: text() },
-      ...aclFields,
-    },
+const shareAclsResource = resource({
+  path: `/${CIFS_SHARES}/{svm.uuid}/{share}/acls`,
+  noun: 'ACL of the share',
+  doc: 'Who may do what through a CIFS share, the same as in its field `acls`.',
+  key: ['user_or_group', 'type'],
+  rowsOf: CIFS_SHARES,
+  nameWithin: false,
+  fields: {
+    svm: { doc: 'The SVM of the share.', ref: 'svm/svms' },
+    share: { doc: 'The name of the share.', kind: text() },
+    ...aclFields,
   },
-  {
-    async rows(cluster, path) {
-      const share = await shareAt(cluster, path)
-      const of = { share: share['name'] ?? null, 'svm.uuid': share['svm.uuid'] ?? null }
-      return aclsOf(share).map((acl) => Object.assign({}, acl, of))
-    },
-    create: changing({ user_or_group: 'EXAMPLE\\anna', permission: 'read' }, ({ draft }, acls) => [
-      ...acls,
-      entry(draft),
-    ]),
-    modify: changing({ permission: 'change' }, ({ draft, row = {} }, acls) =>
-      acls.map((acl) => (isSameWho(acl, row) ? { ...acl, ...draft } : acl)),
-    ),
-    remove: changing({}, ({ row = {} }, acls) => acls.filter((acl) => !isSameWho(acl, row))),
+})
+
+export const shareAcls: Behaviour<typeof shareAclsResource> = define(shareAclsResource, {
+  async rows(cluster, path) {
+    const share = await shareAt(cluster, path)
+    const of = { share: share['name'] ?? null, 'svm.uuid': share['svm.uuid'] ?? null }
+    return aclsOf(share).map((acl) => Object.assign({}, acl, of))
   },
-)
+  create: changing({ user_or_group: 'EXAMPLE\\anna', permission: 'read' }, ({ draft }, acls) => [
+    ...acls,
+    entry(draft),
+  ]),
+  modify: changing({ permission: 'change' }, ({ draft, row = {} }, acls) =>
+    acls.map((acl) => (isSameWho(acl, row) ? { ...acl, ...draft } : acl)),
+  ),
+  remove: changing({}, ({ row = {} }, acls) => acls.filter((acl) => !isSameWho(acl, row))),
+})
 
 /** A verb that makes other entries of those that the share has. */
 function changing(example: Row, change: (request: VerbRequest, acls: readonly Row[]) => readonly Row[]): Verb {

@@ -1,6 +1,7 @@
-import { define } from '../../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../../core/behaviour.ts'
 import { plainVerbs } from '../../../../core/plain.ts'
 import { list, oneOf } from '../../../../model/kinds/index.ts'
+import { resource } from '../../../../model/resource.ts'
 import { textAt } from '../../../../model/value.ts'
 import { failures } from '../../../../model/failure.ts'
 import { accountName } from '../local-accounts.ts'
@@ -23,37 +24,38 @@ const plain = plainVerbs(CIFS_PRIVILEGES, {
   },
 })
 
-export const cifsPrivileges = define(
-  {
-    path: `/${CIFS_PRIVILEGES}`,
-    noun: 'set of privileges',
-    doc: 'What users and groups may do on a CIFS server beyond their permissions. They are records: nobody logs in yet.',
-    since: '9.10.1',
-    key: ['svm.uuid', 'name'],
-    recordKey: ['svm.uuid', 'name'],
-    parent: 'svm.uuid',
-    nameWithin: 'svm.uuid',
-    fields: {
-      svm: { doc: 'The SVM whose server it is about.', ref: 'svm/svms', set: 'create', required: true },
-      name: { doc: 'The user or group.', kind: accountName(256), set: 'create', required: true },
-      privileges: {
-        doc: 'What it may do. An empty list takes all away.',
-        kind: list(
-          oneOf(
-            'setcbprivilege',
-            'sebackupprivilege',
-            'serestoreprivilege',
-            'setakeownershipprivilege',
-            'sesecurityprivilege',
-            'sechangenotifyprivilege',
-          ),
-          { elementsMax: 16 },
+const cifsPrivilegesResource = resource({
+  path: `/${CIFS_PRIVILEGES}`,
+  noun: 'set of privileges',
+  doc: 'What users and groups may do on a CIFS server beyond their permissions. They are records: nobody logs in yet.',
+  since: '9.10.1',
+  key: ['svm.uuid', 'name'],
+  recordKey: ['svm.uuid', 'name'],
+  parent: 'svm.uuid',
+  nameWithin: 'svm.uuid',
+  fields: {
+    svm: { doc: 'The SVM whose server it is about.', ref: 'svm/svms', set: 'create', required: true },
+    name: { doc: 'The user or group.', kind: accountName(256), set: 'create', required: true },
+    privileges: {
+      doc: 'What it may do. An empty list takes all away.',
+      kind: list(
+        oneOf(
+          'setcbprivilege',
+          'sebackupprivilege',
+          'serestoreprivilege',
+          'setakeownershipprivilege',
+          'sesecurityprivilege',
+          'sechangenotifyprivilege',
         ),
-        set: 'always',
-        required: true,
-      },
+        { elementsMax: 16 },
+      ),
+      set: 'always',
+      required: true,
     },
   },
-  // There is no DELETE: whoever has none of them has an empty list.
+})
+
+export const cifsPrivileges: Behaviour<typeof cifsPrivilegesResource> = define(
+  cifsPrivilegesResource, // There is no DELETE: whoever has none of them has an empty list.
   { create: plain.create, modify: plain.modify },
 )

@@ -1,6 +1,6 @@
 /** What a policy of FPolicy is about: which shares, volumes, export policies and extensions, and which not. */
 import { flag, list, text } from '../../../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../../../model/resource.ts'
+import type { FieldDeclaration, Fields } from '../../../../model/resource.ts'
 import type { Row } from '../../../../model/value.ts'
 
 /** Names in one list; the documented limit of the field. */
@@ -22,7 +22,7 @@ const flags = {
   object_monitoring_with_no_extension: 'Whether it is about files without an extension.',
 } as const
 
-export const scopeFields: Record<string, FieldDeclaration> = {
+export const scopeFields = {
   ...Object.fromEntries(
     Object.entries(lists).map(([name, doc]): [string, FieldDeclaration] => [
       `scope.${name}`,
@@ -39,7 +39,7 @@ export const scopeFields: Record<string, FieldDeclaration> = {
       { doc, kind: flag(), set: 'always', isClearable: true, since: '9.11.1' },
     ]),
   ),
-}
+} as const satisfies Fields
 
 /** Whether anything was said about the scope of a policy. */
 export function hasScope(policy: Row): boolean {

@@ -1,7 +1,8 @@
-import { define } from '../../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../../core/behaviour.ts'
 import { inline } from '../../../../core/verb.ts'
 import { failures } from '../../../../model/failure.ts'
 import { count, text } from '../../../../model/kinds/index.ts'
+import { resource } from '../../../../model/resource.ts'
 import { type Row, textAt } from '../../../../model/value.ts'
 import { EXPORT_POLICIES, EXPORT_POLICIES_LOCK } from '../export-policies.ts'
 import { CLIENT_CHARACTERS_MAX } from './client-match.ts'
@@ -10,69 +11,68 @@ import { writeRules } from './write-rules.ts'
 
 const POLICY = 'policy.id'
 
-export const exportRuleClients = define(
-  {
-    path: `/${EXPORT_POLICIES}/{${POLICY}}/rules/{index}/clients`,
-    noun: 'client of the export rule',
-    doc: 'The clients of a rule of an export policy, the same as in the field `clients` of the rule.',
-    key: ['match'],
-    recordKey: [POLICY, 'index'],
-    rowsOf: EXPORT_POLICIES,
-    nameWithin: false,
-    fields: {
-      match: {
-        doc: 'A client: a host name, an address, a network, a domain that begins with ".", or a netgroup after "@".',
-        kind: text({ charactersMin: 1, charactersMax: CLIENT_CHARACTERS_MAX }),
-        set: 'create',
-        required: true,
-      },
-      index: { doc: 'The place of the rule among the rules of its export policy.', kind: count() },
-      policy: { doc: 'The export policy of the rule.', isGroup: true },
-      'policy.id': { doc: 'The number of the export policy.', kind: count() },
-      'policy.name': { doc: 'The name of the export policy.', kind: text() },
-      svm: { doc: 'The SVM of the export policy.', ref: 'svm/svms' },
+const exportRuleClientsResource = resource({
+  path: `/${EXPORT_POLICIES}/{${POLICY}}/rules/{index}/clients`,
+  noun: 'client of the export rule',
+  doc: 'The clients of a rule of an export policy, the same as in the field `clients` of the rule.',
+  key: ['match'],
+  recordKey: [POLICY, 'index'],
+  rowsOf: EXPORT_POLICIES,
+  nameWithin: false,
+  fields: {
+    match: {
+      doc: 'A client: a host name, an address, a network, a domain that begins with ".", or a netgroup after "@".',
+      kind: text({ charactersMin: 1, charactersMax: CLIENT_CHARACTERS_MAX }),
+      set: 'create',
+      required: true,
     },
+    index: { doc: 'The place of the rule among the rules of its export policy.', kind: count() },
+    policy: { doc: 'The export policy of the rule.', isGroup: true },
+    'policy.id': { doc: 'The number of the export policy.', kind: count() },
+    'policy.name': { doc: 'The name of the export policy.', kind: text() },
+    svm: { doc: 'The SVM of the export policy.', ref: 'svm/svms' },
   },
-  {
-    async rows(cluster, path) {
-      const policy = await cluster.row(EXPORT_POLICIES, path[POLICY] ?? '')
+})
+
+export const exportRuleClients: Behaviour<typeof exportRuleClientsResource> = define(exportRuleClientsResource, {
+  async rows(cluster, path) {
+    const policy = await cluster.row(EXPORT_POLICIES, path[POLICY] ?? '')
+    const index = Number(path['index'])
+    return clientsOf(rulesOf(policy), index).map((client) => ({
+      match: client['match'] ?? '',
+      index,
+      [POLICY]: policy['id'] ?? null,
+      'policy.name': policy['name'] ?? null,
+      'svm.uuid': policy['svm.uuid'] ?? null,
+    }))
+  },
+  create: inline({
+    example: { match: '.clients.example.com' },
+    alone: () => [EXPORT_POLICIES_LOCK],
+    async plan(cluster, { draft, path }) {
+      const policy = path[POLICY] ?? ''
       const index = Number(path['index'])
-      return clientsOf(rulesOf(policy), index).map((client) => ({
-        match: client['match'] ?? '',
-        index,
-        [POLICY]: policy['id'] ?? null,
-        'policy.name': policy['name'] ?? null,
-        'svm.uuid': policy['svm.uuid'] ?? null,
-      }))
+      const match = textAt(draft, 'match')
+      const rules = rulesOf(await cluster.row(EXPORT_POLICIES, policy))
+      const clients = clientsOf(rules, index)
+      if (clients.some((client) => client['match'] === match)) throw failures.duplicate('A client like this', 'match')
+      const changed = changedRule(rules, index, { clients: [...clients, { match }] }, index)
+      return { key: match, input: { policy, rules: changed } }
     },
-    create: inline({
-      example: { match: '.clients.example.com' },
-      alone: () => [EXPORT_POLICIES_LOCK],
-      async plan(cluster, { draft, path }) {
-        const policy = path[POLICY] ?? ''
-        const index = Number(path['index'])
-        const match = textAt(draft, 'match')
-        const rules = rulesOf(await cluster.row(EXPORT_POLICIES, policy))
-        const clients = clientsOf(rules, index)
-        if (clients.some((client) => client['match'] === match)) throw failures.duplicate('A client like this', 'match')
-        const changed = changedRule(rules, index, { clients: [...clients, { match }] }, index)
-        return { key: match, input: { policy, rules: changed } }
-      },
-      step: writeRules(),
-    }),
-    remove: inline({
-      alone: () => [EXPORT_POLICIES_LOCK],
-      async plan(cluster, { row = {} }) {
-        const policy = textAt(row, POLICY)
-        const index = Number(row['index'])
-        const rules = rulesOf(await cluster.row(EXPORT_POLICIES, policy))
-        const clients = clientsOf(rules, index).filter(({ match }) => match !== row['match'])
-        return { key: textAt(row, 'match'), input: { policy, rules: changedRule(rules, index, { clients }, index) } }
-      },
-      step: writeRules(),
-    }),
-  },
-)
+    step: writeRules(),
+  }),
+  remove: inline({
+    alone: () => [EXPORT_POLICIES_LOCK],
+    async plan(cluster, { row = {} }) {
+      const policy = textAt(row, POLICY)
+      const index = Number(row['index'])
+      const rules = rulesOf(await cluster.row(EXPORT_POLICIES, policy))
+      const clients = clientsOf(rules, index).filter(({ match }) => match !== row['match'])
+      return { key: textAt(row, 'match'), input: { policy, rules: changedRule(rules, index, { clients }, index) } }
+    },
+    step: writeRules(),
+  }),
+})
 
 function clientsOf(rules: readonly Row[], index: number): readonly Row[] {
   const rule = rules.find((one) => one['index'] === index)

@@ -4,7 +4,7 @@
  */
 import { failures } from '../../../../model/failure.ts'
 import { count, each, flag, list, oneOf, text } from '../../../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../../../model/resource.ts'
+import type { Fields } from '../../../../model/resource.ts'
 import type { Row, Value } from '../../../../model/value.ts'
 import { CLIENT_CHARACTERS_MAX, checkClients } from './client-match.ts'
 
@@ -76,7 +76,7 @@ export const ruleFields = {
     default: true,
     since: '9.9.1',
   },
-} as const satisfies Readonly<Record<string, FieldDeclaration>>
+} as const satisfies Fields
 
 export const indexKind = () => count({ min: 1, max: INDEX_MAX })
 

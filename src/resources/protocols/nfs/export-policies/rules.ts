@@ -1,7 +1,7 @@
-import { define } from '../../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../../core/behaviour.ts'
 import { inline } from '../../../../core/verb.ts'
 import { failures } from '../../../../model/failure.ts'
-import { groups } from '../../../../model/resource.ts'
+import { groups, resource } from '../../../../model/resource.ts'
 import { count, Misfit, text } from '../../../../model/kinds/index.ts'
 import { textAt } from '../../../../model/value.ts'
 import { EXPORT_POLICIES, EXPORT_POLICIES_LOCK } from '../export-policies.ts'
@@ -10,76 +10,75 @@ import { writeRules } from './write-rules.ts'
 
 const POLICY = 'policy.id'
 
-export const exportRules = define(
-  {
-    path: `/${EXPORT_POLICIES}/{${POLICY}}/rules`,
-    noun: 'rule of the export policy',
-    doc: 'The rules of an export policy, the same as in its field `rules`.',
-    key: ['index'],
-    recordKey: [POLICY, 'index'],
-    rowsOf: EXPORT_POLICIES,
-    nameWithin: false,
-    fields: {
-      ...groups({ policy: 'The export policy that the rule belongs to.' }),
-      index: {
-        doc: 'Its place among the rules. Without it, behind the others; a taken one moves the rules from there on up.',
-        kind: indexKind(),
-        set: 'create',
-      },
-      ...ruleFields,
-      'policy.id': { doc: 'The number of the policy.', kind: count() },
-      'policy.name': { doc: 'The name of the policy.', kind: text() },
-      svm: { doc: 'The SVM of the policy.', ref: 'svm/svms' },
+const exportRulesResource = resource({
+  path: `/${EXPORT_POLICIES}/{${POLICY}}/rules`,
+  noun: 'rule of the export policy',
+  doc: 'The rules of an export policy, the same as in its field `rules`.',
+  key: ['index'],
+  recordKey: [POLICY, 'index'],
+  rowsOf: EXPORT_POLICIES,
+  nameWithin: false,
+  fields: {
+    ...groups({ policy: 'The export policy that the rule belongs to.' }),
+    index: {
+      doc: 'Its place among the rules. Without it, behind the others; a taken one moves the rules from there on up.',
+      kind: indexKind(),
+      set: 'create',
     },
+    ...ruleFields,
+    'policy.id': { doc: 'The number of the policy.', kind: count() },
+    'policy.name': { doc: 'The name of the policy.', kind: text() },
+    svm: { doc: 'The SVM of the policy.', ref: 'svm/svms' },
   },
-  {
-    async rows(cluster, path) {
-      const policy = await cluster.row(EXPORT_POLICIES, path[POLICY] ?? '')
-      const of = {
-        [POLICY]: policy['id'] ?? null,
-        'policy.name': policy['name'] ?? null,
-        'svm.uuid': policy['svm.uuid'] ?? null,
-      }
-      return rulesOf(policy).map((rule) => Object.assign({}, rule, of))
+})
+
+export const exportRules: Behaviour<typeof exportRulesResource> = define(exportRulesResource, {
+  async rows(cluster, path) {
+    const policy = await cluster.row(EXPORT_POLICIES, path[POLICY] ?? '')
+    const of = {
+      [POLICY]: policy['id'] ?? null,
+      'policy.name': policy['name'] ?? null,
+      'svm.uuid': policy['svm.uuid'] ?? null,
+    }
+    return rulesOf(policy).map((rule) => Object.assign({}, rule, of))
+  },
+  create: inline({
+    example: { clients: [{ match: '192.0.2.7' }], ro_rule: ['any'], rw_rule: ['never'] },
+    alone: () => [EXPORT_POLICIES_LOCK],
+    async plan(cluster, { draft: { [POLICY]: _policy, ...draft }, path }) {
+      const policy = path[POLICY] ?? ''
+      const { rules, index } = withRule(rulesOf(await cluster.row(EXPORT_POLICIES, policy)), draft)
+      return { key: String(index), input: { policy, rules } }
     },
-    create: inline({
-      example: { clients: [{ match: '192.0.2.7' }], ro_rule: ['any'], rw_rule: ['never'] },
-      alone: () => [EXPORT_POLICIES_LOCK],
-      async plan(cluster, { draft: { [POLICY]: _policy, ...draft }, path }) {
-        const policy = path[POLICY] ?? ''
-        const { rules, index } = withRule(rulesOf(await cluster.row(EXPORT_POLICIES, policy)), draft)
-        return { key: String(index), input: { policy, rules } }
-      },
-      step: writeRules(),
-    }),
-    modify: inline({
-      args: { new_index: 'The index that the rule is to have.' },
-      alone: () => [EXPORT_POLICIES_LOCK],
-      async plan(cluster, { row = {}, draft, args }) {
-        const policy = textAt(row, POLICY)
-        const index = Number(row['index'])
-        const rules = rulesOf(await cluster.row(EXPORT_POLICIES, policy))
-        const changed = changedRule(rules, index, draft, newIndex(args['new_index'], index))
-        return { key: String(index), input: { policy, rules: changed } }
-      },
-      step: writeRules(),
-    }),
-    remove: inline({
-      alone: () => [EXPORT_POLICIES_LOCK],
-      async plan(cluster, { row = {} }) {
-        const policy = textAt(row, POLICY)
-        const rules = rulesOf(await cluster.row(EXPORT_POLICIES, policy)).filter(({ index }) => index !== row['index'])
-        return { key: textAt(row, 'index'), input: { policy, rules } }
-      },
-      step: writeRules(),
-    }),
-  },
-)
+    step: writeRules(),
+  }),
+  modify: inline({
+    args: { new_index: 'The index that the rule is to have.' },
+    alone: () => [EXPORT_POLICIES_LOCK],
+    async plan(cluster, { row = {}, draft, args }) {
+      const policy = textAt(row, POLICY)
+      const index = Number(row['index'])
+      const rules = rulesOf(await cluster.row(EXPORT_POLICIES, policy))
+      const changed = changedRule(rules, index, draft, newIndex(args['new_index'], index))
+      return { key: String(index), input: { policy, rules: changed } }
+    },
+    step: writeRules(),
+  }),
+  remove: inline({
+    alone: () => [EXPORT_POLICIES_LOCK],
+    async plan(cluster, { row = {} }) {
+      const policy = textAt(row, POLICY)
+      const rules = rulesOf(await cluster.row(EXPORT_POLICIES, policy)).filter(({ index }) => index !== row['index'])
+      return { key: textAt(row, 'index'), input: { policy, rules } }
+    },
+    step: writeRules(),
+  }),
+})
 
 function newIndex(given: string | undefined, index: number): number {
   if (given === undefined) return index
   try {
-    return Number(indexKind().parse(given))
+    return indexKind().parse(given)
   } catch (misfit) {
     if (misfit instanceof Misfit) throw failures.badArgument('new_index', misfit.message)
     throw misfit

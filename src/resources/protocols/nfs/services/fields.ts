@@ -1,11 +1,11 @@
 /** The settings of an NFS service, with the values that they have unless they are set. */
 import { list, oneOf, text } from '../../../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../../../model/resource.ts'
+import type { FieldDeclaration, Fields } from '../../../../model/resource.ts'
 import { choice, number, on, word } from '../../setting.ts'
 
 const MS_DAY = 86_400_000
 
-export const serviceFields: Readonly<Record<string, FieldDeclaration>> = {
+export const serviceFields = {
   svm: { doc: 'The SVM whose service it is.', ref: 'svm/svms', set: 'create', required: true },
   enabled: on('Whether it is to serve clients.', true),
   state: { doc: 'Whether it is switched on.', kind: oneOf('online', 'offline') },
@@ -131,7 +131,7 @@ export const serviceFields: Readonly<Record<string, FieldDeclaration>> = {
   },
   'windows.map_unknown_uid_to_default_user': on('Unknown users become that one.', true, '9.11.1'),
   'windows.v3_ms_dos_client_enabled': on('Clients of MS-DOS.', false, '9.11.1'),
-}
+} as const satisfies Fields
 
 function port(doc: string, byDefault: number): FieldDeclaration {
   return number(doc, byDefault, 1, 65_535, '9.11.1')

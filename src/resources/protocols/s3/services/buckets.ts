@@ -1,20 +1,25 @@
-import { define } from '../../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../../core/behaviour.ts'
+import { resource } from '../../../../model/resource.ts'
 import { aggregatesField, bucketFields, bucketUsual } from '../bucket-fields.ts'
 import { bucketUse, removeBucket } from '../bucket-verbs.ts'
 import { createWithVolume } from '../bucket-volumes.ts'
 import { BUCKETS } from '../types.ts'
 import { modifyOrRestoreBucket } from '../bucket-restore.ts'
 
-export const svmBuckets = define(
-  {
-    path: '/protocols/s3/services/{svm.uuid}/buckets',
-    noun: 'bucket',
-    doc: 'The buckets of an SVM.',
-    key: ['uuid'],
-    rowsOf: BUCKETS,
-    parent: 'volume.uuid',
-    nameWithin: 'svm.uuid',
-    fields: { ...bucketFields({ volumeIsRequired: false }), ...aggregatesField },
-  },
-  { derive: [bucketUse, bucketUsual], create: createWithVolume, modify: modifyOrRestoreBucket, remove: removeBucket },
-)
+const svmBucketsResource = resource({
+  path: '/protocols/s3/services/{svm.uuid}/buckets',
+  noun: 'bucket',
+  doc: 'The buckets of an SVM.',
+  key: ['uuid'],
+  rowsOf: BUCKETS,
+  parent: 'volume.uuid',
+  nameWithin: 'svm.uuid',
+  fields: { ...bucketFields({ volumeIsRequired: false }), ...aggregatesField },
+})
+
+export const svmBuckets: Behaviour<typeof svmBucketsResource> = define(svmBucketsResource, {
+  derive: [bucketUse, bucketUsual],
+  create: createWithVolume,
+  modify: modifyOrRestoreBucket,
+  remove: removeBucket,
+})

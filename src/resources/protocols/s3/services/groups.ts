@@ -1,8 +1,8 @@
-import { define } from '../../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../../core/behaviour.ts'
 import { plainVerbs } from '../../../../core/plain.ts'
 import { failures } from '../../../../model/failure.ts'
 import { count, name, text } from '../../../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../../../model/resource.ts'
+import { type FieldDeclaration, resource } from '../../../../model/resource.ts'
 import { each } from '../../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../../model/value.ts'
 import { POLICIES } from './builtin-policies.ts'
@@ -10,24 +10,26 @@ import { meantSince } from '../../../../s3/tenancy-records.ts'
 import { giveUpName, insistOnName, namesSetNow, takeName } from './namesakes.ts'
 import { GROUPS, USERS } from './users.ts'
 
-export const groups = define(
-  {
-    path: '/protocols/s3/services/{svm.uuid}/groups',
-    noun: 'object store group',
-    doc: 'Groups give their users what their policies grant.',
-    key: ['id'],
-    recordKey: ['svm.uuid', 'id'],
-    parent: 'svm.uuid',
-    nameWithin: 'svm.uuid',
-    fields: {
-      id: { doc: 'The number of the group.', kind: count() },
-      name: { doc: 'The name of the group.', kind: name({ charactersMax: 128 }), set: 'always', required: true },
-      svm: { doc: 'The SVM it is of.', ref: 'svm/svms', set: 'create', required: true },
-      comment: { doc: 'Who is in it.', kind: text({ charactersMax: 256 }), set: 'always' },
-      users: { ...names('The users in it.'), required: true },
-      policies: { ...names('The policies that hold for its users.'), required: true },
-    },
+const groupsResource = resource({
+  path: '/protocols/s3/services/{svm.uuid}/groups',
+  noun: 'object store group',
+  doc: 'Groups give their users what their policies grant.',
+  key: ['id'],
+  recordKey: ['svm.uuid', 'id'],
+  parent: 'svm.uuid',
+  nameWithin: 'svm.uuid',
+  fields: {
+    id: { doc: 'The number of the group.', kind: count() },
+    name: { doc: 'The name of the group.', kind: name({ charactersMax: 128 }), set: 'always', required: true },
+    svm: { doc: 'The SVM it is of.', ref: 'svm/svms', set: 'create', required: true },
+    comment: { doc: 'Who is in it.', kind: text({ charactersMax: 256 }), set: 'always' },
+    users: { ...names('The users in it.'), required: true },
+    policies: { ...names('The policies that hold for its users.'), required: true },
   },
+})
+
+export const groups: Behaviour<typeof groupsResource> = define(
+  groupsResource,
   plainVerbs(GROUPS, {
     example: { name: 'group_example', users: [{ name: 'demo' }], policies: [{ name: 'ReadOnlyAccess' }] },
     async check(cluster, given, before) {

@@ -1,8 +1,9 @@
-import { define } from '../../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../../core/behaviour.ts'
 import { plainVerbs } from '../../../../core/plain.ts'
 import type { Verb, VerbRequest } from '../../../../core/verb.ts'
 import { failures } from '../../../../model/failure.ts'
 import { flag, name, text } from '../../../../model/kinds/index.ts'
+import { resource } from '../../../../model/resource.ts'
 import { checkPolicyStatements } from '../statement-checks.ts'
 import { statementsKind } from '../statements.ts'
 import { POLICIES } from './builtin-policies.ts'
@@ -19,29 +20,32 @@ const plain = plainVerbs(POLICIES, {
   },
 })
 
-export const policies = define(
-  {
-    path: '/protocols/s3/services/{svm.uuid}/policies',
-    noun: 'object store policy',
-    doc: 'Named lists of statements. They hold for the users of groups that name them, and for servers and buckets that do.',
-    key: ['name'],
-    recordKey: ['svm.uuid', 'name'],
-    parent: 'svm.uuid',
-    nameWithin: 'svm.uuid',
-    fields: {
-      name: { doc: 'The name of the policy.', kind: name({ charactersMax: 128 }), set: 'create', required: true },
-      svm: { doc: 'The SVM it is of.', ref: 'svm/svms', set: 'create', required: true },
-      comment: { doc: 'What it is for.', kind: text({ charactersMax: 256 }), set: 'always' },
-      'read-only': { doc: 'Whether it is one of the product’s own, which cannot be changed.', kind: flag() },
-      statements: {
-        doc: 'What it grants and refuses, in order.',
-        kind: statementsKind(),
-        set: 'always',
-      },
+const policiesResource = resource({
+  path: '/protocols/s3/services/{svm.uuid}/policies',
+  noun: 'object store policy',
+  doc: 'Named lists of statements. They hold for the users of groups that name them, and for servers and buckets that do.',
+  key: ['name'],
+  recordKey: ['svm.uuid', 'name'],
+  parent: 'svm.uuid',
+  nameWithin: 'svm.uuid',
+  fields: {
+    name: { doc: 'The name of the policy.', kind: name({ charactersMax: 128 }), set: 'create', required: true },
+    svm: { doc: 'The SVM it is of.', ref: 'svm/svms', set: 'create', required: true },
+    comment: { doc: 'What it is for.', kind: text({ charactersMax: 256 }), set: 'always' },
+    'read-only': { doc: 'Whether it is one of the product’s own, which cannot be changed.', kind: flag() },
+    statements: {
+      doc: 'What it grants and refuses, in order.',
+      kind: statementsKind(),
+      set: 'always',
     },
   },
-  { create: stamped(plain.create), modify: stamped(notBuiltin(plain.modify)), remove: notBuiltin(plain.remove) },
-)
+})
+
+export const policies: Behaviour<typeof policiesResource> = define(policiesResource, {
+  create: stamped(plain.create),
+  modify: stamped(notBuiltin(plain.modify)),
+  remove: notBuiltin(plain.remove),
+})
 
 /** Notes when statements were set: users who took a name later are not meant by it. */
 function stamped(verb: Verb): Verb {

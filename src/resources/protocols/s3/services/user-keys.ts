@@ -7,7 +7,7 @@ import { flagArgument } from '../../../../core/flag-argument.ts'
 import { inline, type Verb } from '../../../../core/verb.ts'
 import { failures } from '../../../../model/failure.ts'
 import { duration, flag, text, time } from '../../../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../../../model/resource.ts'
+import type { Fields } from '../../../../model/resource.ts'
 import { type Row, textAt } from '../../../../model/value.ts'
 
 export const USERS = 'protocols/s3/services/{svm.uuid}/users'
@@ -25,7 +25,7 @@ const EXPIRY = 'key_expiry_time'
 /** What clients of the interface know these failures by. */
 const codes = { taken: 92406200, half: 92406201 } as const
 
-export const keyFields: Record<string, FieldDeclaration> = {
+export const keyFields = {
   access_key: {
     doc: 'The access key. Without it, one is made.',
     kind: text({
@@ -66,7 +66,7 @@ export const keyFields: Record<string, FieldDeclaration> = {
     set: 'modify',
     isOrder: true,
   },
-}
+} as const satisfies Fields
 
 export function uniqueKey(row: Row): Readonly<Record<string, string>> {
   const accessKey = textAt(row, 'access_key')

@@ -1,8 +1,9 @@
-import { define } from '../../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../../core/behaviour.ts'
 import type { Cluster } from '../../../../core/cluster.ts'
 import { inline } from '../../../../core/verb.ts'
 import { failures } from '../../../../model/failure.ts'
 import { name, text } from '../../../../model/kinds/index.ts'
+import { resource } from '../../../../model/resource.ts'
 import { type Row, textAt } from '../../../../model/value.ts'
 import type { Change } from '../../../../ports/catalog.ts'
 import { giveUpName, insistOnName, takeName } from './namesakes.ts'
@@ -12,72 +13,71 @@ export { USERS } from './user-keys.ts'
 
 export const GROUPS = 'protocols/s3/services/{svm.uuid}/groups'
 
-export const users = define(
-  {
-    path: '/protocols/s3/services/{svm.uuid}/users',
-    noun: 'object store user',
-    doc: 'Users of object store servers. A user has one pair of keys and works with every server of the cluster.',
-    key: ['name'],
-    recordKey: ['svm.uuid', 'name'],
-    parent: 'svm.uuid',
-    nameWithin: 'svm.uuid',
-    fields: {
-      name: { doc: 'The name of the user.', kind: name({ charactersMax: 64 }), set: 'create', required: true },
-      svm: { doc: 'The SVM the user is of.', ref: 'svm/svms', set: 'create', required: true },
-      comment: { doc: 'Who it is.', kind: text({ charactersMax: 256 }), set: 'always' },
-      ...keyFields,
+const usersResource = resource({
+  path: '/protocols/s3/services/{svm.uuid}/users',
+  noun: 'object store user',
+  doc: 'Users of object store servers. A user has one pair of keys and works with every server of the cluster.',
+  key: ['name'],
+  recordKey: ['svm.uuid', 'name'],
+  parent: 'svm.uuid',
+  nameWithin: 'svm.uuid',
+  fields: {
+    name: { doc: 'The name of the user.', kind: name({ charactersMax: 64 }), set: 'create', required: true },
+    svm: { doc: 'The SVM the user is of.', ref: 'svm/svms', set: 'create', required: true },
+    comment: { doc: 'Who it is.', kind: text({ charactersMax: 256 }), set: 'always' },
+    ...keyFields,
+  },
+})
+
+export const users: Behaviour<typeof usersResource> = define(usersResource, {
+  secrets: {
+    // A pair: one without the other is refused. A user whose keys were taken away has neither.
+    access_key: { read: (_cluster, row) => textAt(row, 'access_key') || undefined },
+    secret_key: {
+      read: (cluster, row) =>
+        textAt(row, '$secret') === '' ? undefined : cluster.secrets.unseal(textAt(row, '$secret')),
     },
   },
-  {
-    secrets: {
-      // A pair: one without the other is refused. A user whose keys were taken away has neither.
-      access_key: { read: (_cluster, row) => textAt(row, 'access_key') || undefined },
-      secret_key: {
-        read: (cluster, row) =>
-          textAt(row, '$secret') === '' ? undefined : cluster.secrets.unseal(textAt(row, '$secret')),
+  create: inline({
+    example: { name: 'user_example', comment: 'made to show how' },
+    async plan(cluster, { draft }) {
+      const key = `${textAt(draft, 'svm.uuid')}/${textAt(draft, 'name')}`
+      if ((await cluster.find(USERS, key)) !== undefined)
+        throw failures.duplicate('A user of that name', 'name', 92405817)
+      const { row, reveal } = await withKeys(cluster, draft)
+      return { key, input: row, reveal }
+    },
+    step: {
+      name: 'write record',
+      async run(cluster, { input }) {
+        const row = { ...input, ...(await takeName(cluster, 'user', textAt(input, 'name'))) }
+        await cluster.commit([
+          insistOnName('user', row),
+          cluster.put(USERS, row, { expect: 'absent', unique: uniqueKey(row) }),
+        ])
       },
     },
-    create: inline({
-      example: { name: 'user_example', comment: 'made to show how' },
-      async plan(cluster, { draft }) {
-        const key = `${textAt(draft, 'svm.uuid')}/${textAt(draft, 'name')}`
-        if ((await cluster.find(USERS, key)) !== undefined)
-          throw failures.duplicate('A user of that name', 'name', 92405817)
-        const { row, reveal } = await withKeys(cluster, draft)
-        return { key, input: row, reveal }
+  }),
+  modify: modifyUser,
+  remove: inline({
+    plan: (_cluster, { row }) => {
+      const key = `${textAt(row, 'svm.uuid')}/${textAt(row, 'name')}`
+      return Promise.resolve({ key, input: {}, locks: [`${USERS}:${key}`] })
+    },
+    step: {
+      name: 'remove record',
+      async run(cluster, { key }) {
+        const user = await cluster.find(USERS, key)
+        if (user === undefined) return
+        await cluster.commit([
+          { do: 'remove-record', type: USERS, key },
+          giveUpName('user', textAt(user, 'name')),
+          ...(await leaveGroups(cluster, user)),
+        ])
       },
-      step: {
-        name: 'write record',
-        async run(cluster, { input }) {
-          const row = { ...input, ...(await takeName(cluster, 'user', textAt(input, 'name'))) }
-          await cluster.commit([
-            insistOnName('user', row),
-            cluster.put(USERS, row, { expect: 'absent', unique: uniqueKey(row) }),
-          ])
-        },
-      },
-    }),
-    modify: modifyUser,
-    remove: inline({
-      plan: (_cluster, { row }) => {
-        const key = `${textAt(row, 'svm.uuid')}/${textAt(row, 'name')}`
-        return Promise.resolve({ key, input: {}, locks: [`${USERS}:${key}`] })
-      },
-      step: {
-        name: 'remove record',
-        async run(cluster, { key }) {
-          const user = await cluster.find(USERS, key)
-          if (user === undefined) return
-          await cluster.commit([
-            { do: 'remove-record', type: USERS, key },
-            giveUpName('user', textAt(user, 'name')),
-            ...(await leaveGroups(cluster, user)),
-          ])
-        },
-      },
-    }),
-  },
-)
+    },
+  }),
+})
 
 /** A group of the SVM has users that there are. */
 async function leaveGroups(cluster: Cluster, user: Row): Promise<Change[]> {

@@ -1,8 +1,9 @@
-import { define } from '../../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../../core/behaviour.ts'
 import type { Cluster } from '../../../../core/cluster.ts'
 import { inline } from '../../../../core/verb.ts'
 import { failures } from '../../../../model/failure.ts'
 import { count, text } from '../../../../model/kinds/index.ts'
+import { resource } from '../../../../model/resource.ts'
 import { type Row, textAt, type Value } from '../../../../model/value.ts'
 import { EMS_FILTERS, EMS_LOCK, insistOnOwn } from '../filters.ts'
 import {
@@ -17,101 +18,100 @@ import {
 } from '../filter-rules.ts'
 
 /** The rules of a filter one by one. Where one comes or goes, those behind it get other places. */
-export const emsRules = define(
-  {
-    path: '/support/ems/filters/{name}/rules',
-    noun: 'rule of an event filter',
-    doc: 'One rule of an event filter. A new one goes to the end, or to its place among the others.',
-    key: ['index'],
-    nameWithin: false,
-    order: [{ path: 'index', isDescending: false }],
-    fields: {
-      name: { doc: 'The name of the filter.', kind: text(), set: 'create' },
-      index: {
-        doc: 'Its place, from 1 on. Of a new rule: where it is put.',
-        kind: count({ min: 1, max: RULES_MAX + 1 }),
-        set: 'create',
-      },
-      type: {
-        doc: 'Whether events that fit are let through or left out.',
-        kind: ruleType,
-        set: 'always',
-        required: true,
-      },
-      'message_criteria.name_pattern': { ...messageCriteria.name_pattern, set: 'always' },
-      'message_criteria.severities': { ...messageCriteria.severities, set: 'always' },
-      message_criteria: { doc: 'Which events the rule matches.', isGroup: true },
-      'message_criteria.snmp_trap_types': { ...messageCriteria.snmp_trap_types, set: 'always' },
-      parameter_criteria: {
-        doc: 'Which events fit, by their parameters.',
-        kind: parameterCriteria,
-        set: 'always',
-      },
+const emsRulesResource = resource({
+  path: '/support/ems/filters/{name}/rules',
+  noun: 'rule of an event filter',
+  doc: 'One rule of an event filter. A new one goes to the end, or to its place among the others.',
+  key: ['index'],
+  nameWithin: false,
+  order: [{ path: 'index', isDescending: false }],
+  fields: {
+    name: { doc: 'The name of the filter.', kind: text(), set: 'create' },
+    index: {
+      doc: 'Its place, from 1 on. Of a new rule: where it is put.',
+      kind: count({ min: 1, max: RULES_MAX + 1 }),
+      set: 'create',
+    },
+    type: {
+      doc: 'Whether events that fit are let through or left out.',
+      kind: ruleType,
+      set: 'always',
+      required: true,
+    },
+    'message_criteria.name_pattern': { ...messageCriteria.name_pattern, set: 'always' },
+    'message_criteria.severities': { ...messageCriteria.severities, set: 'always' },
+    message_criteria: { doc: 'Which events the rule matches.', isGroup: true },
+    'message_criteria.snmp_trap_types': { ...messageCriteria.snmp_trap_types, set: 'always' },
+    parameter_criteria: {
+      doc: 'Which events fit, by their parameters.',
+      kind: parameterCriteria,
+      set: 'always',
     },
   },
-  {
-    async rows(cluster, path) {
+})
+
+export const emsRules: Behaviour<typeof emsRulesResource> = define(emsRulesResource, {
+  async rows(cluster, path) {
+    const filter = textAt(path, 'name')
+    return shownRules(await cluster.row(EMS_FILTERS, filter)).map((rule): Row => ({
+      name: filter,
+      index: rule.index,
+      type: rule.type,
+      'message_criteria.name_pattern': rule.message_criteria.name_pattern,
+      'message_criteria.severities': rule.message_criteria.severities,
+      'message_criteria.snmp_trap_types': rule.message_criteria.snmp_trap_types,
+      parameter_criteria: rule.parameter_criteria,
+    }))
+  },
+  create: inline({
+    example: { type: 'exclude', message_criteria: { name_pattern: 'snapshot.*' } },
+    async plan(cluster, { draft, path }) {
       const filter = textAt(path, 'name')
-      return shownRules(await cluster.row(EMS_FILTERS, filter)).map((rule): Row => ({
-        name: filter,
-        index: rule.index,
-        type: rule.type,
-        'message_criteria.name_pattern': rule.message_criteria.name_pattern,
-        'message_criteria.severities': rule.message_criteria.severities,
-        'message_criteria.snmp_trap_types': rule.message_criteria.snmp_trap_types,
-        parameter_criteria: rule.parameter_criteria,
-      }))
+      const rules = await ownRules(cluster, filter)
+      const index = Number(draft['index'] ?? rules.length + 1)
+      if (index > rules.length + 1) {
+        throw failures.invalid(
+          'index',
+          `The filter has ${rules.length} rules; the next one is ${rules.length + 1}.`,
+          983095,
+        )
+      }
+      return { key: String(index), input: { filter, draft: settled(draft, index) }, locks: [EMS_LOCK] }
     },
-    create: inline({
-      example: { type: 'exclude', message_criteria: { name_pattern: 'snapshot.*' } },
-      async plan(cluster, { draft, path }) {
-        const filter = textAt(path, 'name')
-        const rules = await ownRules(cluster, filter)
-        const index = Number(draft['index'] ?? rules.length + 1)
-        if (index > rules.length + 1) {
-          throw failures.invalid(
-            'index',
-            `The filter has ${rules.length} rules; the next one is ${rules.length + 1}.`,
-            983095,
-          )
-        }
-        return { key: String(index), input: { filter, draft: settled(draft, index) }, locks: [EMS_LOCK] }
+    step: {
+      name: 'write record',
+      async run(cluster, { key, input }) {
+        await change(cluster, input, (rules) => rules.toSpliced(Number(key) - 1, 0, ruleIn(input)))
       },
-      step: {
-        name: 'write record',
-        async run(cluster, { key, input }) {
-          await change(cluster, input, (rules) => rules.toSpliced(Number(key) - 1, 0, ruleIn(input)))
-        },
+    },
+  }),
+  modify: inline({
+    async plan(cluster, { row = {}, draft, path }) {
+      const filter = textAt(path, 'name')
+      const index = await placeOf(cluster, filter, row)
+      const input = { filter, draft: settled({ ...row, ...draft }, index) }
+      return { key: String(index), input, locks: [EMS_LOCK] }
+    },
+    step: {
+      name: 'write record',
+      async run(cluster, { key, input }) {
+        await change(cluster, input, (rules) => rules.with(Number(key) - 1, ruleIn(input)))
       },
-    }),
-    modify: inline({
-      async plan(cluster, { row = {}, draft, path }) {
-        const filter = textAt(path, 'name')
-        const index = await placeOf(cluster, filter, row)
-        const input = { filter, draft: settled({ ...row, ...draft }, index) }
-        return { key: String(index), input, locks: [EMS_LOCK] }
+    },
+  }),
+  remove: inline({
+    async plan(cluster, { row = {}, path }) {
+      const filter = textAt(path, 'name')
+      return { key: String(await placeOf(cluster, filter, row)), input: { filter }, locks: [EMS_LOCK] }
+    },
+    step: {
+      name: 'write record',
+      async run(cluster, { key, input }) {
+        await change(cluster, input, (rules) => rules.toSpliced(Number(key) - 1, 1))
       },
-      step: {
-        name: 'write record',
-        async run(cluster, { key, input }) {
-          await change(cluster, input, (rules) => rules.with(Number(key) - 1, ruleIn(input)))
-        },
-      },
-    }),
-    remove: inline({
-      async plan(cluster, { row = {}, path }) {
-        const filter = textAt(path, 'name')
-        return { key: String(await placeOf(cluster, filter, row)), input: { filter }, locks: [EMS_LOCK] }
-      },
-      step: {
-        name: 'write record',
-        async run(cluster, { key, input }) {
-          await change(cluster, input, (rules) => rules.toSpliced(Number(key) - 1, 1))
-        },
-      },
-    }),
-  },
-)
+    },
+  }),
+})
 
 async function ownRules(cluster: Cluster, filter: string): Promise<readonly GivenRule[]> {
   const row = await cluster.row(EMS_FILTERS, filter)

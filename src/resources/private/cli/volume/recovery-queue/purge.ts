@@ -1,28 +1,28 @@
-import { define } from '../../../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../../../core/behaviour.ts'
 import { inline } from '../../../../../core/verb.ts'
+import { resource } from '../../../../../model/resource.ts'
 import { textAt } from '../../../../../model/value.ts'
 import { RECOVERY_QUEUE } from '../../../../storage/volumes/recovery-queue.ts'
 import { namedInQueue, purgeStep, queuedFields, vserver } from '../recovery-queue.ts'
 
-export const purgeOfQueue = define(
-  {
-    path: `/${RECOVERY_QUEUE}/purge`,
-    noun: 'volume in the recovery queue',
-    doc: 'Lets a deleted volume go for good, by its name in the queue.',
-    key: ['uuid'],
-    rowsOf: RECOVERY_QUEUE,
-    nameWithin: false,
-    fields: queuedFields,
-  },
-  {
-    derive: [vserver],
-    create: inline({
-      example: { vserver: 'svm1', volume: 'vol1_1029' },
-      async plan(cluster, { draft }) {
-        const key = textAt(await namedInQueue(cluster, draft), 'uuid')
-        return { key, input: {}, locks: [`volume:${key}`] }
-      },
-      step: purgeStep(),
-    }),
-  },
-)
+const purgeOfQueueResource = resource({
+  path: `/${RECOVERY_QUEUE}/purge`,
+  noun: 'volume in the recovery queue',
+  doc: 'Lets a deleted volume go for good, by its name in the queue.',
+  key: ['uuid'],
+  rowsOf: RECOVERY_QUEUE,
+  nameWithin: false,
+  fields: queuedFields,
+})
+
+export const purgeOfQueue: Behaviour<typeof purgeOfQueueResource> = define(purgeOfQueueResource, {
+  derive: [vserver],
+  create: inline({
+    example: { vserver: 'svm1', volume: 'vol1_1029' },
+    async plan(cluster, { draft }) {
+      const key = textAt(await namedInQueue(cluster, draft), 'uuid')
+      return { key, input: {}, locks: [`volume:${key}`] }
+    },
+    step: purgeStep(),
+  }),
+})

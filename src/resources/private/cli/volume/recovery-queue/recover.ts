@@ -1,8 +1,9 @@
-import { define } from '../../../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../../../core/behaviour.ts'
 import type { Cluster } from '../../../../../core/cluster.ts'
 import { inline } from '../../../../../core/verb.ts'
 import { failures } from '../../../../../model/failure.ts'
 import { name } from '../../../../../model/kinds/index.ts'
+import { resource } from '../../../../../model/resource.ts'
 import { type Row, textAt, type Value } from '../../../../../model/value.ts'
 import { AGGREGATES_LOCK, placed } from '../../../../storage/aggregate-space.ts'
 import { aggregateOf } from '../../../../../core/aggregate-of.ts'
@@ -12,31 +13,30 @@ import { namedInQueue, queuedFields, vserver } from '../recovery-queue.ts'
 
 const VOLUMES = 'storage/volumes'
 
-export const recoveryFromQueue = define(
-  {
-    path: `/${RECOVERY_QUEUE}/recover`,
-    noun: 'volume in the recovery queue',
-    doc: 'Gives back a deleted volume, by its name in the queue. It is offline then.',
-    key: ['uuid'],
-    rowsOf: RECOVERY_QUEUE,
-    nameWithin: false,
-    fields: {
-      ...queuedFields,
-      newname: { doc: 'What it is called from then on. Without it, as before.', kind: name(), set: 'create' },
+const recoveryFromQueueResource = resource({
+  path: `/${RECOVERY_QUEUE}/recover`,
+  noun: 'volume in the recovery queue',
+  doc: 'Gives back a deleted volume, by its name in the queue. It is offline then.',
+  key: ['uuid'],
+  rowsOf: RECOVERY_QUEUE,
+  nameWithin: false,
+  fields: {
+    ...queuedFields,
+    newname: { doc: 'What it is called from then on. Without it, as before.', kind: name(), set: 'create' },
+  },
+})
+
+export const recoveryFromQueue: Behaviour<typeof recoveryFromQueueResource> = define(recoveryFromQueueResource, {
+  derive: [vserver],
+  create: inline({
+    example: { vserver: 'svm1', volume: 'vol1_1029' },
+    async plan(cluster, { draft }) {
+      const key = textAt(await namedInQueue(cluster, draft), 'uuid')
+      return { key, input: { newname: draft['newname'] ?? null }, locks: [`volume:${key}`] }
     },
-  },
-  {
-    derive: [vserver],
-    create: inline({
-      example: { vserver: 'svm1', volume: 'vol1_1029' },
-      async plan(cluster, { draft }) {
-        const key = textAt(await namedInQueue(cluster, draft), 'uuid')
-        return { key, input: { newname: draft['newname'] ?? null }, locks: [`volume:${key}`] }
-      },
-      step: { name: 'recover', run: (cluster, { key, input }) => recover(cluster, key, input['newname']) },
-    }),
-  },
-)
+    step: { name: 'recover', run: (cluster, { key, input }) => recover(cluster, key, input['newname']) },
+  }),
+})
 
 async function recover(cluster: Cluster, key: string, wanted: Value | undefined): Promise<void> {
   const record = await cluster.catalog.record(RECOVERY_QUEUE, key)

@@ -1,8 +1,8 @@
-import { define } from '../../../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../../../core/behaviour.ts'
 import type { Cluster } from '../../../../../core/cluster.ts'
 import { inline, type Verb, type VerbRequest } from '../../../../../core/verb.ts'
 import { failures } from '../../../../../model/failure.ts'
-import { groups } from '../../../../../model/resource.ts'
+import { groups, resource } from '../../../../../model/resource.ts'
 import { text, uuid } from '../../../../../model/kinds/index.ts'
 import { type Row, textAt, type Value } from '../../../../../model/value.ts'
 import { changeBucket } from '../../bucket-verbs.ts'
@@ -11,62 +11,61 @@ import { BUCKETS } from '../../types.ts'
 
 type Rules = readonly Value[]
 
-export const bucketRules = define(
-  {
-    path: '/protocols/s3/services/{svm.uuid}/buckets/{s3_bucket.uuid}/rules',
-    noun: 'lifecycle rule',
-    doc: 'The lifecycle rules of a bucket, the same as in its field `lifecycle_management.rules`.',
-    since: '9.13.1',
-    key: ['name'],
-    nameWithin: false,
-    fields: {
-      ...groups({
-        object_filter: 'Which objects the rule applies to.',
-        expiration: 'When current objects expire.',
-        non_current_version_expiration: 'When noncurrent versions expire.',
-        abort_incomplete_multipart_upload: 'When incomplete multipart uploads are aborted.',
-      }),
-      ...ruleFields(),
-      svm: { doc: 'The SVM of the bucket.', ref: 'svm/svms', set: 'create', required: true },
-      uuid: { doc: 'The UUID of the bucket.', kind: uuid() },
-      bucket_name: { doc: 'The name of the bucket.', kind: text() },
-    },
+const bucketRulesResource = resource({
+  path: '/protocols/s3/services/{svm.uuid}/buckets/{s3_bucket.uuid}/rules',
+  noun: 'lifecycle rule',
+  doc: 'The lifecycle rules of a bucket, the same as in its field `lifecycle_management.rules`.',
+  since: '9.13.1',
+  key: ['name'],
+  nameWithin: false,
+  fields: {
+    ...groups({
+      object_filter: 'Which objects the rule applies to.',
+      expiration: 'When current objects expire.',
+      non_current_version_expiration: 'When noncurrent versions expire.',
+      abort_incomplete_multipart_upload: 'When incomplete multipart uploads are aborted.',
+    }),
+    ...ruleFields(),
+    svm: { doc: 'The SVM of the bucket.', ref: 'svm/svms', set: 'create', required: true },
+    uuid: { doc: 'The UUID of the bucket.', kind: uuid() },
+    bucket_name: { doc: 'The name of the bucket.', kind: text() },
   },
-  {
-    async rows(cluster, path) {
-      const bucket = await bucketOf(cluster, path)
-      const of = {
-        'svm.uuid': path['svm.uuid'] ?? '',
-        uuid: textAt(bucket, 'uuid'),
-        bucket_name: textAt(bucket, 'name'),
-      }
-      return rulesOf(bucket).map((rule) => flatRule(rule, of))
-    },
-    create: {
-      ...changing(({ draft }) => ({
-        name: textAt(draft, 'name'),
-        change(rules) {
-          if (rules.some((rule) => isNamed(rule, textAt(draft, 'name')))) {
-            throw failures.duplicate(`A lifecycle rule named "${textAt(draft, 'name')}"`, 'name')
-          }
-          return [...rules, nestedRule(draft)]
-        },
-      })),
-      example: { name: 'logs', 'object_filter.prefix': 'logs/', 'expiration.object_age_days': 30 },
-    },
-    modify: changing(({ draft, row = {} }) => ({
-      name: textAt(row, 'name'),
+})
+
+export const bucketRules: Behaviour<typeof bucketRulesResource> = define(bucketRulesResource, {
+  async rows(cluster, path) {
+    const bucket = await bucketOf(cluster, path)
+    const of = {
+      'svm.uuid': path['svm.uuid'] ?? '',
+      uuid: textAt(bucket, 'uuid'),
+      bucket_name: textAt(bucket, 'name'),
+    }
+    return rulesOf(bucket).map((rule) => flatRule(rule, of))
+  },
+  create: {
+    ...changing(({ draft }) => ({
+      name: textAt(draft, 'name'),
       change(rules) {
-        if (!rules.some((rule) => isNamed(rule, textAt(row, 'name')))) throw failures.notFound('lifecycle rule', 'name')
-        return rules.map((rule) => (isNamed(rule, textAt(row, 'name')) ? changed(rule, draft) : rule))
+        if (rules.some((rule) => isNamed(rule, textAt(draft, 'name')))) {
+          throw failures.duplicate(`A lifecycle rule named "${textAt(draft, 'name')}"`, 'name')
+        }
+        return [...rules, nestedRule(draft)]
       },
     })),
-    remove: changing(({ row = {} }) => ({
-      name: textAt(row, 'name'),
-      change: (rules) => rules.filter((rule) => !isNamed(rule, textAt(row, 'name'))),
-    })),
+    example: { name: 'logs', 'object_filter.prefix': 'logs/', 'expiration.object_age_days': 30 },
   },
-)
+  modify: changing(({ draft, row = {} }) => ({
+    name: textAt(row, 'name'),
+    change(rules) {
+      if (!rules.some((rule) => isNamed(rule, textAt(row, 'name')))) throw failures.notFound('lifecycle rule', 'name')
+      return rules.map((rule) => (isNamed(rule, textAt(row, 'name')) ? changed(rule, draft) : rule))
+    },
+  })),
+  remove: changing(({ row = {} }) => ({
+    name: textAt(row, 'name'),
+    change: (rules) => rules.filter((rule) => !isNamed(rule, textAt(row, 'name'))),
+  })),
+})
 
 /** A verb that makes other rules of those that its bucket has. */
 function changing(

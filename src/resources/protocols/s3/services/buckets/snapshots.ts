@@ -1,7 +1,8 @@
-import { define } from '../../../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../../../core/behaviour.ts'
 import { job, uuidOfNew } from '../../../../../core/verb.ts'
 import { failures } from '../../../../../model/failure.ts'
 import { name, time, uuid } from '../../../../../model/kinds/index.ts'
+import { resource } from '../../../../../model/resource.ts'
 import { textAt } from '../../../../../model/value.ts'
 import { SNAPSHOTS } from '../../../../storage/volumes/snapshot-changes.ts'
 import {
@@ -13,95 +14,94 @@ import {
 } from '../../bucket-snapshots.ts'
 import { BUCKETS } from '../../types.ts'
 
-export const bucketSnapshots = define(
-  {
-    path: `/${BUCKET_SNAPSHOTS}`,
-    noun: 'bucket snapshot',
-    doc: 'Snapshots of one bucket: what it held at an instant. Clients see one as the bucket `<bucket>-s3snap-<name>`.',
-    since: '9.16.1',
-    isContent: true,
-    key: ['uuid'],
-    parent: 's3_bucket.uuid',
-    nameWithin: 's3_bucket.uuid',
-    fields: {
-      uuid: { doc: 'The UUID of the snapshot.', kind: uuid() },
-      name: {
-        doc: 'The name of the snapshot, unique within its bucket.',
-        kind: name({
-          charactersMax: 30,
-          pattern: BUCKET_SNAPSHOT_NAME,
-          patternDoc:
-            'lower-case letters, digits, "." and "-", beginning without "." and ending with a letter or digit, without "s3snap"',
-        }),
-        set: 'create',
-        required: true,
-      },
-      bucket_uuid: { doc: 'The UUID of the bucket it is of.', kind: uuid() },
-      create_time: { doc: 'When it was made.', kind: time() },
-      s3_bucket: { doc: 'The bucket it is of.', ref: BUCKETS },
-      svm: { doc: 'The SVM of the bucket.', ref: 'svm/svms' },
+const bucketSnapshotsResource = resource({
+  path: `/${BUCKET_SNAPSHOTS}`,
+  noun: 'bucket snapshot',
+  doc: 'Snapshots of one bucket: what it held at an instant. Clients see one as the bucket `<bucket>-s3snap-<name>`.',
+  since: '9.16.1',
+  isContent: true,
+  key: ['uuid'],
+  parent: 's3_bucket.uuid',
+  nameWithin: 's3_bucket.uuid',
+  fields: {
+    uuid: { doc: 'The UUID of the snapshot.', kind: uuid() },
+    name: {
+      doc: 'The name of the snapshot, unique within its bucket.',
+      kind: name({
+        charactersMax: 30,
+        pattern: BUCKET_SNAPSHOT_NAME,
+        patternDoc:
+          'lower-case letters, digits, "." and "-", beginning without "." and ending with a letter or digit, without "s3snap"',
+      }),
+      set: 'create',
+      required: true,
     },
+    bucket_uuid: { doc: 'The UUID of the bucket it is of.', kind: uuid() },
+    create_time: { doc: 'When it was made.', kind: time() },
+    s3_bucket: { doc: 'The bucket it is of.', ref: BUCKETS },
+    svm: { doc: 'The SVM of the bucket.', ref: 'svm/svms' },
   },
-  {
-    create: job({
-      example: { name: 'before-the-change' },
-      async plan(cluster, { draft, path }) {
-        const bucket = await cluster.row(BUCKETS, path['s3_bucket.uuid'] ?? '')
-        if (bucket['svm.uuid'] !== path['svm.uuid']) throw failures.notFound('bucket', 's3_bucket.uuid')
-        const of = textAt(bucket, 'uuid')
-        const volume = textAt(bucket, 'volume.uuid')
-        const wanted = textAt(draft, 'name')
-        if ((await cluster.row('storage/volumes', volume))['state'] === 'offline') {
-          throw failures.inUse('The volume of the bucket is offline.', undefined, 524479)
-        }
-        if ((await cluster.keyOfName(BUCKET_SNAPSHOTS, wanted, of)) !== undefined) {
-          throw failures.duplicate(`A snapshot named "${wanted}"`, 'name')
-        }
-        // Clients would not know which of the two they see.
-        if ((await cluster.keyOfName(SNAPSHOTS, wanted, volume)) !== undefined) {
-          throw failures.duplicate(`A snapshot of the volume named "${wanted}"`, 'name')
-        }
-        if ((await cluster.catalog.bucketSnapshots(volume, of)).length >= BUCKET_SNAPSHOTS_MAX) {
-          throw failures.invalid(undefined, `The bucket has ${BUCKET_SNAPSHOTS_MAX} snapshots, which is the limit.`)
-        }
-        const key = uuidOfNew(cluster, draft)
-        const input = {
-          uuid: key,
-          name: wanted,
-          bucket_uuid: of,
-          's3_bucket.uuid': of,
-          'svm.uuid': textAt(bucket, 'svm.uuid'),
-          create_time: cluster.now(),
-        }
-        return { key, input, locks: [`volume:${volume}`] }
-      },
-      steps: [
-        {
-          name: 'take snapshot',
-          async run(cluster, { key, input }) {
-            if ((await cluster.find(BUCKET_SNAPSHOTS, key)) === undefined) {
-              await cluster.commit(await takeBucketSnapshot(cluster, input))
-            }
-          },
+})
+
+export const bucketSnapshots: Behaviour<typeof bucketSnapshotsResource> = define(bucketSnapshotsResource, {
+  create: job({
+    example: { name: 'before-the-change' },
+    async plan(cluster, { draft, path }) {
+      const bucket = await cluster.row(BUCKETS, path['s3_bucket.uuid'] ?? '')
+      if (bucket['svm.uuid'] !== path['svm.uuid']) throw failures.notFound('bucket', 's3_bucket.uuid')
+      const of = textAt(bucket, 'uuid')
+      const volume = textAt(bucket, 'volume.uuid')
+      const wanted = textAt(draft, 'name')
+      if ((await cluster.row('storage/volumes', volume))['state'] === 'offline') {
+        throw failures.inUse('The volume of the bucket is offline.', undefined, 524479)
+      }
+      if ((await cluster.keyOfName(BUCKET_SNAPSHOTS, wanted, of)) !== undefined) {
+        throw failures.duplicate(`A snapshot named "${wanted}"`, 'name')
+      }
+      // Clients would not know which of the two they see.
+      if ((await cluster.keyOfName(SNAPSHOTS, wanted, volume)) !== undefined) {
+        throw failures.duplicate(`A snapshot of the volume named "${wanted}"`, 'name')
+      }
+      if ((await cluster.catalog.bucketSnapshots(volume, of)).length >= BUCKET_SNAPSHOTS_MAX) {
+        throw failures.invalid(undefined, `The bucket has ${BUCKET_SNAPSHOTS_MAX} snapshots, which is the limit.`)
+      }
+      const key = uuidOfNew(cluster, draft)
+      const input = {
+        uuid: key,
+        name: wanted,
+        bucket_uuid: of,
+        's3_bucket.uuid': of,
+        'svm.uuid': textAt(bucket, 'svm.uuid'),
+        create_time: cluster.now(),
+      }
+      return { key, input, locks: [`volume:${volume}`] }
+    },
+    steps: [
+      {
+        name: 'take snapshot',
+        async run(cluster, { key, input }) {
+          if ((await cluster.find(BUCKET_SNAPSHOTS, key)) === undefined) {
+            await cluster.commit(await takeBucketSnapshot(cluster, input))
+          }
         },
-      ],
-    }),
-    remove: job({
-      async plan(cluster, { row = {} }) {
-        const bucket = await cluster.row(BUCKETS, textAt(row, 's3_bucket.uuid'))
-        const input = { 'svm.uuid': textAt(row, 'svm.uuid'), 'volume.uuid': textAt(bucket, 'volume.uuid') }
-        return { key: textAt(row, 'uuid'), input, locks: [`volume:${input['volume.uuid']}`] }
       },
-      steps: [
-        {
-          // The space only it held is given back by the housekeeping.
-          name: 'drop snapshot',
-          async run(cluster, { key, input }) {
-            const row = await cluster.find(BUCKET_SNAPSHOTS, key)
-            if (row !== undefined) await cluster.commit(dropBucketSnapshot(cluster, row, textAt(input, 'volume.uuid')))
-          },
+    ],
+  }),
+  remove: job({
+    async plan(cluster, { row = {} }) {
+      const bucket = await cluster.row(BUCKETS, textAt(row, 's3_bucket.uuid'))
+      const input = { 'svm.uuid': textAt(row, 'svm.uuid'), 'volume.uuid': textAt(bucket, 'volume.uuid') }
+      return { key: textAt(row, 'uuid'), input, locks: [`volume:${input['volume.uuid']}`] }
+    },
+    steps: [
+      {
+        // The space only it held is given back by the housekeeping.
+        name: 'drop snapshot',
+        async run(cluster, { key, input }) {
+          const row = await cluster.find(BUCKET_SNAPSHOTS, key)
+          if (row !== undefined) await cluster.commit(dropBucketSnapshot(cluster, row, textAt(input, 'volume.uuid')))
         },
-      ],
-    }),
-  },
-)
+      },
+    ],
+  }),
+})

@@ -1,53 +1,53 @@
-import { define } from '../../../../../../core/behaviour.ts'
+import { type Behaviour, define } from '../../../../../../core/behaviour.ts'
 import { inline } from '../../../../../../core/verb.ts'
 import { failures } from '../../../../../../model/failure.ts'
 import { list, text } from '../../../../../../model/kinds/index.ts'
+import { resource } from '../../../../../../model/resource.ts'
 import { type Row, textAt } from '../../../../../../model/value.ts'
 import { DOMAIN, portRows } from '../../../../../network/ethernet/port-rows.ts'
 import { domainNamed, portChange } from '../../../../../network/ethernet/ports.ts'
 import { DEFAULT, NETWORK_LOCK } from '../../../../../network/names.ts'
 
 /** Other resources only know how to bring a port into another broadcast domain; tools send this to leave it in none. */
-export const portsTakenOut = define(
-  {
-    path: '/private/cli/network/port/broadcast-domain/remove-ports',
-    noun: 'broadcast domain',
-    doc: 'Takes ports out of a broadcast domain, which leaves them in none.',
-    key: [],
-    nameWithin: false,
-    fields: {
-      ports: { doc: 'The ports, each as node and port: `node1:eth0`.', kind: list(text()), set: 'modify' },
+const portsTakenOutResource = resource({
+  path: '/private/cli/network/port/broadcast-domain/remove-ports',
+  noun: 'broadcast domain',
+  doc: 'Takes ports out of a broadcast domain, which leaves them in none.',
+  key: [],
+  nameWithin: false,
+  fields: {
+    ports: { doc: 'The ports, each as node and port: `node1:eth0`.', kind: list(text()), set: 'modify' },
+  },
+})
+
+export const portsTakenOut: Behaviour<typeof portsTakenOutResource> = define(portsTakenOutResource, {
+  rows: () => Promise.resolve([{}]),
+  modify: inline({
+    example: { ports: ['node1:eth0'] },
+    exampleArgs: [{ broadcast_domain: 'Default' }],
+    args: {
+      broadcast_domain: 'The name of the broadcast domain.',
+      ipspace: 'The name of its IPspace. Without it, the one that comes with the cluster.',
     },
-  },
-  {
-    rows: () => Promise.resolve([{}]),
-    modify: inline({
-      example: { ports: ['node1:eth0'] },
-      exampleArgs: [{ broadcast_domain: 'Default' }],
-      args: {
-        broadcast_domain: 'The name of the broadcast domain.',
-        ipspace: 'The name of its IPspace. Without it, the one that comes with the cluster.',
+    async plan(cluster, { draft, args }) {
+      const domainName = args['broadcast_domain']
+      if (domainName === undefined) throw failures.missing('broadcast-domain')
+      const domain = await domainNamed(cluster, domainName, args['ipspace'] ?? DEFAULT)
+      return { key: domain, input: { ports: draft['ports'] ?? [] }, locks: [NETWORK_LOCK] }
+    },
+    step: {
+      name: 'write records',
+      async run(cluster, { key, input }) {
+        const inside = (await portRows(cluster)).filter((port) => port[DOMAIN] === key)
+        const named = (port: Row) => `${textAt(port, 'node.name')}:${textAt(port, 'name')}`
+        const asked = (input['ports'] as readonly string[]).map((wanted) => {
+          const found = inside.find((port) => named(port) === wanted)
+          if (found !== undefined) return textAt(found, 'uuid')
+          throw failures.badValue('ports', `the broadcast domain has no port "${wanted.slice(0, 80)}".`)
+        })
+        const taken = asked.map((port) => portChange(cluster, port, { [DOMAIN]: '' }))
+        await cluster.commit(await Promise.all(taken))
       },
-      async plan(cluster, { draft, args }) {
-        const domainName = args['broadcast_domain']
-        if (domainName === undefined) throw failures.missing('broadcast-domain')
-        const domain = await domainNamed(cluster, domainName, args['ipspace'] ?? DEFAULT)
-        return { key: domain, input: { ports: draft['ports'] ?? [] }, locks: [NETWORK_LOCK] }
-      },
-      step: {
-        name: 'write records',
-        async run(cluster, { key, input }) {
-          const inside = (await portRows(cluster)).filter((port) => port[DOMAIN] === key)
-          const named = (port: Row) => `${textAt(port, 'node.name')}:${textAt(port, 'name')}`
-          const asked = (input['ports'] as readonly string[]).map((wanted) => {
-            const found = inside.find((port) => named(port) === wanted)
-            if (found !== undefined) return textAt(found, 'uuid')
-            throw failures.badValue('ports', `the broadcast domain has no port "${wanted.slice(0, 80)}".`)
-          })
-          const taken = asked.map((port) => portChange(cluster, port, { [DOMAIN]: '' }))
-          await cluster.commit(await Promise.all(taken))
-        },
-      },
-    }),
-  },
-)
+    },
+  }),
+})
