@@ -161,7 +161,7 @@ export class Cluster {
 
   /** The stored fields of a record, or nothing. */
   async find(type: string, key: string): Promise<Row | undefined> {
-    return (await this.catalog.record(type, key))?.body
+    return this.#mirror.find(type, key)
   }
 
   /** The stored fields of a record that a request names. */

@@ -52,6 +52,43 @@ test('rows are what the catalog holds, in their order, also when it changes whil
   )
 })
 
+test('a row that is looked for is what the catalog holds, whether its type is kept or not', async (context) => {
+  const change = fc.record({ n: fc.nat(20), value: fc.nat(99), isRemoved: fc.boolean() })
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.array(change, { maxLength: 5 }), { maxLength: 8 }),
+      fc.boolean(),
+      async (batches, isKept) => {
+        const catalog = openSqliteCatalog({ file: ':memory:', commit: 'in-process' })
+        const left = [...batches]
+        const commitNext = async () => {
+          const changes = (left.pop() ?? []).map(({ n, value, isRemoved }): Change =>
+            isRemoved ? { do: 'remove-record', type: 't', key: `k${n}` } : put(n, value),
+          )
+          if (changes.length > 0) await catalog.commit(changes)
+        }
+        const mirror = new Mirror(changedAmid(catalog, commitNext), realSystem, () => keeping)
+        if (isKept) await mirror.rows('t')
+        const check = async () => {
+          // Several at a time: some read what others see change.
+          await Promise.all(Array.from({ length: 20 }, (_, n) => mirror.find('t', `k${n}`)))
+          for (let n = 0; n < 20; n++) {
+            assert.deepEqual(await mirror.find('t', `k${n}`), (await catalog.record('t', `k${n}`))?.body)
+          }
+        }
+        await commitNext()
+        await check()
+        while (left.length > 0) {
+          await commitNext()
+          await check()
+        }
+        await catalog.close()
+      },
+    ),
+    { seed: seedOf(context), numRuns: 20 },
+  )
+})
+
 test('rows are what the catalog holds, also after more changes than its feed reaches back', async () => {
   const catalog = openSqliteCatalog({ file: ':memory:', commit: 'in-process' })
   await catalog.commit([put(1, 1), put(2, 2)])

@@ -6,12 +6,16 @@
 import type { Row } from '../model/value.ts'
 import type { Catalog, StoredRecord } from '../ports/catalog.ts'
 import type { System } from '../ports/system.ts'
+import { charactersOf, leftOut } from './long-values.ts'
 import { recordPages } from './record-pages.ts'
 import { SortedList } from './sorted-list.ts'
 import { inTurns } from './turns.ts'
 
 /** Changes taken from the feed at once. */
 const CHANGES_MAX = 1000
+/** Rows of types that are not kept as a whole, those asked for last; together a few megabytes. */
+const SINGLES_MAX = 1000
+const SINGLE_CHARACTERS_MAX = 4096
 /** With writers that never rest, what a use sees may be of several instants. */
 const LOOKS_MAX = 5
 
@@ -34,7 +38,12 @@ export class Mirror {
   readonly #system: System
   readonly #keepingOf: (type: string) => Keeping
   readonly #types = new Map<string, Rows>()
+  /** By type and key. */
+  readonly #singles = new Map<string, Row>()
   #revision = -1
+  /** How often the feed was begun to be followed, and how often that ended. */
+  #begun = 0
+  #ended = 0
   /** Uses follow one another, so that each begins after what it must see was committed. */
   #tail: Promise<void> = Promise.resolve()
 
@@ -67,11 +76,37 @@ export class Mirror {
     return this.#types.get(type)?.byKey.size ?? 0
   }
 
+  /** The row of one record as the catalog has it now, whole. */
+  async find(type: string, key: string): Promise<Row | undefined> {
+    await this.#look(undefined)
+    const kept = this.#types.get(type)?.byKey.get(key)?.row
+    if (kept !== undefined && leftOut(kept).length === 0) return kept
+    const name = `${type} ${key}`
+    const known = this.#singles.get(name)
+    if (known !== undefined) return known
+    const begun = this.#begun
+    const row = (await this.#catalog.record(type, key))?.body
+    // What the feed told meanwhile was not told of this row.
+    const isNow = begun === this.#begun && begun === this.#ended
+    if (row !== undefined && isNow && kept === undefined) this.#keep(name, row)
+    return row
+  }
+
+  #keep(name: string, row: Row): void {
+    if (charactersOf(row) > SINGLE_CHARACTERS_MAX) return
+    const [oldest] = this.#singles.keys()
+    if (this.#singles.size >= SINGLES_MAX && oldest !== undefined) this.#singles.delete(oldest)
+    this.#singles.set(name, row)
+  }
+
   holds(type: string): boolean {
     return this.#types.has(type)
   }
 
-  async #look(type: string): Promise<void> {
+  /** Without a type, what is kept already is all that is looked for. */
+  async #look(type: string | undefined): Promise<void> {
+    // While the feed is followed, the catalog is further than this.
+    if (this.#hasType(type) && (await this.#catalog.revision()) === this.#revision) return
     const turn = this.#tail.then(() => this.#catchUp(type))
     this.#tail = turn.then(
       () => undefined,
@@ -81,25 +116,42 @@ export class Mirror {
   }
 
   /** Looks again after what took long, until nothing has changed meanwhile: then the rows are those of one instant. */
-  async #catchUp(wanted: string): Promise<void> {
+  async #catchUp(wanted: string | undefined): Promise<void> {
     for (let look = 0; look < LOOKS_MAX; look++) {
       const revision = await this.#catalog.revision()
-      if (revision === this.#revision && this.#types.has(wanted)) return
-      if (revision !== this.#revision && !(await this.#followFeed(revision))) {
-        for (const type of this.#types.keys()) await this.#load(type)
+      if (revision === this.#revision && this.#hasType(wanted)) return
+      if (revision !== this.#revision) {
+        this.#begun++
+        try {
+          await this.#follow(revision)
+        } finally {
+          this.#ended++
+        }
       }
-      this.#revision = revision
-      if (!this.#types.has(wanted)) await this.#load(wanted)
+      if (wanted !== undefined && !this.#types.has(wanted)) await this.#load(wanted)
     }
+  }
+
+  #hasType(type: string | undefined): boolean {
+    return type === undefined || this.#types.has(type)
+  }
+
+  async #follow(revision: number): Promise<void> {
+    if (!(await this.#followFeed(revision))) {
+      this.#singles.clear()
+      for (const type of this.#types.keys()) await this.#load(type)
+    }
+    this.#revision = revision
   }
 
   /** False when the feed no longer reaches back to where this copy is. */
   async #followFeed(revision: number): Promise<boolean> {
-    if (this.#types.size === 0) return true
+    if (this.#types.size === 0 && this.#singles.size === 0) return true
     let from = this.#revision
     while (from < revision) {
       const changes = await this.#catalog.changes(from, CHANGES_MAX)
       if (changes === undefined) return false
+      for (const { type, key } of changes) this.#singles.delete(`${type} ${key}`)
       const held = changes.filter(({ type }) => this.#types.has(type))
       const changed = new Map(held.map((change) => [`${change.type} ${change.key}`, change]))
       for await (const some of inTurns(this.#system, [...changed.values()])) {

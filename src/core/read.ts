@@ -9,6 +9,7 @@ import type { Cluster } from './cluster.ts'
 import { derive, isDerived } from './derive.ts'
 import { FirstOf, type Bound } from './first-of.ts'
 import { Sieve } from './sieve.ts'
+import { charactersOf } from './long-values.ts'
 import { firstWhere } from './sorted-list.ts'
 import { keeping, shownCharacters, shownOf } from './shown-rows.ts'
 import { inTurns } from './turns.ts'
@@ -224,9 +225,20 @@ export async function readInstance(
   const row = await findInstance(cluster, behaviour, path, instance)
   if (row === undefined) throw failures.notFound(behaviour.resource.noun, behaviour.resource.key[0])
   // Of readers that come together, each shows its own in a turn of its own.
-  if (shownCharacters(row, fields) > LONG_CHARACTERS) await cluster.system.turn()
+  if (isLong(row) && shownCharacters(row, fields) > LONG_CHARACTERS) await cluster.system.turn()
   const [derived] = await derive(cluster, behaviour, [row], fields)
   return derived ?? row
+}
+
+function isLong(row: Row): boolean {
+  let characters = 0
+  for (const path in row) {
+    const value = row[path]
+    if (typeof value === 'string') characters += value.length
+    else if (typeof value === 'object' && value !== null) characters += charactersOf(value)
+    if (characters > LONG_CHARACTERS) return true
+  }
+  return false
 }
 
 export async function findInstance(

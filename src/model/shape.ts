@@ -11,28 +11,63 @@ export function nest(resource: Resource, row: Row, paths: ReadonlySet<string>): 
   return nester(resource, paths)(row)
 }
 
-/** Makes the function that prints the given fields of rows. */
+/** Makes the function that prints the given fields of rows: one step for each of them, and one for each object around some. */
 export const nester = ofPair((resource: Resource, paths: ReadonlySet<string>): ((row: Row) => Record<string, Json>) => {
   const ofMembers = [...paths].filter((asked) => !resource.fields.has(asked))
-  const fields = [...resource.fields]
-    .filter(([, { kind }]) => kind.isSecret !== true)
-    .map(([path, { kind }]) => {
-      const within = kind.members === undefined ? [] : ofMembers.filter((asked) => asked.startsWith(`${path}.`))
-      const members = paths.has(path) ? undefined : within.map((asked) => asked.slice(path.length + 1))
-      return { path, kind, members, words: path.split('.') }
-    })
-    .filter(({ members }) => members === undefined || members.length > 0)
-  return (row) => {
-    const nested: Record<string, Json> = {}
-    for (const { path, kind, members, words } of fields) {
-      const value = row[path]
-      if (value === undefined || value === null) continue
-      const printed = kind.print(value)
-      placeAt(nested, words, members === undefined ? printed : onlyMembers(printed, members))
+  const steps: Steps = new Map()
+  for (const [path, { kind }] of resource.fields) {
+    if (kind.isSecret === true) continue
+    const within = kind.members === undefined ? [] : ofMembers.filter((asked) => asked.startsWith(`${path}.`))
+    const members = paths.has(path) ? undefined : within.map((asked) => asked.slice(path.length + 1))
+    if (members?.length === 0) continue
+    const print = (value: Value) => kind.print(value)
+    const shown = members === undefined ? print : (value: Value) => onlyMembers(print(value), members)
+    addStep(steps, path.split('.'), { path, print: shown })
+  }
+  const fill = filling(steps)
+  return (row) => fill(row, undefined) ?? {}
+})
+
+interface Printed {
+  readonly path: string
+  readonly print: (value: Value) => Json
+}
+
+/** By the words of paths: what is printed of a field, and what comes below it. A field may be an object that others are below. */
+type Steps = Map<string, { field?: Printed; below?: Steps }>
+
+function addStep(steps: Steps, [word = '', ...rest]: readonly string[], field: Printed): void {
+  const step = steps.get(word) ?? {}
+  steps.set(word, step)
+  if (rest.length === 0) step.field = field
+  else addStep((step.below ??= new Map<string, { field?: Printed; below?: Steps }>()), rest, field)
+}
+
+type Fill = (row: Row, into: Record<string, Json> | undefined) => Record<string, Json> | undefined
+
+/** Makes the function that adds what a row has to an object, which is made when there is something to be in it. */
+function filling(steps: Steps): Fill {
+  const all = [...steps].map(([word, { field, below }]) => ({
+    word,
+    field,
+    fill: below === undefined ? undefined : filling(below),
+  }))
+  return (row, into) => {
+    let nested = into
+    for (const { word, field, fill } of all) {
+      if (field !== undefined) {
+        const value = row[field.path]
+        if (value !== undefined && value !== null) (nested ??= {})[word] = field.print(value)
+      }
+      if (fill === undefined) continue
+      const before = nested?.[word]
+      // What is printed of a field may be the row's own, which others read too.
+      const inner = fill(row, isRecord(before) ? { ...(before as Record<string, Json>) } : undefined)
+      if (inner !== undefined) (nested ??= {})[word] = inner
     }
     return nested
   }
-})
+}
 
 /** Of each element, the members that are asked for: `count`, or `schedule.name` of what has members itself. */
 function onlyMembers(printed: Json, members: readonly string[]): Json {

@@ -91,6 +91,8 @@ export class SqliteCatalog implements Catalog {
   readonly #read: Reader
   readonly #committer: Committer
   readonly #letGo: () => void
+  /** What was read in this turn of the event loop, with the microtasks that follow it. */
+  #revision: number | undefined
   #closing: Promise<void> | undefined
 
   constructor(db: DatabaseSync, committer: Committer, letGo: () => void) {
@@ -123,8 +125,18 @@ export class SqliteCatalog implements Catalog {
     return this.#read.holder(scope, value)
   }
 
+  /**
+   * A request asks a dozen times between two turns of the event loop. What somebody committed elsewhere and was told of
+   * before he asks here arrives in a later turn, and so does the answer to an own commit: all that is asked in one turn
+   * may be of its beginning.
+   */
   async revision(): Promise<number> {
-    return this.#read.revision()
+    if (this.#revision === undefined) {
+      this.#revision = this.#read.revision()
+      // It runs when no microtask is left, before anything else arrives.
+      process.nextTick(() => (this.#revision = undefined))
+    }
+    return this.#revision
   }
 
   async changes(after: number, limit: number): Promise<readonly RecordChange[] | undefined> {

@@ -2,7 +2,7 @@
 import { Failure, failures } from '../../model/failure.ts'
 import { selectFields } from '../../model/fields.ts'
 import { parseFilter, parseOrder, type Filter, type Order, type Place } from '../../model/query.ts'
-import { isServed, type Release } from '../../model/release.ts'
+import { isServed, printRelease, type Release } from '../../model/release.ts'
 import type { Resource } from '../../model/resource.ts'
 import { parseSearch, type Search } from '../../model/search.ts'
 import type { Dialect } from './dialects.ts'
@@ -46,14 +46,16 @@ export function readArguments(
   returnTimeout(given, 15)
   const isLenient = booleanArgument(given, 'ignore_unknown_fields', false)
   const expressions = given.getAll('fields').filter((expression) => expression.replaceAll(',', '').trim() !== '')
-  const identity = keyFields(resource, release)
-  const fields =
-    expressions.length > 0
-      ? selectFields(resource, expressions, release, isLenient)
-      : isCollection && dialect.fieldsByDefault === 'keys'
-        ? new Set([...identity, ...resource.shownUnasked])
-        : selectFields(resource, ['*'], release)
-  if (dialect.keysAlways) for (const path of identity) fields.add(path)
+  const isKeys = expressions.length === 0 && isCollection && dialect.fieldsByDefault === 'keys'
+  const asked = [printRelease(release), dialect.keysAlways, isLenient, isKeys, ...expressions].join(' ')
+  let fields = remembered(fieldsAsked, resource, asked, () => {
+    const identity = keyFields(resource, release)
+    const selected = isKeys
+      ? new Set([...identity, ...resource.shownUnasked])
+      : selectFields(resource, expressions.length > 0 ? expressions : ['*'], release, isLenient)
+    if (dialect.keysAlways) for (const path of identity) selected.add(path)
+    return shared(resource, selected)
+  })
 
   const filters: Filter[] = []
   const args: Record<string, string> = {}
@@ -65,12 +67,14 @@ export function readArguments(
     if (isCollection && Object.hasOwn(declared, name)) args[name] = expression
     else filters.push(parseFilter(resource, name, expression, release))
   }
-  if (dialect.showsFiltered) for (const { path } of filters) fields.add(path)
+  if (dialect.showsFiltered && filters.length > 0) {
+    fields = shared(resource, new Set([...fields, ...filters.map(({ path }) => path)]))
+  }
   const limit = given.get('max_records') ?? (resource.fields.has('limit') ? null : given.get('limit'))
   const start = given.get('start')
   const returnRecords = booleanArgument(given, 'return_records', true)
   return {
-    fields: shared(resource, fields),
+    fields,
     filters,
     orders: parseOrder(resource, [...given.getAll('order_by'), ...given.getAll('$orderBy')].join(','), release),
     limit:
@@ -86,23 +90,38 @@ export function readArguments(
   }
 }
 
-/** Sets of fields that are kept for each resource: programs ask for the same ones again and again. */
+/** What programs ask for again and again is worked out once: so much of each resource. */
 const FIELD_SETS_MAX = 100
+/** Longer expressions are no program's habit. */
+const EXPRESSION_CHARACTERS_MAX = 2048
 
-const fieldSets = new WeakMap<Resource, Map<string, ReadonlySet<string>>>()
+type Remembered = WeakMap<Resource, Map<string, ReadonlySet<string>>>
+
+const fieldsAsked: Remembered = new WeakMap()
+const fieldSets: Remembered = new WeakMap()
 
 /** The set that has the same fields in the same order, so that what is made of it need not be made anew. */
 function shared(resource: Resource, fields: ReadonlySet<string>): ReadonlySet<string> {
-  const known = fieldSets.get(resource) ?? new Map<string, ReadonlySet<string>>()
-  fieldSets.set(resource, known)
-  const key = [...fields].join(',')
-  const found = known.get(key) ?? fields
+  return remembered(fieldSets, resource, [...fields].join(','), () => fields)
+}
+
+function remembered(
+  sets: Remembered,
+  resource: Resource,
+  name: string,
+  make: () => ReadonlySet<string>,
+): ReadonlySet<string> {
+  const known = sets.get(resource) ?? new Map<string, ReadonlySet<string>>()
+  sets.set(resource, known)
+  const found = known.get(name)
+  if (found === undefined && name.length > EXPRESSION_CHARACTERS_MAX && sets === fieldsAsked) return make()
+  const set = found ?? make()
   // The one asked for last is the last to be forgotten.
-  known.delete(key)
-  known.set(key, found)
+  known.delete(name)
+  known.set(name, set)
   const [oldest] = known.keys()
   if (known.size > FIELD_SETS_MAX && oldest !== undefined) known.delete(oldest)
-  return found
+  return set
 }
 
 const SEARCH = new Set(['query', 'query_fields'])

@@ -1,5 +1,6 @@
 /** What a volume says about the application and the consistency group that it is a part of. */
 import type { Derivation } from '../../core/behaviour.ts'
+import { ofRows } from '../../core/of-rows.ts'
 import { text, uuid } from '../../model/kinds/index.ts'
 import type { Fields } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
@@ -20,13 +21,13 @@ export const membership: readonly Derivation[] = [
 ]
 
 function holderReading(base: string, type: string, volumesOf: (holder: Row) => readonly string[]): Derivation {
+  const byVolume = ofRows(
+    (all) => new Map(all.flatMap((holder) => volumesOf(holder).map((volume): [string, Row] => [volume, holder]))),
+  )
   return {
     gives: [base],
     async from(cluster, rows, once) {
-      const holders = await once(`volumes of ${type}`, async () => {
-        const all = await cluster.rows(type)
-        return new Map(all.flatMap((holder) => volumesOf(holder).map((volume): [string, Row] => [volume, holder])))
-      })
+      const holders = await once(`volumes of ${type}`, async () => byVolume(await cluster.rows(type)))
       return rows.map((row) => {
         const holder = holders.get(textAt(row, 'uuid'))
         return { [`${base}.name`]: holder?.['name'] ?? null, [`${base}.uuid`]: holder?.['uuid'] ?? null }

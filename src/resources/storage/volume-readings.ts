@@ -1,6 +1,8 @@
 /** What is read of a volume beside its record: its counters in the index, its space in the aggregate, its operations. */
 import { aggregateOf } from '../../core/aggregate-of.ts'
-import type { Derivation } from '../../core/behaviour.ts'
+import type { Derivation, Once } from '../../core/behaviour.ts'
+import type { Cluster } from '../../core/cluster.ts'
+import { ofRows } from '../../core/of-rows.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { lastSample, totals } from '../metric-readings.ts'
 import { availableIn, DisksSeen, footprintOf, isGuaranteed, ownedBytes } from './aggregate-space.ts'
@@ -14,9 +16,6 @@ const space: Derivation = {
     const counters = await once('counters', () => cluster.volumeSums.all())
     const derived: Row[] = []
     for (const row of rows) {
-      const aggregate = aggregateOf(row)
-      const seen = once('disks', () => new DisksSeen(cluster))
-      const spare = await once(`available in ${aggregate}`, () => availableIn(cluster, aggregate, seen))
       const counter = counters.get(uuidOf(row))
       const held = counter ?? { usedBytes: 0, snapshotBytes: 0 }
       const size = Number(row['size'])
@@ -26,7 +25,7 @@ const space: Derivation = {
       derived.push({
         'space.size': size,
         'space.used': used,
-        'space.available': isGuaranteed(row) ? left : Math.min(left, spare),
+        'space.available': isGuaranteed(row) ? left : Math.min(left, await spareFor(cluster, row, once)),
         'space.percent_used': Math.floor((used / forObjects) * 100),
         ...reserveReadings(row, held),
         'space.footprint': footprintOf(row, ownedBytes(counter)),
@@ -38,16 +37,22 @@ const space: Derivation = {
   },
 }
 
+/** What the aggregate of a volume has to give; of a guaranteed one nobody asks, as disks take long to tell it. */
+export function spareFor(cluster: Cluster, volume: Row, once: Once): Promise<number> {
+  const aggregate = aggregateOf(volume)
+  const seen = once('disks', () => new DisksSeen(cluster))
+  return once(`available in ${aggregate}`, () => availableIn(cluster, aggregate, seen))
+}
+
 const isRoot: Derivation = {
   gives: ['is_object_store'],
   async from(cluster, rows, once) {
-    const roots = await once('root volumes', async () => {
-      const servers = await cluster.rows('protocols/s3/services')
-      return new Set(servers.map((server) => server['root_volume.uuid']))
-    })
+    const roots = await once('root volumes', async () => rootsOf(await cluster.rows('protocols/s3/services')))
     return rows.map((row) => ({ is_object_store: roots.has(row['uuid'] ?? '') }))
   },
 }
+
+const rootsOf = ofRows((servers) => new Set(servers.map((server) => server['root_volume.uuid'])))
 
 export const volumeSpace: readonly Derivation[] = [space, isRoot]
 

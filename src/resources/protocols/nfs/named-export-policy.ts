@@ -1,6 +1,7 @@
 /** What volumes and qtrees say about their export policy: its name or its number, and without either the usual one. */
 import type { Derivation } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
+import { ofRows } from '../../../core/of-rows.ts'
 import { failures } from '../../../model/failure.ts'
 import { count, text } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
@@ -34,6 +35,11 @@ export async function withExportPolicy(cluster: Cluster, draft: Row, base: strin
   return { ...rest, [`${base}.id`]: policy['id'] ?? null }
 }
 
+const known = ofRows((all) => ({
+  byId: new Map(all.map((policy) => [policy['id'], policy])),
+  usual: new Map(all.filter(({ name }) => name === DEFAULT_POLICY).map((policy) => [policy['svm.uuid'], policy])),
+}))
+
 /** Name and number of the policy of rows. One that is not set, or is gone, is that of `otherwise`, or the usual one. */
 export function exportPolicyReading(
   base: string,
@@ -42,15 +48,7 @@ export function exportPolicyReading(
   return {
     gives: [base],
     async from(cluster, rows, once) {
-      const policies = await once('export policies', async () => {
-        const all = await cluster.rows(EXPORT_POLICIES)
-        return {
-          byId: new Map(all.map((policy) => [policy['id'], policy])),
-          usual: new Map(
-            all.filter(({ name }) => name === DEFAULT_POLICY).map((policy) => [policy['svm.uuid'], policy]),
-          ),
-        }
-      })
+      const policies = await once('export policies', async () => known(await cluster.rows(EXPORT_POLICIES)))
       const derived: Row[] = []
       for (const row of rows) {
         const id = row[`${base}.id`] ?? (await otherwise(cluster, row))

@@ -1,6 +1,7 @@
 /** What is shown of a clone: where it came from, and what it still shares with that. */
 import type { Derivation } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
+import { ofRows } from '../../../core/of-rows.ts'
 import type { Fields } from '../../../model/resource.ts'
 import { bytes, flag, text, uuid } from '../../../model/kinds/index.ts'
 import { type Row, textAt, type Value } from '../../../model/value.ts'
@@ -83,17 +84,12 @@ export const cloneReadings: readonly Derivation[] = [
   },
 ]
 
-/** The uuids of volumes that have clones, by the list of all volumes, which is another one when a volume changes. */
-const parentsKnown = new WeakMap<readonly Row[], ReadonlySet<Value>>()
-
-function parentsIn(volumes: readonly Row[]): ReadonlySet<Value> {
-  const known = parentsKnown.get(volumes)
-  if (known !== undefined) return known
+/** The uuids of volumes that have clones. */
+const parentsIn = ofRows((volumes): ReadonlySet<Value> => {
   const parents = new Set<Value>()
   for (const volume of volumes) if (isClone(volume)) parents.add(volume[PARENT] ?? '')
-  parentsKnown.set(volumes, parents)
   return parents
-}
+})
 
 async function parentage(cluster: Cluster, row: Row): Promise<Row> {
   const parent = isClone(row) ? await cluster.find('storage/volumes', textAt(row, PARENT)) : undefined

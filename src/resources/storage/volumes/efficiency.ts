@@ -4,6 +4,7 @@
  * processor then; how much is what `bench/efficiency.ts` shows.
  */
 import type { Cluster } from '../../../core/cluster.ts'
+import { ofRows } from '../../../core/of-rows.ts'
 import type { Derivation } from '../../../core/behaviour.ts'
 import { failures } from '../../../model/failure.ts'
 import { bytes, count, decimal, flag, oneOf, text, time } from '../../../model/kinds/index.ts'
@@ -144,13 +145,17 @@ export async function withEfficiency(cluster: Cluster, volume: Row, given: Row):
 }
 
 /** What is read beside the record: how runs stand, and what is saved. */
+const notesOf = ofRows((notes) => new Map(notes.map((row) => [row['volume'], row as EfficiencyNotes])))
+const policiesOf = ofRows((policies) => new Map(policies.map((row) => [row['uuid'], row])))
+const schedulesOf = ofRows((schedules) => new Map(schedules.map((row) => [row['uuid'], row['name'] ?? '-'])))
+
 export const volumeEfficiency: Derivation = {
   gives: Object.keys(efficiencyFields).filter((path) => path !== 'efficiency.policy'),
   async from(cluster, rows, once) {
     const counters = await once('counters', () => cluster.volumeSums.all())
-    const notes = new Map((await cluster.rows(EFFICIENCY_NOTES)).map((row) => [row['volume'], row as EfficiencyNotes]))
-    const policies = new Map((await cluster.rows(EFFICIENCY_POLICIES)).map((row) => [row['uuid'], row]))
-    const schedules = new Map((await cluster.rows('cluster/schedules')).map((row) => [row['uuid'], row['name'] ?? '-']))
+    const notes = notesOf(await cluster.rows(EFFICIENCY_NOTES))
+    const policies = policiesOf(await cluster.rows(EFFICIENCY_POLICIES))
+    const schedules = schedulesOf(await cluster.rows('cluster/schedules'))
     return rows.map((row): Row => {
       const uuid = textAt(row, 'uuid')
       const policy = policies.get(row['efficiency.policy.uuid'] ?? '')

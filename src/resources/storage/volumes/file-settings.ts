@@ -1,5 +1,6 @@
 /** Settings of volumes for file access and for snapshots that go by themselves: kept until there is either. */
 import type { Derivation } from '../../../core/behaviour.ts'
+import { ofRows } from '../../../core/of-rows.ts'
 import { count, flag, type Kind, list, oneOf, only, text, time } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration, Fields } from '../../../model/resource.ts'
 import type { Row, Value } from '../../../model/value.ts'
@@ -156,13 +157,12 @@ const formerNames: Derivation = {
     ),
 }
 
+const languages = ofRows((svms) => new Map(svms.map((svm) => [svm['uuid'], svm['language'] ?? 'c.utf_8'])))
+
 const language: Derivation = {
   gives: ['language'],
   async from(cluster, rows, once) {
-    const ofSvms = await once('languages', async () => {
-      const svms = await cluster.rows('svm/svms')
-      return new Map(svms.map((svm) => [svm['uuid'], svm['language'] ?? 'c.utf_8']))
-    })
+    const ofSvms = await once('languages', async () => languages(await cluster.rows('svm/svms')))
     return rows.map((row) => ({ language: row['language'] ?? ofSvms.get(row['svm.uuid'] ?? '') ?? null }))
   },
 }

@@ -2,13 +2,13 @@
  * What tools ask of the space of a volume beyond its size and what is used of it. A volume has blobs and nothing else: what
  * is known of them lies in the catalog, and a cloud tier, a mirror and files that are overwritten in place are not there.
  */
-import { aggregateOf } from '../../../core/aggregate-of.ts'
 import type { Derivation } from '../../../core/behaviour.ts'
 import { bytes, count, flag, only } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration, Fields } from '../../../model/resource.ts'
 import { type Row, textAt, type Value } from '../../../model/value.ts'
 import { usual } from '../../usual.ts'
-import { availableIn, DisksSeen, footprintOf, isGuaranteed, ownedBytes } from '../aggregate-space.ts'
+import { footprintOf, isGuaranteed, ownedBytes } from '../aggregate-space.ts'
+import { spareFor } from '../volume-readings.ts'
 import { chargedTo, reserveOf } from './reserve.ts'
 
 type Told = Readonly<Record<string, readonly [doc: string, since?: string]>>
@@ -85,15 +85,12 @@ const measured: Derivation = {
     const counters = await once('counters', () => cluster.volumeSums.all())
     const derived: Row[] = []
     for (const row of rows) {
-      const aggregate = aggregateOf(row)
-      const seen = once('disks', () => new DisksSeen(cluster))
-      const spare = await once(`available in ${aggregate}`, () => availableIn(cluster, aggregate, seen))
       const counter = counters.get(textAt(row, 'uuid'))
       const { usedBytes, snapshotBytes, savedByCompressionBytes, savedByDedupeBytes } = counter ?? EMPTY
       const size = Number(row['size'])
       const reserve = reserveOf(row)
       const left = Math.max(0, size - chargedTo(row, { usedBytes, snapshotBytes }))
-      const available = isGuaranteed(row) ? left : Math.min(left, spare)
+      const available = isGuaranteed(row) ? left : Math.min(left, await spareFor(cluster, row, once))
       const owned = ownedBytes(counter)
       const footprint = footprintOf(row, owned)
       const percent = (part: number) => Math.floor((part / size) * 100)

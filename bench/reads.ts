@@ -1,0 +1,172 @@
+/**
+ * Reads of the management interface over HTTPS, per processor second of the main process, beside those of other
+ * checkouts: one volume with default fields and with its name alone, and filters over ten thousand volumes.
+ *
+ * All but two of the volumes are copies that are written through the catalog's port: they have no folders.
+ */
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { openSqliteCatalog } from '../src/engines/sqlite/catalog.ts'
+import type { Change, StoredRecord } from '../src/ports/catalog.ts'
+import { placed } from '../src/resources/storage/aggregate-space.ts'
+import { asText, recordsOf } from '../test/support/body.ts'
+import { startProduct, type Product } from '../test/support/product.ts'
+import { RestClient } from '../test/support/rest-client.ts'
+import { startGenerator } from './helpers.ts'
+import type { Load, Order } from './order.ts'
+import { cpuSeconds } from './speed/processes.ts'
+import { median, significant } from './speed/results.ts'
+
+const CLIENTS = 4
+const VOLUMES_A_COMMIT = 100
+const VOLUMES = '/api/storage/volumes'
+
+const { values: flags } = parseArgs({
+  options: {
+    against: { type: 'string', multiple: true, default: [] },
+    volumes: { type: 'string', default: '10000' },
+    /** Those whose names have this in them. */
+    rows: { type: 'string', default: '' },
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '2' },
+    'node-options': { type: 'string' },
+  },
+})
+const seconds = Number(flags.seconds)
+
+/** `{full}` and `{thin}` are volumes with a guarantee and without one. */
+const ROWS = {
+  'one volume': `${VOLUMES}/{full}`,
+  'one volume without a guarantee': `${VOLUMES}/{thin}`,
+  'the name of one volume': `${VOLUMES}/{full}?fields=name`,
+  'filter by name, names': `${VOLUMES}?name=vol_77*&fields=name`,
+  'filter by size, all fields': `${VOLUMES}?size=%3E1g`,
+  'filter by SVM, all fields': `${VOLUMES}?svm.name=other`,
+} as const
+type RowName = keyof typeof ROWS
+
+interface Subject {
+  readonly name: string
+  readonly product: Product
+  readonly uuids: Readonly<Record<string, string>>
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'holdfast-reads-'))
+process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
+const generator = startGenerator()
+const root = resolve(import.meta.dirname, '..')
+const subjects: Subject[] = []
+for (const [at, checkout] of [root, ...flags.against.map((each) => resolve(each))].entries()) {
+  subjects.push(await start(at === 0 ? 'this' : checkout, checkout, join(folder, String(at))))
+}
+for (const [what, target] of Object.entries(ROWS) as [RowName, string][]) {
+  if (what.includes(flags.rows)) await measure(what, target)
+}
+generator.end()
+await Promise.all(subjects.map(({ product }) => product.stop()))
+process.exit()
+
+async function measure(what: RowName, target: string): Promise<void> {
+  const found = new Map<Subject, { rate: number; load: Load }[]>(subjects.map((subject) => [subject, []]))
+  for (const subject of subjects) await round(subject, target)
+  for (let at = 0; at < Number(flags.rounds); at++) {
+    for (const subject of at % 2 === 0 ? subjects : subjects.toReversed()) {
+      found.get(subject)?.push(await round(subject, target))
+    }
+  }
+  const rates = subjects.map((subject) => median((found.get(subject) ?? []).map(({ rate }) => rate)))
+  console.log(what)
+  for (const [at, subject] of subjects.entries()) {
+    const each = found.get(subject) ?? []
+    const rate = rates[at] ?? Number.NaN
+    const ms = median(each.flatMap(({ load }) => [...load.milliseconds]))
+    const ratio = at === 0 ? '' : `; ${significant((rates[0] ?? Number.NaN) / rate, 3)} × it`
+    const list = each.map((one) => significant(one.rate, 3)).join(' ')
+    console.log(
+      `  ${subject.name}: ${significant(rate, 3)} a second of a core (${list}${ratio}); ` +
+        `${significant(1000 / rate, 3)} ms of it each, p50 ${significant(ms, 3)} ms`,
+    )
+  }
+}
+
+async function round({ product, uuids }: Subject, target: string): Promise<{ rate: number; load: Load }> {
+  const order: Order = {
+    base: product.management,
+    credentials: { user: product.user, password: product.password },
+    method: 'GET',
+    target: target.replaceAll(/\{(\w+)\}/g, (_, name: string) => uuids[name] ?? ''),
+    numbers: { pick: 'client' },
+    clients: CLIENTS,
+    until: { seconds },
+  }
+  const before = cpuSeconds([product.pid])
+  const load = await generator.run(order)
+  const used = cpuSeconds([product.pid]) - before
+  if (Object.keys(load.failures).length > 0) throw new Error(`${target}: ${load.firstFailure}`)
+  return { rate: load.milliseconds.length / used, load }
+}
+
+async function start(name: string, checkout: string, data: string): Promise<Subject> {
+  const options = flags['node-options']
+  const product = await startProduct({
+    folder: data,
+    program: join(checkout, 'bin', 'launch.mjs'),
+    environment: options === undefined || name !== 'this' ? {} : { NODE_OPTIONS: options },
+  })
+  const rest = new RestClient(
+    product.management,
+    `Basic ${Buffer.from(`${product.user}:${product.password}`).toString('base64')}`,
+  )
+  const call = async (method: string, target: string, body?: unknown) => {
+    const reply = await rest.call(method, target, body)
+    if (reply.status >= 300) throw new Error(`${method} ${target}: ${reply.status} ${JSON.stringify(reply.body)}`)
+    return reply.body
+  }
+  for (const svm of ['reads', 'other']) await call('POST', '/api/svm/svms?return_timeout=120', { name: svm })
+  const uuids: Record<string, string> = {}
+  for (const [volume, type] of [
+    ['full', 'volume'],
+    ['thin', 'none'],
+  ] as const) {
+    const asked = {
+      name: volume,
+      svm: { name: 'reads' },
+      size: '64m',
+      guarantee: { type },
+      snapshot_policy: { name: 'none' },
+    }
+    await call('POST', `${VOLUMES}?return_timeout=120`, asked)
+    uuids[volume] = asText(recordsOf(await call('GET', `${VOLUMES}?name=${volume}&fields=uuid`))[0]?.['uuid'])
+  }
+  await fill(product, uuids)
+  return { name, product, uuids }
+}
+
+async function fill({ folder: data }: Product, uuids: Readonly<Record<string, string>>): Promise<void> {
+  const [socket = ''] = readdirSync(join(data, 'run'))
+  const file = join(data, 'catalog', 'catalog.db')
+  const catalog = openSqliteCatalog({ file, commit: { socket: join(data, 'run', socket) } })
+  const likes = await Promise.all(['full', 'thin'].map((each) => catalog.record('storage/volumes', uuids[each] ?? '')))
+  const many = Array.from({ length: Number(flags.volumes) }, (_, n) => n)
+  for (let from = 0; from < many.length; from += VOLUMES_A_COMMIT) {
+    const some = many.slice(from, from + VOLUMES_A_COMMIT)
+    await catalog.commit(some.flatMap((n) => copy(likes[n % 2], n)))
+  }
+  await catalog.close()
+}
+
+function copy(like: StoredRecord | undefined, n: number): Change[] {
+  if (like === undefined) throw new Error('The volume to copy is not there.')
+  const key = randomUUID()
+  const name = `vol_${n}`
+  const body = { ...like.body, uuid: key, name }
+  const unique = { 'storage/volumes:name': `${like.parent}/${name}` }
+  return [
+    { do: 'put-record', type: 'storage/volumes', key, parent: like.parent, body, unique },
+    { do: 'open-volume', volume: key, sizeBytes: Number(like.body['size']) },
+    placed(body),
+  ]
+}
