@@ -144,13 +144,11 @@ export class SocketCommitter implements Committer {
     const socket = this.#socket
     if (!this.#connected || socket === undefined || this.#unsent.length === 0) return
     const answerBy = performance.now() + ANSWER_WAIT_MS
-    socket.cork()
     for (const pending of this.#unsent) {
       pending.deadlineMs = answerBy
       this.#sent.set(pending.id, pending)
-      socket.write(pending.bytes)
     }
-    socket.uncork()
+    socket.write(Buffer.concat(this.#unsent.map(({ bytes }) => bytes)))
     this.#unsent = []
   }
 

@@ -37,8 +37,8 @@ export class WriterServer {
   readonly #turns: Turns
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
-  /** Connections with answers of the batch in hand, which go out together. */
-  readonly #answered = new Set<Socket>()
+  /** Answers of the batch in hand, by connection: they go out together. */
+  readonly #answers = new Map<Socket, Buffer[]>()
   #paused = false
 
   /** All that was ever acknowledged is in the catalog. */
@@ -102,7 +102,7 @@ export class WriterServer {
     socket.on('error', () => {})
     socket.on('close', () => {
       this.#sockets.delete(socket)
-      this.#answered.delete(socket)
+      this.#answers.delete(socket)
     })
   }
 
@@ -116,19 +116,18 @@ export class WriterServer {
 
   #answer(socket: Socket, id: number, settled: Settled): void {
     if (socket.destroyed) return
-    if (!this.#answered.has(socket)) {
-      this.#answered.add(socket)
-      socket.cork()
-    }
-    socket.write(frame(id, writeAnswer(settled)))
+    const answer = frame(id, writeAnswer(settled))
+    const others = this.#answers.get(socket)
+    if (others === undefined) this.#answers.set(socket, [answer])
+    else others.push(answer)
   }
 
   #afterBatch(): void {
-    for (const socket of this.#answered) {
-      socket.uncork()
+    for (const [socket, answers] of this.#answers) {
+      socket.write(Buffer.concat(answers))
       if (socket.writableLength > UNREAD_BYTES_MAX) socket.destroy()
     }
-    this.#answered.clear()
+    this.#answers.clear()
     if (this.#paused && this.#turns.length < QUEUE_COMMITS_MAX / 2) {
       this.#paused = false
       for (const socket of this.#sockets) socket.resume()

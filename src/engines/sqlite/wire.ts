@@ -1,10 +1,16 @@
 /**
  * What goes over the writer's socket, in both directions: frames of
  *
- *     4 bytes: length of the body | 4 bytes: number of the request | body, as node:v8 serializes it
+ *     4 bytes: length of the body | 4 bytes: number of the request | body
  *
- * The body of a request is the changes of one commit; that of its answer is an `Answer`. Both ends are the same release
- * on the same machine, and the socket is only for its owner.
+ * The body of a request is the changes of one commit, that of its answer an `Answer` as JSON. Both ends are the same
+ * release on the same machine, and the socket is only for its owner.
+ *
+ * Nearly all commits put or delete one object. Their one change goes as JSON, the bytes of its key as characters, which
+ * takes a third of the time of node:v8. All others go as node:v8 serializes them: those begin with a byte of 0xff, and no
+ * JSON does.
+ *
+ *     {"do":"delete-object","bucket":"0199…","key":"reports/2026.csv","nowMs":1795438800000}
  */
 import { deserialize, serialize } from 'node:v8'
 import { CatalogUnavailable, CommitRefused } from '../../ports/catalog.ts'
@@ -14,6 +20,9 @@ import type { Settled } from './writer.ts'
 /** Completing an upload of 10,000 parts takes about 2 MiB. */
 export const FRAME_BYTES_MAX = 16 * 1024 * 1024
 const HEADER_BYTES = 8
+const BRACE = 0x7b
+
+type ObjectChange = Extract<Change, { do: 'put-object' | 'delete-object' }>
 
 export interface Frame {
   readonly id: number
@@ -36,15 +45,21 @@ export function frame(id: number, body: Buffer): Buffer {
 }
 
 export function writeCommit(changes: readonly Change[]): Buffer {
-  return serialize(changes)
+  const [change] = changes
+  if (change === undefined || changes.length > 1) return serialize(changes)
+  if (change.do !== 'put-object' && change.do !== 'delete-object') return serialize(changes)
+  const { buffer, byteOffset, byteLength } = change.key
+  return Buffer.from(JSON.stringify({ ...change, key: Buffer.from(buffer, byteOffset, byteLength).toString('latin1') }))
 }
 
 export function readCommit(body: Buffer): readonly Change[] {
-  return deserialize(body) as readonly Change[]
+  if (body[0] !== BRACE) return deserialize(body) as readonly Change[]
+  const change = JSON.parse(body.toString()) as ObjectChange & { readonly key: string }
+  return [{ ...change, key: Buffer.from(change.key, 'latin1') }]
 }
 
 export function writeAnswer(settled: Settled): Buffer {
-  return serialize(answer(settled))
+  return Buffer.from(JSON.stringify(answer(settled)))
 }
 
 function answer(settled: Settled): Answer {
@@ -56,7 +71,7 @@ function answer(settled: Settled): Answer {
 }
 
 export function readAnswer(body: Buffer): Settled {
-  const answer = deserialize(body) as Answer
+  const answer = JSON.parse(body.toString()) as Answer
   if ('outcomes' in answer) return answer.outcomes
   if ('refused' in answer) return new CommitRefused(answer.refused, answer.change, answer.scope)
   return 'unavailable' in answer ? new CatalogUnavailable(answer.unavailable) : new Error(answer.failed)
