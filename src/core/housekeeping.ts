@@ -19,7 +19,8 @@ export const TIDY_EVERY_MS = 1000
 const PRUNE_EVERY_MS = 60_000
 /** Rows or blobs let go in one commit: few enough that writers beside it hardly wait. */
 const BATCH = 500
-const UNLINKED_AT_ONCE = 16
+/** To mark a small blob takes a call of another thread, and as long again where that has to be woken for each. */
+const UNLINKED_AT_ONCE = 64
 /** Blobs of one volume that are kept for readers; with more, the space of others waits until some have ended. */
 const KEPT_MAX = 100_000
 /** Batches for one volume in one round, so that one large deletion does not hold up the others. */

@@ -25,7 +25,14 @@ void it('a commit arrives as it was sent, whatever the bytes of its keys and tex
   const commits: readonly (readonly Change[])[] = [
     [],
     [{ do: 'put-object', bucket: 'b', key, object, nowMs: 1, condition: { ifNoneMatch: ['*'] }, tree: 't' }],
-    [{ do: 'delete-object', bucket: 'b', key: allBytes, marker: { version: 'm', modifiedMs: 7, details: { a: ['ß'] } } }],
+    [
+      {
+        do: 'delete-object',
+        bucket: 'b',
+        key: allBytes,
+        marker: { version: 'm', modifiedMs: 7, details: { a: ['ß'] } },
+      },
+    ],
     [{ do: 'delete-object', bucket: 'b', key, version: 'v', condition: { ifMatch: ['"e"'] }, bypassGovernance: true }],
     [
       { do: 'delete-object', bucket: 'b', key },
@@ -72,5 +79,7 @@ void it('frames arrive whole, however their bytes are cut', () => {
 
 /** Bytes of keys as numbers: who reads them does not mind what kind of array they are in. */
 function plain(changes: readonly Change[]): unknown {
-  return changes.map((change) => ('key' in change && typeof change.key !== 'string' ? { ...change, key: [...change.key] } : change))
+  return changes.map((change) =>
+    'key' in change && typeof change.key !== 'string' ? { ...change, key: [...change.key] } : change,
+  )
 }

@@ -246,7 +246,8 @@ export class Writer {
     // What is copied back makes room in the log, which cannot grow on a full disk.
     if (this.#full !== undefined && pages >= CHECKPOINT_PAGES_FULL) return true
     if (pages >= CHECKPOINT_PAGES_MAX || (idle && pages >= CHECKPOINT_PAGES)) return true
-    return this.#pageCount() - this.#pagesCopied >= GROWTH_PAGES_MAX
+    // It has not grown by more pages than the log has, so mostly there is no need to ask.
+    return pages >= GROWTH_PAGES_MAX && this.#pageCount() - this.#pagesCopied >= GROWTH_PAGES_MAX
   }
 
   /** On a full disk the database grows by what the reserve gives. */
