@@ -11,7 +11,7 @@
  * so a crash in between leaves nothing behind. (A record whose key is a name, not a UUID, stays then: it cannot be told
  * from one that another request made in that moment.)
  */
-import { failures, Failure } from '../model/failure.ts'
+import { Failure, failure } from '../model/failure.ts'
 import type { Resource } from '../model/resource.ts'
 import { type Row, textAt, type Value } from '../model/value.ts'
 import { CatalogUnavailable } from '../ports/catalog.ts'
@@ -89,11 +89,11 @@ export class Bulk {
   /** Starts the job. Fails with `malformed` where the records are none or too many, with `limited` where too many wait. */
   async submit(order: BulkOrder): Promise<Row> {
     if (order.records.length === 0 || order.records.length > BULK_RECORDS_MAX) {
-      throw failures.badArgument('records', `it takes 1 to ${BULK_RECORDS_MAX} records.`)
+      throw failure('bulkRecordsOutOfBounds', { max: BULK_RECORDS_MAX })
     }
     const waiting = [...this.#pending.values()].reduce((sum, { order: other }) => sum + other.records.length, 0)
     if (waiting + order.records.length > BULK_PENDING_MAX) {
-      throw failures.tooMany('Too many records of other requests wait. Repeat the request later.', 10)
+      throw failure('tooManyBulkRecords')
     }
     const key = this.#actions.cluster.system.random.uuid()
     const { user, role, from } = order.caller
@@ -129,7 +129,7 @@ export class Bulk {
 
   async #run(work: Work): Promise<void> {
     const pending = this.#pending.get(work.key)
-    if (pending === undefined) throw failures.unavailable('The cluster was started anew before all records were done.')
+    if (pending === undefined) throw failure('bulkInterrupted')
     try {
       await this.#each(pending, work)
       this.#pending.delete(work.key)
@@ -222,7 +222,8 @@ export class Bulk {
       let row: Row | undefined
       if (verb !== 'create') {
         row = await findInstance(cluster, behaviour, path, record.instance)
-        if (row === undefined) throw failures.notFound(behaviour.resource.noun, behaviour.resource.key[0])
+        if (row === undefined)
+          throw failure('recordNotFound', { noun: behaviour.resource.noun }, { target: behaviour.resource.key[0] })
         await order.insistOn(row)
         if (verb === 'modify') outcome = { ...outcome, before: before(behaviour, row, record.draft) }
       }
@@ -313,10 +314,7 @@ export class Bulk {
 function insistOnNoneRevealed(reveal: Row): void {
   const [path] = Object.keys(reveal)
   if (path === undefined) return
-  throw failures.invalid(
-    path,
-    `"${path}" is shown once, in the answer of a request for one record. Send such a request.`,
-  )
+  throw failure('fieldShownOnce', { path })
 }
 
 const isUuid = ({ recordKey }: Resource) => recordKey.join() === 'uuid'

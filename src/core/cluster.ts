@@ -1,5 +1,5 @@
 /** What verbs and derivations are given: the catalog, the volumes of each aggregate, time, chance and one another. */
-import { Failure, failures } from '../model/failure.ts'
+import { failure, type Failure } from '../model/failure.ts'
 import { rowOrder } from '../model/query.ts'
 import { registry, type Registry } from '../model/registry.ts'
 import type { Release } from '../model/release.ts'
@@ -98,7 +98,7 @@ export class Cluster {
   readonly volumeSums: VolumeSums
   readonly pages: PageRoom
   /** Set by those who call verbs: without them, nothing can be seeded. */
-  applySeed: ApplySeed = () => Promise.reject(failures.unavailable('Nothing can be seeded here.'))
+  applySeed: ApplySeed = () => Promise.reject(failure('seedingUnavailable'))
   readonly #volumesOf: (aggregate: Row) => Volumes
   readonly #mirror: Mirror
   readonly #startedMs: number
@@ -167,7 +167,7 @@ export class Cluster {
   /** The stored fields of a record that a request names. */
   async row(type: string, key: string): Promise<Row> {
     const row = await this.find(type, key)
-    if (row === undefined) throw failures.notFound(this.registry.resource(type).noun)
+    if (row === undefined) throw failure('recordNotFound', { noun: this.registry.resource(type).noun })
     return row
   }
 
@@ -291,40 +291,39 @@ export class Cluster {
     const isOrphan = orphan !== undefined && (refused.reason === 'missing' || (await this.#isGone(orphan)))
     if (isOrphan) return noParent(this, orphan.type, orphan.parent ?? '')
     // Of what is looked for below another record, one that is there is in the way.
-    if (change?.do === 'check-childless') return failures.inUse(`It still has a ${noun}. Delete that first.`)
-    if (refused.reason === 'full' && refused.scope === 'aggregate') return failures.invalid('size', AGGREGATE_IS_FULL)
+    if (change?.do === 'check-childless') return failure('childrenRemain', { noun })
+    if (refused.reason === 'full' && refused.scope === 'aggregate') return failure('aggregateSizesOverLimit')
     switch (refused.reason) {
       case 'taken':
       case 'exists':
-        return failures.duplicate(
-          `A ${noun} of that name`,
-          refused.scope.endsWith(':name') ? 'name' : refused.scope || 'name',
-        )
-      case 'stale':
-        return new Failure('conflict', 8, `The ${noun} was changed by another request. Read it again, then repeat.`, {
-          cause: refused,
+        return failure('recordNameTaken', {
+          noun,
+          field: refused.scope.endsWith(':name') ? 'name' : refused.scope || 'name',
         })
+      case 'stale':
+        return failure('recordChanged', { noun }, { cause: refused })
       case 'missing':
-        return failures.notFound(noun)
+        return failure('recordNotFound', { noun })
       case 'not-empty':
-        return failures.inUse(`The ${noun} is not empty.`)
+        return failure('recordNotEmpty', { noun })
       case 'restoring':
-        return failures.inUse('The volume is being restored to a snapshot. Try again when that has ended.')
+        return failure('volumeBeingRestored')
       case 'read-only':
-        return failures.readOnly()
+        return failure('dataProtected')
       case 'no-space':
-        return failures.catalogFull(refused)
+        return failure('catalogDiskFull', {}, { cause: refused })
       case 'moved':
-        return failures.inUse('The volume has been moved to another aggregate. Repeat the request.')
+        return failure('volumeMoved')
       case 'full':
       case 'condition':
       case 'absent':
       case 'too-large':
       case 'parts':
       case 'locked':
-        return failures.invalid(
-          refused.scope === '' ? undefined : refused.scope,
-          `The ${noun} does not allow it: ${refused.reason}.`,
+        return failure(
+          'recordRefuses',
+          { noun, reason: refused.reason },
+          { target: refused.scope === '' ? undefined : refused.scope },
         )
     }
   }
@@ -375,8 +374,8 @@ const NO_MACHINE: Machine = {
 }
 
 const noCertificates: Certificates = {
-  makeSelfSigned: () => Promise.reject(failures.unavailable('Certificates cannot be made here.')),
-  makeSigningRequest: () => Promise.reject(failures.unavailable('Certificates cannot be asked for here.')),
+  makeSelfSigned: () => Promise.reject(failure('certificatesUnavailable')),
+  makeSigningRequest: () => Promise.reject(failure('signingRequestsUnavailable')),
   read: () => undefined,
   isKeyOf: () => undefined,
 }

@@ -5,7 +5,7 @@
  * They are kept in memory alone: a restart ends all of them. As long as there is none, a request costs the look at an
  * empty list.
  */
-import { Failure, failures } from '../model/failure.ts'
+import { Failure, failure } from '../model/failure.ts'
 import { type Row, textAt } from '../model/value.ts'
 import type { System } from '../ports/system.ts'
 
@@ -60,7 +60,7 @@ export class Faults {
   /** Fails where there are as many others as there may be. */
   insistOnRoom(uuid: string): void {
     if (this.#faults.has(uuid) || this.#faults.size < FAULTS_MAX) return
-    throw failures.invalid(undefined, `The cluster has ${FAULTS_MAX} faults, which is the limit. Delete some first.`)
+    throw failure('tooManyFaults', { max: FAULTS_MAX })
   }
 
   /** Adds one, or puts it in the place of that with the same uuid; its counts begin anew. */

@@ -1,4 +1,4 @@
-import { failures } from '../model/failure.ts'
+import { failure } from '../model/failure.ts'
 
 /**
  * A query argument of a verb that is true or false, and false when it is not given. Python writes `True`. Fails with
@@ -6,6 +6,6 @@ import { failures } from '../model/failure.ts'
  */
 export function flagArgument(args: Readonly<Record<string, string>>, name: string): boolean {
   const word = (args[name] ?? 'false').toLowerCase()
-  if (word !== 'true' && word !== 'false') throw failures.badArgument(name, 'it is neither true nor false.')
+  if (word !== 'true' && word !== 'false') throw failure('flagMalformed', { name })
   return word === 'true'
 }

@@ -2,7 +2,7 @@
  * Failed logins of the last minute, by address and by account at an address. Never by account alone: a stranger could then
  * keep its user out, from anywhere. An attempt counts from its beginning, so that many at once are no way around.
  */
-import { failures } from '../model/failure.ts'
+import { failure } from '../model/failure.ts'
 import { addressGroup } from '../model/address-group.ts'
 
 const WINDOW_MS = 60_000
@@ -63,7 +63,7 @@ export class Guesses {
     const passedMs = kept === undefined ? WINDOW_MS : nowMs - kept.sinceMs
     if (kept !== undefined && passedMs >= 0 && passedMs < WINDOW_MS) {
       if (kept.failures < failuresMax) return kept
-      throw failures.tooMany('Too many failed logins from this address.', Math.ceil((WINDOW_MS - passedMs) / 1000))
+      throw failure('tooManyFailedLogins', {}, { retryAfterSeconds: Math.ceil((WINDOW_MS - passedMs) / 1000) })
     }
     counts.delete(name)
     if (counts.size >= COUNTS_MAX) counts.delete(counts.keys().next().value ?? '')

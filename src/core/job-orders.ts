@@ -5,7 +5,7 @@
  * own, which the job does not write: so a restart knows it, and neither writes over what the other said. Any process may
  * ask; the one that runs the job looks for what others asked between two steps, and now and then within one.
  */
-import { Failure } from '../model/failure.ts'
+import { failure } from '../model/failure.ts'
 import { type Row, textAt } from '../model/value.ts'
 import { CommitRefused, type Change, type Catalog } from '../ports/catalog.ts'
 import type { Clock } from '../ports/system.ts'
@@ -18,9 +18,6 @@ export const JOB_ORDERS = 'internal/job-orders'
 export const JOB_ACTIONS = ['cancel', 'pause', 'resume'] as const
 export type JobAction = (typeof JOB_ACTIONS)[number]
 type Wish = 'go' | 'pause' | 'cancel'
-
-/** What clients of the interface know these failures by. */
-const codes = { ended: 458762, running: 458771, notRunning: 458776, noPause: 458783, noCancel: 458784 } as const
 
 /** How often it is looked for what other processes asked. */
 const LOOK_EVERY_MS = 1000
@@ -178,7 +175,7 @@ export class JobOrders {
   async #ask(catalog: Catalog, job: string, action: JobAction): Promise<void> {
     for (let tries = 1; ; tries++) {
       const record = await this.#catalog.record(JOBS, job)
-      if (record === undefined || !isActive(record.body)) throw refused(codes.ended, 'The job has ended.')
+      if (record === undefined || !isActive(record.body)) throw failure('jobEnded')
       const order = this.#active.get(job)
       const before = order?.wish ?? (await this.asked(job))
       const known = seenIn(record.body, before)
@@ -228,26 +225,22 @@ function seenIn(job: Row, wish: Wish): JobSeen {
 function wishOf(seen: JobSeen, action: JobAction): Wish {
   const { wish, isBegun, isOver, isCancellable, isPausable } = seen
   if (wish === 'cancel' && action === 'cancel') return 'cancel'
-  if (wish === 'cancel') throw refused(codes.notRunning, 'The job is being cancelled.')
+  if (wish === 'cancel') throw failure('jobBeingCancelled')
   switch (action) {
     case 'cancel':
       if (isOver || !isCancellable) {
-        throw refused(codes.noCancel, 'The job cannot be cancelled at this point. Wait for its end.')
+        throw failure('jobNotCancellable')
       }
       return 'cancel'
     case 'pause':
-      if (wish === 'pause') throw refused(codes.notRunning, 'The job is paused.')
-      if (!isBegun && !isOver) throw refused(codes.notRunning, 'The job is not running yet.')
-      if (isOver || !isPausable) throw refused(codes.noPause, 'The job cannot be paused at this point.')
+      if (wish === 'pause') throw failure('jobPaused')
+      if (!isBegun && !isOver) throw failure('jobNotBegun')
+      if (isOver || !isPausable) throw failure('jobNotPausable')
       return 'pause'
     case 'resume':
-      if (wish !== 'pause') throw refused(codes.running, 'The job is not paused.')
+      if (wish !== 'pause') throw failure('jobNotPaused')
       return 'go'
   }
-}
-
-function refused(code: number, message: string): Failure {
-  return new Failure('conflict', code, message, { target: 'action' })
 }
 
 function wishChange(job: string, wish: Wish): Change {

@@ -1,5 +1,5 @@
 /** One job under way: its steps forward, and back when one of them fails. Its record says what it does before it does it. */
-import { Failure, failures } from '../model/failure.ts'
+import { codeOf, Failure, failure } from '../model/failure.ts'
 import { type Row, textAt, textOf, type Value } from '../model/value.ts'
 import { CatalogUnavailable, CommitRefused, type Change, type Outcome } from '../ports/catalog.ts'
 import type { Clock } from '../ports/system.ts'
@@ -9,7 +9,7 @@ import { describe } from './describe.ts'
 import { explainFailure } from './explain.ts'
 import { forgetOrder, type JobAction, type JobOrder } from './job-orders.ts'
 import { JOBS } from './job-record.ts'
-import { OTHER_STEPS, stepsOf, UNKNOWN_VERB, upgraded } from './job-steps.ts'
+import { stepsOf, upgraded } from './job-steps.ts'
 import { Interrupted, type Step, type Verb, type Work } from './verb.ts'
 
 /** A job whose undo fails is tried again this often before it is left for later. */
@@ -182,7 +182,7 @@ export class JobRun {
 
   /** What the record of a job says from now on, where it was begun in other steps than its verb has now. */
   async #upgrade(job: Row): Promise<Row | undefined> {
-    if (this.#verb === undefined) return { ...backFor(failures.unavailable(UNKNOWN_VERB)), $at: -1 }
+    if (this.#verb === undefined) return { ...backFor(failure('jobVerbUnknown')), $at: -1 }
     const found = upgraded(job, this.#verb)
     if (found === undefined) return undefined
     const steps = stepsOf(this.#verb)
@@ -190,7 +190,7 @@ export class JobRun {
       return { ...steps, $at: this.#verb.steps.length }
     }
     const isBack = job['$direction'] === 'back'
-    return { ...(isBack ? {} : backFor(failures.unavailable(OTHER_STEPS))), ...steps, $at: found.undoFrom }
+    return { ...(isBack ? {} : backFor(failure('jobStepsChanged'))), ...steps, $at: found.undoFrom }
   }
 
   async #isMade(job: Row): Promise<boolean> {
@@ -290,11 +290,8 @@ export async function insist<Result>(
   }
 }
 
-/** What clients know a job by that was given up. */
-const CANCELLED = 460770
-
 function cancelled(): Failure {
-  return new Failure('conflict', CANCELLED, 'The job was cancelled.')
+  return failure('jobCancelled')
 }
 
 /** The record of a job that is about to be undone. */
@@ -312,13 +309,13 @@ function allowedBy({ isCancellable, isPausable }: Step): readonly JobAction[] {
 
 /** The failure that a failed job's record tells of. */
 export function failureOf(job: Row): Failure {
-  const failure = (job['$failure'] ?? {}) as Row
-  const kind = failure['kind'] as Failure['kind'] | undefined
-  const target = failure['target']
+  const told = (job['$failure'] ?? {}) as Row
+  const kind = told['kind'] as Failure['kind'] | undefined
+  const target = told['target']
   return new Failure(
     kind ?? 'internal',
-    Number(failure['code'] ?? 262145),
-    textOf(failure['message'] ?? 'The job failed.'),
+    Number(told['code'] ?? codeOf('jobFailed')),
+    textOf(told['message'] ?? 'The job failed.'),
     {
       target: typeof target === 'string' ? target : undefined,
     },

@@ -5,7 +5,7 @@ import { asText, recordsOf } from '../../test/support/body.ts'
 import { QuickSecrets, startTestCluster } from '../../test/support/cluster.ts'
 import { machine, startWith } from '../../test/support/machine.ts'
 import { type Row, textAt } from '../model/value.ts'
-import { OTHER_STEPS, UNKNOWN_VERB } from './job-steps.ts'
+import { failure } from '../model/failure.ts'
 import { Jobs, JOBS } from './jobs.ts'
 import type { Step } from './verb.ts'
 
@@ -66,7 +66,11 @@ test('what a job was making in other steps is taken back, and the job says so', 
     { $at: 1, message: 'Half of it is done.' },
     { $at: 7, message: 'Step 8 of 9: other.' },
   ]) {
-    assert.deepEqual(told(await takenUp(left)), ['failure', OTHER_STEPS, undone], JSON.stringify(left))
+    assert.deepEqual(
+      told(await takenUp(left)),
+      ['failure', failure('jobStepsChanged').message, undone],
+      JSON.stringify(left),
+    )
   }
 })
 
@@ -76,7 +80,11 @@ test('a job in other steps that had made its record is done', async () => {
 })
 
 test('a job in other steps that had not begun does nothing', async () => {
-  assert.deepEqual(told(await takenUp({ $steps: ['one'], $at: 0, state: 'queued' })), ['failure', OTHER_STEPS, []])
+  assert.deepEqual(told(await takenUp({ $steps: ['one'], $at: 0, state: 'queued' })), [
+    'failure',
+    failure('jobStepsChanged').message,
+    [],
+  ])
 })
 
 test('a job that was being undone in other steps is undone, and keeps its failure', async () => {
@@ -87,7 +95,11 @@ test('a job that was being undone in other steps is undone, and keeps its failur
 
 test('of a change in other steps, those that are still known are undone', async () => {
   const left = { $verb: 'modify', $steps: ['one', 'old', 'two'], $at: 1 }
-  assert.deepEqual(told(await takenUp(left)), ['failure', UNKNOWN_VERB, []], 'machines cannot be changed at all')
+  assert.deepEqual(
+    told(await takenUp(left)),
+    ['failure', failure('jobVerbUnknown').message, []],
+    'machines cannot be changed at all',
+  )
   const done: string[] = []
   const { create } = machine(steps(done, 'one', 'new', 'two'))
   const cluster = await startWith({ ...machine([]), ...(create === undefined ? {} : { modify: create }) })
@@ -95,7 +107,7 @@ test('of a change in other steps, those that are still known are undone', async 
   const job = { ...left, uuid, state: 'running', start_time: 0, $type: MACHINES, $key: 'x', $input: {}, $memo: {} }
   await cluster.cluster.commit([cluster.cluster.put(JOBS, { ...job, $locks: [], $direction: 'forward' })])
   await cluster.jobs.resume()
-  assert.equal((await cluster.jobs.wait(uuid, 60_000))['message'], OTHER_STEPS)
+  assert.equal((await cluster.jobs.wait(uuid, 60_000))['message'], failure('jobStepsChanged').message)
   assert.deepEqual(done, ['undo one'])
   await cluster.close()
 })
@@ -132,7 +144,7 @@ test('a clone that an earlier release had half made is gone after the start, and
   const next = await startTestCluster({ isUsed: true, catalog: cluster.cluster.catalog, secrets })
   await next.jobs.resume()
   const job = await next.jobs.wait(uuid, 60_000)
-  assert.deepEqual([job['state'], job['message']], ['failure', OTHER_STEPS])
+  assert.deepEqual([job['state'], job['message']], ['failure', failure('jobStepsChanged').message])
   assert.equal(await next.cluster.catalog.volume(textAt(left, '$key')), undefined)
   const volumes = await next.call('GET', '/api/storage/volumes?name=clone1')
   assert.equal(recordsOf(volumes.body).length, 0)

@@ -15,11 +15,6 @@ const STEPS = '$steps'
 /** What a job's record says of the step it is in. */
 const MESSAGE = /^(?:Step (?<number>\d+) of (?<total>\d+)|Undoing step (?<undone>\d+)): (?<name>.*)\.$/
 
-export const OTHER_STEPS =
-  'The job was begun by an earlier release that did it in other steps. What it had made was taken back. Repeat the request.'
-export const UNKNOWN_VERB =
-  'The job was begun by another release, and this one does not know how it is done. Look at what it was about.'
-
 export function stepsOf(verb: Pick<Verb, 'steps'> | undefined): Row {
   return verb === undefined ? {} : { [STEPS]: verb.steps.map(({ name }) => name) }
 }

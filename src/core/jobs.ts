@@ -15,7 +15,7 @@
  * Too many jobs are refused before they have a record. A job that has one waits its turn however long that takes, and one
  * that cannot go on is taken up again later: nothing but its end takes it off the list.
  */
-import { failures } from '../model/failure.ts'
+import { failure } from '../model/failure.ts'
 import { type Row, textAt } from '../model/value.ts'
 import type { Change } from '../ports/catalog.ts'
 import type { Behaviour, VerbName } from './behaviour.ts'
@@ -98,12 +98,12 @@ export class Jobs {
   /** Fails with `limited` where too many are active. */
   #insistOnRoom(): void {
     if (this.#active.size + this.#submitted.size < ACTIVE_MAX) return
-    throw failures.tooMany('Too many jobs are active. Repeat the request later.', 5)
+    throw failure('tooManyJobs')
   }
 
   /** Writes the job and starts it. It is on disk when this returns. Fails with `limited` where too many are active. */
   async submit({ behaviour, verb, plan, description, caller, uuid, isAdmitted }: Submission): Promise<Row> {
-    if (this.#stopping.signal.aborted) throw failures.unavailable('The cluster is stopping.')
+    if (this.#stopping.signal.aborted) throw failure('stopping')
     if (isAdmitted !== true) this.#insistOnRoom()
     const now = this.#cluster.now()
     const svm = plan.input['svm.uuid']

@@ -2,7 +2,7 @@
  * Names that a record has in a list, as a resource of their own: the users of a group. Each is a record of the path of its
  * holder, is added by a POST and taken away by a DELETE.
  */
-import { failures } from '../model/failure.ts'
+import { failure } from '../model/failure.ts'
 import { type Row, textAt, type Value } from '../model/value.ts'
 import type { Acts } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
@@ -42,7 +42,8 @@ export function listedNames(about: ListedNames): Required<Pick<Acts, 'rows' | 'c
         name: 'write record',
         async run(cluster, { input }) {
           const record = await cluster.catalog.record(about.type, textAt(input, 'holder'))
-          if (record === undefined) throw failures.notFound(cluster.registry.resource(about.type).noun)
+          if (record === undefined)
+            throw failure('recordNotFound', { noun: cluster.registry.resource(about.type).noun })
           const list: Value = (input['names'] as readonly string[]).map((name) => ({ name }))
           const row: Row = { ...(record.body as Row), [about.list]: list }
           await cluster.commit([cluster.put(about.type, row, { expect: record.revision })])
@@ -59,9 +60,9 @@ export function listedNames(about: ListedNames): Required<Pick<Acts, 'rows' | 'c
     },
     create: changing(about.example, async (cluster, { draft }, holder, names) => {
       const name = textAt(draft, 'name')
-      if (names.includes(name)) throw failures.duplicate(`A ${about.noun} named "${name}"`, 'name')
+      if (names.includes(name)) throw failure('namedRecordTaken', { noun: about.noun, name })
       if (names.length >= about.max) {
-        throw failures.invalid(undefined, `There are ${about.max} of them, which is the limit.`)
+        throw failure('listLimitReached', { max: about.max })
       }
       await about.check?.(cluster, holder, name)
       return { name, names: [...names, name] }

@@ -1,4 +1,4 @@
-import { failures } from '../model/failure.ts'
+import { failure } from '../model/failure.ts'
 import { Gate } from './gate.ts'
 
 /** How many requests may wait for one lock before more are turned away. */
@@ -53,7 +53,7 @@ export class Locks {
     const gate = this.#gates.get(name) ?? new Gate(1)
     this.#gates.set(name, gate)
     if (gate.waiting >= waitersMax) {
-      throw failures.tooMany(`Too many requests wait for ${name.split(':')[0] ?? name}. Repeat the request later.`, 5)
+      throw failure('tooManyWaiting', { what: name.split(':')[0] ?? name })
     }
     return gate.enter(signal)
   }

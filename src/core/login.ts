@@ -3,7 +3,7 @@
  * tells whether a user exists: an unknown user costs a password check like a known one.
  */
 import { builtinRoles, roleOf, type Role } from '../model/access.ts'
-import { failures } from '../model/failure.ts'
+import { failure } from '../model/failure.ts'
 import { type Row, textOf } from '../model/value.ts'
 import type { Cluster } from './cluster.ts'
 import { type Attempt, FAILURES_OF_ADDRESS_MAX, Guesses } from './guesses.ts'
@@ -40,7 +40,7 @@ export class Login {
   async authenticate(authorization: string | undefined, from: string): Promise<{ caller: Caller; role: Role }> {
     const found = authorization === undefined ? undefined : await this.#find(authorization, from)
     if (found !== undefined) return found(from)
-    throw failures.unauthenticated()
+    throw failure('unauthenticated')
   }
 
   async #find(
@@ -78,7 +78,7 @@ export class Login {
     const attempt = this.#guesses.attempt(address, user)
     if (this.#checks >= CHECKS_MAX) {
       attempt.takeBack()
-      throw failures.tooMany('Too many logins at once.', 1)
+      throw failure('tooManyLogins')
     }
     this.#checks++
     try {

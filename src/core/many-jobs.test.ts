@@ -10,7 +10,7 @@ import { CatalogUnavailable } from '../ports/catalog.ts'
 import { define, type Behaviour } from './behaviour.ts'
 import { BULK_PENDING_MAX, type BulkOrder } from './bulk.ts'
 import { outcomesOf } from './bulk-outcomes.ts'
-import { UNKNOWN_VERB } from './job-steps.ts'
+import { failure } from '../model/failure.ts'
 import { ACTIVE_MAX, isActive, Jobs, JOBS } from './jobs.ts'
 import { PLACES } from './places.ts'
 import { job, type Step } from './verb.ts'
@@ -244,7 +244,7 @@ test('a job of a kind that is not known any more fails and says so, and stops ne
   assert.equal(await jobs.resume(), 2)
   assert.equal((await jobs.wait(textAt(known, 'uuid'), 60_000))['state'], 'success')
   const ended = await jobs.wait(textAt(gone, 'uuid'), 60_000)
-  assert.deepEqual([ended['state'], ended['message']], ['failure', UNKNOWN_VERB])
+  assert.deepEqual([ended['state'], ended['message']], ['failure', failure('jobVerbUnknown').message])
   assert.equal(await jobs.resume(), 0)
   await cluster.close()
 })

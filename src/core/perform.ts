@@ -1,5 +1,5 @@
 /** Calls a verb: resolves what the draft refers to, plans, then runs inline or submits a job; and writes the audit trail. */
-import { Failure, failures } from '../model/failure.ts'
+import { Failure, failure } from '../model/failure.ts'
 import { completeDraft } from '../model/shape.ts'
 import type { Row } from '../model/value.ts'
 import { CommitRefused } from '../ports/catalog.ts'
@@ -78,7 +78,7 @@ export class Actions {
 
   async #perform(behaviour: Behaviour, name: VerbName, call: Call): Promise<Performed> {
     const verb = behaviour[name]
-    if (verb === undefined) throw failures.unsupported(name, behaviour.resource.path)
+    if (verb === undefined) throw failure('methodUnsupported', { method: name, path: behaviour.resource.path })
     const draft = await this.#draft(behaviour, name, call)
     const request = { ...call, draft }
     const names = verb.alone?.(request) ?? []
@@ -131,11 +131,11 @@ export class Actions {
     for (const step of verb.steps) {
       try {
         await step.run(audited.cluster, work)
-      } catch (failure) {
-        if (failure instanceof Failure) throw failure
-        if (failure instanceof CommitRefused && failure.reason === 'read-only') throw failures.readOnly()
-        if (failure instanceof CommitRefused) throw failures.inUse(`The object does not allow it: ${failure.reason}.`)
-        throw failure
+      } catch (cause) {
+        if (cause instanceof Failure) throw cause
+        if (cause instanceof CommitRefused && cause.reason === 'read-only') throw failure('dataProtected')
+        if (cause instanceof CommitRefused) throw failure('objectRefuses', { reason: cause.reason })
+        throw cause
       }
     }
     if (!audited.isDone) await this.audit(caller, description, 'success', plan.key)

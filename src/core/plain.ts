@@ -1,5 +1,5 @@
 /** The verbs of a plain resource: a record with a uuid and perhaps a unique name, and nothing behind it. */
-import { failures } from '../model/failure.ts'
+import { failure } from '../model/failure.ts'
 import { recordKey } from '../model/resource.ts'
 import type { Row } from '../model/value.ts'
 import type { Change } from '../ports/catalog.ts'
@@ -42,7 +42,7 @@ export function plainCreate(type: string, options: PlainOptions = {}): Verb {
       const key = recordKey(resource, row)
       if ((await cluster.find(type, key)) !== undefined) {
         const named = resource.recordKey.at(-1) ?? 'name'
-        throw failures.duplicate(`A ${resource.noun} of that name`, named === 'uuid' ? 'name' : named)
+        throw failure('recordNameTaken', { noun: resource.noun, field: named === 'uuid' ? 'name' : named })
       }
       return { key, input: row }
     },
@@ -71,7 +71,7 @@ export function plainModify(type: string, options: PlainOptions = {}): Verb {
       async run(cluster, { key, input }) {
         // As it is now, not as it was before the lock was given: other fields may have changed meanwhile.
         const record = await cluster.catalog.record(type, key)
-        if (record === undefined) throw failures.notFound(cluster.registry.resource(type).noun)
+        if (record === undefined) throw failure('recordNotFound', { noun: cluster.registry.resource(type).noun })
         const before = record.body as Row
         const changed: Row = { ...before, ...input }
         const row = options.check === undefined ? changed : await options.check(cluster, changed, before)

@@ -1,5 +1,5 @@
 /** Reading a resource: rows from records or computed, what is derived, filters, order and pages. */
-import { failures } from '../model/failure.ts'
+import { failure } from '../model/failure.ts'
 import { passes, placeOf, placeOrder, type Filter, type Order, type Place } from '../model/query.ts'
 import { fieldAt, identityPaths, printedKey, type Resource } from '../model/resource.ts'
 import type { Search } from '../model/search.ts'
@@ -223,7 +223,8 @@ export async function readInstance(
   fields: ReadonlySet<string>,
 ): Promise<Row> {
   const row = await findInstance(cluster, behaviour, path, instance)
-  if (row === undefined) throw failures.notFound(behaviour.resource.noun, behaviour.resource.key[0])
+  if (row === undefined)
+    throw failure('recordNotFound', { noun: behaviour.resource.noun }, { target: behaviour.resource.key[0] })
   // Of readers that come together, each shows its own in a turn of its own.
   if (isLong(row) && shownCharacters(row, fields) > LONG_CHARACTERS) await cluster.system.turn()
   const [derived] = await derive(cluster, behaviour, [row], fields)
@@ -292,7 +293,7 @@ export async function insistOnParents(
     const reference = fieldAt(behaviour.resource, key)?.field.reference
     if (reference?.part !== 'uuid') continue
     if ((await cluster.find(reference.type, path[key] ?? '')) === undefined) {
-      throw failures.notFound(cluster.registry.resource(reference.type).noun, key)
+      throw failure('recordNotFound', { noun: cluster.registry.resource(reference.type).noun }, { target: key })
     }
   }
 }

@@ -1,5 +1,5 @@
 /** References are stored as uuids and shown with names. Names are looked up when they are read or given. */
-import { failures } from '../model/failure.ts'
+import { failure } from '../model/failure.ts'
 import type { Field, Resource } from '../model/resource.ts'
 import { isRecord, type Row, textAt, type Value } from '../model/value.ts'
 import type { Derivation, Once } from './behaviour.ts'
@@ -33,7 +33,7 @@ export async function resolveReferences(
       const uuid = await uuidOf(cluster, reference.type, name, field, { ...context, ...resolved })
       const given = resolved[uuidPath]
       if (given !== undefined && given !== null && given !== uuid) {
-        throw failures.invalid(field.path, `"${field.path}" and "${uuidPath}" name different objects.`, 2621706)
+        throw failure('referenceMismatch', { field: field.path, other: uuidPath })
       }
       resolved[uuidPath] = uuid
     } else if (reference.part === 'uuid') {
@@ -48,7 +48,7 @@ export async function resolveReferences(
       const namePath = `${reference.base}.name`
       const name = row['name'] ?? null
       if (typeof resolved[namePath] === 'string' && resolved[namePath] !== name) {
-        throw failures.invalid(namePath, `"${namePath}" and "${field.path}" name different objects.`, 2621706)
+        throw failure('referenceMismatch', { field: namePath, other: field.path })
       }
       resolved[namePath] = name
     } else if (Array.isArray(resolved[field.path])) {
@@ -62,7 +62,7 @@ export async function resolveReferences(
           list.push({ uuid, name: row['name'] ?? null })
         } else if (typeof name === 'string') {
           list.push({ uuid: await uuidOf(cluster, reference.type, name, field, { ...context, ...resolved }), name })
-        } else throw failures.badValue(field.path, 'each element needs a name or a uuid.')
+        } else throw failure('referenceIncomplete', { field: field.path })
       }
       resolved[field.path] = list
     }
@@ -73,7 +73,7 @@ export async function resolveReferences(
 async function uuidOf(cluster: Cluster, type: string, name: string, field: Field, context: Row): Promise<string> {
   const { nameWithin, isShared } = cluster.registry.resource(type)
   const within = typeof nameWithin === 'string' ? (context[nameWithin] ?? (isShared ? '' : undefined)) : ''
-  if (typeof within !== 'string') throw failures.missing(String(nameWithin))
+  if (typeof within !== 'string') throw failure('fieldRequired', { field: String(nameWithin) })
   const uuid =
     (await cluster.keyOfName(type, name, within)) ?? (isShared ? await cluster.keyOfName(type, name) : undefined)
   if (uuid === undefined) throw noSuch(cluster, type, field.path, name)
@@ -88,23 +88,25 @@ function isOthers(cluster: Cluster, type: string, row: Row, context: Row): boole
   return owner !== null && owner !== context[nameWithin]
 }
 
-/** The codes that clients of the interface match, where a reference leads nowhere. */
-const NO_SUCH: Readonly<Record<string, number>> = {
-  'svm/svms': 2621462,
-  'storage/aggregates': 917508,
-  'storage/volumes': 917525,
-  'storage/snapshot-policies': 917551,
-}
+/** Names of failures that clients of the interface know apart, where a reference leads nowhere. */
+const NO_SUCH = {
+  'svm/svms': 'svmUnknown',
+  'storage/aggregates': 'aggregateUnknown',
+  'storage/volumes': 'volumeUnknown',
+  'storage/snapshot-policies': 'snapshotPolicyUnknown',
+} as const
 
 function noSuch(cluster: Cluster, type: string, path: string, given: string) {
   const { noun } = cluster.registry.resource(type)
-  return failures.invalid(path, `There is no ${noun} "${given.slice(0, 80)}".`, NO_SUCH[type] ?? 262185)
+  const name = type in NO_SUCH ? NO_SUCH[type as keyof typeof NO_SUCH] : 'referenceUnknown'
+  return failure(name, { field: path, noun, name: given.slice(0, 80) })
 }
 
 /** The parent of a record has gone since its verb was planned: as if it had been asked for after that. */
 export function noParent(cluster: Cluster, type: string, key: string) {
   const { parent = '', parentType = '', pathKeys, fields } = cluster.registry.resource(type)
-  if (pathKeys.includes(parent)) return failures.notFound(cluster.registry.resource(parentType).noun, parent)
+  if (pathKeys.includes(parent))
+    return failure('recordNotFound', { noun: cluster.registry.resource(parentType).noun }, { target: parent })
   return fields.get(parent)?.reference === undefined
     ? noSuchOwner(key, `${baseOf(parent)}.name`)
     : noSuch(cluster, parentType, parent, key)
@@ -112,7 +114,7 @@ export function noParent(cluster: Cluster, type: string, key: string) {
 
 /** What belongs to the cluster or to an SVM, where it names neither. */
 export function noSuchOwner(name: string, target: string) {
-  return failures.invalid(target, `There is no cluster or SVM "${name.slice(0, 80)}".`, 2621706)
+  return failure('ownerNotFound', { name: name.slice(0, 80), target })
 }
 
 function baseOf(path: string): string {

@@ -1,12 +1,7 @@
 /** What a `fields` expression selects: `name,space`, `*`, `**`, `space.*`, `a.{b,c.{d,e}}`, and less of it with `!space.used`. */
-import { failures } from './failure.ts'
+import { failure } from './failure.ts'
 import { isServed, type Release } from './release.ts'
 import { declaredName, fieldAt, type Resource } from './resource.ts'
-
-/** The codes of expressions that cannot be understood, and of names that nothing has. */
-const BRACES = 262286
-const NO_SUCH_FIELD = 262197
-const NOT_READABLE = 262249
 
 /**
  * The paths that `fields` expressions select. Exclusions alone take away from what is shown without any expression.
@@ -42,9 +37,9 @@ export function selectFields(
     if (found?.member !== undefined && isServed(found.field.since, served)) return [base]
     if (isLenient) return []
     if (all.some((field) => field.path === base)) {
-      throw failures.badArgument('fields', `"${base}" is never shown again.`, NOT_READABLE)
+      throw failure('fieldNeverShown', { field: base })
     }
-    throw failures.badArgument('fields', `"${given.slice(0, 80)}" is not a field of ${resource.noun}.`, NO_SUCH_FIELD)
+    throw failure('fieldsUnknown', { field: given.slice(0, 80), noun: resource.noun })
   }
 
   /** Takes a path away, and what is under it. Of a list, the other members of its elements stay. */
@@ -86,15 +81,15 @@ function splitFields(expression: string): Word[] {
     else if (character === '{') {
       open.push(word.trim().replace(/\.$/, ''))
       word = ''
-      if (open.length > DEPTH_MAX) throw failures.badArgument('fields', 'braces are nested too deeply.', BRACES)
+      if (open.length > DEPTH_MAX) throw failure('bracesTooDeep')
     } else if (character === '}') {
       flush()
       if (open.pop() === undefined) {
-        throw failures.badArgument('fields', 'a closing brace has no opening one.', BRACES)
+        throw failure('braceNotOpened')
       }
     } else word += character
   }
   flush()
-  if (open.length > 0) throw failures.badArgument('fields', 'an opening brace is not closed.', BRACES)
+  if (open.length > 0) throw failure('braceNotClosed')
   return words
 }

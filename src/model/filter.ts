@@ -11,7 +11,7 @@
  * elements does. Negation and `null` look at the whole field: `!x` means that no element is x. A dash is how command
  * lines show what is not set, so it means that too: `statistics.timestamp=!"-"` (seen in Harvest's templates).
  */
-import { failures } from './failure.ts'
+import { failure } from './failure.ts'
 import { Misfit, type Kind } from './kinds/index.ts'
 import { type Value, textOf } from './value.ts'
 
@@ -23,7 +23,7 @@ const MEMBERS_MAX = 1024
 /** Compiles a filter on one field. Throws a `malformed` failure that names the argument. */
 export function compileFilter(argument: string, kind: Kind, expression: string): Test {
   if (expression.length > CHARACTERS_MAX) {
-    throw failures.badArgument(argument, `it is longer than ${CHARACTERS_MAX} characters.`)
+    throw failure('filterTooLong', { max: CHARACTERS_MAX, argument })
   }
   try {
     const members = split(expression)
@@ -31,13 +31,13 @@ export function compileFilter(argument: string, kind: Kind, expression: string):
     const tests = members.map((member) => compileMember(member, kind.element ?? kind))
     return (values) => tests.some((test) => test(values))
   } catch (misfit) {
-    if (misfit instanceof Misfit) throw failures.badArgument(argument, misfit.message, misfit.code)
+    if (misfit instanceof Misfit) {
+      const name = misfit.failure === 'filterLacksValue' ? misfit.failure : 'argumentInvalid'
+      throw failure(name, { field: argument, problem: misfit.message })
+    }
     throw misfit
   }
 }
-
-/** The code of an expression that ends where its value should be. */
-const LACKS_VALUE = 262194
 
 /** A piece of an expression: what was quoted is literal. */
 export interface Piece {
@@ -64,7 +64,7 @@ function compileMember(pieces: readonly Piece[], kind: Kind): Test {
     const operator = /^(<=|>=|<|>)/.exec(first.text)?.[1]
     if (operator !== undefined) {
       const rest = whole.slice(operator.length)
-      if (rest === '' && isPlain) throw new Misfit(`the operator "${operator}" lacks a value.`, LACKS_VALUE)
+      if (rest === '' && isPlain) throw new Misfit(`the operator "${operator}" lacks a value.`, 'filterLacksValue')
       const bound = kind.parseText(rest)
       return (values) => values.some((value) => holds(operator, kind.compare(value, bound)))
     }

@@ -1,5 +1,5 @@
 /** What a GET of a collection or an instance asks for, checked against the resource; and its evaluation over rows. */
-import { failures } from './failure.ts'
+import { failure } from './failure.ts'
 import { compileFilter, type Test } from './filter.ts'
 import { isServed, type Release } from './release.ts'
 import { declaredName, fieldAt, valuesAt, type Order, type Resource } from './resource.ts'
@@ -12,18 +12,13 @@ export interface Filter {
   readonly test: Test
 }
 
-/** The code of a filter on what may not be read. */
-const NOT_QUERYABLE = 262250
-/** The code of a field that nothing can be sorted by. */
-const NOT_ORDERABLE = 262268
-
 /** A filter on an object is one on its name. */
 export function parseFilter(resource: Resource, name: string, expression: string, served: Release): Filter {
   const path = namePath(resource, name)
   const found = fieldAt(resource, path)
-  if (found === undefined || !isServed(found.field.since, served)) throw failures.unexpected(name)
+  if (found === undefined || !isServed(found.field.since, served)) throw failure('argumentUnexpected', { name })
   if (found.kind.isSecret === true || found.field.shownOnce) {
-    throw failures.badArgument(name, 'it is secret and cannot be filtered by.', NOT_QUERYABLE)
+    throw failure('fieldNotFilterable', { name })
   }
   return { path, test: compileFilter(name, found.kind, expression) }
 }
@@ -39,7 +34,7 @@ const ORDERS_MAX = 16
 
 /** `space.used desc,name`: a plus or a blank stands between name and direction. */
 export function parseOrder(resource: Resource, expression: string, served: Release): Order[] {
-  const refuse = (message: string) => failures.badArgument('order_by', message, NOT_ORDERABLE)
+  const refuse = (problem: string) => failure('orderByUnfit', { problem })
   const orders = expression
     .split(',')
     .map((part) => part.trim())

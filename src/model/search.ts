@@ -8,7 +8,7 @@
  * A word is found anywhere in a value, as it is shown, whatever the case of its letters. `query_fields` says where to
  * look: names, objects, `*` for everything, `!name` for what is left out.
  */
-import { failures } from './failure.ts'
+import { failure } from './failure.ts'
 import { selectFields } from './fields.ts'
 import { compileWildcard, type Piece } from './filter.ts'
 import type { Kind } from './kinds/index.ts'
@@ -24,11 +24,6 @@ export interface Search {
 
 const CHARACTERS_MAX = 1024
 const WORDS_MAX = 64
-/** The codes of a search that cannot be understood, of one without fields, and of fields that nothing has. */
-const BAD_QUERY = 262272
-const NO_FIELDS = 262273
-const NO_QUERY = 262274
-const BAD_FIELD = 262275
 
 /** Fails with `malformed` where the one is given without the other, or where either cannot be understood. */
 export function parseSearch(
@@ -38,9 +33,9 @@ export function parseSearch(
   served: Release,
 ): Search | undefined {
   if (query === null && fieldExpressions.length === 0) return undefined
-  if (query === null) throw failures.badArgument('query_fields', 'say in "query" what to look for.', NO_QUERY)
+  if (query === null) throw failure('searchWithoutQuery')
   if (fieldExpressions.every((expression) => expression.trim() === '')) {
-    throw failures.badArgument('query', 'say in "query_fields" where to look, such as *.', NO_FIELDS)
+    throw failure('searchWithoutFields')
   }
   const paths = searchPaths(resource, fieldExpressions, served)
   const any = splitQuery(query)
@@ -65,7 +60,7 @@ function searchPaths(resource: Resource, expressions: readonly string[], served:
   try {
     return [...selectFields(resource, expressions, served)]
   } catch {
-    throw failures.badArgument('query_fields', `it names what is not a field of ${resource.noun}.`, BAD_FIELD)
+    throw failure('searchFieldUnknown', { noun: resource.noun })
   }
 }
 
@@ -84,7 +79,7 @@ function words(json: Json): string[] {
 type Word = (value: string) => boolean
 
 function splitQuery(query: string): Word[][] {
-  const refuse = (message: string) => failures.badArgument('query', message, BAD_QUERY)
+  const refuse = (problem: string) => failure('searchMalformed', { problem })
   if (query.length > CHARACTERS_MAX) throw refuse(`it is longer than ${CHARACTERS_MAX} characters.`)
   const any: Word[][] = [[]]
   let pieces: Piece[] = []

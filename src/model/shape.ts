@@ -1,5 +1,5 @@
 /** Rows are flat inside and nested at the edge: `{ 'space.used': 1 }` is `{ "space": { "used": 1 } }` outside. */
-import { Failure, failures } from './failure.ts'
+import { failure } from './failure.ts'
 import { Misfit } from './kinds/index.ts'
 import { ofPair } from './of-pair.ts'
 import { isServed, type Release } from './release.ts'
@@ -118,7 +118,7 @@ export function flatten(
   served: Release,
   repeated: ReadonlySet<string> = new Set(),
 ): Record<string, Value> {
-  if (!isRecord(body)) throw failures.malformedJson('The body is not a JSON object.')
+  if (!isRecord(body)) throw failure('bodyNotObject')
   const draft: Record<string, Value> = {}
   walk(body, '')
   return draft
@@ -133,7 +133,7 @@ export function flatten(
       else if ((typeof value === 'string' || value === null) && fieldOf(`${path}.name`) !== undefined) {
         take(fieldOf(`${path}.name`) as Field, value)
       } else if (name === '_links') continue
-      else if (!takeMembers(path, value)) throw failures.unknownField(path)
+      else if (!takeMembers(path, value)) throw failure('fieldUnknown', { field: path })
     }
   }
 
@@ -158,29 +158,30 @@ export function flatten(
 
   function take(field: Field, value: unknown): void {
     if (draft[field.path] !== undefined) {
-      throw new Failure('malformed', 262188, `Field "${field.path}" was given twice.`, { target: field.path })
+      throw failure('fieldRepeated', { field: field.path })
     }
     const isAllowed = typeof purpose === 'function' ? purpose(field) : field.set === 'always' || field.set === purpose
     if (!isAllowed && !repeated.has(field.path))
-      throw failures.notSettable(field.path, purpose === 'modify' ? 'modify' : 'create')
+      throw failure(purpose === 'modify' ? 'fieldNotModifiable' : 'fieldNotCreatable', { field: field.path })
     if (value === null) {
-      if (purpose === 'modify' && !mayBeEmpty(field)) throw failures.badValue(field.path, 'it cannot be empty.')
+      if (purpose === 'modify' && !mayBeEmpty(field)) throw failure('fieldEmpty', { field: field.path })
       draft[field.path] = null
       return
     }
     try {
-      if (Array.isArray(value) && !LISTS.has(field.kind.name)) throw new Misfit('it takes one value.', NO_ARRAY)
+      if (Array.isArray(value) && !LISTS.has(field.kind.name)) throw new Misfit('it takes one value.', 'fieldTakesOne')
       draft[field.path] = field.kind.parse(value)
     } catch (misfit) {
-      if (misfit instanceof Misfit) throw failures.badValue(field.path, misfit.message, misfit.code)
+      if (misfit instanceof Misfit) {
+        throw failure(misfit.failure ?? 'fieldInvalid', { field: field.path, problem: misfit.message })
+      }
       throw misfit
     }
   }
 }
 
-/** The kinds that take arrays, and the code of one that is given to another. */
+/** The kinds that take arrays. */
 const LISTS: ReadonlySet<string> = new Set(['list', 'each'])
-const NO_ARRAY = 262255
 
 /** Free text and lists can be emptied; a size, a name or a state always has a value, unless it says otherwise. */
 function mayBeEmpty(field: Field): boolean {
@@ -202,7 +203,7 @@ export function completeDraft(resource: Resource, draft: Readonly<Record<string,
     if (complete[field.path] === null) delete complete[field.path]
     if (complete[field.path] !== undefined) continue
     if (field.default !== undefined && !hasSibling(complete, field)) complete[field.path] = field.default
-    else if (field.isRequired && !hasSibling(complete, field)) throw failures.missing(field.path)
+    else if (field.isRequired && !hasSibling(complete, field)) throw failure('fieldRequired', { field: field.path })
   }
   return complete
 }

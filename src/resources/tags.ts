@@ -3,9 +3,8 @@ import { list, Misfit, text, type Kind } from '../model/kinds/index.ts'
 import type { Value } from '../model/value.ts'
 
 export const TAGS = '_tags'
-/** Tags of one thing at most, and the code that clients know of one more. */
+/** Tags of one thing at most. */
 export const TAGS_MAX = 50
-export const TOO_MANY_TAGS = 263149
 
 const each = list(
   text({
@@ -20,7 +19,7 @@ export const tagsKind: Kind = {
   ...each,
   parse(value): Value {
     const tags = [...new Set(each.parse(value))]
-    if (tags.length > TAGS_MAX) throw new Misfit(`It has more than ${TAGS_MAX} tags.`, TOO_MANY_TAGS)
+    if (tags.length > TAGS_MAX) throw new Misfit(`It has more than ${TAGS_MAX} tags.`, 'tooManyTagsInField')
     return tags
   },
 }

@@ -4,6 +4,8 @@ import { events } from '../../src/core/events.ts'
 import { allowedMethods } from '../../src/faces/rest/answer.ts'
 import { commandTree } from '../../src/faces/cli/tree.ts'
 import { builtinRoles, mayDo } from '../../src/model/access.ts'
+import type { FailureEntry } from '../../src/model/failures/entry.ts'
+import { failureTable } from '../../src/model/failures/index.ts'
 import { registry } from '../../src/model/registry.ts'
 import { release } from '../../src/model/release.ts'
 import { behaviours } from '../../src/resources/index.ts'
@@ -23,6 +25,7 @@ export function goldenTexts(): Readonly<Record<string, string>> {
     access: lines(access()),
     commands: lines(commands()),
     events: lines(Object.entries(events).map(([name, { severity, text }]) => [name, severity, text])),
+    failures: lines(failures()),
     's3-operations': lines(s3Operations()),
   }
 }
@@ -67,6 +70,13 @@ function jobSteps(): string[][] {
       return [[name, behaviour.resource.type, steps.join(' > ')]]
     }),
   )
+}
+
+/** Each failure by its name: what faces make of it. */
+function failures(): string[][] {
+  return Object.entries<FailureEntry>(failureTable)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, { kind, code, errno, message }]) => [name, kind, code, String(errno), message])
 }
 
 /** Who may call what: one column for each role. */

@@ -2,7 +2,7 @@
  * Brings a cluster to what a seed file says, by the verbs that requests call. What is not there is made; of what is there,
  * fields that differ are changed; what the file does not name stays. So a second time changes nothing.
  */
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import type { Field, Resource } from '../../model/resource.ts'
 import { isRecord, type Row, textAt, type Value } from '../../model/value.ts'
 import type { Behaviour } from '../behaviour.ts'
@@ -107,7 +107,7 @@ class Seeding {
     const found = key === undefined ? await this.#search(draft, path) : await cluster.find(type, key)
     if (typeof uuid === 'string' && found !== undefined && recordKey.includes('uuid')) {
       const message = `The ${noun} is there with another UUID, ${textAt(found, 'uuid')}.`
-      throw failures.invalid('uuid', `${message} Leave "uuid" out, or start with --bare.`)
+      throw failure('seedUuidRefused', { problem: message })
     }
     return found
   }
@@ -124,7 +124,7 @@ class Seeding {
     const rows = await rowsOf(cluster, this.#behaviour, path)
     const whole = await derive(cluster, this.#behaviour, rows, new Set(Object.keys(asked)))
     const fits = rows.filter((row, at) => this.#differing(whole[at] ?? row, asked).length === 0)
-    if (fits.length > 1 && hasName) throw failures.invalid('name', 'Several records have this name. Say of what it is.')
+    if (fits.length > 1 && hasName) throw failure('seedNameAmbiguous')
     return fits[0]
   }
 
@@ -141,7 +141,7 @@ class Seeding {
       const field = this.#resource.fields.get(each)
       if (field?.set === 'modify' || field?.set === 'always') continue
       const is = row[each] === undefined ? 'not set' : JSON.stringify(field?.kind.print(row[each]))
-      throw failures.invalid(each, `Field "${each}" of what is there is ${is}, and cannot be changed.`)
+      throw failure('seedFieldFixed', { field: each, value: is })
     }
     if (differing.length === 0) return false
     const changed = this.#only(draft, ({ path }) => differing.includes(path) || differing.includes(twinOf(path)))
@@ -181,7 +181,8 @@ class Seeding {
     call: { readonly path: Readonly<Record<string, string>>; readonly draft: Row; readonly row?: Row },
   ): Promise<Performed> {
     const { jobs } = this.#actions
-    if (this.#behaviour[verb] === undefined) throw failures.unsupported(verb, this.#resource.path)
+    if (this.#behaviour[verb] === undefined)
+      throw failure('methodUnsupported', { method: verb, path: this.#resource.path })
     const description = `seed ${this.#entry.where()}: ${verb} ${this.#entry.title}`
     const performed = await this.#actions.perform(this.#behaviour, verb, {
       ...call,
@@ -192,7 +193,7 @@ class Seeding {
     if (performed.job !== undefined) {
       const job = await jobs.wait(textAt(performed.job, 'uuid'), JOB_MS_MAX)
       if (job['state'] === 'failure') throw failureOf(job)
-      if (isActive(job)) throw failures.unavailable(`Its job takes longer than ${JOB_MS_MAX / 1000} s.`)
+      if (isActive(job)) throw failure('seedJobTooSlow', { seconds: JOB_MS_MAX / 1000 })
     }
     return performed
   }

@@ -23,7 +23,7 @@ import {
   type Node,
   type YAMLMap,
 } from 'yaml'
-import { Failure, failures } from '../../model/failure.ts'
+import { Failure, failure } from '../../model/failure.ts'
 import { isServed, type Release } from '../../model/release.ts'
 import { type Field, fieldAt, type Resource } from '../../model/resource.ts'
 import { flatten } from '../../model/shape.ts'
@@ -225,7 +225,8 @@ export function pathOf(resource: Resource, draft: Row): Record<string, string> {
   for (const key of resource.pathKeys) {
     const value = textAt(draft, key)
     const reference = fieldAt(resource, key)?.field.reference
-    if (value === '') throw failures.missing(reference === undefined ? key : `${reference.base}.name`)
+    if (value === '')
+      throw failure('fieldRequired', { field: reference === undefined ? key : `${reference.base}.name` })
     path[key] = value
   }
   return path

@@ -9,7 +9,7 @@
  * no field says is made of fields where it is shown, and filtered by after that.
  */
 import { compileFilter } from '../../model/filter.ts'
-import { Failure, failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { fieldAt } from '../../model/resource.ts'
 import { isRecord, type Json, type Value } from '../../model/value.ts'
 import type { Behaviour } from '../../core/behaviour.ts'
@@ -59,7 +59,7 @@ export async function answerCommand(
         command.part === undefined ? asked.change('DELETE', undefined) : asked.change('PATCH', asked.cleared()),
       )
     default:
-      throw failures.unsupported(request.method, request.target)
+      throw failure('methodUnsupported', { method: request.method, path: request.target })
   }
 }
 
@@ -150,8 +150,8 @@ class Asked {
     const parent = this.#parent()
     if (collection === undefined || others.length > 0) {
       const base = parent?.base ?? 'name'
-      if (draft[`${base}.name`] === undefined) throw failures.missing(base)
-      throw base === 'svm' ? failures.notFound('SVM', 'vserver') : failures.notFound(base, base)
+      if (draft[`${base}.name`] === undefined) throw failure('fieldRequired', { field: base })
+      throw base === 'svm' ? failure('svmNotFound') : failure('recordNotFound', { noun: base }, { target: base })
     }
     // The path says these.
     const inPath = parent === undefined ? [] : [`${parent.base}.name`, 'svm.name']
@@ -168,10 +168,10 @@ class Asked {
     )
     const whole = await this.#found({ plain, conditions: [] })
     const [address] = whole
-    if (address === undefined) throw failures.notFound(this.#command.resource.noun)
+    if (address === undefined) throw failure('recordNotFound', { noun: this.#command.resource.noun })
     const own = this.#filters(this.#command, new URLSearchParams())
     if ((await this.#found({ plain, conditions: own.conditions })).length > 0) {
-      throw failures.duplicate(`The ${this.#command.words.at(-1) ?? 'part'}`, 'name')
+      throw failure('partNameTaken', { part: this.#command.words.at(-1) ?? 'part' })
     }
     const fields = Object.fromEntries(Object.entries(draft).filter(([path]) => !isKey.has(path)))
     await this.#must('PATCH', `${address}?return_timeout=${WAIT_SECONDS}`, { ...this.#served(set), ...fields })
@@ -184,10 +184,10 @@ class Asked {
     const filters = this.#filters(this.#command)
     const said = filters.plain.length + filters.conditions.length - Object.keys(where).length
     if (said === 0 && !resource.isSingleton) {
-      throw failures.badArgument('query', 'name what is to be changed, as in ?vserver=svm1&volume=vol1.')
+      throw failure('commandTargetMissing')
     }
     const addresses = await this.#found(filters)
-    if (addresses.length === 0) throw failures.notFound(resource.noun)
+    if (addresses.length === 0) throw failure('recordNotFound', { noun: resource.noun })
     for (const address of addresses) await this.#must(method, `${address}?return_timeout=${WAIT_SECONDS}`, draft)
     return { status: 200, headers: {}, body: { num_records: addresses.length } }
   }
@@ -198,7 +198,7 @@ class Asked {
     for (const [name, value] of Object.entries(this.#given())) {
       const meaning = this.#meaning(this.#command, name)
       if (typeof meaning === 'string') draft[meaning] = value
-      else if (meaning.read === undefined) throw failures.notSettable(name, 'modify')
+      else if (meaning.read === undefined) throw failure('fieldNotModifiable', { field: name })
       else Object.assign(draft, this.#served(meaning.read(value)))
     }
     return draft
@@ -206,7 +206,7 @@ class Asked {
 
   #given(): Readonly<Record<string, unknown>> {
     const given = this.#request.body.trim() === '' ? {} : parseJson(this.#request.body)
-    if (!isRecord(given)) throw failures.malformedJson('The body is not a JSON object.')
+    if (!isRecord(given)) throw failure('bodyNotObject')
     return given
   }
 
@@ -323,7 +323,7 @@ class Asked {
     const names = this.#query.getAll('fields').flatMap((list) => list.split(','))
     const asked = names.map((name) => name.trim()).filter((name) => name !== '')
     if (asked.some((name) => name.includes('*'))) {
-      throw new Failure('malformed', 262220, '"*" is not taken here. Name the fields.', { target: 'fields' })
+      throw failure('allFieldsRefused')
     }
     const { names: known, resource } = source
     // Of what there is one of, nothing else would say what it is.
@@ -360,7 +360,7 @@ class Asked {
       .map((part) => part.trim().split(/\s+/))
       .map(([name = '', ...direction]) => {
         const meaning = this.#meaning(this.#command, name)
-        if (typeof meaning !== 'string') throw failures.badArgument('order_by', `nothing can be sorted by "${name}".`)
+        if (typeof meaning !== 'string') throw failure('orderByUnknown', { name })
         return [meaning, ...direction].join(' ')
       })
       .join(',')
@@ -368,7 +368,7 @@ class Asked {
 
   #meaning(source: Source, name: string): Meaning {
     const meaning = source.names.meaningOf(name)
-    if (meaning === undefined) throw failures.unexpected(name)
+    if (meaning === undefined) throw failure('argumentUnexpected', { name })
     return meaning
   }
 
@@ -378,7 +378,7 @@ class Asked {
     const [key, ...more] = resource.pathKeys
     if (key === undefined) return undefined
     const reference = fieldAt(resource, key)?.field.reference
-    if (reference?.part !== 'uuid' || more.length > 0) throw failures.noSuchPath(this.#request.target)
+    if (reference?.part !== 'uuid' || more.length > 0) throw failure('apiNotFound', { path: this.#request.target })
     return { type: reference.type, base: reference.base, key }
   }
 
@@ -424,7 +424,7 @@ class Asked {
 function readStart(given: string | null): Start | undefined {
   if (given === null) return undefined
   const mark = given.indexOf('~')
-  if (mark < 0) throw failures.badArgument('start', 'it is not the place of a page. Follow the link to the next one.')
+  if (mark < 0) throw failure('pageUnknown')
   return { parent: given.slice(0, mark), place: given.slice(mark + 1) }
 }
 

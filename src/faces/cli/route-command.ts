@@ -1,7 +1,7 @@
 /** Finds the command that a request is one of, and has it answered. */
 import type { Cluster } from '../../core/cluster.ts'
 import { mayDo, type Role } from '../../model/access.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import type { Registry } from '../../model/registry.ts'
 import { isServed } from '../../model/release.ts'
 import type { RestFace, RestReply, RestRequest } from '../rest/answer.ts'
@@ -22,7 +22,7 @@ export async function answerAsCommand(
   const path = request.target.split('?', 1)[0] ?? ''
   const command = commandAt(cluster, path)
   if (command === undefined) return undefined
-  if (!mayDo(role, path, request.method)) throw failures.denied(request.method, path, role.name)
+  if (!mayDo(role, path, request.method)) throw failure('roleDenies', { role: role.name, method: request.method, path })
   // The length is that of the command's own body.
   const { 'content-length': _, ...headers } = request.headers
   const ask = (method: string, target: string, body?: unknown) =>

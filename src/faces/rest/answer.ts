@@ -6,7 +6,7 @@ import type { Behaviour } from '../../core/behaviour.ts'
 import type { Actions } from '../../core/perform.ts'
 import type { Caller } from '../../core/verb.ts'
 import { hasMethod, mayDo, type Role } from '../../model/access.ts'
-import { Failure, failures } from '../../model/failure.ts'
+import { Failure, failure } from '../../model/failure.ts'
 import { isServed } from '../../model/release.ts'
 import type { Json } from '../../model/value.ts'
 import { answerAsCommand } from '../cli/route-command.ts'
@@ -106,9 +106,9 @@ async function audited(asked: Asked): Promise<RestReply> {
 async function route(asked: Asked): Promise<Exchange | RestReply> {
   const { face, request, role, path, query } = asked
   const { cluster } = face.actions
-  if (request.target.length > TARGET_CHARACTERS_MAX) throw failures.badArgument('query', 'the address is too long.')
+  if (request.target.length > TARGET_CHARACTERS_MAX) throw failure('addressTooLong')
   if (query.has('password') || query.has('secret_key')) {
-    throw new Failure('malformed', 262202, 'A secret must not be in the address. Send it in the body.')
+    throw failure('secretInAddress')
   }
   const segments = segmentsOf(path)
   // A slash within a word is data: it must not make the path look like another one.
@@ -116,12 +116,12 @@ async function route(asked: Asked): Promise<Exchange | RestReply> {
   // A method that no path has is refused by any path, whoever asks.
   const isGiven = hasMethod(request.method)
   if (isGiven && !mayDo(role, `/${['api', ...words].join('/')}`, request.method)) {
-    throw failures.denied(request.method, path, role.name)
+    throw failure('roleDenies', { role: role.name, method: request.method, path })
   }
   const match = cluster.registry.match(segments)
   const behaviour = match === undefined ? undefined : cluster.behaviours.get(match.resource.type)
   if (match === undefined || behaviour === undefined || !isServed(match.resource.since, cluster.release)) {
-    throw failures.noSuchPath(path)
+    throw failure('apiNotFound', { path })
   }
   const isInstance = match.resource.isSingleton || match.instance.length > 0
   const allowed = allowedMethods(behaviour, isInstance).filter(
@@ -129,7 +129,7 @@ async function route(asked: Asked): Promise<Exchange | RestReply> {
     (each) => match.isNarrowed !== true || each !== match.resource.createMethod,
   )
   if (!allowed.includes(request.method)) {
-    const refused = failed(face, request, asked.dialect, failures.unsupported(request.method, path))
+    const refused = failed(face, request, asked.dialect, failure('methodUnsupported', { method: request.method, path }))
     return { ...refused, headers: { ...refused.headers, allow: allowed.join(', ') } }
   }
   const exchange = new Exchange(asked, behaviour, match, await svmScope(cluster, request.headers))
@@ -140,16 +140,16 @@ async function route(asked: Asked): Promise<Exchange | RestReply> {
 /** Doubled and trailing slashes are forgiven, as clients send them; encoded ones are data. */
 function segmentsOf(path: string): string[] {
   const segments = path.split('/').filter((segment) => segment !== '')
-  if (segments.shift() !== 'api') throw failures.noSuchPath(path)
+  if (segments.shift() !== 'api') throw failure('apiNotFound', { path })
   try {
     return segments.map((segment) => {
       const decoded = decodeURIComponent(segment)
-      if (decoded.includes('\0')) throw failures.noSuchPath(path)
+      if (decoded.includes('\0')) throw failure('apiNotFound', { path })
       return decoded
     })
-  } catch (failure) {
-    if (failure instanceof URIError) throw new Failure('malformed', 39387137, 'The address has an invalid escape.')
-    throw failure
+  } catch (cause) {
+    if (cause instanceof URIError) throw failure('addressEscapeInvalid')
+    throw cause
   }
 }
 
@@ -179,7 +179,7 @@ function reply(exchange: Exchange): Promise<RestReply> {
 function insistOnNoBody({ asked: { request } }: Exchange): void {
   const characters = Math.max(request.body.trim().length, Number(request.headers['content-length'] ?? 0))
   if (characters <= 'null'.length) return
-  throw new Failure('malformed', 262198, `A ${request.method} takes no body. Say it in the query.`)
+  throw failure('bodyNotTaken', { method: request.method })
 }
 
 /** Of one record, of those that a body lists, or of those that a query chooses. */

@@ -1,5 +1,5 @@
 /** The query arguments of a request: the general ones, those the verb declares, and filters on fields. */
-import { Failure, failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { selectFields } from '../../model/fields.ts'
 import { parseFilter, parseOrder, type Filter, type Order, type Place } from '../../model/query.ts'
 import { isServed, printRelease, type Release } from '../../model/release.ts'
@@ -144,10 +144,9 @@ export function writeArguments(
     if (HARMLESS.has(name)) continue
     if (!Object.hasOwn(declared, name)) {
       if (resource.fields.has(name)) {
-        const message = 'a write of one object takes its fields in the body, not in the query.'
-        throw failures.badArgument(name, message, NO_FILTER)
+        throw failure('fieldsInQuery', { name })
       }
-      throw failures.unexpected(name)
+      throw failure('argumentUnexpected', { name })
     }
     args[name] = value
   }
@@ -177,10 +176,6 @@ const CHANGED_BY_DEFAULT = 1000
 /** A write of many waits this long where it is not said otherwise, whoever asks. */
 const MANY_TIMEOUT_SECONDS = 15
 const TOGETHER = ['continue_on_failure', 'serial_records']
-/** The codes of an argument without its value, of a field where nothing is chosen by it, and of a query without any. */
-const NO_VALUE = 262177
-const NO_FILTER = 262211
-const LACKS = 262212
 
 /** Of a write of all records that a query chooses. Fails where no field is in the query: nobody means all of them. */
 export function manyArguments(
@@ -198,7 +193,7 @@ export function manyArguments(
     else filters.push(parseFilter(resource, name, expression, release))
   }
   if (filters.length === 0) {
-    throw new Failure('malformed', LACKS, 'Say in the query which ones are meant: by one field at least.')
+    throw failure('writeWithoutFilter')
   }
   const limit = given.get('max_records')
   const start = given.get('start')
@@ -280,7 +275,7 @@ function decodePlace(text: string): Place {
   } catch {
     // Refused below, as any other text that is not ours.
   }
-  throw failures.badArgument('start', 'it is not a place that a next link gave.')
+  throw failure('startUnknown')
 }
 
 function returnTimeout(given: URLSearchParams, byDefault: number): number {
@@ -289,10 +284,10 @@ function returnTimeout(given: URLSearchParams, byDefault: number): number {
 }
 
 function integer(name: string, text: string, min: number, max: number): number {
-  if (text === '') throw failures.badArgument(name, 'it lacks a value.', NO_VALUE)
+  if (text === '') throw failure('argumentEmpty', { name })
   const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
   if (!Number.isSafeInteger(value) || value < min || value > max) {
-    throw failures.badArgument(name, `it takes an integer in ${min}..${max}.`)
+    throw failure('argumentOutOfBounds', { min, max, name })
   }
   return value
 }
@@ -301,12 +296,12 @@ function booleanArgument(given: URLSearchParams, name: string, byDefault: boolea
   const text = given.get(name)
   if (text === null) return byDefault
   const word = text.toLowerCase()
-  if (word !== 'true' && word !== 'false') throw failures.badArgument(name, 'it takes true or false.')
+  if (word !== 'true' && word !== 'false') throw failure('argumentNotFlag', { name })
   return word === 'true'
 }
 
 function insistOnCount(given: URLSearchParams): void {
   if (given.size > ARGUMENTS_MAX) {
-    throw failures.badArgument('query', `the query has more than ${ARGUMENTS_MAX} arguments.`)
+    throw failure('tooManyArguments', { max: ARGUMENTS_MAX })
   }
 }

@@ -4,7 +4,7 @@ import type { Call, Performed } from '../../core/perform.ts'
 import { hasAll } from '../../core/read.ts'
 import type { Caller } from '../../core/verb.ts'
 import type { Role } from '../../model/access.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import type { Filter } from '../../model/query.ts'
 import type { PathMatch } from '../../model/registry.ts'
 import { printedKey, type Resource } from '../../model/resource.ts'
@@ -83,7 +83,7 @@ export class Exchange {
       const isInQuery =
         method === 'PATCH' && Object.keys(this.behaviour.modify?.args ?? {}).some((arg) => query.has(arg))
       if (method === 'DELETE' || isInQuery) return {}
-      throw failures.malformedJson('The body is missing. Send a JSON object.')
+      throw failure('bodyMissing')
     }
     // Whatever the content type says: curl's -d says it is a form, and the field's own examples leave it so.
     const given = parseJson(body)
@@ -117,7 +117,7 @@ export class Exchange {
   async insistOn(row: Row, conditions: readonly Filter[] = []): Promise<void> {
     const filters = [...scopeFilters(this.resource, this.scope), ...conditions]
     if (!(await hasAll(this.cluster, this.behaviour, row, filters))) {
-      throw failures.notFound(this.resource.noun, this.resource.key[0])
+      throw failure('recordNotFound', { noun: this.resource.noun }, { target: this.resource.key[0] })
     }
   }
 }

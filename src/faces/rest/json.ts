@@ -1,34 +1,29 @@
 /** Reads a JSON body within bounds. `JSON.parse` alone would take any depth and keep the last of two equal names. */
-import { Failure, failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { repeatedName } from '../../model/repeated-name.ts'
 
 export const BODY_BYTES_MAX = 1024 * 1024
 export const BODY_DEPTH_MAX = 32
 
 export function parseJson(text: string): unknown {
-  const problem = tooDeep(text)
-  if (problem !== undefined) throw failures.malformedJson(problem)
+  if (isTooDeep(text)) throw failure('bodyTooDeep', { max: BODY_DEPTH_MAX })
   try {
     const parsed: unknown = JSON.parse(text, (key, value: unknown) => {
-      if (key === '__proto__') throw failures.unknownField(key)
+      if (key === '__proto__') throw failure('fieldUnknown', { field: key })
       return value
     })
     const repeated = repeatedName(text)
     if (repeated === undefined) return parsed
     const name = repeated.slice(0, 80)
-    throw new Failure('malformed', GIVEN_TWICE, `The property "${name}" is given twice.`, { target: name })
-  } catch (failure) {
-    if (failure instanceof SyntaxError)
-      throw failures.malformedJson(`The body is not valid JSON: ${sentence(failure.message)}`)
-    throw failure
+    throw failure('propertyRepeated', { name })
+  } catch (cause) {
+    if (cause instanceof SyntaxError) throw failure('bodyNotJson', { problem: sentence(cause.message) })
+    throw cause
   }
 }
 
-/** What clients know this by: one object that says something twice. */
-const GIVEN_TWICE = 262282
-
 /** Walks the text once, outside strings, before anything is built from it. */
-function tooDeep(text: string): string | undefined {
+function isTooDeep(text: string): boolean {
   let depth = 0
   let isInString = false
   for (let at = 0; at < text.length; at++) {
@@ -38,10 +33,10 @@ function tooDeep(text: string): string | undefined {
       else if (code === QUOTE) isInString = false
     } else if (code === QUOTE) isInString = true
     else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
-      if (++depth > BODY_DEPTH_MAX) return `The body is nested deeper than ${BODY_DEPTH_MAX} levels.`
+      if (++depth > BODY_DEPTH_MAX) return true
     } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth--
   }
-  return undefined
+  return false
 }
 
 const [BACKSLASH, QUOTE, OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET] = [92, 34, 123, 125, 91, 93]

@@ -6,6 +6,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Cluster } from '../../core/cluster.ts'
 import type { Clock, System } from '../../ports/system.ts'
 import { hasMethod } from '../../model/access.ts'
+import { codeOf, failure } from '../../model/failure.ts'
 import { isServed } from '../../model/release.ts'
 import { printOpenApi } from '../openapi/document.ts'
 import { answer, type RestFace, type RestReply, type RestRequest } from './answer.ts'
@@ -95,7 +96,7 @@ export async function serveManagement(face: RestFace, options: ManagementOptions
       return reply.code(405).header('allow', 'GET, HEAD, OPTIONS, POST, PATCH, DELETE').send({ error })
     }
     const message = `Nothing is served at ${request.url.slice(0, 200)}.`
-    return reply.code(404).send({ error: { message, code: 3 } })
+    return reply.code(404).send({ error: { message, code: codeOf('apiNotFound') } })
   })
   server.setErrorHandler(async (failure: Error & { statusCode?: number; code?: string }, request, reply) => {
     const tooLarge = failure.code === 'FST_ERR_CTP_BODY_TOO_LARGE'
@@ -106,7 +107,7 @@ export async function serveManagement(face: RestFace, options: ManagementOptions
         ? 'The request cannot be understood.'
         : 'The request could not be carried out. The log has the details.'
     if (status === 500) face.actions.cluster.log.error('A request failed.', { cause: failure.stack ?? failure.message })
-    const body = { error: { message, code: status === 500 ? 262145 : UNREADABLE } }
+    const body = { error: { message, code: status === 500 ? codeOf('internalError') : UNREADABLE } }
     return tooLarge ? refuseBody(reply, clock, { status, headers: {}, body }) : reply.code(status).send(body)
   })
 
@@ -241,10 +242,12 @@ const COMMON_HEADERS = {
   'x-content-type-options': 'nosniff',
 } as const
 
+const TOO_MANY = failure('tooManyRequests')
+
 const TOO_BUSY: RestReply = {
   status: 429,
   headers: { 'retry-after': '1' },
-  body: { error: { message: 'Too many requests are in progress.', code: 262160 } },
+  body: { error: { message: TOO_MANY.message, code: TOO_MANY.code } },
 }
 
 /** The API browser at both stated paths, from local files, over the document derived from the model. */

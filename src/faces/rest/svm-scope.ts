@@ -3,7 +3,7 @@
  * what it makes belongs to it. What belongs to no SVM, such as the cluster, is as without them.
  */
 import type { Cluster } from '../../core/cluster.ts'
-import { Failure } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import type { Filter } from '../../model/query.ts'
 import type { Resource } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
@@ -12,10 +12,6 @@ export interface SvmScope {
   readonly uuid: string
   readonly name: string
 }
-
-/** Codes that clients know of an SVM that is not there, and of two names for different ones. */
-const NO_SUCH_SVM = 2621462
-const DIFFERENT_SVMS = 2621706
 
 /** The SVM that the headers name, if any. Fails with `malformed` where there is none, or where they name two. */
 export async function svmScope(
@@ -28,10 +24,10 @@ export async function svmScope(
   const uuid = given?.toLowerCase() ?? (await cluster.keyOfName('svm/svms', name ?? ''))
   const svm = uuid === undefined ? undefined : await cluster.find('svm/svms', uuid)
   if (uuid === undefined || svm === undefined) {
-    throw refusal(`There is no SVM "${(given ?? name ?? '').slice(0, 80)}".`, NO_SUCH_SVM)
+    throw failure('scopeSvmUnknown', { name: (given ?? name ?? '').slice(0, 80) })
   }
   if (name !== undefined && name !== textAt(svm, 'name')) {
-    throw refusal('The headers X-Dot-SVM-Name and X-Dot-SVM-UUID name different SVMs.', DIFFERENT_SVMS)
+    throw failure('scopeHeadersDiffer')
   }
   return { uuid, name: textAt(svm, 'name') }
 }
@@ -54,7 +50,7 @@ export function inScope(
   const uuid = path[OWNER] ?? draft[OWNER] ?? scope.uuid
   const name = draft['svm.name'] ?? scope.name
   if (uuid !== scope.uuid || name !== scope.name) {
-    throw refusal('The SVM of the request is another than that of its headers.', DIFFERENT_SVMS)
+    throw failure('scopeSvmMismatch')
   }
   const isGiven = resource.pathKeys.includes(OWNER) || resource.fields.get(OWNER)?.set === 'never'
   return isGiven || draft['svm.name'] !== undefined ? draft : { ...draft, [OWNER]: scope.uuid }
@@ -66,8 +62,4 @@ const OWNER = 'svm.uuid'
 function ownerPath(resource: Resource): string | undefined {
   if (resource.type === 'svm/svms') return 'uuid'
   return resource.fields.has(OWNER) ? OWNER : undefined
-}
-
-function refusal(message: string, code: number): Failure {
-  return new Failure('malformed', code, message, { target: 'svm' })
 }

@@ -1,4 +1,5 @@
 /** Requests that never become one: broken HTTP, too large headers, too slow. They get JSON too, written by hand. */
+import { codeOf } from '../../model/failure.ts'
 import type { Refusal, Unreadable } from '../../wire/http-server.ts'
 
 const ANSWERS: Readonly<Record<Unreadable, readonly [status: string, message: string]>> = {
@@ -9,7 +10,7 @@ const ANSWERS: Readonly<Record<Unreadable, readonly [status: string, message: st
 }
 
 /** The code of a request that cannot be understood. */
-export const UNREADABLE = 262199
+export const UNREADABLE = codeOf('requestUnreadable')
 
 export function refusalOf(why: Unreadable): Refusal {
   const [status, message] = ANSWERS[why]

@@ -5,7 +5,7 @@ import { failureOf, isActive, JOBS } from '../../core/jobs.ts'
 import { derive } from '../../core/derive.ts'
 import { insistOnParents } from '../../core/read.ts'
 import { inTurns } from '../../core/turns.ts'
-import { Failure, failures } from '../../model/failure.ts'
+import { Failure, failure } from '../../model/failure.ts'
 import { isRecord, type Json, type Row, textAt, textOf } from '../../model/value.ts'
 import type { RestReply } from './answer.ts'
 import { bulkArguments, readArguments } from './arguments.ts'
@@ -20,7 +20,7 @@ export function listedRecords({ resource }: Exchange, body: unknown): readonly u
   const { records } = body
   if (!Array.isArray(records)) return undefined
   const other = Object.keys(body).find((name) => !['records', 'num_records', '_links'].includes(name))
-  if (other !== undefined) throw failures.unknownField(other)
+  if (other !== undefined) throw failure('fieldUnknown', { field: other })
   return records
 }
 
@@ -30,7 +30,7 @@ export async function writeListed(exchange: Exchange, verb: BulkVerb, given: rea
   const args = bulkArguments(resource, asked.query, asked.dialect, behaviour[verb]?.args ?? {})
   await insistOnParents(cluster, behaviour, match.pathValues)
   if (verb === 'create' && [...resource.fields.values()].some(({ shownOnce }) => shownOnce)) {
-    throw failures.invalid('records', 'What is shown once is made by a request of its own, which shows it.')
+    throw failure('secretInList')
   }
   const records = given.map((record, at) => within(at, () => recordOf(exchange, verb, record, args.args)))
   exchange.isPerformed = true
@@ -64,7 +64,7 @@ function recordOf(
   args: Readonly<Record<string, string>>,
 ): BulkRecord {
   const { request, path } = exchange.asked
-  if (!isRecord(given)) throw failures.malformedJson('A record is not a JSON object.')
+  if (!isRecord(given)) throw failure('recordNotObject')
   if (verb === 'create') {
     return { draft: newDraft(exchange, given), instance: [], description: `${request.method} ${path}` }
   }
@@ -73,11 +73,11 @@ function recordOf(
   const description = `${request.method} ${exchange.collection}/${words}`
   if (verb === 'modify') {
     const draft = changes(exchange, rest)
-    if (changesNothing(draft, args)) throw failures.nothingToApply()
+    if (changesNothing(draft, args)) throw failure('nothingToApply')
     return { draft, instance, description }
   }
   const other = Object.keys(rest).find((name) => name !== '_links')
-  if (other !== undefined) throw failures.unknownField(other)
+  if (other !== undefined) throw failure('fieldUnknown', { field: other })
   return { draft: {}, instance, description }
 }
 
@@ -96,13 +96,13 @@ function keyed({ resource, match }: Exchange, given: Readonly<Record<string, unk
   for (const key of resource.pathKeys) {
     const value = take(key)
     if (value !== undefined && value !== match.pathValues[key]) {
-      throw failures.badValue(key, 'it is another than that of the path.')
+      throw failure('keyMismatch', { field: key })
     }
   }
   const instance = resource.key.map((key) => {
     const value = take(key)
     if (typeof value === 'string' || typeof value === 'number') return textOf(value)
-    throw failures.missing(key)
+    throw failure('fieldRequired', { field: key })
   })
   const whole = Object.entries(rest).filter(([, value]) => !isRecord(value) || Object.keys(value).length > 0)
   return { instance, rest: Object.fromEntries(whole) }
@@ -129,7 +129,7 @@ export async function getResults(exchange: Exchange, uuid: string): Promise<Rest
   const { cluster, behaviour, resource, asked } = exchange
   const job = await cluster.find(JOBS, uuid)
   const isBulk = textAt(job, '$verb').startsWith('bulk ') && textAt(job, '$type') === resource.type
-  if (job === undefined || !isBulk) throw failures.notFound('job', 'job_results_uuid')
+  if (job === undefined || !isBulk) throw failure('jobNotFound')
   const query = new URLSearchParams([...asked.query].filter(([name]) => name !== 'job_results_uuid'))
   const { fields } = readArguments(
     resource,

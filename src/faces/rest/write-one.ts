@@ -5,7 +5,7 @@ import { failureOf, isActive } from '../../core/jobs.ts'
 import type { Performed } from '../../core/perform.ts'
 import { derive } from '../../core/derive.ts'
 import { findInstance, insistOnParents } from '../../core/read.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { selectFields } from '../../model/fields.ts'
 import type { Field, Resource } from '../../model/resource.ts'
 import { flatten, nester } from '../../model/shape.ts'
@@ -29,7 +29,7 @@ export async function changeOne(exchange: Exchange, verb: 'modify' | 'remove', b
   const { cluster, behaviour, match, resource, asked } = exchange
   const args = changeArguments(resource, asked.query, asked.dialect, cluster.release, behaviour[verb]?.args ?? {})
   const row = await findInstance(cluster, behaviour, match.pathValues, match.instance)
-  if (row === undefined) throw failures.notFound(resource.noun, resource.key[0])
+  if (row === undefined) throw failure('recordNotFound', { noun: resource.noun }, { target: resource.key[0] })
   await exchange.insistOn(row, args.filters)
   const draft = verb === 'modify' ? await changesOf(exchange, body, row) : {}
   // Tools send what they found different, which may be nothing that is here: there is nothing to do, and no job to run.
@@ -69,7 +69,8 @@ async function changesOf({ cluster, resource }: Exchange, body: unknown, row: Ro
     const field = resource.fields.get(key)
     const given = draft[key]
     if (field === undefined || given === undefined || field.set === 'always' || field.set === 'modify') continue
-    if (textOf(given) !== textOf(await keptValue(cluster, field, row))) throw failures.notSettable(key, 'modify')
+    if (textOf(given) !== textOf(await keptValue(cluster, field, row)))
+      throw failure('fieldNotModifiable', { field: key })
     delete draft[key]
   }
   return draft

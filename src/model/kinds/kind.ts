@@ -1,3 +1,4 @@
+import type { ValueFailure } from '../failure.ts'
 import { type Json, type Value, textOf } from '../value.ts'
 
 /**
@@ -54,14 +55,14 @@ type KindOf<Of> = Of extends { readonly kind: infer K } ? K : never
 
 export type JsonSchema = Readonly<Record<string, Json>>
 
-/** A value does not fit its kind. A code says which of the usual ones, where it is another than of a wrong value. */
+/** A value does not fit its kind. A name says which failure it is, where it is another than that of a wrong value. */
 export class Misfit extends Error {
-  readonly code: number | undefined
+  readonly failure: ValueFailure | undefined
 
-  constructor(message: string, code?: number) {
+  constructor(message: string, failure?: ValueFailure) {
     super(message)
     this.name = 'Misfit'
-    this.code = code
+    this.failure = failure
   }
 }
 

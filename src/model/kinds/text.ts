@@ -1,11 +1,12 @@
+import type { ValueFailure } from '../failure.ts'
 import { compareText, Misfit, quoted, type JsonSchema, type Kind } from './kind.ts'
 import { textOf } from '../value.ts'
 
 export interface TextLimits {
   readonly charactersMax?: number
   readonly charactersMin?: number
-  /** The code of the failure for a text without characters, where clients know it by one of its own. */
-  readonly emptyCode?: number
+  /** The failure of a text without characters, where clients know it by a code of its own. */
+  readonly emptyFailure?: ValueFailure
   readonly pattern?: RegExp
   /** Says what the pattern wants: `letters, digits and "_", beginning with a letter or "_"`. */
   readonly patternDoc?: string
@@ -27,7 +28,7 @@ export function text(limits: TextLimits = {}): Kind<string> {
       if (given.length > charactersMax) throw new Misfit(`It is longer than ${charactersMax} characters.`)
       if (given.length < charactersMin) {
         const message = charactersMin === 1 ? 'It is empty.' : `It is shorter than ${charactersMin} characters.`
-        throw new Misfit(message, given === '' ? limits.emptyCode : undefined)
+        throw new Misfit(message, given === '' ? limits.emptyFailure : undefined)
       }
       if (hasControls(given)) throw new Misfit('It has control characters.')
       if (limits.pattern !== undefined && !limits.pattern.test(given)) {

@@ -3,13 +3,13 @@ import type { Cluster } from '../../core/cluster.ts'
 import { recordKey, resource } from '../../model/resource.ts'
 import { findInstance } from '../../core/read.ts'
 import { inline } from '../../core/verb.ts'
-import { Failure, failures } from '../../model/failure.ts'
+import { Failure, failure, failures } from '../../model/failure.ts'
 import { Misfit, text } from '../../model/kinds/index.ts'
 import type { Resource } from '../../model/resource.ts'
 import { type Row, textAt, type Value } from '../../model/value.ts'
 import { CommitRefused } from '../../ports/catalog.ts'
 import { tagged } from '../resource-tags.ts'
-import { tagsKind, TAGS, TAGS_MAX, TOO_MANY_TAGS } from '../tags.ts'
+import { tagsKind, TAGS, TAGS_MAX } from '../tags.ts'
 
 const HREF_CHARACTERS_MAX = 2048
 /** Others may change what is tagged at the same time. */
@@ -78,7 +78,9 @@ function asTag(value: string): string {
     tagsKind.parse([value])
     return value
   } catch (misfit) {
-    if (misfit instanceof Misfit) throw failures.badValue('resource_tag.value', misfit.message, misfit.code)
+    if (misfit instanceof Misfit) {
+      throw failure(misfit.failure ?? 'fieldInvalid', { field: 'resource_tag.value', problem: misfit.message })
+    }
     throw misfit
   }
 }
@@ -126,7 +128,7 @@ async function changeTags(
     if (record === undefined) throw failures.notFound(cluster.registry.resource(type).noun, 'href')
     const tags = change(tagsOf(record.body), tag)
     if (tags.length > TAGS_MAX) {
-      throw failures.badValue(TAGS, `It has more than ${TAGS_MAX} tags.`, TOO_MANY_TAGS)
+      throw failure('tooManyTagsInField', { field: TAGS, problem: `It has more than ${TAGS_MAX} tags.` })
     }
     try {
       await cluster.commit([

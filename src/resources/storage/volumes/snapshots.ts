@@ -5,7 +5,7 @@ import { failures } from '../../../model/failure.ts'
 import { bytes, list, name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { type Row, textAt, textOf } from '../../../model/value.ts'
-import { dropChanges, NO_SNAPSHOT_NAMED, SNAPSHOTS, SNAPSHOTS_MAX, takeChanges, whyKept } from './snapshot-changes.ts'
+import { dropChanges, SNAPSHOTS, SNAPSHOTS_MAX, takeChanges, whyKept } from './snapshot-changes.ts'
 import { insistOnReadWrite } from './types.ts'
 
 const snapshotsResource = resource({
@@ -23,7 +23,7 @@ const snapshotsResource = resource({
       doc: 'The name of the snapshot, unique within its volume.',
       kind: name({
         charactersMax: 255,
-        emptyCode: NO_SNAPSHOT_NAMED,
+        emptyFailure: 'snapshotNameRequired',
         pattern: /^[A-Za-z0-9_.][A-Za-z0-9_.:+@-]*$/,
         patternDoc: 'letters, digits, "_", ".", ":", "+", "@" and "-"',
       }),

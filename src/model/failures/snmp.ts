@@ -1,0 +1,32 @@
+/** Failures of SNMP. */
+import { errno } from './errno.ts'
+import { inUse, invalid } from './forms.ts'
+
+export const snmp = {
+  trapsNotSent: invalid(
+    'trigger_test_trap',
+    'Traps are not sent yet, so none can be tried.',
+    'Do not ask for test traps.',
+  ),
+  traphostUserUnknown: invalid(
+    'user.name',
+    'There is no SNMP user of version 3 named "{name}".',
+    'Make the SNMP user first.',
+    { code: '9043991', errno: errno.objectNotFound },
+  ),
+  snmpUserInUse: inUse(
+    undefined,
+    'The trap host "{host}" is told as this user. Delete that first.',
+    'Delete the trap host first.',
+  ),
+  snmpOwnerUnknown: invalid('owner', 'The owner is neither an SVM nor the cluster.', 'Name an SVM or the cluster.', {
+    code: '2621475',
+  }),
+  communityFieldUnfit: invalid('{field}', 'A community takes no "{field}".', 'Leave the field out.'),
+  snmpProtocolMissing: invalid('{field}', 'Without a protocol there is no "{field}".', 'Choose a protocol first.'),
+  privacyWithoutAuthentication: invalid(
+    'snmpv3.privacy_protocol',
+    'What is hidden needs a proof of who says it.',
+    'Choose an authentication protocol, too.',
+  ),
+} as const
