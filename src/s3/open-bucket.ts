@@ -21,6 +21,7 @@ export async function openBucket(
     volume: record.volume,
     known: volume.here,
     volumesOf: plane.volumesOf,
+    readingFrom: (aggregate) => view.readingEngine(aggregate, plane.volumesOf),
     trees: plane.store.trees,
     async look() {
       const found = await plane.store.catalog.record(recordTypes.volumes, record.volume)

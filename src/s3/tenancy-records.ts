@@ -13,6 +13,7 @@ import { field, list, number, text } from './record-values.ts'
 /** The types of the records that the object store reads. Any change to one of them makes it look again. */
 export const recordTypes = {
   svms: 'svm/svms',
+  aggregates: 'storage/aggregates',
   interfaces: 'network/ip/interfaces',
   volumes: 'storage/volumes',
   servers: 'protocols/s3/services',

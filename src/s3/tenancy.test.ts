@@ -9,6 +9,7 @@ import {
 } from '@aws-sdk/client-s3'
 import type { S3Client } from '@aws-sdk/client-s3'
 import type { FieldValue } from '../ports/catalog.ts'
+import { Tenancy } from './tenancy.ts'
 import { keys, send, server, startTestPlane, svm } from './test-plane.ts'
 import type { TestPlane } from './test-plane.ts'
 
@@ -159,4 +160,20 @@ test('keys whose time is over are as good as none', async () => {
   assert.equal(await get(), 200)
   await t.addUser('late', late, Date.now() - 1)
   assert.equal(await get(), 403)
+})
+
+test('the engine of an aggregate is looked up once for all requests, until the record of the aggregate changes', async () => {
+  const tenancy = new Tenancy(t.catalog, (sealed) => sealed)
+  let looks = 0
+  const find = () => {
+    looks += 1
+    return Promise.resolve(t.volumes)
+  }
+  const engine = async () => (await tenancy.view()).readingEngine('aggr1', find)
+  assert.equal(await engine(), t.volumes)
+  await engine()
+  assert.equal(looks, 1)
+  await t.put('storage/aggregates', 'aggr1', { uuid: 'aggr1', name: 'aggr1' })
+  await engine()
+  assert.equal(looks, 2)
 })

@@ -2,6 +2,7 @@ import { DAMAGED_BLOBS } from '../core/damage.ts'
 import { recordPages } from '../core/record-pages.ts'
 import type { Charged } from '../core/qos/ledger.ts'
 import type { Catalog, SnapshotRow } from '../ports/catalog.ts'
+import type { Volumes } from '../ports/volumes.ts'
 import { BoundedMap } from './bounded-map.ts'
 import type { IsDamaged } from './objects/store.ts'
 import type { Lookup } from './policy/pattern.ts'
@@ -95,6 +96,7 @@ export class TenancyView {
   readonly #statements = new BoundedMap<SetStatements>(entriesMax)
   readonly #rules = new BoundedMap<Rules>(entriesMax)
   readonly #assignments = new BoundedMap<readonly QosAssignment[]>(entriesMax)
+  readonly #engines = new BoundedMap<Volumes>(entriesMax)
 
   constructor(catalog: Catalog, unseal: (sealed: string) => string) {
     this.#catalog = catalog
@@ -224,6 +226,11 @@ export class TenancyView {
       const record = await this.#catalog.record(recordTypes.volumes, uuid)
       return record === undefined ? undefined : readVolume(record.body)
     })
+  }
+
+  /** The engine to read blobs of an aggregate with, found by the record of the aggregate: to look it up costs more than a read. */
+  readingEngine(aggregate: string, find: (aggregate: string) => Promise<Volumes>): Promise<Volumes> {
+    return this.#engines.get(aggregate, () => find(aggregate))
   }
 
   /** Tells which blobs of a volume are known to be damaged, where any are. There may be thousands: they are not all read. */

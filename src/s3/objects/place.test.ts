@@ -51,6 +51,28 @@ const refOf = (blob: string) => ({ blob, sizeBytes: Buffer.byteLength(blob) })
 
 const fails = (reason: string) => (failure: unknown) => failure instanceof VolumesFailure && failure.reason === reason
 
+test('a blob is read with the engine that the request knows, and one that is elsewhere with the one there is now', async () => {
+  const t = await start(moving)
+  await t.write(t.aggr1, 'old', 'a')
+  await t.write(t.aggr2, 'new', 'b')
+  const found: string[] = []
+  const place = new VolumePlace({
+    volume: 'vol',
+    known: old,
+    trees: t.trees,
+    readingFrom: () => Promise.resolve(t.aggr1),
+    volumesOf(aggregate) {
+      found.push(aggregate)
+      return Promise.resolve(t.aggr2)
+    },
+    look: () => Promise.resolve(moving),
+  })
+  assert.equal(await read(place, 'a'), 'a')
+  assert.deepEqual(found, [])
+  assert.equal(await read(place, 'b'), 'b')
+  assert.deepEqual(found, ['aggr2'])
+})
+
 test('a blob that is where the request thinks costs no second look', async () => {
   const t = await start({ here: old, before: undefined })
   await t.write(t.aggr1, 'old', 'a')

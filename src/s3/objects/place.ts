@@ -21,6 +21,8 @@ export interface PlaceParts {
   /** Where the volume is as far as the request knows. */
   readonly known: TreePlace
   readonly volumesOf: (aggregate: string) => Promise<Volumes>
+  /** The same for reading, as far as the request knows. Without it, the engine is looked up for each blob. */
+  readonly readingFrom?: (aggregate: string) => Promise<Volumes>
   /** Looks where it is now. Nothing when there is no such volume any more. */
   readonly look: () => Promise<Whereabouts | undefined>
   readonly trees: TreeUses
@@ -73,7 +75,7 @@ export class VolumePlace {
   async open(blob: BlobRef): Promise<BlobReader> {
     const tried = this.#here
     try {
-      return await this.#open(tried, blob)
+      return await this.#open(tried, blob, this.#parts.readingFrom)
     } catch (failure) {
       if (!mayBeElsewhere(failure)) throw failure
       return this.#openElsewhere(blob, tried, failure)
@@ -152,8 +154,8 @@ export class VolumePlace {
     }
   }
 
-  async #open({ aggregate, tree }: TreePlace, blob: BlobRef): Promise<BlobReader> {
-    return (await this.#parts.volumesOf(aggregate)).open(tree, blob.blob, blob)
+  async #open({ aggregate, tree }: TreePlace, blob: BlobRef, find = this.#parts.volumesOf): Promise<BlobReader> {
+    return (await find(aggregate)).open(tree, blob.blob, blob)
   }
 
   async #openElsewhere(blob: BlobRef, tried: TreePlace, failure: unknown): Promise<BlobReader> {
