@@ -5,6 +5,7 @@ import { s3Error } from '../errors.ts'
 import type { ByteRange } from '../ranges.ts'
 import { readDamage } from './damage.ts'
 import { readBytes } from './limits.ts'
+import { smallBytes } from './piece-buffers.ts'
 import type { PieceBuffers } from './piece-buffers.ts'
 import type { Pins } from './pins.ts'
 import type { ObjectStore, OpenBucket } from './store.ts'
@@ -70,7 +71,7 @@ export async function withObject<Result>(
         }),
       )
     } catch (failure) {
-      if (!(failure instanceof VolumesFailure) || failure.reason !== 'missing') throw failure
+      if (!isMissing(failure)) throw failure
       missing = { failure, object }
       blobBefore = blob
     } finally {
@@ -132,6 +133,10 @@ async function openSegments(
   segments: readonly Segment[],
   reading: Reading,
 ): Promise<AsyncIterableIterator<Buffer, undefined>> {
+  const [only] = segments
+  if (segments.length === 1 && only !== undefined && only.length <= smallBytes) {
+    return new OnePiece(await onlyPiece(bucket, only, reading))
+  }
   const source = pieces(bucket, segments, reading)
   let next: Promise<IteratorResult<Buffer, undefined>> | undefined = Promise.resolve(await source.next())
   const bytes: AsyncIterableIterator<Buffer, undefined> = {
@@ -152,6 +157,50 @@ async function openSegments(
   return bytes
 }
 
+/** All of a small object, which needs none of the machinery that reads ahead. */
+async function onlyPiece(
+  bucket: OpenBucket,
+  { blob, start, length }: Segment,
+  { release, failed, buffers }: Reading,
+): Promise<Buffer> {
+  try {
+    const reader = await bucket.place.open(blob)
+    try {
+      return await readPiece(reader, start, length, buffers?.take(), buffers)
+    } finally {
+      await reader.close()
+    }
+  } catch (failure) {
+    if (!isMissing(failure)) failed(blob, failure)
+    throw failure
+  } finally {
+    release()
+  }
+}
+
+class OnePiece implements AsyncIterableIterator<Buffer, undefined> {
+  #piece: Buffer | undefined
+
+  constructor(piece: Buffer) {
+    this.#piece = piece
+  }
+
+  next(): Promise<IteratorResult<Buffer, undefined>> {
+    const value = this.#piece
+    this.#piece = undefined
+    return Promise.resolve(value === undefined ? { done: true, value } : { done: false, value })
+  }
+
+  return(): Promise<IteratorResult<Buffer, undefined>> {
+    this.#piece = undefined
+    return Promise.resolve({ done: true, value: undefined })
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+}
+
 async function* pieces(
   bucket: OpenBucket,
   segments: readonly Segment[],
@@ -164,7 +213,7 @@ async function* pieces(
         yield* piecesOf(await bucket.place.open(blob), { start, length, buffers })
       } catch (failure) {
         // Of an object whose first blob is missing there may be a newer row: whoever looks again tells of it.
-        if (!isFirst || !(failure instanceof VolumesFailure) || failure.reason !== 'missing') failed(blob, failure)
+        if (!isFirst || !isMissing(failure)) failed(blob, failure)
         throw failure
       }
       isFirst = false
@@ -185,12 +234,27 @@ async function* piecesOf(
       const most = buffer?.length ?? readBytes
       // Checksums are of whole blocks: pieces end where blocks do, so none is read twice.
       const next = Math.min(end, at - (at % most) + most)
-      const piece = await reader.read(at, next - at, buffer)
-      if (buffer !== undefined && piece.buffer !== buffer.buffer) buffers?.giveBack(buffer)
-      yield piece
+      yield await readPiece(reader, at, next - at, buffer, buffers)
       at = next
     }
   } finally {
     await reader.close()
   }
+}
+
+/** Reads into the buffer, which goes back at once where the reader has the bytes elsewhere. */
+async function readPiece(
+  reader: BlobReader,
+  start: number,
+  length: number,
+  buffer: Buffer | undefined,
+  buffers: PieceBuffers | undefined,
+): Promise<Buffer> {
+  const piece = await reader.read(start, length, buffer)
+  if (buffer !== undefined && piece.buffer !== buffer.buffer) buffers?.giveBack(buffer)
+  return piece
+}
+
+function isMissing(failure: unknown): failure is VolumesFailure {
+  return failure instanceof VolumesFailure && failure.reason === 'missing'
 }
