@@ -19,7 +19,7 @@ import type { S3Error } from './errors.ts'
 import { Exchange, silence } from './exchange.ts'
 import { headerValue, requestHeaders, trimBlanks } from './headers.ts'
 import type { RequestHeaders } from './headers.ts'
-import { answerHealth } from './health.ts'
+import { answerHealth, mayAskForHealth } from './health.ts'
 import { withHoisted } from './hoisted.ts'
 import { checkBucketAddress, checkVersionId, findHostBucket, readTarget, splitTarget } from './keys.ts'
 import type { Target } from './keys.ts'
@@ -31,6 +31,7 @@ import { isSignedByVersion2, isUnreadable, notedOfDecision, notedOfSignature } f
 import { findHandler } from './operations/index.ts'
 import type { Handler, OperationKind } from './operations/index.ts'
 import { queryMap, queryParameters } from './query.ts'
+import type { RequestIds } from './request-ids.ts'
 import { existingTags, factsOf, isSecure } from './request-facts.ts'
 import type { Heard } from './request-facts.ts'
 import { requestContext } from './policy/context.ts'
@@ -55,6 +56,7 @@ export interface Plane {
   readonly shaper: Shaper
   readonly meter: FloorMeter
   readonly signingKeys: SigningKeys
+  readonly requestIds: RequestIds
   readonly log: Log
   /** Bounds what failed requests write to the log: a client may repeat one thousands of times. */
   readonly failures: Sparingly
@@ -89,7 +91,7 @@ export async function answer(
 ): Promise<void> {
   const startedMs = plane.system.clock.elapsed()
   const isClosing = (): boolean => endpoint.isClosing || plane.isDraining()
-  const ids = requestIds(plane.system)
+  const ids = plane.requestIds.next()
   const about: About = {
     volume: undefined,
     counts: 'other',
@@ -183,7 +185,7 @@ async function perform(
   const [firstServer] = servers
   const isServed = firstServer !== undefined && (await view.isRunning(endpoint.svm))
   const healthy =
-    hostBucket === undefined
+    hostBucket === undefined && mayAskForHealth(rawPath)
       ? await answerHealth({ isDraining: plane.isDraining(), isServed, isReady: plane.isReady }, method, rawPath, {
           rawQuery,
           headers: sent,
@@ -470,12 +472,4 @@ async function hideAbsence(error: S3Error, { mayList }: About): Promise<S3Error>
 
 function contentType(body: Reply['body']): Readonly<Record<string, string>> {
   return typeof body === 'string' ? { 'Content-Type': 'application/xml' } : {}
-}
-
-function requestIds({ random }: System): Readonly<Record<string, string>> {
-  const bytes = random.bytes(32)
-  return {
-    'x-amz-request-id': bytes.toString('hex', 0, 8).toUpperCase(),
-    'x-amz-id-2': bytes.toString('base64', 8),
-  }
 }

@@ -12,6 +12,10 @@ export interface ServingState {
   readonly isReady: () => Promise<boolean>
 }
 
+export function mayAskForHealth(rawPath: string): boolean {
+  return rawPath === '/livez' || rawPath === '/readyz'
+}
+
 /** Nothing where the request is for the object store: credentials mean a bucket of that name. */
 export async function answerHealth(
   { isDraining, isServed, isReady }: ServingState,
@@ -19,7 +23,7 @@ export async function answerHealth(
   rawPath: string,
   request: { readonly rawQuery: string; readonly headers: RequestHeaders },
 ): Promise<(Reply & { readonly status: number }) | undefined> {
-  if ((rawPath !== '/livez' && rawPath !== '/readyz') || (method !== 'GET' && method !== 'HEAD')) return undefined
+  if (!mayAskForHealth(rawPath) || (method !== 'GET' && method !== 'HEAD')) return undefined
   if (hasCredentials(request)) return undefined
   const status = isDraining ? 'draining' : rawPath === '/livez' ? 'ok' : await readiness(isServed, isReady)
   return {

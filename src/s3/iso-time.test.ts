@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { isoTime } from './iso-time.ts'
+import { httpTime, isoTime } from './iso-time.ts'
 
 const DAYS_MAX = 100_000_000
 const DAY_MS = 86_400_000
@@ -20,4 +20,12 @@ test('a fraction of a millisecond is cut off, and what is no time is refused', (
   assert.equal(isoTime(1.5), '1970-01-01T00:00:00.001Z')
   assert.throws(() => isoTime(Number.NaN), RangeError)
   assert.throws(() => isoTime(DAYS_MAX * DAY_MS * 2), RangeError)
+})
+
+test('a time in a header is written as Date.toUTCString has it', () => {
+  for (const ms of [0, 999, 59_999, DAY_MS - 1, DAY_MS, -1, 1_709_164_799_999]) {
+    assert.equal(httpTime(ms), new Date(ms).toUTCString())
+  }
+  const any = fc.integer({ min: 0, max: 253_402_300_799_999 })
+  fc.assert(fc.property(any, (ms) => httpTime(ms) === new Date(ms).toUTCString()))
 })

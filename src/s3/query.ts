@@ -31,8 +31,11 @@ export function queryParameters(rawQuery: string): readonly QueryParameter[] {
   return parameters
 }
 
+const noParameters: ReadonlyMap<string, string> = new Map()
+
 /** For look-ups by name. Of a parameter that came twice, the first counts. */
 export function queryMap(parameters: readonly QueryParameter[]): ReadonlyMap<string, string> {
+  if (parameters.length === 0) return noParameters
   const map = new Map<string, string>()
   for (const { name, value } of parameters) if (!map.has(name)) map.set(name, value)
   return map

@@ -29,6 +29,7 @@ import { TreeUses } from './objects/tree-uses.ts'
 import { FloorMeter } from './qos/floor-meter.ts'
 import { ownShaper } from './qos/shaper.ts'
 import type { Shaper } from './qos/shaper.ts'
+import { RequestIds } from './request-ids.ts'
 import { shownCertificate } from './shown-certificate.ts'
 import { Tenancy } from './tenancy.ts'
 import { Transfers } from './transfers.ts'
@@ -111,6 +112,7 @@ export async function startDataPlane(parts: DataPlaneParts): Promise<DataPlane> 
     shaper,
     meter: new FloorMeter(system.clock, (samples) => shaper.report(samples)),
     signingKeys: new SigningKeys(),
+    requestIds: new RequestIds(system.random),
     log,
     failures: new Sparingly(system.clock, failuresLogged),
     isDraining: () => isDraining,

@@ -110,7 +110,7 @@ export function listedVersion(row: ListedColumns, isCurrent: boolean, noncurrent
 export function objectRow(row: ObjectColumns, isCurrent: boolean, noncurrentSinceMs?: number): VersionRow {
   let body: ObjectBody | undefined
   let blobs: readonly BlobRef[] | undefined
-  const parsed = () => (body ??= JSON.parse(row.body) as ObjectBody)
+  const parsed = () => (body ??= readBody(row.body))
   return {
     key: row.key,
     version: row.version,
@@ -134,6 +134,28 @@ export function objectRow(row: ObjectColumns, isCurrent: boolean, noncurrentSinc
     ...(row.hold === null ? {} : { legalHold: row.hold === 1 }),
     ...(row.class === null ? {} : { storageClass: row.class }),
   }
+}
+
+/** Longer ones hold metadata of one object, and are not likely to come again. */
+const KEPT_CHARACTERS_MAX = 256
+const KEPT_BODIES_MAX = 1000
+/** Most objects have no parts and no metadata of their own, so that few texts are the bodies of nearly all rows. */
+const keptBodies = new Map<string, ObjectBody>()
+
+function readBody(text: string): ObjectBody {
+  const kept = keptBodies.get(text)
+  if (kept !== undefined) return kept
+  const body = JSON.parse(text) as ObjectBody
+  if (text.length > KEPT_CHARACTERS_MAX) return body
+  if (keptBodies.size >= KEPT_BODIES_MAX) keptBodies.clear()
+  keptBodies.set(text, frozen(body))
+  return body
+}
+
+/** Many rows share it. */
+function frozen<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null) Object.values(Object.freeze(value)).forEach(frozen)
+  return value
 }
 
 export const checksumType = (composite: number): ObjectChecksum['type'] =>

@@ -112,14 +112,12 @@ export class SigningKeys {
     return this.#keys.size
   }
 
-  key(secret: string, scope: Scope): KeyObject {
-    return this.#keys.get(nameOfKey(secret, scope)) ?? signingKey(secret, scope)
+  find(secret: string, scope: Scope): KeyObject | undefined {
+    return this.#keys.get(nameOfKey(secret, scope))
   }
 
   keep(secret: string, scope: Scope, key: KeyObject): void {
-    const name = nameOfKey(secret, scope)
-    if (this.#keys.has(name)) return
-    this.#keys.set(name, key)
+    this.#keys.set(nameOfKey(secret, scope), key)
     if (this.#keys.size <= this.#keysMax) return
     const [oldest] = this.#keys.keys()
     if (oldest !== undefined) this.#keys.delete(oldest)
@@ -137,9 +135,10 @@ export function provenKey(
   signed: { readonly text: string; readonly signature: string },
   { signingKeys }: Pick<Verifier<Account>, 'signingKeys'>,
 ): KeyObject | undefined {
-  const key = signingKeys?.key(account.secret, scope) ?? signingKey(account.secret, scope)
+  const kept = signingKeys?.find(account.secret, scope)
+  const key = kept ?? signingKey(account.secret, scope)
   if (!sameSignature(signed.signature, signatureOf(key, signed.text))) return undefined
-  signingKeys?.keep(account.secret, scope, key)
+  if (kept === undefined) signingKeys?.keep(account.secret, scope, key)
   return key
 }
 

@@ -7,7 +7,7 @@ import type { RequestHeaders } from '../headers.ts'
 import { responseOverrides } from '../metadata.ts'
 import { insistOnSoundness } from '../objects/damage.ts'
 import { partsMax } from '../objects/limits.ts'
-import { withObject } from '../objects/read.ts'
+import { findObject, withObject } from '../objects/read.ts'
 import type { Open } from '../objects/read.ts'
 import { contentRange, readRange } from '../ranges.ts'
 import type { ByteRange } from '../ranges.ts'
@@ -35,11 +35,11 @@ async function readObject(call: ObjectCall, { isWithBytes }: { readonly isWithBy
   if (partNumber !== undefined && rangeHeader !== undefined) {
     throw s3Error('InvalidRequest', { message: 'Cannot specify both Range header and partNumber query parameter' })
   }
-  const answerRow = async (row: ObjectRow, open: Open): Promise<Reply> => {
+  const answerRow = async (row: ObjectRow, open?: Open): Promise<Reply> => {
     refuseCustomerKey(headers)
     if (checkReadConditions(headers, row) === 'not-modified')
       return { status: 304, headers: { ...validatorHeaders(row), ...versionHeaders(bucket, row.version) } }
-    if (!isWithBytes) await insistOnSoundness(bucket, row)
+    if (open === undefined) await insistOnSoundness(bucket, row)
     const range =
       partNumber === undefined
         ? readRange(rangeStillFits(headers, row) ? rangeHeader : undefined, row.sizeBytes)
@@ -58,12 +58,15 @@ async function readObject(call: ObjectCall, { isWithBytes }: { readonly isWithBy
       },
       body: {
         sizeBytes: range === undefined ? row.sizeBytes : range.end - range.start + 1,
-        bytes: isWithBytes ? await open(range, store.buffers) : undefined,
+        bytes: await open?.(range, store.buffers),
         spent: (piece) => store.buffers.giveBack(piece),
       },
     }
   }
-  return withObject(store, bucket, key, answerRow, version)
+  // Without bytes nothing is opened, so nothing can be replaced meanwhile.
+  return isWithBytes
+    ? withObject(store, bucket, key, answerRow, version)
+    : answerRow(await findObject(store, bucket, key, version))
 }
 
 function readChecksumMode(headers: RequestHeaders): boolean {

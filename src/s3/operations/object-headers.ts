@@ -3,6 +3,7 @@ import type { ObjectCall } from '../call.ts'
 import { lockHeadersOf } from '../config/object-lock.ts'
 import { taggingCountHeaders } from '../config/tagging.ts'
 import { checksumAlgorithms } from '../checksums/algorithms.ts'
+import { httpTime } from '../iso-time.ts'
 import { metadataHeaders } from '../metadata.ts'
 import { algorithmOf } from '../objects/checksums.ts'
 import { readDetails } from '../objects/details.ts'
@@ -36,7 +37,7 @@ export function validatorHeaders(row: Pick<ObjectRow, 'etag' | 'modifiedMs'>): R
 }
 
 export function lastModified({ modifiedMs }: Pick<ObjectRow, 'modifiedMs'>): Readonly<Record<string, string>> {
-  return { 'Last-Modified': new Date(modifiedMs).toUTCString() }
+  return { 'Last-Modified': httpTime(modifiedMs) }
 }
 
 /** Everything GET and HEAD tell about an object but its size. */
