@@ -6,6 +6,7 @@
  * and becomes two: `svm.uuid`, which is stored, and `svm.name`, which is looked up when it is read, so that a rename
  * shows everywhere at once.
  */
+import { type Danger, labelOf, type Labels, labelsOf, type When } from './facts.ts'
 import { kindAt } from './kinds/at-release.ts'
 import { each, name, text, uuid } from './kinds/index.ts'
 import type { Kind } from './kinds/index.ts'
@@ -43,6 +44,12 @@ export interface FieldDeclaration {
   readonly isClearable?: boolean
   /** Setting it has something done once; what it shows later is no setting, so exports leave it out. */
   readonly isOrder?: boolean
+  /** What faces call it. Without it, its path in words: see `labelOf`. */
+  readonly label?: string
+  /** It applies only where this holds: forms hide it elsewhere. */
+  readonly when?: When
+  /** What setting it can cost, where that is more than another change of the record. */
+  readonly danger?: Danger
   /** No field of its own: it says what the fields below its path are together. See `groups`. */
   readonly isGroup?: boolean
 }
@@ -59,6 +66,9 @@ export interface Field {
   readonly shownOnce: boolean
   readonly isClearable: boolean
   readonly isOrder: boolean
+  readonly label: string
+  readonly when: When | undefined
+  readonly danger: Danger | undefined
   readonly noneName: string | undefined
   /** Where this is the name or the uuid of another record: its type, and the path without the last word. */
   readonly reference:
@@ -104,6 +114,12 @@ export interface ResourceDeclaration {
   readonly createMethod?: 'POST' | 'PUT'
   /** The order of a collection that is asked for in none. Without it, by name and key. */
   readonly order?: readonly Order[]
+  /** The fields that a list shows where nobody chooses others, the most important ones first. */
+  readonly columns?: readonly string[]
+  /** What forms ask for, by the titles of their parts, in the order in which it is asked. */
+  readonly form?: Readonly<Record<string, readonly string[]>>
+  /** What removing one can cost. Without it, what it held is lost. */
+  readonly removal?: Danger
   readonly fields: Fields
 }
 
@@ -136,6 +152,10 @@ export interface Resource {
   readonly createMethod: 'POST' | 'PUT'
   readonly order: readonly Order[]
   readonly isSingleton: boolean
+  readonly labels: Labels
+  readonly columns: readonly string[]
+  readonly form: Readonly<Record<string, readonly string[]>>
+  readonly removal: Danger
   /** The dotted names between braces in the path: `volume.uuid`. */
   readonly pathKeys: readonly string[]
   readonly fields: ReadonlyMap<string, Field>
@@ -169,7 +189,9 @@ const SVMS = 'svm/svms' as TypeName
 const CLUSTER = 'cluster' as TypeName
 
 export function resource<const Of extends ResourceDeclaration>(declared: Of & Exactly<Of>): DeclaredResource<Of> {
-  return made(declared)
+  const whole = made(declared)
+  insistOnFields(whole)
+  return whole
 }
 
 function made(declared: ResourceDeclaration): Resource {
@@ -204,8 +226,27 @@ function made(declared: ResourceDeclaration): Resource {
     order: declared.order ?? [],
     isSingleton: declared.key.length === 0,
     pathKeys: [...declared.path.matchAll(/\{([^}]+)\}/g)].map((match) => match[1] ?? ''),
+    labels: labelsOf(declared.noun),
+    columns: declared.columns ?? usualColumns(declared, fields),
+    form: declared.form ?? {},
+    removal: declared.removal ?? 'destructive',
     fields,
     groups,
+  }
+}
+
+/** What most lists show: what one is called, whose it is, and how it is. */
+function usualColumns({ key }: ResourceDeclaration, fields: ReadonlyMap<string, Field>): readonly string[] {
+  const named = fields.has('name') ? ['name'] : key.filter((path) => !/(^|\.)uuid$/.test(path))
+  const shown = [...named, 'svm.name', 'type', 'enabled', 'state', 'comment'].filter((path) => fields.has(path))
+  return shown.length === 0 ? key.filter((path) => fields.has(path)) : [...new Set(shown)]
+}
+
+/** Facts that name a field which is not there are mistakes that show at once. */
+function insistOnFields(made: Resource): void {
+  const conditions = [...made.fields.values()].flatMap(({ when }) => when?.field ?? [])
+  for (const path of [...made.columns, ...Object.values(made.form).flat(), ...conditions]) {
+    if (fieldAt(made, path) === undefined) throw new Error(`${made.type} has no field "${path}".`)
   }
 }
 
@@ -234,6 +275,7 @@ function madeAt(resource: Resource, served: Release): Resource {
 }
 
 function expand(path: string, declared: FieldDeclaration): Field[] {
+  const label = declared.label ?? labelOf(path)
   const common = {
     doc: declared.doc,
     set: declared.set ?? 'never',
@@ -243,6 +285,8 @@ function expand(path: string, declared: FieldDeclaration): Field[] {
     shownOnce: declared.shownOnce ?? false,
     isClearable: declared.isClearable ?? false,
     isOrder: declared.isOrder ?? false,
+    when: declared.when,
+    danger: declared.danger,
     noneName: declared.noneName,
   } as const
   if (declared.ref !== undefined) {
@@ -251,6 +295,7 @@ function expand(path: string, declared: FieldDeclaration): Field[] {
       {
         ...common,
         path: `${path}.name`,
+        label: declared.label ?? labelOf(`${path}.name`),
         doc: `${declared.doc} Its name.`,
         kind: text({ charactersMax: 255 }),
         default: declared.default,
@@ -259,6 +304,7 @@ function expand(path: string, declared: FieldDeclaration): Field[] {
       {
         ...common,
         path: `${path}.uuid`,
+        label: labelOf(`${path}.uuid`),
         doc: `${declared.doc} Its UUID.`,
         kind: uuid(),
         isRequired: false,
@@ -278,13 +324,14 @@ function expand(path: string, declared: FieldDeclaration): Field[] {
       {
         ...common,
         path,
+        label,
         kind,
         default: declared.default,
         reference: { type: declared.refs as TypeName, base: path, part: 'list' },
       },
     ]
   }
-  return [{ ...common, path, kind: declared.kind ?? text(), default: declared.default, reference: undefined }]
+  return [{ ...common, path, label, kind: declared.kind ?? text(), default: declared.default, reference: undefined }]
 }
 
 /** The declared spelling of a field's name: the command line writes `export-policy`, and some clients do so here. */

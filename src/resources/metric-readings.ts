@@ -5,7 +5,7 @@ import { figuresOf, type Growth, growthOf, NO_GROWTH, rawFiguresOf, STATUSES, su
 import { CLUSTER_ROW } from '../core/metrics/history.ts'
 import { SAMPLE_SECONDS } from '../core/metrics/intervals.ts'
 import { totalsOf } from '../core/metrics/totals.ts'
-import { count, duration, oneOf, time } from '../model/kinds/index.ts'
+import { count, duration, oneOf, time, type Unit } from '../model/kinds/index.ts'
 import { type Fields, groups } from '../model/resource.ts'
 import { type Row, textAt, type Value } from '../model/value.ts'
 
@@ -15,9 +15,9 @@ export function sampleFields(base: '' | 'metric.' = ''): Fields {
   return {
     ...(isExpensive ? groups({ metric: 'Rates over the last interval.' }) : {}),
     ...intervalFields(base),
-    ...figures(`${base}iops`, 'Operations per second', isExpensive),
-    ...figures(`${base}latency`, 'Microseconds for one operation', isExpensive),
-    ...figures(`${base}throughput`, 'Bytes per second', isExpensive),
+    ...figures(`${base}iops`, 'Operations per second', isExpensive, 'operations per second'),
+    ...figures(`${base}latency`, 'Microseconds for one operation', isExpensive, 'microseconds'),
+    ...figures(`${base}throughput`, 'Bytes per second', isExpensive, 'bytes per second'),
   }
 }
 
@@ -41,9 +41,9 @@ export function totalFields(base = 'statistics'): Fields {
     ...groups({ [base]: 'Totals of operations so far; the difference of two reads gives a rate.' }),
     [`${base}.timestamp`]: { doc: 'When the totals were read.', kind: time(), isExpensive: true },
     [`${base}.status`]: { doc: 'Whether the totals are whole.', kind: oneOf(...STATUSES), isExpensive: true },
-    ...figures(`${base}.iops_raw`, 'Operations so far', true),
-    ...figures(`${base}.latency_raw`, 'Microseconds of all operations so far', true),
-    ...figures(`${base}.throughput_raw`, 'Bytes so far', true),
+    ...figures(`${base}.iops_raw`, 'Operations so far', true, 'operations'),
+    ...figures(`${base}.latency_raw`, 'Microseconds of all operations so far', true, 'microseconds'),
+    ...figures(`${base}.throughput_raw`, 'Bytes so far', true, 'bytes'),
   }
 }
 
@@ -51,13 +51,13 @@ export function totalFields(base = 'statistics'): Fields {
 export const operationFields = { ...sampleFields('metric.'), ...totalFields() } as const satisfies Fields
 
 /** Read, write, other and total of one figure. */
-function figures(base: string, doc: string, isExpensive: boolean): Fields {
+function figures(base: string, doc: string, isExpensive: boolean, unit: Unit): Fields {
   return {
     ...groups({ [base]: `${doc}.` }),
     ...Object.fromEntries(
       ['read', 'write', 'other', 'total'].map((of) => [
         `${base}.${of}`,
-        { doc: `${doc}: ${of}.`, kind: count(), isExpensive },
+        { doc: `${doc}: ${of}.`, kind: count({ unit }), isExpensive },
       ]),
     ),
   }

@@ -128,13 +128,14 @@ class Operations {
   }
 
   remove(verb: Verb): Document {
-    const { noun } = this.#resource
-    return this.#write('remove', verb, {
+    const { noun, removal } = this.#resource
+    const operation = this.#write('remove', verb, {
       summary: `Delete ${withArticle(noun)}`,
       description: `Deletes ${withArticle(noun)}.${jobNote(verb)}`,
       query: [],
       responses: { 200: answer(`The ${noun} was deleted.`, schemaOf(`${schemaName(this.#resource)}_written`)) },
     })
+    return { ...operation, 'x-danger': removal }
   }
 
   modifyMany(verb: Verb): Document {

@@ -1,7 +1,7 @@
 /** Schemas of the OpenAPI document: records and drafts from the declarations, and the envelopes that answers come in. */
 import { BULK_RECORDS_MAX } from '../../core/bulk.ts'
 import { isServed, type Release } from '../../model/release.ts'
-import type { Field, Resource } from '../../model/resource.ts'
+import { type Field, fieldAt, type Resource } from '../../model/resource.ts'
 import { place } from '../../model/shape.ts'
 import type { JsonSchema } from '../../model/kinds/kind.ts'
 import { isRecord, type Json } from '../../model/value.ts'
@@ -17,7 +17,30 @@ export function schemaOf(name: string): Document {
 }
 
 export function recordSchema(resource: Resource, release: Release): Document {
-  return schemaWith(resource, release, () => true)
+  return { ...schemaWith(resource, release, () => true), ...listed(resource, release) }
+}
+
+/** What faces need to list records and to ask for new ones. */
+function listed(resource: Resource, release: Release): Document {
+  const { columns, form, labels } = resource
+  const served = (paths: readonly string[]) =>
+    paths.filter((path) => isServed(fieldAt(resource, path)?.field.since, release))
+  const parts = Object.entries(form).map(([title, fields]): Json => ({ title, fields: served(fields) }))
+  return {
+    'x-label': labels.one,
+    'x-label-many': labels.many,
+    ...(resource.isSingleton ? {} : { 'x-columns': served(columns) }),
+    ...(parts.length === 0 ? {} : { 'x-form': parts }),
+  }
+}
+
+/** What faces need to show one field. */
+function facts({ label, when, danger }: Field): Document {
+  return {
+    'x-label': label,
+    ...(when === undefined ? {} : { 'x-when': { ...when } }),
+    ...(danger === undefined ? {} : { 'x-danger': danger }),
+  }
 }
 
 export function draftSchema(resource: Resource, release: Release, purpose: 'create' | 'modify'): Document {
@@ -39,6 +62,7 @@ function schemaWith(
     place(root, path, {
       ...(purpose === undefined ? shown(field.kind.schema) : field.kind.schema),
       description,
+      ...(purpose === undefined ? facts(field) : {}),
       ...(field.set === 'never' ? { readOnly: true } : {}),
       ...(field.default === undefined ? {} : { default: field.kind.print(field.default) }),
     })

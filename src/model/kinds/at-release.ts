@@ -5,6 +5,7 @@
 import { isServed, type Release } from '../release.ts'
 import { isRecord, type Json } from '../value.ts'
 import { Misfit, quoted, type JsonSchema, type Kind, type Member } from './kind.ts'
+import { oneOf } from './text.ts'
 
 export function kindAt(kind: Kind, served: Release): Kind {
   const { element, members } = kind
@@ -13,7 +14,7 @@ export function kindAt(kind: Kind, served: Release): Kind {
     if (narrowed === element) return kind
     return wrapped(kind, narrowed, { element: narrowed, schema: { ...kind.schema, items: narrowed.schema } })
   }
-  if (members === undefined) return kind
+  if (members === undefined) return wordsAt(kind, served)
   const kept: Record<string, Member> = {}
   for (const [name, member] of Object.entries(members)) {
     if (isServed(member.since, served)) kept[name] = { ...member, kind: kindAt(member.kind, served) }
@@ -22,6 +23,26 @@ export function kindAt(kind: Kind, served: Release): Kind {
   if (isSame) return kind
   const narrowed = { ...kind, members: kept }
   return wrapped(kind, narrowed, { members: kept, schema: schemaAt(kind.schema, kept) })
+}
+
+/** An enumeration without the words that came later. */
+function wordsAt(kind: Kind, served: Release): Kind {
+  const all = Object.entries(kind.meanings ?? {})
+  const known = all.filter(([, meaning]) => typeof meaning === 'string' || isServed(meaning.since, served))
+  if (known.length === all.length) return kind
+  const { schema } = oneOf(Object.fromEntries(known))
+  return {
+    ...kind,
+    meanings: Object.fromEntries(known),
+    schema,
+    parse(value) {
+      const word = kind.parse(value)
+      if (!known.some(([each]) => each === word)) {
+        throw new Misfit(`${quoted(value)} is none of ${known.map(([each]) => each).join(', ')}.`)
+      }
+      return word
+    },
+  }
 }
 
 function wrapped(kind: Kind, narrowed: Kind, changes: Partial<Kind>): Kind {
@@ -36,7 +57,8 @@ function wrapped(kind: Kind, narrowed: Kind, changes: Partial<Kind>): Kind {
   }
 }
 
-function refuse({ element, members }: Kind, value: unknown): void {
+function refuse(kind: Kind, value: unknown): void {
+  const { element, members } = kind
   if (Array.isArray(value)) for (const one of value as readonly unknown[]) refuse({ element, members } as Kind, one)
   else if (element !== undefined) refuse(element, value)
   else if (members !== undefined && isRecord(value)) {
@@ -45,7 +67,7 @@ function refuse({ element, members }: Kind, value: unknown): void {
       if (member === undefined) throw new Misfit(`It has an unknown property ${quoted(name)}.`)
       refuse(member.kind, one)
     }
-  }
+  } else if (kind.meanings !== undefined && typeof value === 'string') kind.parse(value)
 }
 
 function shown(kind: Kind, printed: Json): Json {

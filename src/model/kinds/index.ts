@@ -1,6 +1,6 @@
 export { address, isUuid, name, netmask, oneOf, secret, text, uuid } from './text.ts'
-export { bytes, count, decimal, flag, parseSize, printSize } from './number.ts'
+export { bytes, count, decimal, percent, flag, parseSize, printSize } from './number.ts'
 export { duration, time } from './time.ts'
 export { each, group, list } from './list.ts'
 export { only } from './only.ts'
-export { Misfit, type Kind, type MembersOf, type ValueOf } from './kind.ts'
+export { Misfit, type Kind, type Meanings, type MembersOf, type Unit, type ValueOf } from './kind.ts'

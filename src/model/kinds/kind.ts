@@ -20,10 +20,30 @@ export interface Kind<T = Value> {
   /** A secret is never printed, filtered or sorted by. */
   readonly isSecret?: boolean
   readonly schema: JsonSchema
+  /** What a number counts or measures. Without it, the number identifies something or counts what its doc names. */
+  readonly unit?: Unit
+  /** What the words of an enumeration mean. */
+  readonly meanings?: Meanings
   /** For lists: the kind of one element, or the fields of one. */
   readonly element?: Kind
   readonly members?: Readonly<Record<string, Member>>
 }
+
+export type Unit =
+  | 'bytes'
+  | 'bytes per second'
+  | 'percent'
+  | 'microseconds'
+  | 'milliseconds'
+  | 'seconds'
+  | 'minutes'
+  | 'hours'
+  | 'days'
+  | 'operations'
+  | 'operations per second'
+
+/** A word of an enumeration: what it means, and the release that introduced it where that is later than the field. */
+export type Meanings = Readonly<Record<string, string | { readonly doc: string; readonly since: string }>>
 
 export interface Member {
   readonly kind: Kind

@@ -1,12 +1,16 @@
-import { compareNumbers, Misfit, quoted, type Kind } from './kind.ts'
+import { compareNumbers, Misfit, quoted, type Kind, type Unit } from './kind.ts'
 
 export interface NumberLimits {
   readonly min?: number
   readonly max?: number
 }
 
+export interface NumberFacts extends NumberLimits {
+  readonly unit?: Unit
+}
+
 /** A whole number. A string of digits is taken too: automation tools send them. */
-export function count(limits: NumberLimits = {}): Kind<number> {
+export function count(limits: NumberFacts = {}): Kind<number> {
   const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = limits
   const parse = (value: unknown): number => {
     const given = typeof value === 'string' && /^-?\d{1,16}$/.test(value) ? Number(value) : value
@@ -26,12 +30,19 @@ export function count(limits: NumberLimits = {}): Kind<number> {
     },
     print: (value) => Number(value),
     compare: compareNumbers,
+    ...(limits.unit === undefined ? {} : { unit: limits.unit }),
     schema: {
       type: 'integer',
+      ...(limits.unit === undefined ? {} : { 'x-unit': limits.unit }),
       ...(limits.min === undefined ? {} : { minimum: limits.min }),
       ...(limits.max === undefined ? {} : { maximum: limits.max }),
     },
   }
+}
+
+/** A whole part of a hundred. */
+export function percent(limits: NumberLimits = {}): Kind<number> {
+  return count({ ...limits, unit: 'percent' })
 }
 
 /** A number that need not be whole, such as a ratio. */
@@ -64,7 +75,7 @@ export function bytes(limits: NumberLimits = {}): Kind<number> {
     return given
   }
   return {
-    ...count(),
+    ...count({ unit: 'bytes' }),
     name: 'bytes',
     parse,
     // Sums of sizes may be more than clients can read as exact numbers.
@@ -77,6 +88,7 @@ export function bytes(limits: NumberLimits = {}): Kind<number> {
     schema: {
       type: 'integer',
       format: 'int64',
+      'x-unit': 'bytes',
       description: 'Bytes. Requests may use a string with a 1024-based unit, such as "1t" or "20MB".',
       ...(limits.min === undefined ? {} : { minimum: limits.min }),
       ...(limits.max === undefined ? {} : { maximum: limits.max }),

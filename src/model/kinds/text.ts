@@ -1,5 +1,5 @@
 import type { ValueFailure } from '../failure.ts'
-import { compareText, Misfit, quoted, type JsonSchema, type Kind } from './kind.ts'
+import { compareText, Misfit, quoted, type JsonSchema, type Kind, type Meanings } from './kind.ts'
 import { textOf } from '../value.ts'
 
 export interface TextLimits {
@@ -75,22 +75,38 @@ export function uuid(): Kind<string> {
   }
 }
 
-/** One of a closed set of words. Words may differ in case when given; they are kept as declared. */
-export function oneOf<const Words extends readonly string[]>(...words: Words): Kind<Words[number]> {
+/**
+ * One of a closed set of words, as a list or with what each means. Words may differ in case when given; they are kept as
+ * declared.
+ */
+export function oneOf<const Words extends Meanings>(words: Words): Kind<Extract<keyof Words, string>>
+export function oneOf<const Words extends readonly string[]>(...words: Words): Kind<Words[number]>
+export function oneOf(...given: readonly string[] | readonly [Meanings]): Kind<string> {
+  const [first] = given
+  const meanings = typeof first === 'object' ? first : undefined
+  const words = meanings === undefined ? (given as readonly string[]) : Object.keys(meanings)
   return {
+    ...(meanings === undefined ? {} : { meanings }),
     ...text(),
     name: 'oneOf',
     parse(value) {
-      const found: Words[number] | undefined = words.find(
-        (word) => word === value || (typeof value === 'string' && word === value.toLowerCase()),
-      )
+      const found = words.find((word) => word === value || (typeof value === 'string' && word === value.toLowerCase()))
       if (found === undefined) throw new Misfit(`${quoted(value)} is none of ${words.join(', ')}.`)
       return found
     },
     // Tools list several with a blank after the comma (seen in na_ontap_license 22.7).
-    parseText: (given) => given.trim(),
-    schema: { type: 'string', enum: [...words] },
+    parseText: (text) => text.trim(),
+    schema: { type: 'string', enum: [...words], ...(meanings === undefined ? {} : described(meanings)) },
   }
+}
+
+/** The extension that documentation tools show beside the words. */
+export function described(meanings: Meanings): JsonSchema {
+  const docs = Object.entries(meanings).map(([word, meaning]): [string, string] => [
+    word,
+    typeof meaning === 'string' ? meaning : meaning.doc,
+  ])
+  return { 'x-enumDescriptions': Object.fromEntries(docs) }
 }
 
 /** A password or a key: taken, never given back. It has no pattern, as what does not fit one is quoted. */

@@ -45,6 +45,7 @@ const applicationsResource = resource({
   key: ['uuid'],
   parent: 'svm.uuid',
   nameWithin: 'svm.uuid',
+  columns: ['name', 'svm.name', 'state', 'statistics.space.used', 'statistics.space.provisioned', 'creation_timestamp'],
   fields: {
     ...groups({
       template: 'The template that the application was made from.',
@@ -75,9 +76,12 @@ const applicationsResource = resource({
     generation: { doc: 'What it can do: from 2 on, have snapshots.', kind: count() },
     protection_granularity: { doc: 'What snapshots are made of.', kind: oneOf('component') },
     creation_timestamp: { doc: 'When it was made.', kind: time() },
-    'statistics.space.provisioned': { doc: 'The sizes of its volumes together, in bytes.', kind: count() },
-    'statistics.space.used': { doc: 'Bytes that its volumes hold.', kind: count() },
-    'statistics.space.available': { doc: 'Bytes that they can still take.', kind: count() },
+    'statistics.space.provisioned': {
+      doc: 'The sizes of its volumes together, in bytes.',
+      kind: count({ unit: 'bytes' }),
+    },
+    'statistics.space.used': { doc: 'Bytes that its volumes hold.', kind: count({ unit: 'bytes' }) },
+    'statistics.space.available': { doc: 'Bytes that they can still take.', kind: count({ unit: 'bytes' }) },
     'statistics.shared_storage_pool': { doc: 'Whether other applications share its volumes.', kind: flag() },
   },
 })

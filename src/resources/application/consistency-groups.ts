@@ -23,6 +23,9 @@ const consistencyGroupsResource = resource({
   key: ['uuid'],
   parent: 'svm.uuid',
   nameWithin: 'svm.uuid',
+  columns: ['name', 'svm.name', 'volumes.name', 'space.used', 'space.size'],
+  form: { 'Consistency group': ['name', 'svm.name', 'volumes'], Performance: ['qos.policy.name'] },
+  removal: 'undoable',
   fields: {
     ...groups({
       qos: 'Quality of service of the volumes in the consistency group.',

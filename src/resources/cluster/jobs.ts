@@ -3,7 +3,7 @@ import { JOB_ACTIONS, type JobAction } from '../../core/job-orders.ts'
 import { isActive } from '../../core/jobs.ts'
 import { inline } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
-import { count, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
+import { count, oneOf, text, time, uuid, percent } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
 import { textAt } from '../../model/value.ts'
 
@@ -13,6 +13,8 @@ const jobsResource = resource({
   doc: 'Work that takes longer than a request. A job that has ended stays readable for a day.',
   key: ['uuid'],
   nameWithin: false,
+  columns: ['description', 'state', 'progress', 'start_time', 'end_time', 'message'],
+  removal: 'harmless',
   fields: {
     uuid: { doc: 'The UUID of the job.', kind: uuid() },
     name: { doc: 'What is done to what.', kind: text() },
@@ -20,8 +22,8 @@ const jobsResource = resource({
     state: { doc: 'Where it is.', kind: oneOf('queued', 'running', 'paused', 'success', 'failure') },
     message: { doc: 'The step it is in, or why it failed.', kind: text() },
     code: { doc: '0, or the code of the failure.', kind: count() },
-    elapsed_time: { doc: 'Seconds from its start until now, or until its end.', kind: count() },
-    progress: { doc: 'How far it is, in percent.', kind: count() },
+    elapsed_time: { doc: 'Seconds from its start until now, or until its end.', kind: count({ unit: 'seconds' }) },
+    progress: { doc: 'How far it is, in percent.', kind: percent() },
     start_time: { doc: 'When it was made.', kind: time() },
     end_time: { doc: 'When it ended.', kind: time() },
     error: { doc: 'Why the job failed.', isGroup: true },

@@ -1,7 +1,7 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
 import { plainModify } from '../../core/plain.ts'
 import { processorFiguresOf } from '../../core/metrics/figures.ts'
-import { count, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
+import { count, name, oneOf, text, time, uuid, percent } from '../../model/kinds/index.ts'
 import { groups, resource } from '../../model/resource.ts'
 import { textAt } from '../../model/value.ts'
 import { versionFields, versionOf } from '../cluster.ts'
@@ -14,6 +14,7 @@ const nodesResource = resource({
   noun: 'node',
   doc: 'The machines that the cluster runs on.',
   key: ['uuid'],
+  columns: ['name', 'state', 'model', 'uptime', 'version.full'],
   fields: {
     ...groups({
       'controller.failed_fan': 'Fans of the node that failed.',
@@ -29,7 +30,7 @@ const nodesResource = resource({
     membership: { doc: 'Whether it belongs to the cluster.', kind: oneOf('member', 'available') },
     model: { doc: 'What kind of machine it is.', kind: text() },
     date: { doc: 'What its clock says.', kind: time() },
-    uptime: { doc: 'Seconds since the cluster was last started on it.', kind: count() },
+    uptime: { doc: 'Seconds since the cluster was last started on it.', kind: count({ unit: 'seconds' }) },
     management_interfaces: managementInterfacesField,
     ...hardwareFields,
     ...versionFields,
@@ -37,7 +38,7 @@ const nodesResource = resource({
     metric: { doc: 'Figures of the node over the last interval.', isGroup: true },
     'metric.processor_utilization': {
       doc: 'How much of the time of its processors was used in the last sample, in percent.',
-      kind: count(),
+      kind: percent(),
       isExpensive: true,
     },
     statistics: { doc: 'Counters of the node since it started.', isGroup: true },
@@ -45,12 +46,12 @@ const nodesResource = resource({
     'statistics.status': { doc: 'Whether the totals are whole.', kind: oneOf('ok'), isExpensive: true },
     'statistics.processor_utilization_raw': {
       doc: 'Milliseconds that its processors were busy so far.',
-      kind: count(),
+      kind: count({ unit: 'milliseconds' }),
       isExpensive: true,
     },
     'statistics.processor_utilization_base': {
       doc: 'Milliseconds that its processors had so far.',
-      kind: count(),
+      kind: count({ unit: 'milliseconds' }),
       isExpensive: true,
     },
   },

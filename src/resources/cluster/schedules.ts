@@ -25,6 +25,12 @@ const schedulesResource = resource({
   parent: 'svm.uuid',
   nameWithin: 'svm.uuid',
   isShared: true,
+  columns: ['name', 'type', 'cron.hours', 'cron.minutes', 'interval', 'svm.name'],
+  form: {
+    Schedule: ['name', 'svm.name', 'interval'],
+    Cron: ['cron.minutes', 'cron.hours', 'cron.days', 'cron.months', 'cron.weekdays'],
+  },
+  removal: 'disruptive',
   fields: {
     uuid: { doc: 'The UUID of the schedule.', kind: uuid() },
     name: {

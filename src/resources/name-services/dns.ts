@@ -38,7 +38,7 @@ const dnsResource = resource({
     servers: { doc: 'The addresses of the servers.', kind: dnsServers, set: 'always', required: true },
     timeout: {
       doc: 'Seconds that a server has to answer.',
-      kind: count({ min: 1, max: 5 }),
+      kind: count({ min: 1, max: 5, unit: 'seconds' }),
       set: 'always',
       default: 2,
       since: '9.9.1',

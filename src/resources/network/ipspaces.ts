@@ -16,6 +16,8 @@ const ipspacesResource = resource({
   noun: 'IPspace',
   doc: 'Address spaces of their own, for networks whose addresses may be the same. `Default` comes with the cluster.',
   key: ['uuid'],
+  form: { IPspace: ['name'] },
+  removal: 'undoable',
   fields: {
     uuid: { doc: 'The UUID of the IPspace.', kind: uuid() },
     name: { doc: 'The name of the IPspace.', kind: name({ charactersMax: 32 }), set: 'always', required: true },

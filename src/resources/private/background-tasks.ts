@@ -10,6 +10,7 @@ const backgroundTasksResource = resource({
   doc: 'Background tasks: the work that the cluster does beside requests. Each shows how often it runs, when it ran last, and its last failure.',
   key: ['name'],
   recordKey: ['name'],
+  columns: ['name', 'state', 'interval', 'last_run.start_time', 'next_run_time', 'last_error.message'],
   fields: {
     name: { doc: 'The name of the background task.', kind: text({ charactersMax: 64 }) },
     description: { doc: 'A sentence that says what the background task does.', kind: text({ charactersMax: 500 }) },

@@ -13,6 +13,7 @@ const damagedObjectsResource = resource({
   parent: 'volume.uuid',
   nameWithin: false,
   order: [{ path: 'found_time', isDescending: false }],
+  columns: ['kind', 'bucket.name', 'key', 'volume.name', 'found_time', 'found_by'],
   fields: {
     uuid: { doc: 'The UUID of the record.', kind: uuid() },
     kind: {

@@ -25,6 +25,14 @@ const faultsResource = resource({
   key: ['uuid'],
   nameWithin: false,
   order: [{ path: 'create_time', isDescending: false }],
+  columns: ['type', 'method', 'path', 'hits', 'remaining'],
+  form: {
+    Fault: ['type', 'times', 'rate', 'seed'],
+    Requests: ['method', 'path', 'status', 'code', 'message', 'retry_after'],
+    Delay: ['delay_ms'],
+    Aggregate: ['aggregate.name'],
+  },
+  removal: 'undoable',
   fields: {
     uuid: {
       doc: 'The UUID of the fault. Requests that it ends carry it in the header X-Holdfast-Fault.',
@@ -62,6 +70,7 @@ const faultsResource = resource({
       set: 'always',
     },
     status: {
+      when: { field: 'type', is: ['error'] },
       doc: 'The status that requests are answered with. 503 without it.',
       kind: count({ min: 400, max: 599 }),
       set: 'always',
@@ -73,16 +82,23 @@ const faultsResource = resource({
     },
     message: { doc: 'The message of the answer, or of the job.', kind: text({ charactersMax: 1024 }), set: 'always' },
     retry_after: {
+      when: { field: 'type', is: ['error'] },
       doc: 'The seconds that the header Retry-After says.',
-      kind: count({ min: 0, max: 86_400 }),
+      kind: count({ min: 0, max: 86_400, unit: 'seconds' }),
       set: 'always',
     },
     delay_ms: {
+      when: { field: 'type', is: ['delay', 'job_delay'] },
       doc: 'For so many milliseconds requests wait, or jobs before their first step.',
-      kind: count({ min: 1, max: FAULT_DELAY_MS_MAX }),
+      kind: count({ min: 1, max: FAULT_DELAY_MS_MAX, unit: 'milliseconds' }),
       set: 'always',
     },
-    aggregate: { doc: 'The aggregate that has nothing to give.', ref: 'storage/aggregates', set: 'create' },
+    aggregate: {
+      when: { field: 'type', is: ['full_aggregate'] },
+      doc: 'The aggregate that has nothing to give.',
+      ref: 'storage/aggregates',
+      set: 'create',
+    },
     hits: { doc: 'How often it has hit.', kind: count() },
     remaining: { doc: 'How often it still hits.', kind: count() },
     create_time: { doc: 'When it was made.', kind: time() },

@@ -19,7 +19,7 @@ const scrubScheduleResource = resource({
     enabled: { doc: 'Whether the cluster starts scrubs by itself.', kind: flag(), set: 'modify', default: true },
     interval: {
       doc: 'The number of hours between the starts of two scrubs of an aggregate.',
-      kind: count({ min: 1, max: 100_000 }),
+      kind: count({ min: 1, max: 100_000, unit: 'hours' }),
       set: 'modify',
       default: INTERVAL_HOURS,
     },
@@ -31,7 +31,7 @@ const scrubScheduleResource = resource({
     },
     lost_and_found_retention: {
       doc: 'The number of hours that the leftovers of interrupted uploads stay in the folder lost-and-found. Files that may belong to a lost object stay until an administrator removes them.',
-      kind: count({ min: 1, max: 100_000 }),
+      kind: count({ min: 1, max: 100_000, unit: 'hours' }),
       set: 'modify',
       default: SET_ASIDE_HOURS,
     },

@@ -23,6 +23,8 @@ const scrubsResource = resource({
   parent: 'aggregate.uuid',
   nameWithin: false,
   order: [{ path: 'start_time', isDescending: false }],
+  columns: ['aggregate.name', 'start_time', 'end_time', 'examined_size', 'damaged', 'unexpected'],
+  form: { Scrub: ['aggregate.name', 'rate'] },
   fields: {
     uuid: { doc: 'The UUID of the scrub.', kind: uuid() },
     aggregate: {

@@ -49,6 +49,9 @@ const accountsResource = resource({
   parent: 'owner.uuid',
   parentType: 'svm/svms',
   nameWithin: 'owner.uuid',
+  columns: ['name', 'owner.name', 'role.name', 'applications.application', 'locked', 'comment'],
+  form: { Account: ['name', 'owner.name', 'role.name', 'password', 'comment'], Logins: ['applications', 'locked'] },
+  removal: 'disruptive',
   fields: {
     ...groups({ owner: 'The cluster or the SVM that the account belongs to.', role: 'The role of the account.' }),
     name: { doc: 'The name of the user.', kind: name({ charactersMax: 64 }), set: 'create', required: true },
@@ -74,7 +77,7 @@ const accountsResource = resource({
       since: '9.11.1',
     },
     comment: { doc: 'Whose account it is.', kind: text({ charactersMax: 128 }), set: 'always' },
-    locked: { doc: 'Whether logins are refused.', kind: flag(), set: 'always', default: false },
+    locked: { danger: 'disruptive', doc: 'Whether logins are refused.', kind: flag(), set: 'always', default: false },
   },
 })
 

@@ -39,6 +39,18 @@ const certificatesResource = resource({
   key: ['uuid'],
   parent: 'svm.uuid',
   nameWithin: 'svm.uuid',
+  columns: ['name', 'common_name', 'type', 'svm.name', 'expiry_time', 'ca'],
+  form: {
+    Certificate: ['type', 'common_name', 'svm.name', 'name', 'expiry_time'],
+    Key: ['key_size', 'hash_function'],
+    'Alternative names': [
+      'subject_alternatives.dns',
+      'subject_alternatives.ip',
+      'subject_alternatives.email',
+      'subject_alternatives.uri',
+    ],
+    Install: ['public_certificate', 'private_key', 'intermediate_certificates'],
+  },
   fields: {
     uuid: { doc: 'The UUID of the certificate.', kind: uuid() },
     name: {

@@ -26,6 +26,9 @@ const rolesResource = resource({
   parent: 'owner.uuid',
   parentType: 'svm/svms',
   nameWithin: 'owner.uuid',
+  columns: ['name', 'owner.name', 'builtin', 'privileges.path', 'privileges.access'],
+  form: { Role: ['name', 'owner.name', 'privileges'] },
+  removal: 'disruptive',
   fields: {
     ...groups({ owner: 'The cluster or the SVM that the role belongs to.' }),
     name: {

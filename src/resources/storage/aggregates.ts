@@ -33,6 +33,17 @@ const aggregatesResource = resource({
   noun: 'aggregate',
   doc: 'Folders on disks that hold the data of volumes. Their space is what the disk says.',
   key: ['uuid'],
+  columns: [
+    'name',
+    'state',
+    'space.block_storage.used',
+    'space.block_storage.size',
+    'space.block_storage.used_percent',
+    'volume_count',
+    'node.name',
+    'block_storage.path',
+  ],
+  form: { Aggregate: ['name', 'block_storage.path'] },
   fields: {
     ...groups({
       'space.block_storage': 'The space on the disks of the aggregate.',

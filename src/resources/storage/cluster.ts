@@ -1,7 +1,7 @@
 /** The space of all aggregates together. Aggregates that lie on the same disk share its bytes, which count once. */
 import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
-import { bytes, count, decimal } from '../../model/kinds/index.ts'
+import { bytes, decimal, percent } from '../../model/kinds/index.ts'
 import { groups, resource } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { DisksSeen, spaceOf } from './aggregate-space.ts'
@@ -25,7 +25,7 @@ const storageClusterResource = resource({
     'block_storage.physical_used': { doc: 'Bytes that all volumes are stored in.', kind: bytes(), since: '9.10.1' },
     'block_storage.physical_used_percent': {
       doc: 'Bytes that all volumes are stored in, in percent of the size.',
-      kind: count(),
+      kind: percent(),
       since: '9.11.1',
     },
     'cloud_storage.used': { doc: 'Bytes in cloud tiers. Always 0, as there is no cloud tier.', kind: bytes() },

@@ -12,6 +12,7 @@ const disksResource = resource({
   key: ['name'],
   nameWithin: false,
   order: [{ path: 'name', isDescending: false }],
+  columns: ['name', 'state', 'usable_size', 'physical_size', 'aggregates.name', 'node.name'],
   fields: {
     name: { doc: 'The node, and the number that the machine knows the file system by.', kind: text() },
     uid: { doc: 'That number.', kind: text() },
@@ -22,7 +23,11 @@ const disksResource = resource({
     state: { doc: 'Always `present`: one whose folder is not there is not seen.', kind: oneOf('present') },
     usable_size: { doc: 'Bytes of the file system that may be used.', kind: bytes() },
     physical_size: { doc: 'Bytes that the file system has.', kind: bytes(), since: '9.11.1' },
-    bytes_per_sector: { doc: 'The bytes in which the file system counts.', kind: count(), since: '9.9.1' },
+    bytes_per_sector: {
+      doc: 'The bytes in which the file system counts.',
+      kind: count({ unit: 'bytes' }),
+      since: '9.9.1',
+    },
     sector_count: { doc: 'How often it has these.', kind: count(), since: '9.9.1' },
     model: { doc: 'Always `file system`: the machine knows what it is made of.', kind: oneOf('file system') },
     serial_number: { doc: 'The same as uid: drives are not seen.', kind: text() },

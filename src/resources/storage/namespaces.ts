@@ -27,7 +27,7 @@ export const namespaces = emptyCollection({
     'location.volume.name': { doc: 'The name of the volume that holds the namespace.' },
     'location.qtree.name': { doc: 'The name of the qtree that holds the namespace.' },
     'location.node.name': { doc: 'The name of the node that serves the namespace.' },
-    'space.block_size': { doc: 'The size of a block in bytes.', kind: count() },
+    'space.block_size': { doc: 'The size of a block in bytes.', kind: count({ unit: 'bytes' }) },
     'space.size': { doc: 'The size of the namespace in bytes.', kind: bytes() },
     'space.used': { doc: 'Bytes that the namespace uses of its volume.', kind: bytes() },
     'status.state': { doc: 'Whether the namespace is served.', kind: oneOf('online', 'offline', 'nvfail') },

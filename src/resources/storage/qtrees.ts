@@ -54,6 +54,12 @@ const qtreesResource = resource({
   recordKey: ['volume.uuid', 'id'],
   parent: 'volume.uuid',
   nameWithin: 'volume.uuid',
+  columns: ['name', 'volume.name', 'svm.name', 'path', 'security_style', 'export_policy.name'],
+  form: {
+    Qtree: ['name', 'svm.name', 'volume.name'],
+    Permissions: ['security_style', 'unix_permissions', 'user.name', 'group.name', 'export_policy.name'],
+    Performance: ['qos_policy.name'],
+  },
   fields: {
     ...groups({ export_policy: 'The export policy that decides which NFS clients may use the qtree.' }),
     id: {

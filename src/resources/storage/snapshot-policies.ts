@@ -16,6 +16,9 @@ const snapshotPoliciesResource = resource({
   parent: 'svm.uuid',
   nameWithin: 'svm.uuid',
   isShared: true,
+  columns: ['name', 'svm.name', 'enabled', 'copies.schedule.name', 'copies.count', 'comment'],
+  form: { Policy: ['name', 'svm.name', 'enabled', 'copies', 'comment'] },
+  removal: 'disruptive',
   fields: {
     uuid: { doc: 'The UUID of the policy.', kind: uuid() },
     name: {

@@ -2,7 +2,7 @@ import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { inline, uuidOfNew } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
-import { count, flag, name, oneOf, text, uuid } from '../../model/kinds/index.ts'
+import { count, flag, name, oneOf, text, uuid, percent } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { SCHEDULES_LOCK } from '../cluster/schedules.ts'
@@ -18,6 +18,12 @@ const volumeEfficiencyPoliciesResource = resource({
   parent: 'svm.uuid',
   nameWithin: 'svm.uuid',
   isShared: true,
+  columns: ['name', 'svm.name', 'enabled', 'type', 'schedule.name', 'start_threshold_percent', 'comment'],
+  form: {
+    Policy: ['name', 'svm.name', 'enabled', 'comment'],
+    Start: ['type', 'schedule.name', 'start_threshold_percent', 'duration', 'qos_policy'],
+  },
+  removal: 'disruptive',
   fields: {
     uuid: { doc: 'The UUID of the policy.', kind: uuid() },
     name: { doc: 'The name of the policy.', kind: name({ charactersMax: 32 }), set: 'create', required: true },
@@ -30,18 +36,21 @@ const volumeEfficiencyPoliciesResource = resource({
       default: 'scheduled',
     },
     schedule: {
+      when: { field: 'type', is: ['scheduled'] },
       doc: 'The schedule of a scheduled policy. Without it, `daily`.',
       ref: 'cluster/schedules',
       set: 'always',
     },
     start_threshold_percent: {
+      when: { field: 'type', is: ['threshold'] },
       doc: 'For a threshold policy: what has to be written since the last run, in percent of what the volume holds.',
-      kind: count({ max: 100 }),
+      kind: percent({ max: 100 }),
       set: 'always',
     },
     duration: {
+      when: { field: 'type', is: ['scheduled'] },
       doc: 'For a scheduled policy: the hours after which a run ends, done or not. 0: no limit.',
-      kind: count({ min: 0, max: 999 }),
+      kind: count({ min: 0, max: 999, unit: 'hours' }),
       set: 'always',
     },
     qos_policy: {

@@ -29,7 +29,7 @@ export const restoreArgs = {
 
 /** The same as fields of the body, as some tools send them. None of them is kept. */
 export const restoreFields: Record<string, FieldDeclaration> = Object.fromEntries(
-  Object.entries(restoreArgs).map(([path, doc]) => [path, { doc, kind: text(), set: 'modify' }]),
+  Object.entries(restoreArgs).map(([path, doc]) => [path, { doc, kind: text(), set: 'modify', danger: 'destructive' }]),
 )
 
 /** What a request asks to go back to, be it in its query or in its body; and what else it changes. */

@@ -1,5 +1,5 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
-import { bytes, count, flag, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
+import { bytes, count, flag, name, oneOf, text, time, uuid, percent } from '../../model/kinds/index.ts'
 import { groups, resource } from '../../model/resource.ts'
 import { operationFields } from '../metric-readings.ts'
 import { membership, membershipFields } from '../application/of-volume.ts'
@@ -28,6 +28,34 @@ const volumesResource = resource({
   key: ['uuid'],
   parent: 'svm.uuid',
   nameWithin: 'svm.uuid',
+  columns: [
+    'name',
+    'svm.name',
+    'state',
+    'space.used',
+    'size',
+    'space.percent_used',
+    'aggregates.name',
+    'snapshot_count',
+    'type',
+  ],
+  form: {
+    Volume: ['name', 'svm.name', 'size', 'aggregates', 'comment'],
+    Space: [
+      'guarantee.type',
+      'space.snapshot.reserve_percent',
+      'autosize.mode',
+      'autosize.maximum',
+      'autosize.minimum',
+      'autosize.grow_threshold',
+      'autosize.shrink_threshold',
+    ],
+    Protection: ['snapshot_policy.name', 'type'],
+    Efficiency: ['efficiency.compression', 'efficiency.dedupe', 'efficiency.policy.name'],
+    Performance: ['qos.policy.name'],
+    Clone: ['clone.is_flexclone', 'clone.parent_svm.name', 'clone.parent_volume.name', 'clone.parent_snapshot.name'],
+    'File access': ['nas.path', 'nas.export_policy.name', 'nas.security_style', 'nas.unix_permissions'],
+  },
   fields: {
     ...groups({
       'statistics.flexcache_raw': 'Blocks served by a FlexCache so far.',
@@ -59,6 +87,7 @@ const volumesResource = resource({
     },
     ...autosizeFields({ min: VOLUME_BYTES_MIN, max: VOLUME_BYTES_MAX }),
     state: {
+      danger: 'disruptive',
       doc: '`offline`: nobody reaches its data. `restricted`: clients do not, while snapshots are taken and restored.',
       kind: oneOf('online', 'offline', 'restricted'),
       set: 'always',
@@ -113,7 +142,7 @@ const volumesResource = resource({
       kind: bytes(),
     },
     'space.available': { doc: 'Bytes that can still be written.', kind: bytes() },
-    'space.percent_used': { doc: 'Used, in percent of the size without the reserve.', kind: count(), since: '9.9.1' },
+    'space.percent_used': { doc: 'Used, in percent of the size without the reserve.', kind: percent(), since: '9.9.1' },
     ...reserveFields,
     'space.footprint': { doc: 'Bytes it takes from its aggregate, its guarantee included.', kind: bytes() },
     ...finerSpaceFields,

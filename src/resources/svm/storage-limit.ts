@@ -5,7 +5,7 @@
 import type { Derivation } from '../../core/behaviour.ts'
 import { MADE_FOR, type Cluster } from '../../core/cluster.ts'
 import { failures } from '../../model/failure.ts'
-import { bytes, count, flag, printSize } from '../../model/kinds/index.ts'
+import { bytes, count, flag, printSize, percent } from '../../model/kinds/index.ts'
 import type { Fields } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
 
@@ -31,7 +31,7 @@ export const storageFields = {
   storage: { doc: 'The storage limit of the SVM and what counts towards it.', isGroup: true },
   'storage.allocated': { doc: 'The sum of the sizes of its volumes.', kind: bytes(), since },
   'storage.available': { doc: 'What the limit leaves. Not set without a limit.', kind: bytes(), since },
-  'storage.used_percentage': { doc: 'The sum in percent of the limit; 0 without one.', kind: count(), since },
+  'storage.used_percentage': { doc: 'The sum in percent of the limit; 0 without one.', kind: percent(), since },
   'storage.limit_threshold_exceeded': { doc: 'Whether the threshold is exceeded.', kind: flag(), since },
 } as const satisfies Fields
 

@@ -52,6 +52,19 @@ const svmsResource = resource({
   noun: 'SVM',
   doc: 'Storage VMs: each with volumes, network interfaces and an object store of its own.',
   key: ['uuid'],
+  columns: ['name', 'state', 's3.enabled', 'nfs.enabled', 'cifs.enabled', 'ipspace.name', 'comment'],
+  form: {
+    SVM: ['name', 'comment', 'ipspace.name'],
+    Volumes: [
+      'aggregates',
+      'snapshot_policy.name',
+      'max_volumes',
+      'storage.limit',
+      'storage.limit_threshold_alert',
+      'volume_delete_retention_hours',
+    ],
+    Performance: ['qos_policy.name'],
+  },
   fields: {
     ...groups({
       nfs: 'NFS in the SVM.',
@@ -66,7 +79,12 @@ const svmsResource = resource({
     uuid: { doc: 'The UUID of the SVM.', kind: uuid() },
     name: { doc: 'The name of the SVM.', kind: name({ charactersMax: 47 }), set: 'always', required: true },
     comment: { doc: 'Whatever helps to tell it apart.', kind: text({ charactersMax: 255 }), set: 'always' },
-    state: { doc: 'Whether it serves its clients.', kind: oneOf('running', 'stopped'), set: 'modify' },
+    state: {
+      danger: 'disruptive',
+      doc: 'Whether it serves its clients.',
+      kind: oneOf('running', 'stopped'),
+      set: 'modify',
+    },
     subtype: { doc: 'What it is for.', kind: oneOf('default'), set: 'create', default: 'default' },
     language: { doc: 'The encoding of names.', kind: oneOf('c.utf_8', 'utf8mb4'), set: 'create', default: 'c.utf_8' },
     create_time: { doc: 'When it was made.', kind: time() },
@@ -106,7 +124,7 @@ const svmsResource = resource({
     },
     volume_delete_retention_hours: {
       doc: 'For so many hours its deleted volumes can be had back. 0: they go at once.',
-      kind: count({ min: 0, max: RETENTION_HOURS_MAX }),
+      kind: count({ min: 0, max: RETENTION_HOURS_MAX, unit: 'hours' }),
       set: 'always',
       default: RETENTION_HOURS,
     },

@@ -59,6 +59,8 @@ const groupSnapshotsResource = resource({
   alsoBy: 'name',
   parent: 'consistency_group.uuid',
   nameWithin: 'consistency_group.uuid',
+  columns: ['name', 'create_time', 'size', 'is_partial', 'comment'],
+  form: { Snapshot: ['name', 'comment', 'consistency_type', 'snapmirror_label'] },
   fields: {
     uuid: { doc: 'The UUID of the snapshot.', kind: uuid() },
     name: {

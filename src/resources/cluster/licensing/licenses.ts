@@ -53,6 +53,7 @@ const licensesResource = resource({
   recordKey: ['$serialNumber', '$product'],
   nameWithin: false,
   order: [{ path: 'name', isDescending: false }],
+  columns: ['name', 'state', 'scope', 'description'],
   fields: {
     name: { doc: 'The name of the package.', kind: text() },
     description: { doc: 'What it is.', kind: text(), since: '9.11.1' },

@@ -1,5 +1,5 @@
 import { processorFiguresOf } from '../../../core/metrics/figures.ts'
-import { count } from '../../../model/kinds/index.ts'
+import { percent } from '../../../model/kinds/index.ts'
 import { intervalFields } from '../../metric-readings.ts'
 import { defineMetrics } from '../../metrics.ts'
 
@@ -9,7 +9,7 @@ export const nodeHistory = defineMetrics({
   of: { field: 'node', ref: 'cluster/nodes', doc: 'The node.' },
   fields: {
     ...intervalFields(),
-    processor_utilization: { doc: 'How much of their time was used, in percent.', kind: count() },
+    processor_utilization: { doc: 'How much of their time was used, in percent.', kind: percent() },
   },
   figures: processorFiguresOf,
 })

@@ -11,6 +11,8 @@ const ntpServersResource = resource({
   key: ['server'],
   recordKey: ['server'],
   nameWithin: false,
+  form: { Server: ['server', 'version', 'authentication_enabled', 'key.id'] },
+  removal: 'undoable',
   fields: {
     server: {
       doc: 'The host name or address of the server.',

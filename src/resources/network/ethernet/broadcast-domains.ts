@@ -19,6 +19,9 @@ const broadcastDomainsResource = resource({
   key: ['uuid'],
   parent: 'ipspace.uuid',
   nameWithin: 'ipspace.uuid',
+  columns: ['name', 'ipspace.name', 'mtu', 'ports.name'],
+  form: { 'Broadcast domain': ['name', 'ipspace.name', 'mtu'] },
+  removal: 'undoable',
   fields: {
     uuid: { doc: 'The UUID of the broadcast domain.', kind: uuid() },
     name: {
@@ -34,7 +37,7 @@ const broadcastDomainsResource = resource({
     ipspace: { doc: 'The IPspace it is in.', ref: 'network/ipspaces', set: 'always', default: DEFAULT },
     mtu: {
       doc: 'Bytes that a frame may carry in it. The ports keep what the machine gave them.',
-      kind: count({ min: 68, max: 65_535 }),
+      kind: count({ min: 68, max: 65_535, unit: 'bytes' }),
       set: 'always',
       default: MTU_BYTES,
     },

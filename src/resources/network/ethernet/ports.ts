@@ -25,6 +25,7 @@ const portsResource = resource({
     { path: 'node.name', isDescending: false },
     { path: 'name', isDescending: false },
   ],
+  columns: ['name', 'node.name', 'state', 'type', 'speed', 'mtu', 'broadcast_domain.name'],
   fields: {
     uuid: { doc: 'The UUID of the port. It stays the same as long as its name does.', kind: uuid() },
     name: { doc: 'The name that the machine gives it.', kind: text() },
@@ -34,7 +35,7 @@ const portsResource = resource({
     type: { doc: 'Whether it stands for several ports, or for a VLAN.', kind: oneOf('vlan', 'physical', 'lag') },
     state: { doc: 'Whether the machine says that it is up.', kind: oneOf('up', 'down') },
     enabled: { doc: 'Whether it is to be used. A record.', kind: flag(), set: 'modify' },
-    mtu: { doc: 'Bytes that a frame of it may carry.', kind: count() },
+    mtu: { doc: 'Bytes that a frame of it may carry.', kind: count({ unit: 'bytes' }) },
     speed: { doc: 'Its speed in megabits per second, where there is one.', kind: count() },
     mac_address: { doc: 'Its hardware address.', kind: text() },
     interface_count: { doc: 'How many network interfaces have an address of it.', kind: count() },

@@ -35,7 +35,7 @@ export const switchPorts = emptyCollection({
     state: { doc: 'Whether the link is up.', kind: oneOf('up', 'down', 'unknown') },
     isl: { doc: 'Whether the port leads to another switch.', kind: flag() },
     speed: { doc: 'The speed of the link in Mb/s.', kind: count() },
-    mtu: { doc: 'The largest packet in bytes.', kind: count() },
+    mtu: { doc: 'The largest packet in bytes.', kind: count({ unit: 'bytes' }) },
     'statistics.timestamp': { doc: 'When the counters were read.', kind: time() },
     ...counters,
   },

@@ -45,6 +45,12 @@ const interfacesResource = resource({
   key: ['uuid'],
   parent: 'svm.uuid',
   nameWithin: 'svm.uuid',
+  columns: ['name', 'svm.name', 'ip.address', 'state', 'location.port.name', 'service_policy.name', 'ipspace.name'],
+  form: {
+    Interface: ['name', 'svm.name', 'ip.address', 'ip.netmask', 'service_policy.name', 'enabled'],
+    Location: ['location.home_node.name', 'location.home_port.name', 'location.auto_revert', 'location.failover'],
+  },
+  removal: 'disruptive',
   fields: {
     ...groups({
       'location.home_node': 'The node that the interface belongs to.',
@@ -57,7 +63,7 @@ const interfacesResource = resource({
     name: { doc: 'The name of the interface.', kind: name(), set: 'always', required: true },
     svm: { doc: 'The SVM it serves.', ref: 'svm/svms', set: 'create', required: true },
     ip: { doc: 'The IP address of the interface.', isGroup: true },
-    'ip.address': { doc: 'The address.', kind: address(), set: 'always', required: true },
+    'ip.address': { danger: 'disruptive', doc: 'The address.', kind: address(), set: 'always', required: true },
     'ip.netmask': {
       doc: 'The length of the network prefix, or a dotted mask.',
       kind: netmask(),
@@ -65,7 +71,7 @@ const interfacesResource = resource({
       default: '24',
     },
     'ip.family': { doc: 'The family of the address.', kind: oneOf('ipv4', 'ipv6') },
-    enabled: { doc: 'Whether it is to serve.', kind: flag(), set: 'always', default: true },
+    enabled: { danger: 'disruptive', doc: 'Whether it is to serve.', kind: flag(), set: 'always', default: true },
     state: { doc: 'Whether it serves.', kind: oneOf('up', 'down') },
     scope: { doc: 'Whether it belongs to an SVM or to the cluster.', kind: oneOf('svm', 'cluster') },
     service_policy: { doc: 'Which services the interface offers.', isGroup: true },

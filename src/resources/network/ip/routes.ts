@@ -94,6 +94,9 @@ const routesResource = resource({
   key: ['uuid'],
   parent: 'svm.uuid',
   nameWithin: false,
+  columns: ['destination.address', 'destination.netmask', 'gateway', 'svm.name', 'metric'],
+  form: { Route: ['svm.name', 'destination.address', 'destination.netmask', 'gateway', 'metric'] },
+  removal: 'undoable',
   fields: {
     uuid: { doc: 'The UUID of the route.', kind: uuid() },
     svm: { doc: 'The SVM whose route it is. Without it, that of the cluster.', ref: 'svm/svms', set: 'create' },

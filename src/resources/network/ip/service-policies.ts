@@ -28,6 +28,7 @@ const servicePoliciesResource = resource({
   key: ['uuid'],
   parent: 'svm.uuid',
   nameWithin: 'svm.uuid',
+  columns: ['name', 'svm.name', 'services'],
   fields: {
     uuid: { doc: 'The UUID of the service policy.', kind: uuid() },
     name: { doc: 'The name of the service policy, unique within its SVM.', kind: text() },

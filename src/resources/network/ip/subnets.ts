@@ -69,6 +69,27 @@ const subnetsResource = resource({
   key: ['uuid'],
   parent: 'broadcast_domain.uuid',
   nameWithin: 'ipspace.uuid',
+  columns: [
+    'name',
+    'subnet.address',
+    'subnet.netmask',
+    'gateway',
+    'broadcast_domain.name',
+    'available_count',
+    'total_count',
+  ],
+  form: {
+    Subnet: [
+      'name',
+      'ipspace.name',
+      'broadcast_domain.name',
+      'subnet.address',
+      'subnet.netmask',
+      'gateway',
+      'ip_ranges',
+    ],
+  },
+  removal: 'undoable',
   fields: {
     uuid: { doc: 'The UUID of the subnet.', kind: uuid() },
     name: {

@@ -74,6 +74,12 @@ const cifsServicesResource = resource({
   recordKey: ['svm.uuid'],
   parent: 'svm.uuid',
   nameWithin: 'svm.uuid',
+  columns: ['svm.name', 'name', 'enabled', 'ad_domain.fqdn', 'workgroup'],
+  form: {
+    Server: ['svm.name', 'name', 'enabled', 'comment'],
+    Domain: ['ad_domain.fqdn', 'ad_domain.organizational_unit', 'ad_domain.user', 'ad_domain.password', 'workgroup'],
+  },
+  removal: 'undoable',
   fields: {
     ...groups({
       ad_domain: 'The Active Directory domain of the SMB server.',

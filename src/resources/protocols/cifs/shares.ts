@@ -75,6 +75,9 @@ const cifsSharesResource = resource({
   recordKey: ['svm.uuid', 'name'],
   parent: 'svm.uuid',
   nameWithin: 'svm.uuid',
+  columns: ['name', 'svm.name', 'path', 'volume.name', 'comment'],
+  form: { Share: ['name', 'svm.name', 'path', 'comment', 'acls'] },
+  removal: 'undoable',
   fields: {
     svm: { doc: 'The SVM whose share it is.', ref: 'svm/svms', set: 'create', required: true },
     name: {

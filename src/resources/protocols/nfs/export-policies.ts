@@ -28,6 +28,9 @@ const exportPoliciesResource = resource({
   recordKey: ['id'],
   parent: 'svm.uuid',
   nameWithin: 'svm.uuid',
+  columns: ['name', 'svm.name', 'id'],
+  form: { Policy: ['name', 'svm.name', 'rules'] },
+  removal: 'disruptive',
   fields: {
     id: { doc: 'The number of the policy, unique in the cluster.', kind: count() },
     name: {

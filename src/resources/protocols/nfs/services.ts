@@ -36,6 +36,12 @@ const nfsServicesResource = resource({
   recordKey: ['svm.uuid'],
   parent: 'svm.uuid',
   nameWithin: false,
+  columns: ['svm.name', 'enabled', 'protocol.v3_enabled', 'protocol.v40_enabled', 'protocol.v41_enabled'],
+  form: {
+    Service: ['svm.name', 'enabled'],
+    Versions: ['protocol.v3_enabled', 'protocol.v40_enabled', 'protocol.v41_enabled'],
+  },
+  removal: 'undoable',
   fields: {
     ...groups({
       protocol: 'Versions of NFS and their features.',

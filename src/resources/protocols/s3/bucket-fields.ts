@@ -41,6 +41,20 @@ export const bucketUsual: Derivation = usual({
   ...Object.fromEntries(Object.keys(protectionFields).map((path) => [path, false])),
 })
 
+/** What lists and forms show of buckets. */
+export const bucketFaces = {
+  columns: ['name', 'svm.name', 'volume.name', 'logical_used_size', 'size', 'object_count', 'versioning_state'],
+  form: {
+    Bucket: ['name', 'svm.name', 'volume.name', 'size', 'comment'],
+    Protection: ['versioning_state', 'retention.mode', 'retention.default_period', 'snapshot_policy.name'],
+    Performance: ['qos_policy.name'],
+    Access: ['policy.statements', 'cors.rules'],
+    Lifecycle: [RULES],
+  },
+  // A bucket goes when it is empty, and no other way.
+  removal: 'undoable',
+} as const
+
 /** The fields of a bucket: the same rows are shown at two paths. */
 export function bucketFields(options: { readonly volumeIsRequired: boolean }): Record<string, FieldDeclaration> {
   return {
@@ -78,6 +92,7 @@ export function bucketFields(options: { readonly volumeIsRequired: boolean }): R
     logical_used_size: { doc: 'Bytes of its objects and of the parts of open uploads.', kind: bytes() },
     object_count: { doc: 'How many objects it has.', kind: count() },
     versioning_state: {
+      danger: 'irreversible',
       doc: 'Whether replaced and deleted objects are kept as versions. Once enabled, it can only be suspended.',
       kind: oneOf('disabled', 'enabled', 'suspended'),
       set: 'always',
@@ -116,12 +131,14 @@ export function bucketFields(options: { readonly volumeIsRequired: boolean }): R
       default: 'default',
     },
     'policy.statements': {
+      danger: 'disruptive',
       doc: 'Who may do what with it: the bucket policy of S3. An empty list takes it away.',
       kind: statementsKind(),
       set: 'always',
     },
     retention: { doc: 'The default retention of new objects in the bucket.', isGroup: true },
     'retention.mode': {
+      danger: 'irreversible',
       doc: 'What holds for objects stored without a retention of their own. With one but `no_lock`, the bucket has locks.',
       kind: oneOf('no_lock', 'compliance', 'governance'),
       set: 'always',
@@ -129,6 +146,7 @@ export function bucketFields(options: { readonly volumeIsRequired: boolean }): R
       since: '9.14.1',
     },
     'retention.default_period': {
+      when: { field: 'retention.mode', is: ['compliance', 'governance'] },
       doc: 'How long it holds: up to 36500 days (`P30D`) or 100 years (`P7Y`).',
       kind: periodKind(),
       set: 'always',

@@ -1,6 +1,6 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import { resource } from '../../../model/resource.ts'
-import { aggregatesField, bucketFields, bucketUsual } from './bucket-fields.ts'
+import { aggregatesField, bucketFaces, bucketFields, bucketUsual } from './bucket-fields.ts'
 import { bucketUse, modifyBucket, removeBucket } from './bucket-verbs.ts'
 import { createWithVolume } from './bucket-volumes.ts'
 
@@ -12,6 +12,7 @@ const bucketsResource = resource({
   parent: 'volume.uuid',
   nameWithin: 'svm.uuid',
   isInSnapshots: true,
+  ...bucketFaces,
   fields: { ...bucketFields({ volumeIsRequired: false }), ...aggregatesField },
 })
 

@@ -22,7 +22,7 @@ export function corsKind(): Kind {
     allowed_headers: { kind: words, doc: 'Headers they may send; one `*` in each stands for any text.' },
     expose_headers: { kind: words, doc: 'Headers of answers that they may read.' },
     max_age_seconds: {
-      kind: count({ min: 0, max: 2 ** 31 - 1 }),
+      kind: count({ min: 0, max: 2 ** 31 - 1, unit: 'seconds' }),
       doc: 'How long a browser may keep the answer, in seconds.',
     },
   })

@@ -26,6 +26,16 @@ const lifecycleRunsResource = resource({
   since: '9.13.1',
   key: ['uuid'],
   nameWithin: false,
+  columns: [
+    'start_time',
+    'end_time',
+    'scope',
+    'buckets',
+    'examined',
+    'expired_objects',
+    'deleted_versions',
+    'failed_buckets',
+  ],
   fields: {
     uuid: { doc: 'The UUID of the run.', kind: uuid() },
     scope: {

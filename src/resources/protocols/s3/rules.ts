@@ -11,7 +11,7 @@ import { asOfS3 } from './refused-by-s3.ts'
 
 export const RULES = 'lifecycle_management.rules'
 
-const days = count({ min: 1, max: 365_000 })
+const days = count({ min: 1, max: 365_000, unit: 'days' })
 
 const ruleName: FieldDeclaration & { readonly kind: Kind } = {
   doc: 'The name of the rule, unique within its bucket.',

@@ -8,6 +8,18 @@ const OBJECT_BYTES_DEFAULT = 5 * 2 ** 30
 /** 5 TiB: Amazon S3 User Guide, "Multipart upload limits". */
 const OBJECT_BYTES_MAX = 5 * 2 ** 40
 
+/** What lists and forms show of object store servers. */
+export const serverFaces = {
+  columns: ['name', 'svm.name', 'enabled', 'is_https_enabled', 'secure_port', 'is_http_enabled', 'port', 'comment'],
+  form: {
+    Server: ['name', 'svm.name', 'enabled', 'comment', 'bucket_endpoint_style'],
+    Volumes: ['root_volume.name', 'data_volumes'],
+    Connections: ['is_https_enabled', 'secure_port', 'certificate.name', 'is_http_enabled', 'port'],
+    Access: ['policy.name'],
+  },
+  removal: 'disruptive',
+} as const
+
 /** The fields of an object store server: the same rows are shown at two paths. */
 export function serverFields(options: { readonly rootIsRequired: boolean }): Record<string, FieldDeclaration> {
   return {
@@ -25,6 +37,7 @@ export function serverFields(options: { readonly rootIsRequired: boolean }): Rec
     },
     svm: { doc: 'The SVM that hosts it.', ref: 'svm/svms', set: 'create', required: true },
     enabled: {
+      danger: 'disruptive',
       doc: 'Whether the object store server serves. While it is disabled, its addresses stay open and each request is answered with 503 ServiceUnavailable.',
       kind: flag(),
       set: 'always',

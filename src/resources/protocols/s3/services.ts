@@ -3,7 +3,7 @@ import { each, text } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { lastSample, operationFields, totals } from '../../metric-readings.ts'
-import { serverFields } from './server-fields.ts'
+import { serverFaces, serverFields } from './server-fields.ts'
 import { createServer, modifyServer, removeServer } from './server-verbs.ts'
 import { USERS } from './services/user-keys.ts'
 
@@ -32,6 +32,7 @@ const servicesResource = resource({
   key: ['svm.uuid'],
   parent: 'svm.uuid',
   nameWithin: 'svm.uuid',
+  ...serverFaces,
   fields: {
     ...serverFields({ rootIsRequired: false }),
     users: {

@@ -10,6 +10,7 @@ const auditMessagesResource = resource({
   noun: 'audit message',
   doc: 'Who changed what, when and from where, and what became of it. The newest 10,000 are listed.',
   key: ['index'],
+  columns: ['timestamp', 'user', 'input', 'state', 'message', 'location'],
   fields: {
     index: { doc: 'Grows with each message.', kind: count() },
     timestamp: { doc: 'When it was.', kind: time() },

@@ -21,6 +21,9 @@ const keysResource = resource({
   since: '9.8',
   key: ['uuid'],
   nameWithin: false,
+  columns: ['user.name', 'role.name', 'create_time'],
+  form: { Key: ['user.name', 'role.name'] },
+  removal: 'disruptive',
   fields: {
     uuid: { doc: 'The UUID of the key.', kind: uuid() },
     user: { doc: 'The user that the key logs in.', isGroup: true },

@@ -1,5 +1,5 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
-import { count, flag, oneOf, text } from '../../../model/kinds/index.ts'
+import { flag, oneOf, text, percent } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { spaceOf } from '../aggregate-space.ts'
 
@@ -22,7 +22,7 @@ const plexesResource = resource({
     'resync.active': { doc: 'Whether the plex is being brought up to date. Always false.', kind: flag() },
     'resync.percent': {
       doc: 'How far the plex is up to date, in percent. Not set while none is resynchronized.',
-      kind: count(),
+      kind: percent(),
     },
     'resync.level': { doc: 'How far back a resynchronization goes. Not set while there is none.', kind: text() },
     raid_groups: { doc: 'The RAID groups of the plex. There are none.', isGroup: true },

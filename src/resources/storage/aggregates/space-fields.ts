@@ -7,7 +7,7 @@ import { aggregateOf } from '../../../core/aggregate-of.ts'
 import type { Derivation } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { inTurns } from '../../../core/turns.ts'
-import { bytes, count, decimal, flag, oneOf } from '../../../model/kinds/index.ts'
+import { bytes, count, decimal, flag, oneOf, percent, type Kind } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration, Fields } from '../../../model/resource.ts'
 import { type Row, textAt, type Value } from '../../../model/value.ts'
 import { usual } from '../../usual.ts'
@@ -65,9 +65,14 @@ const NOTHING: Readonly<Record<string, readonly [value: Value, doc: string, sinc
 const nothingFields: Fields = Object.fromEntries(
   Object.entries(NOTHING).map(([path, [value, doc, since]]) => [
     path,
-    { doc, kind: typeof value === 'boolean' ? flag() : count(), ...(since === undefined ? {} : { since }) },
+    { doc, kind: typeof value === 'boolean' ? flag() : unitOf(path), ...(since === undefined ? {} : { since }) },
   ]),
 )
+
+/** Space is in bytes or percent, the rest are files. */
+function unitOf(path: string): Kind {
+  return path.endsWith('percent') ? percent() : path.startsWith('space.') ? bytes() : count()
+}
 
 const FILES = 'The most files that the file system can have; 0 where it has no such limit.'
 const inodes = (doc: string): FieldDeclaration => ({ doc, kind: count(), since: '9.11.1' })
@@ -83,27 +88,27 @@ export const spaceFields = {
     kind: bytes(),
   },
   [`${BLOCKS}.available`]: { doc: 'Bytes that new data or guarantees can have.', kind: bytes() },
-  [`${BLOCKS}.used_percent`]: { doc: 'Used, in percent of the size.', kind: count(), since: '9.13.1' },
+  [`${BLOCKS}.used_percent`]: { doc: 'Used, in percent of the size.', kind: percent(), since: '9.13.1' },
   [`${BLOCKS}.used_including_snapshot_reserve`]: { doc: 'The same as used.', kind: bytes(), since: '9.10.1' },
-  [`${BLOCKS}.used_including_snapshot_reserve_percent`]: { doc: 'In percent.', kind: count(), since: '9.10.1' },
+  [`${BLOCKS}.used_including_snapshot_reserve_percent`]: { doc: 'In percent.', kind: percent(), since: '9.10.1' },
   [`${BLOCKS}.physical_used`]: { doc: 'Bytes that its volumes are stored in.', kind: bytes(), since: '9.9.1' },
-  [`${BLOCKS}.physical_used_percent`]: { doc: 'The same in percent of the size.', kind: count(), since: '9.10.1' },
+  [`${BLOCKS}.physical_used_percent`]: { doc: 'The same in percent of the size.', kind: percent(), since: '9.10.1' },
   [`${BLOCKS}.aggregate_metadata`]: {
     doc: 'Bytes that are used beside its volumes: by others on the disk, and by files beyond what is in them.',
     kind: bytes(),
     since: '9.10.1',
   },
-  [`${BLOCKS}.aggregate_metadata_percent`]: { doc: 'In percent of the size.', kind: count(), since: '9.10.1' },
-  [`${BLOCKS}.volume_footprints_percent`]: { doc: 'The footprint in percent.', kind: count(), since: '9.10.1' },
+  [`${BLOCKS}.aggregate_metadata_percent`]: { doc: 'In percent of the size.', kind: percent(), since: '9.10.1' },
+  [`${BLOCKS}.volume_footprints_percent`]: { doc: 'The footprint in percent.', kind: percent(), since: '9.10.1' },
   [`${DEDUPE}_space_saved`]: { doc: 'Bytes that deduplication saves.', kind: bytes(), since: '9.10.1' },
-  [`${DEDUPE}_space_saved_percent`]: { doc: 'In percent of what there would be.', kind: count(), since: '9.10.1' },
+  [`${DEDUPE}_space_saved_percent`]: { doc: 'In percent of what there would be.', kind: percent(), since: '9.10.1' },
   [`${DEDUPE}_shared_count`]: { doc: 'Bytes that are shared: those saved.', kind: bytes(), since: '9.10.1' },
   space: { doc: 'The space of the aggregate and how it is used.', isGroup: true },
   'space.footprint': {
     doc: 'Bytes that its volumes, also deleted ones in the recovery queue, use or have been promised.',
     kind: bytes(),
   },
-  'space.footprint_percent': { doc: 'The same in percent of the size.', kind: count() },
+  'space.footprint_percent': { doc: 'The same in percent of the size.', kind: percent() },
   'space.total_provisioned_space': { doc: 'Sum of the sizes of its volumes.', kind: bytes() },
   'volume-count': { doc: 'How many volumes it has.', kind: count(), since: '9.11.1' },
   volume_count: { doc: 'The same, as some tools spell it.', kind: count(), since: '9.11.1' },
@@ -114,7 +119,10 @@ export const spaceFields = {
   'inode_attributes.max_files_available': inodes(FILES),
   'inode_attributes.max_files_possible': inodes(FILES),
   'inode_attributes.max_files_used': inodes('The same as those used.'),
-  'inode_attributes.used_percent': inodes('Files used in percent; 0 where there is no limit.'),
+  'inode_attributes.used_percent': {
+    ...inodes('Files used in percent; 0 where there is no limit.'),
+    kind: percent(),
+  },
   ...efficiencyFields,
   ...nothingFields,
 } as const satisfies Fields

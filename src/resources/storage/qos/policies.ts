@@ -48,6 +48,26 @@ const qosPoliciesResource = resource({
   key: ['uuid'],
   parent: 'svm.uuid',
   nameWithin: 'svm.uuid',
+  columns: ['name', 'svm.name', 'fixed.max_throughput', 'fixed.min_throughput', 'adaptive.peak_iops', 'object_count'],
+  form: {
+    Policy: ['name', 'svm.name'],
+    'Fixed limits': [
+      'fixed.max_throughput_iops',
+      'fixed.max_throughput_mbps',
+      'fixed.min_throughput_iops',
+      'fixed.min_throughput_mbps',
+      'fixed.capacity_shared',
+    ],
+    'Adaptive limits': [
+      'adaptive.peak_iops',
+      'adaptive.peak_iops_allocation',
+      'adaptive.expected_iops',
+      'adaptive.expected_iops_allocation',
+      'adaptive.absolute_min_iops',
+      'adaptive.block_size',
+    ],
+  },
+  removal: 'disruptive',
   fields: {
     uuid: { doc: 'The UUID of the policy.', kind: uuid() },
     name: { doc: 'The name of the policy, unique within its SVM.', kind: name(), set: 'always', required: true },
@@ -63,7 +83,7 @@ const qosPoliciesResource = resource({
     },
     'fixed.max_throughput_iops': {
       doc: 'Operations per second. 0: no ceiling.',
-      kind: count({ min: 0, max: 2 ** 31 - 1 }),
+      kind: count({ min: 0, max: 2 ** 31 - 1, unit: 'operations per second' }),
       set: 'always',
     },
     'fixed.max_throughput_mbps': {
@@ -78,7 +98,7 @@ const qosPoliciesResource = resource({
     },
     'fixed.min_throughput_iops': {
       doc: 'Operations per second at least: while it has more to do and gets less, others are held back. 0: no floor.',
-      kind: count({ min: 0, max: 2 ** 31 - 1 }),
+      kind: count({ min: 0, max: 2 ** 31 - 1, unit: 'operations per second' }),
       set: 'always',
     },
     'fixed.min_throughput_mbps': {
@@ -94,18 +114,18 @@ const qosPoliciesResource = resource({
     adaptive: { doc: 'Limits of throughput that follow the size of the volume.', isGroup: true },
     'adaptive.expected_iops': {
       doc: 'Operations per second for each TiB at least. 0: no floor.',
-      kind: count({ min: 0, max: 2 ** 31 - 1 }),
+      kind: count({ min: 0, max: 2 ** 31 - 1, unit: 'operations per second' }),
       set: 'always',
       isClearable: true,
     },
     'adaptive.peak_iops': {
       doc: 'The most operations per second for each TiB.',
-      kind: count({ min: 1, max: 2 ** 31 - 1 }),
+      kind: count({ min: 1, max: 2 ** 31 - 1, unit: 'operations per second' }),
       set: 'always',
     },
     'adaptive.absolute_min_iops': {
       doc: 'The ceiling is never below this, however small the object.',
-      kind: count({ min: 0, max: 2 ** 31 - 1 }),
+      kind: count({ min: 0, max: 2 ** 31 - 1, unit: 'operations per second' }),
       set: 'always',
       isClearable: true,
     },

@@ -62,6 +62,7 @@ const qosWorkloadsResource = resource({
   key: ['uuid'],
   nameWithin: false,
   isContent: true,
+  columns: ['name', 'policy.name', 'svm.name', 'volume', 'workload_class'],
   fields: {
     uuid: { doc: 'The UUID of the workload.', kind: uuid() },
     name: { doc: 'Its name, from that of its object and its number.', kind: text() },

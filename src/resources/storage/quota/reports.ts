@@ -1,7 +1,7 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { eachInTurns } from '../../../core/turns.ts'
-import { bytes, count, each, oneOf, text } from '../../../model/kinds/index.ts'
+import { bytes, count, each, oneOf, text, percent as percentKind } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { QuotaRow } from '../../../ports/catalog.ts'
@@ -15,6 +15,17 @@ const quotaReportsResource = resource({
   key: ['volume.uuid', 'index'],
   recordKey: ['volume.uuid', 'index'],
   nameWithin: false,
+  columns: [
+    'type',
+    'volume.name',
+    'qtree.name',
+    'users.name',
+    'group.name',
+    'space.used.total',
+    'space.hard_limit',
+    'space.used.hard_limit_percent',
+    'files.used.total',
+  ],
   fields: {
     index: {
       doc: 'The number of the report: it has that of its volume before that within the volume.',
@@ -42,15 +53,15 @@ const quotaReportsResource = resource({
       doc: 'Bytes held: of objects, all their versions, and parts of open uploads.',
       kind: bytes(),
     },
-    'space.used.hard_limit_percent': { doc: 'The same in percent of the hard limit.', kind: count() },
-    'space.used.soft_limit_percent': { doc: 'The same in percent of the soft limit.', kind: count() },
+    'space.used.hard_limit_percent': { doc: 'The same in percent of the hard limit.', kind: percentKind() },
+    'space.used.soft_limit_percent': { doc: 'The same in percent of the soft limit.', kind: percentKind() },
     'space.hard_limit': { doc: 'Bytes that nobody gets beyond.', kind: bytes() },
     'space.soft_limit': { doc: 'Bytes beyond which an event tells of it.', kind: bytes() },
     files: { doc: 'Files used and their limits.', isGroup: true },
     'files.used': { doc: 'Files used.', isGroup: true },
     'files.used.total': { doc: 'Files held: objects and all their versions.', kind: count() },
-    'files.used.hard_limit_percent': { doc: 'The same in percent of the hard limit.', kind: count() },
-    'files.used.soft_limit_percent': { doc: 'The same in percent of the soft limit.', kind: count() },
+    'files.used.hard_limit_percent': { doc: 'The same in percent of the hard limit.', kind: percentKind() },
+    'files.used.soft_limit_percent': { doc: 'The same in percent of the soft limit.', kind: percentKind() },
     'files.hard_limit': { doc: 'Files that nobody gets beyond.', kind: count() },
     'files.soft_limit': { doc: 'Files beyond which an event tells of it.', kind: count() },
   },

@@ -43,6 +43,23 @@ const quotaRulesResource = resource({
   key: ['uuid'],
   parent: 'volume.uuid',
   nameWithin: false,
+  columns: [
+    'type',
+    'volume.name',
+    'svm.name',
+    'qtree.name',
+    'users.name',
+    'group.name',
+    'space.hard_limit',
+    'space.soft_limit',
+    'files.hard_limit',
+    'files.soft_limit',
+  ],
+  form: {
+    Target: ['svm.name', 'volume.name', 'type', 'qtree.name', 'users', 'group.name'],
+    Limits: ['space.hard_limit', 'space.soft_limit', 'files.hard_limit', 'files.soft_limit'],
+  },
+  removal: 'undoable',
   fields: {
     ...groups({
       qtree: 'The qtree that the quota rule is for.',
@@ -65,6 +82,7 @@ const quotaRulesResource = resource({
     },
     'qtree.id': { doc: 'The number of the qtree.', kind: count({ min: 0 }) },
     users: {
+      when: { field: 'type', is: ['user'] },
       doc: 'The user of a user rule: one. An empty name: all without a rule.',
       kind: each({ name: name('The name of the user.'), id: id('The number of the user.') }, { elementsMax: 100 }),
       set: 'create',

@@ -10,7 +10,7 @@
  */
 import type { FieldDeclaration } from '../../../model/resource.ts'
 import { failures } from '../../../model/failure.ts'
-import { bytes, count, oneOf } from '../../../model/kinds/index.ts'
+import { bytes, oneOf, percent } from '../../../model/kinds/index.ts'
 import type { Row } from '../../../model/value.ts'
 import type { Held } from '../../../ports/charged.ts'
 import { chargedTo, reservePercent } from './reserve.ts'
@@ -45,37 +45,41 @@ export function autosizeFields(limits: {
       default: 'off',
     },
     'autosize.maximum': {
+      when: { field: 'autosize.mode', is: ['grow', 'grow_shrink'] },
       doc: 'The size it grows to at most. Without it, 120 % of the size that it has when autosize begins.',
       kind: bytes(limits),
       set: 'always',
     },
     'autosize.minimum': {
+      when: { field: 'autosize.mode', is: ['grow_shrink'] },
       doc: 'The size it shrinks to at most. Without it, the size that it has when autosize begins.',
       kind: bytes(limits),
       set: 'always',
     },
     'autosize.grow_threshold': {
+      when: { field: 'autosize.mode', is: ['grow', 'grow_shrink'] },
       doc: 'It grows when it holds more than this, in percent of its size.',
-      kind: count({ min: 11, max: 100 }),
+      kind: percent({ min: 11, max: 100 }),
       set: 'always',
       default: GROW_THRESHOLD,
     },
     'autosize.shrink_threshold': {
+      when: { field: 'autosize.mode', is: ['grow_shrink'] },
       doc: 'It shrinks when it holds less than this, in percent of its size.',
-      kind: count({ min: 1, max: 90 }),
+      kind: percent({ min: 1, max: 90 }),
       set: 'always',
       default: SHRINK_THRESHOLD,
     },
     'space.nearly_full_threshold_percent': {
       doc: 'An event tells when it holds so much, in percent of its size.',
-      kind: count({ min: 1, max: 100 }),
+      kind: percent({ min: 1, max: 100 }),
       set: 'always',
       default: NEARLY_FULL_PERCENT,
       since: '9.9.1',
     },
     'space.full_threshold_percent': {
       doc: 'Another event tells when it holds so much, in percent of its size.',
-      kind: count({ min: 1, max: 100 }),
+      kind: percent({ min: 1, max: 100 }),
       set: 'always',
       default: FULL_PERCENT,
       since: '9.9.1',

@@ -19,10 +19,17 @@ export const cloneFields = {
     isOrder: true,
   },
   'clone.parent_volume': { doc: 'The volume that this volume was cloned from.', isGroup: true },
-  'clone.parent_volume.name': { doc: 'The volume it is a clone of.', kind: text(), set: 'create', isOrder: true },
+  'clone.parent_volume.name': {
+    when: { field: 'clone.is_flexclone', is: [true] },
+    doc: 'The volume it is a clone of.',
+    kind: text(),
+    set: 'create',
+    isOrder: true,
+  },
   'clone.parent_volume.uuid': { doc: 'The same by its UUID.', kind: uuid(), set: 'create', isOrder: true },
   'clone.parent_svm': { doc: 'The SVM of the volume that this volume was cloned from.', isGroup: true },
   'clone.parent_svm.name': {
+    when: { field: 'clone.is_flexclone', is: [true] },
     doc: 'The SVM of its parent. Without it, its own.',
     kind: text(),
     set: 'create',
@@ -31,6 +38,7 @@ export const cloneFields = {
   'clone.parent_svm.uuid': { doc: 'The same by its UUID.', kind: uuid(), set: 'create', isOrder: true },
   'clone.parent_snapshot': { doc: 'The snapshot that this volume was cloned from.', isGroup: true },
   'clone.parent_snapshot.name': {
+    when: { field: 'clone.is_flexclone', is: [true] },
     doc: 'The snapshot of its parent that it begins with. Without it, one is taken now.',
     kind: text(),
     set: 'create',
@@ -38,6 +46,7 @@ export const cloneFields = {
   },
   'clone.parent_snapshot.uuid': { doc: 'The same by its UUID.', kind: uuid(), set: 'create', isOrder: true },
   'clone.split_initiated': {
+    danger: 'irreversible',
     doc: 'Makes it a volume of its own: its parent and the snapshot that it began with may then go.',
     kind: flag(),
     set: 'modify',

@@ -25,6 +25,7 @@ const efficiencyRunsResource = resource({
   key: ['uuid'],
   parent: 'volume.uuid',
   nameWithin: false,
+  columns: ['start_time', 'end_time', 'state', 'examined', 'compressed', 'shared', 'saved'],
   fields: {
     uuid: { doc: 'The UUID of the run.', kind: uuid() },
     volume: { doc: 'The volume it is about.', ref: 'storage/volumes' },

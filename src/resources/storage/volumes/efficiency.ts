@@ -16,7 +16,7 @@ import { efficiencyLock, EFFICIENCY_NOTES, type EfficiencyNotes } from './effici
 
 const WHEN = ['none', 'inline', 'background', 'both'] as const
 const saved = (doc: string, since = '9.11.1') => ({ doc, kind: bytes(), since })
-const percent = (doc: string) => ({ doc, kind: count(), since: '9.11.1' })
+const percent = (doc: string) => ({ doc, kind: count({ unit: 'percent' }), since: '9.11.1' })
 
 export const efficiencyFields = {
   'efficiency.state': {

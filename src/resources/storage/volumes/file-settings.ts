@@ -1,7 +1,7 @@
 /** Settings of volumes for file access and for snapshots that go by themselves: kept until there is either. */
 import type { Derivation } from '../../../core/behaviour.ts'
 import { ofRows } from '../../../core/of-rows.ts'
-import { count, flag, type Kind, list, oneOf, only, text, time } from '../../../model/kinds/index.ts'
+import { flag, type Kind, list, oneOf, only, text, time, percent } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration, Fields } from '../../../model/resource.ts'
 import type { Row, Value } from '../../../model/value.ts'
 import { usual } from '../../usual.ts'
@@ -38,7 +38,7 @@ const KEPT: Readonly<Record<string, Kept>> = {
   },
   'space.fractional_reserve': {
     doc: 'How much is set aside to overwrite files, in percent. Kept.',
-    kind: count({ min: 0, max: 100 }),
+    kind: percent({ min: 0, max: 100 }),
     since: '9.9.1',
     usual: 0,
   },
@@ -66,7 +66,7 @@ const KEPT: Readonly<Record<string, Kept>> = {
   },
   [`${AUTODELETE}.target_free_space`]: {
     doc: 'How much is to be free again, in percent.',
-    kind: count({ min: 1, max: 100 }),
+    kind: percent({ min: 1, max: 100 }),
     since: '9.13.1',
     usual: 20,
   },

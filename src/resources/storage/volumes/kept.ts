@@ -1,6 +1,6 @@
 /** Settings of volumes that are kept and shown without effect, and those that are refused because they would deceive. */
 import type { Derivation } from '../../../core/behaviour.ts'
-import { bytes, count, flag, oneOf, only } from '../../../model/kinds/index.ts'
+import { bytes, count, flag, oneOf, only, percent } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { reserveOf } from './reserve.ts'
@@ -19,7 +19,7 @@ export const keptFields = {
   },
   'tiering.min_cooling_days': {
     doc: 'After how many days without use. Kept, as the policy.',
-    kind: count({ min: 2, max: 183 }),
+    kind: count({ min: 2, max: 183, unit: 'days' }),
     set: 'always',
     since: '9.8',
   },
@@ -63,7 +63,7 @@ export const keptFields = {
   'space.logical_space.available': { doc: 'Bytes of its size that these leave.', kind: bytes() },
   'space.logical_space.used_percent': {
     doc: 'Used, in percent of the size without the reserve.',
-    kind: count(),
+    kind: percent(),
     since: '9.9.1',
   },
   snapshot_directory_access_enabled: {

@@ -7,7 +7,7 @@ import type { Derivation } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { beforeOf, nextOf } from '../../../core/tree-of.ts'
 import { failures } from '../../../model/failure.ts'
-import { count, oneOf, time } from '../../../model/kinds/index.ts'
+import { count, oneOf, time, percent } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
@@ -55,13 +55,13 @@ export const movementFields = {
   },
   'movement.percent_complete': {
     doc: 'How much of it is copied, in percent.',
-    kind: count({ max: 100 }),
+    kind: percent({ max: 100 }),
     isExpensive: true,
   },
   'movement.start_time': { doc: 'When the move began.', kind: time(), isExpensive: true },
   'movement.cutover_window': {
     doc: 'How many seconds clients may have to wait when it switches. They do not, so it changes nothing.',
-    kind: count({ min: WINDOW_SECONDS_MIN, max: WINDOW_SECONDS_MAX }),
+    kind: count({ min: WINDOW_SECONDS_MIN, max: WINDOW_SECONDS_MAX, unit: 'seconds' }),
     set: 'modify',
     isOrder: true,
     isExpensive: true,

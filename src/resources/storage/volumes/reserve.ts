@@ -1,6 +1,6 @@
 /** The part of a volume's size that is kept for snapshots, and what is told of it. */
 import type { Fields } from '../../../model/resource.ts'
-import { bytes, count } from '../../../model/kinds/index.ts'
+import { bytes, percent } from '../../../model/kinds/index.ts'
 import { type Row } from '../../../model/value.ts'
 import { chargedBytes, type Held } from '../../../ports/charged.ts'
 
@@ -11,7 +11,7 @@ export const reserveFields = {
   'space.snapshot.used': { doc: 'Bytes that only snapshots hold.', kind: bytes() },
   'space.snapshot.reserve_percent': {
     doc: 'The part of its size that is kept for snapshots: objects do not get it.',
-    kind: count({ min: 0, max: RESERVE_PERCENT_MAX }),
+    kind: percent({ min: 0, max: RESERVE_PERCENT_MAX }),
     set: 'always',
     default: 0,
   },
@@ -23,7 +23,7 @@ export const reserveFields = {
   },
   'space.snapshot.space_used_percent': {
     doc: 'What only snapshots hold, in percent of the reserve.',
-    kind: count(),
+    kind: percent(),
     since: '9.9.1',
   },
   'space.snapshot_spill': {

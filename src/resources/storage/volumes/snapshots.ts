@@ -17,6 +17,8 @@ const snapshotsResource = resource({
   alsoBy: 'name',
   parent: 'volume.uuid',
   nameWithin: 'volume.uuid',
+  columns: ['name', 'create_time', 'size', 'expiry_time', 'snapmirror_label', 'comment'],
+  form: { Snapshot: ['name', 'comment', 'expiry_time', 'snapmirror_label'] },
   fields: {
     uuid: { doc: 'The UUID of the snapshot.', kind: uuid() },
     name: {

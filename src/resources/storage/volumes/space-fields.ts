@@ -3,7 +3,7 @@
  * is known of them lies in the catalog, and a cloud tier, a mirror and files that are overwritten in place are not there.
  */
 import type { Derivation } from '../../../core/behaviour.ts'
-import { bytes, count, flag, only } from '../../../model/kinds/index.ts'
+import { bytes, flag, only, percent } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration, Fields } from '../../../model/resource.ts'
 import { type Row, textAt, type Value } from '../../../model/value.ts'
 import { usual } from '../../usual.ts'
@@ -59,7 +59,7 @@ const fieldsOf = (told: Told): Record<string, FieldDeclaration> =>
       `space.${word}`,
       {
         doc,
-        kind: word.endsWith('percent') ? count() : bytes(),
+        kind: word.endsWith('percent') ? percent() : bytes(),
         isExpensive: true,
         ...(since === undefined ? {} : { since }),
       },

@@ -24,6 +24,13 @@ const emsDestinationsResource = resource({
   key: ['name'],
   recordKey: ['name'],
   nameWithin: false,
+  columns: ['name', 'type', 'destination', 'filters.name'],
+  form: {
+    Destination: ['name', 'type', 'destination', 'filters'],
+    Syslog: ['syslog.port', 'syslog.transport', 'syslog.format.message'],
+    Certificate: ['certificate.ca', 'certificate.serial_number'],
+  },
+  removal: 'undoable',
   fields: {
     name: { doc: 'The name of the destination.', kind: emsName(), set: 'create', required: true },
     type: {
@@ -47,23 +54,27 @@ const emsDestinationsResource = resource({
     system_defined: { doc: 'Whether the cluster comes with it.', kind: flag(), since: '9.10.1' },
     certificate: { doc: 'The client certificate for the destination.', isGroup: true },
     'certificate.ca': {
+      when: { field: 'type', is: ['rest_api'] },
       doc: 'For a web server: who issued the certificate that it is shown.',
       kind: text({ charactersMax: 256 }),
       set: 'always',
     },
     'certificate.serial_number': {
+      when: { field: 'type', is: ['rest_api'] },
       doc: 'For a web server: the serial number of that certificate.',
       kind: text({ charactersMax: 40 }),
       set: 'always',
     },
     syslog: { doc: 'Settings of a syslog destination.', isGroup: true },
     'syslog.port': {
+      when: { field: 'type', is: ['syslog'] },
       doc: 'For syslog: the port of the host.',
       kind: count({ min: 1, max: 65_535 }),
       set: 'always',
       since: '9.12.1',
     },
     'syslog.transport': {
+      when: { field: 'type', is: ['syslog'] },
       doc: 'For syslog: by what it is sent.',
       kind: oneOf('udp_unencrypted', 'tcp_unencrypted', 'tcp_encrypted'),
       set: 'always',
@@ -71,18 +82,21 @@ const emsDestinationsResource = resource({
     },
     'syslog.format': { doc: 'The format of syslog messages.', isGroup: true },
     'syslog.format.message': {
+      when: { field: 'type', is: ['syslog'] },
       doc: 'For syslog: how a message is written.',
       kind: oneOf('legacy_netapp', 'rfc_5424'),
       set: 'always',
       since: '9.12.1',
     },
     'syslog.format.timestamp_override': {
+      when: { field: 'type', is: ['syslog'] },
       doc: 'For syslog: how its time is written, where not as the message says.',
       kind: oneOf('no_override', 'rfc_3164', 'iso_8601_local_time', 'iso_8601_utc'),
       set: 'always',
       since: '9.12.1',
     },
     'syslog.format.hostname_override': {
+      when: { field: 'type', is: ['syslog'] },
       doc: 'For syslog: how the node is written, where not as the message says.',
       kind: oneOf('no_override', 'fqdn', 'hostname_only'),
       set: 'always',

@@ -11,6 +11,7 @@ const eventsResource = resource({
   noun: 'event',
   doc: 'What happened in the cluster. The newest 10,000 are listed.',
   key: ['index'],
+  columns: ['time', 'message.severity', 'log_message', 'message.name', 'node.name'],
   fields: {
     index: { doc: 'Grows with each event.', kind: count() },
     time: { doc: 'When it was.', kind: time() },

@@ -34,6 +34,9 @@ const emsFiltersResource = resource({
   key: ['name'],
   recordKey: ['name'],
   nameWithin: false,
+  columns: ['name', 'system_defined', 'rules.type', 'rules.message_criteria.name_pattern'],
+  form: { Filter: ['name', 'rules'] },
+  removal: 'undoable',
   fields: {
     name: { doc: 'The name of the filter.', kind: emsName(), set: 'create', required: true },
     system_defined: { doc: 'Whether the cluster comes with it.', kind: flag(), since: '9.10.1' },

@@ -43,6 +43,17 @@ const snmpUsersResource = resource({
   parent: 'owner.uuid',
   parentType: 'svm/svms',
   nameWithin: false,
+  columns: ['name', 'authentication_method', 'owner.name', 'comment'],
+  form: {
+    User: ['name', 'authentication_method', 'owner.name', 'comment'],
+    SNMPv3: [
+      'snmpv3.authentication_protocol',
+      'snmpv3.authentication_password',
+      'snmpv3.privacy_protocol',
+      'snmpv3.privacy_password',
+    ],
+  },
+  removal: 'disruptive',
   fields: {
     engine_id: {
       doc: 'The SNMP engine that the user is known at: hexadecimal digits. Without it, that of the cluster.',
@@ -79,6 +90,7 @@ const snmpUsersResource = resource({
     switch_address: { doc: 'The switch that it is for, of a user elsewhere.', kind: address(), set: 'create' },
     snmpv3: { doc: 'Authentication and privacy of an SNMPv3 user.', isGroup: true },
     'snmpv3.authentication_protocol': {
+      when: { field: 'authentication_method', is: ['usm', 'both'] },
       doc: 'How a user of version 3 proves who it is.',
       kind: oneOf('none', 'md5', 'sha', 'sha2_256'),
       set: 'create',
@@ -89,6 +101,7 @@ const snmpUsersResource = resource({
       set: 'create',
     },
     'snmpv3.privacy_protocol': {
+      when: { field: 'authentication_method', is: ['usm', 'both'] },
       doc: 'How what a user of version 3 says is hidden.',
       kind: oneOf('none', 'des', 'aes128'),
       set: 'create',

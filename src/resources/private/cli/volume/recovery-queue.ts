@@ -34,8 +34,9 @@ const recoveryQueueResource = resource({
     size: { doc: 'The size it had.', kind: bytes() },
     deletion_request_time: { doc: 'When it was deleted.', kind: time() },
     retention_hours: {
+      danger: 'irreversible',
       doc: 'For so many hours it can be had back. 0 lets it go now.',
-      kind: count({ min: 0, max: RETENTION_HOURS_MAX }),
+      kind: count({ min: 0, max: RETENTION_HOURS_MAX, unit: 'hours' }),
       set: 'modify',
     },
   },

@@ -18,6 +18,8 @@ const exportRulesResource = resource({
   recordKey: [POLICY, 'index'],
   rowsOf: EXPORT_POLICIES,
   nameWithin: false,
+  columns: ['index', 'clients.match', 'protocols', 'ro_rule', 'rw_rule', 'superuser'],
+  removal: 'disruptive',
   fields: {
     ...groups({ policy: 'The export policy that the rule belongs to.' }),
     index: {

@@ -1,6 +1,6 @@
 import { type Behaviour, define } from '../../../../core/behaviour.ts'
 import { resource } from '../../../../model/resource.ts'
-import { aggregatesField, bucketFields, bucketUsual } from '../bucket-fields.ts'
+import { aggregatesField, bucketFaces, bucketFields, bucketUsual } from '../bucket-fields.ts'
 import { bucketUse, removeBucket } from '../bucket-verbs.ts'
 import { createWithVolume } from '../bucket-volumes.ts'
 import { BUCKETS } from '../types.ts'
@@ -14,6 +14,7 @@ const svmBucketsResource = resource({
   rowsOf: BUCKETS,
   parent: 'volume.uuid',
   nameWithin: 'svm.uuid',
+  ...bucketFaces,
   fields: { ...bucketFields({ volumeIsRequired: false }), ...aggregatesField },
 })
 

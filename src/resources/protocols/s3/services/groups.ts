@@ -18,6 +18,9 @@ const groupsResource = resource({
   recordKey: ['svm.uuid', 'id'],
   parent: 'svm.uuid',
   nameWithin: 'svm.uuid',
+  columns: ['name', 'svm.name', 'users.name', 'policies.name', 'comment'],
+  form: { Group: ['name', 'svm.name', 'users', 'policies', 'comment'] },
+  removal: 'disruptive',
   fields: {
     id: { doc: 'The number of the group.', kind: count() },
     name: { doc: 'The name of the group.', kind: name({ charactersMax: 128 }), set: 'always', required: true },

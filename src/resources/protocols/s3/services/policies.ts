@@ -28,6 +28,9 @@ const policiesResource = resource({
   recordKey: ['svm.uuid', 'name'],
   parent: 'svm.uuid',
   nameWithin: 'svm.uuid',
+  columns: ['name', 'svm.name', 'read-only', 'comment'],
+  form: { Policy: ['name', 'svm.name', 'comment', 'statements'] },
+  removal: 'disruptive',
   fields: {
     name: { doc: 'The name of the policy.', kind: name({ charactersMax: 128 }), set: 'create', required: true },
     svm: { doc: 'The SVM it is of.', ref: 'svm/svms', set: 'create', required: true },

@@ -21,6 +21,8 @@ const usersResource = resource({
   recordKey: ['svm.uuid', 'name'],
   parent: 'svm.uuid',
   nameWithin: 'svm.uuid',
+  columns: ['name', 'svm.name', 'access_key', 'key_expiry_time', 'comment'],
+  form: { User: ['name', 'svm.name', 'comment'], Keys: ['key_time_to_live', 'access_key', 'secret_key'] },
   fields: {
     name: { doc: 'The name of the user.', kind: name({ charactersMax: 64 }), set: 'create', required: true },
     svm: { doc: 'The SVM the user is of.', ref: 'svm/svms', set: 'create', required: true },

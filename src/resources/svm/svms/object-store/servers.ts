@@ -1,6 +1,6 @@
 import { type Behaviour, define } from '../../../../core/behaviour.ts'
 import { resource } from '../../../../model/resource.ts'
-import { serverFields } from '../../../protocols/s3/server-fields.ts'
+import { serverFaces, serverFields } from '../../../protocols/s3/server-fields.ts'
 import { createServer, modifyServer, removeServer } from '../../../protocols/s3/server-verbs.ts'
 
 const serversResource = resource({
@@ -12,6 +12,7 @@ const serversResource = resource({
   parent: 'svm.uuid',
   nameWithin: 'svm.uuid',
   createMethod: 'PUT',
+  ...serverFaces,
   fields: serverFields({ rootIsRequired: true }),
 })
 

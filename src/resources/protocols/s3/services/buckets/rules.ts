@@ -18,6 +18,15 @@ const bucketRulesResource = resource({
   since: '9.13.1',
   key: ['name'],
   nameWithin: false,
+  columns: [
+    'name',
+    'enabled',
+    'object_filter.prefix',
+    'expiration.object_age_days',
+    'non_current_version_expiration.non_current_days',
+    'abort_incomplete_multipart_upload.after_initiation_days',
+  ],
+  removal: 'undoable',
   fields: {
     ...groups({
       object_filter: 'Which objects the rule applies to.',

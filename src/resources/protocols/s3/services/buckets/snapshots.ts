@@ -23,6 +23,8 @@ const bucketSnapshotsResource = resource({
   key: ['uuid'],
   parent: 's3_bucket.uuid',
   nameWithin: 's3_bucket.uuid',
+  columns: ['name', 'create_time'],
+  form: { Snapshot: ['name'] },
   fields: {
     uuid: { doc: 'The UUID of the snapshot.', kind: uuid() },
     name: {

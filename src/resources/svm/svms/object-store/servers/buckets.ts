@@ -1,6 +1,6 @@
 import { type Behaviour, define } from '../../../../../core/behaviour.ts'
 import { resource } from '../../../../../model/resource.ts'
-import { bucketFields, bucketUsual } from '../../../../protocols/s3/bucket-fields.ts'
+import { bucketFaces, bucketFields, bucketUsual } from '../../../../protocols/s3/bucket-fields.ts'
 import { bucketUse, createBucket, modifyBucket, removeBucket } from '../../../../protocols/s3/bucket-verbs.ts'
 
 const serverBucketsResource = resource({
@@ -11,6 +11,7 @@ const serverBucketsResource = resource({
   rowsOf: 'protocols/s3/buckets',
   parent: 'volume.uuid',
   nameWithin: 'svm.uuid',
+  ...bucketFaces,
   fields: bucketFields({ volumeIsRequired: true }),
 })
 
