@@ -91,6 +91,63 @@ test('blobs that no row knows are set aside after an unclean stop, counted in an
   )
 })
 
+test('a sweep rests three times as long as it works, and does not count what is unlinked beside it', async () => {
+  const { cluster, volume, housekeeping } = await watched()
+  const blobs = Array.from({ length: 1200 }, (_, n) => `000000000001${n.toString(16).padStart(20, '0')}`)
+  for (const blob of blobs) await (await cluster.volumes.write(volume, blob)).commit(Buffer.from('{}'))
+  const { clock } = cluster.cluster.system
+  const [elapsed, sleep] = [clock.elapsed.bind(clock), clock.sleep.bind(clock)]
+  let [workedMs, restedMs] = [0, 0]
+  // Each look at the clock comes after a second of work.
+  clock.elapsed = () => (workedMs += 1000) + restedMs
+  clock.sleep = async (ms) => {
+    restedMs += ms
+    await cluster.volumes.unlink(volume, blobs.pop() ?? '')
+  }
+  try {
+    const found = await housekeeping.sweep(clock.now())
+    assert.equal(found, cluster.volumes.aside.length)
+    assert.ok(found > 500 && found < 1200, `${found} were set aside`)
+  } finally {
+    clock.elapsed = elapsed
+    clock.sleep = sleep
+  }
+  // A look when a rest has ended is no work.
+  assert.ok(restedMs >= workedMs, `${workedMs} ms of work, ${restedMs} ms of rest`)
+})
+
+test('a sweep that an orderly stop ends goes on after the next start, and trusts no more than the first', async () => {
+  const { cluster, catalog, volume, housekeeping } = await watched()
+  const blob = `000000000001${'a'.repeat(20)}`
+  await (await cluster.volumes.write(volume, blob)).commit(Buffer.from('{}'))
+  const due = async () => (await catalog.record('internal/sweep', 'due'))?.body
+  const stopped = Promise.withResolvers<void>()
+  const blobs = cluster.volumes.blobs.bind(cluster.volumes)
+  cluster.volumes.blobs = (tree) => {
+    stopped.resolve(housekeeping.stop())
+    return blobs(tree)
+  }
+  const sweepBeforeMs = cluster.clock.now()
+  housekeeping.start({ sweepBeforeMs, isProven: false })
+  await stopped.promise
+  cluster.volumes.blobs = blobs
+  assert.deepEqual(await due(), { sweepBeforeMs, isProven: false })
+  assert.equal(cluster.volumes.aside.length, 0)
+  const next = new Housekeeping(cluster.cluster, cluster.jobs)
+  next.start({ sweepBeforeMs: sweepBeforeMs + 1, isProven: true })
+  for (let tries = 0; (await due()) !== undefined; tries++) {
+    assert.ok(tries < 1000)
+    await cluster.cluster.system.turn()
+  }
+  await next.stop()
+  assert.deepEqual(
+    cluster.volumes.aside.map(({ name }) => name),
+    [blob],
+  )
+  const events = (await catalog.log('events', { limit: 100 })).map(({ body }) => body)
+  assert.equal(events.find(({ name }) => name === 'cluster.blobs.set_aside')?.['proven'], false)
+})
+
 test('what is set aside goes after as many hours as the cluster is told to keep it', async () => {
   const { cluster, volume, housekeeping } = await watched()
   const { status } = await cluster.call('PATCH', '/api/private/scrub-schedule', { lost_and_found_retention: 2 })

@@ -2,7 +2,7 @@
  * What runs beside requests: giving back the space of dropped snapshots, unlinking blobs that nothing needs, removing
  * trees of volumes that are gone and old job records, taking up jobs that could not go on. All of it may stop at any point and be repeated.
  */
-import { type Row, textAt } from '../model/value.ts'
+import type { Row } from '../model/value.ts'
 import { CommitRefused } from '../ports/catalog.ts'
 import { VolumesFailure } from '../ports/volumes.ts'
 import type { Task } from './background.ts'
@@ -14,6 +14,7 @@ import { PACK_BYTES_A_SECOND, PackKeeping } from './pack-keeping.ts'
 import { settingsOf } from './singleton.ts'
 import { removeOwedTrees } from './removed-trees.ts'
 import { beforeOf, nextOf, placeOf, type TreePlace } from './tree-of.ts'
+import { UncleanSweep, type UncleanStop } from './unclean-sweep.ts'
 
 export const TIDY_EVERY_MS = 1000
 const PRUNE_EVERY_MS = 60_000
@@ -44,19 +45,6 @@ export const blobsLock = (volume: string): string => `volume-blobs:${volume}`
 /** Those of the blobs that are still being sent to somebody. Their files stay until they are not. */
 export type StillReading = (blobs: readonly string[]) => Promise<ReadonlySet<string>>
 
-/**
- * When the catalog was put back from a backup, and of when its state is: blobs that are older may be of objects that it does
- * not know, so they stay where they are.
- */
-export const RESTORED = ['internal/restored', 'last'] as const
-
-export interface UncleanStop {
-  /** When the cluster was started after it: what is older was written before. */
-  readonly sweepBeforeMs: number
-  /** The catalog was found to hold all that was ever acknowledged. */
-  readonly isProven: boolean
-}
-
 /** Without them nobody reads beside this process, and packs are kept as they are by default. */
 export interface HousekeepingParts {
   readonly stillReading?: StillReading
@@ -74,8 +62,7 @@ export class Housekeeping {
   readonly #jobs: Jobs
   readonly #stop = new AbortController()
   readonly #tasks: readonly Task[]
-  /** What is to be swept before the first round. */
-  #swept: UncleanStop | undefined
+  readonly #sweep: UncleanSweep
   readonly #stillReading: StillReading
   readonly #packs: PackKeeping
   #prunedMs = 0
@@ -92,6 +79,7 @@ export class Housekeeping {
       ...(parts.onPackDamage === undefined ? {} : { tellDamage: parts.onPackDamage }),
     })
     this.#tasks = this.#declare(cluster)
+    this.#sweep = new UncleanSweep(cluster, this.#stop.signal)
   }
 
   /** Beside each other: nothing waits for a tree of millions of files, nor for what goes slowly on purpose. */
@@ -111,8 +99,6 @@ export class Housekeeping {
         doc: 'Frees the space of deleted snapshots and objects, removes old jobs, and resumes jobs that could not go on.',
         bound: `Frees at most ${BATCH * BATCHES_A_ROUND} objects per volume in a run, ${BATCH} in a commit.`,
         act: async (task) => {
-          if (this.#swept !== undefined) task.says('Searching for files that no object needs.')
-          await this.#sweepOnce()
           task.says('Freeing space.')
           await this.round()
         },
@@ -127,9 +113,9 @@ export class Housekeeping {
     ]
   }
 
-  /** Begins. After an unclean stop, blobs made before the given time that no row knows are set aside first. */
+  /** Begins. After an unclean stop, blobs made before the given time that no row knows are set aside. */
   start(after?: UncleanStop): void {
-    this.#swept = after
+    this.#sweep.start(after)
     for (const task of this.#tasks) task.start()
   }
 
@@ -158,86 +144,16 @@ export class Housekeeping {
     await this.#packs.round(async () => (await this.#volumes()).map(placeOf))
   }
 
-  async #sweepOnce(): Promise<void> {
-    const stop = this.#swept
-    if (stop === undefined) return
-    this.#swept = undefined
-    try {
-      const restored = await this.#cluster.find(...RESTORED)
-      await this.sweep(stop.sweepBeforeMs, stop.isProven, Number(restored?.['atMs'] ?? 0))
-    } catch (failure) {
-      this.#cluster.log.warn('Blobs that no row knows were not all set aside.', { cause: describe(failure) })
-    }
-  }
-
   /** Does not wait for trees that are being removed: what is left of them is removed after the next start. */
   async stop(): Promise<void> {
     this.#stop.abort()
-    const stopped = this.#tasks.map((task) => ({ task, ended: task.stop() }))
+    const stopped = [...this.#tasks, this.#sweep.task].map((task) => ({ task, ended: task.stop() }))
     await Promise.all(stopped.flatMap(({ task, ended }) => (task.declared.name === TREE_REMOVAL ? [] : [ended])))
   }
 
-  /**
-   * Sets blobs aside that no row knows: what an upload left that a crash interrupted, or all that is left of an object
-   * whose row was lost. Only a catalog that is proven to hold all that was acknowledged tells one from the other. Blob ids
-   * begin with the time of their making (12 hex digits of milliseconds), so those of uploads in progress are told from the
-   * rest by their name. Gives the number of blobs.
-   */
-  async sweep(madeBeforeMs: number, isProven = false, madeFromMs = 0): Promise<number> {
-    const made = { from: nameAt(madeFromMs), before: nameAt(madeBeforeMs) }
-    const swept = new Set<string>()
-    let [blobs, volumes] = [0, 0]
-    for (const row of await this.#volumes()) {
-      if (this.#stop.signal.aborted) break
-      const { tree } = placeOf(row)
-      if (swept.has(tree)) continue
-      swept.add(tree)
-      const found = await this.#sweepVolume(row, made, isProven)
-      if (found > 0) volumes++
-      blobs += found
-    }
-    if (blobs > 0) {
-      const details = { blobs, volumes, proven: isProven }
-      this.#cluster.log.warn('Blobs that no row knows were set aside in lost-and-found.', details)
-      await this.#cluster.commit([this.#cluster.event('cluster.blobs.set_aside', details)])
-    }
-    return blobs
-  }
-
-  /** The others are not to wait for a volume whose disk fails. */
-  async #sweepVolume(row: Row, made: { from: string; before: string }, isUnacknowledged: boolean): Promise<number> {
-    const volume = textAt(row, 'uuid')
-    const { aggregate, tree } = placeOf(row)
-    let found = 0
-    let batch: string[] = []
-    try {
-      const engine = await this.#cluster.volumesOf(aggregate)
-      const settle = async () => {
-        // The volume may have been moved meanwhile, and still need what others do not.
-        const known = await this.#cluster.catalog.knownBlobs(volume, batch, [tree])
-        for (const blob of batch.filter((each) => !known.has(each))) {
-          await engine.setAside(tree, blob, { nowMs: this.#cluster.now(), isUnacknowledged })
-          found++
-        }
-        batch = []
-      }
-      for await (const blob of engine.blobs(tree)) {
-        if (this.#stop.signal.aborted) return found
-        if (blob >= made.from && blob < made.before) batch.push(blob)
-        if (batch.length >= BATCH) await settle()
-      }
-      await settle()
-    } catch (failure) {
-      if (!(failure instanceof VolumesFailure)) throw failure
-      // The volume was deleted or moved meanwhile, and the tree went.
-      if (failure.reason !== 'missing') {
-        this.#cluster.log.warn('A volume was not searched for blobs that no row knows.', {
-          volume,
-          cause: describe(failure),
-        })
-      }
-    }
-    return found
+  /** Sets blobs aside that no row knows and that were made in that time. Gives their number. */
+  sweep(madeBeforeMs: number, isProven = false, madeFromMs = 0): Promise<number> {
+    return this.#sweep.sweep(madeBeforeMs, isProven, madeFromMs)
   }
 
   async #emptyLostAndFound(): Promise<void> {
@@ -375,9 +291,4 @@ export class Housekeeping {
     }
     return undefined
   }
-}
-
-/** What the names of blobs made at that time begin with. */
-function nameAt(ms: number): string {
-  return ms.toString(16).padStart(12, '0')
 }

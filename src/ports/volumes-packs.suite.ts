@@ -147,8 +147,8 @@ export function provePacks(name: string, open: () => Promise<OpenedVolumes>): vo
     void it('a small blob that is set aside is not among the blobs, and goes later', async () => {
       const volume = await newVolume()
       const [kept, aside] = [await packed(volume, randomBytes(100)), await packed(volume, randomBytes(100))]
-      await volumes.setAside(volume, aside, { nowMs: 1000, isUnacknowledged: true })
-      await volumes.setAside(volume, aside, { nowMs: 2000, isUnacknowledged: true })
+      assert.equal(await volumes.setAside(volume, aside, { nowMs: 1000, isUnacknowledged: true }), true)
+      assert.equal(await volumes.setAside(volume, aside, { nowMs: 2000, isUnacknowledged: true }), false)
       assert.deepEqual(await blobsOf(volume), new Set([kept]))
       await refusedWith('missing', volumes.open(volume, aside))
       assert.equal(await volumes.removeSetAside(1000), 0)

@@ -159,8 +159,8 @@ export function proveVolumes(name: string, open: () => Promise<OpenedVolumes>): 
       const volume = await newVolume()
       const [kept, unanswered] = [await stored(volume, randomBytes(100)), await stored(volume, randomBytes(100))]
       await volumes.setAside(volume, kept, { nowMs: 1000, isUnacknowledged: false })
-      await volumes.setAside(volume, unanswered, { nowMs: 1000, isUnacknowledged: true })
-      await volumes.setAside(volume, unanswered, { nowMs: 2000, isUnacknowledged: true })
+      assert.equal(await volumes.setAside(volume, unanswered, { nowMs: 1000, isUnacknowledged: true }), true)
+      assert.equal(await volumes.setAside(volume, unanswered, { nowMs: 2000, isUnacknowledged: true }), false)
       assert.deepEqual(await Array.fromAsync(volumes.blobs(volume)), [])
       await refusedWith('missing', volumes.open(volume, kept))
       assert.equal(await volumes.removeSetAside(1000), 0)

@@ -78,18 +78,19 @@ export interface Volumes {
 
   /**
    * Takes a blob that no row knows out of its tree, and keeps it elsewhere in the place of the aggregate under a name that
-   * tells what it was. One that is not there is fine.
+   * tells what it was. One that is not there is fine: `false`.
    */
-  setAside(volume: string, blob: string, found: Found): Promise<void>
+  setAside(volume: string, blob: string, found: Found): Promise<boolean>
 
   /** Removes blobs set aside before that time that nobody was answered for. Gives their number. The others are kept. */
   removeSetAside(beforeMs: number): Promise<number>
 
   /**
    * All blobs of a volume, in no order, also those being written. What interrupted calls of `compress` and `share` left is
-   * removed on the way; the calls of other engines over the same storage may fail by it.
+   * removed on the way; the calls of other engines over the same storage may fail by it. Files of many blobs are read for
+   * it: with `between`, that is awaited again and again, with the bytes read since; its failure ends the listing.
    */
-  blobs(volume: string): AsyncIterable<string>
+  blobs(volume: string, manner?: Pick<Manner, 'between'>): AsyncIterable<string>
 
   /** Another process unlinked these: the next `compact` looks at their packs. It is no harm to say so twice, or of others. */
   noteUnlinked(volume: string, blobs: readonly string[]): void

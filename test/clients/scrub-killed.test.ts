@@ -72,57 +72,64 @@ function damage(key: string): void {
   }
 }
 
-test('a scrub that is killed again and again ends, having counted everything once', { skip, timeout: 900_000 }, async () => {
-  assert.equal((await s3('PUT', '/papers')).status, 200)
-  for (let n = 0; n < LARGE; n++) contents.set(`large-${n}`, randomBytes(LARGE_BYTES))
-  for (let n = 0; n < SMALL; n++) contents.set(`small-${n}`, randomBytes(1000 + n))
-  await inLanes([...contents], 8, async ([key, content]) => {
-    assert.equal((await s3('PUT', `/papers/${key}`, content)).status, 200)
-  })
-  const damaged = [`large-${randomInt(LARGE)}`, `large-0`, `small-${randomInt(SMALL)}`, 'small-0']
-  for (const key of new Set(damaged)) damage(key)
-  const [sound = ''] = globSync(join(product.folder, 'aggr1/volumes/*/objects/*/*'))
-  const unknown = `000000000001${'a'.repeat(20)}`
-  const stranger = join(dirname(dirname(sound)), 'aa', unknown)
-  mkdirSync(dirname(stranger), { recursive: true })
-  copyFileSync(sound, stranger)
-
-  const begun = await api.call('POST', '/api/private/scrubs?return_timeout=0', {
-    aggregate: { name: 'aggr1' },
-    rate: RATE,
-  })
-  assert.equal(begun.status, 202, begun.text)
-  const job = `/api/cluster/jobs/${asText((begun.body['job'] as Record<string, never>)['uuid'])}`
-  for (let kills = 0; kills < KILLS; kills++) {
-    await until('the scrub goes on', async () => {
-      const { state } = (await api.call('GET', `${job}?fields=state`)).body as { state?: unknown }
-      return state === 'running' || state === 'success'
+test(
+  'a scrub that is killed again and again ends, having counted everything once',
+  { skip, timeout: 900_000 },
+  async () => {
+    assert.equal((await s3('PUT', '/papers')).status, 200)
+    for (let n = 0; n < LARGE; n++) contents.set(`large-${n}`, randomBytes(LARGE_BYTES))
+    for (let n = 0; n < SMALL; n++) contents.set(`small-${n}`, randomBytes(1000 + n))
+    await inLanes([...contents], 8, async ([key, content]) => {
+      assert.equal((await s3('PUT', `/papers/${key}`, content)).status, 200)
     })
-    // Which moment it is, is all that this decides.
-    await wait(randomInt(KILLED_AFTER_MS_MAX))
-    await killEverything(product)
-    api.close()
-    use(await startAgain(product, ENVIRONMENT))
-    const key = `large-${1 + randomInt(LARGE - 1)}`
-    assert.equal(await isServed(key), !damaged.includes(key), key)
-  }
-  await until('the scrub has ended', async () => (await records('/private/scrubs')).length > 0)
-  const [scrub, ...others] = await records('/private/scrubs?fields=*')
-  assert.deepEqual(others, [])
-  const lost = new Set(damaged)
-  const bytes = contents.values().reduce((sum, content) => sum + content.length, 0)
-  assert.deepEqual([scrub?.['examined'], scrub?.['damaged'], scrub?.['examined_size']], [contents.size, lost.size, bytes])
-  const listed = await records('/private/damaged-objects?fields=key,kind')
-  assert.deepEqual(new Set(listed.map((one) => asText(one['key']))), lost)
-  assert.equal(listed.length, lost.size)
-  const events = await records('/support/ems/events?message.name=object.damaged&max_records=1000')
-  assert.equal(events.length, lost.size)
-  const ended = await records('/support/ems/events?message.name=aggregate.scrub.ended&max_records=1000')
-  assert.equal(ended.length, 1)
-  await inLanes([...contents.keys()], 8, async (key) => assert.equal(await isServed(key), !lost.has(key), key))
-  await until('the file that no object needs is moved', () => aside().length > 0)
-  assert.equal(aside().filter((name) => name.includes(unknown)).length, 1)
-})
+    const damaged = [`large-${randomInt(LARGE)}`, `large-0`, `small-${randomInt(SMALL)}`, 'small-0']
+    for (const key of new Set(damaged)) damage(key)
+    const [sound = ''] = globSync(join(product.folder, 'aggr1/volumes/*/objects/*/*'))
+    const unknown = `000000000001${'a'.repeat(20)}`
+    const stranger = join(dirname(dirname(sound)), 'aa', unknown)
+    mkdirSync(dirname(stranger), { recursive: true })
+    copyFileSync(sound, stranger)
+
+    const begun = await api.call('POST', '/api/private/scrubs?return_timeout=0', {
+      aggregate: { name: 'aggr1' },
+      rate: RATE,
+    })
+    assert.equal(begun.status, 202, begun.text)
+    const job = `/api/cluster/jobs/${asText((begun.body['job'] as Record<string, never>)['uuid'])}`
+    for (let kills = 0; kills < KILLS; kills++) {
+      await until('the scrub goes on', async () => {
+        const { state } = (await api.call('GET', `${job}?fields=state`)).body as { state?: unknown }
+        return state === 'running' || state === 'success'
+      })
+      // Which moment it is, is all that this decides.
+      await wait(randomInt(KILLED_AFTER_MS_MAX))
+      await killEverything(product)
+      api.close()
+      use(await startAgain(product, ENVIRONMENT))
+      const key = `large-${1 + randomInt(LARGE - 1)}`
+      assert.equal(await isServed(key), !damaged.includes(key), key)
+    }
+    await until('the scrub has ended', async () => (await records('/private/scrubs')).length > 0)
+    const [scrub, ...others] = await records('/private/scrubs?fields=*')
+    assert.deepEqual(others, [])
+    const lost = new Set(damaged)
+    const bytes = contents.values().reduce((sum, content) => sum + content.length, 0)
+    assert.deepEqual(
+      [scrub?.['examined'], scrub?.['damaged'], scrub?.['examined_size']],
+      [contents.size, lost.size, bytes],
+    )
+    const listed = await records('/private/damaged-objects?fields=key,kind')
+    assert.deepEqual(new Set(listed.map((one) => asText(one['key']))), lost)
+    assert.equal(listed.length, lost.size)
+    const events = await records('/support/ems/events?message.name=object.damaged&max_records=1000')
+    assert.equal(events.length, lost.size)
+    const ended = await records('/support/ems/events?message.name=aggregate.scrub.ended&max_records=1000')
+    assert.equal(ended.length, 1)
+    await inLanes([...contents.keys()], 8, async (key) => assert.equal(await isServed(key), !lost.has(key), key))
+    await until('the file that no object needs is moved', () => aside().length > 0)
+    assert.equal(aside().filter((name) => name.includes(unknown)).length, 1)
+  },
+)
 
 function aside(): string[] {
   return readdirSync(join(product.folder, 'aggr1'), { recursive: true, encoding: 'utf8' }).filter(

@@ -257,7 +257,7 @@ export class DirectoryVolumes implements Volumes {
     }
   }
 
-  async setAside(volume: string, blob: string, found: Found): Promise<void> {
+  async setAside(volume: string, blob: string, found: Found): Promise<boolean> {
     const address = addressOf(blob)
     if (address !== undefined) {
       return this.#inPack(volume, () =>
@@ -267,9 +267,11 @@ export class DirectoryVolumes implements Volumes {
     const path = this.#blob(volume, blob)
     try {
       await moveToLostAndFound(this.#aggregate, { ...found, tree: volume, path })
+      return true
     } catch (failure) {
       const explained = await this.#explain(failure, `Blob ${path}`)
       if (explained.reason !== 'missing') throw explained
+      return false
     }
   }
 
@@ -281,7 +283,7 @@ export class DirectoryVolumes implements Volumes {
     }
   }
 
-  async *blobs(volume: string): AsyncGenerator<string> {
+  async *blobs(volume: string, manner: Pick<Manner, 'between'> = {}): AsyncGenerator<string> {
     const tree = this.#objects(volume)
     let folders: string[]
     try {
@@ -302,9 +304,10 @@ export class DirectoryVolumes implements Volumes {
       }
     }
     try {
-      yield* this.#packs.blobs(volume)
+      yield* this.#packs.blobs(volume, manner)
     } catch (failure) {
-      throw volumesFailure(failure, `Volume ${volume}`)
+      // That of `between` is the caller's.
+      throw codeOf(failure) === '' ? failure : volumesFailure(failure, `Volume ${volume}`)
     }
   }
 

@@ -352,13 +352,14 @@ export class SimulatedVolumes implements Volumes {
     if (tree) this.#drop(tree, name)
   }
 
-  async setAside(volume: string, name: string, found: Found): Promise<void> {
+  async setAside(volume: string, name: string, found: Found): Promise<boolean> {
     await this.#delay()
     const tree = this.#tree(volume)
     const blob = tree.get(name)
-    if (blob === undefined) return
+    if (blob === undefined) return false
     tree.delete(name)
     this.#aside.push({ ...found, volume, name, blob })
+    return true
   }
 
   async removeSetAside(beforeMs: number): Promise<number> {

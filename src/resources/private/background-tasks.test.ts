@@ -24,7 +24,7 @@ test('background tasks are listed with their state, their runs and their last er
   }
   assert.deepEqual(
     (await list()).map(({ name }) => name),
-    ['housekeeping', 'pack-compaction', 'quota-watch', 'tree-removal', 'volume-watch'],
+    ['housekeeping', 'leftover-sweep', 'pack-compaction', 'quota-watch', 'tree-removal', 'volume-watch'],
   )
   const { state, interval, statistics, last_error, node, ...more } = await shown('volume-watch')
   assert.deepEqual([state, interval], ['waiting', 'PT1S'])

@@ -32,25 +32,29 @@ export interface PackContents {
 }
 
 /** The names of all blobs in a folder of packs that nobody has unlinked, in no order. */
-export async function* listBlobs(folder: string): AsyncGenerator<string> {
+export async function* listBlobs(folder: string, manner: Pick<Manner, 'between'>): AsyncGenerator<string> {
   const packs = Map.groupBy(
     (await filesIn(folder)).filter(({ isWhole }) => isWhole),
     ({ pack }) => pack,
   )
   for (const [pack, names] of packs) {
-    for (const { offset, nameBytes } of await liveIn(folder, pack, names)) {
+    for (const { offset, nameBytes } of await liveIn(folder, { pack, names }, manner)) {
       yield blobNameOf({ pack, offset, length: nameBytes })
     }
   }
 }
 
-async function liveIn(folder: string, pack: string, given: readonly FileName[]): Promise<Listed[]> {
+async function liveIn(
+  folder: string,
+  { pack, names: given }: { readonly pack: string; readonly names: readonly FileName[] },
+  { between }: Pick<Manner, 'between'>,
+): Promise<Listed[]> {
   let names = given
   for (let looks = 1; ; looks++) {
     const files = await openAll(folder, names)
     try {
       const isWhole = files.length === names.length
-      if (isWhole || looks === LOOKS_MAX) return [...(await readPack(pack, files)).live.values()]
+      if (isWhole || looks === LOOKS_MAX) return [...(await readPack(pack, files, between)).live.values()]
     } finally {
       for (const file of files) file.release()
     }

@@ -41,6 +41,23 @@ void describe('packs in a directory', () => {
       assert.ok(!existsSync(join(folder, '../objects/aa')))
     }))
 
+  void it('whoever lists blobs may rest between reads of packs, and end the listing', () =>
+    withTree(async ({ engine }) => {
+      const volumes = engine()
+      for (let nth = 0; nth < 4; nth++)
+        await Promise.all(Array.from({ length: 20 }, () => store(volumes, randomBytes(20_000))))
+      let readBytes = 0
+      const between = (bytes: number) => {
+        readBytes += bytes
+        return Promise.resolve()
+      }
+      assert.equal((await Array.fromAsync(volumes.blobs('v1', { between }))).length, 80)
+      assert.ok(readBytes >= 2 ** 20)
+      const ended = new Error('It is enough.')
+      const ending = volumes.blobs('v1', { between: () => Promise.reject(ended) })
+      await assert.rejects(Array.fromAsync(ending), ended)
+    }))
+
   void it('a size of 0 for what may be packed gives each blob a file', () =>
     withTree(async ({ folder, engine }) => {
       const volumes = engine({ bodyBytesMax: 0 })

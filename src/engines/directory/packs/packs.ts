@@ -11,6 +11,7 @@ import type {
   Compacted,
   CompactManner,
   ExpectedBlob,
+  Manner,
   PackSums,
 } from '../../../ports/volumes.ts'
 import { Appender } from './appender.ts'
@@ -249,8 +250,8 @@ export class Packs {
   }
 
   /** All that are not marked, in no order. Nothing about those being written: they have no names yet. */
-  blobs(tree: string): AsyncGenerator<string> {
-    return listBlobs(this.#folder(tree))
+  blobs(tree: string, manner: Pick<Manner, 'between'>): AsyncGenerator<string> {
+    return listBlobs(this.#folder(tree), manner)
   }
 
   /** Another process marked it. */

@@ -16,12 +16,12 @@ interface FoundRecord extends FoundBlob {
 
 /**
  * Takes a record out of its pack that no row knows: it becomes a file of its own, with its label, as that of any blob that
- * was found. What is damaged becomes one as it is. One that is not there is fine.
+ * was found. What is damaged becomes one as it is. One that is not there is fine: `false`.
  */
-export async function setRecordAside(packs: Packs, found: FoundRecord): Promise<void> {
+export async function setRecordAside(packs: Packs, found: FoundRecord): Promise<boolean> {
   const { aggregate, tree, blob, address } = found
   const raw = await packs.raw(tree, address)
-  if (raw === undefined) return
+  if (raw === undefined) return false
   const path = await placeInLostAndFound(aggregate, found, blob)
   const handle = await open(path, 'w', 0o600)
   const writer = new FileBlobWriter(path, handle, () => syncFolder(dirname(path)))
@@ -38,4 +38,5 @@ export async function setRecordAside(packs: Packs, found: FoundRecord): Promise<
     await writer.commit(Buffer.alloc(0))
   }
   await packs.unlink(tree, address)
+  return true
 }

@@ -209,9 +209,9 @@ export class ScrubWalk {
       const key = textAt(row, 'uuid')
       await this.#repeatable(() => cluster.catalog.commit([{ do: 'remove-record', type: DAMAGE, key }]))
     }
-    const pause = async (ms = 0) => {
-      await cluster.system.clock.sleep(ms, this.#work.stopping)
-      await this.#pause(0)
+    const pause = async (ms = 0, bytes = 0) => {
+      if (ms > 0) await cluster.system.clock.sleep(ms, this.#work.stopping)
+      await this.#pause(bytes)
     }
     for await (const found of unexpectedFiles(cluster, volume, files, pause)) {
       const givenUp = await this.#giveUp(volume, files.tree, found)

@@ -19,7 +19,8 @@ import { CALLER, efficiencyVolume, type EfficiencyVolume } from '../../../../tes
 import { openJobsCluster, type JobsCluster } from '../../../../test/support/jobs-cluster.ts'
 import { aggregateOf } from '../../../core/aggregate-of.ts'
 import { DAMAGE } from '../../../core/damage.ts'
-import { Housekeeping, RESTORED } from '../../../core/housekeeping.ts'
+import { Housekeeping } from '../../../core/housekeeping.ts'
+import { RESTORED } from '../../../core/unclean-sweep.ts'
 import { Interrupted, type Work } from '../../../core/verb.ts'
 import { SAMPLE_CONTENT, sampleOfFormat1, sampleOfFormat2 } from '../../../engines/directory/kept-samples.ts'
 import { type Row, textAt, type Value } from '../../../model/value.ts'
@@ -265,6 +266,45 @@ test('a scrub that was interrupted goes on where it was', async () => {
     clock.elapsed = elapsed
     v.engine.open = engine
   }
+})
+
+test('a scrub that a crash ends at any of its notes counts everything once when it goes on there', async () => {
+  const found = async (memo: Record<string, Value>, noted: (memo: Record<string, Value>) => void) => {
+    const work: Work = {
+      key: 'k',
+      input: {},
+      memo,
+      stopping: new AbortController().signal,
+      progress: () => Promise.resolve(),
+      commit: async (_changes, notes) => {
+        Object.assign(memo, notes)
+        noted({ ...memo })
+        return []
+      },
+    }
+    const walk = new ScrubWalk(open.cluster, work, aggregate, 2 ** 40)
+    await walk.go()
+    return walk.counts
+  }
+  const lost = await v.put('lost to a crash', randomBytes(100_000))
+  flip(fileOf(lost), 50_000)
+  const clock = open.cluster.system.clock
+  const elapsed = clock.elapsed.bind(clock)
+  let hours = 0
+  clock.elapsed = () => (hours += 3_600_000)
+  try {
+    const memos: Record<string, Value>[] = [{}]
+    const whole = await found({}, (memo) => memos.push(memo))
+    assert.ok(whole.damaged > 0 && memos.length > 3)
+    const records = await known()
+    for (const memo of memos) assert.deepEqual(await found(structuredClone(memo), () => undefined), whole)
+    assert.deepEqual(await known(), records)
+  } finally {
+    clock.elapsed = elapsed
+  }
+  const events = (await open.cluster.catalog.log('events', { limit: 100 })).map(({ body }) => body)
+  assert.equal(events.filter((one) => one['key'] === 'lost to a crash').length, 1)
+  await v.remove('lost to a crash')
 })
 
 test('a scrub is begun when the interval has passed, and at once where an earlier release has written', async () => {

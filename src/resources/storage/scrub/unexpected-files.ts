@@ -1,4 +1,4 @@
-import { RESTORED } from '../../../core/housekeeping.ts'
+import { RESTORED } from '../../../core/unclean-sweep.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { treeOf } from '../../../core/tree-of.ts'
 import { textAt } from '../../../model/value.ts'
@@ -30,7 +30,7 @@ export async function* unexpectedFiles(
   cluster: Cluster,
   volume: string,
   { volumes, tree }: Files,
-  pause: (ms?: number) => Promise<void>,
+  pause: (ms?: number, bytes?: number) => Promise<void>,
 ): AsyncGenerator<readonly UnexpectedFile[], void> {
   const restoredMs = Number((await cluster.find(...RESTORED))?.['atMs'] ?? 0)
   const [before, restored] = [nameAt(cluster.now() - UPLOAD_MS_MAX), nameAt(restoredMs)]
@@ -59,7 +59,8 @@ export async function* unexpectedFiles(
     }))
   }
   let batch: string[] = []
-  for await (const blob of volumes.blobs(tree)) {
+  const between = (bytes: number) => pause(0, bytes)
+  for await (const blob of volumes.blobs(tree, { between })) {
     if (blob < before) batch.push(blob)
     if (batch.length < BATCH) continue
     yield await unexpectedAmong(batch)
