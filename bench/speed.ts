@@ -90,16 +90,27 @@ const machine = machineFacts(folder)
 const servers: Server[] = []
 const results: Result[] = []
 const step = (payload: PayloadSigning) => (row: SpeedRow) => ({ row, payload })
+let isBroken = false
 if (flags.all) {
-  await session(false, [...rows.map(step('unsigned')), ...signedRows.map(step('signed'))])
-  await session(true, secureRows.map(step('unsigned')))
+  await guarded(() => session(false, [...rows.map(step('unsigned')), ...signedRows.map(step('signed'))]))
+  await guarded(() => session(true, secureRows.map(step('unsigned'))))
 } else {
   const steps = rows.flatMap((row) => payloads.map((payload) => step(payload)(row)))
   if (flags.tls !== 'on') await session(false, steps)
   if (flags.tls !== 'off') await session(true, steps)
 }
-if (flags.all) keep(found())
-process.exit()
+if (flags.all && results.length > 0) keep(found())
+process.exit(isBroken ? 1 : 0)
+
+/** What half an hour has found is kept, whatever comes after it. */
+async function guarded(work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (failure) {
+    isBroken = true
+    say(`BROKE OFF: ${String((failure as Error).stack ?? failure)}`)
+  }
+}
 
 function found(): Kept {
   const busy = busySeconds()
@@ -130,9 +141,9 @@ async function session(isSecure: boolean, steps: readonly Step[]): Promise<void>
     const started = await startPeers(wanted, { folder: own, programs: resolve(root, flags.programs), certificate })
     for (const [name, why] of Object.entries(started.missing)) say(`${name} is not measured: ${why}`)
     targets.push(...started.targets)
-    const idle = targets.map(memoryOf)
+    const idle = new Map(targets.map((target) => [target, memoryOf(target)]))
     const measuring = new Measuring(sender)
-    for (const target of targets) await measuring.prepare(target, buckets, 1)
+    const missing = { ...started.missing, ...(await withoutBuckets(measuring, targets)) }
     const first = speedRows.find(({ name }) => name === 'mixed')
     for (const target of targets) {
       if (first !== undefined) await measuring.warmUp(first, target, { rounds, seconds, warmUp, payload: 'unsigned' })
@@ -143,19 +154,36 @@ async function session(isSecure: boolean, steps: readonly Step[]): Promise<void>
       tell(row, measured)
       // Memory is told of servers without TLS, where there are such.
       if (results[0]?.isSecure === isSecure) {
-        const known = targets.map((target, at) => serverOf(target, idle[at] ?? {}))
-        servers.splice(0, servers.length, ...known, ...missingServers(started.missing))
+        const known = targets.map((target) => serverOf(target, idle.get(target) ?? {}))
+        servers.splice(0, servers.length, ...known, ...missingServers(missing))
       }
       writeResults()
     }
-    for (const [at, target] of targets.entries()) {
-      say(`memory of ${target.name}, MB: idle ${tellParts(idle[at])}; after it ${tellParts(memoryOf(target))}`)
+    for (const target of targets) {
+      say(`memory of ${target.name}, MB: idle ${tellParts(idle.get(target))}; after it ${tellParts(memoryOf(target))}`)
     }
   } finally {
     sender.end()
     await Promise.all(targets.map((target) => target.end()))
     rmSync(own, { recursive: true, force: true, maxRetries: 5 })
   }
+}
+
+/** Ends servers of other makes in which no bucket can be made, and tells why. */
+async function withoutBuckets(measuring: Measuring, targets: Target[]): Promise<Record<string, string>> {
+  const missing: Record<string, string> = {}
+  for (const target of targets.slice()) {
+    try {
+      await measuring.prepare(target, buckets, 1)
+    } catch (failure) {
+      if (target.compiles === true) throw failure
+      missing[target.name] = (failure as Error).message
+      say(`${target.name} is not measured: ${missing[target.name]}`)
+      targets.splice(targets.indexOf(target), 1)
+      await target.end()
+    }
+  }
+  return missing
 }
 
 function serverOf(target: Target, idle: Readonly<Record<string, number>>): Server {

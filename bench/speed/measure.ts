@@ -151,10 +151,14 @@ function secondsOf({ parts }: Round): number {
   return sum(Object.values(parts))
 }
 
-/** Memory in MB of each part of a server. */
+/** Memory in MB of each part of a server; nothing where one of its processes has ended. */
 export function memoryOf(target: Target): Record<string, number> {
   const parts: Record<string, number> = {}
-  for (const { pid, part } of target.processes()) parts[part] = (parts[part] ?? 0) + proportionalMegabytes(pid)
+  try {
+    for (const { pid, part } of target.processes()) parts[part] = (parts[part] ?? 0) + proportionalMegabytes(pid)
+  } catch {
+    return {}
+  }
   return Object.fromEntries(Object.entries(parts).map(([part, megabytes]) => [part, Math.round(megabytes)]))
 }
 

@@ -79,7 +79,7 @@ function table(kept: Kept, servers: readonly Server[], isSecure: boolean, payloa
 function memory(servers: readonly Server[]): string {
   const row = (what: string, of: (server: Server) => Readonly<Record<string, number>>, goal: number) => [
     what,
-    ...servers.map((server) => thousands(sum(Object.values(of(server))))),
+    ...servers.map((server) => megabytesOf(of(server))),
     `≤ ${goal}`,
   ]
   const product = servers.find(({ name }) => name === PRODUCT)
@@ -92,6 +92,11 @@ ${markdown(
 )}
 
 Of ${PRODUCT}, after it: ${parts.join(', ')}.`
+}
+
+/** Nothing where a process of the server had ended. */
+function megabytesOf(parts: Readonly<Record<string, number>>): string {
+  return Object.keys(parts).length === 0 ? '' : thousands(sum(Object.values(parts)))
 }
 
 function mixed(kept: Kept, servers: readonly Server[]): string {

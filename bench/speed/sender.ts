@@ -47,9 +47,21 @@ async function send({ base, clients, cycles }: SpeedOrder, requests: readonly Pr
     }
     connection.end()
   }
+  const guarded = async (connection: Connection) => {
+    try {
+      await client(connection)
+    } catch (failure) {
+      next = total
+      connection.end()
+      throw failure
+    }
+  }
   const used = process.cpuUsage()
   const startedMs = performance.now()
-  await Promise.all(connections.map(client))
+  // When one breaks the others end too: nothing may be sent any more when the next server is measured.
+  const settled = await Promise.allSettled(connections.map(guarded))
+  const broken = settled.find(({ status }) => status === 'rejected')
+  if (broken?.status === 'rejected') throw broken.reason
   const seconds = (performance.now() - startedMs) / 1000
   const { user, system } = process.cpuUsage(used)
   const milliseconds = Object.fromEntries([...took].map(([kind, each]) => [kind, Float64Array.from(each)]))
@@ -67,6 +79,8 @@ const HEAD_END = Buffer.from('\r\n\r\n')
 /** The last chunk of a body that comes in chunks. No document that is listed has this within it. */
 const LAST_CHUNK = Buffer.from('\r\n0\r\n\r\n')
 const TEXT_BYTES_MAX = 1000
+/** A server that hangs is not waited for. */
+const SILENCE_MS = 120_000
 
 /** Reads as much of HTTP as servers of objects write: a head, and a body whose length it says or that comes in chunks. */
 class Connection {
@@ -102,6 +116,10 @@ class Connection {
         this.#waiting?.reject(failure)
         this.end()
       }
+    })
+    socket.setTimeout(SILENCE_MS, () => {
+      this.#waiting?.reject(new Error(`The server was silent for ${SILENCE_MS / 1000} s.`))
+      socket.destroy()
     })
     socket.on('close', () => {
       this.#isLast = true

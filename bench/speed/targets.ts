@@ -9,7 +9,7 @@ import { ceph } from './peers/ceph.ts'
 import { garage } from './peers/garage.ts'
 import { minio } from './peers/minio.ts'
 import { nginx } from './peers/nginx.ts'
-import { Missing, type Certificate, type Peer, type Target } from './peers/peer.ts'
+import type { Certificate, Peer, Target } from './peers/peer.ts'
 import { versitygw } from './peers/versitygw.ts'
 
 /** Servers of other makes. One more is one more file beside theirs. */
@@ -30,7 +30,7 @@ export interface StartedPeers {
   readonly missing: Readonly<Record<string, string>>
 }
 
-/** Starts what can be started. */
+/** Starts what can be started: whatever keeps one from it, the others are measured. */
 export async function startPeers(
   wanted: readonly Peer[],
   { folder, programs, certificate }: PeersStart,
@@ -42,8 +42,7 @@ export async function startPeers(
     try {
       targets.push(await peer.start({ folder: own, programs, certificate }))
     } catch (failure) {
-      if (!(failure instanceof Missing)) throw failure
-      missing[peer.name] = failure.message
+      missing[peer.name] = (failure as Error).message
     }
   }
   return { targets, missing }
