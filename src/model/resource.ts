@@ -296,7 +296,7 @@ function expand(path: string, declared: FieldDeclaration): Field[] {
         ...common,
         path: `${path}.name`,
         label: declared.label ?? labelOf(`${path}.name`),
-        doc: `${declared.doc} Its name.`,
+        doc: partOf(declared.doc, 'name'),
         kind: text({ charactersMax: 255 }),
         default: declared.default,
         reference: { type: ref, base: path, part: 'name' },
@@ -305,7 +305,7 @@ function expand(path: string, declared: FieldDeclaration): Field[] {
         ...common,
         path: `${path}.uuid`,
         label: labelOf(`${path}.uuid`),
-        doc: `${declared.doc} Its UUID.`,
+        doc: partOf(declared.doc, 'UUID'),
         kind: uuid(),
         isRequired: false,
         default: undefined,
@@ -315,9 +315,10 @@ function expand(path: string, declared: FieldDeclaration): Field[] {
   }
   if (declared.refs !== undefined) {
     const shown = Object.entries(declared.refsShow ?? {}).map(([word, member]) => [word, { ...member, readOnly: true }])
+    const one = oneOfType(declared.refs)
     const kind = each({
-      name: { kind: name({ charactersMax: 255 }), doc: 'Its name.' },
-      uuid: { kind: uuid(), doc: 'Its UUID.' },
+      name: { kind: name({ charactersMax: 255 }), doc: `The name of the ${one}.` },
+      uuid: { kind: uuid(), doc: `The UUID of the ${one}.` },
       ...(Object.fromEntries(shown) as Readonly<Record<string, Member>>),
     })
     return [
@@ -332,6 +333,19 @@ function expand(path: string, declared: FieldDeclaration): Field[] {
     ]
   }
   return [{ ...common, path, label, kind: declared.kind ?? text(), default: declared.default, reference: undefined }]
+}
+
+/** `The SVM of the volume.` becomes `The name of the SVM of the volume.` */
+function partOf(doc: string, part: string): string {
+  return /^(The|An?) /.test(doc)
+    ? `The ${part} of ${doc.charAt(0).toLowerCase()}${doc.slice(1)}`
+    : `The ${part}. ${doc}`
+}
+
+/** What one of a type is called: `aggregate`, `snapshot policy`. */
+function oneOfType(type: string): string {
+  const [last = type] = type.split('/').slice(-1)
+  return last.replace(/ies$/, 'y').replace(/s$/, '').replaceAll('-', ' ')
 }
 
 /** The declared spelling of a field's name: the command line writes `export-policy`, and some clients do so here. */

@@ -15,7 +15,7 @@ import { lastSample, operationFields, totalsOfAll } from './metric-readings.ts'
 
 export const versionFields = {
   version: { doc: 'The release in use.', isGroup: true },
-  'version.full': { doc: 'The product and its release, as one line.' },
+  'version.full': { doc: 'The product and the release, as one line.' },
   'version.generation': { doc: 'The first number of the release.', kind: count() },
   'version.major': { doc: 'The second number of the release.', kind: count() },
   'version.minor': { doc: 'The third number of the release.', kind: count() },
@@ -40,10 +40,10 @@ const clusterResource = resource({
   fields: {
     name: { doc: 'The name of the cluster.', kind: name({ charactersMax: 44 }), set: 'modify' },
     uuid: { doc: 'The UUID of the cluster, made at the first start.', kind: uuid() },
-    contact: { doc: 'Whom to ask about the cluster.', kind: text({ charactersMax: 255 }), set: 'modify' },
-    location: { doc: 'Where the cluster is.', kind: text({ charactersMax: 255 }), set: 'modify' },
+    contact: { doc: 'The contact person for the cluster.', kind: text({ charactersMax: 255 }), set: 'modify' },
+    location: { doc: 'The location of the cluster.', kind: text({ charactersMax: 255 }), set: 'modify' },
     dns_domains: {
-      doc: 'Domains that the cluster tries a name in that has none. Kept at `/name-services/dns`.',
+      doc: 'The DNS domains in which the cluster looks up unqualified names. Also at `/name-services/dns`.',
       kind: dnsDomains,
       set: 'modify',
     },
@@ -52,11 +52,15 @@ const clusterResource = resource({
     ...versionFields,
     ...operationFields,
     ...tagFields,
-    san_optimized: { doc: 'Whether it serves blocks alone. It serves none.', kind: flag() },
-    disaggregated: { doc: 'Whether its nodes share all disks. There is one node.', kind: flag() },
+    san_optimized: { doc: 'Whether the cluster serves block storage only. Always false.', kind: flag() },
+    disaggregated: { doc: 'Whether nodes share all disks. Always false.', kind: flag() },
     wire_dialect: {
-      doc: 'How answers are spelled: `spec` to the letter of the specification, `native` as shipping tools expect, `auto` by the client.',
-      kind: oneOf('auto', 'spec', 'native'),
+      doc: 'How responses are spelled.',
+      kind: oneOf({
+        auto: 'By the client.',
+        spec: 'To the letter of the specification.',
+        native: 'As shipping clients expect.',
+      }),
       set: 'modify',
     },
   },

@@ -1,13 +1,19 @@
 /** The operations on an object beside its record: its last sample, and its totals since it was made. */
 import type { Derivation } from '../core/behaviour.ts'
 import type { Cluster } from '../core/cluster.ts'
-import { figuresOf, type Growth, growthOf, NO_GROWTH, rawFiguresOf, STATUSES, sum } from '../core/metrics/figures.ts'
+import { figuresOf, type Growth, growthOf, NO_GROWTH, rawFiguresOf, type Status, sum } from '../core/metrics/figures.ts'
 import { CLUSTER_ROW } from '../core/metrics/history.ts'
 import { SAMPLE_SECONDS } from '../core/metrics/intervals.ts'
 import { totalsOf } from '../core/metrics/totals.ts'
 import { count, duration, oneOf, time, type Unit } from '../model/kinds/index.ts'
 import { type Fields, groups } from '../model/resource.ts'
 import { type Row, textAt, type Value } from '../model/value.ts'
+
+const STATUS_MEANINGS = {
+  ok: 'The interval was measured completely.',
+  partial_no_data: 'A part of the interval was not measured.',
+  inconsistent_delta_time: 'More time than the interval was measured.',
+} as const satisfies Readonly<Record<Status, string>>
 
 /** The fields of a sample: `metric.` is their base where a record shows its last one. */
 export function sampleFields(base: '' | 'metric.' = ''): Fields {
@@ -26,10 +32,14 @@ export function intervalFields(base: '' | 'metric.' = ''): Fields {
   const isExpensive = base !== ''
   return {
     [`${base}timestamp`]: { doc: 'When the interval ended.', kind: time(), isExpensive },
-    [`${base}duration`]: { doc: 'The length of the interval.', kind: duration(), isExpensive },
+    [`${base}duration`]: {
+      doc: 'The length of the interval in seconds, as an ISO 8601 duration.',
+      kind: duration(),
+      isExpensive,
+    },
     [`${base}status`]: {
-      doc: '`ok`; `partial_no_data` when part of the interval was not measured; `inconsistent_delta_time` when more than the interval was.',
-      kind: oneOf(...STATUSES),
+      doc: 'Whether the sample is complete.',
+      kind: oneOf(STATUS_MEANINGS),
       isExpensive,
     },
   }
@@ -40,7 +50,7 @@ export function totalFields(base = 'statistics'): Fields {
   return {
     ...groups({ [base]: 'Totals of operations so far; the difference of two reads gives a rate.' }),
     [`${base}.timestamp`]: { doc: 'When the totals were read.', kind: time(), isExpensive: true },
-    [`${base}.status`]: { doc: 'Whether the totals are whole.', kind: oneOf(...STATUSES), isExpensive: true },
+    [`${base}.status`]: { doc: 'Whether the totals are complete.', kind: oneOf(STATUS_MEANINGS), isExpensive: true },
     ...figures(`${base}.iops_raw`, 'Operations so far', true, 'operations'),
     ...figures(`${base}.latency_raw`, 'Microseconds of all operations so far', true, 'microseconds'),
     ...figures(`${base}.throughput_raw`, 'Bytes so far', true, 'bytes'),

@@ -10,14 +10,14 @@ import { TAGS } from './tags.ts'
 const resourceTagsResource = resource({
   path: '/resource-tags',
   noun: 'tag',
-  doc: 'The tags that things have, of whatever type.',
+  doc: 'Tags of resources of all types.',
   since: '9.13.1',
   key: ['value'],
   recordKey: ['value'],
   nameWithin: false,
   fields: {
-    value: { doc: 'The tag: its key and its value.', kind: text() },
-    num_resources: { doc: 'How many things have it.', kind: count() },
+    value: { doc: 'The tag as key and value.', kind: text() },
+    num_resources: { doc: 'The number of resources with the tag.', kind: count() },
   },
 })
 

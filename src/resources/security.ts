@@ -4,16 +4,16 @@ import { groups, resource } from '../model/resource.ts'
 
 /** What can be said of all of it, as there is no way to have it otherwise. */
 const OFF = {
-  'fips.enabled': 'Whether only cryptography is used that the standard FIPS 140 approves of. It is not insisted on.',
-  'management_protocols.rsh_enabled': 'Whether there are logins by RSH. There are none.',
-  'management_protocols.telnet_enabled': 'Whether there are logins by Telnet. There are none.',
-  'software_data_encryption.encryption_state_enabled': 'Whether data is encrypted. Encrypt the disks.',
+  'fips.enabled': 'Whether only cryptography approved by FIPS 140 is allowed. Always false.',
+  'management_protocols.rsh_enabled': 'Whether RSH logins are possible. Always false.',
+  'management_protocols.telnet_enabled': 'Whether Telnet logins are possible. Always false.',
+  'software_data_encryption.encryption_state_enabled': 'Whether data is encrypted. Always false: encrypt the disks.',
 } as const
 
 const securityResource = resource({
   path: '/security',
   noun: 'security settings',
-  doc: 'What holds for the whole cluster. None of it can be turned on.',
+  doc: 'Security settings of the whole cluster. None of them can be turned on.',
   since: '9.7',
   key: [],
   nameWithin: false,

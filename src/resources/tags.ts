@@ -25,5 +25,10 @@ export const tagsKind: Kind = {
 }
 
 export const tagFields = {
-  [TAGS]: { doc: 'Its tags, each a key and a value: `team:storage`.', kind: tagsKind, set: 'always', since: '9.13.1' },
+  [TAGS]: {
+    doc: 'The tags of the resource, each a key and a value such as `team:storage`.',
+    kind: tagsKind,
+    set: 'always',
+    since: '9.13.1',
+  },
 } as const

@@ -20,7 +20,7 @@ function empty(path: string, noun: string, doc: string, key: string, fields: str
     (word): [string, FieldDeclaration] => {
       const [, name = '', mark = ''] = /^([\w.]+)(\W*)$/.exec(word) ?? []
       const kind = name.split('.').at(-1) === 'uuid' ? uuid() : (KINDS[mark]?.() ?? text())
-      return [name, { doc: `The ${words(name)} of the ${noun}.`, kind }]
+      return [name, { doc: docOf(name, noun, kind), kind }]
     },
   )
   const bases = declared.flatMap(([name]) => name.split('.').map((_, at, all) => all.slice(0, at).join('.')))
@@ -39,13 +39,24 @@ function empty(path: string, noun: string, doc: string, key: string, fields: str
   )
 }
 
+function docOf(name: string, noun: string, { name: kind }: Kind): string {
+  if (kind === 'flag') {
+    const what = words(name.replace(/[._]?enabled$/, ''))
+    if (what === '') return `Whether the ${noun} is enabled.`
+    return what === words(name)
+      ? `Whether the ${noun} is marked as "${what}".`
+      : `Whether ${what} is enabled for the ${noun}.`
+  }
+  return `The ${words(name)} of the ${noun}${kind === 'count' ? ', as a number' : ''}.`
+}
+
 const words = (path: string) => path.replaceAll(/[._]/g, ' ').replaceAll(/\buuid\b/g, 'UUID')
 
 export const withoutRecords: readonly Behaviour[] = [
   empty(
     '/cloud/targets',
     'cloud target',
-    'Object stores that cold data goes to.',
+    'Object stores for cold data.',
     'uuid',
     `
       name access_key authentication_type certificate_validation_enabled? container ipspace.name owner port#
@@ -57,7 +68,7 @@ export const withoutRecords: readonly Behaviour[] = [
   empty(
     '/cluster/peers',
     'cluster peer',
-    'Other clusters that this one works with.',
+    'Clusters that this cluster works with.',
     'uuid',
     `
       name encryption.state status.state remote.name remote.ip_addresses[] authentication.state
@@ -70,7 +81,7 @@ export const withoutRecords: readonly Behaviour[] = [
   empty(
     '/cluster/mediators',
     'mediator',
-    'What decides between two clusters.',
+    'Mediators decide which of two clusters serves data.',
     'uuid',
     `
       ip_address port# reachable? type peer_cluster.name peer_cluster.uuid ca_certificate
@@ -140,7 +151,7 @@ export const withoutRecords: readonly Behaviour[] = [
   empty(
     '/storage/flexcache/flexcaches',
     'FlexCache',
-    'Volumes that cache those of others.',
+    'Volumes that cache other volumes.',
     'uuid',
     `
       name svm.name svm.uuid size# path aggregates.name aggregates.uuid atime_scrub.enabled? atime_scrub.period#
@@ -154,14 +165,14 @@ export const withoutRecords: readonly Behaviour[] = [
   empty(
     '/svm/peers',
     'SVM peer',
-    'SVMs that those of this cluster work with.',
+    'SVMs that SVMs of this cluster work with.',
     'uuid',
     'name state svm.name svm.uuid peer.svm.name peer.svm.uuid peer.cluster.name peer.cluster.uuid applications[]',
   ),
   empty(
     '/security/audit/destinations',
     'audit destination',
-    'Where requests that change something are told, beside the log here.',
+    'Servers that receive the audit log.',
     'address port#',
     `
       protocol facility verify_server? ipspace.name message_format timestamp_format_override address
@@ -171,7 +182,7 @@ export const withoutRecords: readonly Behaviour[] = [
   empty(
     '/security/ssh/svms',
     'SSH server',
-    'SSH servers of SVMs, and what they speak.',
+    'SSH servers of SVMs, with their algorithms.',
     'svm.uuid',
     `
       svm.name ciphers[] key_exchange_algorithms[] mac_algorithms[] max_authentication_retry_count#
@@ -182,7 +193,7 @@ export const withoutRecords: readonly Behaviour[] = [
   empty(
     '/protocols/audit',
     'audit configuration',
-    'How access to files is audited.',
+    'Configurations of file access auditing.',
     'svm.uuid',
     `
       svm.name enabled? log_path charge_qos? events.async_delete? events.audit_policy_change?
@@ -196,7 +207,7 @@ export const withoutRecords: readonly Behaviour[] = [
   empty(
     '/protocols/san/lun-maps',
     'LUN map',
-    'LUNs that groups of initiators see.',
+    'Mappings of LUNs to initiator groups.',
     'lun.uuid igroup.uuid',
     `
       igroup.initiators[] igroup.name igroup.os_type igroup.protocol igroup.replicated? logical_unit_number#

@@ -3,7 +3,7 @@ import { BULK_RECORDS_MAX } from '../../core/bulk.ts'
 import { isServed, type Release } from '../../model/release.ts'
 import { type Field, fieldAt, type Resource } from '../../model/resource.ts'
 import { place } from '../../model/shape.ts'
-import type { JsonSchema } from '../../model/kinds/kind.ts'
+import { docWithWords, type JsonSchema } from '../../model/kinds/kind.ts'
 import { isRecord, type Json } from '../../model/value.ts'
 
 export type Document = Record<string, Json>
@@ -58,7 +58,8 @@ function schemaWith(
   for (const field of resource.fields.values()) {
     if (!isServed(field.since, release) || !isWanted(field)) continue
     const path = field.path.split('.').join('.properties.')
-    const description = field.since === undefined ? field.doc : `${field.doc} Since ${field.since}.`
+    const doc = docWithWords(field.doc, field.kind)
+    const description = field.since === undefined ? doc : `${doc} Since ${field.since}.`
     place(root, path, {
       ...(purpose === undefined ? shown(field.kind.schema) : field.kind.schema),
       description,

@@ -73,6 +73,14 @@ export type MembersOf<Members> = string extends keyof Members
 type IsRequired<Of> = Of extends { readonly required: true } ? true : false
 type KindOf<Of> = Of extends { readonly kind: infer K } ? K : never
 
+/** A doc, and after it what the words of an enumeration mean: for readers that show descriptions alone. */
+export function docWithWords(doc: string, { element, meanings = element?.meanings }: Kind): string {
+  const words = Object.entries(meanings ?? {}).map(([word, meaning]) => {
+    return `\`${word}\`: ${typeof meaning === 'string' ? meaning : meaning.doc}`
+  })
+  return [doc, ...words].join(' ')
+}
+
 export type JsonSchema = Readonly<Record<string, Json>>
 
 /** A value does not fit its kind. A name says which failure it is, where it is another than that of a wrong value. */

@@ -1,6 +1,15 @@
 import type { Json, Value } from '../value.ts'
 import { isRecord } from '../value.ts'
-import { compareText, Misfit, quoted, type JsonSchema, type Kind, type Member, type MembersOf } from './kind.ts'
+import {
+  docWithWords,
+  compareText,
+  Misfit,
+  quoted,
+  type JsonSchema,
+  type Kind,
+  type Member,
+  type MembersOf,
+} from './kind.ts'
 
 const ELEMENTS_MAX = 1024
 
@@ -72,7 +81,7 @@ function schemaOf(members: Readonly<Record<string, Member>>): JsonSchema {
         name,
         {
           ...member.kind.schema,
-          description: member.doc,
+          description: docWithWords(member.doc, member.kind),
           ...(member.readOnly === true ? { readOnly: true } : {}),
         },
       ]),

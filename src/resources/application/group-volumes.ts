@@ -31,27 +31,37 @@ export const memberKind = each(
     uuid: { kind: uuid(), doc: 'The UUID of the volume.' },
     space: {
       kind: group({
-        size: { kind: bytes({ min: VOLUME_BYTES_MIN, max: VOLUME_BYTES_MAX }), doc: 'Its size, in bytes.' },
-        used: { kind: bytes(), doc: 'Bytes that it holds.', readOnly: true },
-        available: { kind: bytes(), doc: 'Bytes that it can still take.', readOnly: true },
+        size: {
+          kind: bytes({ min: VOLUME_BYTES_MIN, max: VOLUME_BYTES_MAX }),
+          doc: 'The size of the volume in bytes.',
+        },
+        used: { kind: bytes(), doc: 'Bytes used in the volume.', readOnly: true },
+        available: { kind: bytes(), doc: 'Bytes available in the volume.', readOnly: true },
       }),
-      doc: 'Its size.',
+      doc: 'The space of the volume.',
     },
-    snapshot_policy: { kind: reference('the policy'), doc: 'The policy that makes snapshots of it alone.' },
-    qos: { kind: group({ policy: { kind: reference('the policy'), doc: 'The policy.' } }), doc: 'Its ceilings.' },
-    comment: { kind: text({ charactersMax: 1023 }), doc: 'Whatever helps to tell it apart.' },
+    snapshot_policy: { kind: reference('the policy'), doc: 'The snapshot policy of the volume.' },
+    qos: {
+      kind: group({ policy: { kind: reference('the policy'), doc: 'The QoS policy.' } }),
+      doc: 'The limits of throughput of the volume.',
+    },
+    comment: { kind: text({ charactersMax: 1023 }), doc: 'A comment that describes the volume.' },
     provisioning_options: {
       kind: group({
         action: {
-          kind: oneOf('create', 'add', 'remove'),
-          doc: 'Whether it is made, added or taken out. Without it, one that is there is added, and one with a size made.',
+          kind: oneOf({
+            create: 'Create the volume.',
+            add: 'Add an existing volume.',
+            remove: 'Remove the volume from the group.',
+          }),
+          doc: 'The action on the volume. Default: an existing volume is added, and a volume with a size is created.',
         },
         count: {
           kind: count({ min: 1, max: MEMBERS_MAX }),
-          doc: 'How many are made: each with the name, "_" and a number.',
+          doc: 'The number of volumes to create. Each is named with the name, "_" and a number.',
         },
       }),
-      doc: 'What is to be done with it.',
+      doc: 'The action on the volume.',
     },
   },
   { elementsMax: MEMBERS_MAX },

@@ -25,67 +25,85 @@ const named = (what: string): Kind =>
 
 const component = each(
   {
-    name: { kind: name(), doc: 'The name of the part, and of its volumes.', required: true },
+    name: { kind: name(), doc: 'The name of the component and of its volumes.', required: true },
     total_size: {
       kind: bytes({ min: VOLUME_BYTES_MIN, max: SHARES_MAX * VOLUME_BYTES_MAX }),
-      doc: 'Its size, divided among its volumes.',
+      doc: 'The total size of the component in bytes, divided among the volumes.',
       required: true,
     },
-    share_count: { kind: count({ min: 1, max: SHARES_MAX }), doc: 'How many volumes it is made of. Without it, one.' },
+    share_count: {
+      kind: count({ min: 1, max: SHARES_MAX }),
+      doc: 'The number of volumes of the component. Default: 1.',
+    },
     scale_out: {
       kind: only(false, flag(), 'a volume lies in one aggregate; there are no FlexGroups.'),
-      doc: 'Whether a volume is spread over aggregates. It is not.',
+      doc: 'Whether a volume is spread over aggregates. Always false.',
     },
     storage_service: {
-      kind: group({ name: { kind: oneOf('value', 'performance', 'extreme'), doc: 'Its name.' } }),
-      doc: 'How fast it is to be. Kept: ceilings and floors are those of `qos`.',
+      kind: group({
+        name: {
+          kind: oneOf({ value: 'Low performance.', performance: 'High performance.', extreme: 'Highest performance.' }),
+          doc: 'The name.',
+        },
+      }),
+      doc: 'The storage service of the component. Stored without effect: use `qos` for limits.',
     },
-    qos: { kind: group({ policy: { kind: named('the policy'), doc: 'The policy.' } }), doc: 'Ceilings of throughput.' },
+    qos: {
+      kind: group({ policy: { kind: named('the policy'), doc: 'The QoS policy.' } }),
+      doc: 'The limits of throughput of the component.',
+    },
     export_policy: {
       kind: group({
-        name: { kind: text({ charactersMax: 256 }), doc: 'Its name.' },
-        id: { kind: count({ min: 0 }), doc: 'Its number.' },
+        name: { kind: text({ charactersMax: 256 }), doc: 'The name.' },
+        id: { kind: count({ min: 0 }), doc: 'The ID of the export policy.' },
       }),
-      doc: 'Who may mount it, where that is not said by `nas.nfs_access`.',
+      doc: 'The export policy of the component. Replaces `nas.nfs_access`.',
     },
     tiering: {
       kind: group({
         control: {
-          kind: oneOf('disallowed', 'best_effort', 'required'),
-          doc: 'Whether it needs a cloud tier. There is none, so `required` is refused.',
+          kind: oneOf({
+            disallowed: 'A cloud tier must not be used.',
+            best_effort: 'A cloud tier may be used.',
+            required: 'A cloud tier must be used.',
+          }),
+          doc: 'Whether the component needs a cloud tier. `required` is refused: there is no cloud tier.',
         },
         policy: {
           kind: oneOf('none', 'auto', 'snapshot_only', 'all'),
-          doc: 'What is to go to the tier. Kept, as that of volumes.',
+          doc: 'Which data is tiered. Stored without effect.',
         },
       }),
-      doc: 'What is to go to a cloud tier.',
+      doc: 'The tiering of the component.',
     },
   },
   { elementsMax: COMPONENTS_MAX },
 )
 
 export const nasFields = {
-  'nas.application_components': { doc: 'The parts of the application.', kind: component, set: 'create' },
+  'nas.application_components': { doc: 'The components of the application.', kind: component, set: 'create' },
   'nas.nfs_access': {
-    doc: 'Who may mount its volumes over NFS: an export policy of its own is made of this.',
+    doc: 'The NFS clients that may mount the volumes. The application gets its own export policy.',
     kind: each(
       {
-        host: { kind: text({ charactersMin: 1, charactersMax: 4096 }), doc: 'A host, network or netgroup.' },
-        access: { kind: oneOf('none', 'ro', 'rw'), doc: 'What it may do. Without it, `rw`.' },
+        host: { kind: text({ charactersMin: 1, charactersMax: 4096 }), doc: 'The host, network or netgroup.' },
+        access: { kind: oneOf('none', 'ro', 'rw'), doc: 'The access of the host. Default: `rw`.' },
       },
       { elementsMax: ACCESSES_MAX },
     ),
     set: 'create',
   },
   'nas.cifs_access': {
-    doc: 'Who may do what over SMB: each volume gets a share of its name.',
+    doc: 'The SMB users that may use the volumes. Each volume gets a share with its name.',
     kind: each(
       {
-        user_or_group: { kind: text({ charactersMin: 1, charactersMax: 256 }), doc: 'Who. Without it, `Everyone`.' },
+        user_or_group: {
+          kind: text({ charactersMin: 1, charactersMax: 256 }),
+          doc: 'The user or group. Default: `Everyone`.',
+        },
         access: {
           kind: oneOf('no_access', 'read', 'change', 'full_control'),
-          doc: 'What they may do. Without it, `full_control`.',
+          doc: 'The access of the user or group. Default: `full_control`.',
         },
       },
       { elementsMax: ACCESSES_MAX },
@@ -93,23 +111,23 @@ export const nasFields = {
     set: 'create',
   },
   'nas.exclude_aggregates': {
-    doc: 'Aggregates that none of its volumes is to lie in.',
+    doc: 'The aggregates that are not used for volumes of the application.',
     refs: 'storage/aggregates',
     set: 'create',
     since: '9.9.1',
   },
   'nas.protection_type.local_rpo': {
-    doc: 'How often snapshots are made: `hourly` by the policy `default`, or not at all.',
+    doc: 'How often snapshots are taken.',
     kind: oneOf('none', 'hourly'),
     set: 'create',
   },
   'nas.protection_type.local_policy': {
-    doc: 'The snapshot policy of its volumes, by name.',
+    doc: 'The name of the snapshot policy of the volumes.',
     kind: text({ charactersMax: 255 }),
     set: 'create',
   },
   'nas.protection_type.remote_rpo': {
-    doc: 'How often it is copied elsewhere. It is not.',
+    doc: 'How often the application is replicated. Always `none`.',
     kind: only('none', oneOf('none', 'zero', 'hourly', '6_hourly', 'daily', 'weekly'), 'there is no replication yet.'),
     set: 'create',
   },

@@ -5,15 +5,18 @@ import { resource } from '../../model/resource.ts'
 const applicationTemplatesResource = resource({
   path: '/application/templates',
   noun: 'application template',
-  doc: 'What applications are made from.',
+  doc: 'Templates of applications.',
   key: ['name'],
   recordKey: ['name'],
   nameWithin: false,
   fields: {
-    name: { doc: 'The name of the template.', kind: oneOf('nas') },
-    description: { doc: 'What it makes.', kind: text() },
-    missing_prerequisites: { doc: 'What has to be made first. Empty: nothing.', kind: text() },
-    protocol: { doc: 'How what it makes is reached.', kind: oneOf('nas') },
+    name: { doc: 'The name of the template.', kind: oneOf({ nas: 'Volumes for NFS and SMB.' }) },
+    description: { doc: 'A sentence that describes the template.', kind: text() },
+    missing_prerequisites: {
+      doc: 'The objects that must be created before the application. Empty: none.',
+      kind: text(),
+    },
+    protocol: { doc: 'The protocol of applications of the template.', kind: oneOf({ nas: 'NFS and SMB.' }) },
   },
 })
 

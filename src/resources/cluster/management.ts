@@ -34,11 +34,14 @@ function isZone(given: string): boolean {
 }
 
 export const managementInterfacesField: FieldDeclaration = {
-  doc: 'The addresses at which this interface is served.',
+  doc: 'The management addresses of the cluster.',
   kind: each({
-    name: { kind: text(), doc: 'The name of the address.' },
-    uuid: { kind: uuid(), doc: 'Its UUID.' },
-    ip: { kind: group({ address: { kind: address(), doc: 'The address.' } }), doc: 'The address.' },
+    name: { kind: text(), doc: 'The name of the management interface.' },
+    uuid: { kind: uuid(), doc: 'The UUID of the management interface.' },
+    ip: {
+      kind: group({ address: { kind: address(), doc: 'The IP address of the management interface.' } }),
+      doc: 'The IP address of the management interface.',
+    },
   }),
 }
 
@@ -46,27 +49,30 @@ export const managementFields = {
   management_interfaces: managementInterfacesField,
   management_interface: { doc: 'The interface that serves the management address of the cluster.', isGroup: true },
   'management_interface.ip': { doc: 'The IP address of the management interface.', isGroup: true },
-  'management_interface.ip.address': { doc: 'The first of these addresses.', kind: address() },
+  'management_interface.ip.address': { doc: 'The first management address of the cluster.', kind: address() },
   license: { doc: 'License keys to install while the cluster is set up.', isGroup: true },
   'license.keys': {
-    doc: 'Never there: keys of licences are given to `/cluster/licensing/licenses`.',
+    doc: 'License keys. Never shown: licenses are at `/cluster/licensing/licenses`.',
     kind: list(text()),
   },
-  ntp_servers: { doc: 'The time servers, as `/cluster/ntp/servers` has them.', kind: list(text()) },
+  ntp_servers: { doc: 'The NTP servers of the cluster. Also at `/cluster/ntp/servers`.', kind: list(text()) },
   timezone: { doc: 'The time zone of the cluster.', isGroup: true },
   'timezone.name': {
-    doc: 'The time zone of the cluster. Kept: all times are UTC, also those of schedules.',
+    doc: 'The time zone of the cluster. Stored without effect: all times are UTC, including those of schedules.',
     kind: timezone,
     set: 'modify',
   },
   certificate: {
-    doc: 'The certificate that this interface is to show. Kept: it shows its own.',
+    doc: 'The certificate of the management interface. Stored without effect: the interface uses its own certificate.',
     ref: CERTIFICATES,
     set: 'modify',
   },
   health: {
-    doc: '`degraded` while the folder of an aggregate is not there, or a stored object is known to be damaged.',
-    kind: oneOf('ok', 'degraded'),
+    doc: 'The health of the cluster.',
+    kind: oneOf({
+      ok: 'No problem is known.',
+      degraded: 'The folder of an aggregate is missing, or a stored object is damaged.',
+    }),
     isExpensive: true,
   },
 } as const satisfies Fields

@@ -2,5 +2,5 @@ import { defineMetrics } from '../metrics.ts'
 
 export const clusterHistory = defineMetrics({
   path: '/cluster/metrics',
-  doc: 'What all operations of the object stores amounted to, for up to a year.',
+  doc: 'Metrics of all object store operations of the cluster, for up to a year.',
 })

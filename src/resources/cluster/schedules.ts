@@ -19,7 +19,7 @@ const INTERVAL_SECONDS_MIN = 60
 const schedulesResource = resource({
   path: '/cluster/schedules',
   noun: 'schedule',
-  doc: 'When things are due that repeat, such as the snapshots of a snapshot policy. All times are UTC.',
+  doc: 'Schedules of recurring tasks, such as the snapshots of a snapshot policy. All times are UTC.',
   key: ['uuid'],
   alsoBy: 'name',
   parent: 'svm.uuid',
@@ -43,32 +43,43 @@ const schedulesResource = resource({
       set: 'create',
       required: true,
     },
-    type: { doc: 'How it is said when it is due.', kind: oneOf('cron', 'interval') },
+    type: {
+      doc: 'How the schedule defines its times.',
+      kind: oneOf({
+        cron: 'By minutes, hours, days, months and weekdays.',
+        interval:
+          'The interval as an ISO 8601 duration of at least PT1M. The schedule is due at multiples of the interval since 1970.',
+      }),
+    },
     cron: { doc: 'When the schedule is due, as fields of cron.', isGroup: true },
-    'cron.minutes': numbers('The minutes of the hour, 0 to 59. An empty list means every minute.', 0, 59),
-    'cron.hours': numbers('The hours of the day, 0 to 23. Without it, every hour.', 0, 23),
+    'cron.minutes': numbers('The minutes of the hour, 0 to 59. Empty: every minute.', 0, 59),
+    'cron.hours': numbers('The hours of the day, 0 to 23. Default: every hour.', 0, 23),
     'cron.days': numbers(
-      'The days of the month, 1 to 31. With weekdays too, it is due on the ones and on the others.',
+      'The days of the month, 1 to 31. If weekdays are given too, either of them is sufficient.',
       1,
       31,
     ),
-    'cron.months': numbers('The months, 1 to 12. Without it, every month.', 1, 12),
-    'cron.weekdays': numbers('The days of the week, 0 (Sunday) to 6. Without it, every day.', 0, 6),
+    'cron.months': numbers('The months of the year, 1 to 12. Default: every month.', 1, 12),
+    'cron.weekdays': numbers('The days of the week, 0 (Sunday) to 6. Default: every day.', 0, 6),
     interval: {
       doc: 'The time from one to the next, ISO 8601, from PT1M on. It is due at its multiples since 1970.',
       kind: duration(),
       set: 'always',
     },
     svm: {
-      doc: 'The SVM it belongs to. Without it, it is for the whole cluster.',
+      doc: 'The SVM that owns the schedule. Without one, the schedule is for the whole cluster.',
       ref: 'svm/svms',
       set: 'create',
       since: '9.10.1',
     },
-    scope: { doc: 'Whether it belongs to an SVM or to the cluster.', kind: oneOf('svm', 'cluster'), since: '9.10.1' },
+    scope: {
+      doc: 'Whether the schedule belongs to an SVM or to the cluster.',
+      kind: oneOf({ svm: 'The schedule belongs to an SVM.', cluster: 'The schedule is for the whole cluster.' }),
+      since: '9.10.1',
+    },
     cluster: { doc: 'The cluster that owns the schedule.', isGroup: true },
-    'cluster.name': { doc: 'The name of the cluster that it belongs to: this one.', set: 'create' },
-    'cluster.uuid': { doc: 'The UUID of the cluster.', kind: uuid() },
+    'cluster.name': { doc: 'The name of the cluster that owns the schedule.', set: 'create' },
+    'cluster.uuid': { doc: 'The UUID of the cluster that owns the schedule.', kind: uuid() },
   },
 })
 

@@ -23,21 +23,21 @@ const clusterSoftwareResource = resource({
       doc: 'Steps of the update that each node has done.',
       kind: each({
         name: { kind: text(), doc: 'Name of the update step.' },
-        status: { kind: text(), doc: 'How it went.' },
+        status: { kind: text(), doc: 'The result.' },
       }),
     },
     update_details: {
       doc: 'The phases of an update.',
       kind: each({
         phase: { kind: text(), doc: 'The name of the phase.' },
-        status: { kind: text(), doc: 'How it went.' },
+        status: { kind: text(), doc: 'The result.' },
       }),
     },
     validation_results: {
       doc: 'Results of the checks before an update.',
       kind: each({
         update_check: { kind: text(), doc: 'Name of the check before an update.' },
-        status: { kind: text(), doc: 'How it went.' },
+        status: { kind: text(), doc: 'The result.' },
       }),
     },
   },

@@ -24,7 +24,7 @@ const hostName = () =>
 const localHostsResource = resource({
   path: `/${LOCAL_HOSTS}`,
   noun: 'local host',
-  doc: 'Addresses of hosts that an SVM or the cluster knows without a name server. They are records: nothing looks names up in them.',
+  doc: 'Local host entries of SVMs and the cluster. Stored without effect: no names are looked up yet.',
   since: '9.10.1',
   key: ['owner.uuid', 'address'],
   recordKey: ['owner.uuid', 'address'],

@@ -20,7 +20,7 @@ const words = () => text({ charactersMin: 1, charactersMax: 256 })
 const nameMappingsResource = resource({
   path: `/${NAME_MAPPINGS}`,
   noun: 'name mapping',
-  doc: 'Who a user of Windows or Kerberos is to UNIX, and the other way round. They are records: no files are served yet.',
+  doc: 'Name mappings between Windows, Kerberos and UNIX users. Stored without effect: files are not served yet.',
   key: ['svm.uuid', 'direction', 'index'],
   recordKey: ['svm.uuid', 'direction', 'index'],
   parent: 'svm.uuid',
@@ -31,23 +31,27 @@ const nameMappingsResource = resource({
     { path: 'index', isDescending: false },
   ],
   fields: {
-    svm: { doc: 'The SVM that maps names so.', ref: 'svm/svms', set: 'create', required: true },
+    svm: { doc: 'The SVM of the name mapping.', ref: 'svm/svms', set: 'create', required: true },
     direction: {
-      doc: 'From where to where: `win_unix`, `unix_win`, or `krb_unix`.',
-      kind: oneOf('win_unix', 'unix_win', 'krb_unix'),
+      doc: 'The direction of the mapping.',
+      kind: oneOf({
+        win_unix: 'From Windows to UNIX.',
+        unix_win: 'From UNIX to Windows.',
+        krb_unix: 'From Kerberos to UNIX.',
+      }),
       set: 'create',
       required: true,
     },
     index: {
-      doc: 'Its place among those of its direction: the first whose pattern fits holds.',
+      doc: 'The index of the mapping in its direction. The first mapping whose pattern matches is used.',
       kind: count({ min: 1, max: INDEX_MAX }),
       set: 'create',
       required: true,
     },
-    pattern: { doc: 'Whom it is about: a regular expression.', kind: words(), set: 'always', required: true },
-    replacement: { doc: 'Who that is on the other side.', kind: words(), set: 'always', required: true },
+    pattern: { doc: 'The regular expression that the name must match.', kind: words(), set: 'always', required: true },
+    replacement: { doc: 'The name that replaces the matched name.', kind: words(), set: 'always', required: true },
     client_match: {
-      doc: 'For which clients it holds: a host, an address or a network. Without it, for all.',
+      doc: 'The host, address or network that the mapping is limited to. Default: all clients.',
       kind: text({ charactersMax: 256 }),
       set: 'always',
     },

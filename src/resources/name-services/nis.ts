@@ -10,13 +10,13 @@ const SERVERS_MAX = 10
 const nisResource = resource({
   path: `/${NIS}`,
   noun: 'NIS configuration',
-  doc: 'Where an SVM is to ask NIS. A record: nothing is asked.',
+  doc: 'NIS configurations of SVMs. Stored without effect: NIS servers are not queried.',
   key: ['svm.uuid'],
   recordKey: ['svm.uuid'],
   parent: 'svm.uuid',
   nameWithin: false,
   fields: {
-    svm: { doc: 'The SVM that asks.', ref: 'svm/svms', set: 'create', required: true },
+    svm: { doc: 'The SVM of the NIS configuration.', ref: 'svm/svms', set: 'create', required: true },
     domain: {
       doc: 'The NIS domain.',
       kind: text({ charactersMin: 1, charactersMax: 64 }),
@@ -29,7 +29,7 @@ const nisResource = resource({
       set: 'always',
       required: true,
     },
-    bound_servers: { doc: 'Those that answer. None is asked.', kind: list(text()) },
+    bound_servers: { doc: 'The servers that respond. Always empty: servers are not queried.', kind: list(text()) },
   },
 })
 

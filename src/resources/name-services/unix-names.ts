@@ -18,7 +18,7 @@ export const idKind = (): Kind => count({ min: 0, max: ID_MAX })
 export const nameKind = (): Kind => text({ charactersMin: 1, charactersMax: 256 })
 
 export const skipNameValidation: FieldDeclaration = {
-  doc: 'Whether the name may have what UNIX names do not have.',
+  doc: 'Whether the name is not checked against the rules for UNIX names.',
   kind: flag(),
   set: 'always',
   isOrder: true,

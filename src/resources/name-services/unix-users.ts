@@ -9,18 +9,23 @@ export const UNIX_USERS = 'name-services/unix-users'
 const unixUsersResource = resource({
   path: `/${UNIX_USERS}`,
   noun: 'UNIX user',
-  doc: 'UNIX users that an SVM knows by itself. They are records: no files are served yet.',
+  doc: 'Local UNIX users of SVMs. Stored without effect: files are not served yet.',
   since: '9.9.1',
   key: ['svm.uuid', 'name'],
   recordKey: ['svm.uuid', 'name'],
   parent: 'svm.uuid',
   nameWithin: 'svm.uuid',
   fields: {
-    svm: { doc: 'The SVM that knows the user.', ref: 'svm/svms', set: 'create', required: true },
+    svm: { doc: 'The SVM of the UNIX user.', ref: 'svm/svms', set: 'create', required: true },
     name: { doc: 'The name of the user, unique within its SVM.', kind: nameKind(), set: 'create', required: true },
-    id: { doc: 'The number of the user.', kind: idKind(), set: 'always', required: true },
-    primary_gid: { doc: 'The number of the first group of the user.', kind: idKind(), set: 'always', required: true },
-    full_name: { doc: 'Who it is.', kind: text({ charactersMax: 256 }), set: 'always' },
+    id: { doc: 'The user ID.', kind: idKind(), set: 'always', required: true },
+    primary_gid: {
+      doc: 'The group ID of the primary group of the user.',
+      kind: idKind(),
+      set: 'always',
+      required: true,
+    },
+    full_name: { doc: 'The full name of the user.', kind: text({ charactersMax: 256 }), set: 'always' },
     skip_name_validation: skipNameValidation,
   },
 })

@@ -14,7 +14,7 @@ const IPSPACES_MAX = 512
 const ipspacesResource = resource({
   path: '/network/ipspaces',
   noun: 'IPspace',
-  doc: 'Address spaces of their own, for networks whose addresses may be the same. `Default` comes with the cluster.',
+  doc: 'IPspaces separate networks with overlapping addresses. The IPspace `Default` is built in.',
   key: ['uuid'],
   form: { IPspace: ['name'] },
   removal: 'undoable',

@@ -21,7 +21,11 @@ const backgroundTasksResource = resource({
     node: { doc: 'The node that runs the background task.', ref: 'cluster/nodes' },
     state: {
       doc: 'Whether the background task waits for its next run, is running, or has stopped with the cluster.',
-      kind: oneOf('waiting', 'running', 'stopped'),
+      kind: oneOf({
+        waiting: 'The task waits for its next run.',
+        running: 'A run is in progress.',
+        stopped: 'The task stopped with the cluster.',
+      }),
     },
     interval: { doc: 'The shortest rest between two runs of the background task, in seconds.', kind: duration() },
     next_run_time: { doc: 'The time of the next run of the background task.', kind: time() },

@@ -1,6 +1,6 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
-import { FAULT_DELAY_MS_MAX, faultTypes, type FaultType } from '../../core/faults.ts'
+import { FAULT_DELAY_MS_MAX, type FaultType } from '../../core/faults.ts'
 import { inline, uuidOfNew } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { count, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
@@ -21,7 +21,7 @@ const USES: Readonly<Record<FaultType, { readonly needs: readonly string[]; read
 const faultsResource = resource({
   path: '/private/faults',
   noun: 'fault',
-  doc: 'Faults on demand, to test what automation does when the cluster fails. A restart ends them all.',
+  doc: 'Injected faults test how automation reacts to failures of the cluster. A restart removes all faults.',
   key: ['uuid'],
   nameWithin: false,
   order: [{ path: 'create_time', isDescending: false }],
@@ -35,73 +35,83 @@ const faultsResource = resource({
   removal: 'undoable',
   fields: {
     uuid: {
-      doc: 'The UUID of the fault. Requests that it ends carry it in the header X-Holdfast-Fault.',
+      doc: 'The UUID of the fault. Responses to affected requests carry it in the header X-Holdfast-Fault.',
       kind: uuid(),
     },
     type: {
-      doc: 'What goes wrong: requests are answered with an error or late, jobs fail or take long, or an aggregate is full.',
-      kind: oneOf(...faultTypes),
+      doc: 'The kind of the fault.',
+      kind: oneOf({
+        error: 'Requests are answered with an error.',
+        delay: 'Requests are answered late.',
+        job_failure: 'Jobs fail.',
+        job_delay: 'Jobs start late.',
+        full_aggregate: 'An aggregate reports no free space.',
+      } as const satisfies Readonly<Record<FaultType, string>>),
       set: 'create',
       required: true,
     },
     method: {
-      doc: 'The method of the requests that it hits, `*` for any. Of a job: of the request that it came from.',
+      doc: 'The method of the affected requests. `*`: any method. For a job, the method of the request that started it.',
       kind: oneOf('*', 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'),
       set: 'always',
     },
     path: {
-      doc: 'Their path: `*` is any text within a word, `**` any text. Without it, all paths.',
+      doc: 'A pattern for the paths of affected requests: `*` matches text within one part, `**` any text. Default: all paths.',
       kind: text({ charactersMax: 1024, pattern: /^\/api(?:\/|$)/, patternDoc: 'a path that begins with "/api/"' }),
       set: 'always',
     },
     times: {
-      doc: 'How many of them it hits at most. Without it, all.',
+      doc: 'The maximum number of requests or jobs that the fault affects. Default: no limit.',
       kind: count({ min: 1, max: 1_000_000_000 }),
       set: 'always',
     },
     rate: {
-      doc: 'How many of a hundred of them it hits, by chance.',
+      doc: 'The percentage of matching requests or jobs that the fault affects, chosen at random.',
       kind: count({ min: 1, max: 100 }),
       set: 'always',
     },
     seed: {
-      doc: 'The chance is the same for the same number. Without it, one is chosen.',
+      doc: 'The seed of the random choice. Default: a random seed.',
       kind: count({ min: 0, max: 2 ** 32 - 1 }),
       set: 'always',
     },
     status: {
       when: { field: 'type', is: ['error'] },
-      doc: 'The status that requests are answered with. 503 without it.',
+      doc: 'The HTTP status of responses to affected requests. Default: 503.',
       kind: count({ min: 400, max: 599 }),
       set: 'always',
     },
     code: {
-      doc: 'The error code of the answer, or of the job.',
+      doc: 'The error code of the response or the job.',
       kind: count({ min: 1, max: CODE_MAX }),
       set: 'always',
     },
-    message: { doc: 'The message of the answer, or of the job.', kind: text({ charactersMax: 1024 }), set: 'always' },
+    message: {
+      doc: 'The error message of the response or the job.',
+      kind: text({ charactersMax: 1024 }),
+      set: 'always',
+    },
     retry_after: {
       when: { field: 'type', is: ['error'] },
-      doc: 'The seconds that the header Retry-After says.',
+      doc: 'The value of the header Retry-After in seconds.',
       kind: count({ min: 0, max: 86_400, unit: 'seconds' }),
       set: 'always',
     },
     delay_ms: {
       when: { field: 'type', is: ['delay', 'job_delay'] },
-      doc: 'For so many milliseconds requests wait, or jobs before their first step.',
+      doc: 'The delay of requests, or of jobs before their first step, in milliseconds.',
       kind: count({ min: 1, max: FAULT_DELAY_MS_MAX, unit: 'milliseconds' }),
       set: 'always',
     },
     aggregate: {
       when: { field: 'type', is: ['full_aggregate'] },
-      doc: 'The aggregate that has nothing to give.',
+      doc: 'The aggregate that reports no free space.',
       ref: 'storage/aggregates',
       set: 'create',
     },
-    hits: { doc: 'How often it has hit.', kind: count() },
-    remaining: { doc: 'How often it still hits.', kind: count() },
-    create_time: { doc: 'When it was made.', kind: time() },
+    hits: { doc: 'The number of requests or jobs affected so far.', kind: count() },
+    remaining: { doc: 'The number of requests or jobs that the fault can still affect.', kind: count() },
+    create_time: { doc: 'When the fault was created.', kind: time() },
   },
 })
 

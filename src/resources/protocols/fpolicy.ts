@@ -23,15 +23,15 @@ const POLICY_ENABLED = 9765031
 const fpolicyResource = resource({
   path: '/protocols/fpolicy',
   noun: 'FPolicy configuration',
-  doc: 'All of FPolicy in an SVM, where it has anything: its events, engines and policies.',
+  doc: 'The FPolicy configuration of an SVM: events, engines and policies.',
   key: ['svm.uuid'],
   recordKey: ['svm.uuid'],
   nameWithin: false,
   fields: {
     svm: { doc: 'The SVM.', ref: 'svm/svms' },
-    events: { doc: 'What is watched.', kind: partsKind(PARTS.events.resource) },
-    engines: { doc: 'Who is told.', kind: partsKind(PARTS.engines.resource) },
-    policies: { doc: 'Which of it is told to whom.', kind: partsKind(PARTS.policies.resource) },
+    events: { doc: 'The FPolicy events of the SVM.', kind: partsKind(PARTS.events.resource) },
+    engines: { doc: 'The FPolicy engines of the SVM.', kind: partsKind(PARTS.engines.resource) },
+    policies: { doc: 'The FPolicy policies of the SVM.', kind: partsKind(PARTS.policies.resource) },
   },
 })
 

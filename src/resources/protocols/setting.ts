@@ -9,7 +9,7 @@ export function on(doc: string, byDefault: boolean, since?: string): FieldDeclar
 
 /** What would deceive if it were kept: no, and nothing else. */
 export function never(doc: string, why: string, since?: string): FieldDeclaration {
-  return { doc: `${doc} Not here.`, kind: only(false, flag(), why), set: 'always', default: false, ...from(since) }
+  return { doc: `${doc} Always false.`, kind: only(false, flag(), why), set: 'always', default: false, ...from(since) }
 }
 
 export const NOTHING_ENCRYPTED = 'nothing is served over SMB, so nothing is encrypted on the way.'
@@ -18,9 +18,10 @@ export function number(doc: string, byDefault: number, min: number, max: number,
   return { doc, kind: count({ min, max }), set: 'always', default: byDefault, ...from(since) }
 }
 
-/** One of some words; the first is that of what says nothing. */
-export function choice(doc: string, words: readonly [string, ...string[]], since?: string): FieldDeclaration {
-  return { doc, kind: oneOf(...words), set: 'always', default: words[0], ...from(since) }
+/** One of some words, with what they mean; the first is the default. */
+export function choice(doc: string, words: Readonly<Record<string, string>>, since?: string): FieldDeclaration {
+  const [byDefault = ''] = Object.keys(words)
+  return { doc, kind: oneOf(words), set: 'always', default: byDefault, ...from(since) }
 }
 
 /** Text of one character at least. */

@@ -12,8 +12,8 @@ export const vscan = emptyCollection({
     svm: { doc: 'The SVM whose files are scanned.', ref: 'svm/svms' },
     enabled: { doc: 'Whether files are scanned.', kind: flag() },
     scanner_pools: { doc: 'The servers that scan.', kind: named('scanner pool') },
-    on_access_policies: { doc: 'What is scanned when a file is opened.', kind: named('policy') },
-    on_demand_policies: { doc: 'What is scanned by a schedule.', kind: named('policy') },
+    on_access_policies: { doc: 'The policies for scans when a file is opened.', kind: named('policy') },
+    on_demand_policies: { doc: 'The policies for scheduled scans.', kind: named('policy') },
   },
 })
 
@@ -26,9 +26,15 @@ export const vscanServers = emptyCollection({
     svm: { doc: 'The SVM whose files the server scans.', ref: 'svm/svms' },
     node: { doc: 'The node that the server is connected to.', ref: 'cluster/nodes' },
     ip: { doc: 'The address of the server.', kind: address() },
-    state: { doc: 'Whether the server is connected.', kind: oneOf('connected', 'disconnected') },
+    state: {
+      doc: 'Whether the server is connected.',
+      kind: oneOf({ connected: 'The server is connected.', disconnected: 'The server is not connected.' }),
+    },
     disconnected_reason: { doc: 'Why the server is not connected.' },
-    type: { doc: 'What the server is for.', kind: oneOf('primary', 'backup') },
+    type: {
+      doc: 'The role of the server.',
+      kind: oneOf({ primary: 'The server scans.', backup: 'The server scans if no primary server can.' }),
+    },
     vendor: { doc: 'The maker of the scanner.' },
     version: { doc: 'The version of the scanner.' },
     update_time: { doc: 'When the state of the server was read.', kind: time() },

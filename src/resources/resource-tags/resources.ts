@@ -18,7 +18,7 @@ const TRIES_MAX = 20
 const taggedResourcesResource = resource({
   path: '/resource-tags/{resource_tag.value}/resources',
   noun: 'resource with the tag',
-  doc: 'The things that have a tag. A POST gives it to one, a DELETE takes it from one.',
+  doc: 'Resources with a tag. POST adds the tag to a resource, and DELETE removes it.',
   since: '9.13.1',
   // The tags are fields of the things themselves.
   isContent: true,
@@ -27,14 +27,14 @@ const taggedResourcesResource = resource({
   nameWithin: false,
   fields: {
     resource_tag: { doc: 'The tag that the resource has.', isGroup: true },
-    'resource_tag.value': { doc: 'The tag.', kind: text() },
+    'resource_tag.value': { doc: 'The tag as key and value.', kind: text() },
     href: {
-      doc: 'The path of the thing.',
+      doc: 'The path of the resource.',
       kind: text({ charactersMin: 1, charactersMax: HREF_CHARACTERS_MAX }),
       set: 'create',
       required: true,
     },
-    label: { doc: 'The name of the thing.', kind: text() },
+    label: { doc: 'The name of the resource.', kind: text() },
   },
 })
 

@@ -43,7 +43,7 @@ export const writeAccount: Step = {
 const accountsResource = resource({
   path: `/${ACCOUNTS}`,
   noun: 'account',
-  doc: 'Who may log in, by which applications, and with which role.',
+  doc: 'Accounts log users in to the cluster or an SVM, by some applications and with a role.',
   key: ['owner.uuid', 'name'],
   recordKey: ['owner.uuid', 'name'],
   parent: 'owner.uuid',
@@ -57,27 +57,33 @@ const accountsResource = resource({
     name: { doc: 'The name of the user.', kind: name({ charactersMax: 64 }), set: 'create', required: true },
     ...ownerFields,
     'role.name': {
-      doc: 'What the user may do: the name of a role of the same owner. Without it, everything.',
+      doc: 'The role of the user. The role belongs to the owner of the account. Default: the role that may do everything.',
       kind: text({ charactersMin: 1, charactersMax: 128 }),
       set: 'always',
     },
     applications: {
-      doc: 'By which applications the user logs in. Without it, this interface with the password.',
+      doc: 'The applications by which the user logs in. Default: this interface, with the password.',
       kind: applicationsKind(),
       set: 'always',
     },
     password: {
-      doc: 'The password. It is never shown.',
+      doc: 'The password of the user. Never shown.',
       kind: secret({ charactersMin: PASSWORD_CHARACTERS_MIN, charactersMax: 128 }),
       set: 'always',
     },
     password_hash_algorithm: {
-      doc: 'The hash function of the stored password. Not set here: passwords are stored with scrypt.',
-      kind: oneOf('sha512', 'sha256', 'md5'),
+      doc: 'The hash algorithm of the stored password. Not set: passwords are stored with scrypt.',
+      kind: oneOf({ sha512: 'SHA-512.', sha256: 'SHA-256.', md5: 'MD5.' }),
       since: '9.11.1',
     },
-    comment: { doc: 'Whose account it is.', kind: text({ charactersMax: 128 }), set: 'always' },
-    locked: { danger: 'disruptive', doc: 'Whether logins are refused.', kind: flag(), set: 'always', default: false },
+    comment: { doc: 'A comment that describes the account.', kind: text({ charactersMax: 128 }), set: 'always' },
+    locked: {
+      danger: 'disruptive',
+      doc: 'Whether the account is locked. Logins to a locked account are refused.',
+      kind: flag(),
+      set: 'always',
+      default: false,
+    },
   },
 })
 

@@ -16,28 +16,38 @@ const STRENGTHS = { rsa: { 112: 2048, 128: 3072 }, ec: { 112: 256, 128: 256, 192
 const certificateSigningRequestsResource = resource({
   path: '/security/certificate-signing-request',
   noun: 'certificate signing request',
-  doc: 'Makes a pair of keys, and the request that an authority signs. Nothing of it is kept: the answer alone has the key.',
+  doc: 'Creates a key pair and a certificate signing request. Nothing is stored: only the response contains the private key.',
   since: '9.8',
   key: ['csr'],
   recordKey: ['csr'],
   nameWithin: false,
   fields: {
     subject_name: {
-      doc: 'Whom it is for, as parts with commas between them: C=US,O=Example,CN=server.example.com.',
+      doc: 'The subject of the certificate, as parts separated by commas: C=US,O=Example,CN=server.example.com.',
       kind: text({ charactersMin: 1, charactersMax: 1024 }),
       set: 'create',
     },
-    algorithm: { doc: 'The kind of the keys.', kind: oneOf('rsa', 'ec'), set: 'create', default: 'rsa' },
-    hash_function: { doc: 'What it is signed with.', kind: oneOf(...HASHES), set: 'create', default: HASHES[0] },
+    algorithm: {
+      doc: 'The algorithm of the keys.',
+      kind: oneOf({ rsa: 'RSA.', ec: 'Elliptic curves.' }),
+      set: 'create',
+      default: 'rsa',
+    },
+    hash_function: {
+      doc: 'The hash function of the signature.',
+      kind: oneOf(...HASHES),
+      set: 'create',
+      default: HASHES[0],
+    },
     security_strength: {
-      doc: 'Bits of security of the keys: 112 or 128, for ec also 192.',
+      doc: 'The strength of the keys in bits: 112 or 128, for elliptic curves also 192.',
       kind: count({ min: 112, max: 192 }),
       set: 'create',
       default: 112,
     },
     ...alternativeFields(),
-    csr: { doc: 'The request, in PEM.', kind: text(), shownOnce: true },
-    generated_private_key: { doc: 'The private key, in PEM.', kind: text(), shownOnce: true },
+    csr: { doc: 'The certificate signing request in PEM.', kind: text(), shownOnce: true },
+    generated_private_key: { doc: 'The private key in PEM.', kind: text(), shownOnce: true },
   },
 })
 

@@ -14,12 +14,15 @@ export interface Owner {
 
 export const ownerFields = {
   'owner.name': {
-    doc: 'The cluster or the SVM that it belongs to. Without it, the cluster.',
+    doc: 'The name of the owner: the cluster or an SVM. Default: the cluster.',
     kind: text({ charactersMax: 255 }),
     set: 'create',
   },
-  'owner.uuid': { doc: 'The UUID of the same.', kind: uuid() },
-  scope: { doc: 'Whether it belongs to the cluster or to an SVM.', kind: oneOf('cluster', 'svm') },
+  'owner.uuid': { doc: 'The UUID of the owner: the cluster or an SVM.', kind: uuid() },
+  scope: {
+    doc: 'Whether the owner is the cluster or an SVM.',
+    kind: oneOf({ cluster: 'The owner is the cluster.', svm: 'The owner is an SVM.' }),
+  },
 } as const satisfies Fields
 
 /** The cluster itself, as an owner. */

@@ -20,7 +20,7 @@ const codes = { builtIn: 1_263_347, used: 5_636_172 } as const
 const rolesResource = resource({
   path: `/${ROLES}`,
   noun: 'role',
-  doc: 'What accounts may do, by paths of this interface. Those that clusters and SVMs come with stay as they are.',
+  doc: 'Roles say what accounts may do, by paths of this interface. Built-in roles cannot be changed.',
   key: ['owner.uuid', 'name'],
   recordKey: ['owner.uuid', 'name'],
   parent: 'owner.uuid',
@@ -44,12 +44,12 @@ const rolesResource = resource({
     },
     ...ownerFields,
     privileges: {
-      doc: 'What it may do where. The longest path that fits decides; what none fits is refused.',
+      doc: 'The privileges of the role. The longest matching path decides; requests that match no path are refused.',
       kind: privilegesKind(),
       set: 'create',
       required: true,
     },
-    builtin: { doc: 'Whether clusters or SVMs come with it.', kind: flag() },
+    builtin: { doc: 'Whether the role is built in.', kind: flag() },
   },
 })
 

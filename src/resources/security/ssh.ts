@@ -12,13 +12,13 @@ const DOCS: Readonly<Record<(typeof NOTHING)[number], string>> = {
 const securitySshResource = resource({
   path: '/security/ssh',
   noun: 'SSH settings',
-  doc: 'What the SSH server of the cluster accepts. No SSH server runs, so it accepts nothing.',
+  doc: 'SSH settings of the cluster. No SSH server runs, so the lists are empty.',
   since: '9.7',
   key: [],
   nameWithin: false,
   fields: {
     ...Object.fromEntries(NOTHING.map((path) => [path, { doc: DOCS[path], kind: list(text()) }])),
-    max_instances: { doc: 'The most SSH sessions at a time. 0, as no SSH server runs.', kind: count() },
+    max_instances: { doc: 'The maximum number of SSH sessions. Always 0, as no SSH server runs.', kind: count() },
   },
 })
 

@@ -10,8 +10,18 @@ export const snapmirrorPolicies = emptyCollection({
     uuid: { doc: 'The UUID of the policy.', kind: uuid() },
     name: { doc: 'The name of the policy.' },
     svm: { doc: 'The SVM that owns the policy. Not set for policies of the cluster.', ref: 'svm/svms' },
-    scope: { doc: 'Whether an SVM or the cluster owns the policy.', kind: oneOf('svm', 'cluster') },
-    type: { doc: 'How relationships with the policy replicate.', kind: oneOf('async', 'sync', 'continuous') },
+    scope: {
+      doc: 'Whether an SVM or the cluster owns the policy.',
+      kind: oneOf({ svm: 'The policy belongs to an SVM.', cluster: 'The policy belongs to the cluster.' }),
+    },
+    type: {
+      doc: 'How relationships with the policy replicate.',
+      kind: oneOf({
+        async: 'Transfers run by a schedule.',
+        sync: 'Writes wait for the destination.',
+        continuous: 'Changes are transferred continuously.',
+      }),
+    },
     comment: { doc: 'A note about the policy.' },
     transfer_schedule: { doc: 'The schedule that starts transfers.', ref: 'cluster/schedules' },
     retention: {
@@ -30,7 +40,13 @@ export const snapmirrorPolicies = emptyCollection({
       since: '9.11.1',
     },
     copy_all_source_snapshots: { doc: 'Whether all snapshots of the source are copied.', kind: flag() },
-    sync_type: { doc: 'Whether writes wait for the destination.', kind: oneOf('sync', 'strict_sync') },
+    sync_type: {
+      doc: 'Whether writes wait for the destination.',
+      kind: oneOf({
+        sync: 'Writes continue without the destination.',
+        strict_sync: 'Writes fail without the destination.',
+      }),
+    },
     identity_preservation: {
       doc: 'How much of the configuration of the SVM is replicated.',
       kind: oneOf('full', 'exclude_network_config', 'exclude_network_and_protocol_config'),

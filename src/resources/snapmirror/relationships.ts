@@ -2,10 +2,18 @@ import { bytes, count, decimal, duration, each, flag, list, oneOf, text, time, u
 import { type FieldDeclaration, groups, resource } from '../../model/resource.ts'
 import { type Behaviour, define } from '../../core/behaviour.ts'
 
-const TRANSFERS = ['initialize', 'update', 'resync', 'restore'] as const
+const TRANSFERS = {
+  initialize: 'The first transfer.',
+  update: 'A transfer of changes.',
+  resync: 'A transfer that makes source and destination equal again.',
+  restore: 'A transfer back to the source.',
+} as const
 
 function endpoint(base: 'source' | 'destination'): Readonly<Record<string, FieldDeclaration>> {
-  const volume = { name: { kind: text(), doc: 'The name of the volume.' }, uuid: { kind: uuid(), doc: 'Its UUID.' } }
+  const volume = {
+    name: { kind: text(), doc: 'The name of the volume.' },
+    uuid: { kind: uuid(), doc: 'The UUID of the volume.' },
+  }
   return {
     [`${base}.path`]: { doc: `The ${base}, as \`<svm>:<volume>\`.` },
     [`${base}.svm.name`]: { doc: `The name of the SVM of the ${base}.` },
@@ -28,10 +36,10 @@ const snapmirrorRelationshipsResource = resource({
   nameWithin: false,
   fields: {
     ...groups({
-      source: 'Where the data comes from.',
+      source: 'The source of the data.',
       'source.svm': 'The SVM of the source.',
       'source.cluster': 'The cluster of the source.',
-      destination: 'Where the data goes to.',
+      destination: 'The destination of the data.',
       'destination.svm': 'The SVM of the destination.',
       'destination.cluster': 'The cluster of the destination.',
       transfer: 'The last transfer.',
@@ -71,7 +79,7 @@ const snapmirrorRelationshipsResource = resource({
     'policy.type': { doc: 'How the policy replicates.', kind: oneOf('async', 'sync', 'continuous') },
     transfer_schedule: { doc: 'The schedule that starts transfers.', ref: 'cluster/schedules', since: '9.11.1' },
     group_type: {
-      doc: 'What the relationship is about, beyond single volumes.',
+      doc: 'The kind of group that the relationship replicates.',
       kind: oneOf('none', 'svm_dr', 'consistency_group', 'flexgroup'),
       since: '9.11.1',
     },
@@ -85,7 +93,7 @@ const snapmirrorRelationshipsResource = resource({
       doc: 'The state of the transfer that runs or ran last.',
       kind: oneOf('aborted', 'failed', 'hard_aborted', 'queued', 'success', 'transferring'),
     },
-    'transfer.type': { doc: 'What the transfer does.', kind: oneOf(...TRANSFERS), since: '9.14.1' },
+    'transfer.type': { doc: 'The kind of the transfer.', kind: oneOf(TRANSFERS), since: '9.14.1' },
     'transfer.bytes_transferred': { doc: 'Bytes that the transfer copied so far.', kind: bytes() },
     'transfer.end_time': { doc: 'When the transfer ended.', kind: time(), since: '9.9.1' },
     'transfer.total_duration': { doc: 'How long the transfer took.', kind: duration(), since: '9.9.1' },
@@ -94,9 +102,9 @@ const snapmirrorRelationshipsResource = resource({
       kind: time(),
       since: '9.14.1',
     },
-    last_transfer_type: { doc: 'What the last transfer did.', kind: oneOf(...TRANSFERS), since: '9.11.1' },
+    last_transfer_type: { doc: 'The kind of the last transfer.', kind: oneOf(TRANSFERS), since: '9.11.1' },
     last_transfer_network_compression_ratio: {
-      doc: 'How much the last transfer was compressed on the network.',
+      doc: 'The compression ratio of the last transfer on the network.',
       kind: decimal(),
       since: '9.13.1',
     },

@@ -31,7 +31,7 @@ const place: Derivation = {
 const aggregatesResource = resource({
   path: '/storage/aggregates',
   noun: 'aggregate',
-  doc: 'Folders on disks that hold the data of volumes. Their space is what the disk says.',
+  doc: 'Aggregates store the data of volumes. Each is a folder on a disk, and has the space of that disk.',
   key: ['uuid'],
   columns: [
     'name',
@@ -47,9 +47,10 @@ const aggregatesResource = resource({
   fields: {
     ...groups({
       'space.block_storage': 'The space on the disks of the aggregate.',
-      'space.efficiency': 'What storage efficiency saves, snapshots and clones included.',
-      'space.efficiency_without_snapshots': 'What storage efficiency saves, without snapshots.',
-      'space.efficiency_without_snapshots_flexclones': 'What storage efficiency saves, without snapshots and clones.',
+      'space.efficiency': 'The savings of storage efficiency, including snapshots and clones.',
+      'space.efficiency_without_snapshots': 'The savings of storage efficiency, without snapshots.',
+      'space.efficiency_without_snapshots_flexclones':
+        'The savings of storage efficiency, without snapshots and clones.',
       'space.cloud_storage': 'The space used in cloud stores.',
       'space.snapshot': 'The space of snapshots of the aggregate itself.',
       snapshot: 'Files in snapshots of the aggregate itself.',
@@ -58,18 +59,18 @@ const aggregatesResource = resource({
     name: { doc: 'The name of the aggregate.', kind: name(), set: 'always', required: true },
     block_storage: { doc: 'The disks of the aggregate.', isGroup: true },
     'block_storage.path': {
-      doc: 'The folder of the machine that it is: an absolute path. It is made when it is not there, and must be empty. Without it, a new one beside that of the oldest aggregate.',
+      doc: 'The absolute path of the folder that stores the aggregate. The folder is created if missing, and must be empty. Default: a new folder next to that of the oldest aggregate.',
       kind: text({ pattern: /^\//, patternDoc: 'a path that begins with "/"' }),
       set: 'create',
     },
     ...diskFields,
-    create_time: { doc: 'When it was made.', kind: time() },
+    create_time: { doc: 'When the aggregate was created.', kind: time() },
     node: { doc: 'The node that serves the aggregate.', isGroup: true },
-    'node.name': { doc: 'The node that serves it.', kind: text(), set: 'create' },
-    'node.uuid': { doc: 'The UUID of that node.', kind: uuid() },
+    'node.name': { doc: 'The name of the node that serves the aggregate.', kind: text(), set: 'create' },
+    'node.uuid': { doc: 'The UUID of the node that serves the aggregate.', kind: uuid() },
     home_node: { doc: 'The node that the aggregate belongs to.', isGroup: true },
-    'home_node.name': { doc: 'The node that it belongs to.', kind: text() },
-    'home_node.uuid': { doc: 'The UUID of that node.', kind: uuid() },
+    'home_node.name': { doc: 'The name of the node that the aggregate belongs to.', kind: text() },
+    'home_node.uuid': { doc: 'The UUID of the node that the aggregate belongs to.', kind: uuid() },
     ...spaceFields,
     ...packFields,
     ...operationFields,

@@ -17,10 +17,10 @@ const storageClusterResource = resource({
     ...groups({
       block_storage: 'The space on the disks of the cluster.',
       cloud_storage: 'The space in cloud tiers.',
-      efficiency: 'What storage efficiency saves in the cluster.',
+      efficiency: 'The savings of storage efficiency in the cluster.',
     }),
     'block_storage.size': { doc: 'Bytes of all disks that volumes may use.', kind: bytes() },
-    'block_storage.used': { doc: 'Bytes of all disks that are used, or promised to volumes.', kind: bytes() },
+    'block_storage.used': { doc: 'Bytes of all disks that are in use or guaranteed to volumes.', kind: bytes() },
     'block_storage.available': { doc: 'Bytes of all disks that new data or guarantees can have.', kind: bytes() },
     'block_storage.physical_used': { doc: 'Bytes that all volumes are stored in.', kind: bytes(), since: '9.10.1' },
     'block_storage.physical_used_percent': {
@@ -30,11 +30,11 @@ const storageClusterResource = resource({
     },
     'cloud_storage.used': { doc: 'Bytes in cloud tiers. Always 0, as there is no cloud tier.', kind: bytes() },
     'efficiency.logical_used': {
-      doc: 'Bytes that all volumes hold, a shared body as often as it is there.',
+      doc: 'Logical bytes in all volumes: shared data counts for each object that uses it.',
       kind: bytes(),
     },
     'efficiency.savings': { doc: 'Bytes that compression and deduplication save.', kind: bytes() },
-    'efficiency.ratio': { doc: 'Bytes held for each byte stored.', kind: decimal() },
+    'efficiency.ratio': { doc: 'The ratio of logical to physical bytes.', kind: decimal() },
   },
 })
 

@@ -24,7 +24,14 @@ export const luns = emptyCollection({
     os_type: { doc: 'The operating system of the hosts.', kind: text() },
     serial_number: { doc: 'The serial number that hosts see, in ASCII.', kind: text() },
     serial_number_hex: { doc: 'The serial number that hosts see, in hexadecimal digits.', since: '9.8' },
-    class: { doc: 'The kind of the LUN.', kind: oneOf('regular', 'protocol_endpoint', 'vvol') },
+    class: {
+      doc: 'The kind of the LUN.',
+      kind: oneOf({
+        regular: 'A LUN for hosts.',
+        protocol_endpoint: 'An endpoint for virtual volumes.',
+        vvol: 'A virtual volume.',
+      }),
+    },
     enabled: { doc: 'Whether hosts may use the LUN.', kind: flag() },
     comment: { doc: 'A note about the LUN.' },
     'location.volume.name': { doc: 'The name of the volume that holds the LUN.' },

@@ -11,7 +11,7 @@ import { copiesKind, copiesOf, settleCopies, shownCopy, SNAPSHOT_POLICIES } from
 const snapshotPoliciesResource = resource({
   path: '/storage/snapshot-policies',
   noun: 'snapshot policy',
-  doc: 'When snapshots of volumes are taken, how they are called and how many are kept.',
+  doc: 'Snapshot policies say when snapshots of volumes are taken, how they are named, and how many are kept.',
   key: ['uuid'],
   parent: 'svm.uuid',
   nameWithin: 'svm.uuid',
@@ -31,11 +31,18 @@ const snapshotPoliciesResource = resource({
       set: 'create',
       required: true,
     },
-    comment: { doc: 'What it is for.', kind: text({ charactersMax: 255 }), set: 'always' },
-    enabled: { doc: 'Whether it makes snapshots.', kind: flag(), set: 'always', default: true },
-    copies: { doc: 'Its schedules, at most five.', kind: copiesKind(), set: 'always', required: true },
-    svm: { doc: 'The SVM whose volumes it is for. Without it, it is for all.', ref: 'svm/svms', set: 'create' },
-    scope: { doc: 'Whether it belongs to an SVM or to the cluster.', kind: oneOf('svm', 'cluster') },
+    comment: { doc: 'A comment that describes the policy.', kind: text({ charactersMax: 255 }), set: 'always' },
+    enabled: { doc: 'Whether the policy takes snapshots.', kind: flag(), set: 'always', default: true },
+    copies: { doc: 'The schedules of the policy, at most five.', kind: copiesKind(), set: 'always', required: true },
+    svm: {
+      doc: 'The SVM that owns the policy. Without one, the policy is for all SVMs.',
+      ref: 'svm/svms',
+      set: 'create',
+    },
+    scope: {
+      doc: 'Whether the policy belongs to an SVM or to the cluster.',
+      kind: oneOf({ svm: 'The policy belongs to an SVM.', cluster: 'The policy is for all SVMs.' }),
+    },
   },
 })
 

@@ -12,7 +12,7 @@ export const EFFICIENCY_POLICIES = 'storage/volume-efficiency-policies'
 const volumeEfficiencyPoliciesResource = resource({
   path: '/storage/volume-efficiency-policies',
   noun: 'efficiency policy',
-  doc: 'When runs begin by themselves that store what volumes hold in less, and how gently they go about it.',
+  doc: 'Efficiency policies say when efficiency runs start, and how much they may slow down clients.',
   since: '9.8',
   key: ['uuid'],
   parent: 'svm.uuid',
@@ -27,39 +27,49 @@ const volumeEfficiencyPoliciesResource = resource({
   fields: {
     uuid: { doc: 'The UUID of the policy.', kind: uuid() },
     name: { doc: 'The name of the policy.', kind: name({ charactersMax: 32 }), set: 'create', required: true },
-    comment: { doc: 'What it is for.', kind: text({ charactersMax: 255 }), set: 'always' },
-    enabled: { doc: 'Whether it begins runs.', kind: flag(), set: 'always', default: true },
+    comment: { doc: 'A comment that describes the policy.', kind: text({ charactersMax: 255 }), set: 'always' },
+    enabled: { doc: 'Whether the policy starts runs.', kind: flag(), set: 'always', default: true },
     type: {
-      doc: '`scheduled`: at the times of its schedule. `threshold`: when so much was written since the last run.',
-      kind: oneOf('scheduled', 'threshold'),
+      doc: 'How the policy starts runs.',
+      kind: oneOf({
+        scheduled: 'At the times of a schedule.',
+        threshold: 'When enough data was written since the last run.',
+      }),
       set: 'always',
       default: 'scheduled',
     },
     schedule: {
       when: { field: 'type', is: ['scheduled'] },
-      doc: 'The schedule of a scheduled policy. Without it, `daily`.',
+      doc: 'The schedule that starts the runs of a scheduled policy. Default: `daily`.',
       ref: 'cluster/schedules',
       set: 'always',
     },
     start_threshold_percent: {
       when: { field: 'type', is: ['threshold'] },
-      doc: 'For a threshold policy: what has to be written since the last run, in percent of what the volume holds.',
+      doc: 'The new data since the last run that starts a run of a threshold policy, in percent of the data in the volume.',
       kind: percent({ max: 100 }),
       set: 'always',
     },
     duration: {
       when: { field: 'type', is: ['scheduled'] },
-      doc: 'For a scheduled policy: the hours after which a run ends, done or not. 0: no limit.',
+      doc: 'The maximum duration of a run of a scheduled policy, in hours. 0: no limit.',
       kind: count({ min: 0, max: 999, unit: 'hours' }),
       set: 'always',
     },
     qos_policy: {
-      doc: '`background`: a run rests as long as it works. `best_effort`: it rests only to let others have their turn.',
-      kind: oneOf('background', 'best_effort'),
+      doc: 'The priority of runs compared with clients.',
+      kind: oneOf({
+        background: 'A run rests as long as it works.',
+        best_effort: 'A run rests only to let clients have their turn.',
+      }),
       set: 'always',
       default: 'best_effort',
     },
-    svm: { doc: 'The SVM whose volumes it is for. Without it, it is for all.', ref: 'svm/svms', set: 'create' },
+    svm: {
+      doc: 'The SVM that owns the policy. Without one, the policy is for all SVMs.',
+      ref: 'svm/svms',
+      set: 'create',
+    },
   },
 })
 

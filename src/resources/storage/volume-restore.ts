@@ -21,10 +21,10 @@ const BATCH = 500
 const NOTED_BATCHES = 20
 
 export const restoreArgs = {
-  'restore_to.snapshot.name': 'The name of a snapshot to take the volume back to. Newer snapshots go.',
-  'restore_to.snapshot.uuid': 'The same by its UUID.',
+  'restore_to.snapshot.name': 'The name of the snapshot to restore the volume from. Newer snapshots are deleted.',
+  'restore_to.snapshot.uuid': 'The UUID of the snapshot to restore the volume from. Newer snapshots are deleted.',
   'restore_to.path':
-    'Only this goes back, and newer snapshots stay: "/<bucket>", "/<bucket>/<prefix>/" or "/<bucket>/<key>".',
+    'The part of the volume to restore: `/<bucket>`, `/<bucket>/<prefix>/` or `/<bucket>/<key>`. Newer snapshots are kept.',
 } as const
 
 /** The same as fields of the body, as some tools send them. None of them is kept. */

@@ -5,12 +5,12 @@ import { resource } from '../../model/resource.ts'
 const autoUpdateResource = resource({
   path: '/support/auto-update',
   noun: 'automatic update',
-  doc: 'Whether the cluster fetches newer software by itself. It does not.',
+  doc: 'Automatic software updates. The cluster does not update itself.',
   since: '9.10.1',
   key: [],
   nameWithin: false,
   fields: {
-    enabled: { doc: 'Whether it does.', kind: flag() },
+    enabled: { doc: 'Whether automatic updates are enabled. Always false.', kind: flag() },
   },
 })
 

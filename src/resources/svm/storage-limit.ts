@@ -17,22 +17,34 @@ const since = '9.14.1'
 
 export const storageFields = {
   [LIMIT]: {
-    doc: 'The most bytes that the sizes of its volumes may add up to, those made for a bucket apart. 0: no limit.',
+    doc: 'The maximum total size of the volumes of the SVM in bytes, without volumes created for a bucket. 0: no limit.',
     kind: bytes(),
     set: 'always',
     since,
   },
   [ALERT]: {
-    doc: 'From how much of the limit on it is shown as exceeded, in percent.',
+    doc: 'The part of the storage limit, in percent, above which the threshold counts as exceeded.',
     kind: count({ min: 1, max: 100 }),
     set: 'always',
     since,
   },
   storage: { doc: 'The storage limit of the SVM and what counts towards it.', isGroup: true },
-  'storage.allocated': { doc: 'The sum of the sizes of its volumes.', kind: bytes(), since },
-  'storage.available': { doc: 'What the limit leaves. Not set without a limit.', kind: bytes(), since },
-  'storage.used_percentage': { doc: 'The sum in percent of the limit; 0 without one.', kind: percent(), since },
-  'storage.limit_threshold_exceeded': { doc: 'Whether the threshold is exceeded.', kind: flag(), since },
+  'storage.allocated': { doc: 'The total size of the volumes of the SVM, in bytes.', kind: bytes(), since },
+  'storage.available': {
+    doc: 'Bytes that the storage limit leaves for volumes. Not set without a limit.',
+    kind: bytes(),
+    since,
+  },
+  'storage.used_percentage': {
+    doc: 'The total size of the volumes, in percent of the storage limit. 0 without a limit.',
+    kind: percent(),
+    since,
+  },
+  'storage.limit_threshold_exceeded': {
+    doc: 'Whether the total size of the volumes exceeds the threshold.',
+    kind: flag(),
+    since,
+  },
 } as const satisfies Fields
 
 export const storageReading: Derivation = {

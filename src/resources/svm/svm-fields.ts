@@ -1,6 +1,7 @@
 /** What an SVM allows of its volumes and clients, and whether it has room for another volume. */
 import type { Derivation } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
+import { labelOf } from '../../model/facts.ts'
 import { failures } from '../../model/failure.ts'
 import { bytes, flag, list, oneOf, only } from '../../model/kinds/index.ts'
 import type { FieldDeclaration, Fields } from '../../model/resource.ts'
@@ -27,7 +28,7 @@ export const serviceFields: Readonly<Record<string, FieldDeclaration>> = Object.
   PROTOCOLS.map(([protocol, isUsual, since]) => [
     `${protocol}.allowed`,
     {
-      doc: `Whether it may serve by ${protocol.toUpperCase()}. Kept.`,
+      doc: `Whether the SVM may serve ${labelOf(protocol)}. Stored without effect.`,
       kind: flag(),
       set: 'always',
       default: isUsual,
@@ -45,12 +46,21 @@ const SOURCES: Readonly<Record<string, readonly string[]>> = {
   namemap: ['files'],
 }
 
+/** What is looked up in each. */
+const SOURCE_WORDS: Readonly<Record<string, string>> = {
+  hosts: 'host names',
+  passwd: 'users',
+  group: 'groups',
+  netgroup: 'netgroups',
+  namemap: 'name mappings',
+}
+
 /** What volumes count for clients of files, who are not served: kept as clients set it. */
 const logicalSpace = {
   is_space_reporting_logical:
-    'Whether volumes of the SVM are to report space as written, before compression and deduplication. Kept without effect.',
+    'Whether volumes report space before compression and deduplication. Stored without effect.',
   is_space_enforcement_logical:
-    'Whether sizes of volumes of the SVM are to limit data as written, before compression and deduplication. Kept without effect.',
+    'Whether volume sizes limit data before compression and deduplication. Stored without effect.',
 } as const
 
 const settings = {
@@ -64,29 +74,29 @@ const settings = {
     Object.keys(SOURCES).map((base): [string, FieldDeclaration] => [
       `nsswitch.${base}`,
       {
-        doc: `Where ${base} are looked up, in order. Kept.`,
+        doc: `The sources for ${SOURCE_WORDS[base] ?? base}, in the order of lookup. Stored without effect.`,
         kind: list(oneOf('files', 'dns', 'ldap', 'nis'), { elementsMax: 4 }),
         set: 'always',
       },
     ]),
   ),
   auto_enable_analytics: {
-    doc: 'Whether files of new volumes are to be analysed. Kept.',
+    doc: 'Whether file system analytics are turned on for new volumes. Stored without effect.',
     kind: flag(),
     set: 'always',
     since: '9.12.1',
   },
   auto_enable_activity_tracking: {
-    doc: 'Whether activity of new volumes is to be tracked. Kept.',
+    doc: 'Whether activity tracking is turned on for new volumes. Stored without effect.',
     kind: flag(),
     set: 'always',
     since: '9.12.1',
   },
   anti_ransomware_default_volume_state: {
-    doc: 'Whether new volumes are watched for ransomware. They are not.',
+    doc: 'Whether ransomware is detected in new volumes. Always `disabled`.',
     kind: only(
       'disabled',
-      oneOf('disabled', 'dry_run'),
+      oneOf({ disabled: 'Nothing is detected.', dry_run: 'Detection is learning.' }),
       'nothing looks for ransomware. Take snapshots, and lock them.',
     ),
     set: 'always',
@@ -106,7 +116,7 @@ export const settingFields = {
   ...Object.fromEntries(
     SERVICES.map(([service]): [string, FieldDeclaration] => [
       `${service}.enabled`,
-      { doc: `Whether it has a service of ${service.toUpperCase()} that is enabled.`, kind: flag() },
+      { doc: `Whether the SVM has an enabled ${labelOf(service)} service.`, kind: flag() },
     ]),
   ),
 } as const satisfies Fields
@@ -126,10 +136,19 @@ const services: Derivation = {
 
 /** What is shown of an aggregate that the volumes of an SVM may be made in. */
 export const aggregateMembers = {
-  available_size: { kind: bytes(), doc: 'Bytes that new data or guarantees can have.' },
-  state: { kind: oneOf('online', 'offline'), doc: 'Whether its folder is there.' },
-  type: { kind: oneOf('vmdisk'), doc: 'Always `vmdisk`.' },
-  snaplock_type: { kind: oneOf('non_snaplock'), doc: 'Always `non_snaplock`.' },
+  available_size: { kind: bytes(), doc: 'Bytes that new data or guarantees can use.' },
+  state: {
+    kind: oneOf({ online: 'The folder is there.', offline: 'The folder is missing.' }),
+    doc: 'Whether the folder of the aggregate can be reached.',
+  },
+  type: {
+    kind: oneOf({ vmdisk: 'A file system of the machine.' }),
+    doc: 'The storage type of the aggregate. Always `vmdisk`.',
+  },
+  snaplock_type: {
+    kind: oneOf({ non_snaplock: 'Files can be changed.' }),
+    doc: 'Whether files in the aggregate are write-once. Always `non_snaplock`.',
+  },
 } as const
 
 const aggregates: Derivation = {

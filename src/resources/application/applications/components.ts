@@ -8,14 +8,14 @@ import { CIFS_SHARES } from '../../protocols/cifs/shares.ts'
 import { APPLICATIONS, componentsOf } from '../members.ts'
 
 const backing = group({
-  type: { kind: oneOf('volume'), doc: 'What it is.' },
+  type: { kind: oneOf('volume'), doc: 'The type of the storage below the path.' },
   uuid: { kind: uuid(), doc: 'The UUID of the volume.' },
 })
 
 const applicationComponentsResource = resource({
   path: `/${APPLICATIONS}/{application.uuid}/components`,
   noun: 'application component',
-  doc: 'The parts of an application: the volumes of each, and how these are reached.',
+  doc: 'The components of an application, with their volumes and paths.',
   key: ['uuid'],
   nameWithin: 'application.uuid',
   fields: {
@@ -24,47 +24,50 @@ const applicationComponentsResource = resource({
       qos: 'Quality of service of the component.',
       snapshot_policy: 'The snapshot policy of the component.',
     }),
-    uuid: { doc: 'The UUID of the part.', kind: uuid() },
-    name: { doc: 'The name of the part.', kind: name() },
+    uuid: { doc: 'The UUID of the component.', kind: uuid() },
+    name: { doc: 'The name of the component.', kind: name() },
     application: { doc: 'The application.', ref: APPLICATIONS },
     svm: { doc: 'The SVM of the application.', ref: 'svm/svms' },
     'backing_storage.volumes': {
-      doc: 'Its volumes.',
+      doc: 'The volumes of the component.',
       kind: each({
         uuid: { kind: uuid(), doc: 'The UUID of the volume.' },
-        name: { kind: name(), doc: 'Its name.' },
-        size: { kind: bytes(), doc: 'Its size, in bytes.' },
-        comment: { kind: text(), doc: 'Its comment.' },
-        creation_timestamp: { kind: time(), doc: 'When it was made.' },
-        type: { kind: oneOf('rw', 'dp', 'ls'), doc: 'Its type.' },
+        name: { kind: name(), doc: 'The name.' },
+        size: { kind: bytes(), doc: 'The size of the volume in bytes.' },
+        comment: { kind: text(), doc: 'The comment on the volume.' },
+        creation_timestamp: { kind: time(), doc: 'When the volume was created.' },
+        type: { kind: oneOf('rw', 'dp', 'ls'), doc: 'The type of the volume.' },
       }),
     },
     nfs_access: {
-      doc: 'How its volumes are mounted over NFS.',
+      doc: 'The NFS access to the volumes of the component.',
       kind: each({
         path: { kind: text(), doc: 'The path of the volume.' },
-        export_policy: { kind: group({ name: { kind: text(), doc: 'Its name.' } }), doc: 'Who may mount it.' },
-        backing_storage: { kind: backing, doc: 'What is reached.' },
+        export_policy: {
+          kind: group({ name: { kind: text(), doc: 'The name.' } }),
+          doc: 'The export policy of the volume.',
+        },
+        backing_storage: { kind: backing, doc: 'The storage below the path.' },
       }),
     },
     cifs_access: {
-      doc: 'How its volumes are reached over SMB.',
+      doc: 'The SMB access to the volumes of the component.',
       kind: each({
         path: { kind: text(), doc: 'The path of the volume.' },
-        share: { kind: group({ name: { kind: text(), doc: 'Its name.' } }), doc: 'The share.' },
+        share: { kind: group({ name: { kind: text(), doc: 'The name.' } }), doc: 'The share.' },
         permissions: {
           kind: each({
-            access: { kind: text(), doc: 'What they may do.' },
-            user_or_group: { kind: text(), doc: 'Who.' },
+            access: { kind: text(), doc: 'The access of the user or group.' },
+            user_or_group: { kind: text(), doc: 'The user or group.' },
           }),
-          doc: 'Who may do what.',
+          doc: 'The permissions of the share.',
         },
-        backing_storage: { kind: backing, doc: 'What is reached.' },
+        backing_storage: { kind: backing, doc: 'The storage below the path.' },
       }),
     },
-    'qos.policy': { doc: 'Ceilings of throughput of its volumes.', ref: 'storage/qos/policies' },
-    'snapshot_policy.name': { doc: 'The snapshot policy of its volumes.', kind: text() },
-    aggregates: { doc: 'The aggregates that its volumes lie in, by name.', kind: list(text()) },
+    'qos.policy': { doc: 'The QoS policy of the volumes.', ref: 'storage/qos/policies' },
+    'snapshot_policy.name': { doc: 'The name of the snapshot policy of the volumes.', kind: text() },
+    aggregates: { doc: 'The names of the aggregates that store the volumes.', kind: list(text()) },
   },
 })
 

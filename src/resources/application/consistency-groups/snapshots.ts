@@ -52,7 +52,7 @@ const parts: Derivation = {
 const groupSnapshotsResource = resource({
   path: `/${GROUP_SNAPSHOTS}`,
   noun: 'snapshot of a consistency group',
-  doc: 'Snapshots of a consistency group: one of each of its volumes, of one name, all taken in one commit. So what was written before that to any of them is in it, and what was written after it to any of them is not.',
+  doc: 'Snapshots of a consistency group. All volumes get a snapshot of the same name at the same instant.',
   since: '9.10.1',
   isContent: true,
   key: ['uuid'],
@@ -64,7 +64,7 @@ const groupSnapshotsResource = resource({
   fields: {
     uuid: { doc: 'The UUID of the snapshot.', kind: uuid() },
     name: {
-      doc: 'The name of the snapshot, and of those of the volumes.',
+      doc: 'The name of the snapshot and of the snapshots of the volumes.',
       kind: name({
         charactersMax: 255,
         pattern: /^[A-Za-z0-9_.][A-Za-z0-9_.:+@-]*$/,
@@ -73,20 +73,20 @@ const groupSnapshotsResource = resource({
       set: 'create',
       required: true,
     },
-    comment: { doc: 'Whatever helps to tell it apart.', kind: text({ charactersMax: 255 }), set: 'create' },
+    comment: { doc: 'A comment that describes the snapshot.', kind: text({ charactersMax: 255 }), set: 'create' },
     snapmirror_label: {
-      doc: 'A label that replication selects by.',
+      doc: 'The label by which replication selects snapshots.',
       kind: text({ charactersMax: 31 }),
       set: 'create',
     },
     consistency_type: {
-      doc: 'Whether applications were made ready for it. Kept as it is told.',
-      kind: oneOf('crash', 'application'),
+      doc: 'Whether applications were prepared for the snapshot. Stored without effect.',
+      kind: oneOf({ crash: 'Applications were not prepared.', application: 'Applications were prepared.' }),
       set: 'create',
       default: 'crash',
     },
     write_fence: {
-      doc: 'Whether writes of all volumes are held meanwhile. Kept: nothing has to be held, as all are taken at once.',
+      doc: 'Whether writes are held while the snapshot is taken. Stored without effect: all volumes are captured at once.',
       kind: flag(),
       set: 'create',
       default: true,
@@ -94,21 +94,21 @@ const groupSnapshotsResource = resource({
     },
     consistency_group: { doc: 'The group.', ref: GROUPS },
     svm: { doc: 'The SVM of the group.', ref: 'svm/svms' },
-    create_time: { doc: 'When it was made.', kind: time() },
-    size: { doc: 'Bytes that its snapshots alone hold.', kind: bytes() },
-    is_partial: { doc: 'Whether snapshots of some volumes are gone.', kind: flag() },
+    create_time: { doc: 'When the snapshot was created.', kind: time() },
+    size: { doc: 'Bytes that only the snapshots of the volumes use.', kind: bytes() },
+    is_partial: { doc: 'Whether snapshots of some volumes were deleted.', kind: flag() },
     snapshot_volumes: {
-      doc: 'The volumes, with the snapshot of each.',
+      doc: 'The volumes of the snapshot, each with its own snapshot.',
       kind: each({
         volume: { kind: named('volume'), doc: 'The volume.' },
-        snapshot: { kind: named('snapshot'), doc: 'Its snapshot.' },
+        snapshot: { kind: named('snapshot'), doc: 'The snapshot of the volume.' },
       }),
     },
     missing_volumes: {
-      doc: 'The volumes whose snapshots are gone.',
+      doc: 'The volumes whose snapshots were deleted.',
       kind: each({
         name: { kind: text(), doc: 'The name of the volume.' },
-        uuid: { kind: uuid(), doc: 'Its UUID.' },
+        uuid: { kind: uuid(), doc: 'The UUID of the volume.' },
       }),
     },
   },

@@ -8,26 +8,33 @@ import { TABLE_NOT_FOUND } from './tables/rows.ts'
 const tablesResource = resource({
   path: '/cluster/counter/tables',
   noun: 'counter table',
-  doc: 'Tables of counters: what is counted, in which unit.',
+  doc: 'Counter tables describe counters and their units.',
   since: '9.11.1',
   key: ['name'],
   nameWithin: false,
   fields: {
     name: { doc: 'The name of the table.', kind: text() },
-    description: { doc: 'What the table is about.', kind: text() },
+    description: { doc: 'A sentence that describes the table.', kind: text() },
     counter_schemas: {
-      doc: 'What is counted.',
+      doc: 'The counters of the table.',
       kind: each({
         name: { kind: text(), doc: 'The name of the counter.' },
-        description: { kind: text(), doc: 'What it counts.' },
+        description: { kind: text(), doc: 'A sentence that describes the counter.' },
         type: {
-          kind: oneOf('average', 'rate', 'delta', 'raw', 'percent', 'string'),
-          doc: 'How to read two samples.',
+          kind: oneOf({
+            average: 'The difference of two samples, divided by the difference of the denominator.',
+            rate: 'The difference of two samples, divided by the time between them.',
+            delta: 'The difference of two samples.',
+            raw: 'The value itself.',
+            percent: 'The difference of two samples as a percentage of the denominator.',
+            string: 'A text.',
+          }),
+          doc: 'How to evaluate two samples of the counter.',
         },
-        unit: { kind: text(), doc: 'Its unit.' },
+        unit: { kind: text(), doc: 'The unit of the counter.' },
         denominator: {
-          kind: group({ name: { kind: text(), doc: 'Its name.' } }),
-          doc: 'The counter to divide by, for an average.',
+          kind: group({ name: { kind: text(), doc: 'The name of the counter that is the denominator.' } }),
+          doc: 'The denominator of an average.',
         },
       }),
     },

@@ -39,7 +39,12 @@ const OTHERS = [
   'anti_ransomware',
 ]
 
-const state = oneOf('compliant', 'noncompliant', 'unlicensed', 'unknown')
+const state = oneOf({
+  compliant: 'Part of the product, or licensed.',
+  noncompliant: 'A license is not complied with.',
+  unlicensed: 'No license is installed.',
+  unknown: 'The state is not known.',
+})
 
 /** As license files are: which packages, for whom, and a signature. */
 const EXAMPLE_FILE =
@@ -48,7 +53,7 @@ const EXAMPLE_FILE =
 const licensesResource = resource({
   path: '/cluster/licensing/licenses',
   noun: 'license',
-  doc: 'Packages of functions, and the licenses of the vendor that were installed. None is needed, and none makes a function that is not there.',
+  doc: 'Licensed packages and installed licenses of the vendor. The product needs no license, and a license adds no function.',
   key: ['name'],
   recordKey: ['$serialNumber', '$product'],
   nameWithin: false,
@@ -56,43 +61,59 @@ const licensesResource = resource({
   columns: ['name', 'state', 'scope', 'description'],
   fields: {
     name: { doc: 'The name of the package.', kind: text() },
-    description: { doc: 'What it is.', kind: text(), since: '9.11.1' },
-    scope: { doc: 'What a license of it is for.', kind: oneOf('not_available', 'site', 'cluster', 'node') },
+    description: { doc: 'A sentence that describes the package.', kind: text(), since: '9.11.1' },
+    scope: {
+      doc: 'The scope of licenses for the package.',
+      kind: oneOf({
+        not_available: 'No license exists.',
+        site: 'A license is for all clusters.',
+        cluster: 'A license is for one cluster.',
+        node: 'A license is for one node.',
+      }),
+    },
     state: {
-      doc: '`compliant`: part of the product, or a license of it is installed. `unlicensed`: neither.',
+      doc: 'Whether the package is licensed.',
       kind: state,
     },
     entitlement: { doc: 'Whether the cluster may use the package.', isGroup: true },
     'entitlement.action': {
-      doc: 'What is to be done about it: `acquire_license` when all licenses of it have expired.',
-      kind: oneOf('acquire_license', 'none'),
+      doc: 'The action that the entitlement requires.',
+      kind: oneOf({ acquire_license: 'All licenses of the package have expired.', none: 'Nothing is to be done.' }),
       since: '9.11.1',
     },
     'entitlement.risk': {
-      doc: '`low` for what needs none or has one, `high` when all have expired.',
-      kind: oneOf('high', 'low', 'unlicensed'),
+      doc: 'The risk of using the package without a license.',
+      kind: oneOf({
+        high: 'All licenses have expired.',
+        low: 'The package needs no license, or has one.',
+        unlicensed: 'No license is installed.',
+      }),
       since: '9.11.1',
     },
     keys: {
-      doc: 'Contents of license files to install. They are not shown.',
+      doc: 'The contents of license files to install. Never shown.',
       kind: list(text({ charactersMin: 1, charactersMax: KEY_CHARACTERS_MAX }), { elementsMax: 16 }),
       set: 'create',
       required: true,
     },
     licenses: {
-      doc: 'The licenses that were installed.',
+      doc: 'The installed licenses of the package.',
       kind: each({
-        owner: { kind: text(), doc: 'The cluster that has it.' },
-        serial_number: { kind: text(), doc: 'Its serial number.' },
-        installed_license: { kind: text(), doc: 'The product that was bought.', since: '9.9.1' },
-        host_id: { kind: text(), doc: 'The host that it is for.', since: '9.9.1' },
-        active: { kind: flag(), doc: 'Whether it has not expired.' },
-        evaluation: { kind: flag(), doc: 'Whether it is for trying only.' },
-        expiry_time: { kind: time(), doc: 'When it expires.' },
-        shutdown_imminent: { kind: flag(), doc: 'Whether nodes stop without it. None does.', since: '9.11.1' },
+        owner: { kind: text(), doc: 'The cluster that owns the license.' },
+        serial_number: { kind: text(), doc: 'The serial number of the license.' },
+        installed_license: { kind: text(), doc: 'The licensed product.', since: '9.9.1' },
+        host_id: { kind: text(), doc: 'The ID of the licensed host.', since: '9.9.1' },
+        active: { kind: flag(), doc: 'Whether the license is still valid.' },
+        evaluation: { kind: flag(), doc: 'Whether the license is for evaluation only.' },
+        expiry_time: { kind: time(), doc: 'When the license expires.' },
+        shutdown_imminent: {
+          kind: flag(),
+          doc: 'Whether nodes shut down when the license expires. Always false.',
+          since: '9.11.1',
+        },
         compliance: {
-          kind: group({ state: { kind: state, doc: 'Whether it is kept to.' } }),
-          doc: 'The same in a word.',
+          kind: group({ state: { kind: state, doc: 'Whether the license is complied with.' } }),
+          doc: 'The compliance with the license.',
         },
       }),
     },

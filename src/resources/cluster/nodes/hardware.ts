@@ -11,8 +11,8 @@ import { usual } from '../../usual.ts'
 const since = '9.9.1'
 
 const nodeList = each({
-  name: { kind: text(), doc: 'Its name.' },
-  uuid: { kind: uuid(), doc: 'Its UUID.' },
+  name: { kind: text(), doc: 'The name of the interface or node.' },
+  uuid: { kind: uuid(), doc: 'The UUID of the interface or node.' },
 })
 
 /** Parts of which the machine does not say whether they have failed, or whether there are any. */
@@ -22,50 +22,74 @@ const UNSEEN = [
 ] as const
 
 export const hardwareFields = {
-  cluster_interfaces: { doc: 'The addresses at which nodes reach one another. One node needs none.', kind: nodeList },
+  cluster_interfaces: {
+    doc: 'The addresses at which nodes reach each other. Always empty: the cluster has one node.',
+    kind: nodeList,
+  },
   serial_number: {
-    doc: 'What tells it from all others: its UUID. Machines show theirs to nobody but root.',
+    doc: 'The serial number of the node. Equal to its UUID: only root can read the one of the machine.',
     kind: text(),
   },
-  system_id: { doc: 'The same.', kind: text(), since: '9.7' },
+  system_id: { doc: 'The system ID of the node. Equal to its UUID.', kind: text(), since: '9.7' },
   controller: { doc: 'The hardware of the node.', isGroup: true },
   'controller.cpu': { doc: 'The processors of the node.', isGroup: true },
-  'controller.cpu.count': { doc: 'How many processors programs can use.', kind: count(), since },
-  'controller.cpu.processor': { doc: 'The name of the processors.', kind: text(), since },
+  'controller.cpu.count': { doc: 'The number of processors that programs can use.', kind: count(), since },
+  'controller.cpu.processor': { doc: 'The model of the processors.', kind: text(), since },
   'controller.cpu.firmware_release': {
-    doc: 'The version of the BIOS, where the machine tells it.',
+    doc: 'The version of the BIOS, if the machine reports it.',
     kind: text(),
     since,
   },
-  'controller.memory_size': { doc: 'Bytes of memory.', kind: bytes(), since },
+  'controller.memory_size': { doc: 'The memory of the node in bytes.', kind: bytes(), since },
   'controller.over_temperature': {
-    doc: 'Always `normal`: it has no sensors that say otherwise.',
-    kind: oneOf('over', 'normal'),
+    doc: 'Whether the node is too hot. Always `normal`: temperature is not monitored.',
+    kind: oneOf({ over: 'The node is too hot.', normal: 'The temperature is normal.' }),
   },
   ...Object.fromEntries(
     UNSEEN.flatMap(([base, parts]) => [
-      [`${base}.count`, { doc: `How many of its ${parts} have failed. It knows of none.`, kind: count(), since }],
-      [`${base}.message.message`, { doc: 'The same in words.', kind: text(), since }],
+      [
+        `${base}.count`,
+        { doc: `The number of failed ${parts}. Always 0: the machine does not report any.`, kind: count(), since },
+      ],
+      [`${base}.message.message`, { doc: 'A sentence about the failed parts.', kind: text(), since }],
     ]),
   ),
   service_processor: { doc: 'The service processor of the node.', isGroup: true },
   'service_processor.state': {
-    doc: 'The state of its service processor. There is none, so it is not set.',
-    kind: oneOf('online', 'offline', 'unknown'),
+    doc: 'The state of the service processor. Not set: the product sees none.',
+    kind: oneOf({
+      online: 'The service processor responds.',
+      offline: 'The service processor does not respond.',
+      unknown: 'The state is not known.',
+    }),
   },
-  'service_processor.firmware_version': { doc: 'What that runs. Not set, either.', kind: text() },
+  'service_processor.firmware_version': {
+    doc: 'The firmware version of the service processor. Not set: the product sees none.',
+    kind: text(),
+  },
   ha: { doc: 'High availability: what another node does when this one fails.', isGroup: true },
   'ha.enabled': {
-    doc: 'Whether another node takes over when it fails. There is no other.',
+    doc: 'Whether another node takes over when the node fails. Always false: the cluster has one node.',
     kind: only(false, flag(), 'there is no other node that could take over.'),
     set: 'modify',
   },
-  'ha.auto_giveback': { doc: 'Whether it is given back what was taken over.', kind: flag() },
-  'ha.partners': { doc: 'The nodes that take over from it.', kind: nodeList },
+  'ha.auto_giveback': {
+    doc: 'Whether storage returns to the node automatically after a takeover. Always false.',
+    kind: flag(),
+  },
+  'ha.partners': { doc: 'The nodes that take over from the node. Always empty.', kind: nodeList },
   'ha.giveback': { doc: 'How far the return of storage to this node is.', isGroup: true },
-  'ha.giveback.state': { doc: 'Always `nothing_to_giveback`.', kind: oneOf('nothing_to_giveback'), since: '9.7' },
+  'ha.giveback.state': {
+    doc: 'The state of the return of storage to the node. Always `nothing_to_giveback`.',
+    kind: oneOf({ nothing_to_giveback: 'No storage was taken over.' }),
+    since: '9.7',
+  },
   'ha.takeover': { doc: 'How far the takeover of the storage of the partner is.', isGroup: true },
-  'ha.takeover.state': { doc: 'Always `not_possible`.', kind: oneOf('not_possible'), since: '9.7' },
+  'ha.takeover.state': {
+    doc: 'The state of the takeover of the partner. Always `not_possible`.',
+    kind: oneOf({ not_possible: 'The node has no partner.' }),
+    since: '9.7',
+  },
 } as const satisfies Fields
 
 const machine: Derivation = {

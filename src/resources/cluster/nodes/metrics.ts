@@ -9,7 +9,7 @@ export const nodeHistory = defineMetrics({
   of: { field: 'node', ref: 'cluster/nodes', doc: 'The node.' },
   fields: {
     ...intervalFields(),
-    processor_utilization: { doc: 'How much of their time was used, in percent.', kind: percent() },
+    processor_utilization: { doc: 'The utilization of the processors of the node, in percent.', kind: percent() },
   },
   figures: processorFiguresOf,
 })

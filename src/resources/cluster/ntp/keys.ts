@@ -19,20 +19,25 @@ const options = {
 const ntpKeysResource = resource({
   path: '/cluster/ntp/keys',
   noun: 'NTP key',
-  doc: 'Keys that answers of time servers are signed with. They are a record, as the servers are.',
+  doc: 'Keys that sign the responses of NTP servers. Stored without effect: the machine sets its own clock.',
   key: ['id'],
   recordKey: ['id'],
   nameWithin: false,
   fields: {
     id: {
-      doc: 'The number that the servers know it by.',
+      doc: 'The ID of the key on the NTP servers.',
       kind: count({ min: 1, max: 65_535 }),
       set: 'create',
       required: true,
     },
-    digest_type: { doc: 'What kind of key it is.', kind: oneOf('sha1'), set: 'always', required: true },
+    digest_type: {
+      doc: 'The digest algorithm of the key.',
+      kind: oneOf({ sha1: 'SHA-1.' }),
+      set: 'always',
+      required: true,
+    },
     value: {
-      doc: 'The key, as 40 hexadecimal digits. It is never shown.',
+      doc: 'The key as 40 hexadecimal digits. Never shown.',
       // Not of the kind of secrets: those may not be asked for by name, and tools ask for this one.
       kind: text({ charactersMin: 40, charactersMax: 40 }),
       set: 'always',

@@ -7,7 +7,7 @@ import { insistOnKey } from './keys.ts'
 const ntpServersResource = resource({
   path: '/cluster/ntp/servers',
   noun: 'NTP server',
-  doc: 'Time servers of the cluster. They are a record: the clock is that of the machine.',
+  doc: 'NTP servers of the cluster. Stored without effect: the machine sets its own clock.',
   key: ['server'],
   recordKey: ['server'],
   nameWithin: false,
@@ -26,20 +26,20 @@ const ntpServersResource = resource({
       required: true,
     },
     version: {
-      doc: 'The version of the protocol that it speaks.',
-      kind: oneOf('3', '4', 'auto'),
+      doc: 'The NTP version that the server speaks.',
+      kind: oneOf({ '3': 'NTP version 3.', '4': 'NTP version 4.', auto: 'The version is negotiated.' }),
       set: 'always',
       default: 'auto',
     },
     authentication_enabled: {
-      doc: 'Whether its answers are to be signed.',
+      doc: 'Whether responses of the server must be signed.',
       kind: flag(),
       set: 'always',
       default: false,
     },
     key: { doc: 'The key that authenticates the answers of the NTP server.', isGroup: true },
     'key.id': {
-      doc: 'The key that they are signed with.',
+      doc: 'The ID of the key that signs responses of the server.',
       kind: count({ min: 1, max: 65_535 }),
       set: 'always',
     },

@@ -11,7 +11,7 @@ const USERS_MAX = 1000
 const unixGroupUsersResource = resource({
   path: `/${UNIX_GROUPS}/{svm.uuid}/{unix_group.name}/users`,
   noun: 'user of the UNIX group',
-  doc: 'Who is in a UNIX group, the same as in its field `users`. They need not be known as users.',
+  doc: 'Users in a UNIX group. The field `users` of the group shows them too. The users need not exist.',
   since: '9.9.1',
   key: ['name'],
   recordKey: ['svm.uuid', 'unix_group.name', 'name'],

@@ -15,7 +15,7 @@ const DOMAINS_MAX = 1024
 const broadcastDomainsResource = resource({
   path: '/network/ethernet/broadcast-domains',
   noun: 'broadcast domain',
-  doc: 'Ports that reach one another without a router. A record; which do is the affair of the machine and its switches.',
+  doc: 'Broadcast domains group ports that reach each other without a router. Stored without effect: the machine and its switches decide.',
   key: ['uuid'],
   parent: 'ipspace.uuid',
   nameWithin: 'ipspace.uuid',
@@ -34,14 +34,14 @@ const broadcastDomainsResource = resource({
       set: 'always',
       required: true,
     },
-    ipspace: { doc: 'The IPspace it is in.', ref: 'network/ipspaces', set: 'always', default: DEFAULT },
+    ipspace: { doc: 'The IPspace of the broadcast domain.', ref: 'network/ipspaces', set: 'always', default: DEFAULT },
     mtu: {
-      doc: 'Bytes that a frame may carry in it. The ports keep what the machine gave them.',
+      doc: 'The maximum size of a frame in the broadcast domain, in bytes. The ports of the machine are not changed.',
       kind: count({ min: 68, max: 65_535, unit: 'bytes' }),
       set: 'always',
       default: MTU_BYTES,
     },
-    ports: { doc: 'The ports in it. A port is put into it by a change of the port.', kind: qualifiedPorts },
+    ports: { doc: 'The ports in the broadcast domain. To add a port, change the port.', kind: qualifiedPorts },
   },
 })
 

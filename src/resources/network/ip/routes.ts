@@ -11,7 +11,7 @@ import { DEFAULT, INTERFACES, IPSPACES, NETWORK_LOCK, ROUTES } from '../names.ts
 const METRIC = 20
 const ROUTES_MAX = 4096
 
-const family = oneOf('ipv4', 'ipv6')
+const family = oneOf({ ipv4: 'IPv4.', ipv6: 'IPv6.' })
 
 /** The network interfaces that reach the gateway without a router. */
 const reaching: Derivation = {
@@ -90,7 +90,7 @@ async function spaceOf(cluster: Cluster, route: Row): Promise<string> {
 const routesResource = resource({
   path: '/network/ip/routes',
   noun: 'route',
-  doc: 'By which router other networks are reached. A record: the machine routes as it was told itself.',
+  doc: 'Routes to other networks. Stored without effect: the machine has its own routing table.',
   key: ['uuid'],
   parent: 'svm.uuid',
   nameWithin: false,
@@ -99,35 +99,41 @@ const routesResource = resource({
   removal: 'undoable',
   fields: {
     uuid: { doc: 'The UUID of the route.', kind: uuid() },
-    svm: { doc: 'The SVM whose route it is. Without it, that of the cluster.', ref: 'svm/svms', set: 'create' },
-    scope: { doc: 'Whether it belongs to an SVM or to the cluster.', kind: oneOf('svm', 'cluster') },
-    ipspace: { doc: 'The IPspace it is in.', ref: IPSPACES, set: 'create' },
+    svm: { doc: 'The SVM that owns the route. Default: the cluster.', ref: 'svm/svms', set: 'create' },
+    scope: {
+      doc: 'Whether the route belongs to an SVM or to the cluster.',
+      kind: oneOf({ svm: 'The route belongs to an SVM.', cluster: 'The route belongs to the cluster.' }),
+    },
+    ipspace: { doc: 'The IPspace of the route.', ref: IPSPACES, set: 'create' },
     destination: { doc: 'The network that the route leads to.', isGroup: true },
     'destination.address': {
-      doc: 'An address of the network that it leads to. Without it, anywhere.',
+      doc: 'An IP address in the destination network. Default: any network.',
       kind: address(),
       set: 'create',
     },
     'destination.netmask': {
-      doc: 'The length of the prefix of that network, or a dotted mask. 0: it leads anywhere.',
+      doc: 'The prefix length or the netmask of the destination network. 0: any network.',
       kind: netmask({ min: 0 }),
       set: 'create',
     },
-    'destination.family': { doc: 'The family of that address.', kind: family, set: 'create' },
-    gateway: { doc: 'The router.', kind: address(), set: 'create', required: true },
+    'destination.family': { doc: 'The address family of the destination network.', kind: family, set: 'create' },
+    gateway: { doc: 'The IP address of the router.', kind: address(), set: 'create', required: true },
     metric: {
-      doc: 'Of two routes to one network, the one with less is taken.',
+      doc: 'The metric of the route: the number by which routes are chosen. The route with the lowest metric is used.',
       kind: count({ min: 0, max: 4_294_967_295 }),
       set: 'create',
       default: METRIC,
       since: '9.11.1',
     },
     interfaces: {
-      doc: 'The network interfaces that can send by it.',
+      doc: 'The network interfaces that can use the route.',
       kind: each({
         name: { kind: text(), doc: 'The name of the interface.' },
-        uuid: { kind: uuid(), doc: 'Its UUID.' },
-        ip: { kind: group({ address: { kind: address(), doc: 'Its address.' } }), doc: 'Where it is.' },
+        uuid: { kind: uuid(), doc: 'The UUID of the interface.' },
+        ip: {
+          kind: group({ address: { kind: address(), doc: 'The IP address of the interface.' } }),
+          doc: 'The address of the interface.',
+        },
       }),
       since: '9.9.1',
     },

@@ -24,7 +24,7 @@ const BUILT_IN: Readonly<Record<string, readonly string[]>> = {
 const servicePoliciesResource = resource({
   path: '/network/ip/service-policies',
   noun: 'service policy',
-  doc: 'Which services network interfaces are meant for. Each SVM has those that are built in, and no others can be made. They restrict nothing: an interface serves what its SVM has.',
+  doc: 'Service policies name the services of network interfaces. Each SVM has the built-in policies. They restrict nothing: an interface serves all services of its SVM.',
   key: ['uuid'],
   parent: 'svm.uuid',
   nameWithin: 'svm.uuid',
@@ -33,7 +33,10 @@ const servicePoliciesResource = resource({
     uuid: { doc: 'The UUID of the service policy.', kind: uuid() },
     name: { doc: 'The name of the service policy, unique within its SVM.', kind: text() },
     services: { doc: 'The services that the service policy names.', kind: list(text()) },
-    scope: { doc: 'Whether the service policy belongs to an SVM. Always `svm`.', kind: oneOf('svm', 'cluster') },
+    scope: {
+      doc: 'Whether the service policy belongs to an SVM. Always `svm`.',
+      kind: oneOf({ svm: 'The policy belongs to an SVM.', cluster: 'The policy belongs to the cluster.' }),
+    },
     is_built_in: {
       doc: 'Whether the service policy comes with its SVM. Always true.',
       kind: flag(),

@@ -21,12 +21,12 @@ import {
 const RANGES_MAX = 256
 const SUBNETS_MAX = 4096
 
-const family = oneOf('ipv4', 'ipv6')
+const family = oneOf({ ipv4: 'IPv4.', ipv6: 'IPv6.' })
 const rangeKind = each(
   {
-    start: { kind: address(), doc: 'The first address.', required: true },
-    end: { kind: address(), doc: 'The last address.', required: true },
-    family: { kind: family, doc: 'The family of both.' },
+    start: { kind: address(), doc: 'The first IP address of the range.', required: true },
+    end: { kind: address(), doc: 'The last IP address of the range.', required: true },
+    family: { kind: family, doc: 'The address family of the range.' },
   },
   { elementsMax: RANGES_MAX },
 )
@@ -64,7 +64,7 @@ async function addressesTaken(cluster: Cluster): Promise<readonly NumberedAddres
 const subnetsResource = resource({
   path: '/network/ip/subnets',
   noun: 'subnet',
-  doc: 'Networks of a broadcast domain, with the addresses in them that may be given to network interfaces.',
+  doc: 'Subnets hold the addresses of a broadcast domain that network interfaces can use.',
   since: '9.11.1',
   key: ['uuid'],
   parent: 'broadcast_domain.uuid',
@@ -101,33 +101,33 @@ const subnetsResource = resource({
       set: 'always',
       required: true,
     },
-    ipspace: { doc: 'The IPspace it is in.', ref: 'network/ipspaces', set: 'create', default: DEFAULT },
+    ipspace: { doc: 'The IPspace of the subnet.', ref: 'network/ipspaces', set: 'create', default: DEFAULT },
     broadcast_domain: {
-      doc: 'The broadcast domain that it lies in.',
+      doc: 'The broadcast domain of the subnet.',
       ref: BROADCAST_DOMAINS,
       set: 'create',
       required: true,
     },
     subnet: { doc: 'The network of the subnet.', isGroup: true },
-    'subnet.address': { doc: 'An address of the network.', kind: address(), set: 'always', required: true },
+    'subnet.address': { doc: 'An IP address in the subnet.', kind: address(), set: 'always', required: true },
     'subnet.netmask': {
-      doc: 'The length of the network prefix, or a dotted mask.',
+      doc: 'The prefix length or the netmask of the subnet.',
       kind: netmask(),
       set: 'always',
       required: true,
     },
-    'subnet.family': { doc: 'The family of its addresses.', kind: family },
-    gateway: { doc: 'The router that leads out of it.', kind: address(), set: 'always' },
-    ip_ranges: { doc: 'Addresses that may be given to interfaces.', kind: rangeKind, set: 'always' },
+    'subnet.family': { doc: 'The address family of the subnet.', kind: family },
+    gateway: { doc: 'The IP address of the router of the subnet.', kind: address(), set: 'always' },
+    ip_ranges: { doc: 'The address ranges that network interfaces can use.', kind: rangeKind, set: 'always' },
     fail_if_lifs_conflict: {
-      doc: 'Whether a range is refused when a network interface has an address of it already.',
+      doc: 'Whether a range is refused if a network interface already uses one of the addresses.',
       kind: flag(),
       set: 'always',
     },
-    available_ip_ranges: { doc: 'Those of them that no interface has.', kind: rangeKind },
-    available_count: { doc: 'How many addresses no interface has.', kind: count() },
-    used_count: { doc: 'How many of its addresses interfaces have.', kind: count() },
-    total_count: { doc: 'How many addresses the ranges have.', kind: count() },
+    available_ip_ranges: { doc: 'The address ranges that no network interface uses.', kind: rangeKind },
+    available_count: { doc: 'The number of addresses that no network interface uses.', kind: count() },
+    used_count: { doc: 'The number of addresses that network interfaces use.', kind: count() },
+    total_count: { doc: 'The number of addresses in all ranges.', kind: count() },
   },
 })
 

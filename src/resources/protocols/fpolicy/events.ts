@@ -7,7 +7,7 @@ import { flag, oneOf } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { insistOnFree, partFields, partOfSvm, policiesOf, POLICIES_LOCK } from './names.ts'
-import { filterProtocols, filterOperations, operationProtocols, PROTOCOLS } from './watchable.ts'
+import { filterProtocols, filterOperations, operationProtocols } from './watchable.ts'
 
 export const FPOLICY_EVENTS = 'protocols/fpolicy/{svm.uuid}/events'
 
@@ -28,22 +28,26 @@ const plain = plainVerbs(FPOLICY_EVENTS, {
 const fpolicyEventsResource = resource({
   ...partOfSvm(FPOLICY_EVENTS),
   noun: 'FPolicy event',
-  doc: 'What FPolicy is to watch: operations on files over one protocol. They are records: no files are served yet.',
+  doc: 'FPolicy events select operations on files over one protocol. Stored without effect: files are not served yet.',
   fields: {
     ...groups({
       file_operations: 'The file operations that the event watches.',
       filters: 'Conditions that a file operation must meet.',
     }),
     ...partFields('event'),
-    protocol: { doc: 'The protocol by which files are used.', kind: oneOf(...PROTOCOLS), set: 'always' },
+    protocol: {
+      doc: 'The file protocol of the operations.',
+      kind: oneOf({ cifs: 'SMB.', nfsv3: 'NFSv3.', nfsv4: 'NFSv4.' }),
+      set: 'always',
+    },
     volume_monitoring: {
-      doc: 'Whether mounts of volumes are told too.',
+      doc: 'Whether mounts of volumes are reported.',
       kind: flag(),
       set: 'always',
       default: false,
     },
     monitor_fileop_failure: {
-      doc: 'Whether operations that were refused are told too.',
+      doc: 'Whether refused operations are reported.',
       kind: flag(),
       set: 'always',
       default: false,
@@ -72,7 +76,10 @@ function flags(base: string, names: readonly string[]): Record<string, FieldDecl
     names.map((name) => [
       `${base}.${name}`,
       {
-        doc: `${base === 'filters' ? 'Only' : 'Watch'} ${name.replaceAll('_', ' ')}.`,
+        doc:
+          base === 'filters'
+            ? `Whether the event is limited to: ${name.replaceAll('_', ' ')}.`
+            : `Whether the event includes the operation "${name.replaceAll('_', ' ')}".`,
         kind: flag(),
         set: 'always',
         ...(SINCE[name] === undefined ? {} : { since: SINCE[name] }),

@@ -14,7 +14,7 @@ export function partsKind(resource: Resource): Kind {
   for (const [path, { kind, doc }] of resource.fields) {
     if (kind.isSecret !== true && !path.startsWith('svm.')) plant(tree, path.split('.'), { kind, doc, readOnly: true })
   }
-  return each(membersOf(tree))
+  return each(membersOf(tree, resource.noun))
 }
 
 /** A record as an element of such a list. */
@@ -35,13 +35,17 @@ function plant(tree: Tree, [word = '', ...rest]: readonly string[], member: Memb
   else plant((tree[word] ??= {}) as Tree, rest, member)
 }
 
-function membersOf(tree: Tree): Record<string, Member> {
+function membersOf(tree: Tree, owner: string): Record<string, Member> {
   return Object.fromEntries(
     Object.entries(tree).map(([word, node]): [string, Member] => [
       word,
       isMember(node)
         ? node
-        : { kind: group(membersOf(node)), doc: `Its ${word.replaceAll('_', ' ')}.`, readOnly: true },
+        : {
+            kind: group(membersOf(node, owner)),
+            doc: `The ${word.replaceAll('_', ' ')} of the ${owner}.`,
+            readOnly: true,
+          },
     ]),
   )
 }

@@ -23,7 +23,7 @@ const codes = { inUse: 1703945, isDefault: 1703947, name: 1703953 } as const
 const exportPoliciesResource = resource({
   path: `/${EXPORT_POLICIES}`,
   noun: 'export policy',
-  doc: 'Who may mount volumes and qtrees over NFS, and how. Each SVM has one named default, which has no rules at first.',
+  doc: 'Export policies decide which NFS clients may mount volumes and qtrees. Each SVM has a policy `default`, which has no rules at first.',
   key: ['id'],
   recordKey: ['id'],
   parent: 'svm.uuid',
@@ -32,7 +32,7 @@ const exportPoliciesResource = resource({
   form: { Policy: ['name', 'svm.name', 'rules'] },
   removal: 'disruptive',
   fields: {
-    id: { doc: 'The number of the policy, unique in the cluster.', kind: count() },
+    id: { doc: 'The ID of the policy, unique in the cluster.', kind: count() },
     name: {
       doc: 'The name of the policy, unique within its SVM.',
       kind: text({
@@ -44,8 +44,12 @@ const exportPoliciesResource = resource({
       set: 'always',
       required: true,
     },
-    svm: { doc: 'The SVM it belongs to.', ref: 'svm/svms', set: 'create', required: true },
-    rules: { doc: 'Its rules, in order. The first whose clients fit decides.', kind: rulesKind(), set: 'always' },
+    svm: { doc: 'The SVM that owns the policy.', ref: 'svm/svms', set: 'create', required: true },
+    rules: {
+      doc: 'The rules of the policy, in order. The first rule that matches a client decides.',
+      kind: rulesKind(),
+      set: 'always',
+    },
   },
 })
 

@@ -14,7 +14,7 @@ export function exportPolicyFields(base: string, doc: string): Record<string, Fi
   return {
     [`${base}.name`]: { doc, kind: text({ charactersMin: 1, charactersMax: 256 }), set: 'always' },
     // Exports say it by name alone: another cluster gives other numbers.
-    [`${base}.id`]: { doc: 'The same, by number.', kind: count({ min: 0 }), set: 'always', isOrder: true },
+    [`${base}.id`]: { doc: 'The ID of the export policy.', kind: count({ min: 0 }), set: 'always', isOrder: true },
   }
 }
 

@@ -31,7 +31,7 @@ const plain = plainVerbs(NFS_SERVICES, {
 const nfsServicesResource = resource({
   path: `/${NFS_SERVICES}`,
   noun: 'NFS service',
-  doc: 'The NFS service of an SVM. It is a record: no files are served yet.',
+  doc: 'NFS services of SVMs. Stored without effect: files are not served yet.',
   key: ['svm.uuid'],
   recordKey: ['svm.uuid'],
   parent: 'svm.uuid',

@@ -7,7 +7,7 @@ import { createWithVolume } from './bucket-volumes.ts'
 const bucketsResource = resource({
   path: '/protocols/s3/buckets',
   noun: 'bucket',
-  doc: 'Buckets of all object store servers, as shipping tools address them.',
+  doc: 'Buckets of all object store servers, addressed by SVM and bucket.',
   key: ['svm.uuid', 'uuid'],
   parent: 'volume.uuid',
   nameWithin: 'svm.uuid',

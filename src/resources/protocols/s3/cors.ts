@@ -12,18 +12,22 @@ const words = list(text({ charactersMin: 1, charactersMax: 1024 }), { elementsMa
 
 export function corsKind(): Kind {
   return each({
-    id: { kind: text({ charactersMax: 255 }), doc: 'A name for the rule.' },
+    id: { kind: text({ charactersMax: 255 }), doc: 'The name of the CORS rule.' },
     allowed_origins: {
       kind: words,
-      doc: 'Where pages may come from; one `*` in each stands for any text.',
+      doc: 'The origins of web pages that may send requests. One `*` in an origin matches any text.',
       required: true,
     },
-    allowed_methods: { kind: words, doc: `What they may do: ${corsMethods.join(', ')}.`, required: true },
-    allowed_headers: { kind: words, doc: 'Headers they may send; one `*` in each stands for any text.' },
-    expose_headers: { kind: words, doc: 'Headers of answers that they may read.' },
+    allowed_methods: {
+      kind: words,
+      doc: `The methods that web pages may use: ${corsMethods.join(', ')}.`,
+      required: true,
+    },
+    allowed_headers: { kind: words, doc: 'The headers that web pages may send. One `*` in a header matches any text.' },
+    expose_headers: { kind: words, doc: 'The response headers that web pages may read.' },
     max_age_seconds: {
       kind: count({ min: 0, max: 2 ** 31 - 1, unit: 'seconds' }),
-      doc: 'How long a browser may keep the answer, in seconds.',
+      doc: 'How long a browser may cache the response to a preflight request, in seconds.',
     },
   })
 }

@@ -39,28 +39,34 @@ const lifecycleRunsResource = resource({
   fields: {
     uuid: { doc: 'The UUID of the run.', kind: uuid() },
     scope: {
-      doc: 'Whether it is about the buckets that are due, or about all that have rules.',
-      kind: oneOf('due', 'all'),
+      doc: 'The buckets of the run.',
+      kind: oneOf({ due: 'Buckets that are due.', all: 'All buckets with lifecycle rules.' }),
       set: 'create',
       default: 'all',
     },
-    start_time: { doc: 'When it began.', kind: time() },
-    end_time: { doc: 'When it ended.', kind: time() },
-    buckets: { doc: 'Buckets whose rules were applied.', kind: count() },
+    start_time: { doc: 'When the run began.', kind: time() },
+    end_time: { doc: 'When the run ended.', kind: time() },
+    buckets: { doc: 'The number of buckets whose rules were applied.', kind: count() },
     failed_buckets: {
-      doc: 'Buckets whose rules could not be applied. They are tried again in an hour.',
+      doc: 'The number of buckets whose rules could not be applied. The cluster retries them in an hour.',
       kind: count(),
     },
-    examined: { doc: 'Versions and open uploads that were looked at.', kind: count() },
+    examined: { doc: 'The number of versions and open uploads that the run examined.', kind: count() },
     expired_objects: {
-      doc: 'Objects removed or, where versions are kept, hidden by a delete marker.',
+      doc: 'The number of objects that the run removed or, in buckets with versioning, hid with a delete marker.',
       kind: count(),
     },
-    deleted_versions: { doc: 'Versions removed that were not current.', kind: count() },
-    deleted_markers: { doc: 'Delete markers removed that hid nothing any more.', kind: count() },
-    aborted_uploads: { doc: 'Multipart uploads aborted.', kind: count() },
-    kept_locked: { doc: 'Versions that stayed because they are locked.', kind: count() },
-    kept_changed: { doc: 'Versions that stayed because they were replaced or removed meanwhile.', kind: count() },
+    deleted_versions: { doc: 'The number of noncurrent versions that the run removed.', kind: count() },
+    deleted_markers: {
+      doc: 'The number of delete markers without older versions that the run removed.',
+      kind: count(),
+    },
+    aborted_uploads: { doc: 'The number of multipart uploads that the run aborted.', kind: count() },
+    kept_locked: { doc: 'The number of versions that the run kept because they are locked.', kind: count() },
+    kept_changed: {
+      doc: 'The number of versions that the run kept because clients changed them during the run.',
+      kind: count(),
+    },
   },
 })
 

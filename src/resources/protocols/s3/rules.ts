@@ -20,37 +20,45 @@ const ruleName: FieldDeclaration & { readonly kind: Kind } = {
   required: true,
 }
 
-const enabled = { doc: 'Whether it is followed.', kind: flag() }
+const enabled = { doc: 'Whether the lifecycle rule is applied.', kind: flag() }
 
 /** Members of a rule that have members themselves. */
 const groups = {
   object_filter: {
-    doc: 'Which objects it is about. Without it: all of the bucket.',
+    doc: 'The objects that the lifecycle rule applies to. Default: all objects in the bucket.',
     members: {
-      prefix: { doc: 'What their keys begin with.', kind: text({ charactersMax: 1024 }) },
-      tags: { doc: 'Tags that they all have, each as `key=value`.', kind: list(text({ charactersMax: 1024 })) },
-      size_greater_than: { doc: 'They are larger than this, in bytes.', kind: bytes() },
-      size_less_than: { doc: 'They are smaller than this, in bytes.', kind: bytes() },
+      prefix: {
+        doc: 'The prefix of the keys that the lifecycle rule applies to.',
+        kind: text({ charactersMax: 1024 }),
+      },
+      tags: { doc: 'The tags that objects must have, each as `key=value`.', kind: list(text({ charactersMax: 1024 })) },
+      size_greater_than: { doc: 'The size in bytes that objects must exceed.', kind: bytes() },
+      size_less_than: { doc: 'The size in bytes that objects must stay below.', kind: bytes() },
     },
   },
   expiration: {
-    doc: 'When current objects go. One of its three.',
+    doc: 'When current objects expire. Only one of the members can be set.',
     members: {
-      object_age_days: { doc: 'So many days after they were made.', kind: days },
-      object_expiry_date: { doc: 'On this day: a midnight of UTC.', kind: time() },
-      expired_object_delete_marker: { doc: 'Delete markers go when they hide nothing any more.', kind: flag() },
+      object_age_days: { doc: 'The number of days after which objects expire.', kind: days },
+      object_expiry_date: { doc: 'The day on which objects expire: midnight UTC.', kind: time() },
+      expired_object_delete_marker: { doc: 'Whether delete markers without older versions are removed.', kind: flag() },
     },
   },
   non_current_version_expiration: {
-    doc: 'When older versions go.',
+    doc: 'When noncurrent versions are removed.',
     members: {
-      non_current_days: { doc: 'So many days after they were replaced.', kind: days },
-      new_non_current_versions: { doc: 'So many of the newest of them stay.', kind: count({ min: 1, max: 100 }) },
+      non_current_days: { doc: 'The number of days after which a replaced version is removed.', kind: days },
+      new_non_current_versions: {
+        doc: 'The number of the newest noncurrent versions to keep.',
+        kind: count({ min: 1, max: 100 }),
+      },
     },
   },
   abort_incomplete_multipart_upload: {
-    doc: 'When uploads that were not completed go.',
-    members: { after_initiation_days: { doc: 'So many days after they were begun.', kind: days } },
+    doc: 'When incomplete multipart uploads are aborted.',
+    members: {
+      after_initiation_days: { doc: 'The number of days after which an incomplete upload is aborted.', kind: days },
+    },
   },
 } as const
 

@@ -28,7 +28,7 @@ const usersOfServers: Derivation = {
 const servicesResource = resource({
   path: '/protocols/s3/services',
   noun: 'object store server',
-  doc: 'Object store servers, addressed by their SVM as shipping tools do. Where an SVM has several, its first.',
+  doc: 'Object store servers, addressed by their SVM. If an SVM has several, only the first is shown.',
   key: ['svm.uuid'],
   parent: 'svm.uuid',
   nameWithin: 'svm.uuid',
@@ -39,7 +39,7 @@ const servicesResource = resource({
       doc: 'The users of the object store server. Make and change them at `/protocols/s3/services/{svm.uuid}/users`.',
       kind: each({
         name: { kind: text(), doc: 'The name of the user.' },
-        comment: { kind: text(), doc: 'Who the user is.' },
+        comment: { kind: text(), doc: 'A comment that describes the user.' },
         access_key: { kind: text(), doc: 'The access key of the user. The secret key is never shown.' },
       }),
       isExpensive: true,

@@ -9,25 +9,41 @@ import { nameCharactersMax } from '../../../s3/policy/statements.ts'
  */
 export function statementsKind(): Kind {
   return each({
-    effect: { kind: oneOf('allow', 'deny'), doc: 'Whether it grants or refuses.', required: true },
+    effect: {
+      kind: oneOf({
+        allow: 'Matching requests are allowed, unless another statement denies them.',
+        deny: 'Matching requests are denied.',
+      }),
+      doc: 'Whether the statement allows or denies requests.',
+      required: true,
+    },
     principals: {
       kind: names,
-      doc: 'Users, or groups as `group/<name>`, that it is about. Without them: all users; `*`: anybody.',
+      doc: 'The users, or groups as `group/<name>`, that the statement applies to. Default: all users. `*`: everyone, including anonymous callers.',
     },
     actions: {
       kind: names,
-      doc: 'What it is about, such as `s3:GetObject`; `*` stands for any text. Required without `not_actions`.',
+      doc: 'The actions that the statement applies to, such as `s3:GetObject`. `*` matches any text. Required without `not_actions`.',
     },
     resources: {
       kind: names,
-      doc: 'Buckets and objects: `arn:aws:s3:::<bucket>`, `arn:aws:s3:::<bucket>/*`, or the same without the ARN.',
+      doc: 'The buckets and objects that the statement applies to: `arn:aws:s3:::<bucket>`, `arn:aws:s3:::<bucket>/*`, or either without the ARN prefix.',
     },
-    sid: { kind: text(), doc: 'A name for the statement, of at most 256 characters.' },
-    conditions: { kind: conditionsKind(), doc: 'What has to hold of the request. All of them have to.' },
-    not_principals: { kind: names, doc: 'In place of principals, of a denial: it is about everyone but these.' },
-    not_actions: { kind: names, doc: 'In place of actions: it is about all but these.' },
-    not_resources: { kind: names, doc: 'In place of resources: it is about all but these.' },
-    is_literal: { kind: flag(), doc: 'Whether `${...}` in it is plain text, as in policies of 2008.' },
+    sid: { kind: text(), doc: 'The name of the statement, up to 256 characters.' },
+    conditions: { kind: conditionsKind(), doc: 'Conditions that the request must meet. All conditions must be met.' },
+    not_principals: {
+      kind: names,
+      doc: 'The users and groups that a deny statement does not apply to. Replaces `principals`.',
+    },
+    not_actions: { kind: names, doc: 'The actions that the statement does not apply to. Replaces `actions`.' },
+    not_resources: {
+      kind: names,
+      doc: 'The buckets and objects that the statement does not apply to. Replaces `resources`.',
+    },
+    is_literal: {
+      kind: flag(),
+      doc: 'Whether `${...}` in the statement is plain text, as in policies of the version 2008.',
+    },
   })
 }
 
@@ -38,18 +54,21 @@ function conditionsKind(): Kind {
   return each({
     operator: {
       kind: text({ charactersMin: 1, charactersMax: 64 }),
-      doc: 'How it compares: `string_like`, `ip_address`, `numeric_less_than`, `bool`, …, or as in Amazon’s policies.',
+      doc: 'The operator of the condition: `string_like`, `ip_address`, `numeric_less_than`, `bool` and others, or its name in Amazon’s policies.',
       required: true,
     },
-    source_ips: { kind: values, doc: 'Addresses or subnets that the request comes from.' },
-    usernames: { kind: values, doc: 'Users who ask.' },
-    prefixes: { kind: values, doc: 'The prefix of a listing.' },
-    delimiters: { kind: values, doc: 'The delimiter of a listing.' },
-    max_keys: { kind: list(count({ min: 0 })), doc: 'How many keys a listing asks for.' },
-    if_match: { kind: values, doc: 'The ETag that a write or read is conditional on.' },
-    if_none_match: { kind: flag(), doc: 'Whether a write is conditional on there being no object.' },
-    object_creation_operation: { kind: flag(), doc: 'Whether the request makes an object.' },
-    key: { kind: text({ charactersMin: 1, charactersMax: 256 }), doc: 'Any other key, such as `aws:SecureTransport`.' },
-    values: { kind: values, doc: 'What that key is compared with.' },
+    source_ips: { kind: values, doc: 'The addresses or subnets that the request may come from.' },
+    usernames: { kind: values, doc: 'The users that may send the request.' },
+    prefixes: { kind: values, doc: 'The prefixes that a listing may ask for.' },
+    delimiters: { kind: values, doc: 'The delimiters that a listing may ask for.' },
+    max_keys: { kind: list(count({ min: 0 })), doc: 'The numbers of keys that a listing may ask for.' },
+    if_match: { kind: values, doc: 'The ETags that a conditional read or write may name.' },
+    if_none_match: { kind: flag(), doc: 'Whether a write must be conditional on the object not existing.' },
+    object_creation_operation: { kind: flag(), doc: 'Whether the request must create an object.' },
+    key: {
+      kind: text({ charactersMin: 1, charactersMax: 256 }),
+      doc: 'Any other condition key, such as `aws:SecureTransport`.',
+    },
+    values: { kind: values, doc: 'The values that the condition key is compared with.' },
   })
 }

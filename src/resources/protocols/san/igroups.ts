@@ -16,7 +16,10 @@ export const igroups = emptyCollection({
     name: { doc: 'The name of the initiator group.' },
     svm: { doc: 'The SVM that owns the initiator group.', ref: 'svm/svms' },
     os_type: { doc: 'The operating system of the hosts.', kind: text() },
-    protocol: { doc: 'The protocols that the group is for.', kind: oneOf('fcp', 'iscsi', 'mixed') },
+    protocol: {
+      doc: 'The protocols that the group is for.',
+      kind: oneOf({ fcp: 'Fibre Channel.', iscsi: 'iSCSI.', mixed: 'Fibre Channel and iSCSI.' }),
+    },
     comment: { doc: 'A note about the initiator group.', since: '9.9.1' },
     delete_on_unmap: { doc: 'Whether the group is deleted with its last LUN map.', kind: flag() },
     initiators: {
@@ -43,7 +46,7 @@ export const igroups = emptyCollection({
     lun_maps: {
       doc: 'The LUNs that the initiators of the group see.',
       kind: each({
-        logical_unit_number: { kind: count(), doc: 'The number by which hosts see the LUN.' },
+        logical_unit_number: { kind: count(), doc: 'The number by which hosts address the LUN.' },
         lun: {
           kind: group({
             name: { kind: text(), doc: 'The path of the LUN.' },

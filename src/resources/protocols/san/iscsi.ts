@@ -24,12 +24,15 @@ export const iscsiCredentials = emptyCollection({
   fields: {
     ...groups({
       chap: 'CHAP authentication.',
-      'chap.inbound': 'What initiators authenticate with.',
-      'chap.outbound': 'What the target authenticates with.',
+      'chap.inbound': 'The credentials of initiators.',
+      'chap.outbound': 'The credentials of the target.',
     }),
     svm: { doc: 'The SVM that the initiator logs in to.', ref: 'svm/svms' },
     initiator: { doc: 'The IQN of the initiator, or `default`.' },
-    authentication_type: { doc: 'How the initiator logs in.', kind: oneOf('chap', 'none', 'deny') },
+    authentication_type: {
+      doc: 'How the initiator logs in.',
+      kind: oneOf({ chap: 'With CHAP.', none: 'Without authentication.', deny: 'Logins are refused.' }),
+    },
     'chap.inbound.user': { doc: 'The name that the initiator logs in with.' },
     'chap.outbound.user': { doc: 'The name that the SVM answers with.' },
   },

@@ -16,17 +16,34 @@ export const applicationsKind = () =>
     {
       application: {
         kind: application(),
-        doc: '`http` is this interface. Logins by others are not there yet.',
+        doc: 'The application of the login. Only `http` is served: this interface.',
         required: true,
       },
       authentication_methods: {
-        kind: list(oneOf('password', 'publickey', 'domain', 'nsswitch', 'certificate', 'saml'), { elementsMax: 8 }),
-        doc: 'How it shows who it is.',
+        kind: list(
+          oneOf({
+            password: 'A password.',
+            publickey: 'An SSH key.',
+            domain: 'An Active Directory domain.',
+            nsswitch: 'LDAP or NIS.',
+            certificate: 'A client certificate.',
+            saml: 'SAML.',
+          }),
+          { elementsMax: 8 },
+        ),
+        doc: 'The authentication methods of the login.',
         required: true,
       },
       second_authentication_method: {
-        kind: oneOf('none', 'password', 'publickey', 'nsswitch', 'domain', 'totp'),
-        doc: 'How it does so once more, with ssh.',
+        kind: oneOf({
+          none: 'No second method.',
+          password: 'A password.',
+          publickey: 'An SSH key.',
+          nsswitch: 'LDAP or NIS.',
+          domain: 'An Active Directory domain.',
+          totp: 'A one-time password.',
+        }),
+        doc: 'The second authentication method of a login by SSH.',
       },
     },
     { elementsMax: APPLICATIONS_MAX },

@@ -8,17 +8,20 @@ import type { LogEntry } from '../../../ports/catalog.ts'
 const auditMessagesResource = resource({
   path: '/security/audit/messages',
   noun: 'audit message',
-  doc: 'Who changed what, when and from where, and what became of it. The newest 10,000 are listed.',
+  doc: 'The audit log of requests that change something. The newest 10,000 messages are listed.',
   key: ['index'],
   columns: ['timestamp', 'user', 'input', 'state', 'message', 'location'],
   fields: {
-    index: { doc: 'Grows with each message.', kind: count() },
-    timestamp: { doc: 'When it was.', kind: time() },
-    user: { doc: 'Who it was.', kind: text() },
-    location: { doc: 'The address the request came from.', kind: text() },
-    input: { doc: 'The request: its method and path.', kind: text() },
-    state: { doc: 'How it ended.', kind: oneOf('success', 'error') },
-    message: { doc: 'The object concerned, or why it failed.', kind: text() },
+    index: { doc: 'The index of the message. Later messages have a higher index.', kind: count() },
+    timestamp: { doc: 'When the request arrived.', kind: time() },
+    user: { doc: 'The user who sent the request.', kind: text() },
+    location: { doc: 'The address that the request came from.', kind: text() },
+    input: { doc: 'The method and the path of the request.', kind: text() },
+    state: {
+      doc: 'The result of the request.',
+      kind: oneOf({ success: 'The request succeeded.', error: 'The request failed.' }),
+    },
+    message: { doc: 'The object of the request, or why the request failed.', kind: text() },
   },
 })
 

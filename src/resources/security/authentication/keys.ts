@@ -27,17 +27,27 @@ const keysResource = resource({
   fields: {
     uuid: { doc: 'The UUID of the key.', kind: uuid() },
     user: { doc: 'The user that the key logs in.', isGroup: true },
-    'user.name': { doc: 'The user it logs in.', kind: name({ charactersMax: 64 }), set: 'create', required: true },
+    'user.name': {
+      doc: 'The name of the user that the key logs in.',
+      kind: name({ charactersMax: 64 }),
+      set: 'create',
+      required: true,
+    },
     'user.owner': { doc: 'The cluster or the SVM that the user belongs to.', isGroup: true },
     'user.owner.name': {
-      doc: 'The cluster or SVM the user is of.',
+      doc: 'The name of the cluster or the SVM that the user belongs to.',
       kind: text({ charactersMax: 255 }),
       set: 'create',
     },
     role: { doc: 'The role that limits what the key may do.', isGroup: true },
-    'role.name': { doc: 'What it may do.', kind: oneOf(...roleNames), set: 'create', required: true },
-    create_time: { doc: 'When it was made.', kind: time() },
-    key: { doc: 'The key, to be sent as `Authorization: Bearer <key>`.', kind: text(), shownOnce: true },
+    'role.name': {
+      doc: 'The role of requests with the key.',
+      kind: oneOf(...roleNames),
+      set: 'create',
+      required: true,
+    },
+    create_time: { doc: 'When the key was created.', kind: time() },
+    key: { doc: 'The key. Send it as `Authorization: Bearer <key>`. Shown only once.', kind: text(), shownOnce: true },
   },
 })
 

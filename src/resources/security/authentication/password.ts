@@ -10,7 +10,7 @@ import { PASSWORD_CHARACTERS_MIN } from '../passwords.ts'
 const passwordsResource = resource({
   path: '/security/authentication/password',
   noun: 'password',
-  doc: 'Changes the password of an account. Every user may change their own. That of another user takes a role that may do all that the role of the other user may do, and may change accounts.',
+  doc: 'Changes the password of an account. Every user may change their own password. To change the password of another user, a role must be able to change accounts and include all privileges of the other user.',
   key: ['name'],
   recordKey: ['name'],
   nameWithin: false,
@@ -18,7 +18,7 @@ const passwordsResource = resource({
     name: { doc: 'The name of the user.', kind: name({ charactersMax: 64 }), set: 'create', required: true },
     ...groups({ owner: 'The cluster or the SVM that the account belongs to.' }),
     'owner.name': {
-      doc: 'The cluster or the SVM that the account belongs to. Without it, the cluster.',
+      doc: 'The name of the cluster or the SVM that the account belongs to. Default: the cluster.',
       kind: text({ charactersMax: 255 }),
       set: 'create',
     },
@@ -28,14 +28,14 @@ const passwordsResource = resource({
       set: 'create',
     },
     password: {
-      doc: 'The new password. It is never shown.',
+      doc: 'The new password. Never shown.',
       kind: secret({ charactersMin: PASSWORD_CHARACTERS_MIN, charactersMax: 128 }),
       set: 'create',
       required: true,
     },
     password_hash_algorithm: {
-      doc: 'Accepted as clients send it, and passed over: passwords are stored with scrypt.',
-      kind: oneOf('sha512', 'sha256', 'md5'),
+      doc: 'The hash algorithm of the password. Accepted without effect: passwords are stored with scrypt.',
+      kind: oneOf({ sha512: 'SHA-512.', sha256: 'SHA-256.', md5: 'MD5.' }),
       since: '9.11.1',
       set: 'create',
     },

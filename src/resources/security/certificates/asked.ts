@@ -36,10 +36,10 @@ export function alternativeFields(since?: string): Readonly<Record<string, Field
     text({ charactersMin: 1, charactersMax, pattern: /^[\x21-\x7e]+$/, patternDoc: 'printable characters' })
   return {
     subject_alternatives: { doc: 'Other names that the certificate is to be valid for.', isGroup: true },
-    'subject_alternatives.dns': names('Host names it is for.', ascii(253)),
-    'subject_alternatives.email': names('Addresses of mail it is for.', ascii(254)),
-    'subject_alternatives.ip': names('IP addresses it is for.', address()),
-    'subject_alternatives.uri': names('URIs it is for.', ascii(2000)),
+    'subject_alternatives.dns': names('Host names that the certificate is valid for.', ascii(253)),
+    'subject_alternatives.email': names('E-mail addresses that the certificate is valid for.', ascii(254)),
+    'subject_alternatives.ip': names('IP addresses that the certificate is valid for.', address()),
+    'subject_alternatives.uri': names('URIs that the certificate is valid for.', ascii(2000)),
   }
 }
 

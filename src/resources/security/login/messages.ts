@@ -12,7 +12,7 @@ const MESSAGE_CHARACTERS_MAX = 2048
 const loginMessagesResource = resource({
   path: '/security/login/messages',
   noun: 'login message',
-  doc: 'What is shown to those who log in: one for the cluster, and one for each SVM. Kept; there is no shell to show it yet.',
+  doc: 'Login messages of the cluster and of SVMs. Stored without effect: there is no shell yet.',
   key: ['uuid'],
   parent: 'svm.uuid',
   nameWithin: false,
@@ -22,20 +22,23 @@ const loginMessagesResource = resource({
   ],
   fields: {
     uuid: { doc: 'The UUID of the SVM, or of the cluster.', kind: uuid() },
-    svm: { doc: 'The SVM that is logged in to.', ref: 'svm/svms' },
-    scope: { doc: 'Whether it is for an SVM or for the cluster.', kind: oneOf('cluster', 'svm') },
+    svm: { doc: 'The SVM of the login message.', ref: 'svm/svms' },
+    scope: {
+      doc: 'Whether the message is for an SVM or for the cluster.',
+      kind: oneOf({ cluster: 'The message is for the cluster.', svm: 'The message is for an SVM.' }),
+    },
     banner: {
-      doc: 'What is shown before the login.',
+      doc: 'The text shown before the login.',
       kind: text({ charactersMax: MESSAGE_CHARACTERS_MAX }),
       set: 'modify',
     },
     message: {
-      doc: 'What is shown after the login.',
+      doc: 'The text shown after the login.',
       kind: text({ charactersMax: MESSAGE_CHARACTERS_MAX }),
       set: 'modify',
     },
     show_cluster_message: {
-      doc: 'Whether the message of the cluster is shown before that of the SVM.',
+      doc: 'Whether the message of the cluster is shown before the message of the SVM.',
       kind: flag(),
       set: 'modify',
     },

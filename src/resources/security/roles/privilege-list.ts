@@ -1,5 +1,5 @@
 /** The privileges of a role: an access for each path of this interface, or for each command of the command line. */
-import { ACCESSES } from '../../../model/access.ts'
+import { type Access } from '../../../model/access.ts'
 import { failures } from '../../../model/failure.ts'
 import { each, oneOf, text } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'
@@ -14,14 +14,26 @@ const codes = { path: 5_636_169, query: 5_636_192, access: 5_636_200 } as const
 
 export const privilegeFields = {
   path: {
-    doc: 'A path such as `/api/storage/volumes`, with what is below it; `*` is any one word. Or a command: `volume show`.',
+    doc: 'A path such as `/api/storage/volumes`, including all paths below it, where `*` matches one part; or a command such as `volume show`.',
     kind: text({ charactersMin: 1, charactersMax: 1024 }),
     set: 'create',
     required: true,
   },
-  access: { doc: 'What may be done there.', kind: oneOf(...ACCESSES), set: 'always', default: 'all' },
+  access: {
+    doc: 'The access that the privilege grants.',
+    kind: oneOf({
+      all: 'Read, create, change and delete.',
+      readonly: 'Read.',
+      none: 'Nothing.',
+      read_create: 'Read and create.',
+      read_modify: 'Read and change.',
+      read_create_modify: 'Read, create and change.',
+    } as const satisfies Readonly<Record<Access, string>>),
+    set: 'always',
+    default: 'all',
+  },
   query: {
-    doc: 'To which objects a command is limited. Not for paths.',
+    doc: 'The objects that a command is limited to. Not allowed for paths.',
     kind: text({ charactersMax: 1024 }),
     set: 'always',
     since: '9.11.1',

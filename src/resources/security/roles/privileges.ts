@@ -14,14 +14,14 @@ import { privilegeFields, settledPrivileges } from './privilege-list.ts'
 const rolePrivilegesResource = resource({
   path: `/${ROLES}/{owner.uuid}/{name}/privileges`,
   noun: 'privilege of the role',
-  doc: 'The privileges of a role, the same as in its field `privileges`. Slashes of the path are written %2F.',
+  doc: 'The privileges of a role. The field `privileges` of the role shows them too. Write slashes of the path as %2F.',
   key: ['path'],
   shownUnasked: ['access', 'query'],
   rowsOf: ROLES,
   nameWithin: false,
   fields: {
     ...groups({ owner: 'The cluster or the SVM that the role belongs to.' }),
-    'owner.uuid': { doc: 'The cluster or SVM of the role.', kind: uuid() },
+    'owner.uuid': { doc: 'The UUID of the owner of the role: the cluster or an SVM.', kind: uuid() },
     name: { doc: 'The name of the role.', kind: text() },
     ...privilegeFields,
   },

@@ -5,16 +5,16 @@ import { resource } from '../../../model/resource.ts'
 const cloudStoresResource = resource({
   path: '/storage/aggregates/{aggregate.uuid}/cloud-stores',
   noun: 'cloud store of an aggregate',
-  doc: 'What an aggregate moves cold data to. There is none.',
+  doc: 'Cloud stores for the cold data of an aggregate. The product has no cloud tier, so the collection is empty.',
   key: ['target.uuid'],
   recordKey: ['target.uuid'],
   nameWithin: false,
   fields: {
-    aggregate: { doc: 'The aggregate.', ref: 'storage/aggregates' },
+    aggregate: { doc: 'The aggregate of the cloud store.', ref: 'storage/aggregates' },
     target: { doc: 'The cloud target of the store.', isGroup: true },
     'target.uuid': { doc: 'The UUID of the cloud store.', kind: uuid() },
     'target.name': { doc: 'The name of the cloud store.', kind: text() },
-    primary: { doc: 'Whether it is the one that is written to.', kind: flag() },
+    primary: { doc: 'Whether the aggregate writes to the cloud store.', kind: flag() },
   },
 })
 

@@ -7,21 +7,21 @@ import { VolumesFailure, type PackSums } from '../../../ports/volumes.ts'
 
 export const packFields = {
   packs: { doc: 'The files that small objects are stored in together.', isGroup: true },
-  'packs.files': { doc: 'How many files there are that small objects are stored in together.', kind: count() },
+  'packs.files': { doc: 'The number of pack files, in which small objects are stored together.', kind: count() },
   'packs.size': {
-    doc: 'Bytes of all files that small objects are stored in together, as of a count some seconds ago.',
+    doc: 'Bytes of all pack files, as counted some seconds ago.',
     kind: bytes(),
   },
   'packs.live': {
-    doc: 'Bytes of the files of small objects that hold objects, with the labels and checksums of these.',
+    doc: 'Bytes of pack files that hold objects, including their labels and checksums.',
     kind: bytes(),
   },
   'packs.dead': {
-    doc: 'Bytes of deleted small objects that their files still hold. This space comes back when enough of a file is dead.',
+    doc: 'Bytes of deleted objects in pack files. Compaction frees them when enough of a file is dead.',
     kind: bytes(),
   },
   'packs.compacted_time': {
-    doc: 'When the space of deleted small objects was last given back since the start of the cluster.',
+    doc: 'When pack files were last compacted since the cluster started.',
     kind: time(),
   },
 } as const satisfies Fields

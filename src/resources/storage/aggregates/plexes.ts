@@ -14,7 +14,10 @@ const plexesResource = resource({
     name: { doc: 'The name of the plex. Always `plex0`.', kind: text() },
     state: {
       doc: 'Whether the folder of the aggregate is there: `normal`, or `failed`.',
-      kind: oneOf('normal', 'failed'),
+      kind: oneOf({
+        normal: 'The folder of the aggregate is there.',
+        failed: 'The folder of the aggregate is missing.',
+      }),
     },
     online: { doc: 'Whether the data of the plex can be reached.', kind: flag() },
     pool: { doc: 'The pool that the disks of the plex are of. Always `pool0`.', kind: text() },
@@ -24,7 +27,7 @@ const plexesResource = resource({
       doc: 'How far the plex is up to date, in percent. Not set while none is resynchronized.',
       kind: percent(),
     },
-    'resync.level': { doc: 'How far back a resynchronization goes. Not set while there is none.', kind: text() },
+    'resync.level': { doc: 'The extent of the resynchronization. Not set while there is none.', kind: text() },
     raid_groups: { doc: 'The RAID groups of the plex. There are none.', isGroup: true },
     'raid_groups.name': {
       doc: 'The name of a RAID group of the plex. Not set: redundancy is left to the disk below.',

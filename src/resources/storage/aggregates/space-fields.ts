@@ -23,43 +23,76 @@ const WITHOUT_CLONES = 'space.efficiency_without_snapshots_flexclones'
 
 const efficiencyFields: Fields = Object.fromEntries(
   [...EFFICIENCY, WITHOUT_CLONES].flatMap((base): [string, FieldDeclaration][] => {
-    const [held, since] = base === WITHOUT_CLONES ? [', without what clones share', { since: '9.9.1' }] : ['', {}]
+    const [held, since] =
+      base === WITHOUT_CLONES ? [', except for data that clones share', { since: '9.9.1' }] : ['', {}]
     return [
       [
         `${base}.logical_used`,
-        { doc: `Bytes that its volumes hold, a shared body as often as it is there${held}.`, kind: bytes(), ...since },
+        {
+          doc: `Logical bytes in the volumes: shared data counts for each object that uses it${held}.`,
+          kind: bytes(),
+          ...since,
+        },
       ],
-      [`${base}.savings`, { doc: 'Of these, bytes that compression and deduplication save.', kind: bytes(), ...since }],
-      [`${base}.ratio`, { doc: 'Bytes held for each byte that this takes.', kind: decimal(), ...since }],
+      [`${base}.savings`, { doc: 'Bytes that compression and deduplication save.', kind: bytes(), ...since }],
+      [`${base}.ratio`, { doc: 'The ratio of logical to physical bytes.', kind: decimal(), ...since }],
     ]
   }),
 )
 
 /** What is not done here, and of what there is nothing. */
 const NOTHING: Readonly<Record<string, readonly [value: Value, doc: string, since?: string]>> = {
-  'space.efficiency.auto_adaptive_compression_savings': [false, 'Savings of a kind that is not done.', '9.12.1'],
-  'space.efficiency.cross_volume_background_dedupe': [false, 'Deduplication across volumes is not done.', '9.12.1'],
-  'space.efficiency.cross_volume_dedupe_savings': [false, 'The same.', '9.12.1'],
-  'space.efficiency.cross_volume_inline_dedupe': [false, 'The same.', '9.12.1'],
-  [`${BLOCKS}.data_compacted_count`]: [0, 'Bytes of several bodies in one block: compaction is not done.', '9.10.1'],
-  [`${BLOCKS}.data_compaction_space_saved`]: [0, 'Bytes that compaction saves.', '9.10.1'],
-  [`${BLOCKS}.data_compaction_space_saved_percent`]: [0, 'The same in percent.', '9.10.1'],
-  'space.cloud_storage.used': [0, 'Bytes in a cloud tier. There is none.'],
+  'space.efficiency.auto_adaptive_compression_savings': [
+    false,
+    'Whether adaptive compression saves space. Always false.',
+    '9.12.1',
+  ],
+  'space.efficiency.cross_volume_background_dedupe': [
+    false,
+    'Whether volumes are deduplicated against each other in the background. Always false.',
+    '9.12.1',
+  ],
+  'space.efficiency.cross_volume_dedupe_savings': [
+    false,
+    'Whether deduplication across volumes saves space. Always false.',
+    '9.12.1',
+  ],
+  'space.efficiency.cross_volume_inline_dedupe': [
+    false,
+    'Whether volumes are deduplicated against each other while they are written. Always false.',
+    '9.12.1',
+  ],
+  [`${BLOCKS}.data_compacted_count`]: [0, 'Bytes in compacted blocks. Always 0.', '9.10.1'],
+  [`${BLOCKS}.data_compaction_space_saved`]: [0, 'Bytes saved by compaction. Always 0.', '9.10.1'],
+  [`${BLOCKS}.data_compaction_space_saved_percent`]: [0, 'Bytes saved by compaction, in percent. Always 0.', '9.10.1'],
+  'space.cloud_storage.used': [0, 'Bytes in a cloud tier. Always 0.'],
   'space.snapshot.available': [
     0,
-    'Bytes left for snapshots of the whole aggregate. There are none of these.',
+    'Bytes available for snapshots of the aggregate. Always 0: aggregates have no snapshots.',
     '9.10.1',
   ],
-  'space.snapshot.reserve_percent': [0, 'What is kept for them.', '9.10.1'],
-  'space.snapshot.total': [0, 'The same in bytes.', '9.10.1'],
-  'space.snapshot.used': [0, 'Bytes that they hold.', '9.10.1'],
-  'space.snapshot.used_percent': [0, 'The same in percent.', '9.10.1'],
-  'snapshot.files_total': [0, 'Files that they could have.', '9.10.1'],
-  'snapshot.files_used': [0, 'Files that they have.', '9.10.1'],
-  'snapshot.max_files_available': [0, 'Files that they could have at most.', '9.10.1'],
-  'snapshot.max_files_used': [0, 'Files that they have at most.', '9.10.1'],
-  'inode_attributes.file_private_capacity': [0, 'Files that are kept for the system. None are.', '9.11.1'],
-  'inode_attributes.files_private_used': [0, 'Those of them that are there.', '9.11.1'],
+  'space.snapshot.reserve_percent': [
+    0,
+    'The part of the aggregate that is reserved for its snapshots, in percent. Always 0.',
+    '9.10.1',
+  ],
+  'space.snapshot.total': [0, 'Bytes reserved for snapshots of the aggregate. Always 0.', '9.10.1'],
+  'space.snapshot.used': [0, 'Bytes used by snapshots of the aggregate. Always 0.', '9.10.1'],
+  'space.snapshot.used_percent': [
+    0,
+    'Bytes used by snapshots of the aggregate, in percent of their reserve. Always 0.',
+    '9.10.1',
+  ],
+  'snapshot.files_total': [0, 'The number of files that snapshots of the aggregate can hold. Always 0.', '9.10.1'],
+  'snapshot.files_used': [0, 'The number of files in snapshots of the aggregate. Always 0.', '9.10.1'],
+  'snapshot.max_files_available': [
+    0,
+    'The maximum number of files that snapshots of the aggregate can hold. Always 0.',
+    '9.10.1',
+  ],
+  'snapshot.max_files_used': [0, 'The maximum number of files used in snapshots of the aggregate. Always 0.', '9.10.1'],
+  'inode_attributes.file_private_capacity': [0, 'The number of files reserved for the system. Always 0.', '9.11.1'],
+  'inode_attributes.files_private_used': [0, 'The number of files that the system uses. Always 0.', '9.11.1'],
 }
 
 const nothingFields: Fields = Object.fromEntries(
@@ -74,53 +107,94 @@ function unitOf(path: string): Kind {
   return path.endsWith('percent') ? percent() : path.startsWith('space.') ? bytes() : count()
 }
 
-const FILES = 'The most files that the file system can have; 0 where it has no such limit.'
+const FILES = 'The maximum number of files in the file system. 0: no limit.'
 const inodes = (doc: string): FieldDeclaration => ({ doc, kind: count(), since: '9.11.1' })
 
 export const spaceFields = {
   state: {
-    doc: '`offline` while its folder is not there, as when a disk is not mounted.',
-    kind: oneOf('online', 'offline'),
+    doc: 'Whether the folder of the aggregate can be reached.',
+    kind: oneOf({
+      online: 'The folder is there.',
+      offline: 'The folder is missing, for example because a disk is not mounted.',
+    }),
   },
-  [`${BLOCKS}.size`]: { doc: 'Bytes of the disk that volumes may use.', kind: bytes() },
+  [`${BLOCKS}.size`]: { doc: 'Bytes on the disk that volumes can use.', kind: bytes() },
   [`${BLOCKS}.used`]: {
-    doc: 'Bytes that are used on the disk, or promised to volumes with a guarantee.',
+    doc: 'Bytes in use on the disk, or guaranteed to volumes.',
     kind: bytes(),
   },
-  [`${BLOCKS}.available`]: { doc: 'Bytes that new data or guarantees can have.', kind: bytes() },
-  [`${BLOCKS}.used_percent`]: { doc: 'Used, in percent of the size.', kind: percent(), since: '9.13.1' },
-  [`${BLOCKS}.used_including_snapshot_reserve`]: { doc: 'The same as used.', kind: bytes(), since: '9.10.1' },
-  [`${BLOCKS}.used_including_snapshot_reserve_percent`]: { doc: 'In percent.', kind: percent(), since: '9.10.1' },
-  [`${BLOCKS}.physical_used`]: { doc: 'Bytes that its volumes are stored in.', kind: bytes(), since: '9.9.1' },
-  [`${BLOCKS}.physical_used_percent`]: { doc: 'The same in percent of the size.', kind: percent(), since: '9.10.1' },
-  [`${BLOCKS}.aggregate_metadata`]: {
-    doc: 'Bytes that are used beside its volumes: by others on the disk, and by files beyond what is in them.',
+  [`${BLOCKS}.available`]: { doc: 'Bytes that new data or guarantees can use.', kind: bytes() },
+  [`${BLOCKS}.used_percent`]: {
+    doc: 'Bytes in use or guaranteed, in percent of the size.',
+    kind: percent(),
+    since: '9.13.1',
+  },
+  [`${BLOCKS}.used_including_snapshot_reserve`]: {
+    doc: 'Bytes in use or guaranteed, including the snapshot reserve. Equal to `space.block_storage.used`.',
     kind: bytes(),
     since: '9.10.1',
   },
-  [`${BLOCKS}.aggregate_metadata_percent`]: { doc: 'In percent of the size.', kind: percent(), since: '9.10.1' },
-  [`${BLOCKS}.volume_footprints_percent`]: { doc: 'The footprint in percent.', kind: percent(), since: '9.10.1' },
+  [`${BLOCKS}.used_including_snapshot_reserve_percent`]: {
+    doc: 'Bytes in use or guaranteed, including the snapshot reserve, in percent of the size.',
+    kind: percent(),
+    since: '9.10.1',
+  },
+  [`${BLOCKS}.physical_used`]: {
+    doc: 'Bytes that the data of all volumes takes on disk.',
+    kind: bytes(),
+    since: '9.9.1',
+  },
+  [`${BLOCKS}.physical_used_percent`]: {
+    doc: 'Bytes that the data of all volumes takes on disk, in percent of the size.',
+    kind: percent(),
+    since: '9.10.1',
+  },
+  [`${BLOCKS}.aggregate_metadata`]: {
+    doc: 'Bytes in use on the disk besides the data of volumes: file overhead, and files of other programs.',
+    kind: bytes(),
+    since: '9.10.1',
+  },
+  [`${BLOCKS}.aggregate_metadata_percent`]: {
+    doc: 'Bytes in use on the disk besides the data of volumes, in percent of the size.',
+    kind: percent(),
+    since: '9.10.1',
+  },
+  [`${BLOCKS}.volume_footprints_percent`]: {
+    doc: 'Bytes that volumes take from the aggregate, in percent of the size.',
+    kind: percent(),
+    since: '9.10.1',
+  },
   [`${DEDUPE}_space_saved`]: { doc: 'Bytes that deduplication saves.', kind: bytes(), since: '9.10.1' },
-  [`${DEDUPE}_space_saved_percent`]: { doc: 'In percent of what there would be.', kind: percent(), since: '9.10.1' },
-  [`${DEDUPE}_shared_count`]: { doc: 'Bytes that are shared: those saved.', kind: bytes(), since: '9.10.1' },
+  [`${DEDUPE}_space_saved_percent`]: {
+    doc: 'Bytes that deduplication saves, in percent of the space without deduplication.',
+    kind: percent(),
+    since: '9.10.1',
+  },
+  [`${DEDUPE}_shared_count`]: { doc: 'Bytes that several objects share.', kind: bytes(), since: '9.10.1' },
   space: { doc: 'The space of the aggregate and how it is used.', isGroup: true },
   'space.footprint': {
-    doc: 'Bytes that its volumes, also deleted ones in the recovery queue, use or have been promised.',
+    doc: 'Bytes that volumes use or reserve, including deleted volumes in the recovery queue.',
     kind: bytes(),
   },
-  'space.footprint_percent': { doc: 'The same in percent of the size.', kind: percent() },
-  'space.total_provisioned_space': { doc: 'Sum of the sizes of its volumes.', kind: bytes() },
-  'volume-count': { doc: 'How many volumes it has.', kind: count(), since: '9.11.1' },
-  volume_count: { doc: 'The same, as some tools spell it.', kind: count(), since: '9.11.1' },
+  'space.footprint_percent': { doc: 'Bytes that volumes use or reserve, in percent of the size.', kind: percent() },
+  'space.total_provisioned_space': { doc: 'The total size of the volumes in the aggregate, in bytes.', kind: bytes() },
+  'volume-count': { doc: 'The number of volumes in the aggregate.', kind: count(), since: '9.11.1' },
+  volume_count: {
+    doc: 'The number of volumes in the aggregate. Equal to `volume-count`, as some clients spell the field.',
+    kind: count(),
+    since: '9.11.1',
+  },
   inode_attributes: { doc: 'The number of files in the aggregate.', isGroup: true },
   'inode_attributes.files_total': inodes(FILES),
-  'inode_attributes.files_used': inodes('Files that it has, also those of others.'),
+  'inode_attributes.files_used': inodes('The number of files in the file system, including those of other programs.'),
   'inode_attributes.file_public_capacity': inodes(FILES),
   'inode_attributes.max_files_available': inodes(FILES),
   'inode_attributes.max_files_possible': inodes(FILES),
-  'inode_attributes.max_files_used': inodes('The same as those used.'),
+  'inode_attributes.max_files_used': inodes(
+    'The maximum number of files used in the file system. Equal to `inode_attributes.files_used`.',
+  ),
   'inode_attributes.used_percent': {
-    ...inodes('Files used in percent; 0 where there is no limit.'),
+    ...inodes('The number of files used, in percent of the maximum. 0: no limit.'),
     kind: percent(),
   },
   ...efficiencyFields,

@@ -57,7 +57,7 @@ function keyOf(object: Row): string {
 const qosWorkloadsResource = resource({
   path: `/${QOS_WORKLOADS}`,
   noun: 'QoS workload',
-  doc: 'What throughput is measured and limited of: volumes, and whatever else names a QoS policy.',
+  doc: 'QoS workloads are the objects whose throughput is measured and limited: volumes, and all other objects with a QoS policy.',
   since: '9.10.1',
   key: ['uuid'],
   nameWithin: false,
@@ -65,16 +65,26 @@ const qosWorkloadsResource = resource({
   columns: ['name', 'policy.name', 'svm.name', 'volume', 'workload_class'],
   fields: {
     uuid: { doc: 'The UUID of the workload.', kind: uuid() },
-    name: { doc: 'Its name, from that of its object and its number.', kind: text() },
-    wid: { doc: 'Its number.', kind: count() },
-    workload_class: {
-      doc: 'Whether somebody gave it a policy, or it is a volume without one.',
-      kind: oneOf('user_defined', 'autovolume', 'system_defined', 'preset', 'undefined', 'load_control'),
+    name: {
+      doc: 'The name of the workload, made of the name of the object and the number of the workload.',
+      kind: text(),
     },
-    policy: { doc: 'Its policy.', ref: QOS_POLICIES },
-    svm: { doc: 'The SVM it is in.', ref: 'svm/svms' },
-    volume: { doc: 'The name of its volume.', kind: text() },
-    qtree: { doc: 'The name of its qtree.', kind: text() },
+    wid: { doc: 'The number of the workload.', kind: count() },
+    workload_class: {
+      doc: 'The kind of the workload.',
+      kind: oneOf({
+        user_defined: 'An object with a QoS policy.',
+        autovolume: 'A volume without a QoS policy.',
+        system_defined: 'A task of the system.',
+        preset: 'A workload that comes with the system.',
+        undefined: 'No kind is known.',
+        load_control: 'A task that limits load.',
+      }),
+    },
+    policy: { doc: 'The QoS policy of the workload.', ref: QOS_POLICIES },
+    svm: { doc: 'The SVM of the workload.', ref: 'svm/svms' },
+    volume: { doc: 'The name of the volume of the workload.', kind: text() },
+    qtree: { doc: 'The name of the qtree of the workload.', kind: text() },
   },
 })
 

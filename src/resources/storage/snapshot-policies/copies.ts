@@ -29,11 +29,11 @@ const NO_PERIOD = 'PT0S'
 /** The fields of one, in the list of its policy and as a row of its own. */
 export const copyFields = {
   count: {
-    doc: 'How many snapshots of this schedule are kept. With one more, the oldest goes.',
+    doc: 'The number of snapshots of the schedule to keep. A further one replaces the oldest.',
     kind: count({ min: 1, max: KEPT_MAX }),
   },
   prefix: {
-    doc: 'What the names of its snapshots begin with. Without it, the name of the schedule.',
+    doc: 'The prefix of the names of snapshots. Default: the name of the schedule.',
     kind: text({
       charactersMax: PREFIX_CHARACTERS_MAX,
       pattern: /^(?:[A-Za-z0-9_][A-Za-z0-9_.:+@-]*)?$/,
@@ -41,11 +41,11 @@ export const copyFields = {
     }),
   },
   snapmirror_label: {
-    doc: 'The label that its snapshots get. None is shown as `-`.',
+    doc: 'The SnapMirror label of snapshots of the schedule. `-`: no label.',
     kind: text({ charactersMax: 31 }),
   },
   retention_period: {
-    doc: 'For how long its snapshots are locked, in volumes that lock snapshots: ISO 8601, or `infinite`.',
+    doc: 'How long snapshots of the schedule are locked in volumes with snapshot locking: an ISO 8601 duration, or `infinite`.',
     since: '9.12.1',
     kind: text({
       charactersMax: 32,
@@ -56,7 +56,10 @@ export const copyFields = {
 } as const
 
 export function copiesKind(): Kind {
-  return each({ schedule: { kind: scheduleKind(), doc: 'When they are taken.', required: true }, ...copyFields })
+  return each({
+    schedule: { kind: scheduleKind(), doc: 'The schedule of the snapshots.', required: true },
+    ...copyFields,
+  })
 }
 
 /** A schedule by its name alone, or by name or uuid in an object. */

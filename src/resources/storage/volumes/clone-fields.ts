@@ -11,9 +11,9 @@ export const PARENT = 'clone.parent_volume.uuid'
 export const BASE = 'clone.parent_snapshot.uuid'
 
 export const cloneFields = {
-  clone: { doc: 'What the volume is a clone of.', isGroup: true },
+  clone: { doc: 'The origin of a cloned volume.', isGroup: true },
   'clone.is_flexclone': {
-    doc: 'Whether it is a clone. It begins with what its parent has, or had in a snapshot, and copies no bytes for it.',
+    doc: 'Whether the volume is a clone. A clone starts with the data of its parent, or of a snapshot of the parent, without copying it.',
     kind: flag(),
     set: 'create',
     isOrder: true,
@@ -21,44 +21,59 @@ export const cloneFields = {
   'clone.parent_volume': { doc: 'The volume that this volume was cloned from.', isGroup: true },
   'clone.parent_volume.name': {
     when: { field: 'clone.is_flexclone', is: [true] },
-    doc: 'The volume it is a clone of.',
+    doc: 'The name of the volume that the volume is a clone of.',
     kind: text(),
     set: 'create',
     isOrder: true,
   },
-  'clone.parent_volume.uuid': { doc: 'The same by its UUID.', kind: uuid(), set: 'create', isOrder: true },
+  'clone.parent_volume.uuid': {
+    doc: 'The UUID of the volume that the volume is a clone of.',
+    kind: uuid(),
+    set: 'create',
+    isOrder: true,
+  },
   'clone.parent_svm': { doc: 'The SVM of the volume that this volume was cloned from.', isGroup: true },
   'clone.parent_svm.name': {
     when: { field: 'clone.is_flexclone', is: [true] },
-    doc: 'The SVM of its parent. Without it, its own.',
+    doc: 'The name of the SVM of the parent volume. Default: the SVM of the clone.',
     kind: text(),
     set: 'create',
     isOrder: true,
   },
-  'clone.parent_svm.uuid': { doc: 'The same by its UUID.', kind: uuid(), set: 'create', isOrder: true },
+  'clone.parent_svm.uuid': {
+    doc: 'The UUID of the SVM of the parent volume.',
+    kind: uuid(),
+    set: 'create',
+    isOrder: true,
+  },
   'clone.parent_snapshot': { doc: 'The snapshot that this volume was cloned from.', isGroup: true },
   'clone.parent_snapshot.name': {
     when: { field: 'clone.is_flexclone', is: [true] },
-    doc: 'The snapshot of its parent that it begins with. Without it, one is taken now.',
+    doc: 'The name of the snapshot of the parent that the clone starts with. Default: a snapshot taken now.',
     kind: text(),
     set: 'create',
     isOrder: true,
   },
-  'clone.parent_snapshot.uuid': { doc: 'The same by its UUID.', kind: uuid(), set: 'create', isOrder: true },
+  'clone.parent_snapshot.uuid': {
+    doc: 'The UUID of the snapshot of the parent that the clone starts with.',
+    kind: uuid(),
+    set: 'create',
+    isOrder: true,
+  },
   'clone.split_initiated': {
     danger: 'irreversible',
-    doc: 'Makes it a volume of its own: its parent and the snapshot that it began with may then go.',
+    doc: 'Whether to split the clone from its parent. Afterwards, the parent and its snapshot can be deleted.',
     kind: flag(),
     set: 'modify',
     isOrder: true,
   },
-  'clone.split_estimate': { doc: 'Bytes that it shares with its parent.', kind: bytes() },
+  'clone.split_estimate': { doc: 'Bytes that the clone shares with its parent.', kind: bytes() },
   'clone.inherited_physical_used': {
-    doc: 'Bytes that it shares with its parent: those it began with and still holds.',
+    doc: 'Bytes that the clone got from its parent and still shares.',
     kind: bytes(),
     since: '9.12.1',
   },
-  'clone.has_flexclone': { doc: 'Whether there are clones of it.', kind: flag(), since: '9.16.1' },
+  'clone.has_flexclone': { doc: 'Whether the volume has clones.', kind: flag(), since: '9.16.1' },
 } as const satisfies Fields
 
 export function isClone(volume: Row): boolean {

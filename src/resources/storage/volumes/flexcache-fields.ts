@@ -11,7 +11,7 @@ export const flexcacheFields = {
   },
   'statistics.flexcache_raw.status': {
     doc: 'Whether the counters of the FlexCache are whole. Not set, as no volume is a FlexCache.',
-    kind: oneOf('ok'),
+    kind: oneOf({ ok: 'The counters are complete.' }),
     isExpensive: true,
     since: '9.8',
   },

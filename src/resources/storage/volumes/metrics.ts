@@ -2,6 +2,6 @@ import { defineMetrics } from '../../metrics.ts'
 
 export const volumeHistory = defineMetrics({
   path: '/storage/volumes/{volume.uuid}/metrics',
-  doc: 'What operations on a volume amounted to, for up to a year.',
+  doc: 'Metrics of the operations on a volume, for up to a year.',
   of: { field: 'volume', ref: 'storage/volumes', doc: 'The volume.' },
 })

@@ -12,7 +12,7 @@ const BAD_PATH = 918252
 
 export const nasFields = {
   [PATH]: {
-    doc: 'Where in its SVM it is mounted, as "/projects". Empty: nowhere.',
+    doc: 'The path in the SVM at which the volume is mounted, such as `/projects`. Empty: the volume is not mounted.',
     kind: text({
       charactersMax: 255,
       pattern: /^(?:(?:\/(?!\.{1,2}(?:\/|$))[^/]+)+)?$/,
@@ -22,17 +22,30 @@ export const nasFields = {
   },
   nas: { doc: 'The volume as NFS and SMB clients see it.', isGroup: true },
   'nas.security_style': {
-    doc: 'Whose permissions decide. Kept for file access.',
-    kind: oneOf('unix', 'ntfs', 'mixed', 'unified'),
+    doc: 'Which permissions protect the files of the volume. Stored for file access.',
+    kind: oneOf({
+      unix: 'UNIX permissions.',
+      ntfs: 'NTFS permissions.',
+      mixed: 'The permissions that were set last.',
+      unified: 'UNIX and NTFS permissions together.',
+    }),
     set: 'always',
   },
   'nas.unix_permissions': {
-    doc: 'Permissions of its top folder, as the digits of an octal number: 755. Kept for file access.',
+    doc: 'The permissions of the top folder of the volume, as octal digits such as 755. Stored for file access.',
     kind: count({ min: 0, max: 7777 }),
     set: 'always',
   },
-  'nas.uid': { doc: 'Who owns its top folder.', kind: count({ min: 0, max: ID_MAX }), set: 'always' },
-  'nas.gid': { doc: 'The group of its top folder.', kind: count({ min: 0, max: ID_MAX }), set: 'always' },
+  'nas.uid': {
+    doc: 'The user ID of the owner of the top folder of the volume.',
+    kind: count({ min: 0, max: ID_MAX }),
+    set: 'always',
+  },
+  'nas.gid': {
+    doc: 'The group ID of the top folder of the volume.',
+    kind: count({ min: 0, max: ID_MAX }),
+    set: 'always',
+  },
 } as const satisfies Fields
 
 const USUAL: Row = {

@@ -5,10 +5,10 @@ import { areQuotasOn } from '../quota/limits.ts'
 
 export const quotaFields = {
   quota: { doc: 'Quotas in the volume.', isGroup: true },
-  'quota.enabled': { doc: 'Whether the quota rules of the volume hold.', kind: flag(), set: 'modify' },
+  'quota.enabled': { doc: 'Whether the quota rules of the volume are enforced.', kind: flag(), set: 'modify' },
   'quota.state': {
-    doc: 'The same. What users hold is always counted, so nothing is in between.',
-    kind: oneOf('on', 'off'),
+    doc: 'Whether the quota rules of the volume are enforced, as a state.',
+    kind: oneOf({ on: 'Rules are enforced.', off: 'Rules are ignored.' }),
   },
 } as const satisfies Fields
 

@@ -8,26 +8,26 @@ const RESERVE_PERCENT_MAX = 90
 
 export const reserveFields = {
   'space.snapshot': { doc: 'The space that snapshots of the volume use and may use.', isGroup: true },
-  'space.snapshot.used': { doc: 'Bytes that only snapshots hold.', kind: bytes() },
+  'space.snapshot.used': { doc: 'Bytes that only snapshots use.', kind: bytes() },
   'space.snapshot.reserve_percent': {
-    doc: 'The part of its size that is kept for snapshots: objects do not get it.',
+    doc: 'The part of the size that is reserved for snapshots, in percent. Objects cannot use this space.',
     kind: percent({ min: 0, max: RESERVE_PERCENT_MAX }),
     set: 'always',
     default: 0,
   },
-  'space.snapshot.reserve_size': { doc: 'The same in bytes.', kind: bytes(), since: '9.9.1' },
+  'space.snapshot.reserve_size': { doc: 'The size of the snapshot reserve in bytes.', kind: bytes(), since: '9.9.1' },
   'space.snapshot.reserve_available': {
-    doc: 'Bytes of the reserve that no snapshot holds.',
+    doc: 'Bytes of the snapshot reserve that no snapshot uses.',
     kind: bytes(),
     since: '9.10.1',
   },
   'space.snapshot.space_used_percent': {
-    doc: 'What only snapshots hold, in percent of the reserve.',
+    doc: 'The space that only snapshots use, in percent of the snapshot reserve.',
     kind: percent(),
     since: '9.9.1',
   },
   'space.snapshot_spill': {
-    doc: 'Bytes that snapshots hold beyond the reserve: objects cannot have them.',
+    doc: 'Bytes that snapshots use beyond their reserve. Objects cannot use this space.',
     kind: bytes(),
     since: '9.10.1',
   },

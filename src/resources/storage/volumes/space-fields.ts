@@ -14,42 +14,62 @@ import { chargedTo, reserveOf } from './reserve.ts'
 type Told = Readonly<Record<string, readonly [doc: string, since?: string]>>
 
 const MEASURED: Told = {
-  afs_total: ['Bytes of its size that objects may have.', '9.9.1'],
-  used_by_afs: ['Bytes that objects and open uploads are stored in, without snapshots.', '9.9.1'],
-  user_data: ['The same, with snapshots.', '9.10.1'],
-  physical_used: ['The same.', '9.10.1'],
-  physical_used_percent: ['The same in percent of the size.', '9.10.1'],
-  available_percent: ['What can still be written, in percent of the size.', '9.9.1'],
-  filesystem_size: ['The same as size.', '9.10.1'],
-  expected_available: ['Bytes that could be written if the aggregate had them all.', '9.10.1'],
-  over_provisioned: ['Those of them that the aggregate does not have.'],
-  size_available_for_snapshots: ['Bytes that snapshots can still hold, in the reserve and beyond.', '9.9.1'],
-  total_footprint: ['The same as footprint.', '9.8'],
-  effective_total_footprint: ['The same.', '9.11.1'],
-  performance_tier_footprint: ['Bytes that it is stored in and shares with no other.', '9.8'],
-  local_tier_footprint: ['The same.', '9.8'],
-  volume_guarantee_footprint: ['Bytes that its guarantee takes beside those.', '9.10.1'],
-  'logical_space.used_by_afs': ['Bytes that it holds before anything is saved, without snapshots.'],
-  'logical_space.used_by_snapshots': ['Bytes that only snapshots hold.', '9.10.1'],
+  afs_total: ['Bytes of the size that objects can use.', '9.9.1'],
+  used_by_afs: ['Bytes that store objects and open uploads, without snapshots.', '9.9.1'],
+  user_data: ['Bytes that store objects, open uploads and snapshots.', '9.10.1'],
+  physical_used: ['Bytes that the data of the volume takes on disk.', '9.10.1'],
+  physical_used_percent: ['Bytes that the data of the volume takes on disk, in percent of the size.', '9.10.1'],
+  available_percent: ['Bytes that can still be written, in percent of the size.', '9.9.1'],
+  filesystem_size: ['The size of the volume in bytes. Equal to `size`.', '9.10.1'],
+  expected_available: ['Bytes that could be written if the aggregate had enough free space.', '9.10.1'],
+  over_provisioned: ['Free bytes of the volume that the aggregate cannot provide.'],
+  size_available_for_snapshots: ['Bytes that snapshots can still use, in the reserve and beyond.', '9.9.1'],
+  total_footprint: ['Bytes that the volume takes from its aggregate. Equal to `space.footprint`.', '9.8'],
+  effective_total_footprint: [
+    'Bytes that the volume takes from its aggregate after all savings. Equal to `space.footprint`.',
+    '9.11.1',
+  ],
+  performance_tier_footprint: ['Bytes on disk that the volume does not share with another volume.', '9.8'],
+  local_tier_footprint: ['Bytes in the local tier that the volume does not share with another volume.', '9.8'],
+  volume_guarantee_footprint: ['Bytes that the guarantee of the volume reserves beyond its data.', '9.10.1'],
+  'logical_space.used_by_afs': [
+    'Bytes of objects and open uploads before compression and deduplication, without snapshots.',
+  ],
+  'logical_space.used_by_snapshots': ['Bytes that only snapshots use, before compression and deduplication.', '9.10.1'],
 }
 
 const NOTHING: Told = {
-  capacity_tier_footprint: ['Bytes in a cloud tier. There is none.'],
-  capacity_tier_footprint_data_reduction: ['What is saved of those.', '9.13.1'],
-  auto_adaptive_compression_footprint_data_reduction: ['Savings of a kind that is not done.', '9.11.1'],
-  compaction_footprint_data_reduction: ['The same.', '9.13.1'],
-  cross_volume_dedupe_metafiles_footprint: ['The same.', '9.10.1'],
-  cross_volume_dedupe_metafiles_temporary_footprint: ['The same.', '9.10.1'],
-  dedupe_metafiles_footprint: ['Bytes of what deduplication knows: it lies beside the aggregates.', '9.10.1'],
-  dedupe_metafiles_temporary_footprint: ['The same.', '9.10.1'],
-  metadata: ['Bytes of what is known of objects. It lies beside the aggregates.'],
-  total_metadata: ['The same.', '9.15.1'],
-  total_metadata_footprint: ['The same.', '9.15.1'],
-  file_operation_metadata: ['The same.', '9.10.1'],
-  overwrite_reserve: ['Bytes kept for overwriting in place. Objects are not overwritten in place.', '9.9.1'],
-  overwrite_reserve_used: ['Those that are used.', '9.9.1'],
-  snapmirror_destination_footprint: ['Bytes of a mirror. It is none.', '9.10.1'],
-  snapshot_reserve_unusable: ['Bytes of the reserve that snapshots cannot have.', '9.10.1'],
+  capacity_tier_footprint: ['Bytes in a cloud tier. Always 0.'],
+  capacity_tier_footprint_data_reduction: ['Bytes saved in a cloud tier. Always 0.', '9.13.1'],
+  auto_adaptive_compression_footprint_data_reduction: ['Bytes saved by adaptive compression. Always 0.', '9.11.1'],
+  compaction_footprint_data_reduction: ['Bytes saved by compaction. Always 0.', '9.13.1'],
+  cross_volume_dedupe_metafiles_footprint: ['Bytes of metadata of deduplication across volumes. Always 0.', '9.10.1'],
+  cross_volume_dedupe_metafiles_temporary_footprint: [
+    'Bytes of temporary metadata of deduplication across volumes. Always 0.',
+    '9.10.1',
+  ],
+  dedupe_metafiles_footprint: [
+    'Bytes of deduplication metadata in the volume. Always 0: the catalog holds the metadata.',
+    '9.10.1',
+  ],
+  dedupe_metafiles_temporary_footprint: [
+    'Bytes of temporary deduplication metadata in the volume. Always 0.',
+    '9.10.1',
+  ],
+  metadata: ['Bytes of metadata in the volume. Always 0: the catalog holds the metadata.'],
+  total_metadata: ['Bytes of all metadata in the volume. Always 0: the catalog holds the metadata.', '9.15.1'],
+  total_metadata_footprint: [
+    'Bytes that metadata takes from the aggregate. Always 0: the catalog holds the metadata.',
+    '9.15.1',
+  ],
+  file_operation_metadata: ['Bytes of metadata of file operations. Always 0.', '9.10.1'],
+  overwrite_reserve: [
+    'Bytes reserved to overwrite data in place. Always 0: objects are not overwritten in place.',
+    '9.9.1',
+  ],
+  overwrite_reserve_used: ['Bytes used of the reserve for overwriting in place. Always 0.', '9.9.1'],
+  snapmirror_destination_footprint: ['Bytes that replication to this volume takes. Always 0.', '9.10.1'],
+  snapshot_reserve_unusable: ['Bytes of the snapshot reserve that snapshots cannot use. Always 0.', '9.10.1'],
 }
 
 /** Given by name alone, as by shipping systems: `fields=*` of ten thousand volumes is long enough. */
@@ -76,7 +96,12 @@ export const finerSpaceFields = {
     isExpensive: true,
     since: '9.10.1',
   },
-  'space.is_used_stale': { doc: 'Whether what is told may be old.', kind: flag(), isExpensive: true, since: '9.12.1' },
+  'space.is_used_stale': {
+    doc: 'Whether the figures of used space may be stale. Always false.',
+    kind: flag(),
+    isExpensive: true,
+    since: '9.12.1',
+  },
 } as const satisfies Fields
 
 const measured: Derivation = {

@@ -26,24 +26,27 @@ const pattern = (doc: string) => ({
 const severities = text({ charactersMin: 1, charactersMax: 127 })
 
 export const messageCriteria = {
-  name_pattern: pattern('The names of events; `*` stands for any text.'),
+  name_pattern: pattern('A pattern for event names. `*` matches any text.'),
   severities: { kind: severities, doc: `One or more of ${SEVERITIES.join(', ')}, with commas between, or \`*\`.` },
   snmp_trap_types: { kind: severities, doc: `One or more of ${TRAP_TYPES.join(', ')}, with commas between, or \`*\`.` },
 } as const
 
 export const parameterCriteria = each(
-  { name_pattern: pattern('The name of a parameter of the event.'), value_pattern: pattern('Its value.') },
+  {
+    name_pattern: pattern('A pattern for the name of a parameter.'),
+    value_pattern: pattern('A pattern for the value of the parameter.'),
+  },
   { elementsMax: PARAMETERS_MAX },
 )
 
-export const ruleType = oneOf('include', 'exclude')
+export const ruleType = oneOf({ include: 'Matching events are sent.', exclude: 'Matching events are not sent.' })
 
 export const rulesKind = each(
   {
-    index: { kind: count({ min: 1, max: RULES_MAX + 1 }), doc: 'Its place, from 1 on.' },
-    type: { kind: ruleType, doc: 'Whether events that fit are let through or left out.', required: true },
-    message_criteria: { kind: group(messageCriteria), doc: 'Which events fit, by what they are.' },
-    parameter_criteria: { kind: parameterCriteria, doc: 'Which events fit, by their parameters.' },
+    index: { kind: count({ min: 1, max: RULES_MAX + 1 }), doc: 'The position of the rule, starting at 1.' },
+    type: { kind: ruleType, doc: 'Whether the rule includes or excludes matching events.', required: true },
+    message_criteria: { kind: group(messageCriteria), doc: 'Conditions on the event.' },
+    parameter_criteria: { kind: parameterCriteria, doc: 'Conditions on parameters of the event.' },
   },
   { elementsMax: RULES_MAX },
 )

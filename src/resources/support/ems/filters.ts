@@ -30,7 +30,7 @@ const systemDefined: Derivation = {
 const emsFiltersResource = resource({
   path: '/support/ems/filters',
   noun: 'event filter',
-  doc: 'Which events are let through to a destination: the first rule that fits an event decides.',
+  doc: 'Event filters select the events for destinations. The first rule that matches an event decides.',
   key: ['name'],
   recordKey: ['name'],
   nameWithin: false,
@@ -39,9 +39,9 @@ const emsFiltersResource = resource({
   removal: 'undoable',
   fields: {
     name: { doc: 'The name of the filter.', kind: emsName(), set: 'create', required: true },
-    system_defined: { doc: 'Whether the cluster comes with it.', kind: flag(), since: '9.10.1' },
+    system_defined: { doc: 'Whether the filter is built in.', kind: flag(), since: '9.10.1' },
     rules: {
-      doc: 'Its rules, in their order. The last one leaves out everything; it is always there.',
+      doc: 'The rules of the filter, in order. The last rule excludes all events; it cannot be removed.',
       kind: rulesKind,
       set: 'always',
     },

@@ -6,21 +6,32 @@ import { resource } from '../../../model/resource.ts'
 const emsMessagesResource = resource({
   path: '/support/ems/messages',
   noun: 'event message',
-  doc: 'Every event that the cluster can log, with what it means.',
+  doc: 'All events that the cluster can log, with descriptions.',
   key: ['name'],
   nameWithin: false,
   order: [{ path: 'name', isDescending: false }],
   fields: {
     name: { doc: 'The name of the event.', kind: text() },
     severity: {
-      doc: 'How bad it is.',
-      kind: oneOf('emergency', 'alert', 'error', 'notice', 'informational', 'debug'),
+      doc: 'The severity of the event.',
+      kind: oneOf({
+        emergency: 'The cluster is down.',
+        alert: 'Immediate action is required.',
+        error: 'Something failed.',
+        notice: 'A condition needs attention.',
+        informational: 'Normal operation.',
+        debug: 'Details for developers.',
+      }),
     },
-    description: { doc: 'What has happened.', kind: text() },
-    deprecated: { doc: 'Whether it is logged no more.', kind: flag() },
+    description: { doc: 'A sentence that says what the event means.', kind: text() },
+    deprecated: { doc: 'Whether the event is no longer logged.', kind: flag() },
     snmp_trap_type: {
-      doc: 'What makes it a trap.',
-      kind: oneOf('standard', 'built_in', 'severity_based'),
+      doc: 'The type of the SNMP trap for the event.',
+      kind: oneOf({
+        standard: 'A trap of an SNMP standard.',
+        built_in: 'A trap that the cluster always sends.',
+        severity_based: 'A trap that depends on the severity.',
+      }),
     },
   },
 })

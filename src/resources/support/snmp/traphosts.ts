@@ -12,16 +12,16 @@ const TRAPHOSTS_MAX = 256
 const snmpTraphostsResource = resource({
   path: '/support/snmp/traphosts',
   noun: 'trap host',
-  doc: 'Where traps go. Kept; traps are not sent yet.',
+  doc: 'Hosts that receive SNMP traps. Stored without effect: traps are not sent yet.',
   key: ['host'],
   recordKey: ['host'],
   nameWithin: false,
   fields: {
-    host: { doc: 'The host name or address.', kind: hostAddress(), set: 'create', required: true },
-    ip_address: { doc: 'The address, where the host is one.', kind: address() },
+    host: { doc: 'The host name or IP address of the trap host.', kind: hostAddress(), set: 'create', required: true },
+    ip_address: { doc: 'The IP address of the trap host, if it is given as an address.', kind: address() },
     user: { doc: 'The SNMP user that traps are sent as.', isGroup: true },
     'user.name': {
-      doc: 'The user of SNMP version 3 that it is told as. Without it, by community.',
+      doc: 'The SNMPv3 user that sends the traps. Default: traps are sent with a community.',
       kind: text({ charactersMax: 32 }),
       set: 'create',
     },

@@ -18,29 +18,32 @@ export const TABLE_NOT_FOUND = 8585320
 const counterRowsResource = resource({
   path: '/cluster/counter/tables/{counter_table.name}/rows',
   noun: 'counter row',
-  doc: 'Counters of one object, from real operations. They only grow; read twice and subtract.',
+  doc: 'Counters of one object. Counters only grow: read a row twice and subtract.',
   since: '9.11.1',
   key: ['id'],
   fields: {
     counter_table: { doc: 'The counter table that the row belongs to.', isGroup: true },
-    'counter_table.name': { doc: 'The table.' },
-    id: { doc: 'What is counted for: node, SVM, name and UUID, as far as it has them.' },
+    'counter_table.name': { doc: 'The name of the counter table.' },
+    id: { doc: 'The ID of the row, made of the node, the SVM, the name and the UUID of the object.' },
     properties: {
-      doc: 'What describes the object.',
-      kind: each({ name: { kind: text(), doc: 'Its name.' }, value: { kind: text(), doc: 'Its value.' } }),
+      doc: 'The properties of the object.',
+      kind: each({
+        name: { kind: text(), doc: 'The name of the property.' },
+        value: { kind: text(), doc: 'The value of the property.' },
+      }),
     },
     counters: {
-      doc: 'The values.',
+      doc: 'The counters of the object.',
       kind: each({
-        name: { kind: text(), doc: 'The counter.' },
-        value: { kind: count(), doc: 'Its total so far.' },
-        values: { kind: list(count()), doc: 'Its totals so far, one for each of its labels.' },
-        labels: { kind: list(text()), doc: 'What these are of.' },
+        name: { kind: text(), doc: 'The name of the counter.' },
+        value: { kind: count(), doc: 'The number counted so far.' },
+        values: { kind: list(count()), doc: 'The numbers counted so far, one for each label.' },
+        labels: { kind: list(text()), doc: 'The labels of the values.' },
       }),
     },
     aggregation: { doc: 'How many rows the counters of this row are summed from.', isGroup: true },
-    'aggregation.count': { doc: 'Of how many objects it is the sum.', kind: count() },
-    'aggregation.complete': { doc: 'Whether all of them could be read.', kind: flag() },
+    'aggregation.count': { doc: 'The number of objects that the row sums up.', kind: count() },
+    'aggregation.complete': { doc: 'Whether the counters of all objects could be read.', kind: flag() },
   },
 })
 

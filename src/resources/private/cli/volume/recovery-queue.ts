@@ -21,21 +21,21 @@ export const vserver: Derivation = {
 const recoveryQueueResource = resource({
   path: `/${RECOVERY_QUEUE}`,
   noun: 'volume in the recovery queue',
-  doc: 'Volumes that were deleted and can be had back for some hours, by the names that the command line gives them.',
+  doc: 'Deleted volumes that can still be recovered, by their names in the recovery queue.',
   key: ['uuid'],
   parent: 'svm.uuid',
   nameWithin: false,
   fields: {
     uuid: { doc: 'The UUID of the volume, the same as before and after.', kind: uuid() },
-    vserver: { doc: 'The name of its SVM.', kind: text() },
-    volume: { doc: 'Its name in the queue: the one it had, and a number.', kind: text() },
-    svm: { doc: 'The SVM it belongs to.', ref: 'svm/svms' },
-    aggregates: { doc: 'The aggregate it lies in, and takes space of.', refs: 'storage/aggregates' },
-    size: { doc: 'The size it had.', kind: bytes() },
-    deletion_request_time: { doc: 'When it was deleted.', kind: time() },
+    vserver: { doc: 'The name of the SVM.', kind: text() },
+    volume: { doc: 'The name of the volume in the recovery queue: its name before, and a number.', kind: text() },
+    svm: { doc: 'The SVM that the volume belongs to.', ref: 'svm/svms' },
+    aggregates: { doc: 'The aggregate that stores the deleted volume.', refs: 'storage/aggregates' },
+    size: { doc: 'The size of the deleted volume in bytes.', kind: bytes() },
+    deletion_request_time: { doc: 'When the volume was deleted.', kind: time() },
     retention_hours: {
       danger: 'irreversible',
-      doc: 'For so many hours it can be had back. 0 lets it go now.',
+      doc: 'How many hours the deleted volume stays recoverable. 0 purges the volume immediately.',
       kind: count({ min: 0, max: RETENTION_HOURS_MAX, unit: 'hours' }),
       set: 'modify',
     },
@@ -79,7 +79,7 @@ function about(row: Row | undefined) {
 export const queuedFields = {
   uuid: { doc: 'The UUID of the volume.', kind: uuid() },
   vserver: { doc: 'The name of its SVM.', kind: text(), set: 'create', required: true },
-  volume: { doc: 'Its name in the queue.', kind: text(), set: 'create', required: true },
+  volume: { doc: 'The name of the volume in the recovery queue.', kind: text(), set: 'create', required: true },
 } as const
 
 /** The volume that a draft names as the command line does. */

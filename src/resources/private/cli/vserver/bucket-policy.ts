@@ -21,11 +21,14 @@ const bucketPolicyStatementsResource = resource({
     svm: { doc: 'The SVM of the bucket.', ref: 'svm/svms' },
     vserver: { doc: 'The name of the SVM of the bucket.', kind: text() },
     bucket: { doc: 'The name of the bucket.', kind: text() },
-    index: { doc: 'The place of the statement in its policy, from 1 on.', kind: count({ min: 1 }) },
-    effect: { doc: 'Whether the statement grants or refuses.', kind: oneOf('allow', 'deny') },
-    action: { doc: 'The operations that the statement is about.', kind: list(text()) },
-    principal: { doc: 'The users that the statement is about.', kind: list(text()) },
-    resource: { doc: 'The buckets and objects that the statement is about.', kind: list(text()) },
+    index: { doc: 'The position of the statement in the policy, starting at 1.', kind: count({ min: 1 }) },
+    effect: {
+      doc: 'Whether the statement allows or denies requests.',
+      kind: oneOf({ allow: 'Matching requests are allowed.', deny: 'Matching requests are denied.' }),
+    },
+    action: { doc: 'The actions that the statement applies to.', kind: list(text()) },
+    principal: { doc: 'The users that the statement applies to.', kind: list(text()) },
+    resource: { doc: 'The buckets and objects that the statement applies to.', kind: list(text()) },
   },
 })
 

@@ -11,7 +11,7 @@ const MEMBERS_MAX = 1000
 const localGroupMembersResource = resource({
   path: `/${LOCAL_GROUPS}/{svm.uuid}/{local_cifs_group.sid}/members`,
   noun: 'member of the local CIFS group',
-  doc: 'Who is in a local group, the same as in its field `members`: local users, and accounts of domains.',
+  doc: 'Members of a local group: local users and domain accounts. The field `members` of the group shows them too.',
   since: '9.10.1',
   key: ['name'],
   recordKey: ['svm.uuid', 'local_cifs_group.sid', 'name'],
@@ -20,7 +20,7 @@ const localGroupMembersResource = resource({
   fields: {
     ...groups({ local_cifs_group: 'The local group that has the member.' }),
     svm: { doc: 'The SVM of the group.', ref: 'svm/svms' },
-    'local_cifs_group.sid': { doc: 'What Windows knows the group by.', kind: text() },
+    'local_cifs_group.sid': { doc: 'The Windows security identifier (SID) of the group.', kind: text() },
     name: { doc: 'The name of the member.', kind: accountName(MEMBER_CHARACTERS_MAX), set: 'create', required: true },
   },
 })

@@ -9,20 +9,25 @@ const ACLS_MAX = 1024
 
 export const aclFields = {
   user_or_group: {
-    doc: 'Who: a user or group, with its domain before a backslash where it has one.',
+    doc: 'The user or group, with the domain before a backslash if there is one.',
     kind: text({ charactersMin: 1, charactersMax: 256, pattern: /^[^/]+$/, patternDoc: 'anything without "/"' }),
     set: 'create',
     required: true,
   },
   type: {
-    doc: 'Who knows them.',
-    kind: oneOf('windows', 'unix_user', 'unix_group'),
+    doc: 'The kind of the user or group.',
+    kind: oneOf({ windows: 'A Windows user or group.', unix_user: 'A UNIX user.', unix_group: 'A UNIX group.' }),
     set: 'create',
     default: 'windows',
   },
   permission: {
-    doc: 'What they may do.',
-    kind: oneOf('no_access', 'read', 'change', 'full_control'),
+    doc: 'The permission of the user or group.',
+    kind: oneOf({
+      no_access: 'No access.',
+      read: 'Read files.',
+      change: 'Read, write and delete files.',
+      full_control: 'Also change permissions.',
+    }),
     set: 'always',
     required: true,
   },

@@ -11,7 +11,7 @@ import { aclFields, isSameWho, settledAcls } from './acl-list.ts'
 const shareAclsResource = resource({
   path: `/${CIFS_SHARES}/{svm.uuid}/{share}/acls`,
   noun: 'ACL of the share',
-  doc: 'Who may do what through a CIFS share, the same as in its field `acls`.',
+  doc: 'The access control list of a CIFS share. The field `acls` of the share shows it too.',
   key: ['user_or_group', 'type'],
   rowsOf: CIFS_SHARES,
   nameWithin: false,

@@ -27,17 +27,17 @@ const plain = plainVerbs(CIFS_PRIVILEGES, {
 const cifsPrivilegesResource = resource({
   path: `/${CIFS_PRIVILEGES}`,
   noun: 'set of privileges',
-  doc: 'What users and groups may do on a CIFS server beyond their permissions. They are records: nobody logs in yet.',
+  doc: 'Privileges of users and groups on CIFS servers. Stored without effect: nobody can log in yet.',
   since: '9.10.1',
   key: ['svm.uuid', 'name'],
   recordKey: ['svm.uuid', 'name'],
   parent: 'svm.uuid',
   nameWithin: 'svm.uuid',
   fields: {
-    svm: { doc: 'The SVM whose server it is about.', ref: 'svm/svms', set: 'create', required: true },
-    name: { doc: 'The user or group.', kind: accountName(256), set: 'create', required: true },
+    svm: { doc: 'The SVM of the CIFS server.', ref: 'svm/svms', set: 'create', required: true },
+    name: { doc: 'The name of the user or group.', kind: accountName(256), set: 'create', required: true },
     privileges: {
-      doc: 'What it may do. An empty list takes all away.',
+      doc: 'The privileges of the user or group. An empty list removes all privileges.',
       kind: list(
         oneOf(
           'setcbprivilege',

@@ -7,19 +7,19 @@ import type { Row } from '../../../../model/value.ts'
 const SCOPE_NAMES_MAX = 250
 
 const lists = {
-  include_shares: 'Shares that it is about.',
-  exclude_shares: 'Shares that it is not about.',
-  include_volumes: 'Volumes that it is about, by name; * stands for any text.',
-  exclude_volumes: 'Volumes that it is not about.',
-  include_export_policies: 'Export policies whose volumes it is about.',
-  exclude_export_policies: 'Export policies whose volumes it is not about.',
-  include_extension: 'Extensions of files that it is about.',
-  exclude_extension: 'Extensions of files that it is not about.',
+  include_shares: 'The shares that the policy covers.',
+  exclude_shares: 'The shares that the policy does not cover.',
+  include_volumes: 'The names of the volumes that the policy covers. `*` matches any text.',
+  exclude_volumes: 'The names of the volumes that the policy does not cover.',
+  include_export_policies: 'The export policies whose volumes the policy covers.',
+  exclude_export_policies: 'The export policies whose volumes the policy does not cover.',
+  include_extension: 'The file extensions that the policy covers.',
+  exclude_extension: 'The file extensions that the policy does not cover.',
 } as const
 
 const flags = {
-  check_extensions_on_directories: 'Whether names of folders have extensions too.',
-  object_monitoring_with_no_extension: 'Whether it is about files without an extension.',
+  check_extensions_on_directories: 'Whether extensions of folder names are checked, too.',
+  object_monitoring_with_no_extension: 'Whether the policy covers files without an extension.',
 } as const
 
 export const scopeFields = {

@@ -20,12 +20,12 @@ const flavors = () => list(oneOf('any', 'none', 'never', 'krb5', 'krb5i', 'krb5p
 /** What a rule has beside its index. */
 export const ruleFields = {
   clients: {
-    doc: 'Whom it is for: hosts, addresses, networks, domains and netgroups.',
+    doc: 'The clients that the rule matches: hosts, addresses, networks, domains and netgroups.',
     kind: each(
       {
         match: {
           kind: text({ charactersMin: 1, charactersMax: CLIENT_CHARACTERS_MAX }),
-          doc: 'One of them.',
+          doc: 'A client: a host name, an IP address, a network, a domain that begins with ".", or a netgroup after "@".',
           required: true,
         },
       },
@@ -35,42 +35,48 @@ export const ruleFields = {
     required: true,
   },
   protocols: {
-    doc: 'The protocols it is for.',
+    doc: 'The protocols that the rule matches.',
     kind: list(oneOf('any', 'nfs', 'nfs3', 'nfs4', 'cifs', 'flexcache', 's3'), { elementsMax: 8 }),
     set: 'always',
     default: ['any'],
   },
-  ro_rule: { doc: 'How clients that read must have logged in.', kind: flavors(), set: 'always', required: true },
-  rw_rule: { doc: 'How clients that write must have logged in.', kind: flavors(), set: 'always', required: true },
+  ro_rule: { doc: 'The authentication that clients need to read.', kind: flavors(), set: 'always', required: true },
+  rw_rule: { doc: 'The authentication that clients need to write.', kind: flavors(), set: 'always', required: true },
   superuser: {
-    doc: 'How root must have logged in to stay root.',
+    doc: 'The authentication with which the user root keeps the rights of root.',
     kind: flavors(),
     set: 'always',
     default: ['none'],
   },
   anonymous_user: {
-    doc: 'The user that strangers become, by name or number.',
+    doc: 'The user name or user ID of clients that do not authenticate.',
     kind: text({ charactersMin: 1, charactersMax: 256 }),
     set: 'always',
     default: '65534',
   },
   ntfs_unix_security: {
-    doc: 'What becomes of a change of UNIX permissions where those of NTFS decide.',
-    kind: oneOf('fail', 'ignore'),
+    doc: 'How changes of UNIX permissions on files with NTFS permissions are handled.',
+    kind: oneOf({ fail: 'The change fails.', ignore: 'The change is ignored.' }),
     set: 'always',
     default: 'fail',
     since: '9.9.1',
   },
   chown_mode: {
-    doc: 'Whether owners may give their files away, or root alone.',
-    kind: oneOf('restricted', 'unrestricted'),
+    doc: 'The users who may change the owner of a file.',
+    kind: oneOf({ restricted: 'Only root.', unrestricted: 'The owner, too.' }),
     set: 'always',
     default: 'restricted',
     since: '9.9.1',
   },
-  allow_suid: { doc: 'Whether set-user-id works.', kind: flag(), set: 'always', default: true, since: '9.9.1' },
+  allow_suid: {
+    doc: 'Whether the set-user-ID bit is honored.',
+    kind: flag(),
+    set: 'always',
+    default: true,
+    since: '9.9.1',
+  },
   allow_device_creation: {
-    doc: 'Whether device files may be made.',
+    doc: 'Whether clients may create device files.',
     kind: flag(),
     set: 'always',
     default: true,
@@ -84,7 +90,7 @@ export const indexKind = () => count({ min: 1, max: INDEX_MAX })
 export const rulesKind = () =>
   each(
     {
-      index: { kind: indexKind(), doc: 'Its place among the rules.' },
+      index: { kind: indexKind(), doc: 'The position of the rule in the policy.' },
       ...Object.fromEntries(
         Object.entries(ruleFields).map(([name, field]) => [
           name,

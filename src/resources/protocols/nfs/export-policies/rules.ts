@@ -13,7 +13,7 @@ const POLICY = 'policy.id'
 const exportRulesResource = resource({
   path: `/${EXPORT_POLICIES}/{${POLICY}}/rules`,
   noun: 'rule of the export policy',
-  doc: 'The rules of an export policy, the same as in its field `rules`.',
+  doc: 'The rules of an export policy. The field `rules` of the policy shows them too.',
   key: ['index'],
   recordKey: [POLICY, 'index'],
   rowsOf: EXPORT_POLICIES,
@@ -23,13 +23,13 @@ const exportRulesResource = resource({
   fields: {
     ...groups({ policy: 'The export policy that the rule belongs to.' }),
     index: {
-      doc: 'Its place among the rules. Without it, behind the others; a taken one moves the rules from there on up.',
+      doc: 'The position of the rule in the policy. Default: the end. An index in use moves the later rules up.',
       kind: indexKind(),
       set: 'create',
     },
     ...ruleFields,
-    'policy.id': { doc: 'The number of the policy.', kind: count() },
-    'policy.name': { doc: 'The name of the policy.', kind: text() },
+    'policy.id': { doc: 'The ID of the export policy.', kind: count() },
+    'policy.name': { doc: 'The name of the export policy.', kind: text() },
     svm: { doc: 'The SVM of the policy.', ref: 'svm/svms' },
   },
 })

@@ -13,7 +13,7 @@ import { GROUPS, USERS } from './users.ts'
 const groupsResource = resource({
   path: '/protocols/s3/services/{svm.uuid}/groups',
   noun: 'object store group',
-  doc: 'Groups give their users what their policies grant.',
+  doc: 'Object store groups grant their policies to their users.',
   key: ['id'],
   recordKey: ['svm.uuid', 'id'],
   parent: 'svm.uuid',
@@ -22,12 +22,12 @@ const groupsResource = resource({
   form: { Group: ['name', 'svm.name', 'users', 'policies', 'comment'] },
   removal: 'disruptive',
   fields: {
-    id: { doc: 'The number of the group.', kind: count() },
+    id: { doc: 'The ID of the group.', kind: count() },
     name: { doc: 'The name of the group.', kind: name({ charactersMax: 128 }), set: 'always', required: true },
-    svm: { doc: 'The SVM it is of.', ref: 'svm/svms', set: 'create', required: true },
-    comment: { doc: 'Who is in it.', kind: text({ charactersMax: 256 }), set: 'always' },
-    users: { ...names('The users in it.'), required: true },
-    policies: { ...names('The policies that hold for its users.'), required: true },
+    svm: { doc: 'The SVM that owns the group.', ref: 'svm/svms', set: 'create', required: true },
+    comment: { doc: 'A comment that describes the group.', kind: text({ charactersMax: 256 }), set: 'always' },
+    users: { ...names('The users in the group.'), required: true },
+    policies: { ...names('The policies that apply to the users of the group.'), required: true },
   },
 })
 
@@ -72,7 +72,7 @@ export const groups: Behaviour<typeof groupsResource> = define(
 function names(doc: string): FieldDeclaration {
   return {
     doc,
-    kind: each({ name: { kind: text({ charactersMin: 1, charactersMax: 128 }), doc: 'Its name.', required: true } }),
+    kind: each({ name: { kind: text({ charactersMin: 1, charactersMax: 128 }), doc: 'The name.', required: true } }),
     set: 'always',
   }
 }

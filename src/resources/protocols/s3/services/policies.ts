@@ -23,7 +23,7 @@ const plain = plainVerbs(POLICIES, {
 const policiesResource = resource({
   path: '/protocols/s3/services/{svm.uuid}/policies',
   noun: 'object store policy',
-  doc: 'Named lists of statements. They hold for the users of groups that name them, and for servers and buckets that do.',
+  doc: 'Object store policies are named lists of statements. They apply to the users of groups, and to servers and buckets, that name them.',
   key: ['name'],
   recordKey: ['svm.uuid', 'name'],
   parent: 'svm.uuid',
@@ -33,11 +33,11 @@ const policiesResource = resource({
   removal: 'disruptive',
   fields: {
     name: { doc: 'The name of the policy.', kind: name({ charactersMax: 128 }), set: 'create', required: true },
-    svm: { doc: 'The SVM it is of.', ref: 'svm/svms', set: 'create', required: true },
-    comment: { doc: 'What it is for.', kind: text({ charactersMax: 256 }), set: 'always' },
-    'read-only': { doc: 'Whether it is one of the product’s own, which cannot be changed.', kind: flag() },
+    svm: { doc: 'The SVM that owns the policy.', ref: 'svm/svms', set: 'create', required: true },
+    comment: { doc: 'A comment that describes the policy.', kind: text({ charactersMax: 256 }), set: 'always' },
+    'read-only': { doc: 'Whether the policy comes with the product and cannot be changed.', kind: flag() },
     statements: {
-      doc: 'What it grants and refuses, in order.',
+      doc: 'The statements of the policy, in order.',
       kind: statementsKind(),
       set: 'always',
     },

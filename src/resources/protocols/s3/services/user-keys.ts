@@ -27,7 +27,7 @@ const codes = { taken: 92406200, half: 92406201 } as const
 
 export const keyFields = {
   access_key: {
-    doc: 'The access key. Without it, one is made.',
+    doc: 'The access key of the user. Default: a new key.',
     kind: text({
       charactersMin: 3,
       charactersMax: 128,
@@ -37,7 +37,7 @@ export const keyFields = {
     set: 'create',
   },
   secret_key: {
-    doc: 'The secret key. Without it, one is made. It is shown once; when it is lost, have the keys made anew.',
+    doc: 'The secret key of the user. Default: a new key. Shown only once: regenerate the keys if the secret key is lost.',
     kind: text({
       charactersMin: 8,
       charactersMax: 128,
@@ -48,20 +48,20 @@ export const keyFields = {
     shownOnce: true,
   },
   [TIME_TO_LIVE]: {
-    doc: 'How long its keys are of use, from when they are made: PT6H, P90D. Without it or with PT0S, for good.',
+    doc: 'How long new keys of the user are valid, as an ISO 8601 duration such as PT6H or P90D. Default, and with PT0S: the keys do not expire.',
     kind: duration(),
     set: 'always',
     isClearable: true,
   },
-  [EXPIRY]: { doc: 'When its keys are of use no more.', kind: time() },
+  [EXPIRY]: { doc: 'When the keys of the user expire.', kind: time() },
   regenerate_keys: {
-    doc: 'Has its keys made anew: those it had are of use no more.',
+    doc: 'Whether to replace the keys of the user. The old keys become invalid immediately.',
     kind: flag(),
     set: 'modify',
     isOrder: true,
   },
   delete_keys: {
-    doc: 'Takes its keys away. It has none then, until they are made anew.',
+    doc: 'Whether to remove the keys of the user. The user cannot sign requests until the keys are regenerated.',
     kind: flag(),
     set: 'modify',
     isOrder: true,

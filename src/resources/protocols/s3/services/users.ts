@@ -16,7 +16,7 @@ export const GROUPS = 'protocols/s3/services/{svm.uuid}/groups'
 const usersResource = resource({
   path: '/protocols/s3/services/{svm.uuid}/users',
   noun: 'object store user',
-  doc: 'Users of object store servers. A user has one pair of keys and works with every server of the cluster.',
+  doc: 'Users of object store servers. A user has one pair of keys, which is valid at all servers of the cluster.',
   key: ['name'],
   recordKey: ['svm.uuid', 'name'],
   parent: 'svm.uuid',
@@ -25,8 +25,8 @@ const usersResource = resource({
   form: { User: ['name', 'svm.name', 'comment'], Keys: ['key_time_to_live', 'access_key', 'secret_key'] },
   fields: {
     name: { doc: 'The name of the user.', kind: name({ charactersMax: 64 }), set: 'create', required: true },
-    svm: { doc: 'The SVM the user is of.', ref: 'svm/svms', set: 'create', required: true },
-    comment: { doc: 'Who it is.', kind: text({ charactersMax: 256 }), set: 'always' },
+    svm: { doc: 'The SVM that the user belongs to.', ref: 'svm/svms', set: 'create', required: true },
+    comment: { doc: 'A comment that describes the user.', kind: text({ charactersMax: 256 }), set: 'always' },
     ...keyFields,
   },
 })

@@ -21,14 +21,14 @@ import {
 const emsRulesResource = resource({
   path: '/support/ems/filters/{name}/rules',
   noun: 'rule of an event filter',
-  doc: 'One rule of an event filter. A new one goes to the end, or to its place among the others.',
+  doc: 'Rules of event filters. A new rule is added at the end, or at the given index.',
   key: ['index'],
   nameWithin: false,
   order: [{ path: 'index', isDescending: false }],
   fields: {
     name: { doc: 'The name of the filter.', kind: text(), set: 'create' },
     index: {
-      doc: 'Its place, from 1 on. Of a new rule: where it is put.',
+      doc: 'The position of the rule, starting at 1. Default for a new rule: the end.',
       kind: count({ min: 1, max: RULES_MAX + 1 }),
       set: 'create',
     },

@@ -8,7 +8,7 @@ import { namedInQueue, purgeStep, queuedFields, vserver } from '../recovery-queu
 const purgeOfQueueResource = resource({
   path: `/${RECOVERY_QUEUE}/purge`,
   noun: 'volume in the recovery queue',
-  doc: 'Lets a deleted volume go for good, by its name in the queue.',
+  doc: 'Purges a deleted volume by its name in the recovery queue. A purged volume cannot be recovered.',
   key: ['uuid'],
   rowsOf: RECOVERY_QUEUE,
   nameWithin: false,

@@ -16,13 +16,13 @@ const VOLUMES = 'storage/volumes'
 const recoveryFromQueueResource = resource({
   path: `/${RECOVERY_QUEUE}/recover`,
   noun: 'volume in the recovery queue',
-  doc: 'Gives back a deleted volume, by its name in the queue. It is offline then.',
+  doc: 'Recovers a deleted volume by its name in the recovery queue. The recovered volume is offline.',
   key: ['uuid'],
   rowsOf: RECOVERY_QUEUE,
   nameWithin: false,
   fields: {
     ...queuedFields,
-    newname: { doc: 'What it is called from then on. Without it, as before.', kind: name(), set: 'create' },
+    newname: { doc: 'The new name of the volume. Default: the name before the deletion.', kind: name(), set: 'create' },
   },
 })
 

@@ -14,7 +14,7 @@ type Rules = readonly Value[]
 const bucketRulesResource = resource({
   path: '/protocols/s3/services/{svm.uuid}/buckets/{s3_bucket.uuid}/rules',
   noun: 'lifecycle rule',
-  doc: 'The lifecycle rules of a bucket, the same as in its field `lifecycle_management.rules`.',
+  doc: 'The lifecycle rules of a bucket. The field `lifecycle_management.rules` of the bucket shows them too.',
   since: '9.13.1',
   key: ['name'],
   nameWithin: false,

@@ -17,7 +17,7 @@ import { BUCKETS } from '../../types.ts'
 const bucketSnapshotsResource = resource({
   path: `/${BUCKET_SNAPSHOTS}`,
   noun: 'bucket snapshot',
-  doc: 'Snapshots of one bucket: what it held at an instant. Clients see one as the bucket `<bucket>-s3snap-<name>`.',
+  doc: 'Snapshots of a bucket. Clients read a snapshot as the bucket `<bucket>-s3snap-<name>`.',
   since: '9.16.1',
   isContent: true,
   key: ['uuid'],
@@ -38,9 +38,9 @@ const bucketSnapshotsResource = resource({
       set: 'create',
       required: true,
     },
-    bucket_uuid: { doc: 'The UUID of the bucket it is of.', kind: uuid() },
-    create_time: { doc: 'When it was made.', kind: time() },
-    s3_bucket: { doc: 'The bucket it is of.', ref: BUCKETS },
+    bucket_uuid: { doc: 'The UUID of the bucket of the snapshot.', kind: uuid() },
+    create_time: { doc: 'When the snapshot was created.', kind: time() },
+    s3_bucket: { doc: 'The bucket of the snapshot.', ref: BUCKETS },
     svm: { doc: 'The SVM of the bucket.', ref: 'svm/svms' },
   },
 })

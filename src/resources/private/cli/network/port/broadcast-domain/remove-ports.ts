@@ -12,11 +12,11 @@ import { DEFAULT, NETWORK_LOCK } from '../../../../../network/names.ts'
 const portsTakenOutResource = resource({
   path: '/private/cli/network/port/broadcast-domain/remove-ports',
   noun: 'broadcast domain',
-  doc: 'Takes ports out of a broadcast domain, which leaves them in none.',
+  doc: 'Removes ports from a broadcast domain.',
   key: [],
   nameWithin: false,
   fields: {
-    ports: { doc: 'The ports, each as node and port: `node1:eth0`.', kind: list(text()), set: 'modify' },
+    ports: { doc: 'The ports to remove, each as node and port: `node1:eth0`.', kind: list(text()), set: 'modify' },
   },
 })
 
