@@ -6,7 +6,7 @@ import { Failure, type FailureKind } from './failure.ts'
 import { bytes, count, each, flag, group, name, secret, text, uuid } from './kinds/index.ts'
 import { release } from './release.ts'
 import { fieldAt, resource, valuesAt } from './resource.ts'
-import { completeDraft, flatten, nest } from './shape.ts'
+import { completeDraft, flatten, nest, writer } from './shape.ts'
 
 const thing = resource({
   path: '/test/things',
@@ -184,6 +184,8 @@ test('what was nested is flattened to the same', (test) => {
   fc.assert(
     fc.property(rows, (row) => {
       assert.deepEqual(read(nest(thing, row, new Set(Object.keys(row)))), row)
+      const shown = new Set(thing.fields.keys())
+      assert.equal(`{${writer(thing, shown)(row)}}`, JSON.stringify(nest(thing, row, shown)))
     }),
     { seed: seedOf(test), numRuns: 200 },
   )

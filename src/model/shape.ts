@@ -3,6 +3,7 @@ import { failure } from './failure.ts'
 import { Misfit } from './kinds/index.ts'
 import { ofPair } from './of-pair.ts'
 import { isServed, type Release } from './release.ts'
+import { addStep, filling, type Steps, writing } from './printing.ts'
 import { declaredName, type Field, type Resource } from './resource.ts'
 import { isRecord, type Json, type Row, type Value } from './value.ts'
 
@@ -11,8 +12,18 @@ export function nest(resource: Resource, row: Row, paths: ReadonlySet<string>): 
   return nester(resource, paths)(row)
 }
 
-/** Makes the function that prints the given fields of rows: one step for each of them, and one for each object around some. */
+/** Makes the function that prints the given fields of rows. */
 export const nester = ofPair((resource: Resource, paths: ReadonlySet<string>): ((row: Row) => Record<string, Json>) => {
+  const fill = filling(stepsFor(resource, paths))
+  return (row) => fill(row, undefined) ?? {}
+})
+
+/** The same as text: its members in JSON, with commas between them. */
+export const writer = ofPair((resource: Resource, paths: ReadonlySet<string>): ((row: Row) => string) =>
+  writing(stepsFor(resource, paths)),
+)
+
+function stepsFor(resource: Resource, paths: ReadonlySet<string>): Steps {
   const ofMembers = [...paths].filter((asked) => !resource.fields.has(asked))
   const steps: Steps = new Map()
   for (const [path, { kind }] of resource.fields) {
@@ -24,49 +35,7 @@ export const nester = ofPair((resource: Resource, paths: ReadonlySet<string>): (
     const shown = members === undefined ? print : (value: Value) => onlyMembers(print(value), members)
     addStep(steps, path.split('.'), { path, print: shown })
   }
-  const fill = filling(steps)
-  return (row) => fill(row, undefined) ?? {}
-})
-
-interface Printed {
-  readonly path: string
-  readonly print: (value: Value) => Json
-}
-
-/** By the words of paths: what is printed of a field, and what comes below it. A field may be an object that others are below. */
-type Steps = Map<string, { field?: Printed; below?: Steps }>
-
-function addStep(steps: Steps, [word = '', ...rest]: readonly string[], field: Printed): void {
-  const step = steps.get(word) ?? {}
-  steps.set(word, step)
-  if (rest.length === 0) step.field = field
-  else addStep((step.below ??= new Map<string, { field?: Printed; below?: Steps }>()), rest, field)
-}
-
-type Fill = (row: Row, into: Record<string, Json> | undefined) => Record<string, Json> | undefined
-
-/** Makes the function that adds what a row has to an object, which is made when there is something to be in it. */
-function filling(steps: Steps): Fill {
-  const all = [...steps].map(([word, { field, below }]) => ({
-    word,
-    field,
-    fill: below === undefined ? undefined : filling(below),
-  }))
-  return (row, into) => {
-    let nested = into
-    for (const { word, field, fill } of all) {
-      if (field !== undefined) {
-        const value = row[field.path]
-        if (value !== undefined && value !== null) (nested ??= {})[word] = field.print(value)
-      }
-      if (fill === undefined) continue
-      const before = nested?.[word]
-      // What is printed of a field may be the row's own, which others read too.
-      const inner = fill(row, isRecord(before) ? { ...(before as Record<string, Json>) } : undefined)
-      if (inner !== undefined) (nested ??= {})[word] = inner
-    }
-    return nested
-  }
+  return steps
 }
 
 /** Of each element, the members that are asked for: `count`, or `schedule.name` of what has members itself. */

@@ -1,4 +1,5 @@
 /** A whole cluster in this process, without a socket: catalog in memory, volumes in memory, a clock that can be set. */
+import assert from 'node:assert/strict'
 import { createHmac, createSecretKey, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
 import { SECOND_COMMIT } from '../../src/core/audited-commit.ts'
 import type { Behaviour } from '../../src/core/behaviour.ts'
@@ -93,7 +94,9 @@ export class TestCluster {
   /** One request, as `admin` unless the headers say otherwise. */
   async call(method: string, target: string, body?: unknown, options: CallOptions = {}): Promise<Answered> {
     const reply = await this.reply(method, target, body, options)
-    return { status: reply.status, headers: reply.headers, body: JSON.parse(JSON.stringify(reply.body)) as Body }
+    const text = JSON.stringify(reply.body)
+    assert.equal(reply.text ?? text, text)
+    return { status: reply.status, headers: reply.headers, body: JSON.parse(text) as Body }
   }
 
   /** The same with the answer as it is before it is printed, which of a long one takes a while. */

@@ -90,6 +90,29 @@ export async function insistOnClaim(folder: string, aggregate: string): Promise<
   throw new VolumesFailure('away', `${folder} has not what it had: perhaps its disk is not mounted.`)
 }
 
+/** The same for one folder again and again: its label is read anew only when it is another file, or was written. */
+export class KnownClaim {
+  #seen: string | undefined
+
+  async insist(folder: string, aggregate: string): Promise<void> {
+    const mark = await markOf(join(folder, LABEL))
+    if (mark !== undefined && mark === this.#seen) return
+    this.#seen = undefined
+    await insistOnClaim(folder, aggregate)
+    this.#seen = mark
+  }
+}
+
+async function markOf(file: string): Promise<string | undefined> {
+  try {
+    const { dev, ino, size, mtimeMs, ctimeMs } = await stat(file)
+    return [dev, ino, size, mtimeMs, ctimeMs].join(' ')
+  } catch (failure) {
+    if (codeOf(failure) === 'ENOENT') return undefined
+    throw failure
+  }
+}
+
 async function readLabel(folder: string): Promise<Label | undefined> {
   let text: string
   try {

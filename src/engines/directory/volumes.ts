@@ -34,7 +34,7 @@ import type {
 } from '../../ports/volumes.ts'
 import { openBlob } from './blob-reader.ts'
 import { FileBlobWriter } from './blob-writer.ts'
-import { claimFolder, insistOnClaim, releaseFolder } from './claim.ts'
+import { claimFolder, insistOnClaim, KnownClaim, releaseFolder } from './claim.ts'
 import { codeOf, volumesFailure } from './failures.ts'
 import { FanOut } from './fan-out.ts'
 import { FolderSync } from './folder-sync.ts'
@@ -73,6 +73,7 @@ const FOLDER = { recursive: true, mode: 0o700 } as const
 export class DirectoryVolumes implements Volumes {
   readonly #aggregate: string
   readonly #owner: string | undefined
+  readonly #claim = new KnownClaim()
   readonly #sync = new FolderSync()
   readonly #fanOut = new FanOut(this.#sync)
   /** Tells the files that this engine is about to put in the place of others from those that were left behind. */
@@ -365,7 +366,7 @@ export class DirectoryVolumes implements Volumes {
   async #insistOnOwner(): Promise<void> {
     // Asking first, as a refusal costs more than an answer, and the folder is nearly always there.
     if (this.#owner === undefined) await stat(this.#aggregate).catch(() => mkdir(this.#aggregate, FOLDER))
-    else await insistOnClaim(this.#aggregate, this.#owner)
+    else await this.#claim.insist(this.#aggregate, this.#owner)
   }
 
   /** What is missing of a place that is not there is not lost. */

@@ -37,7 +37,7 @@ import { recordReads, shortPage } from './record-reads.ts'
 import { sampleReads } from './samples.ts'
 import { SnapshotGaps } from './snapshot-gaps.ts'
 import { snapshotSizes } from './snapshot-bytes.ts'
-import { query, saturated, tupleQuery } from './statements.ts'
+import { batches, batchRows, query, saturated, tupleQuery } from './statements.ts'
 import { storedBlobReads } from './stored-blobs.ts'
 import { viewer } from './views.ts'
 import type { ShownAt, View } from './views.ts'
@@ -67,9 +67,9 @@ export function reader(db: DatabaseSync) {
   )
   const volume = query<VolumeCounters & { uuid: string }>(db, `${VOLUME} WHERE uuid = ?`)
   const volumes = query<VolumeCounters & { uuid: string }>(db, `${VOLUME} WHERE uuid IS NOT NULL`)
-  const changedVolumes = query<VolumeCounters & { uuid: string; changed: number }>(
+  const changedVolumes = batches<VolumeCounters & { uuid: string; changed: number }>(
     db,
-    `${VOLUME.replace(' FROM', ', changed FROM')} WHERE changed > ? AND uuid IS NOT NULL ORDER BY changed LIMIT ?`,
+    `${VOLUME.replace(' FROM', ', changed FROM')} WHERE changed > ? AND uuid IS NOT NULL ORDER BY changed`,
   )
   const untidy = query<{ uuid: string; dropped: number }>(
     db,
@@ -274,7 +274,7 @@ export function reader(db: DatabaseSync) {
     },
 
     changedVolumes(after: number, limit: number): ChangedVolume[] {
-      const rows = changedVolumes.all(after, limit)
+      const rows = changedVolumes(batchRows(limit), after).slice(0, limit)
       return rows.map((row) => Object.assign(volumeCounters(row), { volume: row.uuid, change: row.changed }))
     },
 

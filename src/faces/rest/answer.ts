@@ -37,6 +37,8 @@ export interface RestReply {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: Readonly<Record<string, Json>>
+  /** The body in JSON, where it is written sooner than made. */
+  readonly text?: string
 }
 
 /** Tells who calls, or fails with `unauthenticated` or `limited`. */

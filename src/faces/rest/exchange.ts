@@ -14,7 +14,7 @@ import { commandBody, isCommandLine } from './command-line.ts'
 import type { Dialect } from './dialects.ts'
 import { parseJson } from './json.ts'
 import { collectionPath } from '../../model/paths.ts'
-import { linksFor, printer, type Links, type Print } from './printer.ts'
+import { linksFor, printer, textPrinter, type Links, type Print } from './printer.ts'
 import { scopeFilters, type SvmScope } from './svm-scope.ts'
 
 /** What is known of a request before its resource is. */
@@ -73,6 +73,11 @@ export class Exchange {
   printer(fields: ReadonlySet<string>): Print {
     const { collection, links } = this
     return printer(this.cluster, this.resource, { fields, collection, links, dialect: this.asked.dialect })
+  }
+
+  textPrinter(fields: ReadonlySet<string>): ((row: Row) => string) | undefined {
+    const { collection, links } = this
+    return textPrinter(this.cluster, this.resource, { fields, collection, links, dialect: this.asked.dialect })
   }
 
   body(): unknown {

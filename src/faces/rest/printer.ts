@@ -1,8 +1,10 @@
 /** How records are printed for a client: the fields it asked for, and links where it takes them (HAL). */
 import type { Cluster } from '../../core/cluster.ts'
 import type { Registry } from '../../model/registry.ts'
+import type { Release } from '../../model/release.ts'
 import type { Field, Resource } from '../../model/resource.ts'
-import { nester } from '../../model/shape.ts'
+import { ofPair } from '../../model/of-pair.ts'
+import { nester, writer } from '../../model/shape.ts'
 import { isRecord, type Json, type Row } from '../../model/value.ts'
 import { keyFields } from './arguments.ts'
 import type { Dialect } from './dialects.ts'
@@ -32,11 +34,11 @@ export interface Printing {
 }
 
 export function printer(cluster: Cluster, resource: Resource, printing: Printing): Print {
-  const { fields, links, dialect } = printing
+  const { fields, links } = printing
   const print = nester(resource, fields)
   if (links === 'none') return print
   const marks = links === 'all' ? referenceLinks(cluster.registry, resource, fields) : []
-  const isLinked = dialect.keysAlways || keyFields(resource, cluster.release).some((path) => fields.has(path))
+  const isLinked = isSelfLinked(cluster, resource, printing)
   return (row) => {
     const record = print(row)
     for (const mark of marks) mark(record, row)
@@ -44,6 +46,38 @@ export function printer(cluster: Cluster, resource: Resource, printing: Printing
     return record
   }
 }
+
+/** Makes the function that prints the same as text; none where other links go with records than their own. */
+export function textPrinter(
+  cluster: Cluster,
+  resource: Resource,
+  printing: Printing,
+): ((row: Row) => string) | undefined {
+  const { fields, links, collection } = printing
+  if (links === 'all') return undefined
+  const write = writer(resource, fields)
+  const isLinked = links === 'own' && isSelfLinked(cluster, resource, printing)
+  return (row) => {
+    const members = write(row)
+    if (!isLinked) return `{${members}}`
+    const link = `"_links":${JSON.stringify(self(recordPath(resource, collection, row)))}`
+    return members === '' ? `{${link}}` : `{${members},${link}}`
+  }
+}
+
+function isSelfLinked({ release }: Cluster, resource: Resource, { fields, dialect }: Printing): boolean {
+  return dialect.keysAlways || hasKey(resource, fields)(release)
+}
+
+const hasKey = ofPair((resource: Resource, fields: ReadonlySet<string>) => {
+  let known: { readonly release: Release; readonly has: boolean } | undefined
+  return (release: Release): boolean => {
+    if (known?.release !== release) {
+      known = { release, has: keyFields(resource, release).some((path) => fields.has(path)) }
+    }
+    return known.has
+  }
+})
 
 const self = (href: string): Json => ({ self: { href } })
 

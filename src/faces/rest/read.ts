@@ -13,7 +13,16 @@ export async function getInstance(exchange: Exchange): Promise<RestReply> {
   const args = readArguments(resource, asked.query, asked.dialect, cluster.release, false)
   const row = await readInstance(cluster, behaviour, match.pathValues, match.instance, args.fields)
   await exchange.insistOn(row)
-  return { status: 200, headers: exchange.headers(), body: exchange.printer(args.fields)(row) }
+  const write = exchange.textPrinter(args.fields)
+  return {
+    status: 200,
+    headers: exchange.headers(),
+    // Only few look at it.
+    get body() {
+      return exchange.printer(args.fields)(row)
+    },
+    ...(write === undefined ? {} : { text: write(row) }),
+  }
 }
 
 export async function getCollection(exchange: Exchange): Promise<RestReply> {

@@ -208,8 +208,9 @@ function problemOfHead({ rawHeaders, httpVersion }: IncomingMessage): string | u
 
 /** Long answers go out piece by piece, as the client takes them. */
 async function send(reply: FastifyReply, system: System, answered: RestReply): Promise<FastifyReply> {
-  const pieces = await printJson(system, answered.body)
   reply.code(answered.status).headers({ ...COMMON_HEADERS, ...answered.headers })
+  if (answered.text !== undefined) return reply.send(`${answered.text}\n`)
+  const pieces = await printJson(system, answered.body)
   const [only] = pieces
   if (only !== undefined && pieces.length === 1) return reply.send(only)
   reply.header(

@@ -204,7 +204,7 @@ export const volumeEfficiency: Derivation = {
         'efficiency.volume_path': `/vol/${textAt(row, 'name')}`,
         'efficiency.schedule': schedules.get(policy?.['schedule.uuid'] ?? '') ?? '-',
         ...runFields(cluster, row, notes.get(uuid)),
-        ...savings('efficiency', counters.get(uuid)),
+        ...savings(counters.get(uuid)),
       }
     })
   },
@@ -227,19 +227,19 @@ function runFields(cluster: Cluster, row: Row, notes: EfficiencyNotes | undefine
   }
 }
 
-function savings(base: string, counters: VolumeCounters | undefined): Row {
+function savings(counters: VolumeCounters | undefined): Row {
   const { usedBytes = 0, savedByCompressionBytes: compression = 0, savedByDedupeBytes: dedupe = 0 } = counters ?? {}
   const wholeBytes = usedBytes + compression + dedupe
   const ofAll = (part: number) => (wholeBytes === 0 ? 0 : Math.round((part / wholeBytes) * 100))
   return {
-    [`${base}.has_savings`]: compression + dedupe > 0,
-    [`${base}.ratio`]: ratio(wholeBytes, usedBytes),
-    [`${base}.space_savings.compression`]: compression,
-    [`${base}.space_savings.compression_percent`]: ofAll(compression),
-    [`${base}.space_savings.dedupe`]: dedupe,
-    [`${base}.space_savings.dedupe_percent`]: ofAll(dedupe),
-    [`${base}.space_savings.total`]: compression + dedupe,
-    [`${base}.space_savings.total_percent`]: ofAll(compression + dedupe),
+    'efficiency.has_savings': compression + dedupe > 0,
+    'efficiency.ratio': ratio(wholeBytes, usedBytes),
+    'efficiency.space_savings.compression': compression,
+    'efficiency.space_savings.compression_percent': ofAll(compression),
+    'efficiency.space_savings.dedupe': dedupe,
+    'efficiency.space_savings.dedupe_percent': ofAll(dedupe),
+    'efficiency.space_savings.total': compression + dedupe,
+    'efficiency.space_savings.total_percent': ofAll(compression + dedupe),
   }
 }
 
