@@ -6,6 +6,7 @@ import { asJson } from '../src/faces/openapi/examples.ts'
 import type { JsonSchema } from '../src/model/kinds/kind.ts'
 import { collectionPath } from '../src/model/paths.ts'
 import { recordKey, type Resource } from '../src/model/resource.ts'
+import type { SomeType } from '../src/model/rows.ts'
 import { textAt, type Row, type Value } from '../src/model/value.ts'
 import type { Catalog, Change } from '../src/ports/catalog.ts'
 import type { TestCluster } from '../test/support/cluster.ts'
@@ -22,7 +23,7 @@ const REFERRING = /aggregates/
 export async function fill(
   cluster: TestCluster,
   catalog: Catalog,
-  type: string,
+  type: SomeType,
   count: number,
 ): Promise<{ readonly path: Record<string, string>; readonly rows: readonly Row[]; readonly characters: number }> {
   const log = type.startsWith('security/audit') ? 'audit' : type.startsWith('support/ems/events') ? 'events' : undefined
@@ -45,7 +46,7 @@ export async function fill(
 }
 
 /** One that the cluster has, or that it lets be made as its documentation shows: others have what it has beside its fields. */
-async function realOne(cluster: TestCluster, type: string, parents: Readonly<Record<string, string>>): Promise<Row> {
+async function realOne(cluster: TestCluster, type: SomeType, parents: Readonly<Record<string, string>>): Promise<Row> {
   const [known] = await cluster.cluster.rows(type)
   if (known !== undefined) return known
   const { resource, create } = cluster.cluster.behaviour(type)

@@ -18,6 +18,7 @@ import { openSqliteCatalog } from '../src/engines/sqlite/catalog.ts'
 import { printJson } from '../src/faces/rest/print.ts'
 import { collectionPath } from '../src/model/paths.ts'
 import type { Resource } from '../src/model/resource.ts'
+import type { SomeType } from '../src/model/rows.ts'
 import { textAt, textOf, type Row, type Value } from '../src/model/value.ts'
 import type { Catalog } from '../src/ports/catalog.ts'
 import { recordsOf } from '../test/support/body.ts'
@@ -63,7 +64,7 @@ try {
 }
 
 interface Collection {
-  readonly type: string
+  readonly type: SomeType
   /** Its rows are not its own records. */
   readonly isComputed: boolean
 }
@@ -85,7 +86,7 @@ function isStored({ resource, rows, create }: Behaviour): boolean {
   return hasRecords && resource.rowsOf === resource.type
 }
 
-async function measureType(type: string): Promise<void> {
+async function measureType(type: SomeType): Promise<void> {
   const file = join(folder, `${type.replaceAll(/\W/g, '-')}.db`)
   const catalog = openSqliteCatalog({ file, commit: 'in-process' })
   const cluster = await startTestCluster({ catalog })

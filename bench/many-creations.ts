@@ -107,7 +107,7 @@ async function measure(kind: 'volumes' | 'buckets' | 'snapshots', folder: string
     const size = kind === 'snapshots' ? Math.min(wanted, SNAPSHOTS_MAX - sample) : wanted
     if (size > made) await make(size - made)
     const create = await make(sample)
-    const last = (await cluster.rows(type, kind === 'snapshots' ? volume : undefined))
+    const last = (await cluster.rows(behaviour.resource.type, kind === 'snapshots' ? volume : undefined))
       .filter((row) => textAt(row, 'name').startsWith('many'))
       .toSorted((a, b) => Number(textAt(a, 'name').slice(4)) - Number(textAt(b, 'name').slice(4)))
       .slice(-sample)

@@ -26,7 +26,7 @@ import { SettingsError } from './settings.ts'
 const REPORT = 'rebuild-report.txt'
 /** Blobs that are in the report. */
 const REPORTED_MAX = 1_000_000
-const VOLUMES = ['storage/volumes', 'private/cli/volume/recovery-queue']
+const VOLUMES = ['storage/volumes', 'private/cli/volume/recovery-queue'] as const
 
 export async function rebuildCommand(
   environment: NodeJS.ProcessEnv,

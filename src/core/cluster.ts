@@ -3,7 +3,8 @@ import { failure, type Failure } from '../model/failure.ts'
 import { rowOrder } from '../model/query.ts'
 import { registry, type Registry } from '../model/registry.ts'
 import type { Release } from '../model/release.ts'
-import { identityPaths, placingPaths, recordKey, type Resource, resourceAt } from '../model/resource.ts'
+import { identityPaths, placingPaths, recordKey, type Resource, resourceAt, type TypeName } from '../model/resource.ts'
+import type { RecordType, RowOf, SomeType } from '../model/rows.ts'
 import { type Row, type Value, textOf } from '../model/value.ts'
 import { CommitRefused, type Catalog, type Change, type Fields, type Outcome } from '../ports/catalog.ts'
 import type { Certificates } from '../ports/certificates.ts'
@@ -160,13 +161,17 @@ export class Cluster {
   }
 
   /** The stored fields of a record, or nothing. */
+  find<Type extends RecordType>(type: Type, key: string): Promise<RowOf<Type> | undefined>
+  find(type: SomeType, key: string): Promise<Row | undefined>
   async find(type: string, key: string): Promise<Row | undefined> {
     return this.#mirror.find(type, key)
   }
 
   /** The stored fields of a record that a request names. */
+  row<Type extends RecordType>(type: Type, key: string): Promise<RowOf<Type>>
+  row(type: SomeType, key: string): Promise<Row>
   async row(type: string, key: string): Promise<Row> {
-    const row = await this.find(type, key)
+    const row = await this.find(type as TypeName, key)
     if (row === undefined) throw failure('recordNotFound', { noun: this.registry.resource(type).noun })
     return row
   }
@@ -175,8 +180,10 @@ export class Cluster {
    * The stored fields of all records of a type, or of those under one parent. Types that are asked for as a whole are
    * kept in memory; those that are only asked for by parent are read.
    */
+  rows<Type extends RecordType>(type: Type, parent?: string): Promise<RowOf<Type>[]>
+  rows(type: SomeType, parent?: string): Promise<Row[]>
   async rows(type: string, parent?: string): Promise<Row[]> {
-    const rows = await this.shortRows(type, parent)
+    const rows = await this.shortRows(type as TypeName, parent)
     if (areWhole(rows)) return rows
     const whole: Row[] = []
     for await (const some of wholeRows(this, this.registry.resource(type), rows, 'all')) {
@@ -186,7 +193,7 @@ export class Cluster {
   }
 
   /** How many records a type has. It is kept in memory from then on, as by `rows`. */
-  count(type: string): Promise<number> {
+  count(type: SomeType): Promise<number> {
     return this.#mirror.count(type)
   }
 
@@ -194,6 +201,8 @@ export class Cluster {
    * The same rows, of which long ones may lack their long values (see `long-values.ts`), but never what names them, orders
    * them or refers to others: all of a collection in memory are to be these.
    */
+  shortRows<Type extends RecordType>(type: Type, parent?: string): Promise<RowOf<Type>[]>
+  shortRows(type: SomeType, parent?: string): Promise<Row[]>
   async shortRows(type: string, parent?: string): Promise<Row[]> {
     if (parent === undefined || this.#mirror.holds(type)) return this.#mirror.rows(type, parent)
     const rows: Row[] = []
@@ -205,6 +214,8 @@ export class Cluster {
   }
 
   /** The same rows, long or short, some at a time: those that are read are not all in memory at once. */
+  rowPages<Type extends RecordType>(type: Type, parent?: string): AsyncGenerator<readonly RowOf<Type>[], void, void>
+  rowPages(type: SomeType, parent?: string): AsyncGenerator<readonly Row[], void, void>
   async *rowPages(type: string, parent?: string): AsyncGenerator<readonly Row[], void, void> {
     if (parent === undefined || this.#mirror.holds(type)) {
       yield* inTurns(this.system, await this.#mirror.rows(type, parent))
@@ -214,7 +225,7 @@ export class Cluster {
   }
 
   /** The key of the record with this name; `within` is the value of the field that names are unique within. */
-  async keyOfName(type: string, name: string, within = ''): Promise<string | undefined> {
+  async keyOfName(type: SomeType, name: string, within = ''): Promise<string | undefined> {
     return (await this.catalog.holder(`${type}:name`, `${within}/${name}`))?.key
   }
 
@@ -242,7 +253,7 @@ export class Cluster {
    * come.
    */
   put(
-    type: string,
+    type: SomeType,
     row: Row,
     options: { expect?: 'absent' | number; unique?: Readonly<Record<string, string>>; isBeforeParent?: true } = {},
   ): Change {
@@ -271,7 +282,7 @@ export class Cluster {
   }
 
   async #isGone({ parent = '', parentTypes = [] }: PutRecord): Promise<boolean> {
-    for (const type of parentTypes) if ((await this.find(type, parent)) !== undefined) return false
+    for (const type of parentTypes) if ((await this.find(type as TypeName, parent)) !== undefined) return false
     return true
   }
 

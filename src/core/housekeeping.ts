@@ -35,7 +35,7 @@ export const SET_ASIDE_KEPT_MS = SET_ASIDE_HOURS * HOUR_MS
 const EMPTY_EVERY_MS = 3_600_000
 
 /** Volumes, and those that were deleted and can be had back. */
-const VOLUMES = ['storage/volumes', 'private/cli/volume/recovery-queue']
+const VOLUMES = ['storage/volumes', 'private/cli/volume/recovery-queue'] as const
 /**
  * Held while files of a volume's unneeded blobs are removed, while another file takes the place of one of its blobs, and
  * while it is switched from one tree to another.

@@ -221,9 +221,9 @@ test('jobs that ended are kept for a day, and no more than so many', async () =>
   await cluster.jobs.prune()
   const left = new Set((await cluster.cluster.rows(JOBS)).map((row) => row['uuid']))
   assert.equal(left.size, ENDED_KEPT_MAX + 1)
-  assert.equal(left.has(rows[0]?.['uuid'] ?? ''), false)
-  assert.equal(left.has(rows[1]?.['uuid'] ?? ''), true)
-  assert.equal(left.has(rows[2]?.['uuid'] ?? ''), true)
+  assert.equal(left.has(textAt(rows[0], 'uuid')), false)
+  assert.equal(left.has(textAt(rows[1], 'uuid')), true)
+  assert.equal(left.has(textAt(rows[2], 'uuid')), true)
   await cluster.close()
 })
 

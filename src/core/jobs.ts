@@ -200,9 +200,9 @@ export class Jobs {
   async prune(): Promise<void> {
     const ended = (await this.#cluster.rows(JOBS))
       .filter((row) => !isActive(row))
-      .toSorted((a, b) => Number(b['end_time'] ?? 0) - Number(a['end_time'] ?? 0))
+      .toSorted((a, b) => (b.end_time ?? 0) - (a.end_time ?? 0))
     const oldest = this.#cluster.now() - ENDED_KEPT_MS
-    const gone = ended.filter((row, at) => at >= ENDED_KEPT_MAX || Number(row['end_time'] ?? 0) < oldest)
+    const gone = ended.filter((row, at) => at >= ENDED_KEPT_MAX || (row.end_time ?? 0) < oldest)
     for (const row of gone) await this.#others.get(textAt(row, '$verb'))?.forget(row)
     for (let at = 0; at < gone.length; at += 100) {
       await this.#cluster.catalog.commit(

@@ -3,6 +3,7 @@
  * holder, is added by a POST and taken away by a DELETE.
  */
 import { failure } from '../model/failure.ts'
+import type { SomeType } from '../model/rows.ts'
 import { type Row, textAt, type Value } from '../model/value.ts'
 import type { Acts } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
@@ -10,7 +11,7 @@ import { inline, type Verb, type VerbRequest } from './verb.ts'
 
 export interface ListedNames {
   /** The type of the records that have the list. */
-  readonly type: string
+  readonly type: SomeType
   /** The field that is the list, of elements with a name. */
   readonly list: string
   /** The keys of the path, in the order of the key of the holder's record: `svm.uuid` is the first. */

@@ -8,7 +8,7 @@ import { beforeOf, type TreePlace } from './tree-of.ts'
 /** Blobs asked for at a time. */
 const PAGE = 500
 /** Volumes, and those that were deleted and can be had back. */
-const VOLUMES = ['storage/volumes', 'private/cli/volume/recovery-queue']
+const VOLUMES = ['storage/volumes', 'private/cli/volume/recovery-queue'] as const
 
 /** Damage that compaction has met, of blobs of one volume. */
 export type TellPackDamage = (volume: string, at: TreePlace, found: readonly FoundDamage[]) => Promise<void>

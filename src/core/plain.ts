@@ -1,6 +1,7 @@
 /** The verbs of a plain resource: a record with a uuid and perhaps a unique name, and nothing behind it. */
 import { failure } from '../model/failure.ts'
 import { recordKey } from '../model/resource.ts'
+import type { SomeType } from '../model/rows.ts'
 import type { Row } from '../model/value.ts'
 import type { Change } from '../ports/catalog.ts'
 import type { Cluster } from './cluster.ts'
@@ -25,13 +26,13 @@ export interface PlainOptions {
 }
 
 export function plainVerbs(
-  type: string,
+  type: SomeType,
   options: PlainOptions = {},
 ): Required<Pick<Acts, 'create' | 'modify' | 'remove'>> {
   return { create: plainCreate(type, options), modify: plainModify(type, options), remove: plainRemove(type, options) }
 }
 
-export function plainCreate(type: string, options: PlainOptions = {}): Verb {
+export function plainCreate(type: SomeType, options: PlainOptions = {}): Verb {
   return inline({
     ...(options.example === undefined ? {} : { example: options.example }),
     async plan(cluster, request) {
@@ -58,7 +59,7 @@ export function plainCreate(type: string, options: PlainOptions = {}): Verb {
   })
 }
 
-export function plainModify(type: string, options: PlainOptions = {}): Verb {
+export function plainModify(type: SomeType, options: PlainOptions = {}): Verb {
   return inline({
     ...(options.exampleChange === undefined ? {} : { example: options.exampleChange }),
     async plan(cluster, request) {
@@ -84,7 +85,7 @@ export function plainModify(type: string, options: PlainOptions = {}): Verb {
   })
 }
 
-export function plainRemove(type: string, options: PlainOptions = {}): Verb {
+export function plainRemove(type: SomeType, options: PlainOptions = {}): Verb {
   return inline({
     plan(cluster, request) {
       const key = recordKey(cluster.registry.resource(type), request.row ?? {})

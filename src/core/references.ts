@@ -1,6 +1,7 @@
 /** References are stored as uuids and shown with names. Names are looked up when they are read or given. */
 import { failure } from '../model/failure.ts'
 import type { Field, Resource } from '../model/resource.ts'
+import type { SomeType } from '../model/rows.ts'
 import { isRecord, type Row, textAt, type Value } from '../model/value.ts'
 import type { Derivation, Once } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
@@ -70,7 +71,7 @@ export async function resolveReferences(
   return resolved
 }
 
-async function uuidOf(cluster: Cluster, type: string, name: string, field: Field, context: Row): Promise<string> {
+async function uuidOf(cluster: Cluster, type: SomeType, name: string, field: Field, context: Row): Promise<string> {
   const { nameWithin, isShared } = cluster.registry.resource(type)
   const within = typeof nameWithin === 'string' ? (context[nameWithin] ?? (isShared ? '' : undefined)) : ''
   if (typeof within !== 'string') throw failure('fieldRequired', { field: String(nameWithin) })
@@ -167,7 +168,7 @@ export function referenceDerivations(resource: Resource): Derivation[] {
 }
 
 /** Looks each name up once, however many rows share it. */
-function names(cluster: Cluster, type: string): (uuid: string) => Promise<Value> {
+function names(cluster: Cluster, type: SomeType): (uuid: string) => Promise<Value> {
   const found = new Map<string, Value>()
   return async (uuid) => {
     const known = found.get(uuid)

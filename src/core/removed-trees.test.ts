@@ -8,6 +8,7 @@ import { leftovers } from '../../test/support/leftovers.ts'
 import { allowAnyAggregate } from '../../test/support/any-aggregate.ts'
 import type { VerbName } from './behaviour.ts'
 import type { JobHooks } from './jobs.ts'
+import type { RecordType } from '../model/rows.ts'
 import { textAt, type Row } from '../model/value.ts'
 import { firstStart } from '../resources/first-start.ts'
 import { Housekeeping } from './housekeeping.ts'
@@ -67,7 +68,7 @@ async function begin(hooks: JobHooks = {}) {
 
 async function perform(
   open: JobsCluster,
-  type: string,
+  type: RecordType,
   verb: VerbName,
   draft: Row,
   { key, state = 'success' }: { readonly key?: string; readonly state?: string } = {},

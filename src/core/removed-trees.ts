@@ -13,6 +13,12 @@ import { treeOf } from './tree-of.ts'
 /** The type of the records; their key is the tree. */
 export const REMOVED_TREES = 'internal/removed-trees'
 
+declare module '../model/rows.ts' {
+  interface RowTypes {
+    readonly 'internal/removed-trees': { readonly aggregate: string; readonly volume: string; readonly bytes: number }
+  }
+}
+
 /** Owes the removal of the tree of a volume, in which so many bytes are known to lie. */
 export function treeChange(volume: Row, bytes: number): Change {
   const body = { aggregate: aggregateOf(volume), volume: textAt(volume, 'uuid'), bytes }

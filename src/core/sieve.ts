@@ -1,6 +1,7 @@
 /** Which rows pass filters, looked at in the order of what that costs: what is stored, names, what must be derived. */
 import { passes, type Filter } from '../model/query.ts'
 import type { Resource } from '../model/resource.ts'
+import type { SomeType } from '../model/rows.ts'
 import type { Row } from '../model/value.ts'
 import { onceEach, type Behaviour, type Derivation } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
@@ -62,11 +63,11 @@ export class Sieve {
 class NameFilter {
   readonly #cluster: Cluster
   readonly #filter: Filter
-  readonly #type: string
+  readonly #type: SomeType
   readonly #uuidPath: string
   readonly #verdicts = new Map<unknown, boolean>()
 
-  constructor(cluster: Cluster, filter: Filter, type: string, uuidPath: string) {
+  constructor(cluster: Cluster, filter: Filter, type: SomeType, uuidPath: string) {
     this.#cluster = cluster
     this.#filter = filter
     this.#type = type

@@ -1,4 +1,5 @@
 /** What there is one of in a cluster, from the start: settings that have the defaults of their fields until they are set. */
+import type { SomeType } from '../model/rows.ts'
 import type { Row, Value } from '../model/value.ts'
 import type { Acts } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
@@ -14,7 +15,7 @@ export interface SingletonOptions {
   readonly args?: Readonly<Record<string, string>>
 }
 
-export function singletonActs(type: string, options: SingletonOptions = {}): Required<Pick<Acts, 'rows' | 'modify'>> {
+export function singletonActs(type: SomeType, options: SingletonOptions = {}): Required<Pick<Acts, 'rows' | 'modify'>> {
   return {
     rows: async (cluster) => [await settingsOf(cluster, type)],
     modify: inline({
@@ -36,7 +37,7 @@ export function singletonActs(type: string, options: SingletonOptions = {}): Req
   }
 }
 
-export async function settingsOf(cluster: Cluster, type: string): Promise<Row> {
+export async function settingsOf(cluster: Cluster, type: SomeType): Promise<Row> {
   const defaults: Record<string, Value> = {}
   for (const field of cluster.registry.resource(type).fields.values()) {
     if (field.default !== undefined) defaults[field.path] = field.default

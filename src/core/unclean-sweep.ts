@@ -18,7 +18,7 @@ const BATCH = 500
 /** A sweep that could not end is tried again. */
 const LOOK_EVERY_MS = 60_000
 /** Volumes, and those that were deleted and can be had back. */
-const VOLUMES = ['storage/volumes', 'private/cli/volume/recovery-queue']
+const VOLUMES = ['storage/volumes', 'private/cli/volume/recovery-queue'] as const
 /** What is to be swept: there is a record as long as a sweep has not come to its end. */
 const DUE = ['internal/sweep', 'due'] as const
 
@@ -27,6 +27,12 @@ const DUE = ['internal/sweep', 'due'] as const
  * not know, so they stay where they are.
  */
 export const RESTORED = ['internal/restored', 'last'] as const
+
+declare module '../model/rows.ts' {
+  interface RowTypes {
+    readonly 'internal/restored': { readonly atMs: number }
+  }
+}
 
 export interface UncleanStop {
   /** When the cluster was started after it: what is older was written before. */
@@ -72,7 +78,7 @@ export class UncleanSweep {
     }
     this.task.says('Searching for files that no object needs.')
     const restored = await this.#cluster.find(...RESTORED)
-    await this.sweep(due.sweepBeforeMs, due.isProven, Number(restored?.['atMs'] ?? 0))
+    await this.sweep(due.sweepBeforeMs, due.isProven, restored?.atMs ?? 0)
     if (!this.#stopping.aborted) await this.#cluster.catalog.commit([{ do: 'remove-record', type, key }])
   }
 

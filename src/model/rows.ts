@@ -4,13 +4,16 @@
  * path or a type that is misspelt, or that was renamed elsewhere, does not compile.
  */
 import type { ValueOf } from './kinds/index.ts'
-import type { DeclaredResource, FieldDeclaration, Resource, ResourceDeclaration } from './resource.ts'
+import type { DeclaredResource, FieldDeclaration, Resource, ResourceDeclaration, TypeName } from './resource.ts'
 import type { Row, Value } from './value.ts'
 
 export interface RowTypes {}
 
 /** The name of a type of records: `storage/volumes`. */
 export type RecordType = Extract<keyof RowTypes, string>
+
+/** The same where it is not known before the product runs: it was taken from a resource. */
+export type SomeType = RecordType | TypeName
 
 /** What is read of a record of this type: its fields, and what is kept with them and never shown. */
 export type RowOf<Type extends RecordType> = RowTypes[Type]

@@ -121,8 +121,9 @@ async function whereFound(word: string): Promise<string[]> {
 /** Makes a volume one of those that buckets can be in. */
 async function serveVolume(volume: string): Promise<void> {
   const svm = textAt(await cluster.cluster.row('storage/volumes', volume), 'svm.uuid')
-  const [row = {}] = await cluster.cluster.rows('protocols/s3/services', svm)
-  const draft: Row = { data_volumes: [...((row['data_volumes'] ?? []) as readonly Row[]), { uuid: volume }] }
+  const [row] = await cluster.cluster.rows('protocols/s3/services', svm)
+  assert.ok(row !== undefined)
+  const draft: Row = { data_volumes: [...(row['data_volumes'] ?? []), { uuid: volume }] }
   assert.ok('key' in (await perform(behaviourOf('protocols/s3/services'), 'modify', { row, draft })))
 }
 
@@ -169,7 +170,7 @@ async function requestUnder(type: string, parent: string): Promise<{ draft: Row;
   const body = flatten(resource, child.create?.example ?? {}, 'create', cluster.cluster.release)
   const others = Object.entries(body).filter(([path]) => !path.startsWith(`${base}.`) && !without.includes(path))
   const isReference = resource.fields.get(resource.parent ?? '')?.reference !== undefined
-  const parentRow = await cluster.cluster.row(resource.parentType ?? '', parent)
+  const parentRow = await cluster.cluster.row(behaviourOf(resource.parentType ?? '').resource.type, parent)
   const name = textAt(parentRow, 'name')
   const itsParent = isReference ? { [resource.parent ?? '']: parent } : { [`${base}.name`]: name }
   const draft: Row = { ...Object.fromEntries(others), ...instead, ...itsParent }
@@ -179,7 +180,12 @@ async function requestUnder(type: string, parent: string): Promise<{ draft: Row;
 }
 
 const remove = async (type: string, key: string, by = cluster) =>
-  perform(behaviourOf(type), 'remove', { row: await by.cluster.row(type, key), args: { force: 'true' } }, by)
+  perform(
+    behaviourOf(type),
+    'remove',
+    { row: await by.cluster.row(behaviourOf(type).resource.type, key), args: { force: 'true' } },
+    by,
+  )
 
 for (const { resource } of children) {
   const parentType = resource.parentType ?? ''
@@ -193,7 +199,7 @@ for (const { resource } of children) {
     }
     assert.match(removed.refused, HELD)
     assert.notEqual(await cluster.cluster.find(resource.type, key), undefined)
-    assert.notEqual(await cluster.cluster.find(parentType, parent), undefined)
+    assert.notEqual(await cluster.cluster.find(behaviourOf(parentType).resource.type, parent), undefined)
     if (behaviourOf(resource.type).remove !== undefined) assert.ok('key' in (await remove(resource.type, key)))
   })
 }
@@ -252,7 +258,7 @@ for (const { resource } of children) {
     }
     assert.match(removed.refused, HELD)
     if (made !== undefined) assert.ok('key' in made, JSON.stringify(made))
-    assert.notEqual(await cluster.cluster.find(parentType, parent), undefined)
+    assert.notEqual(await cluster.cluster.find(behaviourOf(parentType).resource.type, parent), undefined)
     if (made !== undefined && 'key' in made && behaviourOf(resource.type).remove !== undefined) {
       assert.ok('key' in (await remove(resource.type, made.key)))
     }

@@ -7,6 +7,7 @@ import type { Behaviour } from '../core/behaviour.ts'
 import type { Cluster } from '../core/cluster.ts'
 import { failureOf } from '../core/jobs.ts'
 import type { Actions } from '../core/perform.ts'
+import type { SomeType } from '../model/rows.ts'
 import { type Row, textAt, textOf } from '../model/value.ts'
 import { addBuiltInNetwork } from './network/built-in.ts'
 import { BUCKET_BYTES_MAX } from './protocols/s3/bucket-fields.ts'
@@ -152,7 +153,7 @@ async function makeFirstSvm(actions: Actions, wanted: FirstStart): Promise<First
 }
 
 /** The key of the record with the draft's name, made when it is not there. */
-async function ensure(actions: Actions, type: string, draft: Row): Promise<string> {
+async function ensure(actions: Actions, type: SomeType, draft: Row): Promise<string> {
   const { cluster } = actions
   const within = type === 'svm/svms' ? '' : textAt(draft, 'svm.uuid')
   const known = await cluster.keyOfName(type, textAt(draft, 'name'), within)

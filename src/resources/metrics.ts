@@ -6,6 +6,7 @@ import { CLUSTER_ROW } from '../core/metrics/history.ts'
 import { FINEST, INTERVALS, type Interval } from '../core/metrics/intervals.ts'
 import { failures } from '../model/failure.ts'
 import { resource, type ResourceDeclaration } from '../model/resource.ts'
+import type { SomeType } from '../model/rows.ts'
 import type { Row } from '../model/value.ts'
 import { sampleFields } from './metric-readings.ts'
 
@@ -39,7 +40,10 @@ export function defineMetrics({ path, doc, since, of, fields = sampleFields(), f
       },
       async rows(cluster, keys, args) {
         const uuid = uuidField === undefined ? undefined : (keys[uuidField] ?? '')
-        const madeMs = uuid === undefined || of === undefined ? 0 : await madeAt(cluster, of.ref, uuid)
+        const madeMs =
+          uuid === undefined || of === undefined
+            ? 0
+            : await madeAt(cluster, cluster.registry.resource(of.ref).type, uuid)
         const common: Row = uuid === undefined || uuidField === undefined ? {} : { [uuidField]: uuid }
         const rows: Row[] = []
         // A single sample is looked for in all series, the finest first.
@@ -56,7 +60,7 @@ export function defineMetrics({ path, doc, since, of, fields = sampleFields(), f
 }
 
 /** Before it was made, it was not idle. */
-async function madeAt(cluster: Cluster, type: string, uuid: string): Promise<number> {
+async function madeAt(cluster: Cluster, type: SomeType, uuid: string): Promise<number> {
   return Number((await cluster.row(type, uuid))['create_time'] ?? 0)
 }
 

@@ -11,7 +11,7 @@ const PAGE = 500
 /** Lost blobs that are remembered by name, to tell whose they are. */
 const LOST_MAX = 1_000_000
 /** Volumes, and those that were deleted and can be had back. */
-const VOLUMES = ['storage/volumes', 'private/cli/volume/recovery-queue']
+const VOLUMES = ['storage/volumes', 'private/cli/volume/recovery-queue'] as const
 
 export interface LostObject {
   readonly bucket: string
@@ -44,7 +44,7 @@ export async function compareBlobs(cluster: Cluster, tell: (lost: LostObject) =>
         unknown += await countUnknown(cluster, row, engine)
       } catch (failure) {
         if (!(failure instanceof VolumesFailure)) throw failure
-        away.push(textAt(row, 'name'))
+        away.push(textAt<Row>(row, 'name'))
       }
     }
   }

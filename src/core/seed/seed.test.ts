@@ -191,8 +191,9 @@ describe('an export', () => {
       if (create?.example === undefined || !isRecord || resource.isContent) continue
       let path = resource.path
       for (const key of resource.pathKeys) {
-        const type = resource.fields.get(key)?.reference?.type ?? ''
-        path = path.replace(`{${key}}`, textAt((await first.cluster.rows(type))[0], 'uuid'))
+        const type = resource.fields.get(key)?.reference?.type
+        const [parent] = type === undefined ? [] : await first.cluster.rows(type)
+        path = path.replace(`{${key}}`, textAt(parent, 'uuid'))
       }
       const { status, body } = await first.call(resource.createMethod, `/api${path}?return_timeout=30`, create.example)
       assert.ok(status === 201, `${path}: ${status} ${JSON.stringify(body)}`)

@@ -5,6 +5,7 @@ import { resolveReferences } from '../../core/references.ts'
 import type { VerbRequest } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { bytes, count, each, group, name, oneOf, text, uuid } from '../../model/kinds/index.ts'
+import type { SomeType } from '../../model/rows.ts'
 import { isRecord, type Row, textAt, type Value } from '../../model/value.ts'
 import { VOLUME_BYTES_MAX, VOLUME_BYTES_MIN } from '../storage/volume-verbs.ts'
 import { chargedTo, reserveOf } from '../storage/volumes/reserve.ts'
@@ -169,7 +170,7 @@ async function insistOnSame(cluster: Cluster, volume: Row, one: Row): Promise<vo
   throw failures.invalid(`volumes.${other[0]}`, message, codes.onlyNew)
 }
 
-async function policySaid(cluster: Cluster, base: string, type: string, volume: Row, given: Value | undefined) {
+async function policySaid(cluster: Cluster, base: string, type: SomeType, volume: Row, given: Value | undefined) {
   if (given === undefined) return []
   const is = await named(cluster, type, volume[`${base}.uuid`])
   return (['name', 'uuid'] as const).map((part) => [`${base}.${part}`, memberOf(given, part), is?.[part]] as const)
@@ -235,7 +236,7 @@ export const groupVolumes: Derivation = {
   },
 }
 
-async function named(cluster: Cluster, type: string, key: Value | undefined): Promise<Row | undefined> {
+async function named(cluster: Cluster, type: SomeType, key: Value | undefined): Promise<Row | undefined> {
   if (typeof key !== 'string') return undefined
   const row = await cluster.find(type, key)
   return row === undefined ? undefined : { name: row['name'] ?? null, uuid: key }

@@ -3,6 +3,7 @@ import type { Derivation } from '../../core/behaviour.ts'
 import { ofRows } from '../../core/of-rows.ts'
 import { text, uuid } from '../../model/kinds/index.ts'
 import type { Fields } from '../../model/resource.ts'
+import type { SomeType } from '../../model/rows.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { APPLICATIONS, GROUPS, volumesOfApplication, volumesOfGroup } from './members.ts'
 
@@ -20,7 +21,7 @@ export const membership: readonly Derivation[] = [
   holderReading('consistency_group', GROUPS, volumesOfGroup),
 ]
 
-function holderReading(base: string, type: string, volumesOf: (holder: Row) => readonly string[]): Derivation {
+function holderReading(base: string, type: SomeType, volumesOf: (holder: Row) => readonly string[]): Derivation {
   const byVolume = ofRows(
     (all) => new Map(all.flatMap((holder) => volumesOf(holder).map((volume): [string, Row] => [volume, holder]))),
   )

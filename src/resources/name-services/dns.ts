@@ -131,13 +131,13 @@ export const dns: Behaviour<typeof dnsResource> = define(dnsResource, {
     {
       gives: ['svm.name', 'svm.uuid', 'scope'],
       async from(cluster, rows) {
-        const [self = {}] = await cluster.rows('cluster')
+        const [self] = await cluster.rows('cluster')
         return Promise.all(
           rows.map(async (row): Promise<Row> => {
             const key = textAt(row, 'uuid')
-            const isCluster = key === self['uuid']
-            const owner = isCluster ? self : ((await cluster.find('svm/svms', key)) ?? {})
-            return { 'svm.name': owner['name'] ?? null, 'svm.uuid': key, scope: isCluster ? 'cluster' : 'svm' }
+            const isCluster = key === self?.['uuid']
+            const owner = isCluster ? self : await cluster.find('svm/svms', key)
+            return { 'svm.name': owner?.['name'] ?? null, 'svm.uuid': key, scope: isCluster ? 'cluster' : 'svm' }
           }),
         )
       },

@@ -3,6 +3,7 @@ import type { Cluster } from '../../core/cluster.ts'
 import { failures } from '../../model/failure.ts'
 import { count, flag, text, type Kind } from '../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../model/resource.ts'
+import type { SomeType } from '../../model/rows.ts'
 import { type Row, textAt } from '../../model/value.ts'
 
 const ID_MAX = 2 ** 32 - 1
@@ -25,7 +26,7 @@ export const skipNameValidation: FieldDeclaration = {
 }
 
 /** Looks at a new or changed row of one of these types: its name, unless that is not to be looked at, and their number. */
-export function checkNamed(type: string, noun: string) {
+export function checkNamed(type: SomeType, noun: string) {
   return async (cluster: Cluster, given: Row): Promise<Row> => {
     const { skip_name_validation: skip, ...row } = given
     const name = textAt(row, 'name')

@@ -8,7 +8,7 @@ const TYPES = [
   'network/ethernet/broadcast-domains',
   'support/ems/filters',
   'support/ems/destinations',
-]
+] as const
 
 async function countsOf({ cluster }: TestCluster): Promise<number[]> {
   return Promise.all(TYPES.map(async (type) => (await cluster.rows(type)).length))

@@ -5,7 +5,7 @@ import { inline } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { name, uuid } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
-import { textAt } from '../../model/value.ts'
+import { type Row, textAt } from '../../model/value.ts'
 import { BROADCAST_DOMAINS, IPSPACES, NETWORK_LOCK, ROUTES } from './names.ts'
 
 /** The documented limit of the field. */
@@ -72,7 +72,7 @@ async function insistOnUnused(cluster: Cluster, key: string): Promise<void> {
     const user = (await cluster.rows(type)).find((row) => row['ipspace.uuid'] === key)
     if (user === undefined) continue
     throw failures.inUse(
-      `The IPspace has the ${noun} "${textAt(user, 'name')}". Delete that first.`,
+      `The IPspace has the ${noun} "${textAt<Row>(user, 'name')}". Delete that first.`,
       undefined,
       1969180,
     )

@@ -6,6 +6,7 @@ import { inline } from '../../core/verb.ts'
 import { Failure, failure, failures } from '../../model/failure.ts'
 import { Misfit, text } from '../../model/kinds/index.ts'
 import type { Resource } from '../../model/resource.ts'
+import type { SomeType } from '../../model/rows.ts'
 import { type Row, textAt, type Value } from '../../model/value.ts'
 import { CommitRefused } from '../../ports/catalog.ts'
 import { tagged } from '../resource-tags.ts'
@@ -90,7 +91,7 @@ function tagsOf(row: Row): readonly string[] {
 }
 
 /** What a path leads to: something that is there, and can have tags. */
-async function thingAt(cluster: Cluster, href: string): Promise<{ type: string; key: string }> {
+async function thingAt(cluster: Cluster, href: string): Promise<{ type: SomeType; key: string }> {
   const [, rest = ''] = /^\/?api\/(.+?)\/?$/.exec(href) ?? []
   const match = cluster.registry.match(rest.split('/').map((word) => decoded(word)))
   const isOne = match !== undefined && (match.resource.isSingleton || match.instance.length > 0)
@@ -132,7 +133,11 @@ async function changeTags(
     }
     try {
       await cluster.commit([
-        cluster.put(type, { ...record.body, [TAGS]: [...new Set(tags)] }, { expect: record.revision }),
+        cluster.put(
+          cluster.registry.resource(type).type,
+          { ...record.body, [TAGS]: [...new Set(tags)] },
+          { expect: record.revision },
+        ),
       ])
       return
     } catch (failure) {

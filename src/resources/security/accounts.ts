@@ -183,7 +183,7 @@ export async function adoptAccounts(cluster: Cluster): Promise<void> {
     old.flatMap(({ type, key, body }) => {
       const { 'owner.name': _, ...kept } = body
       const account = { applications: USUAL_APPLICATIONS, ...kept, 'owner.uuid': uuid }
-      return [{ do: 'remove-record', type, key } as const, cluster.put(type, account)]
+      return [{ do: 'remove-record', type, key } as const, cluster.put(ACCOUNTS, account)]
     }),
   )
 }

@@ -154,9 +154,9 @@ async function owedByMoves(cluster: Cluster, aggregates: ReadonlySet<string>): P
     if (next !== undefined && aggregates.has(next.aggregate)) {
       const used = (await cluster.catalog.volume(uuid))?.usedBytes ?? 0
       const needed = aggregates.has(aggregateOf(volume)) ? used : footprintOf(volume, used)
-      owed += Math.max(0, needed - Number(move['copied'] ?? 0))
+      owed += Math.max(0, needed - move.copied)
     }
-    if (beforeOf(volume) !== undefined && aggregates.has(aggregateOf(volume))) owed += Number(move['owed'] ?? 0)
+    if (beforeOf(volume) !== undefined && aggregates.has(aggregateOf(volume))) owed += move.owed ?? 0
   }
   return owed
 }

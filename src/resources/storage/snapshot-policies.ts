@@ -101,13 +101,14 @@ export const snapshotPolicies: Behaviour<typeof snapshotPoliciesResource> = defi
         if (row['$isBuiltIn'] === true) {
           throw failures.inUse('The cluster comes with this snapshot policy; it cannot be deleted.', undefined, 1638431)
         }
-        const user = [
-          ...(await cluster.rows('storage/volumes')),
-          ...(await cluster.shortRows('protocols/s3/buckets')),
-          ...(await cluster.rows('svm/svms')),
-        ].find((one) => one['snapshot_policy.uuid'] === key)
-        if (user !== undefined) {
-          const noun = user['svm.uuid'] === undefined ? 'SVM' : user['volume.uuid'] === undefined ? 'volume' : 'bucket'
+        const users = [
+          ['volume', await cluster.rows('storage/volumes')],
+          ['bucket', await cluster.shortRows('protocols/s3/buckets')],
+          ['SVM', await cluster.rows('svm/svms')],
+        ] as const
+        for (const [noun, rows] of users) {
+          const user = rows.find((one: Row) => one['snapshot_policy.uuid'] === key)
+          if (user === undefined) continue
           const message = `The ${noun} "${textAt(user, 'name')}" has this snapshot policy. Give it another one first.`
           throw failures.inUse(message, undefined, 1638415)
         }

@@ -7,6 +7,7 @@ import { Interrupted, type Work } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { text } from '../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../model/resource.ts'
+import type { SomeType } from '../../model/rows.ts'
 import { type Row, textAt, textOf } from '../../model/value.ts'
 import type { Change, SnapshotRow } from '../../ports/catalog.ts'
 import { readSettings } from '../../s3/bucket-settings.ts'
@@ -83,7 +84,7 @@ export async function plannedRestore(
 }
 
 interface Newer {
-  readonly type: string
+  readonly type: SomeType
   readonly key: string
 }
 
@@ -92,7 +93,7 @@ async function newerSnapshots(cluster: Cluster, volume: string, snapshot: string
   const taken = await cluster.catalog.snapshots(volume)
   const wanted = taken.find((one) => one.snapshot === snapshot)
   if (wanted === undefined) throw failures.notFound('snapshot', 'restore_to.snapshot.name')
-  const newerIn = (of: string, all: readonly SnapshotRow[]) =>
+  const newerIn = (of: SomeType, all: readonly SnapshotRow[]) =>
     all.filter(({ epoch }) => epoch > wanted.epoch).map((one): Newer => ({ type: of, key: one.snapshot }))
   const newer = newerIn(SNAPSHOTS, taken)
   for (const { key } of newer) {

@@ -26,6 +26,12 @@ const BELOW_POINTS = 2
 /** How full the volume was when it was last told of; its key is that of the volume. */
 export const FULLNESS = 'internal/volume-fullness'
 
+declare module '../../model/rows.ts' {
+  interface RowTypes {
+    readonly 'internal/volume-fullness': { readonly level: Level }
+  }
+}
+
 type Level = 'none' | 'nearly-full' | 'full'
 const EVENTS: Readonly<Record<Level, EventName>> = {
   none: 'volume.space.back',
@@ -82,7 +88,7 @@ export class VolumeWatch extends Watch {
       volume = (await this.#cluster.find('storage/volumes', uuid)) ?? volume
       if (wantedSize(volume, held) !== Number(volume['size'])) this.#again.add(uuid)
     }
-    const before = ((await this.#cluster.find(FULLNESS, uuid))?.['level'] ?? 'none') as Level
+    const before = (await this.#cluster.find(FULLNESS, uuid))?.['level'] ?? 'none'
     const level = levelOf(volume, held, before)
     if (level !== before && !(await this.#tell(uuid, level, held))) this.#again.add(uuid)
   }

@@ -54,7 +54,7 @@ export const storageReading: Derivation = {
     return rows.map((row): Row => {
       const limit = limitOf(row)
       const alert = Number(row[ALERT] ?? ALERT_PERCENT)
-      const allocated = storageOf(volumes.get(row['uuid'] ?? '') ?? [])
+      const allocated = storageOf(volumes.get(textAt(row, 'uuid')) ?? [])
       const percent = limit === 0 ? 0 : Math.floor((allocated / limit) * 100)
       return {
         [LIMIT]: limit,

@@ -130,7 +130,7 @@ const services: Derivation = {
         return [`${service}.enabled`, new Set(on.map((row) => row['svm.uuid']))] as const
       }),
     )
-    return rows.map((row) => Object.fromEntries(enabled.map(([path, svms]) => [path, svms.has(row['uuid'] ?? '')])))
+    return rows.map((row) => Object.fromEntries(enabled.map(([path, svms]) => [path, svms.has(textAt(row, 'uuid'))])))
   },
 }
 

@@ -37,8 +37,8 @@ const queueSums: Derivation = {
   gives: ['number_of_volumes_in_recovery_queue', 'total_volume_size_in_recovery_queue'],
   async from(cluster, rows) {
     const queue = Map.groupBy(await cluster.rows(RECOVERY_QUEUE), (row) => row['svm.uuid'])
-    return rows.map(({ uuid }) => {
-      const queued = queue.get(uuid) ?? []
+    return rows.map((row) => {
+      const queued = queue.get(textAt(row, 'uuid')) ?? []
       return {
         number_of_volumes_in_recovery_queue: queued.length,
         total_volume_size_in_recovery_queue: queued.reduce((sum, { size }) => sum + Number(size), 0),

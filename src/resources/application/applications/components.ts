@@ -80,7 +80,7 @@ export const applicationComponents: Behaviour<typeof applicationComponentsResour
       return Promise.all(
         componentsOf(application).map(async (component) => {
           const { uuid: key, name: part, volumes } = component
-          const { uuid: application_uuid = '', 'svm.uuid': svm = '' } = application
+          const { uuid: application_uuid, 'svm.uuid': svm } = application
           const keys = { uuid: key, name: part, 'application.uuid': application_uuid, 'svm.uuid': svm }
           return Object.assign(keys, await readings(cluster, volumes))
         }),

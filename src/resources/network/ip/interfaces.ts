@@ -19,13 +19,16 @@ const throughputFields = Object.fromEntries(
 )
 
 /** Services that an interface has where its SVM has settings of their kind. */
-const SERVICES = { 'protocols/nfs/services': 'data_nfs', 'protocols/cifs/services': 'data_cifs' } as const
+const SERVICES = [
+  ['protocols/nfs/services', 'data_nfs'],
+  ['protocols/cifs/services', 'data_cifs'],
+] as const
 
 const services: Derivation = {
   gives: ['services'],
   async from(cluster, rows) {
     const svms = await Promise.all(
-      Object.entries(SERVICES).map(async ([type, service]) => {
+      SERVICES.map(async ([type, service]) => {
         const having = (await cluster.rows(type)).map((row) => textAt(row, 'svm.uuid'))
         return { service, having: new Set(having) }
       }),

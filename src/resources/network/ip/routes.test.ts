@@ -73,7 +73,12 @@ test('routes, DNS, login messages and SNMP communities of an SVM go with it', as
   const community = { name: 'public', authentication_method: 'community', owner: { name: 'guest' } }
   assert.equal((await cluster.call('POST', '/api/support/snmp/users', community)).status, 201)
   assert.equal((await cluster.call('DELETE', `/api/svm/svms/${svm}`)).status, 200)
-  for (const type of ['network/ip/routes', 'name-services/dns', 'security/login/messages', 'support/snmp/users']) {
+  for (const type of [
+    'network/ip/routes',
+    'name-services/dns',
+    'security/login/messages',
+    'support/snmp/users',
+  ] as const) {
     assert.deepEqual(await cluster.cluster.rows(type), [], type)
   }
   await cluster.close()

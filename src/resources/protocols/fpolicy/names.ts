@@ -3,6 +3,7 @@ import type { Cluster } from '../../../core/cluster.ts'
 import type { Verb } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { text, type Kind } from '../../../model/kinds/index.ts'
+import type { SomeType } from '../../../model/rows.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 
 export const FPOLICY_POLICIES = 'protocols/fpolicy/{svm.uuid}/policies'
@@ -24,7 +25,7 @@ export function fpolicyName(): Kind {
 }
 
 /** How events, engines and policies are addressed: by their names within an SVM. */
-export function partOfSvm(type: string) {
+export function partOfSvm<const Type extends string>(type: Type) {
   return {
     path: `/${type}`,
     key: ['name'],
@@ -46,7 +47,7 @@ export function policiesOf(cluster: Cluster, svm: string): Promise<Row[]> {
 }
 
 /** A create that refuses a taken name as tools know it, and more than an SVM may have. */
-export function insistOnFree(create: Verb, type: string): Verb {
+export function insistOnFree(create: Verb, type: SomeType): Verb {
   return {
     ...create,
     async plan(cluster, request) {

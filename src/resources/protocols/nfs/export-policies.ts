@@ -161,7 +161,7 @@ export async function userOfPolicy(
     ['storage/volumes', 'volume', 'nas.export_policy.id', 'uuid'],
     ['storage/qtrees', 'qtree', 'export_policy.id', 'volume.uuid'],
   ] as const) {
-    const row = (await cluster.rows(type)).find((each) => each[path] === id && each[volume] !== besides)
+    const row = (await cluster.rows(type)).find((each: Row) => each[path] === id && each[volume] !== besides)
     if (row !== undefined) return { noun, row }
   }
   return undefined

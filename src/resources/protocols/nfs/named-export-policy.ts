@@ -4,18 +4,18 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { ofRows } from '../../../core/of-rows.ts'
 import { failures } from '../../../model/failure.ts'
 import { count, text } from '../../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../../model/resource.ts'
 import { type Row, textAt, type Value } from '../../../model/value.ts'
 import { DEFAULT_POLICY, EXPORT_POLICIES } from './export-policies.ts'
 
 const NO_SUCH_POLICY = 1703954
 
-export function exportPolicyFields(base: string, doc: string): Record<string, FieldDeclaration> {
-  return {
-    [`${base}.name`]: { doc, kind: text({ charactersMin: 1, charactersMax: 256 }), set: 'always' },
-    // Exports say it by name alone: another cluster gives other numbers.
-    [`${base}.id`]: { doc: 'The ID of the export policy.', kind: count({ min: 0 }), set: 'always', isOrder: true },
-  }
+export function exportPolicyFields<const Base extends string>(base: Base, doc: string) {
+  const name = { doc, kind: text({ charactersMin: 1, charactersMax: 256 }), set: 'always' } as const
+  // Exports say it by name alone: another cluster gives other numbers.
+  const id = { doc: 'The ID of the export policy.', kind: count({ min: 0 }), set: 'always', isOrder: true } as const
+  // Of a path that is put together, TypeScript knows only that it is a string.
+  return { [`${base}.name`]: name, [`${base}.id`]: id } as Readonly<Record<`${Base}.name`, typeof name>> &
+    Readonly<Record<`${Base}.id`, typeof id>>
 }
 
 /** The draft with the number of the policy that it names, and without its name. */
@@ -52,7 +52,7 @@ export function exportPolicyReading(
       const derived: Row[] = []
       for (const row of rows) {
         const id = row[`${base}.id`] ?? (await otherwise(cluster, row))
-        const policy = policies.byId.get(id) ?? policies.usual.get(row['svm.uuid'])
+        const policy = policies.byId.get(id ?? null) ?? policies.usual.get(textAt(row, 'svm.uuid'))
         derived.push({ [`${base}.name`]: policy?.['name'] ?? null, [`${base}.id`]: policy?.['id'] ?? null })
       }
       return derived

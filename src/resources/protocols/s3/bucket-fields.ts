@@ -1,5 +1,5 @@
 import type { Derivation } from '../../../core/behaviour.ts'
-import { type FieldDeclaration, type Fields, groups } from '../../../model/resource.ts'
+import { type Fields, groups } from '../../../model/resource.ts'
 import { usual } from '../../usual.ts'
 import { bytes, count, flag, name, oneOf, only, text, time, uuid } from '../../../model/kinds/index.ts'
 import { corsKind } from './cors.ts'
@@ -64,7 +64,7 @@ export const bucketFaces = {
 } as const
 
 /** The fields of a bucket: the same rows are shown at two paths. */
-export function bucketFields(options: { readonly volumeIsRequired: boolean }): Record<string, FieldDeclaration> {
+export function bucketFields(options: { readonly volumeIsRequired: boolean }) {
   return {
     uuid: { doc: 'The UUID of the bucket.', kind: uuid() },
     ...groups({
@@ -209,5 +209,5 @@ export function bucketFields(options: { readonly volumeIsRequired: boolean }): R
       set: 'always',
       since: '9.10.1',
     },
-  }
+  } as const satisfies Fields
 }

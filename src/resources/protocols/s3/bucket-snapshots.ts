@@ -1,6 +1,7 @@
 /** Snapshots of one bucket: what is committed when one is taken or dropped, and which of them a request means. */
 import type { Cluster } from '../../../core/cluster.ts'
 import { failures } from '../../../model/failure.ts'
+import type { SomeType } from '../../../model/rows.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
 import { copiesOf, SNAPSHOT_POLICIES } from '../../storage/snapshot-policies/copies.ts'
@@ -71,7 +72,7 @@ export async function findSnapshot(
 
 async function namedOf(
   cluster: Cluster,
-  type: string,
+  type: SomeType,
   parent: string,
   { name, uuid }: { readonly name: string | undefined; readonly uuid: string | undefined },
 ): Promise<string | undefined> {

@@ -17,13 +17,19 @@ import { RULES } from './rules.ts'
 import { BUCKETS } from './types.ts'
 
 const STATES = 'internal/lifecycle'
+
+declare module '../../../model/rows.ts' {
+  interface RowTypes {
+    readonly 'internal/lifecycle': BucketState
+  }
+}
 export const VOLUMES = 'storage/volumes'
 
 /** A bucket whose rules could not be applied waits so long. */
 export const RETRY_MS = 3_600_000
 
 /** What is kept of a bucket. */
-export interface BucketState {
+export type BucketState = {
   readonly bucket: string
   /** The time its rows were last judged by. */
   readonly judgedMs: number

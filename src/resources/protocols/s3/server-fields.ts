@@ -1,4 +1,4 @@
-import type { FieldDeclaration } from '../../../model/resource.ts'
+import type { Fields } from '../../../model/resource.ts'
 import { CERTIFICATES } from '../../security/certificates.ts'
 import { bytes, count, flag, name, oneOf, text, uuid } from '../../../model/kinds/index.ts'
 
@@ -21,7 +21,7 @@ export const serverFaces = {
 } as const
 
 /** The fields of an object store server: the same rows are shown at two paths. */
-export function serverFields(options: { readonly rootIsRequired: boolean }): Record<string, FieldDeclaration> {
+export function serverFields(options: { readonly rootIsRequired: boolean }) {
   return {
     uuid: { doc: 'The UUID of the server.', kind: uuid() },
     name: {
@@ -106,5 +106,5 @@ export function serverFields(options: { readonly rootIsRequired: boolean }): Rec
       set: 'always',
       default: 443,
     },
-  }
+  } as const satisfies Fields
 }

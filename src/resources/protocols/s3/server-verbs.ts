@@ -43,7 +43,7 @@ export const createServer = inline({
       const svm = textAt(input, 'svm.uuid')
       const known = new Set((await cluster.rows(POLICIES, svm)).map((policy) => policy['name']))
       const policies = builtinPolicies
-        .filter((policy) => !known.has(policy['name'] ?? ''))
+        .filter((policy) => !known.has(textAt(policy, 'name')))
         .map((policy): Change => cluster.put(POLICIES, { ...policy, 'svm.uuid': svm }, { expect: 'absent' }))
       await checkVolumes(cluster, input)
       await cluster.commit([cluster.put(SERVERS, input, { expect: 'absent' }), ...policies])

@@ -3,7 +3,7 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { inline } from '../../../core/verb.ts'
 import { flag, oneOf, text, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import { type Row, textAt, textOf } from '../../../model/value.ts'
 
 export const LOGIN_MESSAGES = 'security/login/messages'
 
@@ -72,14 +72,14 @@ async function rows(cluster: Cluster): Promise<Row[]> {
   const set = new Map((await cluster.rows(LOGIN_MESSAGES)).map((row) => [row['uuid'], row]))
   const of = (uuid: Row[string] | undefined, fields: Row): Row => ({
     show_cluster_message: true,
-    ...set.get(uuid),
+    ...set.get(textOf(uuid)),
     uuid: uuid ?? '',
     ...fields,
   })
-  const [self = {}] = await cluster.rows('cluster')
+  const [self] = await cluster.rows('cluster')
   const svms = await cluster.rows('svm/svms')
   return [
-    of(self['uuid'], { scope: 'cluster' }),
+    of(self?.['uuid'], { scope: 'cluster' }),
     ...svms.map((svm) => of(svm['uuid'], { scope: 'svm', 'svm.uuid': svm['uuid'] ?? '' })),
   ]
 }

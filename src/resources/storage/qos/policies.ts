@@ -29,7 +29,7 @@ async function countUsers(cluster: Cluster): Promise<ReadonlyMap<string, number>
   const counts = new Map<string, number>()
   for (const [type, field] of QOS_USERS) {
     for (const row of await cluster.rows(type)) {
-      const policy = textAt(row, field)
+      const policy = textAt<Row>(row, field)
       counts.set(policy, (counts.get(policy) ?? 0) + 1)
     }
   }
@@ -259,7 +259,7 @@ function parseThroughput(field: string, given: string): Row {
 
 async function insistOnUnused(cluster: Cluster, policy: string): Promise<void> {
   for (const [type, field] of QOS_USERS) {
-    const user = (await cluster.rows(type)).find((row) => row[field] === policy)
+    const user = (await cluster.rows(type)).find((row) => textAt<Row>(row, field) === policy)
     if (user !== undefined) {
       throw failures.inUse(
         `The QoS policy is that of ${cluster.registry.resource(type).noun} "${textAt(user, 'name')}".`,

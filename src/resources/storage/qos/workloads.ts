@@ -29,7 +29,7 @@ export async function workloadsOf(cluster: Cluster): Promise<readonly Workload[]
   const workloads: Workload[] = []
   for (const [type, field] of QOS_USERS) {
     for await (const object of eachInTurns(cluster.system, await cluster.shortRows(type))) {
-      const policy = textAt(object, field)
+      const policy = textAt<Row>(object, field)
       // Volumes are measured one by one whether they name a policy or not.
       if (policy === '' && type !== 'storage/volumes') continue
       const id = namedUuid(cluster, `workload of ${type} ${keyOf(object)}`)
@@ -42,7 +42,7 @@ export async function workloadsOf(cluster: Cluster): Promise<readonly Workload[]
         type,
         object,
         policy,
-        svm: textAt(object, type === 'svm/svms' ? 'uuid' : 'svm.uuid'),
+        svm: textAt<Row>(object, type === 'svm/svms' ? 'uuid' : 'svm.uuid'),
       })
     }
   }

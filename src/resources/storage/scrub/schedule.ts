@@ -44,7 +44,7 @@ export class ScrubSchedule extends Watch {
         await cluster.catalog.commit([changeScrubNotes(aggregate, { begunMs: cluster.now() })])
         continue
       }
-      const dueMs = Number(begunMs ?? 0) + Number(settings['interval']) * HOUR_MS
+      const dueMs = (begunMs ?? 0) + Number(settings['interval']) * HOUR_MS
       if (cluster.now() < dueMs) continue
       await this.#begin(aggregate)
       begun++

@@ -91,7 +91,7 @@ export class ScrubWalk {
 
   /** Those that lie in the aggregate, deleted ones that can be recovered included, in the order of their UUIDs. */
   async #volumes(): Promise<Row[]> {
-    const types = ['storage/volumes', RECOVERY_QUEUE]
+    const types = ['storage/volumes', RECOVERY_QUEUE] as const
     const rows = (await Promise.all(types.map((type) => this.#cluster.rows(type)))).flat()
     return rows
       .filter((row) => placeOf(row).aggregate === this.#aggregate && !isMoving(row))

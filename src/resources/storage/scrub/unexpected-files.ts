@@ -32,7 +32,7 @@ export async function* unexpectedFiles(
   { volumes, tree }: Files,
   pause: (ms?: number, bytes?: number) => Promise<void>,
 ): AsyncGenerator<readonly UnexpectedFile[], void> {
-  const restoredMs = Number((await cluster.find(...RESTORED))?.['atMs'] ?? 0)
+  const restoredMs = (await cluster.find(...RESTORED))?.atMs ?? 0
   const [before, restored] = [nameAt(cluster.now() - UPLOAD_MS_MAX), nameAt(restoredMs)]
   const unexpectedAmong = async (batch: readonly string[]): Promise<UnexpectedFile[]> => {
     const unknownOf = async (blobs: readonly string[]) => {
@@ -46,7 +46,7 @@ export async function* unexpectedFiles(
     }
     if (unknown.length === 0) return []
     const elsewhere = new Set<string>()
-    for (const type of ['storage/volumes', RECOVERY_QUEUE]) {
+    for (const type of ['storage/volumes', RECOVERY_QUEUE] as const) {
       for (const row of await cluster.rows(type)) {
         if (treeOf(row) === tree) continue
         for (const blob of await cluster.catalog.knownBlobs(textAt(row, 'uuid'), unknown, [])) elsewhere.add(blob)

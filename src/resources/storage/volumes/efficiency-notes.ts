@@ -10,7 +10,13 @@ import type { Change, FieldValue } from '../../../ports/catalog.ts'
 /** The type of the notes; their key is that of the volume. */
 export const EFFICIENCY_NOTES = 'internal/efficiency'
 
-export interface EfficiencyNotes {
+declare module '../../../model/rows.ts' {
+  interface RowTypes {
+    readonly 'internal/efficiency': EfficiencyNotes & { readonly volume: string }
+  }
+}
+
+export type EfficiencyNotes = {
   /** Somebody has asked for a run. */
   readonly isWanted?: boolean
   readonly isOldWanted?: boolean

@@ -192,7 +192,7 @@ export const volumeEfficiency: Derivation = {
     const schedules = schedulesOf(await cluster.rows('cluster/schedules'))
     return rows.map((row): Row => {
       const uuid = textAt(row, 'uuid')
-      const policy = policies.get(row['efficiency.policy.uuid'] ?? '')
+      const policy = policies.get(textAt(row, 'efficiency.policy.uuid'))
       return {
         'efficiency.state': isEfficiencyOn(row) ? 'enabled' : 'disabled',
         'efficiency.compression': compressionOf(row),

@@ -14,6 +14,22 @@ import type { Change } from '../../../ports/catalog.ts'
 
 /** The types of the two records; their key is that of the volume. */
 export const MOVES = 'internal/volume-moves'
+
+declare module '../../../model/rows.ts' {
+  interface RowTypes {
+    readonly 'internal/volume-moves': {
+      readonly volume: string
+      /** The aggregate it goes to. */
+      readonly destination: string
+      readonly state: MoveState
+      readonly percent: number
+      readonly copied: number
+      readonly owed?: number
+      readonly start_time?: number
+      readonly cutover_window?: number
+    }
+  }
+}
 export const MOVE_ORDERS = 'internal/volume-move-orders'
 
 const VOLUMES = 'storage/volumes'

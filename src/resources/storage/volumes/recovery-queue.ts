@@ -14,6 +14,7 @@ import { recordPages } from '../../../core/record-pages.ts'
 import { treeChange } from '../../../core/removed-trees.ts'
 import { treeOf } from '../../../core/tree-of.ts'
 import { Failure } from '../../../model/failure.ts'
+import type { SomeType } from '../../../model/rows.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { Change, StoredRecord } from '../../../ports/catalog.ts'
 import { SNAPSHOTS, whyKept } from './snapshot-changes.ts'
@@ -142,7 +143,7 @@ export function broughtBack(cluster: Cluster, queued: StoredRecord): Change[] {
 
 /** The types of what was put aside. Earlier releases kept the records themselves. */
 function keptWithin({ body }: StoredRecord) {
-  return (body['$within'] ?? []) as unknown as readonly (string | { readonly type: string; readonly body: Row })[]
+  return (body['$within'] ?? []) as unknown as readonly (string | { readonly type: SomeType; readonly body: Row })[]
 }
 
 function typesWithin(queued: StoredRecord): readonly string[] {

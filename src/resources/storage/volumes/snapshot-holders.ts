@@ -1,5 +1,6 @@
 /** What a snapshot policy makes snapshots of: a volume, or one bucket. Both are served by the same schedules. */
 import type { Cluster } from '../../../core/cluster.ts'
+import type { SomeType } from '../../../model/rows.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
 import {
@@ -14,7 +15,7 @@ import { isScheduled } from './types.ts'
 
 export interface Holder {
   /** Its record, as it was read. */
-  readonly type: string
+  readonly type: SomeType
   readonly row: Row
   readonly revision: number
   /** Whether its volume is. */
@@ -79,7 +80,7 @@ async function bucketHolder(cluster: Cluster, key: string, row: Row, revision: n
 
 async function inOrder(
   cluster: Cluster,
-  type: string,
+  type: SomeType,
   parent: string,
   order: readonly { readonly snapshot: string }[],
 ): Promise<Row[]> {

@@ -19,14 +19,14 @@ const PASSWORD = { charactersMin: 8, charactersMax: 255 } as const
 const owner: Derivation = {
   gives: ['owner.name', 'owner.uuid', 'scope'],
   async from(cluster, rows) {
-    const [self = {}] = await cluster.rows('cluster')
+    const [self] = await cluster.rows('cluster')
     return Promise.all(
       rows.map(async (row): Promise<Row> => {
         const svm = textAt(row, 'owner.uuid')
-        const of = svm === '' || svm === self['uuid'] ? self : ((await cluster.find('svm/svms', svm)) ?? {})
+        const of = svm === '' || svm === self?.['uuid'] ? self : await cluster.find('svm/svms', svm)
         return {
-          'owner.name': of['name'] ?? null,
-          'owner.uuid': of['uuid'] ?? null,
+          'owner.name': of?.['name'] ?? null,
+          'owner.uuid': of?.['uuid'] ?? null,
           scope: of === self ? 'cluster' : 'svm',
         }
       }),
@@ -160,12 +160,12 @@ function engineOf(cluster: Cluster): string {
 
 /** The SVM that an owner names; without one it is the cluster. */
 async function owned(cluster: Cluster, row: Row): Promise<Row> {
-  const [self = {}] = await cluster.rows('cluster')
+  const [self] = await cluster.rows('cluster')
   const { 'owner.uuid': given, ...rest } = row
   const name = textAt(row, 'owner.name')
   const uuid =
     given === undefined && name !== '' ? await cluster.keyOfName('svm/svms', name) : textAt(row, 'owner.uuid')
-  if (given === self['uuid'] || (given === undefined && (name === '' || name === self['name']))) return rest
+  if (given === self?.['uuid'] || (given === undefined && (name === '' || name === self?.['name']))) return rest
   const svm = await cluster.find('svm/svms', uuid ?? '')
   if (svm === undefined || (name !== '' && svm['name'] !== name)) {
     throw failures.invalid('owner', 'The owner is neither an SVM nor the cluster.', 2621475)

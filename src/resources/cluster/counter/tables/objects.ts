@@ -4,6 +4,7 @@ import type { Cluster } from '../../../../core/cluster.ts'
 import type { CounterTable } from '../../../../core/counter-tables.ts'
 import type { Sums } from '../../../../core/counter-schemas.ts'
 import { interfaceSums, nodeSums, portSums, processorSums } from '../../../../core/machine-counters.ts'
+import type { SomeType } from '../../../../model/rows.ts'
 import { type Row, textAt } from '../../../../model/value.ts'
 import type { MachinePort } from '../../../../ports/machine.ts'
 import { eachInTurns } from '../../../../core/turns.ts'
@@ -177,6 +178,6 @@ async function mapped(
 const uuidOf = (row: Row): string => textAt(row, 'uuid')
 const svmUuidOf = (row: Row): string => textAt(row, 'svm.uuid')
 
-async function namesOf(cluster: Cluster, type: string): Promise<ReadonlyMap<string, string>> {
+async function namesOf(cluster: Cluster, type: SomeType): Promise<ReadonlyMap<string, string>> {
   return new Map((await cluster.shortRows(type)).map((row) => [uuidOf(row), textAt(row, 'name')]))
 }

@@ -7,7 +7,7 @@ import type { Cluster } from '../../../../core/cluster.ts'
 import { failures } from '../../../../model/failure.ts'
 import { flag, oneOf, text, uuid } from '../../../../model/kinds/index.ts'
 import type { Fields } from '../../../../model/resource.ts'
-import { type Row, textAt } from '../../../../model/value.ts'
+import { type Row, textAt, textOf } from '../../../../model/value.ts'
 import { ADDRESSES, DOMAIN, portRows } from '../../ethernet/port-rows.ts'
 import { BROADCAST_DOMAINS, IPSPACES, SUBNETS } from '../../names.ts'
 import { type AddressRange, numbered, takenIn } from '../ranges.ts'
@@ -92,7 +92,7 @@ const location: Derivation = {
         'location.node.uuid': node['uuid'] ?? null,
         ...portAt(HOME_PORT, home),
         ...portAt('location.port', port),
-        'location.broadcast_domain.name': domains.get(domain ?? '') ?? null,
+        'location.broadcast_domain.name': domains.get(textOf(domain)) ?? null,
         'location.broadcast_domain.uuid': domain,
         'location.is_home': home?.['uuid'] === port?.['uuid'],
         'location.failover': row['location.failover'] ?? 'default',
@@ -118,7 +118,7 @@ const network: Derivation = {
     const svms = new Map((await cluster.rows('svm/svms')).map((svm) => [svm['uuid'], svm['ipspace.uuid']]))
     const subnets = await cluster.rows(SUBNETS)
     return rows.map((row): Row => {
-      const space = spaces.find(({ uuid }) => uuid === svms.get(row['svm.uuid'] ?? ''))
+      const space = spaces.find(({ uuid }) => uuid === svms.get(textAt(row, 'svm.uuid')))
       const own = numbered([textAt(row, 'ip.address')])
       const subnet = subnets.find(({ ip_ranges: ranges }) =>
         ((ranges ?? []) as unknown as readonly AddressRange[]).some((range) => takenIn(range, own).length > 0),

@@ -57,7 +57,7 @@ export const groups: Behaviour<typeof groupsResource> = define(
         }
       }
       if (row['id'] !== undefined) return row
-      const ids = (await cluster.rows(GROUPS, svm)).map((group) => Number(group['id']))
+      const ids = (await cluster.rows(GROUPS, svm)).map((group) => group.id)
       return { ...row, id: Math.max(0, ...ids) + 1 }
     },
     goesWithRow(row, before) {
