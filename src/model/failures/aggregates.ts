@@ -24,7 +24,7 @@ export const aggregates = {
   ),
   aggregateFolderRoot: badValue(
     'block_storage.path',
-    'The whole machine is no folder of an aggregate.',
+    'The root folder of the machine cannot be an aggregate.',
     'Choose a folder for the aggregate.',
   ),
   aggregateNameTaken: duplicate('An aggregate named "{name}"', 'name', { code: '786439' }),
@@ -36,23 +36,23 @@ export const aggregates = {
   ),
   aggregateHasQueuedVolumes: inUse(
     undefined,
-    'The recovery queue has {count} volumes of the aggregate. Purge them first, or wait until their time is over.',
+    'The recovery queue holds {count} volumes of the aggregate. Purge them first, or wait until they are purged.',
     'Purge the volumes first, or wait until they are purged.',
     { code: '786435' },
   ),
   aggregateHasMove: inUse(
     undefined,
-    'The volume "{volume}" is being moved to or from it. Wait for the end of that.',
+    'The volume "{volume}" is being moved to or from the aggregate. Wait for the end of the move.',
     'Wait for the end of the move.',
   ),
   aggregateBusy: inUse(
     undefined,
-    'A volume of the aggregate is being made or removed. Try again when that has ended.',
-    'Try again when the volume is made or removed.',
+    'A volume of the aggregate is being created or deleted. Try again later.',
+    'Try again when the volume has been created or deleted.',
   ),
   aggregateOfSvm: inUse(
     undefined,
     'The SVM "{svm}" names the aggregate. Take it off the SVM first.',
-    'Take the aggregate off the SVM first.',
+    'Remove the aggregate from the SVM first.',
   ),
 } as const

@@ -41,13 +41,13 @@ export const applications = {
   ),
   memberNameMismatch: invalid(
     'volumes.name',
-    'Name and UUID of a volume differ.',
+    'The name and the UUID name different volumes.',
     'Send the name or the UUID, or both of one volume.',
     { code: '53411853' },
   ),
   memberFieldFixed: invalid(
     'volumes.{field}',
-    '"{field}" of "{volume}" is another. Change it at /storage/volumes.',
+    '"{field}" of the volume "{volume}" has another value. Change it at /storage/volumes.',
     'Change the field at /storage/volumes.',
     { code: '53411856' },
   ),
@@ -72,7 +72,7 @@ export const applications = {
   ),
   componentExportPolicyTwice: invalid(
     'nas.nfs_access',
-    'A part names its export policy. Say one of the two.',
+    'A component names its export policy, and the application its NFS access. Give only one of them.',
     'Give the export policy or the access, not both.',
   ),
   numberedVolumeTaken: duplicate('A volume of each number', 'name', { code: '917526' }),

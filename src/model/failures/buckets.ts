@@ -24,7 +24,7 @@ export const buckets = {
   ),
   bucketSnapshotPrefixUnfit: invalid(
     'snapshot_policy.name',
-    'Its prefixes make no names of bucket snapshots. Choose a policy with different prefixes of at most 14 characters.',
+    'The prefixes of the policy cannot name bucket snapshots. Choose a policy with different prefixes of at most 14 characters.',
     'Choose a policy with different prefixes of at most 14 characters.',
   ),
   bucketSnapshotUnknown: invalid(
@@ -73,7 +73,7 @@ export const buckets = {
   ),
   bucketAggregatesTwice: invalid(
     'aggregates',
-    'The bucket lies in the aggregate of its volume. Name one of the two.',
+    'The volume decides in which aggregate the bucket lies. Name the volume or the aggregates, not both.',
     'Name the aggregates or the volume, not both.',
   ),
   tooManyCorsRules: invalid(
@@ -89,8 +89,8 @@ export const buckets = {
     { code: '92406224' },
   ),
   lifecycleRunFailed: internal(
-    'The lifecycle rules of {count} bucket(s) could not be applied. They are tried again in an hour; the log has the details.',
-    'Read the log; the rules are tried again in an hour.',
+    'The lifecycle rules of {count} bucket(s) could not be applied. The cluster retries them in an hour; the log has the details.',
+    'Read the log. The cluster retries the rules in an hour.',
   ),
   retentionModeMissing: invalid(
     'retention.default_period',
@@ -100,7 +100,7 @@ export const buckets = {
   ),
   retentionWithoutVersioning: invalid(
     'retention.mode',
-    'Locks hold versions. Set "versioning_state" to enabled first.',
+    'Object lock needs versioning. Set "versioning_state" to enabled first.',
     'Enable versioning first.',
   ),
   lifecycleRuleLimit: invalid(

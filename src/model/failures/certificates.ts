@@ -28,17 +28,17 @@ export const certificates = {
   ),
   clusterCertificateInUse: inUse(
     undefined,
-    'It is the certificate of the cluster. Give that another one first.',
+    'The cluster uses the certificate. Give the cluster another certificate first.',
     'Give the cluster another certificate first.',
   ),
   objectStoreCertificateInUse: inUse(
     undefined,
-    'Object store server "{server}" shows it. Give that another one first.',
+    'The object store server "{server}" uses the certificate. Give it another certificate first.',
     'Give the object store server another certificate first.',
   ),
   certificateTypeInstalled: invalid(
     'type',
-    'Such a certificate is installed: give public_certificate.',
+    'A certificate of this type is installed: give public_certificate.',
     'Give public_certificate.',
     { code: '3735622' },
   ),
@@ -72,14 +72,14 @@ export const certificates = {
   ),
   trustedKeyNeedless: invalid(
     'private_key',
-    'A certificate that is trusted comes without its key.',
+    'A trusted certificate is installed without a private key.',
     'Leave the private key out.',
     { code: '3735618' },
   ),
   trustedChainNeedless: invalid(
     'intermediate_certificates',
-    'Install each of them by itself.',
-    'Install each certificate by itself.',
+    'Install each certificate in a request of its own.',
+    'Install each certificate in a request of its own.',
     { code: '3735696' },
   ),
   privateKeyMissing: invalid(

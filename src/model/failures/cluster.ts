@@ -41,12 +41,12 @@ export const cluster = {
   licenseNotFound: notFound('A license of {name} with that serial number', 'name'),
   clusterCertificateUnfit: invalid(
     'certificate',
-    'It has to be a certificate of the cluster, of the type "server".',
+    'The certificate must belong to the cluster and have the type "server".',
     'Name a certificate of the cluster, of the type "server".',
   ),
   ntpKeyInUse: inUse(
     undefined,
-    'The server "{server}" has this key. Give it another one first.',
+    'The server "{server}" uses the key. Give the server another key first.',
     'Give the server another key first.',
   ),
   ntpKeyMalformed: badValue('value', 'it takes 40 hexadecimal digits.', 'Send 40 hexadecimal digits.'),
@@ -57,19 +57,19 @@ export const cluster = {
   scheduleNotFound: notFound('schedule'),
   scheduleOfOtherCluster: invalid(
     'cluster.name',
-    'A schedule is made on the cluster that it belongs to.',
+    'A schedule can only be created on its own cluster.',
     'Leave the cluster out.',
     { code: '459763' },
   ),
   scheduleOfSnapshotPolicy: inUse(
     undefined,
-    'The snapshot policy "{policy}" uses the schedule. Take it out of the policy first.',
-    'Take the schedule out of the snapshot policy first.',
+    'The snapshot policy "{policy}" uses the schedule. Remove it from the policy first.',
+    'Remove the schedule from the snapshot policy first.',
     { code: '459758' },
   ),
   scheduleOfEfficiencyPolicy: inUse(
     undefined,
-    'The efficiency policy "{policy}" uses the schedule. Give it another one first.',
+    'The efficiency policy "{policy}" uses the schedule. Give the policy another schedule first.',
     'Give the efficiency policy another schedule first.',
     { code: '459758' },
   ),

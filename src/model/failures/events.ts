@@ -5,13 +5,13 @@ import { badValue, duplicate, inUse, invalid } from './forms.ts'
 export const events = {
   filterSeverityUnknown: invalid(
     'rules.message_criteria.severities',
-    '"{word}" is none of {known}. Put commas between several.',
+    '"{word}" is none of {known}. Separate several with commas.',
     'Choose severities of these.',
     { code: '983128' },
   ),
   filterTrapTypeUnknown: invalid(
     'rules.message_criteria.snmp_trap_types',
-    '"{word}" is none of {known}. Put commas between several.',
+    '"{word}" is none of {known}. Separate several with commas.',
     'Choose trap types of these.',
     { code: '983146' },
   ),
@@ -23,7 +23,7 @@ export const events = {
   ),
   builtInEventDestination: inUse(
     undefined,
-    'The cluster comes with this destination; it cannot be deleted.',
+    'The destination is built in and cannot be deleted.',
     'Delete other destinations.',
     { code: '983152' },
   ),
@@ -42,7 +42,7 @@ export const events = {
   eventDestinationReserved: badValue('destination', 'it is that of the trap hosts.', 'Choose another destination.'),
   filterRuleIndexGap: invalid(
     'rules.index',
-    'The rules have the places 1 to {count}; there is none at {index}.',
+    'The filter has the rules 1 to {count}; there is no rule {index}.',
     'Number the rules from 1 on, without gaps.',
     { code: '983095' },
   ),
@@ -61,13 +61,13 @@ export const events = {
   ),
   eventFilterInUse: inUse(
     undefined,
-    'The destination "{destination}" has this filter. Take it away there first.',
-    'Take the filter away from the destination first.',
+    'The destination "{destination}" uses the filter. Remove the filter from the destination first.',
+    'Remove the filter from the destination first.',
     { code: '983124' },
   ),
   builtInEventFilter: inUse(
     undefined,
-    'The cluster comes with this event filter; it stays as it is.',
+    'The event filter is built in and cannot be changed.',
     'Make a filter of your own.',
     { code: '983113' },
   ),
@@ -79,7 +79,7 @@ export const events = {
   ),
   lastFilterRule: inUse(
     'index',
-    'The last rule leaves out everything else; it stays as it is.',
+    'The last rule excludes all other events and cannot be changed.',
     'Change the rules before it.',
     { code: '983110' },
   ),

@@ -29,18 +29,18 @@ export const jobs = {
   ),
   fieldShownOnce: invalid(
     '{path}',
-    '"{path}" is shown once, in the answer of a request for one record. Send such a request.',
-    'Send such a request for each record.',
+    '"{path}" is shown only in the response to a request for one record. Send one request for each record.',
+    'Send one request for each record.',
   ),
   jobVerbUnknown: unavailable(
-    'The job was begun by another release, and this one does not know how it is done. Look at what it was about.',
-    'Look at the record that the job was about, and repeat the request when needed.',
+    'Another release started the job, and this release cannot continue it. Check the object of the job.',
+    'Check the object of the job, and repeat the request if needed.',
   ),
   jobStepsChanged: unavailable(
-    'The job was begun by an earlier release that did it in other steps. What it had made was taken back. Repeat the request.',
+    'An earlier release started the job in other steps. Its changes were undone. Repeat the request.',
     'Repeat the request.',
   ),
-  jobCancelled: inUse(undefined, 'The job was cancelled.', 'Repeat the request when it is wanted after all.', {
+  jobCancelled: inUse(undefined, 'The job was cancelled.', 'Repeat the request if it is still wanted.', {
     code: '460770',
   }),
   tooManyJobs: tooMany('Too many jobs are active. Repeat the request later.', 'Repeat the request later.', 5),

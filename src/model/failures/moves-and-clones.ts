@@ -5,8 +5,8 @@ import { badArgument, badValue, duplicate, inUse, invalid, tooMany, unavailable 
 export const movesAndClones = {
   volumeBeingCloned: inUse(
     undefined,
-    'A clone of the volume is being made. Wait for the end of that.',
-    'Wait until the clone is made.',
+    'A clone of the volume is being created. Wait until it is complete.',
+    'Wait until the clone is complete.',
     { code: '524486' },
   ),
   cloneParentMoved: inUse(
@@ -67,7 +67,7 @@ export const movesAndClones = {
   ),
   moveWithChanges: invalid(
     'movement.destination_aggregate',
-    'A volume is moved by a request that changes nothing else. Send two.',
+    'A request that moves a volume cannot change anything else. Send two requests.',
     'Send two requests.',
   ),
   moveStartState: badValue(
@@ -87,27 +87,27 @@ export const movesAndClones = {
   ),
   moveSvmWithoutAggregate: invalid(
     'movement.destination_aggregate',
-    'The SVM "{svm}" may not have volumes in it.',
+    'The SVM "{svm}" may not have volumes in the aggregate.',
     'Let the SVM have volumes in the aggregate.',
     { code: '787140' },
   ),
   moveAggregateTooSmall: invalid(
     'movement.destination_aggregate',
-    'The aggregate has {available} to give, the volume needs {needed}. Choose another, or make room in it.',
-    'Choose another aggregate, or make room in it.',
+    'The aggregate has {available} available, but the volume needs {needed}. Choose another aggregate, or free space in it.',
+    'Choose another aggregate, or free space in it.',
     { code: '1245212' },
   ),
   moveAggregateOverpromised: invalid(
     'movement.destination_aggregate',
-    'The aggregate lacks {lacking} of what is promised in it. Make room, or choose another.',
-    'Make room in the aggregate, or choose another.',
+    'The aggregate lacks {lacking} to keep its guarantees. Free space in it, or choose another aggregate.',
+    'Free space in the aggregate, or choose another.',
     { code: '1245212' },
   ),
   moveAborted: inUse('movement.state', 'The move was aborted.', 'Start the move again when it is wanted.'),
   moveDiskFull: invalid(
     'movement.destination_aggregate',
-    'The disk of the aggregate is full. Make room in it, then move the volume again.',
-    'Make room in the aggregate, then move the volume again.',
+    'The disk of the aggregate is full. Free space in it, then move the volume again.',
+    'Free space in the aggregate, then move the volume again.',
   ),
   moveUnreadable: inUse(
     'movement.destination_aggregate',
@@ -115,12 +115,12 @@ export const movesAndClones = {
     'Repair or delete the damaged object, then move the volume again.',
   ),
   moveDiskFailed: unavailable(
-    'A disk did not do what the move needs: {problem} Try again when it does.',
+    'A disk failed during the move: {problem} Try again when the disk works.',
     'Try again when the disk works.',
   ),
   volumeBeingMoved: inUse(
     undefined,
-    'The volume is being moved to another aggregate. Wait for the end of that, or abort it: {"movement.state": "aborted"}.',
+    'The volume is being moved to another aggregate. Wait for the end of the move, or abort it: {"movement.state": "aborted"}.',
     'Wait for the end of the move, or abort it.',
     { code: '524486' },
   ),

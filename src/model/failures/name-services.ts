@@ -23,7 +23,7 @@ export const nameServices = {
   localHostTaken: duplicate('A host with that address', 'address'),
   nameMappingLimit: invalid(
     undefined,
-    'The SVM has {max} of them, which is the limit.',
+    'The SVM has reached the limit of {max}.',
     'Delete name mappings of the SVM first.',
     { code: '65798173' },
   ),
@@ -39,7 +39,7 @@ export const nameServices = {
     'Choose another name, or set skip_name_validation.',
     { code: '23724128' },
   ),
-  unixNameLimit: invalid(undefined, 'The SVM has {max} of them, which is the limit.', 'Delete some of them first.', {
+  unixNameLimit: invalid(undefined, 'The SVM has reached the limit of {max}.', 'Delete some of them first.', {
     code: '3277051',
   }),
 } as const

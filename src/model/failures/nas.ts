@@ -95,12 +95,12 @@ export const nas = {
   shareNotFound: notFound('CIFS share', 'share'),
   cifsPrivilegeLimit: invalid(
     undefined,
-    'The CIFS server has {max} of them, which is the limit.',
+    'The CIFS server has reached the limit of {max}.',
     'Delete some of them first.',
   ),
   defaultExportPolicyDelete: inUse(
     'name',
-    'The default export policy goes with its SVM.',
+    'The default export policy is deleted with its SVM only.',
     'Delete the SVM, or keep the policy.',
     { code: '1703947' },
   ),
@@ -108,7 +108,7 @@ export const nas = {
   exportPolicyNameTaken: duplicate('An export policy named "{name}"', 'name', { code: '1703953' }),
   exportPolicyInUse: inUse(
     undefined,
-    'The {noun} "{name}" has this export policy. Give it another one first.',
+    'The {noun} "{name}" uses the export policy. Give it another policy first.',
     'Give it another export policy first.',
     { code: '1703945' },
   ),

@@ -5,12 +5,12 @@ import { badValue, duplicate, inUse, invalid } from './forms.ts'
 export const network = {
   broadcastDomainHasPort: inUse(
     undefined,
-    'The broadcast domain has the port "{node}:{port}". Take it out first.',
-    'Take the port out first.',
+    'The broadcast domain contains the port "{node}:{port}". Remove the port first.',
+    'Remove the port first.',
   ),
   broadcastDomainHasSubnet: inUse(
     undefined,
-    'The broadcast domain has the subnet "{subnet}". Delete that first.',
+    'The broadcast domain contains the subnet "{subnet}". Delete the subnet first.',
     'Delete the subnet first.',
   ),
   broadcastDomainUuidUnknown: invalid(
@@ -90,21 +90,15 @@ export const network = {
   ),
   subnetRangeInUse: invalid(
     'ip_ranges',
-    'A network interface has the address {address}. Send fail_if_lifs_conflict=false to have it so.',
-    'Send fail_if_lifs_conflict=false to accept it.',
+    'A network interface uses the address {address}. Send fail_if_lifs_conflict=false to accept the conflict.',
+    'Send fail_if_lifs_conflict=false to accept the conflict.',
   ),
-  builtInIpspaceRename: inUse(
-    'name',
-    'The cluster comes with this IPspace; it cannot be renamed.',
-    'Make another IPspace.',
-    { code: '1377259' },
-  ),
-  builtInIpspaceDelete: inUse(
-    undefined,
-    'The cluster comes with this IPspace; it cannot be deleted.',
-    'Delete other IPspaces.',
-    { code: '1966333' },
-  ),
+  builtInIpspaceRename: inUse('name', 'The IPspace is built in and cannot be renamed.', 'Make another IPspace.', {
+    code: '1377259',
+  }),
+  builtInIpspaceDelete: inUse(undefined, 'The IPspace is built in and cannot be deleted.', 'Delete other IPspaces.', {
+    code: '1966333',
+  }),
   ipspaceInUse: inUse(
     undefined,
     'The IPspace has the {noun} "{name}". Delete that first.',

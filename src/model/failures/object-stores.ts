@@ -30,11 +30,11 @@ export const objectStores = {
   ),
   objectStoreCertificateUnfit: invalid(
     'certificate',
-    'It has to be a certificate of the type "server", of the SVM or of the cluster.',
+    'The certificate must have the type "server" and belong to the SVM or the cluster.',
     'Name a certificate of the type "server", of the SVM or of the cluster.',
   ),
   dataVolumeTwice: invalid('data_volumes', 'A volume is named twice.', 'Name each volume once.', { code: '262222' }),
-  dataVolumeOfOtherSvm: invalid('{field}', 'A volume is of another SVM.', 'Name volumes of the SVM.'),
+  dataVolumeOfOtherSvm: invalid('{field}', 'A volume belongs to another SVM.', 'Name volumes of the SVM.'),
   rootVolumeTaken: invalid(
     '{field}',
     'Volume "{volume}" is the root volume of another object store server.',
@@ -47,7 +47,7 @@ export const objectStores = {
   ),
   rootVolumeUnfit: invalid(
     'root_volume',
-    'The root volume has to be empty and shared with nothing.',
+    'The root volume must be empty and used by nothing else.',
     'Choose an empty volume that nothing else uses.',
   ),
   groupMemberUnknown: badValue('{field}', 'the SVM has no {noun} "{name}".', 'Name one of the SVM.', {
@@ -70,7 +70,7 @@ export const objectStores = {
   ),
   accessKeyLifetimeAlone: invalid(
     'key_time_to_live',
-    'Keys have it from when they are made. Give it with regenerate_keys.',
+    'The time to live applies to new keys only. Send it with regenerate_keys.',
     'Send the time with regenerate_keys.',
   ),
   objectStoreUserNotFound: notFound('object store user', 'name'),

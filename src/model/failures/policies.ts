@@ -11,28 +11,28 @@ export const policies = {
   ),
   qosPeakTooLow: invalid(
     'adaptive.peak_iops',
-    'The peak is not below what is expected.',
+    'The peak must not be below expected_iops.',
     'Choose a peak that is not below expected_iops.',
     { code: '8454260' },
   ),
   qosFloorAboveCeiling: invalid(
     'fixed.min_throughput_{unit}',
-    'What is wanted at least is above the ceiling.',
+    'The minimum throughput is above the maximum.',
     'Choose a minimum below the maximum.',
     { code: '8454260' },
   ),
   throughputMalformed: badValue(
     '{field}',
-    '"{given}" is not such as 1000IOPS or 50MB/s.',
+    '"{given}" is not a throughput such as 1000IOPS or 50MB/s.',
     'Give a throughput such as 1000IOPS or 50MB/s.',
   ),
-  qosPolicyInUse: inUse('name', 'The QoS policy is that of {noun} "{name}".', 'Give it another QoS policy first.', {
+  qosPolicyInUse: inUse('name', 'The {noun} "{name}" uses the QoS policy.', 'Give it another QoS policy first.', {
     code: '8454286',
   }),
   snapshotPolicyNameTaken: duplicate('A snapshot policy named "{name}"', 'name', { code: '1638527' }),
   builtInSnapshotPolicy: inUse(
     undefined,
-    'The cluster comes with this snapshot policy; it cannot be deleted.',
+    'The snapshot policy is built in and cannot be deleted.',
     'Delete other snapshot policies.',
     { code: '1638431' },
   ),
@@ -85,13 +85,13 @@ export const policies = {
   ),
   snapshotScheduleMismatch: invalid(
     'copies.schedule',
-    'Its name and its uuid are of different schedules.',
+    'The name and the UUID name different schedules.',
     'Send the name or the UUID, or both of one schedule.',
     { code: '1638413' },
   ),
   snapshotPolicyScheduleGone: invalid(
     undefined,
-    'The snapshot policy has no such schedule any more.',
+    'The schedule was removed from the snapshot policy.',
     'Add the schedule to the policy again.',
     { code: '1638412' },
   ),
@@ -99,7 +99,7 @@ export const policies = {
   efficiencyPolicyNotFound: notFound('efficiency policy'),
   efficiencyPolicyInUse: inUse(
     undefined,
-    'The volume "{volume}" has this efficiency policy. Give it another one first.',
+    'The volume "{volume}" uses the efficiency policy. Give the volume another policy first.',
     'Give the volume another efficiency policy first.',
     { code: '6881431' },
   ),
@@ -116,7 +116,7 @@ export const policies = {
   }),
   builtInEfficiencyPolicy: inUse(
     undefined,
-    'The cluster comes with this efficiency policy; it cannot be changed or deleted.',
+    'The efficiency policy is built in and cannot be changed or deleted.',
     'Make a policy of your own.',
   ),
 } as const

@@ -6,18 +6,23 @@ export const quotas = {
   qtreeNameRequired: invalid('name', 'Field "name" is required: a qtree has a name.', 'Give the qtree a name.', {
     code: '5242953',
   }),
-  defaultQtreeRename: invalid('name', 'The default qtree has no name, and gets none.', 'Make another qtree.', {
+  defaultQtreeRename: invalid('name', 'The default qtree cannot be named.', 'Make another qtree.', {
     code: '5242958',
   }),
   defaultQtreeQos: invalid(
     'qos_policy',
-    'The default qtree has the QoS policy of its volume. Set it there.',
+    'The default qtree uses the QoS policy of the volume. Set the policy of the volume.',
     'Set the QoS policy of the volume.',
   ),
   qtreeNotFound: notFound('qtree', 'id'),
-  defaultQtreeDelete: inUse('id', 'The default qtree goes with its volume.', 'Delete the volume, or other qtrees.', {
-    code: '5242894',
-  }),
+  defaultQtreeDelete: inUse(
+    'id',
+    'The default qtree is deleted with its volume only.',
+    'Delete the volume, or other qtrees.',
+    {
+      code: '5242894',
+    },
+  ),
   qtreeLimitReached: invalid(
     undefined,
     'The volume has {max} qtrees, which is the limit.',
@@ -49,8 +54,8 @@ export const quotas = {
   }),
   userRuleForSeveral: invalid(
     'users',
-    'One rule for several users together is not possible. Make one for each.',
-    'Make a rule for each user.',
+    'A quota rule applies to one user. Create a rule for each user.',
+    'Create a rule for each user.',
   ),
   userRuleNameAndId: invalid('users', 'A user has either a name or an id.', 'Give the name or the id of the user.', {
     code: '5308565',
@@ -77,7 +82,7 @@ export const quotas = {
   }),
   softLimitAboveHard: invalid(
     '{unit}.soft_limit',
-    'The soft limit is above the hard one.',
+    'The soft limit is above the hard limit.',
     'Choose a soft limit that is not above the hard one.',
     { code: '5308575' },
   ),

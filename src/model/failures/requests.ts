@@ -78,7 +78,7 @@ export const requests = {
   ),
   scopeSvmMismatch: malformed(
     'svm',
-    'The SVM of the request is another than that of its headers.',
+    'The body and the headers name different SVMs.',
     'Leave the SVM out of the body.',
     { code: '2621706' },
   ),
@@ -94,7 +94,11 @@ export const requests = {
     { code: '1638461' },
   ),
   tooManyTagsInField: badValue('{field}', '{problem}', 'Delete tags first.', { code: '263149' }),
-  childrenRemain: inUse(undefined, 'It still has a {noun}. Delete that first.', 'Delete the records below it first.'),
+  childrenRemain: inUse(
+    undefined,
+    'The record still has a {noun}. Delete that first.',
+    'Delete the records below it first.',
+  ),
   aggregateSizesOverLimit: invalid(
     'size',
     'The sizes of the volumes in the aggregate add up to the limit of 4 EiB. Choose a smaller size, or another aggregate.',
@@ -155,7 +159,7 @@ export const requests = {
     'Name in the query the records to change.',
   ),
   bodyNotObject: malformed(undefined, 'The body is not a JSON object.', 'Send a JSON object as the body.'),
-  allFieldsRefused: malformed('fields', '"*" is not taken here. Name the fields.', 'Name the fields.', {
+  allFieldsRefused: malformed('fields', '"*" is not allowed here. Name the fields.', 'Name the fields.', {
     code: '262220',
   }),
   orderByUnknown: badArgument('order_by', 'nothing can be sorted by "{name}".', 'Name a field of the command.'),
@@ -179,7 +183,7 @@ export const requests = {
   ),
   bodyNotTaken: malformed(
     undefined,
-    'A {method} takes no body. Say it in the query.',
+    'A {method} request has no body. Send the arguments in the query.',
     'Send the arguments in the query.',
     { code: '262198' },
   ),
@@ -191,7 +195,7 @@ export const requests = {
   ),
   writeWithoutFilter: malformed(
     undefined,
-    'Say in the query which ones are meant: by one field at least.',
+    'The query must select records by at least one field.',
     'Name at least one field in the query.',
     { code: '262212' },
   ),
@@ -215,8 +219,8 @@ export const requests = {
   bodyNotJson: malformed(undefined, 'The body is not valid JSON: {problem}', 'Send valid JSON.'),
   secretInList: invalid(
     'records',
-    'What is shown once is made by a request of its own, which shows it.',
-    'Make the record by a request of its own.',
+    'A record with a field that is shown only once must be created by a request of its own.',
+    'Create the record by a request of its own.',
   ),
   recordNotObject: malformed(undefined, 'A record is not a JSON object.', 'Send a JSON object for each record.'),
   keyMismatch: badValue(

@@ -44,8 +44,8 @@ export const security = {
   ),
   lastAdministrator: inUse(
     'name',
-    'It is the last account with the role admin that can log in. Make another one first.',
-    'Make another administrator first.',
+    'The account is the last administrator who can log in. Create another one first.',
+    'Create another administrator first.',
   ),
   applicationsMissing: badValue(
     'applications',
@@ -75,17 +75,14 @@ export const security = {
   roleNameTaken: duplicate('A role of that name', 'name'),
   roleInUse: inUse(
     'name',
-    'The account "{account}" has the role. Give it another one first.',
+    'The account "{account}" has the role. Give the account another role first.',
     'Give the account another role first.',
     { code: '5636172' },
   ),
   roleNotFound: notFound('role', 'name'),
-  builtInRole: inUse(
-    'name',
-    'Clusters and SVMs come with this role; it cannot be changed.',
-    'Make a role of your own.',
-    { code: '1263347' },
-  ),
+  builtInRole: inUse('name', 'The role is built in and cannot be changed.', 'Create a role of your own.', {
+    code: '1263347',
+  }),
   roleExceedsOwn: denied(
     'role.name',
     'not authorized for that command: the role {role} may do more than your own, {own}.',

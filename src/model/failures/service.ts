@@ -18,8 +18,8 @@ export const service = {
   ),
   stopping: unavailable('The cluster is stopping.', 'Repeat the request when the cluster has started again.'),
   catalogUnreachable: unavailable(
-    'The catalog cannot be reached, so it is not known whether this was done. Look, then repeat the request.',
-    'Look whether it was done, then repeat the request.',
+    'The catalog cannot be reached, so the outcome of the request is unknown. Check the result, then repeat the request.',
+    'Check the result, then repeat the request.',
   ),
   aggregateDiskFull: full(
     'The disk of the aggregate has no space left.',
@@ -45,7 +45,7 @@ export const service = {
   ),
   seedNameAmbiguous: invalid(
     'name',
-    'Several records have this name. Say of what it is.',
+    'Several records have this name. Name the SVM or the parent, too.',
     'Name the SVM or the parent of the record, too.',
   ),
   seedFieldFixed: invalid(

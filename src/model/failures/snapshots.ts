@@ -6,14 +6,14 @@ export const snapshots = {
   snapshotNameRequired: badValue('{field}', '{problem}', 'Name a snapshot.', { code: '1638515' }),
   snapshotOfClone: inUse(
     undefined,
-    'The snapshot is in use by {owners}. Release it there first.',
+    'The snapshot is in use by {owners}. Release the snapshot first.',
     'Split or delete the clones first.',
     { code: '1638555' },
   ),
   snapshotInUse: inUse(
     undefined,
-    'The snapshot is in use by {owners}. Release it there first.',
-    'Release the snapshot there first.',
+    'The snapshot is in use by {owners}. Release the snapshot first.',
+    'Release the snapshot first.',
     { code: '1638543' },
   ),
   restorePathMalformed: invalid(
@@ -29,12 +29,12 @@ export const snapshots = {
   ),
   restoreBreaksLocks: inUse(
     'restore_to.snapshot.name',
-    'Object versions would go that are locked or on hold. Copy objects out of the snapshot instead.',
+    'The restore would remove locked object versions. Copy objects out of the snapshot instead.',
     'Copy objects out of the snapshot instead.',
   ),
   restoreTooLarge: invalid(
     'restore_to.snapshot.name',
-    'The bucket would hold more than its size. Raise that first.',
+    'The restored objects exceed the size of the bucket. Raise the size first.',
     'Raise the size of the bucket first.',
   ),
   bucketBeingRestored: inUse(
@@ -82,7 +82,7 @@ export const snapshots = {
   ),
   snapshotVolumeOfOtherSvm: invalid(
     'svm.name',
-    'The volume is of another SVM.',
+    'The volume belongs to another SVM.',
     'Leave the SVM out, or name that of the volume.',
     { code: '2621706' },
   ),

@@ -5,7 +5,7 @@ import { inUse, invalid } from './forms.ts'
 export const snmp = {
   trapsNotSent: invalid(
     'trigger_test_trap',
-    'Traps are not sent yet, so none can be tried.',
+    'Traps are not sent yet, so a test trap is not possible.',
     'Do not ask for test traps.',
   ),
   traphostUserUnknown: invalid(
@@ -16,17 +16,17 @@ export const snmp = {
   ),
   snmpUserInUse: inUse(
     undefined,
-    'The trap host "{host}" is told as this user. Delete that first.',
+    'The trap host "{host}" uses the user. Delete the trap host first.',
     'Delete the trap host first.',
   ),
   snmpOwnerUnknown: invalid('owner', 'The owner is neither an SVM nor the cluster.', 'Name an SVM or the cluster.', {
     code: '2621475',
   }),
-  communityFieldUnfit: invalid('{field}', 'A community takes no "{field}".', 'Leave the field out.'),
-  snmpProtocolMissing: invalid('{field}', 'Without a protocol there is no "{field}".', 'Choose a protocol first.'),
+  communityFieldUnfit: invalid('{field}', '"{field}" is not allowed for a community.', 'Leave the field out.'),
+  snmpProtocolMissing: invalid('{field}', '"{field}" requires a protocol.', 'Choose a protocol first.'),
   privacyWithoutAuthentication: invalid(
     'snmpv3.privacy_protocol',
-    'What is hidden needs a proof of who says it.',
+    'Encryption requires authentication.',
     'Choose an authentication protocol, too.',
   ),
 } as const

@@ -14,7 +14,7 @@ export const svms = {
   ),
   svmHasMoreVolumes: inUse(
     undefined,
-    'The SVM "{svm}" has {count} volumes, and may have {max}.',
+    'The SVM "{svm}" has {count} volumes and is limited to {max}.',
     'Raise the limit, or delete volumes first.',
   ),
   svmNameTaken: duplicate('An SVM named "{name}"', 'name', { code: '13434908' }),
@@ -23,8 +23,8 @@ export const svms = {
   }),
   svmVolumesGoing: inUse(
     undefined,
-    'The SVM has volumes of deleted buckets that are still going. Try again.',
-    'Try again when the volumes are gone.',
+    'The volumes of deleted buckets are still being removed from the SVM. Try again later.',
+    'Try again when the volumes have been removed.',
     { code: '2621525' },
   ),
 } as const

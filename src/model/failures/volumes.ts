@@ -22,8 +22,8 @@ export const volumes = {
   queuedVolumeNotFound: notFound('volume in the recovery queue', 'uuid'),
   queuedVolumeAmbiguous: invalid(
     'volume',
-    'Several volumes of the queue have this name.',
-    'Name the volume as the queue shows it.',
+    'Several volumes in the recovery queue have this name.',
+    'Use the name that the recovery queue shows.',
   ),
   recoveredNameTaken: duplicate('A volume named "{name}"', 'newname', { code: '917526' }),
   volumeBeingMade: duplicate('A volume named "{name}", still being made,', 'name', { code: '13107405' }),
@@ -36,20 +36,20 @@ export const volumes = {
   ),
   cloneAggregateFixed: invalid(
     'aggregates',
-    'A clone lies in the aggregate of its parent. Move it when it is made.',
-    'Move the clone when it is made.',
+    'A clone is created in the aggregate of its parent. Move the clone later.',
+    'Create the clone without an aggregate, then move it.',
     { code: '918242' },
   ),
   svmWithoutAggregates: invalid(
     'aggregates',
-    'The SVM "{svm}" may not have volumes in it.',
+    'The SVM "{svm}" may not have volumes in the aggregate.',
     'Let the SVM have volumes in the aggregate.',
     { code: '787140' },
   ),
   aggregateMissing: invalid(
     'aggregates',
-    'The cluster has no aggregate that it could lie in.',
-    'Make an aggregate first.',
+    'The cluster has no aggregate for the volume.',
+    'Create an aggregate first.',
     { code: '787140' },
   ),
   aggregateTooSmall: invalid(
@@ -83,7 +83,7 @@ export const volumes = {
   volumeIsDataVolume: inUse(
     undefined,
     'The volume is a data volume of the object store server "{server}". Take it off the server first.',
-    'Take the volume off the object store server first.',
+    'Remove the volume from the object store server first.',
     { code: '524486' },
   ),
   fullThresholdsReversed: invalid(
@@ -93,7 +93,7 @@ export const volumes = {
   ),
   autosizeThresholdsTooClose: invalid(
     'autosize.grow_threshold',
-    'It must be at least {points} points above autosize.shrink_threshold, or the size would never rest.',
+    'It must be at least {points} points above autosize.shrink_threshold, so that the size does not oscillate.',
     'Raise the grow threshold, or lower the shrink threshold.',
   ),
   autosizeMaximumTooLow: invalid(
