@@ -471,5 +471,5 @@ async function hideAbsence(error: S3Error, { mayList }: About): Promise<S3Error>
 }
 
 function contentType(body: Reply['body']): Readonly<Record<string, string>> {
-  return typeof body === 'string' ? { 'Content-Type': 'application/xml' } : {}
+  return typeof body === 'string' || Buffer.isBuffer(body) ? { 'Content-Type': 'application/xml' } : {}
 }

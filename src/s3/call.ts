@@ -120,8 +120,8 @@ export interface Reply {
   /** Without it, that of the operation. */
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
-  /** Text is an XML document. */
-  readonly body?: string | BytesToSend
+  /** Text and a buffer are an XML document. */
+  readonly body?: string | Buffer | BytesToSend
 }
 
 export interface BytesToSend {

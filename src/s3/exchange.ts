@@ -134,13 +134,13 @@ export class Exchange {
     return !this.response.destroyed && this.request.socket.writable
   }
 
-  /** Sends an answer whole. Text and no body at all take one write. Adds to the headers. */
+  /** Sends an answer whole. Text, a buffer and no body at all take one write. Adds to the headers. */
   async send(
     status: number,
     headers: Record<string, string | number>,
-    body: string | BytesToSend | undefined,
+    body: string | Buffer | BytesToSend | undefined,
   ): Promise<void> {
-    const bytes = typeof body === 'object' ? body.bytes : undefined
+    const bytes = isDocument(body) ? undefined : body?.bytes
     if (!this.isOpen) {
       // Nobody takes them: whoever has them ready lets go of them.
       await bytes?.return?.()
@@ -148,7 +148,7 @@ export class Exchange {
     }
     let close: (() => void) | undefined
     try {
-      if (typeof body === 'object' && bytes !== undefined) close = this.#transfers.open(body.sizeBytes)
+      if (!isDocument(body) && bytes !== undefined) close = this.#transfers.open(body?.sizeBytes ?? 0)
     } catch (failure) {
       await bytes?.return?.()
       throw failure
@@ -163,21 +163,20 @@ export class Exchange {
   async #send(
     status: number,
     headers: Record<string, string | number>,
-    body: string | BytesToSend | undefined,
+    body: string | Buffer | BytesToSend | undefined,
   ): Promise<void> {
     const { response } = this
-    const bytes = typeof body === 'object' ? body.bytes : undefined
+    const document = typeof body === 'string' ? Buffer.from(body) : Buffer.isBuffer(body) ? body : undefined
+    const content = isDocument(body) ? undefined : body
     const rest = this.#bodyRest()
     const closes = this.#isClosing() || this.#awaitsContinue || rest > drainBytesMax
     const hasBody = status !== 204 && status !== 304
-    const text = typeof body === 'string' ? Buffer.from(body) : undefined
-    const length = text?.length ?? (typeof body === 'object' ? body.sizeBytes : 0)
-    if (hasBody) headers['Content-Length'] = length
+    if (hasBody) headers['Content-Length'] = document?.length ?? content?.sizeBytes ?? 0
     if (closes) headers['Connection'] = 'close'
     response.writeHead(status, headers)
     const isHead = this.request.method === 'HEAD'
-    if (typeof body === 'object' && bytes !== undefined && !isHead) await this.#sendBytes(bytes, body)
-    else if (text !== undefined && hasBody && !isHead) response.write(text)
+    if (content?.bytes !== undefined && !isHead) await this.#sendBytes(content.bytes, content)
+    else if (document !== undefined && hasBody && !isHead) response.write(document)
     else if (closes) response.flushHeaders()
     if (closes && !this.#awaitsContinue && rest > drainBytesMax) await linger(this.request, this.#clock)
     // Of a body that was begun to be read, Node does not throw away the rest: the next request would wait behind it.
@@ -244,4 +243,8 @@ export class Exchange {
     if (request.headers['transfer-encoding'] !== undefined) return Infinity
     return Number(request.headers['content-length'] ?? 0) - this.bytesReceived
   }
+}
+
+function isDocument(body: string | Buffer | BytesToSend | undefined): body is string | Buffer {
+  return typeof body === 'string' || Buffer.isBuffer(body)
 }

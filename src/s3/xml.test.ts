@@ -14,7 +14,6 @@ import {
   xmlBytesMax,
   xmlDepthMax,
   xmlDocument,
-  XmlElements,
   xmlErrorDocument,
 } from './xml.ts'
 import type { XmlNode } from './xml.ts'
@@ -224,10 +223,4 @@ test('hostile documents are refused quickly', () => {
   ]) {
     assert.throws(() => read(text), { code: 'MalformedXML' })
   }
-})
-
-test('elements that are written already stand in the place of theirs', () => {
-  const document = xmlDocument('A', { B: 1, C: new XmlElements('<C>2</C><C>3</C>'), D: 4 })
-  assert.ok(document.endsWith('<B>1</B><C>2</C><C>3</C><D>4</D></A>'), document)
-  assert.ok(xmlDocument('A', { C: new XmlElements('') }).endsWith('></A>'))
 })

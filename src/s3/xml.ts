@@ -20,20 +20,8 @@ export type XmlContent =
   | number
   | boolean
   | undefined
-  | XmlElements
   | readonly XmlContent[]
   | { readonly [name: string]: XmlContent }
-
-/**
- * Elements that are written already, names and all, in the place of the one they are given for: what is written by the
- * thousand is written without a tree of it.
- */
-export class XmlElements {
-  readonly text: string
-  constructor(text: string) {
-    this.text = text
-  }
-}
 
 /** A whole document: `xmlDocument('ListBucketResult', { Name: 'b', Contents: [{ Key: 'a' }, { Key: 'b' }] })`. */
 export function xmlDocument(root: string, content: XmlContent): string {
@@ -77,7 +65,6 @@ export function xmlErrorDocument(error: S3Error, about: Readonly<Record<string, 
 /** One element, for replies that are written piece by piece. */
 export function xmlElement(name: string, content: XmlContent): string {
   if (content === undefined) return ''
-  if (content instanceof XmlElements) return content.text
   if (isList(content)) return content.map((one) => xmlElement(name, one)).join('')
   const attributes = isElements(content) ? attributesText(content) : ''
   return `<${name}${attributes}>${contentText(content)}</${name}>`
@@ -86,7 +73,6 @@ export function xmlElement(name: string, content: XmlContent): string {
 function contentText(content: XmlContent): string {
   if (content === undefined) return ''
   if (typeof content === 'string') return escapeText(content)
-  if (content instanceof XmlElements) return content.text
   if (typeof content === 'number' || typeof content === 'boolean') return String(content)
   if (isList(content)) return content.map(contentText).join('')
   let text = ''
@@ -108,7 +94,7 @@ function isList(content: XmlContent): content is readonly XmlContent[] {
 }
 
 function isElements(content: XmlContent): content is { readonly [name: string]: XmlContent } {
-  return typeof content === 'object' && !Array.isArray(content) && !(content instanceof XmlElements)
+  return typeof content === 'object' && !Array.isArray(content)
 }
 
 /**

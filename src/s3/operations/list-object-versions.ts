@@ -3,7 +3,9 @@ import type { BucketCall, Reply } from '../call.ts'
 import { invalidArgument } from '../errors.ts'
 import { isoTime } from '../iso-time.ts'
 import { isVersionId } from '../keys.ts'
-import { escapeText, xmlDocument, xmlElement, XmlElements } from '../xml.ts'
+import { escapeText, xmlElement } from '../xml.ts'
+import { longXmlDocument } from '../xml-writer.ts'
+import type { XmlElements } from '../xml-writer.ts'
 import { owner } from './owner.ts'
 import { keyWriter, readCount } from './parameters.ts'
 
@@ -45,38 +47,47 @@ export async function listObjectVersions(call: BucketCall): Promise<Reply> {
   const ownerElement = xmlElement('Owner', owner(svm))
   const next = 'next' in page ? page.next : undefined
   return {
-    body: xmlDocument('ListVersionsResult', {
-      Name: bucket.name,
-      Prefix: write.text(query.get('prefix') ?? ''),
-      KeyMarker: write.text(keyMarker),
-      VersionIdMarker: versionMarker ?? '',
-      NextKeyMarker: next === undefined ? undefined : write.key(next.key),
-      NextVersionIdMarker: next?.version,
-      MaxKeys: limit,
-      Delimiter: delimiter === '' ? undefined : write.text(delimiter),
-      EncodingType: write.encodingType,
-      IsTruncated: next !== undefined,
-      Version: rowsOf(page, write.key, ownerElement),
-      CommonPrefixes: page.prefixes.map((prefix) => ({ Prefix: write.key(prefix) })),
-    }),
+    body: longXmlDocument(
+      'ListVersionsResult',
+      {
+        Name: bucket.name,
+        Prefix: write.text(query.get('prefix') ?? ''),
+        KeyMarker: write.text(keyMarker),
+        VersionIdMarker: versionMarker ?? '',
+        NextKeyMarker: next === undefined ? undefined : write.key(next.key),
+        NextVersionIdMarker: next?.version,
+        MaxKeys: limit,
+        Delimiter: delimiter === '' ? undefined : write.text(delimiter),
+        EncodingType: write.encodingType,
+        IsTruncated: next !== undefined,
+        Version: rowsOf(page, write.key, ownerElement),
+        CommonPrefixes: page.prefixes.map((prefix) => ({ Prefix: write.key(prefix) })),
+      },
+      page.versions.length * versionBytes,
+    ),
   }
 }
 
-/** Versions and delete markers in one order, as in `list-objects.ts` written straight into one text. */
+/** What the elements of one take where keys are short. */
+const versionBytes = 512
+
+/** Versions and delete markers in one order. */
 function rowsOf({ versions }: Versions, writeKey: (key: Uint8Array) => string, ownerElement: string): XmlElements {
-  let text = ''
-  for (const row of versions) {
-    const place = `${placeText(row, writeKey)}${ownerElement}`
-    if (row.isMarker) {
-      text += `<DeleteMarker>${place}</DeleteMarker>`
-      continue
+  return (to) => {
+    for (const row of versions) {
+      const place = `${placeText(row, writeKey)}${ownerElement}`
+      if (row.isMarker) {
+        to.add(`<DeleteMarker>${place}</DeleteMarker>`)
+        continue
+      }
+      const { etag, checksum, sizeBytes, storageClass = 'STANDARD' } = row
+      to.add(
+        `<Version><ETag>&quot;${etag}&quot;</ETag><ChecksumAlgorithm>${checksum.algorithm}</ChecksumAlgorithm>` +
+          `<ChecksumType>${checksum.type}</ChecksumType><Size>${sizeBytes}</Size><StorageClass>${storageClass}` +
+          `</StorageClass>${place}</Version>`,
+      )
     }
-    const { etag, checksum, sizeBytes, storageClass = 'STANDARD' } = row
-    text += `<Version><ETag>&quot;${etag}&quot;</ETag><ChecksumAlgorithm>${checksum.algorithm}</ChecksumAlgorithm>`
-    text += `<ChecksumType>${checksum.type}</ChecksumType><Size>${sizeBytes}</Size><StorageClass>${storageClass}</StorageClass>`
-    text += `${place}</Version>`
   }
-  return new XmlElements(text)
 }
 
 function placeText({ key, version, isCurrent, modifiedMs }: ListedVersion, writeKey: (key: Uint8Array) => string) {

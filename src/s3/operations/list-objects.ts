@@ -2,7 +2,9 @@ import type { ListedRow, ListPage } from '../../ports/catalog.ts'
 import type { BucketCall, Reply } from '../call.ts'
 import { invalidArgument } from '../errors.ts'
 import { isoTime } from '../iso-time.ts'
-import { escapeText, xmlDocument, xmlElement, XmlElements } from '../xml.ts'
+import { escapeText, xmlElement } from '../xml.ts'
+import { longXmlDocument } from '../xml-writer.ts'
+import type { XmlElements } from '../xml-writer.ts'
 import { owner } from './owner.ts'
 import { keyWriter, readCount } from './parameters.ts'
 import type { KeyWriter } from './parameters.ts'
@@ -18,7 +20,7 @@ export async function listObjects(call: BucketCall): Promise<Reply> {
   const write = keyWriter(query)
   const { Name, ...rest } = commonElements(call, page)
   return {
-    body: xmlDocument('ListBucketResult', {
+    body: pageDocument(page, {
       Name,
       Marker: write.text(marker),
       // Without a delimiter clients take the last key, and Amazon sends none.
@@ -39,7 +41,7 @@ export async function listObjectsV2(call: BucketCall): Promise<Reply> {
   const write = keyWriter(query)
   const withOwner = query.get('fetch-owner')?.toLowerCase() === 'true'
   return {
-    body: xmlDocument('ListBucketResult', {
+    body: pageDocument(page, {
       ...commonElements(call, page),
       KeyCount: page.objects.length + page.prefixes.length,
       ContinuationToken: token,
@@ -106,29 +108,42 @@ function commonElements({ query, bucket }: BucketCall, page: Page) {
   }
 }
 
-/**
- * A page has a thousand of these, so they are written straight into one text, in few pieces. Only the key may hold what
- * needs escaping.
- */
+function pageDocument({ objects, prefixes }: Page, content: Parameters<typeof longXmlDocument>[1]): Buffer {
+  const expectedBytes = headBytes + objects.length * objectBytes + prefixes.length * prefixBytes
+  return longXmlDocument('ListBucketResult', content, expectedBytes)
+}
+
+/** What elements take where keys have below a hundred bytes, and mostly more than that. */
+const headBytes = 1024
+const objectBytes = 384
+const prefixBytes = 128
+
+/** A page has a thousand of these, so they are written in few pieces. Only the key may hold what needs escaping. */
 function contentsOf({ objects }: Page, write: KeyWriter, ownerElement: string): XmlElements {
-  const end = `</StorageClass>${ownerElement}</Contents>`
-  let text = ''
-  for (const row of objects) {
-    const { modifiedMs, etag, checksum, sizeBytes, storageClass = 'STANDARD' } = row
-    text += `<Contents><Key>${escapeText(write.keyOf(row))}</Key><LastModified>${isoTime(modifiedMs)}</LastModified>`
-    text += `<ETag>&quot;${etag}&quot;</ETag><ChecksumAlgorithm>${checksum.algorithm}</ChecksumAlgorithm><ChecksumType>`
-    text += `${checksum.type}</ChecksumType><Size>${sizeBytes}</Size><StorageClass>${storageClass}${end}`
+  return (to) => {
+    let about: ListedRow['checksum'] | undefined
+    let aboutText = ''
+    for (const row of objects) {
+      const { modifiedMs, etag, checksum, sizeBytes, storageClass = 'STANDARD' } = row
+      if (checksum !== about) {
+        about = checksum
+        aboutText = `&quot;</ETag><ChecksumAlgorithm>${checksum.algorithm}</ChecksumAlgorithm><ChecksumType>${checksum.type}</ChecksumType><Size>`
+      }
+      to.add(
+        `<Contents><Key>${escapeText(write.keyOf(row))}</Key><LastModified>${isoTime(modifiedMs)}</LastModified><ETag>&quot;` +
+          `${etag}${aboutText}${sizeBytes}</Size><StorageClass>${storageClass}</StorageClass>${ownerElement}</Contents>`,
+      )
+    }
   }
-  return new XmlElements(text)
 }
 
 function prefixesOf({ prefixes }: Page, write: KeyWriter): XmlElements {
-  let text = ''
-  for (const prefix of prefixes) {
-    const written = typeof prefix === 'string' ? write.text(prefix) : write.key(prefix)
-    text += `<CommonPrefixes><Prefix>${escapeText(written)}</Prefix></CommonPrefixes>`
+  return (to) => {
+    for (const prefix of prefixes) {
+      const written = typeof prefix === 'string' ? write.text(prefix) : write.key(prefix)
+      to.add(`<CommonPrefixes><Prefix>${escapeText(written)}</Prefix></CommonPrefixes>`)
+    }
   }
-  return new XmlElements(text)
 }
 
 function ownerText({ svm }: BucketCall): string {
