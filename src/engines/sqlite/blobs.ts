@@ -12,7 +12,7 @@ import { blobSums } from './blob-sums.ts'
 import type { BlobColumns, BlobState } from './blob-sums.ts'
 import type { Ledger, VolumeSums } from './ledger.ts'
 import { refuse } from './refusal.ts'
-import { query } from './statements.ts'
+import { query, tupleQuery } from './statements.ts'
 import { TRIED } from './stored-blobs.ts'
 
 type Of<Name extends Change['do']> = Extract<Change, { do: Name }>
@@ -26,11 +26,9 @@ interface CountedBlob extends BlobColumns {
 
 export function blobChanges(db: DatabaseSync, ledger: Ledger) {
   const sums = blobSums(db, ledger)
-  const find = query<CountedBlob>(
-    db,
-    `SELECT blob, size, coalesce(stored, size) AS stored, grp AS "group", refs, live, inherited
-       FROM blobs WHERE volume = ? AND blob = ?`,
-  )
+  const findTuple = tupleQuery<
+    readonly [size: number, stored: number, group: string | null, refs: number, live: number, inherited: number]
+  >(db, 'SELECT size, coalesce(stored, size), grp, refs, live, inherited FROM blobs WHERE volume = ? AND blob = ?')
   const insert = ledger.write(
     `INSERT INTO blobs (volume, blob, size, refs, live, stored, digest, tried, crc) VALUES (?, ?, ?, 1, 1, ?, ?, ?, ?)
        ON CONFLICT DO NOTHING`,
@@ -54,8 +52,15 @@ export function blobChanges(db: DatabaseSync, ledger: Ledger) {
   const sharing = query<{ id: number }>(db, 'SELECT id FROM volumes WHERE tree = ? AND uuid IS NOT NULL')
   const drop = ledger.write('DELETE FROM blobs WHERE volume = ? AND blob = ? AND refs = 0')
 
+  function find({ id }: VolumeSums, blob: string): CountedBlob | undefined {
+    const row = findTuple.get(id, blob)
+    if (row === undefined) return undefined
+    const [size, stored, group, refs, live, inherited] = row
+    return { blob, size, stored, group, refs, live, inherited }
+  }
+
   function found(volume: VolumeSums, blob: string): CountedBlob {
-    const row = find.get(volume.id, blob)
+    const row = find(volume, blob)
     if (row === undefined) throw new Error(`The catalog has lost count of blob ${blob} of volume ${volume.uuid}.`)
     return row
   }
@@ -103,7 +108,7 @@ export function blobChanges(db: DatabaseSync, ledger: Ledger) {
 
   /** The group of a blob that is stored so, made where it has none; none where it is not, or has enough already. */
   function groupWith(volume: VolumeSums, twin: string, size: number, stored: number): string | null {
-    const row = find.get(volume.id, twin)
+    const row = find(volume, twin)
     const state = row === undefined ? undefined : stateOf(row)
     if (row === undefined || state === undefined || row.size !== size || row.stored !== stored) return null
     if (row.group !== null) return sums.membersOf(volume, row.group) < SHARING_BLOBS_MAX ? row.group : null
@@ -125,7 +130,7 @@ export function blobChanges(db: DatabaseSync, ledger: Ledger) {
   return {
     /** Refuses names of blobs that no row needs at this moment: their files may be gone already. */
     requireNeeded(volume: VolumeSums, blobs: readonly BlobRef[]): void {
-      for (const { blob } of blobs) if ((find.get(volume.id, blob)?.refs ?? 0) === 0) refuse('missing', 'blob')
+      for (const { blob } of blobs) if ((find(volume, blob)?.refs ?? 0) === 0) refuse('missing', 'blob')
     },
 
     /** One live row more needs these. */
@@ -170,7 +175,7 @@ export function blobChanges(db: DatabaseSync, ledger: Ledger) {
     giveUp({ volume: uuid, tree, blobs }: Of<'give-up-blobs'>): Outcome {
       const volume = ledger.volume(uuid)
       if (volume.tree !== tree) refuse('moved')
-      const unknown = blobs.filter((blob) => find.get(volume.id, blob) === undefined && !isElsewhere(volume, blob))
+      const unknown = blobs.filter((blob) => find(volume, blob) === undefined && !isElsewhere(volume, blob))
       for (const { id } of sharing.all(tree)) for (const blob of unknown) giveUp(id, blob)
       return { blobs: unknown }
     },
@@ -186,7 +191,7 @@ export function blobChanges(db: DatabaseSync, ledger: Ledger) {
       if (blobs.length > SHARING_BLOBS_MAX) refuse('exists')
       const needed = new Map<string, CountedBlob & { state: BlobState }>()
       for (const blob of blobs) {
-        const row = find.get(volume.id, blob)
+        const row = find(volume, blob)
         const state = row === undefined ? undefined : stateOf(row)
         if (row !== undefined && state !== undefined) needed.set(blob, { ...row, state })
       }
@@ -207,7 +212,7 @@ export function blobChanges(db: DatabaseSync, ledger: Ledger) {
 
     share({ volume: uuid, blob, twin }: Of<'share-blob'>): Outcome {
       const volume = ledger.volume(uuid)
-      const [row, other] = [find.get(volume.id, blob), find.get(volume.id, twin)]
+      const [row, other] = [find(volume, blob), find(volume, twin)]
       const state = row === undefined ? undefined : stateOf(row)
       if (row === undefined || state === undefined) refuse('missing', 'blob')
       if (other === undefined || stateOf(other) === undefined) refuse('missing', 'blob')

@@ -24,7 +24,7 @@ import { refuse } from './refusal.ts'
 import { checkRemovable } from './retention.ts'
 import type { Authority, HeldColumns } from './retention.ts'
 import { COPIED_COLUMNS, objectBody, OWNER, readBlobs, writeBlobs } from './rows.ts'
-import { query } from './statements.ts'
+import { query, tupleQuery } from './statements.ts'
 
 type Of<Name extends Change['do']> = Extract<Change, { do: Name }>
 
@@ -44,6 +44,13 @@ export type RetiringRow = Pick<KeptRow, 'seq' | 'born' | 'blobs'>
 
 const KEPT_COLUMNS = `seq, born, version, marker, lock_mode AS lockMode, lock_until AS lockUntil, hold, size, etag, modified,
   blobs, ${OWNER} AS owner`
+
+/** The same columns as they come in an array. */
+type KeptTuple = readonly [
+  ...[seq: number, born: number, version: string, marker: number],
+  ...[lockMode: KeptRow['lockMode'], lockUntil: number | null, hold: number | null],
+  ...[size: number, etag: string, modified: number, blobs: string, owner: string],
+]
 
 /** Where a row is about to be added. */
 export interface Place {
@@ -66,7 +73,7 @@ export function objectChanges(
   quotas: QuotaChanges,
   listed: ListedKeys,
 ) {
-  const newest = query<KeptRow>(
+  const newestTuple = tupleQuery<KeptTuple>(
     db,
     `SELECT ${KEPT_COLUMNS} FROM objects WHERE bucket = ? AND key = ? ORDER BY seq DESC LIMIT 1`,
   )
@@ -84,6 +91,13 @@ export function objectChanges(
   )
   const remove = ledger.write('DELETE FROM objects WHERE bucket = ? AND key = ? AND seq = ?')
 
+  function newest({ id }: BucketSums, key: Uint8Array): KeptRow | undefined {
+    const row = newestTuple.get(id, key)
+    if (row === undefined) return undefined
+    const [seq, born, version, marker, lockMode, lockUntil, hold, size, etag, modified, blobs, owner] = row
+    return { seq, born, version, marker, lockMode, lockUntil, hold, size, etag, modified, blobs, owner }
+  }
+
   /** Keeps a row as it is for the snapshots that see it, if there are any. Its blobs are counted as history then. */
   function bury({ id, volume, lastSnapshotEpoch }: BucketSums, key: Uint8Array, row: RetiringRow): boolean {
     if (row.born > Math.max(lastSnapshotEpoch, volume.lastSnapshotEpoch)) return false
@@ -99,7 +113,7 @@ export function objectChanges(
   }
 
   function find(bucket: BucketSums, key: Uint8Array, version: string | undefined): KeptRow | undefined {
-    return version === undefined ? newest.get(bucket.id, key) : ofVersion(bucket.id, key, version)
+    return version === undefined ? newest(bucket, key) : ofVersion(bucket.id, key, version)
   }
 
   /** Finds the place for a new row, or refuses. Nothing is written. */
@@ -109,7 +123,7 @@ export function objectChanges(
     wanted: string,
     { condition, ...authority }: Authority & { readonly condition?: DeleteCondition | undefined },
   ): Place {
-    const current = newest.get(bucket.id, key)
+    const current = newest(bucket, key)
     checkCondition(condition, current)
     if (bucket.versioning === 'enabled') {
       if (wanted === 'null') refuse('missing', 'version')
@@ -172,7 +186,7 @@ export function objectChanges(
   function deleteCurrent(bucket: BucketSums, change: Of<'delete-object'>): Outcome {
     const { key, marker } = change
     if (bucket.versioning === 'off') {
-      const row = newest.get(bucket.id, key)
+      const row = newest(bucket, key)
       checkCondition(change.condition, row)
       checkRemovable(row, change)
       if (row === undefined) return { found: false }
@@ -193,7 +207,7 @@ export function objectChanges(
     const { key } = change
     const row = ofVersion(bucket.id, key, version)
     checkCondition(change.condition, row)
-    const isCurrent = row !== undefined && newest.get(bucket.id, key)?.seq === row.seq
+    const isCurrent = row !== undefined && newest(bucket, key)?.seq === row.seq
     if (change.condition?.ifNoncurrent === true && (row === undefined || isCurrent)) {
       refuse(row === undefined ? 'absent' : 'condition')
     }

@@ -69,9 +69,12 @@ export function batches<Row>(db: DatabaseSync, sql: string): Batches<Row> {
 
 /** As `query`; each row is an array of its columns: of an object SQLite's binding makes a slow one. */
 export function tupleQuery<Row extends readonly Value[]>(db: DatabaseSync, sql: string): Query<Row> {
-  const statement = db.prepare(sql)
-  statement.setReturnArrays(true)
-  return statement as unknown as Query<Row>
+  const statement = lazily(db, sql, (made) => made.setReturnArrays(true)) as unknown as () => Query<Row>
+  return {
+    get: (...values) => statement().get(...values),
+    all: (...values) => statement().all(...values),
+    iterate: (...values) => statement().iterate(...values),
+  }
 }
 
 /** As `batches`; each row is an array of its columns in the order of the SELECT, which takes half the time. */

@@ -61,6 +61,8 @@ export class Writer {
   /** What was reported of the care of the log last, so that it is reported once. */
   #careFailed = ''
   #pagesCopied: number
+  /** As it was after the last transaction, until somebody has asked. */
+  #log: { readonly pages: number; readonly copied: number } | undefined
   readonly #ledger: Ledger
   readonly #apply: Apply
   readonly #sweep: (limit: number) => number
@@ -185,7 +187,8 @@ export class Writer {
   #noteMark(): void {
     if (this.#mark === undefined) return
     try {
-      this.#mark.note(Number(this.#pagesInLog.get()?.['log'] ?? 0), this.#ledger.changes)
+      this.#log = this.#lookAtLog()
+      this.#mark.note(this.#log.pages, this.#ledger.changes)
     } catch {
       // The mark is behind until the next commit.
     }
@@ -269,8 +272,14 @@ export class Writer {
   }
 
   #pagesToCopy(): number {
+    const { pages, copied } = this.#log ?? this.#lookAtLog()
+    this.#log = undefined
+    return pages - copied
+  }
+
+  #lookAtLog(): { readonly pages: number; readonly copied: number } {
     const row = this.#pagesInLog.get()
-    return Number(row?.['log'] ?? 0) - Number(row?.['checkpointed'] ?? 0)
+    return { pages: Number(row?.['log'] ?? 0), copied: Number(row?.['checkpointed'] ?? 0) }
   }
 
   /** True while there is something to come back for: rows of closed volumes, keys to be listed, a reserve to be made. */
