@@ -2,20 +2,19 @@ import type { Row } from '../model/value.ts'
 import type { Change } from '../ports/catalog.ts'
 import type { Cluster } from './cluster.ts'
 import { recordPages } from './record-pages.ts'
+import { typesWithin } from './within.ts'
 
 /** Records removed in one commit: others wait for it no longer than for some dozens of usual ones. */
 export const REMOVED_TOGETHER = 500
 
 export interface Belonging {
-  /** Types whose records have to go by themselves before. */
-  readonly except?: ReadonlySet<string>
   /** What goes with a record beside it: its counters, a name that it held. */
   readonly beside?: (type: string, body: Row) => readonly Change[]
 }
 
 /**
- * The changes that remove what belongs to a record: the records that live under it, as their types declare, and those
- * under these. The commit is refused where another one has come meanwhile.
+ * The changes that remove what belongs to a record: the records that live under it and are deleted with it, as their types
+ * declare, and those under these. The commit is refused where another one has come meanwhile.
  */
 export async function belongingChanges(
   cluster: Cluster,
@@ -25,7 +24,7 @@ export async function belongingChanges(
 ): Promise<Change[]> {
   const changes: Change[] = []
   for await (const removal of removals(cluster, type, key, belonging)) changes.push(...removal)
-  return [...changes, ...childless(cluster, type, key, belonging)]
+  return [...changes, ...childless(cluster, type, key)]
 }
 
 /**
@@ -56,8 +55,8 @@ async function* removals(
   key: string,
   belonging: Belonging,
 ): AsyncGenerator<readonly Change[], void, void> {
-  const { except, beside = () => [] } = belonging
-  for (const child of typesUnder(cluster, type, except)) {
+  const { beside = () => [] } = belonging
+  for (const child of typesWithin(cluster, type, 'deleted')) {
     for await (const page of recordPages(cluster.catalog, child, key)) {
       for (const { key: record, body } of page) {
         yield* removals(cluster, child, record, { beside })
@@ -71,22 +70,6 @@ async function* removals(
   }
 }
 
-function childless(cluster: Cluster, type: string, parent: string, { except }: Belonging = {}): Change[] {
-  return typesUnder(cluster, type, except).map((child) => ({ do: 'check-childless', type: child, parent }))
-}
-
-const known = new WeakMap<Cluster['behaviours'], Map<string, readonly string[]>>()
-
-function typesUnder({ behaviours }: Cluster, type: string, except?: ReadonlySet<string>): readonly string[] {
-  const types = known.get(behaviours) ?? new Map<string, readonly string[]>()
-  known.set(behaviours, types)
-  let found = types.get(type)
-  if (found === undefined) {
-    const under = [...behaviours.values()]
-      .map(({ resource }) => resource)
-      // A second path to the same rows adds none.
-      .filter((one) => one.parentType === type && one.rowsOf === one.type)
-    types.set(type, (found = under.map((one) => one.type)))
-  }
-  return except === undefined ? found : found.filter((one) => !except.has(one))
+function childless(cluster: Cluster, type: string, parent: string): Change[] {
+  return typesWithin(cluster, type, 'deleted').map((child) => ({ do: 'check-childless', type: child, parent }))
 }

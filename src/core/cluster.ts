@@ -21,7 +21,7 @@ import { Metrics } from './metrics/metrics.ts'
 import { areWhole, SHARED_ROW_CHARACTERS, shortened } from './long-values.ts'
 import { Mirror, type Keeping } from './mirror.ts'
 import { recordPages } from './record-pages.ts'
-import { noParent } from './references.ts'
+import { noParent, noSuch } from './references.ts'
 import type { Seeded } from './seed/apply.ts'
 import { inTurns } from './turns.ts'
 import { PageRoom, type PageBounds } from './page-room.ts'
@@ -243,14 +243,14 @@ export class Cluster {
     try {
       return await this.catalog.commit(changes)
     } catch (failure) {
-      throw failure instanceof CommitRefused ? await this.#explain(failure, changes) : failure
+      throw failure instanceof CommitRefused ? await this.explain(failure, changes) : failure
     }
   }
 
   /**
    * The change that writes the record of a row: with its parent, its unique name, and without what is derived. It is
    * refused where the record is new and what it is to live under has gone meanwhile, or with `isBeforeParent` is still to
-   * come.
+   * come; and where it names a record anew that has gone.
    */
   put(
     type: SomeType,
@@ -260,12 +260,14 @@ export class Cluster {
     const resource = this.registry.resource(type)
     const name = row['name']
     const within = typeof resource.nameWithin === 'string' ? textOf(row[resource.nameWithin]) : ''
+    const names = options.isBeforeParent ? [] : namedBy(resource, row)
     return {
       do: 'put-record',
       type,
       key: recordKey(resource, row),
       parent: resource.parent === undefined ? '' : textOf(row[resource.parent]),
       ...(resource.parentTypes.length === 0 || options.isBeforeParent ? {} : { parentTypes: resource.parentTypes }),
+      ...(names.length === 0 ? {} : { names }),
       body: stored(resource, row),
       unique: {
         ...(typeof name === 'string' && resource.nameWithin !== false ? { [`${type}:name`]: `${within}/${name}` } : {}),
@@ -286,6 +288,18 @@ export class Cluster {
     return true
   }
 
+  /** The failure for a record that names another one which has gone. */
+  async #lost({ type, body, names = [] }: PutRecord): Promise<Failure | undefined> {
+    for (const named of names) {
+      if ((await this.catalog.record(named.type, named.key)) !== undefined) continue
+      const naming = this.registry
+        .resource(type)
+        .within.find((one) => one.type === named.type && one.keys(body).includes(named.key))
+      return noSuch(this, named.type, naming?.path ?? '', named.key)
+    }
+    return undefined
+  }
+
   /** Of what is no resource there is no order, and nothing is left out. */
   #keeping(type: string): Keeping {
     const resource = this.behaviours.get(type)?.resource
@@ -294,13 +308,16 @@ export class Cluster {
     return { order: rowOrder(identityPaths(resource)), shorten: (row) => shortened(row, kept, SHARED_ROW_CHARACTERS) }
   }
 
-  async #explain(refused: CommitRefused, changes: readonly Change[]): Promise<Failure> {
+  /** The failure that clients know for a refused commit. */
+  async explain(refused: CommitRefused, changes: readonly Change[]): Promise<Failure> {
     const change = changes[refused.change]
     const type = change !== undefined && 'type' in change ? change.type : undefined
     const noun = type === undefined ? 'object' : (this.behaviours.get(type)?.resource.noun ?? 'object')
     const orphan = orphanOf(refused, changes)
     const isOrphan = orphan !== undefined && (refused.reason === 'missing' || (await this.#isGone(orphan)))
     if (isOrphan) return noParent(this, orphan.type, orphan.parent ?? '')
+    const lost = change?.do === 'put-record' && refused.scope === 'reference' ? await this.#lost(change) : undefined
+    if (lost !== undefined) return lost
     // Of what is looked for below another record, one that is there is in the way.
     if (change?.do === 'check-childless') return failure('childrenRemain', { noun })
     if (refused.reason === 'full' && refused.scope === 'aggregate') return failure('aggregateSizesOverLimit')
@@ -359,6 +376,13 @@ function orphanOf({ reason, scope, change }: CommitRefused, changes: readonly Ch
     (one): one is PutRecord =>
       one.do === 'put-record' && one.parentTypes !== undefined && parents.has(one.parent ?? ''),
   )
+}
+
+/** The records that a row names and that cannot go without it, beside its parent. */
+function namedBy({ within }: Resource, row: Row): { type: string; key: string }[] {
+  return within
+    .filter(({ fate, isParent }) => fate !== 'kept' && !isParent)
+    .flatMap(({ type, keys }) => keys(row).map((key) => ({ type, key })))
 }
 
 function behavioursAt({ behaviours, release }: ClusterParts): ReadonlyMap<string, Behaviour> {

@@ -4,17 +4,19 @@ import { recordKey } from '../model/resource.ts'
 import type { SomeType } from '../model/rows.ts'
 import type { Row } from '../model/value.ts'
 import type { Change } from '../ports/catalog.ts'
+import { belongingChanges } from './belongings.ts'
 import type { Cluster } from './cluster.ts'
 import type { Acts } from './behaviour.ts'
 import { inline, uuidOfNew, type Verb } from './verb.ts'
+import { commitUnused, type InUse } from './within.ts'
 
 export interface PlainOptions {
   /** Looks at a new or changed row before it is written; may complete it or refuse it. `before`: as it was, if it was. */
   readonly check?: (cluster: Cluster, row: Row, before?: Row) => Promise<Row> | Row
   /** What is committed with a row that was checked. */
   readonly goesWithRow?: (row: Row, before?: Row) => readonly Change[]
-  /** Types whose records may not have this one as their parent when it goes. */
-  readonly childTypes?: readonly string[]
+  /** Why it cannot go while a record names it that blocks this. Without it, what lives under it is named. */
+  readonly inUse?: InUse
   /** A body that creates one. */
   readonly example?: Readonly<Record<string, unknown>>
   /** A body that changes one, where that of `example` has nothing that can be changed. */
@@ -95,12 +97,27 @@ export function plainRemove(type: SomeType, options: PlainOptions = {}): Verb {
       name: 'remove record',
       async run(cluster, { key }) {
         const row = (await cluster.find(type, key)) ?? {}
-        await cluster.commit([
-          ...(options.childTypes ?? []).map((child) => ({ do: 'check-childless', type: child, parent: key }) as const),
-          { do: 'remove-record', type, key },
-          ...(options.goesWith?.(key, row) ?? []),
-        ])
+        await removeRecord(cluster, type, key, { ...options, goesWith: () => options.goesWith?.(key, row) ?? [] })
       },
     },
   })
 }
+
+/** Removes a record with all that is deleted with it, whenever nothing blocks it. */
+export async function removeRecord(
+  cluster: Cluster,
+  type: string,
+  key: string,
+  { inUse = stillHas, goesWith }: { readonly inUse?: InUse; readonly goesWith?: () => readonly Change[] } = {},
+): Promise<void> {
+  await commitUnused(cluster, type, key, {
+    inUse,
+    changes: async () => [
+      ...(await belongingChanges(cluster, type, key)),
+      { do: 'remove-record', type, key },
+      ...(goesWith?.() ?? []),
+    ],
+  })
+}
+
+const stillHas: InUse = ({ resource }) => failure('childrenRemain', { noun: resource.noun })

@@ -97,7 +97,7 @@ const NO_SUCH = {
   'storage/snapshot-policies': 'snapshotPolicyUnknown',
 } as const
 
-function noSuch(cluster: Cluster, type: string, path: string, given: string) {
+export function noSuch(cluster: Cluster, type: string, path: string, given: string) {
   const { noun } = cluster.registry.resource(type)
   const name = type in NO_SUCH ? NO_SUCH[type as keyof typeof NO_SUCH] : 'referenceUnknown'
   return failure(name, { field: path, noun, name: given.slice(0, 80) })

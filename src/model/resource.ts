@@ -79,6 +79,44 @@ export interface Field {
 /** Fields that several resources share are written `as const satisfies Fields`, so that their kinds stay known. */
 export type Fields = Readonly<Record<string, FieldDeclaration>>
 
+/** What becomes of a record when one that it names is deleted: it goes too, it refuses that, or it stays as it is. */
+export type Fate = 'deleted' | 'blocks' | 'kept'
+
+/** Names records of another type by something else than a reference: by a name, a number, within a list. */
+export interface NamesOtherwise {
+  readonly fate: Fate
+  readonly type: string
+  /** The keys of the records that a row names. None of those that come with every cluster and have no record. */
+  readonly keys: (row: Row) => readonly string[]
+}
+
+/**
+ * Names by the values at a path, which are keys of records. `under` is the field whose value stands before them in the
+ * key, where that has two words; `without` are values that name no record.
+ */
+export function namesBy(
+  type: string,
+  fate: Fate,
+  path: string,
+  { under, without = [] }: { readonly under?: string; readonly without?: readonly string[] } = {},
+): NamesOtherwise {
+  const before = (row: Row) => (under === undefined ? '' : `${textOf(row[under])}/`)
+  const keys = (row: Row) =>
+    valuesAt(row, path)
+      .map(textOf)
+      .filter((value) => value !== '' && !without.includes(value))
+      .map((value) => before(row) + value)
+  return { fate, type, keys }
+}
+
+/** How records name those of another type, and what follows from that when one of those is deleted. */
+export interface Naming extends NamesOtherwise {
+  readonly type: TypeName
+  readonly path: string
+  /** It is what the record lives under. */
+  readonly isParent: boolean
+}
+
 export interface ResourceDeclaration {
   /** `/storage/volumes`, or with keys of the parent: `/storage/volumes/{volume.uuid}/snapshots`. */
   readonly path: string
@@ -102,6 +140,11 @@ export interface ResourceDeclaration {
   readonly parent?: string
   /** The type of that record, where the field is no reference. Records go with the one they live under. */
   readonly parentType?: string
+  /**
+   * What becomes of a record when one that it names is deleted, by the path of the reference: `svm`. Without it, a record
+   * is deleted with its parent, and other references are of no consequence.
+   */
+  readonly within?: Readonly<Record<string, Fate | NamesOtherwise>>
   /** Names are unique within the records that share this field; without it, in the cluster. `false`: names may repeat. */
   readonly nameWithin?: string | false
   /** A record where the field of `nameWithin` is not set belongs to all: its name leads to it from anywhere. */
@@ -145,6 +188,7 @@ export interface Resource {
   readonly parentType: TypeName | undefined
   /** The same and, where an SVM can be the parent, the cluster: what belongs to no SVM may belong to that. */
   readonly parentTypes: readonly TypeName[]
+  readonly within: readonly Naming[]
   readonly nameWithin: string | false | undefined
   readonly isShared: boolean
   readonly isContent: boolean
@@ -218,6 +262,7 @@ function made(declared: ResourceDeclaration): Resource {
     parent: declared.parent,
     parentType,
     parentTypes: parentType === undefined ? [] : parentType === SVMS ? [SVMS, CLUSTER] : [parentType],
+    within: namings(declared, fields, parentType),
     nameWithin: declared.nameWithin,
     isShared: declared.isShared ?? false,
     isContent: declared.isContent ?? false,
@@ -248,6 +293,26 @@ function insistOnFields(made: Resource): void {
   for (const path of [...made.columns, ...Object.values(made.form).flat(), ...conditions]) {
     if (fieldAt(made, path) === undefined) throw new Error(`${made.type} has no field "${path}".`)
   }
+}
+
+/** What `within` says, with the parent that it need not mention. */
+function namings(
+  { path: resourcePath, parent, within = {} }: ResourceDeclaration,
+  fields: ReadonlyMap<string, Field>,
+  parentType: TypeName | undefined,
+): Naming[] {
+  const parentBase = parent?.replace(/\.[^.]+$/, '')
+  const ofParent = parentBase === undefined || parentBase in within ? {} : ({ [parentBase]: 'deleted' } as const)
+  return Object.entries({ ...ofParent, ...within }).map(([path, said]): Naming => {
+    const isParent = path === parentBase
+    if (typeof said !== 'string')
+      return { fate: said.fate, type: said.type as TypeName, keys: said.keys, path, isParent }
+    const type = isParent ? parentType : (fields.get(`${path}.uuid`) ?? fields.get(path))?.reference?.type
+    if (type === undefined) throw new Error(`${resourcePath}: "${path}" names no record.`)
+    const keyPath = isParent && parent !== undefined ? parent : `${path}.uuid`
+    const keys = (row: Row) => valuesAt(row, keyPath).filter((value) => typeof value === 'string' && value !== '')
+    return { path, type, fate: said, isParent, keys: keys as Naming['keys'] }
+  })
 }
 
 /**

@@ -8,6 +8,7 @@ export type RecordsChange =
    * with the scope when another record holds one. Without `parent` or `unique` those stay as they were.
    * `parentTypes`: where the record is new under its parent, refused `missing` with scope 'parent' unless a record of one of
    * these types has the key that `parent` says.
+   * `names`: refused `missing` with scope 'reference' unless each of these records is there, or the record held its key before.
    * `isInSnapshots`: its parent is a volume, and snapshots of that show the record as it was when they were taken.
    */
   | {
@@ -16,6 +17,7 @@ export type RecordsChange =
       readonly key: string
       readonly parent?: string
       readonly parentTypes?: readonly string[]
+      readonly names?: readonly { readonly type: string; readonly key: string }[]
       readonly body: Fields
       readonly unique?: Readonly<Record<string, string>>
       readonly isInSnapshots?: boolean
@@ -32,5 +34,15 @@ export type RecordsChange =
   | { readonly do: 'check-record'; readonly type: string; readonly key: string; readonly expect: 'absent' | number }
   /** Refused `exists` when a record of this type has this parent. Changes nothing. */
   | { readonly do: 'check-childless'; readonly type: string; readonly parent: string }
+  /**
+   * Refused `stale` when a record of one of these types was written after the revision `since` and holds the word anywhere,
+   * or when the feed does not reach back so far. Changes nothing.
+   */
+  | {
+      readonly do: 'check-unnamed'
+      readonly types: readonly string[]
+      readonly word: string
+      readonly since: number
+    }
   /** Refused `no-space` while the disk of the catalog is full: what follows will need space. Changes nothing. */
   | { readonly do: 'check-space' }

@@ -109,6 +109,42 @@ export function proveRecords(catalog: () => Catalog, reopen: () => Promise<Catal
       await refused('exists', check())
     })
 
+    void it('a record names others only while they are there, and may keep those that it named before', async () => {
+      const put = (...keys: string[]): Change => ({
+        do: 'put-record',
+        type: 'r22',
+        key: 'k',
+        names: keys.map((key) => ({ type: 'r22-named', key })),
+        body: { of: keys },
+      })
+      const named = (key: string): Change => ({ do: 'put-record', type: 'r22-named', key, body: {} })
+      const none = (...changes: Change[]) =>
+        assert.rejects(catalog().commit(changes), { name: 'CommitRefused', reason: 'missing', scope: 'reference' })
+      await none(put('a'))
+      await catalog().commit([named('a'), put('a')])
+      await none(put('a', 'b'))
+      await catalog().commit([{ do: 'remove-record', type: 'r22-named', key: 'a' }, put('a')])
+      await catalog().commit([named('b'), put('b')])
+      await none(put('a', 'b'))
+    })
+
+    void it('check-unnamed is refused once a record of the types was written with the word after a revision', async () => {
+      const put = (type: string, key: string, of: string) =>
+        catalog().commit([{ do: 'put-record', type, key, body: { of } }])
+      await put('r23', 'before', 'word "1"')
+      const since = await catalog().revision()
+      const check = () =>
+        catalog().commit([{ do: 'check-unnamed', types: ['r23', 'r23-too'], word: 'word "1"', since }])
+      await check()
+      await put('r23', 'k', 'another')
+      await put('r23-other', 'k', 'word "1"')
+      await check()
+      await put('r23-too', 'k', 'the word "1", in a text')
+      await refused('stale', check())
+      await catalog().commit([{ do: 'remove-record', type: 'r23-too', key: 'k' }])
+      await check()
+    })
+
     void it('a record comes under a parent only while that is there, and is changed whether it is or not', async () => {
       const put = (key: string, parent: string): Change => ({
         do: 'put-record',

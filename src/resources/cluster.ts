@@ -37,6 +37,7 @@ const clusterResource = resource({
   doc: 'The cluster: its name, its release and its options.',
   key: [],
   nameWithin: false,
+  within: { certificate: 'blocks' },
   fields: {
     name: { doc: 'The name of the cluster.', kind: name({ charactersMax: 44 }), set: 'modify' },
     uuid: { doc: 'The UUID of the cluster, made at the first start.', kind: uuid() },

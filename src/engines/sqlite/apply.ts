@@ -51,6 +51,8 @@ export function applyTo(db: DatabaseSync, ledger: Ledger): Apply {
         return records.check(change)
       case 'check-childless':
         return records.checkChildless(change)
+      case 'check-unnamed':
+        return records.checkUnnamed(change)
       case 'check-space':
         // The writer refuses it before, where there is none.
         return {}

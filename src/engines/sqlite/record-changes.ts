@@ -18,6 +18,8 @@ interface Before {
 
 export function recordChanges(db: DatabaseSync, ledger: Ledger) {
   const find = query<Before>(db, 'SELECT revision, parent, born FROM records WHERE type = ? AND key = ?')
+  const written = query<{ body: string }>(db, 'SELECT body FROM records WHERE type = ? AND key = ?')
+  const changed = query<{ type: string; key: string }>(db, 'SELECT type, key FROM changes WHERE revision > ?')
   const child = query<{ key: string }>(db, 'SELECT key FROM records WHERE type = ? AND parent = ? LIMIT 1')
   const children = query<{ key: string }>(
     db,
@@ -54,6 +56,14 @@ export function recordChanges(db: DatabaseSync, ledger: Ledger) {
     copyToHistory(volume.id, volume.epoch, type, key)
   }
 
+  /** Refuses names of what is not there. A record that named it before may be changed otherwise. */
+  function insistOnNamed({ type, key, names = [] }: Of<'put-record'>): void {
+    const missing = names.filter((one) => find.get(one.type, one.key) === undefined)
+    if (missing.length === 0) return
+    const before = written.get(type, key)?.body ?? ''
+    if (missing.some((one) => !before.includes(inText(one.key)))) refuse('missing', 'reference')
+  }
+
   return {
     put(change: Of<'put-record'>): Outcome {
       const { type, key, expect, unique, parentTypes } = change
@@ -63,6 +73,7 @@ export function recordChanges(db: DatabaseSync, ledger: Ledger) {
       const parent = change.parent ?? before?.parent ?? ''
       const isNewThere = parent !== '' && parent !== before?.parent
       if (isNewThere && parentTypes?.every((one) => find.get(one, parent) === undefined)) refuse('missing', 'parent')
+      insistOnNamed(change)
       const body = JSON.stringify(change.body)
       if (unique !== undefined) {
         for (const [scope, value] of Object.entries(unique)) {
@@ -111,5 +122,18 @@ export function recordChanges(db: DatabaseSync, ledger: Ledger) {
       if (child.get(type, parent) !== undefined) refuse('exists')
       return {}
     },
+
+    checkUnnamed({ types, word, since }: Of<'check-unnamed'>): Outcome {
+      if (since < ledger.revision - FEED_REVISIONS) refuse('stale')
+      for (const { type, key } of changed.all(since)) {
+        if (types.includes(type) && written.get(type, key)?.body.includes(inText(word)) === true) refuse('stale')
+      }
+      return {}
+    },
   }
+}
+
+/** As a word stands in a body. */
+function inText(word: string): string {
+  return JSON.stringify(word).slice(1, -1)
 }

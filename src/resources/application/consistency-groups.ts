@@ -26,6 +26,7 @@ const consistencyGroupsResource = resource({
   columns: ['name', 'svm.name', 'volumes.name', 'space.used', 'space.size'],
   form: { 'Consistency group': ['name', 'svm.name', 'volumes'], Performance: ['qos.policy.name'] },
   removal: 'undoable',
+  within: { 'qos.policy': 'blocks' },
   fields: {
     ...groups({
       qos: 'Quality of service of the volumes in the consistency group.',

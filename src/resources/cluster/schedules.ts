@@ -2,6 +2,7 @@ import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { nextTime, type Cron } from '../../core/cron.ts'
 import type { Schedule } from '../../core/schedule.ts'
+import { plainRemove } from '../../core/plain.ts'
 import { inline, uuidOfNew } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { count, duration, list, name, oneOf, uuid } from '../../model/kinds/index.ts'
@@ -133,14 +134,11 @@ export const schedules: Behaviour<typeof schedulesResource> = define(schedulesRe
       },
     },
   }),
-  remove: inline({
-    plan: (_cluster, { row }) => Promise.resolve({ key: textAt(row, 'uuid'), input: {}, locks: [SCHEDULES_LOCK] }),
-    step: {
-      name: 'remove record',
-      async run(cluster, { key }) {
-        await insistOnUnused(cluster, key)
-        await cluster.commit([{ do: 'remove-record', type: SCHEDULES, key }])
-      },
+  remove: plainRemove(SCHEDULES, {
+    inUse({ resource, row: policy }) {
+      const what = resource.type === 'storage/snapshot-policies' ? 'Take it out of the policy' : 'Give it another one'
+      const message = `The ${resource.noun} "${textAt(policy, 'name')}" uses the schedule. ${what} first.`
+      return failures.inUse(message, undefined, 459758)
     },
   }),
 })
@@ -208,19 +206,4 @@ function invalid(field: string, message: string) {
 async function insistOnOwner(cluster: Cluster, owner: Value | undefined): Promise<void> {
   if (typeof owner !== 'string' || owner === (await cluster.rows('cluster'))[0]?.['name']) return
   throw failures.invalid('cluster.name', 'A schedule is made on the cluster that it belongs to.', 459763)
-}
-
-async function insistOnUnused(cluster: Cluster, key: string): Promise<void> {
-  for (const policy of await cluster.rows('storage/snapshot-policies')) {
-    const copies = (policy['copies'] ?? []) as readonly Row[]
-    if (copies.some((copy) => (copy['schedule'] as Row | undefined)?.['uuid'] === key)) {
-      const message = `The snapshot policy "${textAt(policy, 'name')}" uses the schedule. Take it out of the policy first.`
-      throw failures.inUse(message, undefined, 459758)
-    }
-  }
-  for (const policy of await cluster.rows('storage/volume-efficiency-policies')) {
-    if (policy['schedule.uuid'] !== key) continue
-    const message = `The efficiency policy "${textAt(policy, 'name')}" uses the schedule. Give it another one first.`
-    throw failures.inUse(message, undefined, 459758)
-  }
 }

@@ -1,12 +1,11 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
-import type { Cluster } from '../../core/cluster.ts'
-import { plainCreate } from '../../core/plain.ts'
+import { plainCreate, removeRecord } from '../../core/plain.ts'
 import { inline } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { name, uuid } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
-import { type Row, textAt } from '../../model/value.ts'
-import { BROADCAST_DOMAINS, IPSPACES, NETWORK_LOCK, ROUTES } from './names.ts'
+import { textAt } from '../../model/value.ts'
+import { IPSPACES, NETWORK_LOCK } from './names.ts'
 
 /** The documented limit of the field. */
 const IPSPACES_MAX = 512
@@ -57,30 +56,15 @@ export const ipspaces: Behaviour<typeof ipspacesResource> = define(ipspacesResou
         if (row['$isBuiltIn'] === true) {
           throw failures.inUse('The cluster comes with this IPspace; it cannot be deleted.', undefined, 1966333)
         }
-        await insistOnUnused(cluster, key)
-        await cluster.commit([
-          { do: 'check-childless', type: BROADCAST_DOMAINS, parent: key },
-          { do: 'remove-record', type: IPSPACES, key },
-        ])
+        await removeRecord(cluster, IPSPACES, key, {
+          inUse: ({ resource, row: user }) =>
+            failures.inUse(
+              `The IPspace has the ${resource.noun} "${textAt(user, 'name')}". Delete that first.`,
+              undefined,
+              1969180,
+            ),
+        })
       },
     },
   }),
 })
-
-async function insistOnUnused(cluster: Cluster, key: string): Promise<void> {
-  for (const [type, noun] of HELD) {
-    const user = (await cluster.rows(type)).find((row) => row['ipspace.uuid'] === key)
-    if (user === undefined) continue
-    throw failures.inUse(
-      `The IPspace has the ${noun} "${textAt<Row>(user, 'name')}". Delete that first.`,
-      undefined,
-      1969180,
-    )
-  }
-}
-
-const HELD = [
-  ['svm/svms', 'SVM'],
-  [BROADCAST_DOMAINS, 'broadcast domain'],
-  [ROUTES, 'route'],
-] as const

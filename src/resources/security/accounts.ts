@@ -11,7 +11,7 @@ import { applicationsKind, settledApplications, USUAL_APPLICATIONS, usesPassword
 import { PASSWORD_CHARACTERS_MIN, passwordProblem } from './passwords.ts'
 import { clusterOwner, ownerFields, ownerNamed, ownerNames, type Owner } from './owners.ts'
 import { insistOnCovering } from './roles/covering.ts'
-import { ACCOUNTS_LOCK, findRole, insistOnRole } from './roles/known-roles.ts'
+import { ACCOUNTS_LOCK, findRole, insistOnRole, builtInRolesOf } from './roles/known-roles.ts'
 
 export const ACCOUNTS = 'security/accounts'
 
@@ -48,6 +48,13 @@ const accountsResource = resource({
   recordKey: ['owner.uuid', 'name'],
   parent: 'owner.uuid',
   parentType: 'svm/svms',
+  within: {
+    role: {
+      type: 'security/roles',
+      fate: 'blocks',
+      keys: (row) => (isBuiltInRole(row) ? [] : [`${textAt(row, 'owner.uuid')}/${textAt(row, 'role.name')}`]),
+    },
+  },
   nameWithin: 'owner.uuid',
   columns: ['name', 'owner.name', 'role.name', 'applications.application', 'locked', 'comment'],
   form: { Account: ['name', 'owner.name', 'role.name', 'password', 'comment'], Logins: ['applications', 'locked'] },
@@ -281,4 +288,9 @@ async function keysOf(cluster: Cluster, account: Row): Promise<string[]> {
     if (owner?.uuid === account['owner.uuid']) found.push(textAt(row, 'uuid'))
   }
   return found
+}
+
+function isBuiltInRole(account: Row): boolean {
+  const scope = account['scope'] === 'svm' ? 'svm' : 'cluster'
+  return builtInRolesOf(scope).some(({ name: role }) => role === account['role.name'])
 }

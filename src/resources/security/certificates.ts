@@ -16,7 +16,6 @@ import {
 } from './certificates/asked.ts'
 import { expiry, expiryMs } from './certificates/expiry.ts'
 import { installed } from './certificates/install.ts'
-import { SERVERS } from '../protocols/s3/types.ts'
 
 export const CERTIFICATES = 'security/certificates'
 
@@ -29,8 +28,6 @@ const SERIALS = `${CERTIFICATES}:serial`
 
 /** What clients of the interface know these failures by. */
 const codes = { type: 3_735_622 } as const
-
-const withoutUse = plainRemove(CERTIFICATES)
 
 const certificatesResource = resource({
   path: `/${CERTIFICATES}`,
@@ -131,21 +128,14 @@ export const certificates: Behaviour<typeof certificatesResource> = define(certi
       },
     },
   }),
-  remove: {
-    ...withoutUse,
-    async plan(cluster, request) {
-      const [self] = await cluster.rows('cluster')
-      if (self?.['certificate.uuid'] === request.row?.['uuid']) {
-        throw failures.inUse('It is the certificate of the cluster. Give that another one first.')
-      }
-      const servers = await cluster.rows(SERVERS)
-      const showing = servers.find((server) => server['certificate.uuid'] === request.row?.['uuid'])
-      if (showing !== undefined) {
-        throw failures.inUse(`Object store server "${textAt(showing, 'name')}" shows it. Give that another one first.`)
-      }
-      return withoutUse.plan(cluster, request)
-    },
-  },
+  remove: plainRemove(CERTIFICATES, {
+    inUse: ({ resource, row }) =>
+      failures.inUse(
+        resource.type === 'cluster'
+          ? 'It is the certificate of the cluster. Give that another one first.'
+          : `Object store server "${textAt(row, 'name')}" shows it. Give that another one first.`,
+      ),
+  }),
 })
 
 function scopeOf(draft: Row): 'cluster' | 'svm' {

@@ -1,4 +1,5 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
+import { removeRecord } from '../../core/plain.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { inline } from '../../core/verb.ts'
 import { roleOf } from '../../model/access.ts'
@@ -80,20 +81,20 @@ export const roles: Behaviour<typeof rolesResource> = define(rolesResource, {
   }),
   remove: inline({
     alone: () => [ACCOUNTS_LOCK],
-    async plan(cluster, { row = {} }) {
+    plan(_cluster, { row = {} }) {
       insistOnMade(row)
       const [owner, role] = [textAt(row, 'owner.uuid'), textAt(row, 'name')]
-      const user = (await cluster.rows('security/accounts', owner)).find((account) => account['role.name'] === role)
-      if (user !== undefined) {
-        const message = `The account "${textAt(user, 'name')}" has the role. Give it another one first.`
-        throw failures.inUse(message, 'name', codes.used)
-      }
-      return { key: `${owner}/${role}`, input: {} }
+      return Promise.resolve({ key: `${owner}/${role}`, input: {} })
     },
     step: {
       name: 'remove record',
       async run(cluster, { key }) {
-        await cluster.commit([{ do: 'remove-record', type: ROLES, key }])
+        await removeRecord(cluster, ROLES, key, {
+          inUse({ row: user }) {
+            const message = `The account "${textAt(user, 'name')}" has the role. Give it another one first.`
+            return failures.inUse(message, 'name', codes.used)
+          },
+        })
       },
     },
   }),

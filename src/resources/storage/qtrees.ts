@@ -2,7 +2,7 @@ import { type Behaviour, define, type Derivation } from '../../core/behaviour.ts
 import type { Cluster } from '../../core/cluster.ts'
 import { inTurns } from '../../core/turns.ts'
 import { count, oneOf, text } from '../../model/kinds/index.ts'
-import { groups, resource } from '../../model/resource.ts'
+import { groups, resource, namesBy } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { exportPolicyFields, exportPolicyReading } from '../protocols/nfs/named-export-policy.ts'
 import { totalFields, totals } from '../metric-readings.ts'
@@ -59,6 +59,10 @@ const qtreesResource = resource({
     Qtree: ['name', 'svm.name', 'volume.name'],
     Permissions: ['security_style', 'unix_permissions', 'user.name', 'group.name', 'export_policy.name'],
     Performance: ['qos_policy.name'],
+  },
+  within: {
+    qos_policy: 'blocks',
+    export_policy: namesBy('protocols/nfs/export-policies', 'blocks', 'export_policy.id'),
   },
   fields: {
     ...groups({ export_policy: 'The export policy that decides which NFS clients may use the qtree.' }),

@@ -1,9 +1,10 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
+import { removeRecord } from '../../core/plain.ts'
 import { inline, uuidOfNew } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { flag, name, oneOf, text, uuid } from '../../model/kinds/index.ts'
-import { resource } from '../../model/resource.ts'
+import { resource, namesBy } from '../../model/resource.ts'
 import { type Row, textAt, type Value } from '../../model/value.ts'
 import { SCHEDULES, SCHEDULES_LOCK } from '../cluster/schedules.ts'
 import { copiesKind, copiesOf, settleCopies, shownCopy, SNAPSHOT_POLICIES } from './snapshot-policies/copies.ts'
@@ -19,6 +20,7 @@ const snapshotPoliciesResource = resource({
   columns: ['name', 'svm.name', 'enabled', 'copies.schedule.name', 'copies.count', 'comment'],
   form: { Policy: ['name', 'svm.name', 'enabled', 'copies', 'comment'] },
   removal: 'disruptive',
+  within: { copies: namesBy(SCHEDULES, 'blocks', 'copies.schedule.uuid') },
   fields: {
     uuid: { doc: 'The UUID of the policy.', kind: uuid() },
     name: {
@@ -101,18 +103,12 @@ export const snapshotPolicies: Behaviour<typeof snapshotPoliciesResource> = defi
         if (row['$isBuiltIn'] === true) {
           throw failures.inUse('The cluster comes with this snapshot policy; it cannot be deleted.', undefined, 1638431)
         }
-        const users = [
-          ['volume', await cluster.rows('storage/volumes')],
-          ['bucket', await cluster.shortRows('protocols/s3/buckets')],
-          ['SVM', await cluster.rows('svm/svms')],
-        ] as const
-        for (const [noun, rows] of users) {
-          const user = rows.find((one: Row) => one['snapshot_policy.uuid'] === key)
-          if (user === undefined) continue
-          const message = `The ${noun} "${textAt(user, 'name')}" has this snapshot policy. Give it another one first.`
-          throw failures.inUse(message, undefined, 1638415)
-        }
-        await cluster.commit([{ do: 'remove-record', type: SNAPSHOT_POLICIES, key }])
+        await removeRecord(cluster, SNAPSHOT_POLICIES, key, {
+          inUse({ resource, row: user }) {
+            const message = `The ${resource.noun} "${textAt(user, 'name')}" has this snapshot policy. Give it another one first.`
+            return failures.inUse(message, undefined, 1638415)
+          },
+        })
       },
     },
   }),

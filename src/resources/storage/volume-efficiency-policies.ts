@@ -1,5 +1,6 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
+import { removeRecord } from '../../core/plain.ts'
 import { inline, uuidOfNew } from '../../core/verb.ts'
 import { failures } from '../../model/failure.ts'
 import { count, flag, name, oneOf, text, uuid, percent } from '../../model/kinds/index.ts'
@@ -24,6 +25,7 @@ const volumeEfficiencyPoliciesResource = resource({
     Start: ['type', 'schedule.name', 'start_threshold_percent', 'duration', 'qos_policy'],
   },
   removal: 'disruptive',
+  within: { schedule: 'blocks' },
   fields: {
     uuid: { doc: 'The UUID of the policy.', kind: uuid() },
     name: { doc: 'The name of the policy.', kind: name({ charactersMax: 32 }), set: 'create', required: true },
@@ -118,12 +120,12 @@ export const volumeEfficiencyPolicies: Behaviour<typeof volumeEfficiencyPolicies
         name: 'remove record',
         async run(cluster, { key }) {
           insistOnOwn(await cluster.row(EFFICIENCY_POLICIES, key))
-          const user = (await cluster.rows('storage/volumes')).find((row) => row['efficiency.policy.uuid'] === key)
-          if (user !== undefined) {
-            const message = `The volume "${textAt(user, 'name')}" has this efficiency policy. Give it another one first.`
-            throw failures.inUse(message, undefined, 6881431)
-          }
-          await cluster.commit([{ do: 'remove-record', type: EFFICIENCY_POLICIES, key }])
+          await removeRecord(cluster, EFFICIENCY_POLICIES, key, {
+            inUse({ row: user }) {
+              const message = `The volume "${textAt(user, 'name')}" has this efficiency policy. Give it another one first.`
+              return failures.inUse(message, undefined, 6881431)
+            },
+          })
         },
       },
     }),

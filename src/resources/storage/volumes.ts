@@ -1,6 +1,6 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
 import { bytes, count, flag, name, oneOf, text, time, uuid, percent } from '../../model/kinds/index.ts'
-import { groups, resource } from '../../model/resource.ts'
+import { groups, resource, namesBy } from '../../model/resource.ts'
 import { operationFields } from '../metric-readings.ts'
 import { membership, membershipFields } from '../application/of-volume.ts'
 import { exportPolicyFields, exportPolicyReading } from '../protocols/nfs/named-export-policy.ts'
@@ -55,6 +55,13 @@ const volumesResource = resource({
     Performance: ['qos.policy.name'],
     Clone: ['clone.is_flexclone', 'clone.parent_svm.name', 'clone.parent_volume.name', 'clone.parent_snapshot.name'],
     'File access': ['nas.path', 'nas.export_policy.name', 'nas.security_style', 'nas.unix_permissions'],
+  },
+  within: {
+    svm: 'blocks',
+    snapshot_policy: 'blocks',
+    'qos.policy': 'blocks',
+    'efficiency.policy': 'blocks',
+    'nas.export_policy': namesBy('protocols/nfs/export-policies', 'blocks', 'nas.export_policy.id'),
   },
   fields: {
     ...groups({

@@ -1,4 +1,5 @@
 import { type Behaviour, define, type Derivation } from '../../core/behaviour.ts'
+import { commitUnused, typesWithin, unusedSince } from '../../core/within.ts'
 import { type Belonging, belongingChanges, removeMostBelongings } from '../../core/belongings.ts'
 import { MADE_FOR, type Cluster } from '../../core/cluster.ts'
 import { plainModify } from '../../core/plain.ts'
@@ -65,6 +66,7 @@ const svmsResource = resource({
     ],
     Performance: ['qos_policy.name'],
   },
+  within: { qos_policy: 'blocks', snapshot_policy: 'blocks', ipspace: 'blocks' },
   fields: {
     ...groups({
       nfs: 'NFS in the SVM.',
@@ -208,6 +210,7 @@ export const svms: Behaviour<typeof svmsResource> = define(svmsResource, {
         name: 'remove records',
         async run(cluster, { key, input }) {
           if ((await cluster.find('svm/svms', key)) === undefined) return
+          const since = await cluster.catalog.revision()
           await insistOnEmpty(cluster, key)
           // Nobody could have them back without it.
           for (const { uuid } of await cluster.rows(RECOVERY_QUEUE, key)) {
@@ -215,15 +218,20 @@ export const svms: Behaviour<typeof svmsResource> = define(svmsResource, {
             await cluster.locks.with([`volume:${volume}`], () => purgeVolume(cluster, volume, 'asked'))
           }
           // There may be very many: they go before, and a few with the SVM.
-          await removeMostBelongings(cluster, SVMS, key, { ...BELONGING, unless: withoutHeld(key) })
-          await cluster.commit([
-            ...withoutHeld(key),
-            ...(await belongingChanges(cluster, SVMS, key, BELONGING)),
-            ...(await keyChanges(cluster, textAt(input, 'name'))),
-            { do: 'remove-record', type: 'svm/svms', key },
-            { do: 'drop-counters', table: 'object_store_server', row: key },
-            cluster.event('svm.deleted', { svm: input['name'] ?? '' }),
-          ])
+          await removeMostBelongings(cluster, SVMS, key, {
+            ...BELONGING,
+            unless: unusedSince(cluster, SVMS, key, since),
+          })
+          await commitUnused(cluster, SVMS, key, {
+            inUse: ({ resource }) => stillHas(resource.type),
+            changes: async () => [
+              ...(await belongingChanges(cluster, SVMS, key, BELONGING)),
+              ...(await keyChanges(cluster, textAt(input, 'name'))),
+              { do: 'remove-record', type: SVMS, key },
+              { do: 'drop-counters', table: 'object_store_server', row: key },
+              cluster.event('svm.deleted', { svm: input['name'] ?? '' }),
+            ],
+          })
         },
       },
     ],
@@ -233,11 +241,16 @@ export const svms: Behaviour<typeof svmsResource> = define(svmsResource, {
 /** Those of deleted buckets are about to go, and hold nobody up. */
 async function insistOnEmpty(cluster: Cluster, key: string): Promise<void> {
   const spare = await spareVolumes(cluster, key)
-  for (const [type, things] of HELD) {
-    if ((await cluster.rows(type, key)).length > (type === VOLUMES ? spare : 0)) {
-      throw failures.inUse(`The SVM still has ${things}. Delete them first.`, undefined, 2621525)
-    }
+  for (const type of typesWithin(cluster, SVMS, 'blocks')) {
+    // Volumes of the queue are purged with the SVM.
+    if (type === RECOVERY_QUEUE) continue
+    if ((await cluster.rows(type, key)).length > (type === VOLUMES ? spare : 0)) throw stillHas(type)
   }
+}
+
+function stillHas(type: string) {
+  const things = type === 'protocols/s3/services' ? 'an object store server' : 'volumes'
+  return failures.inUse(`The SVM still has ${things}. Delete them first.`, undefined, 2621525)
 }
 
 /** How many volumes of an SVM were made for buckets that are gone. */
@@ -265,24 +278,9 @@ const SPARE_LOOKS_MAX = 120
 
 const VOLUMES = 'storage/volumes'
 
-/** What must go before its SVM can. */
-const HELD = [
-  [VOLUMES, 'volumes'],
-  ['protocols/s3/services', 'an object store server'],
-] as const
-
 const SVMS = 'svm/svms'
 
-/** What has to go by itself before its SVM; everything else that lives under the SVM goes with it. */
-const GONE_BEFORE: ReadonlySet<string> = new Set([...HELD.map(([type]) => type), RECOVERY_QUEUE])
-
-/** What has to be so when the SVM goes, and when the first of what lives under it does. */
-function withoutHeld(key: string): Change[] {
-  return [...GONE_BEFORE].map((type) => ({ do: 'check-childless', type, parent: key }))
-}
-
 const BELONGING: Belonging = {
-  except: GONE_BEFORE,
   beside(type, body) {
     if (type === INTERFACES) return [{ do: 'drop-counters', table: 'lif', row: textAt(body, 'uuid') }]
     if (type === S3_USERS) return [giveUpName('user', textAt(body, 'name'))]

@@ -1,14 +1,12 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
-import { plainCreate, plainModify } from '../../../core/plain.ts'
-import { inline } from '../../../core/verb.ts'
+import { plainCreate, plainModify, plainRemove } from '../../../core/plain.ts'
 import { failures } from '../../../model/failure.ts'
 import { count, oneOf, text } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 
 export const NTP_KEYS = 'cluster/ntp/keys'
-const NTP_SERVERS = 'cluster/ntp/servers'
 
 const KEYS_MAX = 1024
 
@@ -63,18 +61,9 @@ export const ntpKeys: Behaviour<typeof ntpKeysResource> = define(ntpKeysResource
     },
   }),
   modify: plainModify(NTP_KEYS, { check: sealed }),
-  remove: inline({
-    plan: (_cluster, { row }) => Promise.resolve({ key: textAt(row, 'id'), input: {}, locks: [NTP_KEYS] }),
-    step: {
-      name: 'remove record',
-      async run(cluster, { key }) {
-        const user = (await cluster.rows(NTP_SERVERS)).find((server) => textAt(server, 'key.id') === key)
-        if (user !== undefined) {
-          throw failures.inUse(`The server "${textAt(user, 'server')}" has this key. Give it another one first.`)
-        }
-        await cluster.commit([{ do: 'remove-record', type: NTP_KEYS, key }])
-      },
-    },
+  remove: plainRemove(NTP_KEYS, {
+    inUse: ({ row }) =>
+      failures.inUse(`The server "${textAt(row, 'server')}" has this key. Give it another one first.`),
   }),
 })
 

@@ -1,7 +1,7 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import { plainVerbs } from '../../../core/plain.ts'
 import { count, flag, oneOf, text } from '../../../model/kinds/index.ts'
-import { resource } from '../../../model/resource.ts'
+import { namesBy, resource } from '../../../model/resource.ts'
 import { insistOnKey } from './keys.ts'
 
 const ntpServersResource = resource({
@@ -13,6 +13,7 @@ const ntpServersResource = resource({
   nameWithin: false,
   form: { Server: ['server', 'version', 'authentication_enabled', 'key.id'] },
   removal: 'undoable',
+  within: { key: namesBy('cluster/ntp/keys', 'blocks', 'key.id') },
   fields: {
     server: {
       doc: 'The host name or address of the server.',

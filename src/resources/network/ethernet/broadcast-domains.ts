@@ -1,11 +1,11 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
-import { plainCreate } from '../../../core/plain.ts'
+import { plainCreate, removeRecord } from '../../../core/plain.ts'
 import { inline } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { count, name, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import { textAt } from '../../../model/value.ts'
+import { textAt, type Row } from '../../../model/value.ts'
 import { BROADCAST_DOMAINS, DEFAULT, IPSPACES, MTU_BYTES, NETWORK_LOCK, SUBNETS } from '../names.ts'
 import { DOMAIN, portRows } from './port-rows.ts'
 import { qualifiedPorts } from './ports.ts'
@@ -22,6 +22,7 @@ const broadcastDomainsResource = resource({
   columns: ['name', 'ipspace.name', 'mtu', 'ports.name'],
   form: { 'Broadcast domain': ['name', 'ipspace.name', 'mtu'] },
   removal: 'undoable',
+  within: { ipspace: 'blocks' },
   fields: {
     uuid: { doc: 'The UUID of the broadcast domain.', kind: uuid() },
     name: {
@@ -103,10 +104,7 @@ export const broadcastDomains: Behaviour<typeof broadcastDomainsResource> = defi
           const message = `The broadcast domain has the port "${textAt(port, 'node.name')}:${textAt(port, 'name')}". Take it out first.`
           throw failures.inUse(message)
         }
-        await cluster.commit([
-          { do: 'check-childless', type: SUBNETS, parent: key },
-          { do: 'remove-record', type: BROADCAST_DOMAINS, key },
-        ])
+        await removeRecord(cluster, BROADCAST_DOMAINS, key, { inUse: ({ row }) => stillHas(row) })
       },
     },
   }),
@@ -114,7 +112,9 @@ export const broadcastDomains: Behaviour<typeof broadcastDomainsResource> = defi
 
 async function insistOnNoSubnets(cluster: Cluster, key: string): Promise<void> {
   const [subnet] = await cluster.rows(SUBNETS, key)
-  if (subnet !== undefined) {
-    throw failures.inUse(`The broadcast domain has the subnet "${textAt(subnet, 'name')}". Delete that first.`)
-  }
+  if (subnet !== undefined) throw stillHas(subnet)
+}
+
+function stillHas(subnet: Row) {
+  return failures.inUse(`The broadcast domain has the subnet "${textAt(subnet, 'name')}". Delete that first.`)
 }

@@ -97,6 +97,7 @@ const routesResource = resource({
   columns: ['destination.address', 'destination.netmask', 'gateway', 'svm.name', 'metric'],
   form: { Route: ['svm.name', 'destination.address', 'destination.netmask', 'gateway', 'metric'] },
   removal: 'undoable',
+  within: { ipspace: 'blocks' },
   fields: {
     uuid: { doc: 'The UUID of the route.', kind: uuid() },
     svm: { doc: 'The SVM that owns the route. Default: the cluster.', ref: 'svm/svms', set: 'create' },

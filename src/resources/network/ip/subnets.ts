@@ -90,6 +90,7 @@ const subnetsResource = resource({
     ],
   },
   removal: 'undoable',
+  within: { broadcast_domain: 'blocks' },
   fields: {
     uuid: { doc: 'The UUID of the subnet.', kind: uuid() },
     name: {

@@ -9,7 +9,6 @@ import { totalFields } from '../../metric-readings.ts'
 import { choice, never, NOTHING_ENCRYPTED, number, on } from '../setting.ts'
 
 export const CIFS_SERVICES = 'protocols/cifs/services'
-const SHARES = 'protocols/cifs/shares'
 const NETBIOS_CHARACTERS_MAX = 15
 
 /** What clients of the interface know this failure by. */
@@ -70,7 +69,6 @@ const security = {
 
 const plain = plainVerbs(CIFS_SERVICES, {
   example: { name: 'CIFS1', 'svm.name': 'svm1', 'ad_domain.fqdn': 'example.com' },
-  childTypes: [SHARES],
   check(_cluster, row) {
     if (row['security.use_ldaps'] === true && row['security.use_start_tls'] === true) {
       throw failures.invalid('security.use_start_tls', 'Either use_ldaps or use_start_tls, not both.')

@@ -3,7 +3,7 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { plainVerbs } from '../../../core/plain.ts'
 import { failures } from '../../../model/failure.ts'
 import { count, text } from '../../../model/kinds/index.ts'
-import { resource } from '../../../model/resource.ts'
+import { namesBy, resource } from '../../../model/resource.ts'
 import { completeDraft } from '../../../model/shape.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
@@ -78,6 +78,7 @@ const cifsSharesResource = resource({
   columns: ['name', 'svm.name', 'path', 'volume.name', 'comment'],
   form: { Share: ['name', 'svm.name', 'path', 'comment', 'acls'] },
   removal: 'undoable',
+  within: { server: namesBy('protocols/cifs/services', 'blocks', 'svm.uuid') },
   fields: {
     svm: { doc: 'The SVM of the share.', ref: 'svm/svms', set: 'create', required: true },
     name: {

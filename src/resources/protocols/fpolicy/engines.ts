@@ -1,6 +1,6 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
-import { plainVerbs } from '../../../core/plain.ts'
+import { plainVerbs, plainRemove } from '../../../core/plain.ts'
 import { failures } from '../../../model/failure.ts'
 import { groups, resource } from '../../../model/resource.ts'
 import { address, count, duration, flag, list, oneOf, text } from '../../../model/kinds/index.ts'
@@ -123,17 +123,10 @@ export const fpolicyEngines: Behaviour<typeof fpolicyEnginesResource> = define(f
       return plain.modify.plan(cluster, request)
     },
   },
-  remove: {
-    ...plain.remove,
-    alone: () => [POLICIES_LOCK],
-    async plan(cluster, request) {
-      const [user] = await usersOf(cluster, request.row ?? {})
-      if (user !== undefined) {
-        throw failures.inUse(`The FPolicy policy "${textAt(user, 'name')}" has the engine.`, 'name', codes.used)
-      }
-      return plain.remove.plan(cluster, request)
-    },
-  },
+  remove: plainRemove(FPOLICY_ENGINES, {
+    inUse: ({ row }) =>
+      failures.inUse(`The FPolicy policy "${textAt(row, 'name')}" has the engine.`, 'name', codes.used),
+  }),
 })
 
 function checkEngine(row: Row): void {

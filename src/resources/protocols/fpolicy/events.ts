@@ -1,12 +1,11 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
-import type { Cluster } from '../../../core/cluster.ts'
-import { plainVerbs } from '../../../core/plain.ts'
+import { plainVerbs, plainRemove } from '../../../core/plain.ts'
 import { failures } from '../../../model/failure.ts'
 import { groups, resource } from '../../../model/resource.ts'
 import { flag, oneOf } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
-import { insistOnFree, partFields, partOfSvm, policiesOf, POLICIES_LOCK } from './names.ts'
+import { insistOnFree, partFields, partOfSvm } from './names.ts'
 import { filterProtocols, filterOperations, operationProtocols } from './watchable.ts'
 
 export const FPOLICY_EVENTS = 'protocols/fpolicy/{svm.uuid}/events'
@@ -60,14 +59,10 @@ const fpolicyEventsResource = resource({
 
 export const fpolicyEvents: Behaviour<typeof fpolicyEventsResource> = define(fpolicyEventsResource, {
   ...plain,
-  remove: {
-    ...plain.remove,
-    alone: () => [POLICIES_LOCK],
-    async plan(cluster, request) {
-      await insistOnUnused(cluster, request.row ?? {})
-      return plain.remove.plan(cluster, request)
-    },
-  },
+  remove: plainRemove(FPOLICY_EVENTS, {
+    inUse: ({ row }) =>
+      failures.inUse(`The FPolicy policy "${textAt(row, 'name')}" has the event.`, 'name', codes.used),
+  }),
   create: insistOnFree(plain.create, FPOLICY_EVENTS),
 })
 
@@ -118,12 +113,4 @@ function checkCombination(row: Row): void {
       throw failures.invalid(`filters.${name}`, 'It is about none of the operations.', codes.filterOfNone)
     }
   }
-}
-
-async function insistOnUnused(cluster: Cluster, event: Row): Promise<void> {
-  const user = (await policiesOf(cluster, textAt(event, 'svm.uuid'))).find((policy) =>
-    ((policy['events'] ?? []) as readonly Row[]).some(({ name }) => name === event['name']),
-  )
-  if (user === undefined) return
-  throw failures.inUse(`The FPolicy policy "${textAt(user, 'name')}" has the event.`, 'name', codes.used)
 }

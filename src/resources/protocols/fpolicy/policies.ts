@@ -2,7 +2,7 @@ import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { plainVerbs } from '../../../core/plain.ts'
 import { failures } from '../../../model/failure.ts'
-import { groups, resource } from '../../../model/resource.ts'
+import { groups, resource, namesBy } from '../../../model/resource.ts'
 import { count, each, flag, text } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { FPOLICY_ENGINES } from './engines.ts'
@@ -46,6 +46,10 @@ const plain = plainVerbs(FPOLICY_POLICIES, {
 
 const fpolicyPoliciesResource = resource({
   ...partOfSvm(FPOLICY_POLICIES),
+  within: {
+    engine: namesBy(FPOLICY_ENGINES, 'blocks', 'engine.name', { under: 'svm.uuid', without: [NATIVE_ENGINE] }),
+    events: namesBy(FPOLICY_EVENTS, 'blocks', 'events.name', { under: 'svm.uuid' }),
+  },
   noun: 'FPolicy policy',
   doc: 'FPolicy policies send events to an engine. Stored without effect: files are not served yet.',
   fields: {

@@ -1,4 +1,5 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
+import { removeRecord } from '../../../core/plain.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { inline } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
@@ -92,17 +93,21 @@ export const exportPolicies: Behaviour<typeof exportPoliciesResource> = define(e
   }),
   remove: inline({
     alone: () => [EXPORT_POLICIES_LOCK],
-    async plan(cluster, { row = {} }) {
+    async plan(_cluster, { row = {} }) {
       if (row['name'] === DEFAULT_POLICY) {
         throw failures.inUse('The default export policy goes with its SVM.', 'name', codes.isDefault)
       }
-      await insistOnUnused(cluster, row)
       return { key: textAt(row, 'id'), input: {} }
     },
     step: {
       name: 'remove record',
       async run(cluster, { key }) {
-        await cluster.commit([{ do: 'remove-record', type: EXPORT_POLICIES, key }])
+        await removeRecord(cluster, EXPORT_POLICIES, key, {
+          inUse({ resource, row: user }) {
+            const message = `The ${resource.noun} "${textAt(user, 'name')}" has this export policy. Give it another one first.`
+            return failures.inUse(message, undefined, codes.inUse)
+          },
+        })
       },
     },
   }),
@@ -142,13 +147,6 @@ async function insistOnName(cluster: Cluster, row: Row): Promise<void> {
   if ((await cluster.keyOfName(EXPORT_POLICIES, policy, textAt(row, 'svm.uuid'))) !== undefined) {
     throw failures.duplicate(`An export policy named "${policy}"`, 'name', codes.name)
   }
-}
-
-async function insistOnUnused(cluster: Cluster, policy: Row): Promise<void> {
-  const user = await userOfPolicy(cluster, policy['id'] ?? null)
-  if (user === undefined) return
-  const message = `The ${user.noun} "${textAt(user.row, 'name')}" has this export policy. Give it another one first.`
-  throw failures.inUse(message, undefined, codes.inUse)
 }
 
 /** A volume or a qtree that has this policy, beside a volume with all that is in it. */

@@ -13,6 +13,7 @@ const bucketsResource = resource({
   nameWithin: 'svm.uuid',
   isInSnapshots: true,
   ...bucketFaces,
+  within: { volume: 'blocks', snapshot_policy: 'blocks', qos_policy: 'blocks' },
   fields: { ...bucketFields({ volumeIsRequired: false }), ...aggregatesField },
 })
 

@@ -33,6 +33,7 @@ const servicesResource = resource({
   parent: 'svm.uuid',
   nameWithin: 'svm.uuid',
   ...serverFaces,
+  within: { svm: 'blocks', certificate: 'blocks' },
   fields: {
     ...serverFields({ rootIsRequired: false }),
     users: {

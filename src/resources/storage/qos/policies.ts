@@ -37,6 +37,8 @@ async function countUsers(cluster: Cluster): Promise<ReadonlyMap<string, number>
 }
 
 const plain = plainVerbs(QOS_POLICIES, {
+  inUse: ({ resource, row }) =>
+    failures.inUse(`The QoS policy is that of ${resource.noun} "${textAt(row, 'name')}".`, 'name', 8454286),
   check: (_cluster, row) => complete(row),
   example: { name: 'qos_example', 'svm.name': 'svm1', 'fixed.max_throughput_iops': 1000 },
 })
@@ -171,13 +173,7 @@ export const qosPolicies: Behaviour<typeof qosPoliciesResource> = define(qosPoli
   derive: [objectCount],
   create: plain.create,
   modify: plain.modify,
-  remove: {
-    ...plain.remove,
-    async plan(cluster, request) {
-      await insistOnUnused(cluster, textAt(request.row, 'uuid'))
-      return plain.remove.plan(cluster, request)
-    },
-  },
+  remove: plain.remove,
 })
 
 /** A policy is fixed or adaptive, never both, and always one of them. */
@@ -255,17 +251,4 @@ function parseThroughput(field: string, given: string): Row {
     }
   }
   return row
-}
-
-async function insistOnUnused(cluster: Cluster, policy: string): Promise<void> {
-  for (const [type, field] of QOS_USERS) {
-    const user = (await cluster.rows(type)).find((row) => textAt<Row>(row, field) === policy)
-    if (user !== undefined) {
-      throw failures.inUse(
-        `The QoS policy is that of ${cluster.registry.resource(type).noun} "${textAt(user, 'name')}".`,
-        'name',
-        8454286,
-      )
-    }
-  }
 }

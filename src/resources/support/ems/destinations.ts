@@ -3,7 +3,7 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { inline } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
 import { Misfit, count, each, flag, oneOf, text } from '../../../model/kinds/index.ts'
-import { resource } from '../../../model/resource.ts'
+import { namesBy, resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { hostAddress, mailAddress, webAddress } from '../addresses.ts'
 import { EMS_DESTINATIONS, EMS_FILTERS, EMS_LOCK, emsName, filterNames } from './filters.ts'
@@ -31,6 +31,7 @@ const emsDestinationsResource = resource({
     Certificate: ['certificate.ca', 'certificate.serial_number'],
   },
   removal: 'undoable',
+  within: { filters: namesBy(EMS_FILTERS, 'blocks', 'filters.name') },
   fields: {
     name: { doc: 'The name of the destination.', kind: emsName(), set: 'create', required: true },
     type: {

@@ -1,4 +1,5 @@
 import { type Behaviour, define, type Derivation } from '../../../core/behaviour.ts'
+import { removeRecord } from '../../../core/plain.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { inline } from '../../../core/verb.ts'
 import { failures } from '../../../model/failure.ts'
@@ -99,12 +100,12 @@ export const emsFilters: Behaviour<typeof emsFiltersResource> = define(emsFilter
     step: {
       name: 'remove record',
       async run(cluster, { key }) {
-        const user = (await cluster.rows(EMS_DESTINATIONS)).find((row) => filterNames(row).includes(key))
-        if (user !== undefined) {
-          const message = `The destination "${textAt(user, 'name')}" has this filter. Take it away there first.`
-          throw failures.inUse(message, undefined, 983124)
-        }
-        await cluster.commit([{ do: 'remove-record', type: EMS_FILTERS, key }])
+        await removeRecord(cluster, EMS_FILTERS, key, {
+          inUse({ row: user }) {
+            const message = `The destination "${textAt(user, 'name')}" has this filter. Take it away there first.`
+            return failures.inUse(message, undefined, 983124)
+          },
+        })
       },
     },
   }),

@@ -25,6 +25,7 @@ const recoveryQueueResource = resource({
   key: ['uuid'],
   parent: 'svm.uuid',
   nameWithin: false,
+  within: { svm: 'blocks' },
   fields: {
     uuid: { doc: 'The UUID of the volume, the same as before and after.', kind: uuid() },
     vserver: { doc: 'The name of the SVM.', kind: text() },

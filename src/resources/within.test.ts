@@ -1,0 +1,257 @@
+/** What `within` of the resources says of references: no record names what is not there, whoever deletes what when. */
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { startTestCluster } from '../../test/support/cluster.ts'
+import type { Behaviour, VerbName } from '../core/behaviour.ts'
+import { explainFailure } from '../core/explain.ts'
+import { failureOf } from '../core/jobs.ts'
+import { openSqliteCatalog } from '../engines/sqlite/catalog.ts'
+import type { Failure } from '../model/failure.ts'
+import type { Field, Resource, TypeName } from '../model/resource.ts'
+import { flatten } from '../model/shape.ts'
+import { type Row, textAt } from '../model/value.ts'
+import type { Catalog, Change } from '../ports/catalog.ts'
+import { behaviours } from './index.ts'
+
+const catalog = openSqliteCatalog({ file: ':memory:', commit: 'in-process' })
+/** What happens while a commit of one of the two is on its way. */
+let beforeCommit: ((changes: readonly Change[]) => Promise<void>) | undefined
+const watched = new Proxy(catalog, {
+  get(target, name: keyof Catalog) {
+    if (name !== 'commit') return target[name].bind(target)
+    return async (changes: readonly Change[]) => {
+      await beforeCommit?.(changes)
+      return target.commit(changes)
+    }
+  },
+})
+const here = await startTestCluster({ catalog: watched })
+/** Another process that serves the same cluster, with locks of its own. */
+const other = await startTestCluster({ catalog: watched, isUsed: true })
+after(async () => {
+  await other.jobs.drain(5000)
+  other.clock.stop()
+  await here.close()
+})
+
+const CALLER = { user: 'admin', role: 'admin', from: 'test' }
+const behaviourOf = (type: string) => here.cluster.behaviour(type)
+
+async function perform(
+  type: string,
+  verb: VerbName,
+  call: { draft?: Row; row?: Row; args?: Record<string, string> },
+  by = here,
+): Promise<{ key: string } | Failure> {
+  const { draft = {} } = call
+  const path = Object.fromEntries(behaviourOf(type).resource.pathKeys.map((key) => [key, textAt(draft, key)]))
+  const whole = { caller: CALLER, draft, path, args: {}, description: 'test', ...call }
+  try {
+    const { key, job } = await by.actions.perform(behaviourOf(type), verb, whole)
+    const ended = job === undefined ? {} : await by.jobs.wait(textAt(job, 'uuid'), 60_000)
+    return ended['state'] === 'failure' ? failureOf(ended) : { key }
+  } catch (failure) {
+    return explainFailure(failure)
+  }
+}
+
+const remove = async (type: TypeName, key: string, by = here) =>
+  perform(type, 'remove', { row: await by.cluster.row(type, key), args: { force: 'true' } }, by)
+
+function keyOf(done: { key: string } | Failure): string {
+  if (!('key' in done)) assert.fail(done.message)
+  return done.key
+}
+
+let made = 0
+/** A new record that others can name. */
+async function newNamed(type: TypeName): Promise<Row> {
+  const name = `named_${++made}`
+  const { resource } = behaviourOf(type)
+  const draft = await exampleOf(resource, {
+    ...(resource.fields.has('name') ? { name } : {}),
+    ...OF_NAMED[type]?.(name),
+  })
+  return here.cluster.row(type, keyOf(await perform(type, 'create', { draft })))
+}
+
+/** What is not in the example of a type of which there are to be several. */
+const OF_NAMED: Readonly<Record<string, (name: string) => Row>> = {
+  'security/certificates': (name) => ({ common_name: name }),
+}
+
+/** The fields by which a record names another one, where these are no reference. */
+const NAMED_BY: Readonly<Record<string, (named: Row) => Row>> = {
+  'storage/snapshot-policies copies': ({ uuid = '' }) => ({ copies: [{ count: 1, schedule: { uuid } }] }),
+  'storage/volumes nas.export_policy': ({ id = 0 }) => ({ 'nas.export_policy.id': id }),
+  'storage/qtrees export_policy': ({ id = 0 }) => ({ 'export_policy.id': id }),
+  'security/accounts role': ({ name = '' }) => ({ 'role.name': name }),
+  'support/ems/destinations filters': ({ name = '' }) => ({ filters: [{ name }] }),
+  'protocols/fpolicy/{svm.uuid}/policies engine': ({ name = '' }) => ({ 'engine.name': name }),
+  'protocols/fpolicy/{svm.uuid}/policies events': ({ name = '' }) => ({ events: [{ name }] }),
+}
+
+/** Records that name others and are not made by their example alone. */
+const NOT_BY_EXAMPLE: ReadonlySet<string> = new Set([
+  // Numbers are the names: the tests beside it delete one that is in use.
+  'cluster/ntp/servers key',
+  // One of its own for each SVM, which its buckets hold.
+  'protocols/s3/services certificate',
+  // In an SVM of another IPspace.
+  'network/ip/routes ipspace',
+  // Part of what the parent has.
+  'protocols/cifs/shares server',
+])
+
+const namings = behaviours
+  .filter(({ resource }) => resource.rowsOf === resource.type)
+  .flatMap(({ resource }) => resource.within.map((naming) => ({ resource, naming })))
+const blocking = namings.filter(
+  ({ resource, naming }) =>
+    naming.fate === 'blocks' && !naming.isParent && !NOT_BY_EXAMPLE.has(`${resource.type} ${naming.path}`),
+)
+
+let users = 0
+/** Has a record name another one: a new one, or where only a change may say so, one that is there. */
+async function nameIt({ resource, naming }: (typeof blocking)[number], named: Row, by = here) {
+  const given = NAMED_BY[`${resource.type} ${naming.path}`]?.(named) ?? { [`${naming.path}.uuid`]: named['uuid'] ?? '' }
+  const behaviour = behaviourOf(resource.type)
+  const field = resource.fields.get(Object.keys(given)[0] ?? '')
+  if (behaviour.create?.example === undefined || field?.set === 'modify') {
+    const row = (await by.cluster.rows(resource.type)).at(-1) ?? {}
+    return perform(resource.type, 'modify', { row, draft: given }, by)
+  }
+  const draft = await exampleOf(resource, { name: `user-${++users}`, ...INSTEAD[resource.type], ...given })
+  return perform(resource.type, 'create', { draft }, by)
+}
+
+/** What is said instead of the fields of an example, where a record of it is to name another one. */
+const INSTEAD: Readonly<Record<string, Row>> = {
+  'storage/volumes': { 'snapshot_policy.name': null, size: 32 * 2 ** 20, 'guarantee.type': 'none' },
+  'storage/volume-efficiency-policies': { type: 'scheduled', start_threshold_percent: null },
+}
+
+/** The draft of an example, of `svm1` where its path says of which SVM it is. */
+async function exampleOf(resource: Resource, given: Row): Promise<Row> {
+  const example = behaviourOf(resource.type).create?.example ?? {}
+  const isWithinPath = resource.pathKeys.includes('svm.uuid')
+  const svm = isWithinPath ? ((await here.cluster.keyOfName('svm/svms', 'svm1')) ?? '') : undefined
+  const row = {
+    ...flatten(resource, example, 'create', here.cluster.release),
+    ...(svm === undefined ? {} : { 'svm.uuid': svm }),
+    ...given,
+  }
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null))
+}
+
+/** All that is named by records and is not there. */
+async function dangling(): Promise<string[]> {
+  const lost: string[] = []
+  for (const { resource, naming } of namings) {
+    if (naming.fate === 'kept') continue
+    for (const row of await here.cluster.rows(resource.type)) {
+      for (const key of naming.keys(row)) {
+        const types = naming.isParent ? resource.parentTypes : [naming.type]
+        const found = await Promise.all(types.map((type) => catalog.record(type, key)))
+        if (found.every((one) => one === undefined)) lost.push(`${resource.type} ${naming.path} ${naming.type}/${key}`)
+      }
+    }
+  }
+  return lost
+}
+
+for (const one of blocking) {
+  const { resource, naming } = one
+  const says = `${resource.path} ${naming.path}`
+  const namedKey = (named: Row) =>
+    behaviourOf(naming.type)
+      .resource.recordKey.map((path) => textAt(named, path))
+      .join('/')
+
+  test(`what is named by ${says} is not deleted before`, async () => {
+    const named = await newNamed(naming.type)
+    keyOf(await nameIt(one, named))
+    const refused = await remove(naming.type, namedKey(named))
+    assert.ok(!('key' in refused), 'it was deleted')
+    assert.deepEqual([refused.kind, await dangling()], ['conflict', []])
+  })
+
+  test(`what is named by ${says} while another process deletes it stays, or is refused as if it had gone before`, async () => {
+    const named = await newNamed(naming.type)
+    const key = namedKey(named)
+    let users: { key: string } | Failure | undefined
+    beforeCommit = async (changes) => {
+      if (!changes.some((change) => change.do === 'remove-record' && change.key === key)) return
+      beforeCommit = undefined
+      users = await nameIt(one, named)
+    }
+    const removed = await remove(naming.type, key, other)
+    beforeCommit = undefined
+    assert.ok(users !== undefined, 'message' in removed ? removed.message : 'it was not asked for')
+    assert.ok('key' in users, 'message' in users ? users.message : '')
+    assert.ok(!('key' in removed), 'it was deleted')
+    assert.deepEqual([removed.kind, await dangling()], ['conflict', []])
+  })
+
+  test(`${says} is refused when another process deletes that before the commit`, async () => {
+    const named = await newNamed(naming.type)
+    const key = namedKey(named)
+    let removed: { key: string } | Failure | undefined
+    beforeCommit = async (changes) => {
+      const puts = (change: Change) => change.do === 'put-record' && change.type === resource.type
+      if (!changes.some(puts)) return
+      beforeCommit = undefined
+      removed = await remove(naming.type, key, other)
+    }
+    const done = await nameIt(one, named)
+    beforeCommit = undefined
+    assert.ok(removed !== undefined, 'nothing was deleted')
+    assert.ok('key' in removed, 'message' in removed ? removed.message : '')
+    assert.ok(!('key' in done), 'it was made')
+    assert.deepEqual([done.kind, await dangling()], ['invalid', []])
+  })
+}
+
+/** References that nothing follows from when what they name is deleted, each with the reason. */
+const OF_NO_CONSEQUENCE: Readonly<Record<string, string>> = {
+  'cluster/jobs svm.uuid': 'a job tells of what was',
+  'storage/volumes aggregates': 'the aggregate looks for volumes that lie in it, are moved there, or are being made',
+  'storage/volumes movement.destination_aggregate.uuid': 'an order, which is not kept',
+  'storage/volumes/{volume.uuid}/snapshots svm.uuid': 'that of its volume, with which it goes',
+  'private/cli/volume/recovery-queue aggregates': 'the aggregate looks for volumes of the queue',
+  'application/applications nas.exclude_aggregates': 'an order, which is not kept',
+  'application/consistency-groups/{consistency_group.uuid}/snapshots svm.uuid': 'that of its group, with which it goes',
+  'storage/quota/rules svm.uuid': 'that of its volume, with which it goes',
+  'network/ip/subnets ipspace.uuid': 'that of its broadcast domain, which keeps the IPspace',
+  'protocols/s3/services root_volume.uuid': 'the volume looks for servers',
+  'protocols/s3/services data_volumes': 'the volume looks for servers',
+  'protocols/s3/buckets svm.uuid': 'that of its volume, which keeps the SVM',
+  'protocols/s3/buckets server.uuid': 'the server looks for buckets',
+  'protocols/s3/buckets aggregates': 'says where the volume is to be made, and is not kept',
+  'protocols/s3/services/{svm.uuid}/buckets/{s3_bucket.uuid}/snapshots svm.uuid':
+    'that of its bucket, with which it goes',
+  'private/damaged-objects aggregate.uuid': 'where the volume lay when the damage was found',
+  'private/damaged-objects svm.uuid': 'that of its volume, with which it goes',
+  'private/damaged-objects bucket.uuid': 'a damage tells of what was, until its volume goes',
+}
+
+test('each reference that is stored says what becomes of it when what it names is deleted', () => {
+  const unsaid = behaviours
+    .filter(({ resource, rows }) => resource.rowsOf === resource.type && rows === undefined)
+    .flatMap((behaviour) =>
+      [...behaviour.resource.fields.values()]
+        .filter((field) => isStored(behaviour, field) && !saysOf(behaviour.resource, field))
+        .map((field) => `${behaviour.resource.type} ${field.path}`),
+    )
+    .filter((one) => OF_NO_CONSEQUENCE[one] === undefined)
+  assert.deepEqual(unsaid, [])
+})
+
+function isStored({ derive = [] }: Behaviour, { path, reference }: Field): boolean {
+  if (reference === undefined || reference.part === 'name') return false
+  return !derive.some(({ gives }) => gives.includes(path) || gives.includes(reference.base))
+}
+
+function saysOf({ within }: Resource, { reference }: Field): boolean {
+  return within.some(({ path }) => path === reference?.base)
+}
