@@ -12,7 +12,6 @@ import { Sieve } from './sieve.ts'
 import { charactersOf } from './long-values.ts'
 import { firstWhere } from './sorted-list.ts'
 import { keeping, shownCharacters, shownOf } from './shown-rows.ts'
-import { inTurns } from './turns.ts'
 import { wholeRow, wholeRows } from './whole-rows.ts'
 
 /** What takes a millisecond or more to show. */
@@ -85,13 +84,15 @@ async function readPage(
     ...orders.map(({ path }) => path),
     ...(search?.paths ?? []),
   ])
+  const hasOwnKeys = resource.key.some((each) => query.path[each] !== undefined)
   let count = 0
   const slices = isPaged
     ? pagesUnder(cluster, resource, query.path)
-    : (behaviour.rowPages?.(cluster) ?? inTurns(cluster.system, from === 0 ? rows : rows.slice(from)))
+    : (behaviour.rowPages?.(cluster) ?? sieve.candidates(from === 0 ? rows : rows.slice(from)))
   const kept = keeping(behaviour, query.fields, !isPaged)
   for await (const slice of slices) {
-    const sifted = await sieve.sift(slice.filter((row) => isWithin(resource, row, query.path)))
+    const within = hasOwnKeys ? slice.filter((row) => isWithin(resource, row, query.path)) : slice
+    const sifted = await sieve.sift(within)
     const passing = search === undefined ? sifted : sifted.filter((row) => search.test(row))
     count += passing.length
     if (query.isCount === true) continue

@@ -1,16 +1,22 @@
 /** Which rows pass filters, looked at in the order of what that costs: what is stored, names, what must be derived. */
-import { passes, type Filter } from '../model/query.ts'
+import { passes, predicate, type Filter } from '../model/query.ts'
 import type { Resource } from '../model/resource.ts'
 import type { SomeType } from '../model/rows.ts'
 import type { Row } from '../model/value.ts'
 import { onceEach, type Behaviour, type Derivation } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
 import { deriveSome, givers, isDerived, isOwn } from './derive.ts'
+import { areWhole } from './long-values.ts'
+import { inTurns } from './turns.ts'
 import { isLacking, wholeRows, type Needed } from './whole-rows.ts'
+
+/** So many rows are looked at in a part of a millisecond, if the filters are not very long. */
+const ROWS_AT_ONCE = 250
 
 export class Sieve {
   readonly #cluster: Cluster
   readonly #stored: readonly Filter[]
+  readonly #passesStored: (row: Row) => boolean
   readonly #names: readonly NameFilter[]
   readonly #derived: readonly Filter[]
   readonly #needed: readonly Derivation[]
@@ -32,6 +38,7 @@ export class Sieve {
       else names.push(new NameFilter(cluster, filter, reference.type, `${reference.base}.uuid`))
     }
     this.#stored = filters.filter(({ path }) => !isDerived(behaviour, path))
+    this.#passesStored = predicate(this.#stored)
     this.#names = names
     this.#derived = derived
     this.#needed = givers(behaviour, new Set([...derived.map(({ path }) => path), ...paths]))
@@ -39,10 +46,26 @@ export class Sieve {
     this.#looksAt = this.#needed.some((each) => isOwn(behaviour, each)) ? 'all' : paths
   }
 
+  /**
+   * Rows in memory, some at a time, without most of those that do not pass: what is stored, and names that were looked up
+   * before, are looked at for many rows at once.
+   */
+  async *candidates(rows: readonly Row[]): AsyncGenerator<readonly Row[], void, void> {
+    if ((this.#stored.length === 0 && this.#names.length === 0) || !areWhole(rows)) {
+      yield* inTurns(this.#cluster.system, rows)
+      return
+    }
+    const isKept = (row: Row) => this.#passesStored(row) && this.#names.every((filter) => filter.mayPass(row))
+    for await (const some of inTurns(this.#cluster.system, rows, ROWS_AT_ONCE)) {
+      const passing = some.filter(isKept)
+      if (passing.length > 0) yield* inTurns(this.#cluster.system, passing)
+    }
+  }
+
   /** Of rows of one reading, some at a time. */
   async sift(rows: readonly Row[]): Promise<readonly Row[]> {
     const stored = this.#stored.map(({ path }) => path)
-    let passing: readonly Row[] = (await this.#whole(rows, stored)).filter((row) => passes(row, this.#stored))
+    let passing: readonly Row[] = (await this.#whole(rows, stored)).filter(this.#passesStored)
     for (const filter of this.#names) passing = await filter.sift(passing)
     passing = await this.#whole(passing, this.#looksAt)
     const derived = await deriveSome(this.#cluster, this.#needed, passing, this.#once)
@@ -72,6 +95,11 @@ class NameFilter {
     this.#filter = filter
     this.#type = type
     this.#uuidPath = uuidPath
+  }
+
+  /** False where the name is known, and does not pass. */
+  mayPass(row: Row): boolean {
+    return this.#verdicts.get(row[this.#uuidPath]) !== false
   }
 
   async sift(rows: readonly Row[]): Promise<Row[]> {

@@ -12,14 +12,15 @@ const TURN_MS = 3
 export async function* inTurns<Item>(
   { clock, turn }: System,
   items: readonly Item[],
+  atOnce = ITEMS,
 ): AsyncGenerator<readonly Item[], void, void> {
   let endMs = Number.NEGATIVE_INFINITY
-  for (let from = 0; from < items.length; from += ITEMS) {
-    if (items.length > ITEMS && clock.elapsed() >= endMs) {
+  for (let from = 0; from < items.length; from += atOnce) {
+    if (items.length > atOnce && clock.elapsed() >= endMs) {
       await turn()
       endMs = clock.elapsed() + TURN_MS
     }
-    yield items.slice(from, from + ITEMS)
+    yield items.slice(from, from + atOnce)
   }
 }
 

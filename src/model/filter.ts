@@ -29,7 +29,8 @@ export function compileFilter(argument: string, kind: Kind, expression: string):
     const members = split(expression)
     if (members.length > MEMBERS_MAX) throw new Misfit(`it lists more than ${MEMBERS_MAX} values.`)
     const tests = members.map((member) => compileMember(member, kind.element ?? kind))
-    return (values) => tests.some((test) => test(values))
+    const [only] = tests
+    return tests.length === 1 && only !== undefined ? only : (values) => tests.some((test) => test(values))
   } catch (misfit) {
     if (misfit instanceof Misfit) {
       const name = misfit.failure === 'filterLacksValue' ? misfit.failure : 'argumentInvalid'

@@ -5,7 +5,7 @@ import { seedOf } from '../../test/support/seed.ts'
 import { Failure } from './failure.ts'
 import { bytes, secret, text } from './kinds/index.ts'
 import { selectFields } from './fields.ts'
-import { parseFilter, parseOrder, passes, placeOf, placeOrder, type Place } from './query.ts'
+import { parseFilter, parseOrder, passes, placeOf, placeOrder, predicate, type Place } from './query.ts'
 import { release } from './release.ts'
 import { resource } from './resource.ts'
 import type { Row } from './value.ts'
@@ -83,10 +83,17 @@ test('fields that are not there, secret, of a later release or ill-formed are re
 
 test('a filter on a reference is one on its name, and members of lists can be filtered by', () => {
   const row: Row = { 'svm.name': 'svm1', aggregates: [{ name: 'aggr1' }, { name: 'aggr2' }] }
-  assert.equal(passes(row, [parseFilter(thing, 'svm', 'svm1', served)]), true)
-  assert.equal(passes(row, [parseFilter(thing, 'svm.name', 'svm2', served)]), false)
-  assert.equal(passes(row, [parseFilter(thing, 'aggregates.name', 'aggr2', served)]), true)
-  assert.equal(passes(row, [parseFilter(thing, 'aggregates.name', 'null', served)]), false)
+  const filters = [
+    ['svm', 'svm1', true],
+    ['svm.name', 'svm2', false],
+    ['aggregates.name', 'aggr2', true],
+    ['aggregates.name', 'null', false],
+  ] as const
+  for (const [path, text, isPassing] of filters) {
+    const filter = parseFilter(thing, path, text, served)
+    assert.equal(passes(row, [filter]), isPassing, path)
+    assert.equal(predicate([filter])(row), isPassing, path)
+  }
 })
 
 test('filters on what is not there, secret or of a later release are refused', () => {

@@ -64,6 +64,22 @@ export function passes(row: Row, filters: readonly Filter[]): boolean {
   return filters.every((filter) => filter.test(valuesAt(row, filter.path)))
 }
 
+/** Makes the function that tells of many rows whether they pass: for what is one plain value no list is made. */
+export function predicate(filters: readonly Filter[]): (row: Row) => boolean {
+  const tests = filters.map(({ path, test }) => {
+    // A test looks at it before the next row comes.
+    const one: Value[] = [null]
+    return (row: Row) => {
+      const value = row[path]
+      if (value === undefined || value === null || Array.isArray(value)) return test(valuesAt(row, path))
+      one[0] = value
+      return test(one)
+    }
+  })
+  const [only] = tests
+  return tests.length === 1 && only !== undefined ? only : (row) => tests.every((test) => test(row))
+}
+
 /** The place of a row in an order: its values at the ordered paths, then its key. Equal only for the same row. */
 export type Place = readonly (Value | null)[]
 
