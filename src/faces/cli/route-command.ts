@@ -9,14 +9,14 @@ import { answerCommand } from './answer-command.ts'
 import { commandTree, type Command, type CommandTree } from './tree.ts'
 
 /**
- * The answer to a command of the shell; nothing where the request is none. It becomes requests of the REST interface,
- * which are let in one by one.
+ * The answer to a command of the shell; nothing where the request is none. It becomes requests of the REST interface, each
+ * of which may do what it could do by itself. Who calls has been found out by then.
  */
 export async function answerAsCommand(
   face: RestFace,
   request: RestRequest,
   role: Role,
-  answer: (face: RestFace, request: RestRequest) => Promise<RestReply>,
+  answer: (request: RestRequest) => Promise<RestReply>,
 ): Promise<RestReply | undefined> {
   const { cluster } = face.actions
   const path = request.target.split('?', 1)[0] ?? ''
@@ -26,7 +26,7 @@ export async function answerAsCommand(
   // The length is that of the command's own body.
   const { 'content-length': _, ...headers } = request.headers
   const ask = (method: string, target: string, body?: unknown) =>
-    answer(face, { ...request, headers, method, target, body: body === undefined ? '' : JSON.stringify(body) })
+    answer({ ...request, headers, method, target, body: body === undefined ? '' : JSON.stringify(body) })
   return answerCommand(ask, command, cluster.behaviour(command.resource.type), request)
 }
 

@@ -72,15 +72,31 @@ async function answerOf(face: RestFace, request: RestRequest): Promise<RestReply
     dialect = chooseDialect(await face.wireDialect(), headers['x-dot-client-app'], headers['user-agent'])
     const fault = await faultOf(face, request, dialect, caller)
     if (fault !== undefined) return fault
-    const command = await answerAsCommand(face, request, role, answerOf)
-    if (command !== undefined) return command
-    const mark = request.target.indexOf('?')
-    const path = mark < 0 ? request.target : request.target.slice(0, mark)
-    const query = new URLSearchParams(mark < 0 ? '' : request.target.slice(mark + 1))
-    return await audited({ face, request, dialect, caller, role, path, query })
+    const answerInner = (inner: RestRequest) => answerFor({ face, dialect, caller, role }, inner)
+    const command = await answerAsCommand(face, request, role, answerInner)
+    return command ?? (await audited(askedOf({ face, dialect, caller, role }, request)))
   } catch (cause) {
     return failed(face, request, dialect, cause)
   }
+}
+
+type LetIn = Pick<Asked, 'face' | 'dialect' | 'caller' | 'role'>
+
+/** What a command asks for somebody who was let in with it. What each may do is looked at as for any other. */
+async function answerFor(letIn: LetIn, request: RestRequest): Promise<RestReply> {
+  const { face, dialect, caller } = letIn
+  try {
+    return (await faultOf(face, request, dialect, caller)) ?? (await audited(askedOf(letIn, request)))
+  } catch (cause) {
+    return failed(face, request, dialect, cause)
+  }
+}
+
+function askedOf(letIn: LetIn, request: RestRequest): Asked {
+  const mark = request.target.indexOf('?')
+  const path = mark < 0 ? request.target : request.target.slice(0, mark)
+  const query = new URLSearchParams(mark < 0 ? '' : request.target.slice(mark + 1))
+  return { ...letIn, request, path, query }
 }
 
 const TARGET_CHARACTERS_MAX = 16 * 1024
