@@ -168,7 +168,7 @@ if (process.send !== undefined) {
 }
 
 async function serve(order: WorkerOrder): Promise<void> {
-  const { cacheKib, gatheredBytesMax, collectEveryBytes, buffersBytesMax, ...bounds } = order.memory
+  const { cacheKib, collectEveryBytes, buffersBytesMax, ...bounds } = order.memory
   const catalog = openSqliteCatalog({ file: places.catalog, commit: { socket: order.socket }, cacheKib })
   const secrets = await openSecrets(places.clusterKey)
   const notes = new UnlinkedNotes((unlinked) => {
@@ -177,7 +177,7 @@ async function serve(order: WorkerOrder): Promise<void> {
   const engines = openEngines({
     writer: order.writer,
     bodyBytesMax: order.packedBodyBytesMax,
-    gatheredBytesMax,
+    gatheredBytesMax: bounds.gatheredBytesMax,
     onUnlinked: (place, blobs) => notes.add(place, blobs),
   })
   const cluster = openCluster({

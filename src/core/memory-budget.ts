@@ -61,7 +61,7 @@ export function workersWithin(memoryMib: number, workers: number): number {
 export interface WorkerMemory {
   /** Pages of the catalog that SQLite keeps. */
   readonly cacheKib: number
-  /** Pieces of bodies that gather until they are written together, and that are being written. */
+  /** Pieces of bodies that gather until they are handed on or written together, and that are being written. */
   readonly gatheredBytesMax: number
   /** Bodies whose pieces are taken from the connection at the same time; others wait. */
   readonly turnsMax: number

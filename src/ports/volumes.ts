@@ -203,8 +203,11 @@ export interface DiskSpace {
 }
 
 export interface BlobWriter {
-  /** Appends bytes. Waits while the disk is behind. The chunk is the blob's from then on: nobody may change it. */
-  write(chunk: Uint8Array): Promise<void>
+  /**
+   * Appends bytes. Waits while the disk is behind. The chunk is the blob's from then on: nobody may change it before `spent`
+   * was called, which may be never.
+   */
+  write(chunk: Uint8Array, spent?: () => void): Promise<void>
   /**
    * Ends the blob: durable on return, with its name. The label (at most 32 KiB) is kept with the blob, apart from its
    * bytes, so that a lost index can be rebuilt from the files.

@@ -338,7 +338,7 @@ function makeCall(plane: Plane, exchange: Exchange, asked: Asked, noted: Noted[]
     bucketName: target.bucket ?? '',
     bucketUrl,
     planBody: (options) => plan(options),
-    body: (planned) => bodyOf(planned, exchange.body()),
+    body: (planned) => bodyOf(planned, exchange.body(planned.isDecoded ? undefined : plane.store.bodyBuffers)),
     async document(options) {
       const isDemanded = options?.isIntegrityNeeded === true
       if (!headers.has('content-length') && !headers.has('transfer-encoding')) {

@@ -128,6 +128,11 @@ export class BodyPlan {
     return Buffer.concat(pieces)
   }
 
+  /** Whether the bytes of the body are others than those that travel. If not, pieces come as they were received. */
+  get isDecoded(): boolean {
+    return this.#payload.kind === 'chunked'
+  }
+
   /** What was received. Throws before `receive` has ended well. */
   outcome(): BodyOutcome {
     if (this.#outcome === undefined) throw new Error('The body was not received.')

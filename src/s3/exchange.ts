@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '../ports/system.ts'
 import { linger } from '../wire/linger.ts'
+import { BodyReader } from './body-reader.ts'
 import type { BytesToSend } from './call.ts'
 import { s3Error } from './errors.ts'
+import type { PieceBuffers } from './objects/piece-buffers.ts'
 import type { Pace } from './qos/pace.ts'
 import type { Transfers } from './transfers.ts'
 
@@ -78,38 +80,52 @@ export class Exchange {
     response.on('error', ignore)
   }
 
-  /** The bytes of the body as they travelled. A client that waits for `100 Continue` gets it with the first look. */
-  async *body(): AsyncGenerator<Buffer> {
+  /**
+   * The bytes of the body as they travelled. A client that waits for `100 Continue` gets it with the first look. With
+   * `buffers`, pieces may lie in these: who is done with a piece gives it back.
+   */
+  async *body(buffers?: PieceBuffers): AsyncGenerator<Buffer> {
     const transfers = this.#transfers
-    const close = transfers.open(this.#bodyRest())
+    const rest = this.#bodyRest()
+    const close = transfers.open(rest)
     if (this.#awaitsContinue) {
       this.#awaitsContinue = false
       this.response.writeContinue()
     }
+    const { request } = this
+    let sinceMs = this.#clock.elapsed()
+    const reader = new BodyReader(request, {
+      buffers,
+      expectedBytes: rest,
+      onPiece: (bytes) => {
+        this.bytesReceived += bytes
+        const nowMs = this.#clock.elapsed()
+        this.#insistOnSpeed(bytes, nowMs - sinceMs)
+        sinceMs = nowMs
+      },
+    })
     try {
-      this.#await('body')
-      let sinceMs = this.#clock.elapsed()
-      for await (const piece of this.request.iterator({ destroyOnReturn: false })) {
+      for (;;) {
+        this.#await('body')
+        sinceMs = this.#clock.elapsed()
+        const piece = await reader.next()
         this.#await(undefined)
-        const bytes = piece as Buffer
-        this.bytesReceived += bytes.length
-        if (this.request.readableLength >= this.request.readableHighWaterMark) this.pauses++
-        this.#insistOnSpeed(bytes.length, this.#clock.elapsed() - sinceMs)
-        await this.pace?.bytes(bytes.length)
-        transfers.moved(bytes.length)
+        if (piece === undefined) break
+        if (request.readableLength >= request.readableHighWaterMark) this.pauses++
+        if (this.pace !== undefined) await this.pace.bytes(piece.length)
+        transfers.moved(piece.length)
         if (!transfers.tryTurn()) await transfers.turn()
         try {
-          yield bytes
+          yield piece
         } finally {
           transfers.endTurn()
         }
-        this.#await('body')
-        sinceMs = this.#clock.elapsed()
       }
     } catch (failure) {
       if (this.#timedOut) throw silence
       throw s3Error('IncompleteBody', { cause: failure })
     } finally {
+      reader.leave()
       this.#await(undefined)
       close()
     }

@@ -19,8 +19,8 @@ const LARGE_BYTES = 8 * 1024 * KIB
 const MOVING = 100
 const STALLED = 40
 
-const { gatheredBytesMax, collectEveryBytes: _often, ...bounds } = divideMemory(memoryMibMin(1), 1).worker
-const gathered = new Tally(gatheredBytesMax)
+const { collectEveryBytes: _often, ...bounds } = divideMemory(memoryMibMin(1), 1).worker
+const gathered = new Tally(bounds.gatheredBytesMax)
 let t: TestPlane
 let folder: string
 before(async () => {

@@ -59,7 +59,9 @@ export interface DataPlaneParts {
   /** Told which of the addresses that the environment gives are not served, whenever that changes. */
   readonly onUnbound?: (addresses: readonly string[]) => void
   /** What bodies may hold here. Without it, as much as for a process that has the machine to itself. */
-  readonly memory?: TransferBounds & { readonly piecesBytesMax: number } & { readonly collecting?: Collecting }
+  readonly memory?: TransferBounds & { readonly piecesBytesMax: number; readonly gatheredBytesMax: number } & {
+    readonly collecting?: Collecting
+  }
   /** Shorter waits, for tests. */
   readonly waits?: Partial<HttpWaits>
   /** Fewer connections, for tests. */
@@ -88,6 +90,7 @@ export async function startDataPlane(parts: DataPlaneParts): Promise<DataPlane> 
   let isDraining = false
   const pins = new Pins()
   const buffers = new PieceBuffers(parts.memory?.piecesBytesMax)
+  const bodyBuffers = PieceBuffers.forBodies(parts.memory?.gatheredBytesMax)
   const transfers = new Transfers(parts.memory, parts.memory?.collecting)
   const trees = new TreeUses()
   const shaper = parts.shaper ?? ownShaper(system.clock)
@@ -98,6 +101,7 @@ export async function startDataPlane(parts: DataPlaneParts): Promise<DataPlane> 
       system,
       pins,
       buffers,
+      bodyBuffers,
       transfers,
       trees,
       grow: parts.grow ?? (() => Promise.resolve(false)),
@@ -136,7 +140,10 @@ export async function startDataPlane(parts: DataPlaneParts): Promise<DataPlane> 
     listeners: () => listeners.bound(),
     stillReading: (blobs) => pins.among(blobs),
     leaveTree: (volume, tree) => trees.leave(volume, tree),
-    trim: () => buffers.trim(),
+    trim() {
+      buffers.trim()
+      bodyBuffers.trim()
+    },
     close(drainMs) {
       isDraining = true
       closed ??= listeners.close(drainMs).then(() => plane.counters.close())

@@ -33,6 +33,7 @@ const store: ObjectStore = {
   trees,
   pins: new Pins(),
   buffers: new PieceBuffers(),
+  bodyBuffers: PieceBuffers.forBodies(),
   transfers: new Transfers(),
   grow: () => Promise.resolve(false),
   tellDamage: () => undefined,

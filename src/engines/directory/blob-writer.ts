@@ -1,11 +1,11 @@
 import { unlink } from 'node:fs/promises'
 import { basename } from 'node:path'
-import type { FileHandle } from 'node:fs/promises'
 import { VolumesFailure } from '../../ports/volumes.ts'
 import type { BlobWriter, Committed } from '../../ports/volumes.ts'
 import { BlockSums } from './block-sums.ts'
 import { volumesFailure } from './failures.ts'
 import { BLOCK_BYTES, LABEL_BYTES_MAX, footer } from './footer.ts'
+import type { NewFile } from './new-file.ts'
 import type { Packer } from './packing.ts'
 import { Tally } from './tally.ts'
 
@@ -19,7 +19,7 @@ const GATHERED_PIECES = 256
 
 export class FileBlobWriter implements BlobWriter {
   readonly #path: string
-  readonly #handle: FileHandle
+  readonly #file: NewFile
   readonly #syncFolder: () => Promise<void>
   readonly #packer: Packer | undefined
   readonly #onlyPacked: boolean
@@ -29,7 +29,8 @@ export class FileBlobWriter implements BlobWriter {
   #sizeBytes = 0
   #gathered: Uint8Array[] = []
   #gatheredBytes = 0
-  #writtenBytes = 0
+  /** To be called when what has gathered is written. */
+  #spent: (() => void)[] = []
   #ended = false
 
   /**
@@ -38,7 +39,7 @@ export class FileBlobWriter implements BlobWriter {
    */
   constructor(
     path: string,
-    handle: FileHandle,
+    file: NewFile,
     syncFolder: () => Promise<void>,
     {
       packer,
@@ -47,7 +48,7 @@ export class FileBlobWriter implements BlobWriter {
     }: { readonly packer?: Packer; readonly onlyPacked?: boolean; readonly tally?: Tally } = {},
   ) {
     this.#path = path
-    this.#handle = handle
+    this.#file = file
     this.#syncFolder = syncFolder
     this.#packer = packer
     this.#onlyPacked = onlyPacked
@@ -59,10 +60,11 @@ export class FileBlobWriter implements BlobWriter {
     return this.#packer?.isPlain ?? true
   }
 
-  async write(chunk: Uint8Array): Promise<void> {
+  async write(chunk: Uint8Array, spent?: () => void): Promise<void> {
     this.#mustBeOpen()
     this.#sizeBytes += chunk.length
     await this.#orGiveUp(async () => {
+      if (spent !== undefined) this.#spent.push(spent)
       if (this.#packer === undefined) this.#sums.add(chunk)
       for (const bytes of (await this.#packer?.add(chunk)) ?? [chunk]) await this.#append(bytes)
     })
@@ -85,9 +87,11 @@ export class FileBlobWriter implements BlobWriter {
       this.#gather(footer(label, { sizeBytes, crc, ...(packed === undefined ? {} : { packed }) }))
       await this.#flush()
       // The entry in the folder is there since the file was opened, so both can be made durable at the same time.
-      await Promise.all([this.#handle.datasync(), this.#syncFolder()])
+      const synced = await Promise.allSettled([this.#file.sync(), this.#syncFolder()])
+      // Nothing may be under way when the file is closed.
+      for (const result of synced) if (result.status === 'rejected') throw result.reason
       this.#ended = true
-      await this.#handle.close()
+      await this.#file.close()
     })
     return { blob: basename(this.#path), ...committed }
   }
@@ -98,7 +102,8 @@ export class FileBlobWriter implements BlobWriter {
     this.#tally.subtract(this.#gatheredBytes)
     this.#gathered = []
     this.#gatheredBytes = 0
-    await this.#handle.close().catch(() => {})
+    this.#spent = []
+    await this.#file.close().catch(() => {})
     // What stays behind has no row in the catalog: it is found and removed as an orphan later.
     await unlink(this.#path).catch(() => {})
   }
@@ -122,19 +127,18 @@ export class FileBlobWriter implements BlobWriter {
   }
 
   async #flush(): Promise<void> {
-    let rest = this.#gathered
+    const gathered = this.#gathered
     const bytes = this.#gatheredBytes
+    const spent = this.#spent
     this.#gathered = []
     this.#gatheredBytes = 0
+    this.#spent = []
     try {
-      while (rest.length > 0) {
-        const { bytesWritten } = await this.#handle.writev(rest, this.#writtenBytes)
-        this.#writtenBytes += bytesWritten
-        rest = behind(rest, bytesWritten)
-      }
+      await this.#file.append(gathered)
     } finally {
       this.#tally.subtract(bytes)
     }
+    for (const tell of spent) tell()
   }
 
   async #orGiveUp(act: () => Promise<void>): Promise<void> {
@@ -146,15 +150,4 @@ export class FileBlobWriter implements BlobWriter {
       throw volumesFailure(failure, `Blob ${this.#path}`)
     }
   }
-}
-
-/** What remains of buffers when their first bytes were written: the file system may take fewer than it was given. */
-function behind(buffers: readonly Uint8Array[], bytes: number): Uint8Array[] {
-  const rest: Uint8Array[] = []
-  let skip = bytes
-  for (const buffer of buffers) {
-    if (skip < buffer.length) rest.push(buffer.subarray(skip))
-    skip = Math.max(0, skip - buffer.length)
-  }
-  return rest
 }

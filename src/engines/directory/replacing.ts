@@ -3,13 +3,14 @@
  * renamed over it. Readers find the one or the other; a crash leaves the blob and perhaps a file that no name leads to.
  */
 import { createHash } from 'node:crypto'
-import { link, open, rename, stat, unlink } from 'node:fs/promises'
+import { link, rename, stat, unlink } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import { VolumesFailure } from '../../ports/volumes.ts'
 import type { BlobReader, Committed, Manner, Rewriting, Sharing } from '../../ports/volumes.ts'
 import { openBlob } from './blob-reader.ts'
 import { FileBlobWriter } from './blob-writer.ts'
 import { codeOf, volumesFailure } from './failures.ts'
+import { NewFile } from './new-file.ts'
 import { Packer } from './packing.ts'
 
 type SyncFolder = (folder: string) => Promise<void>
@@ -71,9 +72,9 @@ export async function rewriteFile(
 ): Promise<Committed> {
   const digest = createHash('md5')
   const sync = () => syncFolder(dirname(path))
-  const handle = await orFailure(path, () => open(replacement, 'w', 0o600))
+  const file = await orFailure(path, () => NewFile.open(replacement, 'w', 0o600))
   const packing = from.storedBytes < from.sizeBytes ? { packer: new Packer(1) } : {}
-  const writer = new FileBlobWriter(replacement, handle, sync, packing)
+  const writer = new FileBlobWriter(replacement, file, sync, packing)
   try {
     for await (const piece of piecesOf(from)) {
       if (md5 !== undefined) digest.update(piece)
@@ -126,8 +127,8 @@ export async function shareFile(
 }
 
 async function openWriter(path: string, syncFolder: () => Promise<void>): Promise<FileBlobWriter> {
-  const handle = await orFailure(path, () => open(path, 'w', 0o600))
-  return new FileBlobWriter(path, handle, syncFolder, { packer: new Packer(1), onlyPacked: true })
+  const file = await orFailure(path, () => NewFile.open(path, 'w', 0o600))
+  return new FileBlobWriter(path, file, syncFolder, { packer: new Packer(1), onlyPacked: true })
 }
 
 async function isSameFile(path: string, twin: string): Promise<boolean> {

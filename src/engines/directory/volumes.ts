@@ -12,8 +12,7 @@
  * Blobs are spread by the last digits of their names, because the first ones may be the time.
  */
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, opendir, readdir, rename, rm, stat, statfs, unlink } from 'node:fs/promises'
-import type { FileHandle } from 'node:fs/promises'
+import { mkdir, opendir, readdir, rename, rm, stat, statfs, unlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { VolumesFailure } from '../../ports/volumes.ts'
 import type {
@@ -39,6 +38,7 @@ import { codeOf, volumesFailure } from './failures.ts'
 import { FanOut } from './fan-out.ts'
 import { FolderSync } from './folder-sync.ts'
 import { emptyLostAndFound, moveToLostAndFound } from './lost-and-found.ts'
+import { NewFile } from './new-file.ts'
 import { Packer } from './packing.ts'
 import { addressOf } from './packs/names.ts'
 import { Packs } from './packs/packs.ts'
@@ -182,10 +182,10 @@ export class DirectoryVolumes implements Volumes {
     const path = this.#blob(volume, blob)
     const folder = dirname(path)
     try {
-      const handle = await this.#openNew(this.#objects(volume), folder, path)
+      const file = await this.#openNew(this.#objects(volume), folder, path)
       const packing = how?.compress === true ? { packer: new Packer() } : {}
       const tally = this.#gathered
-      return new FileBlobWriter(path, handle, () => this.#sync.sync(folder), { ...packing, tally })
+      return new FileBlobWriter(path, file, () => this.#sync.sync(folder), { ...packing, tally })
     } catch (failure) {
       throw await this.#explain(failure, `Blob ${path}`)
     }
@@ -382,17 +382,17 @@ export class DirectoryVolumes implements Volumes {
   }
 
   /** Opens a file that must be new. Its folder is made when it is not there, or is not known to be durable. */
-  async #openNew(tree: string, folder: string, path: string): Promise<FileHandle> {
+  async #openNew(tree: string, folder: string, path: string): Promise<NewFile> {
     const name = folder.slice(tree.length + 1)
     await this.#fanOut.ensure(tree, name)
     try {
-      return await open(path, 'wx', 0o600)
+      return await NewFile.open(path, 'wx', 0o600)
     } catch (failure) {
       if (codeOf(failure) !== 'ENOENT') throw failure
       // Another process removed the tree and made it again.
       this.#fanOut.forget(tree)
       await this.#fanOut.ensure(tree, name)
-      return open(path, 'wx', 0o600)
+      return NewFile.open(path, 'wx', 0o600)
     }
   }
 

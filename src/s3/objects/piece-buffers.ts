@@ -2,6 +2,8 @@ import { readBytes } from './limits.ts'
 
 /** What is lent when the large ones are all under way: whole blocks, which is what checksums are of. */
 export const smallBytes = 64 * 1024
+/** What is gathered of a body at most: to write it directly costs the same for many bytes as for few. */
+const bodyBytes = 512 * 1024
 /** For a process that has the machine to itself, as in tests: with 256 KiB each, 64. */
 const lentBytesMax = 16 * 2 ** 20
 
@@ -18,12 +20,21 @@ export class PieceBuffers {
   readonly #free: Buffer[] = []
   readonly #lent = new WeakSet<ArrayBufferLike>()
   readonly #largeMax: number
+  readonly #pieceBytes: number
+  readonly #make: (bytes: number) => ArrayBuffer
   /** Large ones that there are, lent or free. */
   #large = 0
   readonly #forgotten = new FinalizationRegistry<undefined>(() => this.#large--)
 
-  constructor(bytesMax = lentBytesMax) {
-    this.#largeMax = Math.max(1, Math.floor(bytesMax / readBytes))
+  constructor(bytesMax = lentBytesMax, pieceBytes = readBytes, make: (bytes: number) => ArrayBuffer = plain) {
+    this.#largeMax = Math.max(1, Math.floor(bytesMax / pieceBytes))
+    this.#pieceBytes = pieceBytes
+    this.#make = make
+  }
+
+  /** For bodies that come: a file can be written from these without a copy in the system's cache. */
+  static forBodies(bytesMax?: number): PieceBuffers {
+    return new PieceBuffers(bytesMax, bodyBytes, atPages)
   }
 
   /** All large ones are lent: who reads ahead should not. */
@@ -31,10 +42,10 @@ export class PieceBuffers {
     return this.#free.length === 0 && this.#large >= this.#largeMax
   }
 
-  /** A buffer of `readBytes`, or else of `smallBytes`, with anything in it. */
+  /** A large buffer, or else one of `smallBytes`, with anything in it. */
   take(): Buffer {
     if (this.isShort) return Buffer.allocUnsafeSlow(smallBytes)
-    const buffer = this.#free.pop() ?? this.#make()
+    const buffer = this.#free.pop() ?? this.#another()
     this.#lent.add(buffer.buffer)
     return buffer
   }
@@ -49,10 +60,15 @@ export class PieceBuffers {
     this.#free.length = 0
   }
 
-  #make(): Buffer {
-    const buffer = Buffer.allocUnsafeSlow(readBytes)
+  #another(): Buffer {
+    const buffer = this.#make(this.#pieceBytes)
     this.#large++
-    this.#forgotten.register(buffer.buffer, undefined)
-    return buffer
+    this.#forgotten.register(buffer, undefined)
+    return Buffer.from(buffer)
   }
 }
+
+const plain = (bytes: number): ArrayBuffer => Buffer.allocUnsafeSlow(bytes).buffer
+
+/** Memory that could grow begins at a page. */
+const atPages = (bytes: number): ArrayBuffer => new ArrayBuffer(bytes, { maxByteLength: bytes })

@@ -80,7 +80,7 @@ export async function storeBody(
       if (piece.length === 0) continue
       await writing
       writer ??= await bucket.place.write(id, writtenHow(bucket, body.sizeBytes))
-      writing = writer.write(piece)
+      writing = writer.write(piece, () => store.bodyBuffers.giveBack(piece))
       // A failure is met at the next `await`; until then it must not count as unhandled.
       writing.catch(() => {})
       if (store.transfers.isShort) await writing

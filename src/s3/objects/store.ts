@@ -17,6 +17,8 @@ export interface ObjectStore {
   readonly system: System
   readonly pins: Pins
   readonly buffers: PieceBuffers
+  /** For pieces of bodies that come. */
+  readonly bodyBuffers: PieceBuffers
   readonly transfers: Transfers
   readonly trees: TreeUses
   readonly grow: Grow

@@ -268,6 +268,7 @@ export class World {
         system,
         pins,
         buffers: new PieceBuffers(),
+        bodyBuffers: PieceBuffers.forBodies(),
         transfers: new Transfers(),
         trees: new TreeUses(),
         grow: () => Promise.resolve(false),

@@ -27,13 +27,14 @@ export class PackBlobWriter implements BlobWriter {
     this.#isCompressed = how.isCompressed
   }
 
-  async write(chunk: Uint8Array): Promise<void> {
+  async write(chunk: Uint8Array, spent?: () => void): Promise<void> {
     this.#mustBeOpen()
     if (this.#sizeBytes + chunk.length > this.#bytes.length) {
       throw new RangeError(`A blob of ${this.#bytes.length} bytes was given more than those.`)
     }
     this.#bytes.set(chunk, this.#sizeBytes)
     this.#sizeBytes += chunk.length
+    spent?.()
   }
 
   async commit(label: Uint8Array): Promise<Committed> {

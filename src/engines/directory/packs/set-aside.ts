@@ -1,8 +1,8 @@
-import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { VolumesFailure } from '../../../ports/volumes.ts'
 import { syncFolder } from '../../durable-file.ts'
 import { FileBlobWriter } from '../blob-writer.ts'
+import { NewFile } from '../new-file.ts'
 import { placeInLostAndFound } from '../lost-and-found.ts'
 import type { FoundBlob } from '../lost-and-found.ts'
 import type { Address } from './names.ts'
@@ -23,8 +23,8 @@ export async function setRecordAside(packs: Packs, found: FoundRecord): Promise<
   const raw = await packs.raw(tree, address)
   if (raw === undefined) return false
   const path = await placeInLostAndFound(aggregate, found, blob)
-  const handle = await open(path, 'w', 0o600)
-  const writer = new FileBlobWriter(path, handle, () => syncFolder(dirname(path)))
+  const file = await NewFile.open(path, 'w', 0o600)
+  const writer = new FileBlobWriter(path, file, () => syncFolder(dirname(path)))
   try {
     const reader = await packs.read(tree, address)
     await writer.write(await reader.read(0, reader.sizeBytes))
