@@ -80,7 +80,7 @@ const HEAD_END = Buffer.from('\r\n\r\n')
 const LAST_CHUNK = Buffer.from('\r\n0\r\n\r\n')
 const TEXT_BYTES_MAX = 1000
 /** A server that hangs is not waited for. */
-const SILENCE_MS = 120_000
+const SILENCE_MS = 60_000
 
 /** Reads as much of HTTP as servers of objects write: a head, and a body whose length it says or that comes in chunks. */
 class Connection {
