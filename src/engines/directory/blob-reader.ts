@@ -11,6 +11,8 @@ import type { Index } from './packing.ts'
 
 /** The end of a file that is read when it is opened: the footer, and with it all of a small blob. */
 const TAIL_BYTES = 8 * 1024
+/** A blob of so many bytes is in the end of its file with all that follows, unless its label is longer than most. */
+const WHOLE_BYTES = 6 * 1024
 /** Checksums of blocks that are read together: 4 KiB for 64 MiB. A reader holds no more of a table than this. */
 const SUMS_AT_ONCE = 1024
 /** Chunks of a packed blob that are read from the disk together. */
@@ -24,11 +26,8 @@ export async function openBlob(path: string, expected?: ExpectedBlob): Promise<B
     throw volumesFailure(failure, `Blob ${path}`)
   }
   try {
-    const size = await open.sizeBytes()
-    const tailAt = Math.max(0, size - TAIL_BYTES)
-    const tail = await readExactly(open, path, tailAt, size - tailAt)
-    const said = readFooter(tail.subarray(-FOOTER_BYTES_MAX), size)
-    if (said === undefined) throw unreadable(path, tail)
+    const end = expected === undefined ? undefined : await readLikelyEnd(open, expected)
+    const { tail, tailAt, said } = end ?? (await readEnd(open, path))
     if (expected !== undefined) checkExpected(path, said, expected)
     const file = new BlobFile(path, open, tail, tailAt)
     return said.packed === undefined ? new FileBlobReader(file, said) : new PackedBlobReader(file, said, said.packed)
@@ -36,6 +35,35 @@ export async function openBlob(path: string, expected?: ExpectedBlob): Promise<B
     await open.close()
     throw volumesFailure(failure, `Blob ${path}`)
   }
+}
+
+interface End {
+  readonly tail: Buffer
+  readonly tailAt: number
+  readonly said: Footer
+}
+
+/**
+ * What follows the bytes of a blob that is stored as it is: where a read ends there, nobody has to ask for the size of the
+ * file. Nothing where that is not so, such as for one that is packed.
+ */
+async function readLikelyEnd(open: OpenFile, { sizeBytes }: ExpectedBlob): Promise<End | undefined> {
+  const tailAt = sizeBytes <= WHOLE_BYTES ? 0 : sizeBytes
+  const buffer = Buffer.allocUnsafe(TAIL_BYTES)
+  const filled = await open.fillOnce(buffer, tailAt)
+  if (filled === buffer.length) return undefined
+  const tail = buffer.subarray(0, filled)
+  const said = readFooter(tail.subarray(-FOOTER_BYTES_MAX), tailAt + filled)
+  return said === undefined ? undefined : { tail, tailAt, said }
+}
+
+async function readEnd(open: OpenFile, path: string): Promise<End> {
+  const size = await open.sizeBytes()
+  const tailAt = Math.max(0, size - TAIL_BYTES)
+  const tail = await readExactly(open, path, tailAt, size - tailAt)
+  const said = readFooter(tail.subarray(-FOOTER_BYTES_MAX), size)
+  if (said === undefined) throw unreadable(path, tail)
+  return { tail, tailAt, said }
 }
 
 function checkExpected(path: string, { sizeBytes, sums }: Footer, expected: ExpectedBlob): void {

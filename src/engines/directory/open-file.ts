@@ -35,6 +35,11 @@ export class OpenFile {
     return filled
   }
 
+  /** As `fill`, in one call: there may be more. */
+  fillOnce(buffer: Buffer, from: number): Promise<number> {
+    return this.#read(buffer, 0, from)
+  }
+
   #read(buffer: Buffer, at: number, from: number): Promise<number> {
     return new Promise((resolve, reject) => {
       read(this.#descriptor, buffer, at, buffer.length - at, from, (failure, bytes) =>

@@ -51,6 +51,28 @@ void describe('volumes in a directory', () => {
 
   const pathOf = (aggregate: string, blob: string) => join(aggregate, 'volumes/v1/objects', blob.slice(-2), blob)
 
+  void it('a blob of any size, with any label, is read as it was written, whether its size is known or not', () =>
+    withVolume(async (volumes) => {
+      const sizes = [0, 1, 6143, 6144, 6145, 8191, 8192, 65_535, 65_536, 65_537, 1_048_577]
+      for (const sizeBytes of sizes) {
+        for (const labelBytes of [0, 200, 8192, 32_768]) {
+          const blob = newBlob()
+          const [content, label] = [randomBytes(sizeBytes), randomBytes(labelBytes)]
+          const writer = await volumes.write('v1', blob)
+          await writer.write(content)
+          const { crc } = await writer.commit(label)
+          for (const expected of [undefined, { sizeBytes, crc }]) {
+            const reader = await volumes.open('v1', blob, expected)
+            assert.ok((await reader.read(0, sizeBytes)).equals(content))
+            assert.ok(label.equals(await reader.label()))
+            await reader.close()
+          }
+          await refusedWith('damaged', volumes.open('v1', blob, { sizeBytes: sizeBytes + 1, crc }))
+          if (sizeBytes > 0) await refusedWith('damaged', volumes.open('v1', blob, { sizeBytes: sizeBytes - 1, crc }))
+        }
+      }
+    }))
+
   void it('blobs are spread over folders by the last two digits of their names', () =>
     withVolume(async (volumes, aggregate) => {
       const blob = newBlob()
