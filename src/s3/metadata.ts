@@ -78,6 +78,7 @@ export function responseOverrides(
   query: ReadonlyMap<string, string>,
   request: { readonly isAnonymous: boolean },
 ): Readonly<Record<string, string>> {
+  if (query.size === 0) return {}
   const overrides: Record<string, string> = {}
   for (const name of Object.values(contentHeaders)) {
     const value = query.get(`response-${name}`)
