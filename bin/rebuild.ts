@@ -133,8 +133,8 @@ class Report {
 
   text(): string {
     const whys = [...this.#whys].map(([why, count]) => `  ${why}: ${count}\n`)
-    const rest = whys.length === 0 ? '' : `Not given back:\n${whys.join('')}`
-    return `Objects and parts that were given back: ${this.#restored}.\n${rest}`
+    const rest = whys.length === 0 ? '' : `Not recovered:\n${whys.join('')}`
+    return `Recovered objects and parts: ${this.#restored}.\n${rest}`
   }
 }
 

@@ -109,21 +109,26 @@ async function tellBlobs(folder: string): Promise<void> {
   }
 }
 
-function tell({ lost, unknown, away }: Compared, objects: readonly LostObject[]): string {
+function tell({ lost, unknown, away, empty }: Compared, objects: readonly LostObject[]): string {
   const lines: string[] = []
   if (away.length > 0)
     lines.push(`Aggregates of these volumes are not there, so nothing is known of their blobs: ${away.join(', ')}.`)
   if (unknown > 0)
     lines.push(
-      `Blobs that are newer than the backup: ${unknown}. They are kept where they are. "holdfast rebuild" gives back the objects that their labels tell of.`,
+      `Blobs that are newer than the backup: ${unknown}. They stay where they are. Run "holdfast rebuild" to recover their objects.`,
     )
   if (lost > 0) {
     lines.push(
-      `Blobs that are gone since the backup: ${lost}. Objects of the live index that had them: ${objects.length}.`,
+      `Blobs that are gone since the backup: ${lost}. Objects that cannot be read without them: ${objects.length}.`,
     )
     for (const { bucket, key, version } of objects.slice(0, SHOWN_MAX)) {
       lines.push(`  ${bucket}/${JSON.stringify(key).slice(1, -1)}${version === 'null' ? '' : ` (version ${version})`}`)
     }
+  }
+  if (empty.length > 0) {
+    lines.push('These volumes have none of their blobs. If their aggregate is in another folder, copy its files:')
+    for (const { volume, place } of empty)
+      lines.push(`  ${volume}: copy the folder "volumes" of its aggregate to ${place}`)
   }
   if (away.length + unknown + lost === 0) lines.push('All blobs that it names are there, and no others.')
   return lines.map((line) => `${line}\n`).join('')

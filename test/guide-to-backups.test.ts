@@ -1,13 +1,14 @@
 /** The guide to backups is followed: its commands run in order, beside a cluster that runs and then is stopped. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, afterEach, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { keys as credentials, send } from '../src/s3/test-plane.ts'
 import { consoles } from './support/documents.ts'
-import { killAll, startWith } from './support/started.ts'
+import { killAll, run, startWith } from './support/started.ts'
 import { PROGRAM } from './support/program.ts'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -53,6 +54,29 @@ describe('the guide to backups', { skip }, () => {
       assert.equal(shape(stdout), shape(output), command)
     }
     const again = await startWith(['--data', join(work, 'data')])
+    again.kill('SIGTERM')
+    assert.equal(await again.ended, 0)
+  })
+
+  it('a restore without the blobs says where they belong, and objects are back when they are there', async () => {
+    const keys = { AWS_ACCESS_KEY_ID: credentials.accessKeyId, AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey }
+    const [first, second] = [join(work, 'first'), join(work, 'second')]
+    const cluster = await startWith(['--data', first], keys)
+    assert.equal((await send({ url: cluster.s3Http }, 'PUT', '/papers')).status, 200)
+    assert.equal((await send({ url: cluster.s3Http }, 'PUT', '/papers/a', { body: 'what it holds' })).status, 200)
+    cluster.kill('SIGTERM')
+    assert.equal(await cluster.ended, 0)
+    const backups = join(work, 'kept')
+    assert.equal(await run(['backup', '--data', first, '--to', backups]).ended, 0)
+    const restored = run(['restore', '--from', backups, '--data', second])
+    assert.equal(await restored.ended, 0)
+    await restored.gone
+    const place = join(second, 'aggr1')
+    assert.match(restored.said(), /^These volumes have none of their blobs\./m)
+    assert.ok(restored.said().includes(`copy the folder "volumes" of its aggregate to ${place}\n`), restored.said())
+    cpSync(join(first, 'aggr1/volumes'), join(place, 'volumes'), { recursive: true })
+    const again = await startWith(['--data', second], keys)
+    assert.equal((await send({ url: again.s3Http }, 'GET', '/papers/a', {})).text, 'what it holds')
     again.kill('SIGTERM')
     assert.equal(await again.ended, 0)
   })

@@ -110,7 +110,7 @@ describeUnless(skip, 'a catalog that was rebuilt from labels', {}, () => {
   })
 
   it('tells what it could not give back', async () => {
-    assert.match(rebuilt, /^Objects and parts that were given back: 5\.$/m)
+    assert.match(rebuilt, /^Recovered objects and parts: 5\.$/m)
     assert.match(rebuilt, /^ {2}part of an unknown upload: 1$/m)
     assert.match(rebuilt, /^ {2}(unknown bucket|in the tree of an unknown volume): 1$/m)
     assert.equal(await statusOf('/papers/large'), 404)

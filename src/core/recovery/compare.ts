@@ -26,20 +26,25 @@ export interface Compared {
   readonly unknown: number
   /** Volumes whose aggregate is not there. Nothing is known of their blobs. */
   readonly away: readonly string[]
+  /** Volumes that need blobs and have none at all, with their folders: their aggregate may be somewhere else. */
+  readonly empty: readonly { readonly volume: string; readonly place: string }[]
 }
 
 /** `tell` is called with each object that has lost a blob; those that only snapshots hold are counted alone. */
 export async function compareBlobs(cluster: Cluster, tell: (lost: LostObject) => void): Promise<Compared> {
   let [lost, unknown] = [0, 0]
   const away: string[] = []
+  const empty: { volume: string; place: string }[] = []
   for (const type of VOLUMES) {
     for (const row of await cluster.rows(type)) {
+      const volume = textAt<Row>(row, 'name')
       try {
         const { aggregate, tree } = placeOf(row)
         const engine = await cluster.volumesOf(aggregate)
-        await insistOnTree(engine, tree)
+        const isNew = await insistOnTree(engine, tree)
         const gone = await lostBlobs(cluster, row, engine)
         lost += gone.size
+        if (isNew && gone.size > 0) empty.push({ volume, place: engine.place })
         if (gone.size > 0) await tellWhose(cluster, row, gone, tell)
         unknown += await countUnknown(cluster, row, engine)
       } catch (failure) {
@@ -48,13 +53,15 @@ export async function compareBlobs(cluster: Cluster, tell: (lost: LostObject) =>
       }
     }
   }
-  return { lost, unknown, away }
+  return { lost, unknown, away, empty }
 }
 
-/** A tree that was removed since is made again, so that the volume can be written to. */
-async function insistOnTree(engine: Volumes, tree: string): Promise<void> {
+/** A tree that was removed since is made again, so that the volume can be written to. Tells whether it was. */
+async function insistOnTree(engine: Volumes, tree: string): Promise<boolean> {
   await engine.space()
-  if (!(await engine.list()).includes(tree)) await engine.create(tree)
+  if ((await engine.list()).includes(tree)) return false
+  await engine.create(tree)
+  return true
 }
 
 async function lostBlobs(cluster: Cluster, row: Row, engine: Volumes): Promise<ReadonlySet<string>> {

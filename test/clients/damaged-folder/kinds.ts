@@ -126,7 +126,7 @@ export const KINDS: readonly Kind[] = [
   { name: 'pack', path: new RegExp(`^${TREE}/packs/[0-9a-f]{24}(?:\\.[0-9a-f]{12})?$`), end: 'objects' },
   {
     name: 'body set aside',
-    path: /^aggr1\/lost-and-found\/(?:unknown|unacknowledged)\/[0-9a-f-]{36}\/[0-9a-f-]{32,39}\.\d+$/,
+    path: /^(?:aggr1|aggregate-[0-9a-f-]{36})\/lost-and-found\/(?:unknown|unacknowledged)\/[0-9a-f-]{36}\/[0-9a-f-]{32,39}\.\d+$/,
     end: 'unread',
   },
 ]

@@ -137,6 +137,54 @@ void describe('damage of packs', () => {
       }
     }))
 
+  void it('damaged bytes of a blob that nobody needs go with its pack, and stop nothing', () =>
+    withTree(async ({ folder, engine }) => {
+      const writer = engine()
+      const bodies = await storeThree(writer)
+      const [, blob = ''] = bodies.keys()
+      await writer.close()
+      const { pack = '', offset = 0 } = addressOf(blob) ?? {}
+      const file = readFileSync(join(folder, pack))
+      const at = offset + RECORD_HEADER_BYTES + LABEL.length + 20
+      file[at] = (file[at] ?? 0) ^ 1
+      writeFileSync(join(folder, pack), file)
+      const volumes = engine()
+      await volumes.unlink('v1', blob)
+      bodies.delete(blob)
+      const { damaged, freedBytes } = await volumes.compact('v1', { ...ALL, deadShare: 0, ...needing(bodies.keys()) })
+      assert.deepEqual(damaged, [])
+      assert.ok(freedBytes > 0)
+      await allAreWhole(volumes, bodies)
+    }))
+
+  void it('a copy of a damaged record is refused as the record was, and those beside it are whole', () =>
+    withTree(async ({ folder, engine }) => {
+      const writer = engine()
+      const bodies = await storeThree(writer)
+      const [first = '', blob = ''] = bodies.keys()
+      await writer.close()
+      const { pack = '', offset = 0 } = addressOf(blob) ?? {}
+      const file = readFileSync(join(folder, pack))
+      const at = offset + RECORD_HEADER_BYTES + LABEL.length + 20
+      file[at] = (file[at] ?? 0) ^ 1
+      writeFileSync(join(folder, pack), file)
+      const volumes = engine()
+      await refusedWith('damaged', contents(volumes, 'v1', blob))
+      await volumes.unlink('v1', first)
+      bodies.delete(first)
+      const { freedBytes } = await volumes.compact('v1', { ...ALL, deadShare: 0, ...needing(bodies.keys()) })
+      assert.ok(freedBytes > 0)
+      for (const one of [volumes, engine()]) {
+        await refusedWith('damaged', contents(one, 'v1', blob))
+        assert.deepEqual(await namesIn(one), new Set(bodies.keys()))
+      }
+      bodies.delete(blob)
+      for (const [sound, bytes] of bodies) assert.ok((await contents(volumes, 'v1', sound)).equals(bytes))
+      // Nor is it sound when a scrub sets it aside, because its row went.
+      assert.equal(await volumes.setAside('v1', blob, { nowMs: 1, isUnacknowledged: false }), true)
+      await allAreWhole(volumes, bodies)
+    }))
+
   void it('the last record of a file that nobody sealed is not taken for an unfinished one while it is needed', () =>
     withTree(async ({ folder, engine }) => {
       const writer = engine({ writer: 'aaaaaaaa' })
