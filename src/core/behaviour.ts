@@ -1,17 +1,18 @@
 /** A resource with what it does: where its rows come from, what is derived when they are read, its verbs. */
 import type { Resource } from '../model/resource.ts'
+import type { RowIn } from '../model/rows.ts'
 import type { Row } from '../model/value.ts'
 import type { Cluster } from './cluster.ts'
-import type { Verb } from './verb.ts'
+import type { ChangeRequest, Verb } from './verb.ts'
 
-export interface Derivation {
+export interface Derivation<Of extends Row = Row> {
   /** The field paths it gives. It runs only when one of them is asked for, filtered or sorted by. */
   readonly gives: readonly string[]
   /**
    * For each row, in the same order, the fields to add. Rows of one reading come some at a time: what they have in common
    * is made `once`.
    */
-  from(cluster: Cluster, rows: readonly Row[], once: Once): Promise<readonly Row[]>
+  from(cluster: Cluster, rows: readonly Of[], once: Once): Promise<readonly Row[]>
 }
 
 /** Gives what was made under this name in this reading, or makes it. */
@@ -32,7 +33,7 @@ export interface SecretField {
   readonly isSame?: (cluster: Cluster, row: Row, given: string) => Promise<boolean>
 }
 
-export interface Acts {
+export interface Acts<Of extends Row = Row> {
   /**
    * Rows of a computed resource; without it, rows are records. `path` holds the keys of the path, those of the record too
    * where one is asked for.
@@ -49,17 +50,17 @@ export interface Acts {
   readonly rowPages?: (cluster: Cluster) => AsyncIterable<readonly Row[]>
   /** Query arguments of reads that `rows` takes, with what they mean. */
   readonly readArgs?: Readonly<Record<string, string>>
-  readonly derive?: readonly Derivation[]
+  readonly derive?: readonly Derivation<Of>[]
   /** Fields that are kept so that reads do not show them, and those that are of use only with them. */
   readonly secrets?: Readonly<Record<string, SecretField>>
-  readonly create?: Verb
-  readonly modify?: Verb
-  readonly remove?: Verb
+  readonly create?: Verb<Of>
+  readonly modify?: Verb<Of, ChangeRequest<Of>>
+  readonly remove?: Verb<Of, ChangeRequest<Of>>
   /** What `modify` becomes where its plan says so: bringing it elsewhere, which takes longer than its other changes. */
-  readonly move?: Verb
+  readonly move?: Verb<Of, ChangeRequest<Of>>
 }
 
-export interface Behaviour<Of extends Resource = Resource> extends Acts {
+export interface Behaviour<Of extends Resource = Resource> extends Acts<RowIn<Of>> {
   readonly resource: Of
 }
 
@@ -69,6 +70,6 @@ export type VerbName = 'create' | 'modify' | 'remove' | 'move'
  * What a resource does. The resource is a constant of its own, with a type that follows from its declaration alone, so that
  * what is done may speak of its rows.
  */
-export function define<Of extends Resource>(resource: Of, acts: Acts = {}): Behaviour<Of> {
+export function define<Of extends Resource>(resource: Of, acts: Acts<RowIn<Of>> = {}): Behaviour<Of> {
   return { ...acts, resource }
 }

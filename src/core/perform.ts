@@ -13,7 +13,7 @@ import type { Jobs } from './jobs.ts'
 import { type LockOptions, REQUESTS_WAITING_MAX } from './locks.ts'
 import { resolveReferences } from './references.ts'
 import { seed } from './seed/apply.ts'
-import type { Caller, Plan, Verb, Work } from './verb.ts'
+import type { Caller, ChangeRequest, Plan, Verb, Work } from './verb.ts'
 
 export interface Call {
   readonly caller: Caller
@@ -80,7 +80,8 @@ export class Actions {
     const verb = behaviour[name]
     if (verb === undefined) throw failure('methodUnsupported', { method: name, path: behaviour.resource.path })
     const draft = await this.#draft(behaviour, name, call)
-    const request = { ...call, draft }
+    // Those of a record that is there are given its row.
+    const request = { ...call, draft } as Call & ChangeRequest
     const names = verb.alone?.(request) ?? []
     return this.cluster.locks.with(names, () => this.#run(behaviour, name, verb, request), admission(call))
   }

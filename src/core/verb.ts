@@ -16,16 +16,21 @@ export interface Caller {
   readonly from: string
 }
 
-export interface VerbRequest {
+export interface VerbRequest<Of extends Row = Row> {
   readonly caller: Caller
   /** The fields given, parsed, references resolved to uuids; complete with defaults for `create`. */
   readonly draft: Row
   /** The record as it is now: for `modify`, `remove` and actions. */
-  readonly row?: Row
+  readonly row?: Of
   /** Keys of the path: `volume.uuid`. */
   readonly path: Readonly<Record<string, string>>
   /** Query arguments that the verb declares. */
   readonly args: Readonly<Record<string, string>>
+}
+
+/** The request of a verb that is about a record which is there. */
+export interface ChangeRequest<Of extends Row = Row> extends VerbRequest<Of> {
+  readonly row: Of
 }
 
 /** The UUID of a record that is about to be made: the one that a seed file says, or a new one. */
@@ -86,7 +91,7 @@ export interface Step {
   undo?(cluster: Cluster, work: Work): Promise<void>
 }
 
-export interface Verb {
+export interface Verb<Of extends Row = Row, Request extends VerbRequest<Of> = VerbRequest<Of>> {
   readonly isJob: boolean | 'when long'
   /** Query arguments it takes beside the general ones, with their documentation. */
   readonly args?: Readonly<Record<string, string>>
@@ -99,8 +104,8 @@ export interface Verb {
   /** Query arguments that make it go different ways: the crash tests call it with each of these. Without, with none. */
   readonly exampleArgs?: readonly Readonly<Record<string, string>>[]
   /** Locks held from before the plan to the end: for an inline verb whose plan chooses what only one can have. */
-  readonly alone?: (request: VerbRequest) => readonly string[]
-  plan(cluster: Cluster, request: VerbRequest): Promise<Plan>
+  alone?(request: Request): readonly string[]
+  plan(cluster: Cluster, request: Request): Promise<Plan>
   readonly steps: readonly Step[]
 }
 
@@ -108,13 +113,15 @@ export interface Verb {
  * An inline verb has one step, so that a crash leaves all of it or nothing. Some of its calls may be jobs, where the plan
  * says so: for these the step is repeatable.
  */
-export function inline(
-  verb: Omit<Verb, 'isJob' | 'steps'> & { readonly step: Step; readonly isJob?: 'when long' },
-): Verb {
+export function inline<Of extends Row = Row, Request extends VerbRequest<Of> = VerbRequest<Of>>(
+  verb: Omit<Verb<Of, Request>, 'isJob' | 'steps'> & { readonly step: Step; readonly isJob?: 'when long' },
+): Verb<Of, Request> {
   const { step, isJob = false, ...rest } = verb
   return { ...rest, isJob, steps: [step] }
 }
 
-export function job(verb: Omit<Verb, 'isJob'>): Verb {
+export function job<Of extends Row = Row, Request extends VerbRequest<Of> = VerbRequest<Of>>(
+  verb: Omit<Verb<Of, Request>, 'isJob'>,
+): Verb<Of, Request> {
   return { ...verb, isJob: true }
 }

@@ -138,7 +138,7 @@ export const consistencyGroups: Behaviour<typeof consistencyGroupsResource> = de
     },
     async plan(cluster, request) {
       const { volumes, ...draft } = request.draft
-      const before = request.row ?? {}
+      const before = request.row
       const key = textAt(before, 'uuid')
       const after: Row = { ...before, ...draft }
       await insistOnName(cluster, after)
@@ -166,9 +166,9 @@ export const consistencyGroups: Behaviour<typeof consistencyGroupsResource> = de
     ],
   }),
   remove: job({
-    plan: (_cluster, { row = {} }) => {
+    plan: (_cluster, { row }) => {
       const key = textAt(row, 'uuid')
-      const { 'svm.uuid': svm = '', name: called = '' } = row
+      const { 'svm.uuid': svm, name: called = '' } = row
       return Promise.resolve({ key, input: { 'svm.uuid': svm, name: called }, locks: [`group:${key}`] })
     },
     steps: [

@@ -54,7 +54,7 @@ export const jobs: Behaviour<typeof jobsResource> = define(jobsResource, {
         '`cancel`: it is given up, and what it did is undone; it ends as `failure`. `pause`: it halts. `resume`: it goes on. Refused where the step that it is in does not allow it.',
     },
     exampleArgs: [{ action: 'pause' }],
-    plan(_cluster, { row = {}, args }) {
+    plan(_cluster, { row, args }) {
       const action = JOB_ACTIONS.find((one) => one === args['action'])
       if (action === undefined) throw failures.badArgument('action', `it takes one of ${JOB_ACTIONS.join(', ')}.`)
       return Promise.resolve({ key: textAt(row, 'uuid'), input: { action } })

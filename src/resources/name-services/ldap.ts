@@ -15,23 +15,25 @@ const SERVERS_MAX = 10
 /** What clients of the interface know these failures by. */
 const codes = { both: 4915203, neither: 4915229, tls: 4915248 } as const
 
-const name = (doc: string, since?: string): FieldDeclaration => ({
-  doc,
-  kind: text({ charactersMax: 1024 }),
-  set: 'always',
-  ...(since === undefined ? {} : { since }),
-})
+const name = (doc: string, since?: string) =>
+  ({
+    doc,
+    kind: text({ charactersMax: 1024 }),
+    set: 'always',
+    ...(since === undefined ? {} : { since }),
+  }) as const satisfies FieldDeclaration
 const scope = (doc: string, since?: string) =>
   choice(
     doc,
     { subtree: 'The base and everything below.', base: 'Only the base.', onelevel: 'The level below the base.' },
     since,
   )
-const servers = (doc: string): FieldDeclaration => ({
-  doc,
-  kind: list(text({ charactersMin: 1, charactersMax: 255 }), { elementsMax: SERVERS_MAX }),
-  set: 'always',
-})
+const servers = (doc: string) =>
+  ({
+    doc,
+    kind: list(text({ charactersMin: 1, charactersMax: 255 }), { elementsMax: SERVERS_MAX }),
+    set: 'always',
+  }) as const satisfies FieldDeclaration
 
 const ldapResource = resource({
   path: `/${LDAP}`,

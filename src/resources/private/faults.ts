@@ -133,7 +133,7 @@ export const faults: Behaviour<typeof faultsResource> = define(faultsResource, {
     },
   }),
   modify: inline({
-    plan(cluster, { row = {}, draft }) {
+    plan(cluster, { row, draft }) {
       const { hits: _, remaining: __, ...before } = row
       return Promise.resolve({ key: textAt(row, 'uuid'), input: settled(cluster, { ...before, ...draft }) })
     },

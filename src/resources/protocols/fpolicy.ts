@@ -53,7 +53,7 @@ export const fpolicy: Behaviour<typeof fpolicyResource> = define(fpolicyResource
   },
   remove: inline({
     alone: () => [POLICIES_LOCK],
-    async plan(cluster, { row = {} }) {
+    async plan(cluster, { row }) {
       const svm = textAt(row, 'svm.uuid')
       const enabled = (await policiesOf(cluster, svm)).find((policy) => policy['enabled'] === true)
       if (enabled !== undefined) {

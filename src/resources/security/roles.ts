@@ -81,7 +81,7 @@ export const roles: Behaviour<typeof rolesResource> = define(rolesResource, {
   }),
   remove: inline({
     alone: () => [ACCOUNTS_LOCK],
-    plan(_cluster, { row = {} }) {
+    plan(_cluster, { row }) {
       insistOnMade(row)
       const [owner, role] = [textAt(row, 'owner.uuid'), textAt(row, 'name')]
       return Promise.resolve({ key: `${owner}/${role}`, input: {} })

@@ -85,7 +85,7 @@ export const snapshotPolicies: Behaviour<typeof snapshotPoliciesResource> = defi
     },
   }),
   modify: inline({
-    async plan(cluster, { row = {}, draft }) {
+    async plan(cluster, { row, draft }) {
       await settled(cluster, { ...row, ...draft })
       return { key: textAt(row, 'uuid'), input: { ...draft }, locks: [SCHEDULES_LOCK] }
     },

@@ -98,7 +98,7 @@ export const volumeEfficiencyPolicies: Behaviour<typeof volumeEfficiencyPolicies
       },
     }),
     modify: inline({
-      async plan(cluster, { row = {}, draft }) {
+      async plan(cluster, { row, draft }) {
         insistOnOwn(row)
         await settled(cluster, { ...row, ...draft }, draft)
         return { key: textAt(row, 'uuid'), input: { ...draft }, locks: [SCHEDULES_LOCK] }

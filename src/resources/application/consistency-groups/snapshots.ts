@@ -157,9 +157,9 @@ export const groupSnapshots: Behaviour<typeof groupSnapshotsResource> = define(g
     ],
   }),
   remove: job({
-    async plan(cluster, { row = {} }) {
+    async plan(cluster, { row }) {
       await deletable(cluster, row)
-      const { 'svm.uuid': svm = '', name: called = '' } = row
+      const { 'svm.uuid': svm = '', name: called } = row
       return {
         key: textAt(row, 'uuid'),
         input: { 'svm.uuid': svm, name: called },

@@ -171,7 +171,7 @@ export const cifsServices: Behaviour<typeof cifsServicesResource> = define(cifsS
     ...plain.modify,
     args: force,
     plan(cluster, request) {
-      const { row = {}, draft, args } = request
+      const { row, draft, args } = request
       const isRenamed = draft['name'] !== undefined && draft['name'] !== row['name']
       if (isRenamed && row['enabled'] === true && draft['enabled'] !== false && !isForced(args)) {
         throw failures.inUse('A running CIFS server keeps its name. Stop it first, or use force.', 'name')

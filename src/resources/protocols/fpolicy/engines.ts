@@ -158,18 +158,29 @@ async function usersOf(cluster: Cluster, engine: Row): Promise<Row[]> {
   return policies.filter((policy) => policy['engine.name'] === engine['name'])
 }
 
-function servers(doc: string, required: boolean): FieldDeclaration {
-  return { doc, kind: list(address(), { elementsMax: SERVERS_MAX }), set: 'always', required }
+function servers(doc: string, required: boolean) {
+  return {
+    doc,
+    kind: list(address(), { elementsMax: SERVERS_MAX }),
+    set: 'always',
+    required,
+  } as const satisfies FieldDeclaration
 }
 
-function word(doc: string): FieldDeclaration {
-  return { doc, kind: text({ charactersMax: 256 }), set: 'always', since: '9.11.1' }
+function word(doc: string) {
+  return { doc, kind: text({ charactersMax: 256 }), set: 'always', since: '9.11.1' } as const satisfies FieldDeclaration
 }
 
-function bytesOf(doc: string, byDefault: number): FieldDeclaration {
-  return { doc, kind: count({ min: 0, max: BUFFER_BYTES_MAX }), set: 'always', default: byDefault, since: '9.11.1' }
+function bytesOf(doc: string, byDefault: number) {
+  return {
+    doc,
+    kind: count({ min: 0, max: BUFFER_BYTES_MAX }),
+    set: 'always',
+    default: byDefault,
+    since: '9.11.1',
+  } as const satisfies FieldDeclaration
 }
 
-function span(doc: string, bySeconds: number, since = '9.11.1'): FieldDeclaration {
-  return { doc, kind: duration(), set: 'always', default: bySeconds, since }
+function span(doc: string, bySeconds: number, since = '9.11.1') {
+  return { doc, kind: duration(), set: 'always', default: bySeconds, since } as const satisfies FieldDeclaration
 }

@@ -114,7 +114,7 @@ export const fpolicyPolicies: Behaviour<typeof fpolicyPoliciesResource> = define
     ...plain.modify,
     alone: () => [POLICIES_LOCK],
     plan(cluster, request) {
-      const { row = {}, draft } = request
+      const { row, draft } = request
       if (draft['priority'] !== undefined && draft['enabled'] === false) {
         throw failures.invalid('priority', 'A policy that is disabled has no priority.', codes.needlessPriority)
       }
@@ -129,7 +129,7 @@ export const fpolicyPolicies: Behaviour<typeof fpolicyPoliciesResource> = define
     ...plain.remove,
     alone: () => [POLICIES_LOCK],
     plan(cluster, request) {
-      if (request.row?.['enabled'] === true) {
+      if (request.row['enabled'] === true) {
         throw failures.inUse('The policy is enabled. Disable it first.', 'enabled', codes.enabledRemove)
       }
       return plain.remove.plan(cluster, request)

@@ -80,7 +80,7 @@ export const exportPolicies: Behaviour<typeof exportPoliciesResource> = define(e
   }),
   modify: inline({
     alone: () => [EXPORT_POLICIES_LOCK],
-    async plan(cluster, { row = {}, draft }) {
+    async plan(cluster, { row, draft }) {
       settled({ ...row, ...draft })
       if (draft['name'] !== undefined && draft['name'] !== row['name'])
         await insistOnName(cluster, { ...row, ...draft })
@@ -93,7 +93,7 @@ export const exportPolicies: Behaviour<typeof exportPoliciesResource> = define(e
   }),
   remove: inline({
     alone: () => [EXPORT_POLICIES_LOCK],
-    async plan(_cluster, { row = {} }) {
+    async plan(_cluster, { row }) {
       if (row['name'] === DEFAULT_POLICY) {
         throw failures.inUse('The default export policy goes with its SVM.', 'name', codes.isDefault)
       }

@@ -108,7 +108,7 @@ function unitOf(path: string): Kind {
 }
 
 const FILES = 'The maximum number of files in the file system. 0: no limit.'
-const inodes = (doc: string): FieldDeclaration => ({ doc, kind: count(), since: '9.11.1' })
+const inodes = (doc: string) => ({ doc, kind: count(), since: '9.11.1' }) as const satisfies FieldDeclaration
 
 export const spaceFields = {
   state: {

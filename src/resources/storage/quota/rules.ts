@@ -13,11 +13,12 @@ const id = (doc: string) => ({
   doc,
   kind: text({ charactersMax: 32, pattern: /^\d+$/, patternDoc: 'the number of a user or group' }),
 })
-const limited = (doc: string, kind: FieldDeclaration['kind']): FieldDeclaration => ({
-  doc: `${doc} \`-1\` or \`-\`: none.`,
-  kind: limit(kind ?? bytes()),
-  set: 'always',
-})
+const limited = (doc: string, kind: FieldDeclaration['kind']) =>
+  ({
+    doc: `${doc} \`-1\` or \`-\`: none.`,
+    kind: limit(kind ?? bytes()),
+    set: 'always',
+  }) as const satisfies FieldDeclaration
 
 /** Names of qtrees are looked up, so that a rename shows. The rule for all qtrees that have none has the name ''. */
 const qtreeNames: Derivation = {

@@ -132,10 +132,10 @@ export const snapshots: Behaviour<typeof snapshotsResource> = define(snapshotsRe
     ],
   }),
   remove: job({
-    async plan(cluster, { row = {} }) {
+    async plan(cluster, { row }) {
       insistOnReadWrite(await cluster.row('storage/volumes', textAt(row, 'volume.uuid')), 1638521)
       insistOnDeletable(row, cluster.now())
-      const { 'volume.uuid': volume = '', 'svm.uuid': svm = '', name = '' } = row
+      const { 'volume.uuid': volume, 'svm.uuid': svm = '', name } = row
       const input = { 'volume.uuid': volume, 'svm.uuid': svm, name }
       return { key: textAt(row, 'uuid'), input, locks: [`volume:${textAt(row, 'volume.uuid')}`] }
     },

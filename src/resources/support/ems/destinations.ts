@@ -162,7 +162,7 @@ export const emsDestinations: Behaviour<typeof emsDestinationsResource> = define
     },
   }),
   modify: inline({
-    async plan(cluster, { row = {}, draft }) {
+    async plan(cluster, { row, draft }) {
       await insistOnFit(cluster, { ...row, ...draft })
       return { key: textAt(row, 'name'), input: { ...draft }, locks: [EMS_LOCK] }
     },
@@ -176,7 +176,7 @@ export const emsDestinations: Behaviour<typeof emsDestinationsResource> = define
     },
   }),
   remove: inline({
-    plan(_cluster, { row = {} }) {
+    plan(_cluster, { row }) {
       if (row['$isBuiltIn'] === true) {
         throw failures.inUse('The cluster comes with this destination; it cannot be deleted.', undefined, 983152)
       }

@@ -81,7 +81,7 @@ export const emsFilters: Behaviour<typeof emsFiltersResource> = define(emsFilter
     },
   }),
   modify: inline({
-    plan(_cluster, { row = {}, draft }) {
+    plan(_cluster, { row, draft }) {
       insistOnOwn(row)
       return Promise.resolve({ key: textAt(row, 'name'), input: withRules(draft), locks: [EMS_LOCK] })
     },
@@ -93,7 +93,7 @@ export const emsFilters: Behaviour<typeof emsFiltersResource> = define(emsFilter
     },
   }),
   remove: inline({
-    plan(_cluster, { row = {} }) {
+    plan(_cluster, { row }) {
       insistOnOwn(row)
       return Promise.resolve({ key: textAt(row, 'name'), input: {}, locks: [EMS_LOCK] })
     },

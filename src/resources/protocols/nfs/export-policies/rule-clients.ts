@@ -63,9 +63,9 @@ export const exportRuleClients: Behaviour<typeof exportRuleClientsResource> = de
   }),
   remove: inline({
     alone: () => [EXPORT_POLICIES_LOCK],
-    async plan(cluster, { row = {} }) {
+    async plan(cluster, { row }) {
       const policy = textAt(row, POLICY)
-      const index = Number(row['index'])
+      const index = row.index
       const rules = rulesOf(await cluster.row(EXPORT_POLICIES, policy))
       const clients = clientsOf(rules, index).filter(({ match }) => match !== row['match'])
       return { key: textAt(row, 'match'), input: { policy, rules: changedRule(rules, index, { clients }, index) } }

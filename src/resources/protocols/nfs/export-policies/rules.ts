@@ -57,9 +57,9 @@ export const exportRules: Behaviour<typeof exportRulesResource> = define(exportR
   modify: inline({
     args: { new_index: 'The index that the rule is to have.' },
     alone: () => [EXPORT_POLICIES_LOCK],
-    async plan(cluster, { row = {}, draft, args }) {
+    async plan(cluster, { row, draft, args }) {
       const policy = textAt(row, POLICY)
-      const index = Number(row['index'])
+      const index = row.index
       const rules = rulesOf(await cluster.row(EXPORT_POLICIES, policy))
       const changed = changedRule(rules, index, draft, newIndex(args['new_index'], index))
       return { key: String(index), input: { policy, rules: changed } }
@@ -68,7 +68,7 @@ export const exportRules: Behaviour<typeof exportRulesResource> = define(exportR
   }),
   remove: inline({
     alone: () => [EXPORT_POLICIES_LOCK],
-    async plan(cluster, { row = {} }) {
+    async plan(cluster, { row }) {
       const policy = textAt(row, POLICY)
       const rules = rulesOf(await cluster.row(EXPORT_POLICIES, policy)).filter(({ index }) => index !== row['index'])
       return { key: textAt(row, 'index'), input: { policy, rules } }

@@ -90,7 +90,7 @@ export const bucketSnapshots: Behaviour<typeof bucketSnapshotsResource> = define
     ],
   }),
   remove: job({
-    async plan(cluster, { row = {} }) {
+    async plan(cluster, { row }) {
       const bucket = await cluster.row(BUCKETS, textAt(row, 's3_bucket.uuid'))
       const input = { 'svm.uuid': textAt(row, 'svm.uuid'), 'volume.uuid': textAt(bucket, 'volume.uuid') }
       return { key: textAt(row, 'uuid'), input, locks: [`volume:${input['volume.uuid']}`] }
