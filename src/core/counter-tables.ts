@@ -43,13 +43,13 @@ const volumeCounters: readonly CounterSchema[] = [
   rate('total_ops', 'Number of operations of all kinds.'),
   average('average_latency', `Time of all operations, ${untilTheEnd}.`, 'total_ops', latencies),
   bytes('bytes_read', 'Bytes of objects sent to clients.'),
-  bytes('bytes_written', 'Bytes of objects taken from clients.'),
-  delta('compress_attempts', 'Number of bodies that were compressed, while they were written or by a run.'),
-  delta('compress_failures', 'Number of bodies that compressing did not make smaller.'),
+  bytes('bytes_written', 'Bytes of objects received from clients.'),
+  delta('compress_attempts', 'Number of bodies that were compressed, inline or by efficiency runs.'),
+  delta('compress_failures', 'Number of bodies that compression did not make smaller.'),
 ]
 
 /** When numbers of a port are those of a network interface. */
-const ALONE = 'Only known of an interface that shares its port with no other.'
+const ALONE = 'Only counted for an interface that shares its port with no other interface.'
 
 const interfaceCounters: readonly CounterSchema[] = [
   bytes('received_data', 'Bytes of bodies received through the interface.'),
@@ -58,7 +58,12 @@ const interfaceCounters: readonly CounterSchema[] = [
     rate(`${direction}_packets`, `Packets that the port of the interface ${direction}. ${ALONE}`),
     delta(`${direction}_errors`, `Packets that the port of the interface ${direction} with an error. ${ALONE}`),
   ]),
-  { name: 'up_time', description: 'Milliseconds that the interface has been serving.', type: 'raw', unit: 'millisec' },
+  {
+    name: 'up_time',
+    description: 'Milliseconds since the interface started to serve clients.',
+    type: 'raw',
+    unit: 'millisec',
+  },
 ]
 
 /** Of what limits of throughput are about. */
@@ -69,24 +74,22 @@ const workloadCounters: readonly CounterSchema[] = [
     rate(`${kind}_ops`, `Number of ${kind} operations.`),
     average(`${kind}_latency`, `Time of ${kind} operations, ${untilTheEnd}.`, `${kind}_ops`),
   ]),
-  percent(
-    'sequential_reads_percent',
-    'Read operations that sent whole objects, from the first byte to the last.',
-    'read_ops',
-    ['sequential_reads'],
-  ),
+  percent('sequential_reads_percent', 'Number of read operations that sent whole objects.', 'read_ops', [
+    'sequential_reads',
+  ]),
   percent(
     'sequential_writes_percent',
-    'Write operations that stored a body from the first byte to the last. Objects are never written in any other way.',
+    'Number of write operations that stored whole bodies. All writes do.',
     'write_ops',
     ['write_ops'],
   ),
   bytes('read_data', 'Bytes of objects sent to clients.', ['bytes_read']),
-  bytes('write_data', 'Bytes of objects taken from clients.', ['bytes_written']),
-  bytes('total_data', 'Bytes of objects sent to clients or taken from them.', ['bytes_read', 'bytes_written']),
+  bytes('write_data', 'Bytes of objects received from clients.', ['bytes_written']),
+  bytes('total_data', 'Bytes of objects sent to clients or received from them.', ['bytes_read', 'bytes_written']),
   {
     name: 'concurrency',
-    description: 'Seconds of all operations together: in a second, so many were under way at once.',
+    description:
+      'Total seconds of all operations. Its growth per second is the average number of concurrent operations.',
     type: 'rate',
     unit: 'none',
     of: latencies,
@@ -97,14 +100,14 @@ const workloadCounters: readonly CounterSchema[] = [
 export const counterTables: readonly CounterTable[] = [
   {
     name: 'lif',
-    description: 'What went through a network interface.',
+    description: 'Traffic of a network interface.',
     counters: interfaceCounters,
     counted: ['lif'],
     rowsOf: 'interfaces',
   },
   {
     name: 'nic_common',
-    description: 'What the network interfaces of the machine counted since it was started.',
+    description: 'Counters of the network ports of the machine since its start.',
     counters: portCounters,
     counted: [],
     rowsOf: 'ports',
@@ -118,35 +121,35 @@ export const counterTables: readonly CounterTable[] = [
   },
   {
     name: 'processor',
-    description: 'How busy each processor of the machine was since it was started.',
+    description: 'Utilization of each processor of the machine since its start.',
     counters: processorCounters,
     counted: [],
     rowsOf: 'processors',
   },
   {
     name: 'qos',
-    description: 'Operations on what a QoS policy is about: volumes, and SVMs with all that they hold.',
+    description: 'Operations on the objects of a QoS policy: volumes, and SVMs with all their volumes.',
     counters: workloadCounters,
     counted: ['volume', 'object_store_server'],
     rowsOf: 'workloads',
   },
   {
     name: 'qos_volume',
-    description: 'Operations on each volume, be there a QoS policy or not.',
+    description: 'Operations on each volume, with or without a QoS policy.',
     counters: workloadCounters,
     counted: ['volume'],
     rowsOf: 'volume workloads',
   },
   {
     name: 'system',
-    description: 'What each node did as a whole: the same as `system:node`, in rows that name the node and its UUID.',
+    description: 'Totals of each node, as in `system:node`, in rows with the name and the UUID of the node.',
     counters: nodeCounters,
     counted: ['volume'],
     rowsOf: 'system',
   },
   {
     name: 'system:node',
-    description: 'What a node did as a whole: its operations, and what its machine counted since it was started.',
+    description: 'Totals of a node: operations, and counters of the machine since its start.',
     counters: nodeCounters,
     counted: ['volume'],
     rowsOf: 'machine',

@@ -132,7 +132,7 @@ export class Housekeeping {
       this.#packs.note(place)
     } catch (failure) {
       // The aggregate went meanwhile, or the next start finds them.
-      this.#cluster.log.warn('Space of small objects comes back after a restart.', {
+      this.#cluster.log.warn('Space of small objects is reclaimed after the next restart.', {
         ...place,
         cause: describe(failure),
       })
@@ -174,7 +174,7 @@ export class Housekeeping {
     const failed = await removeOwedTrees(this.#cluster, this.#stop.signal)
     for (const [aggregate, failure] of failed) {
       if (this.#failed.has(aggregate)) continue
-      this.#cluster.log.warn('Deleted volumes could not be removed from an aggregate. It is tried again.', {
+      this.#cluster.log.warn('Deleted volumes could not be removed from an aggregate. The cluster retries it.', {
         aggregate,
         cause: describe(failure),
       })
@@ -190,7 +190,10 @@ export class Housekeeping {
         await this.#tidy(volume, mayReclaim)
       } catch (failure) {
         // The others are not to wait for a volume whose disk fails.
-        this.#cluster.log.warn('A volume could not be tidied. It is tried again.', { volume, cause: describe(failure) })
+        this.#cluster.log.warn('Housekeeping of a volume failed. The cluster retries it.', {
+          volume,
+          cause: describe(failure),
+        })
       }
     }
     const now = this.#cluster.now()

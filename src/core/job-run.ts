@@ -239,7 +239,7 @@ export class JobRun {
         if (order.wish === 'cancel') throw cancelled()
         if (!(cause instanceof Interrupted)) throw cause
         await this.#obey(order, save)
-        await save({ state: 'running', message: 'It goes on after a pause.' })
+        await save({ state: 'running', message: 'The job continues after a pause.' })
       }
     }
   }

@@ -273,7 +273,10 @@ export class Jobs {
 
   async #leave(uuid: string, failure: unknown): Promise<void> {
     if (this.#left.has(uuid)) return
-    this.#cluster.log.error('A job could not go on. It is tried again later.', { job: uuid, cause: describe(failure) })
+    this.#cluster.log.error('A job could not continue. The cluster retries it later.', {
+      job: uuid,
+      cause: describe(failure),
+    })
     await this.#tell('cluster.job.left', [uuid])
     this.#left.add(uuid)
   }

@@ -17,13 +17,13 @@ const DOMAINS = ['idle', 'host'] as const
 
 const elapsed = (name: string, whose: string): CounterSchema => ({
   name,
-  description: `Microseconds that ${whose} had so far, busy or not.`,
+  description: `Microseconds that ${whose} existed so far, busy or idle.`,
   type: 'delta',
   unit: 'microsec',
 })
 
 const domains = (name: string, denominator: string): CounterSchema => ({
-  ...percent(name, 'Microseconds of processors by what they went to.', denominator),
+  ...percent(name, 'Microseconds of processors by mode.', denominator),
   labels: DOMAINS,
 })
 
@@ -34,34 +34,34 @@ export const nodeCounters: readonly CounterSchema[] = [
   elapsed('cpu_elapsed_time', 'all processors together'),
   percent(
     'average_processor_busy_percent',
-    'Microseconds that processors were busy, on average of all.',
+    'Microseconds that processors were busy, averaged over all processors.',
     'cpu_elapsed_time',
     ['busy'],
   ),
   percent('cpu_busy', 'Microseconds that processors were busy.', 'cpu_elapsed_time', ['busy']),
   domains('domain_busy', 'cpu_elapsed_time'),
-  kibibytes('disk_data_read', 'KiB read from the disks of the machine, by whatever runs on it.', ['disk_read']),
+  kibibytes('disk_data_read', 'KiB read from the disks of the machine by all programs.', ['disk_read']),
   kibibytes('disk_data_written', 'KiB written to the disks of the machine.', ['disk_written']),
   kibibytes('hdd_data_read', 'KiB read from the spinning disks of the machine.', ['spinning_read']),
   kibibytes('hdd_data_written', 'KiB written to the spinning disks of the machine.', ['spinning_written']),
-  kibibytes('ssd_data_read', 'KiB read from the disks of the machine that do not spin.', ['solid_read']),
-  kibibytes('ssd_data_written', 'KiB written to the disks of the machine that do not spin.', ['solid_written']),
+  kibibytes('ssd_data_read', 'KiB read from the solid-state disks of the machine.', ['solid_read']),
+  kibibytes('ssd_data_written', 'KiB written to the solid-state disks of the machine.', ['solid_written']),
   { name: 'memory', description: 'Megabytes of memory that the machine has.', type: 'raw', unit: 'none' },
   kibibytes('network_data_received', 'KiB that the network interfaces of the machine received.', ['received']),
   kibibytes('network_data_sent', 'KiB that the network interfaces of the machine sent.', ['sent']),
   rate('total_ops', 'Number of operations on the data of volumes.'),
-  average('total_latency', 'Time of these operations.', 'total_ops', [
+  average('total_latency', 'Time of operations on the data of volumes.', 'total_ops', [
     'read_latency',
     'write_latency',
     'other_latency',
   ]),
-  kibibytes('total_data', 'KiB of objects sent to clients or taken from them.', ['bytes_read', 'bytes_written']),
+  kibibytes('total_data', 'KiB of objects sent to clients or received from them.', ['bytes_read', 'bytes_written']),
   ...(['read', 'write', 'other'] as const).flatMap((kind): CounterSchema[] => [
     rate(`${kind}_ops`, `Number of ${kind} operations on the data of volumes.`),
     average(`${kind}_latency`, `Time of ${kind} operations on the data of volumes.`, `${kind}_ops`),
   ]),
   kibibytes('read_data', 'KiB of objects sent to clients.', ['bytes_read']),
-  kibibytes('write_data', 'KiB of objects taken from clients.', ['bytes_written']),
+  kibibytes('write_data', 'KiB of objects received from clients.', ['bytes_written']),
   ...UNUSED.map((protocol) => rate(`${protocol}_ops`, `Number of operations by ${protocol}, which is not served.`)),
 ]
 
@@ -93,7 +93,7 @@ export function nodeSums(
 
 export const processorCounters: readonly CounterSchema[] = [
   elapsed('elapsed_time', 'the processor'),
-  percent('busy_percent', 'Microseconds that it was busy.', 'elapsed_time', ['busy']),
+  percent('busy_percent', 'Microseconds that the processor was busy.', 'elapsed_time', ['busy']),
   domains('domain_busy_percent', 'elapsed_time'),
 ]
 
@@ -104,15 +104,15 @@ export function processorSums(time: ProcessorTime): Sums {
 export const portCounters: readonly CounterSchema[] = [
   bytes('receive_bytes', 'Bytes received.'),
   bytes('transmit_bytes', 'Bytes sent.'),
-  delta('receive_errors', 'Frames that were received with an error.', ['receive_total_errors']),
-  delta('receive_total_errors', 'Frames that were received with an error, of all kinds.'),
-  delta('receive_alignment_errors', 'Frames that did not end with a whole byte.'),
-  delta('receive_crc_errors', 'Frames whose checksum was not right.'),
-  delta('receive_length_errors', 'Frames whose length was not right.'),
-  delta('transmit_errors', 'Frames that could not be sent.', ['transmit_total_errors']),
-  delta('transmit_total_errors', 'Frames that could not be sent, for all reasons.'),
-  delta('transmit_hw_errors', 'Frames that could not be sent because of the link or the hardware.'),
-  delta('link_up_to_down', 'How often the link was lost.'),
+  delta('receive_errors', 'Number of frames received with an error.', ['receive_total_errors']),
+  delta('receive_total_errors', 'Number of frames received with an error of any kind.'),
+  delta('receive_alignment_errors', 'Number of frames that did not end with a whole byte.'),
+  delta('receive_crc_errors', 'Number of frames with a wrong checksum.'),
+  delta('receive_length_errors', 'Number of frames with a wrong length.'),
+  delta('transmit_errors', 'Number of frames that could not be sent.', ['transmit_total_errors']),
+  delta('transmit_total_errors', 'Number of frames that could not be sent for any reason.'),
+  delta('transmit_hw_errors', 'Number of frames that could not be sent because of the link or the hardware.'),
+  delta('link_up_to_down', 'Number of times that the link was lost.'),
 ]
 
 export function portSums(port: PortTraffic): Sums {

@@ -87,7 +87,7 @@ export class PackKeeping {
       // The aggregate or the tree went meanwhile.
       if (failure instanceof VolumesFailure && failure.reason === 'missing') return
       this.#lookAgain({ aggregate, tree }, all)
-      this.#cluster.log.warn('The space of deleted small objects could not be had back. It is tried again.', {
+      this.#cluster.log.warn('The space of deleted small objects could not be reclaimed. The cluster retries it.', {
         tree,
         cause: describe(failure),
       })
@@ -101,7 +101,7 @@ export class PackKeeping {
   async #tell(place: TreePlace, { freedBytes, damaged, misread }: Compacted): Promise<void> {
     const { tree } = place
     const { log } = this.#cluster
-    if (freedBytes > 0) log.info('The space of deleted small objects was had back.', { tree, freedBytes })
+    if (freedBytes > 0) log.info('The space of deleted small objects was reclaimed.', { tree, freedBytes })
     if (misread > 0) {
       log.error('Marks in files of small objects were damaged. No object is harmed.', { tree, marks: misread })
       await this.#cluster.commit([this.#cluster.event('volume.pack.misread', { tree, marks: misread })])

@@ -32,28 +32,28 @@ export const countedOperations: Readonly<Record<string, string>> = {
 
 /** What else is counted of requests and of their connections, by how often it happened. */
 const NOTED = {
-  signature_v4_requests: 'Number of requests with a signature of version 4.',
-  signature_v2_requests: 'Number of requests with a signature of version 2. Each is refused.',
-  presigned_url_requests: 'Number of requests whose signature is in the URL.',
-  chunked_upload_requests: 'Number of requests whose body is coded as aws-chunked.',
-  allow_access: 'Number of times that policies allowed a user what it asked for.',
-  anonymous_access: 'Number of times that policies allowed what was asked for without credentials.',
-  anonymous_deny_access: 'Number of times that what was asked for without credentials was denied.',
-  default_deny_access: 'Number of times that access was denied because no statement of a policy allowed it.',
-  explicit_deny_access: 'Number of times that a statement of a policy denied access.',
-  group_policy_evaluated: 'Number of times that policies of groups took part in a decision.',
-  request_parse_errors: 'Number of requests that were not valid HTTP, or whose document was not valid XML.',
+  signature_v4_requests: 'Number of requests signed with Signature Version 4.',
+  signature_v2_requests: 'Number of requests signed with Signature Version 2. All are refused.',
+  presigned_url_requests: 'Number of presigned requests.',
+  chunked_upload_requests: 'Number of requests with an aws-chunked body.',
+  allow_access: 'Number of requests of users that policies allowed.',
+  anonymous_access: 'Number of anonymous requests that policies allowed.',
+  anonymous_deny_access: 'Number of anonymous requests that were denied.',
+  default_deny_access: 'Number of requests denied because no policy statement allowed them.',
+  explicit_deny_access: 'Number of requests that a policy statement denied.',
+  group_policy_evaluated: 'Number of requests for which policies of groups were evaluated.',
+  request_parse_errors: 'Number of requests with invalid HTTP or invalid XML.',
   connections: 'Number of connections that clients opened.',
   server_connection_close: 'Number of connections that the server closed because of an error.',
-  input_flow_control_entry: 'Number of times that receiving stopped because the client was faster.',
-  input_flow_control_exit: 'Number of times that receiving went on after that.',
-  output_flow_control_entry: 'Number of times that sending stopped because the client was slower.',
-  output_flow_control_exit: 'Number of times that sending went on after that.',
+  input_flow_control_entry: 'Number of times that receiving was paused because the client was faster.',
+  input_flow_control_exit: 'Number of times that receiving was resumed.',
+  output_flow_control_entry: 'Number of times that sending was paused because the client was slower.',
+  output_flow_control_exit: 'Number of times that sending was resumed.',
 } as const
 
 export type Noted = keyof typeof NOTED
 
-const untilTheEnd = 'from the head of the request to the end of the answer'
+const untilTheEnd = 'from the head of the request to the end of the response'
 
 export const serverCounters: readonly CounterSchema[] = [
   ...[...new Set(Object.values(countedOperations))].flatMap((base): CounterSchema[] => [
@@ -68,7 +68,7 @@ export const serverCounters: readonly CounterSchema[] = [
   ]),
   average(
     'get_object_lastbyte_latency',
-    'Time of get_object requests, to the last byte of the answer.',
+    'Time of get_object requests, up to the last byte of the response.',
     'get_object_total',
     ['get_object_latency'],
   ),
@@ -79,8 +79,8 @@ export const serverCounters: readonly CounterSchema[] = [
     'get_object_tagging_total',
     'put_object_tagging_total',
   ]),
-  delta('authentication_failures', 'Number of requests whose signature was not right, or of no user.'),
+  delta('authentication_failures', 'Number of requests with a wrong signature or an unknown access key.'),
   ...Object.entries(NOTED).map(([name, description]) => delta(name, description)),
   bytes('get_data', 'Bytes of objects sent to clients.', ['bytes_read']),
-  bytes('put_data', 'Bytes of objects taken from clients.', ['bytes_written']),
+  bytes('put_data', 'Bytes of objects received from clients.', ['bytes_written']),
 ]

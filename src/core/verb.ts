@@ -76,7 +76,7 @@ export interface Work {
 /** Ends a step because the cluster stops. Nothing is undone: the job is taken up again at the next start. */
 export class Interrupted extends Error {
   constructor() {
-    super('The cluster is stopping; the job goes on at the next start.')
+    super('The cluster is stopping. The job continues at the next start.')
     this.name = 'Interrupted'
   }
 }

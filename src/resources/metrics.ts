@@ -36,7 +36,7 @@ export function defineMetrics({ path, doc, since, of, fields = sampleFields(), f
     }),
     {
       readArgs: {
-        interval: `How far to look back, and so how long samples are: ${INTERVALS.map(({ name }) => name).join(', ')}. Without it, ${FINEST.name}.`,
+        interval: `The period to return, which sets the length of samples: ${INTERVALS.map(({ name }) => name).join(', ')}. Default: ${FINEST.name}.`,
       },
       async rows(cluster, keys, args) {
         const uuid = uuidField === undefined ? undefined : (keys[uuidField] ?? '')

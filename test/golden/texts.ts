@@ -26,6 +26,7 @@ export function goldenTexts(): Readonly<Record<string, string>> {
     commands: lines(commands()),
     events: lines(Object.entries(events).map(([name, { severity, text }]) => [name, severity, text])),
     failures: lines(failures()),
+    faces: lines(faces()),
     's3-operations': lines(s3Operations()),
   }
 }
@@ -77,6 +78,16 @@ function failures(): string[][] {
   return Object.entries<FailureEntry>(failureTable)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, { kind, code, errno, message }]) => [name, kind, code, String(errno), message])
+}
+
+/** What consoles show: the columns of each list, what a removal costs, the parts of each form. */
+function faces(): string[][] {
+  return behaviours.flatMap(({ resource, remove }) => {
+    const { type, columns, form, removal } = resource
+    const list = resource.isSingleton ? [] : [[type, 'list', columns.join(' ')]]
+    const parts = Object.entries(form).map(([title, fields]) => [type, 'form', `${title}: ${fields.join(' ')}`])
+    return list.concat(parts, remove === undefined ? [] : [[type, 'removal', removal]])
+  })
 }
 
 /** Who may call what: one column for each role. */

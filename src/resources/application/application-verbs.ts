@@ -128,7 +128,10 @@ async function insistOnName(cluster: Cluster, draft: Row): Promise<void> {
 }
 
 export const removeApplication = job({
-  args: { delete_data: '`false`: its volumes stay, and are of no application any more. Without it, they are deleted.' },
+  args: {
+    delete_data:
+      'Whether to delete the volumes of the application. Default: true. `false` keeps the volumes without an application.',
+  },
   exampleArgs: [{}, { delete_data: 'false' }],
   async plan(cluster, request) {
     const { row = {}, args } = request

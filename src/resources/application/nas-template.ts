@@ -87,7 +87,10 @@ export const nasFields = {
     kind: each(
       {
         host: { kind: text({ charactersMin: 1, charactersMax: 4096 }), doc: 'The host, network or netgroup.' },
-        access: { kind: oneOf('none', 'ro', 'rw'), doc: 'The access of the host. Default: `rw`.' },
+        access: {
+          kind: oneOf({ none: 'No access.', ro: 'Read.', rw: 'Read and write.' }),
+          doc: 'The access of the host. Default: `rw`.',
+        },
       },
       { elementsMax: ACCESSES_MAX },
     ),

@@ -51,7 +51,7 @@ export const jobs: Behaviour<typeof jobsResource> = define(jobsResource, {
   modify: inline({
     args: {
       action:
-        '`cancel`: it is given up, and what it did is undone; it ends as `failure`. `pause`: it halts. `resume`: it goes on. Refused where the step that it is in does not allow it.',
+        'The action on the job. `cancel`: stops the job and undoes its changes; the job ends as `failure`. `pause`: pauses the job. `resume`: resumes the job. Refused if the current step does not allow it.',
     },
     exampleArgs: [{ action: 'pause' }],
     plan(_cluster, { row, args }) {

@@ -17,12 +17,20 @@ const damagedObjectsResource = resource({
   fields: {
     uuid: { doc: 'The UUID of the record.', kind: uuid() },
     kind: {
-      doc: 'The kind of damage. `flipped`: a checksum of the file does not match. `truncated`: the end of the file is missing. `missing`: the file does not exist. `misplaced`: the file belongs to another object, or is an older copy. `unreadable`: the disk cannot read the file. `unknown`: no object needs the file, or the damaged bytes in it. `duplicate`: the object of the file has its bytes in another file.',
-      kind: oneOf('flipped', 'truncated', 'missing', 'misplaced', 'unreadable', 'unknown', 'duplicate'),
+      doc: 'The kind of damage.',
+      kind: oneOf({
+        flipped: 'A checksum of the file does not match.',
+        truncated: 'The end of the file is missing.',
+        missing: 'The file does not exist.',
+        misplaced: 'The file belongs to another object, or is an older copy.',
+        unreadable: 'The disk cannot read the file.',
+        unknown: 'No object needs the file, or the damaged bytes in it.',
+        duplicate: 'The object of the file has its bytes in another file.',
+      }),
     },
     found_by: {
-      doc: 'The operation that found the damage: a read of the object, a scrub, or the compaction of small objects.',
-      kind: oneOf('read', 'scrub', 'compaction'),
+      doc: 'The operation that found the damage.',
+      kind: oneOf({ read: 'A read of the object.', scrub: 'A scrub.', compaction: 'The compaction of small objects.' }),
     },
     found_time: { doc: 'When the damage was found.', kind: time() },
     aggregate: { doc: 'The aggregate of the damaged file.', ref: 'storage/aggregates' },

@@ -49,7 +49,11 @@ export const snapmirrorPolicies = emptyCollection({
     },
     identity_preservation: {
       doc: 'How much of the configuration of the SVM is replicated.',
-      kind: oneOf('full', 'exclude_network_config', 'exclude_network_and_protocol_config'),
+      kind: oneOf({
+        full: 'The whole configuration.',
+        exclude_network_config: 'All but the network configuration.',
+        exclude_network_and_protocol_config: 'All but the configuration of network and protocols.',
+      }),
     },
   },
 })

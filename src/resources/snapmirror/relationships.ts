@@ -51,17 +51,17 @@ const snapmirrorRelationshipsResource = resource({
     ...endpoint('destination'),
     state: {
       doc: 'Whether the destination follows the source.',
-      kind: oneOf(
-        'broken_off',
-        'paused',
-        'snapmirrored',
-        'uninitialized',
-        'in_sync',
-        'out_of_sync',
-        'synchronizing',
-        'expanding',
-        'shrinking',
-      ),
+      kind: oneOf({
+        broken_off: 'The destination is writable.',
+        paused: 'Transfers are paused.',
+        snapmirrored: 'The destination follows the source.',
+        uninitialized: 'Nothing was transferred yet.',
+        in_sync: 'Source and destination are equal.',
+        out_of_sync: 'Source and destination differ.',
+        synchronizing: 'The destination catches up with the source.',
+        expanding: 'Volumes are being added.',
+        shrinking: 'Volumes are being removed.',
+      }),
     },
     healthy: { doc: 'Whether the last transfer succeeded in time.', kind: flag() },
     unhealthy_reason: {
@@ -76,22 +76,45 @@ const snapmirrorRelationshipsResource = resource({
     restore: { doc: 'Whether the relationship restores a volume.', kind: flag() },
     throttle: { doc: 'The most that transfers may use, in KB per second.', kind: count(), since: '9.11.1' },
     policy: { doc: 'The policy of the relationship.', ref: 'snapmirror/policies' },
-    'policy.type': { doc: 'How the policy replicates.', kind: oneOf('async', 'sync', 'continuous') },
+    'policy.type': {
+      doc: 'How the policy replicates.',
+      kind: oneOf({
+        async: 'Transfers run by a schedule.',
+        sync: 'Writes wait for the destination.',
+        continuous: 'Changes are transferred continuously.',
+      }),
+    },
     transfer_schedule: { doc: 'The schedule that starts transfers.', ref: 'cluster/schedules', since: '9.11.1' },
     group_type: {
       doc: 'The kind of group that the relationship replicates.',
-      kind: oneOf('none', 'svm_dr', 'consistency_group', 'flexgroup'),
+      kind: oneOf({
+        none: 'A single volume.',
+        svm_dr: 'A whole SVM.',
+        consistency_group: 'A consistency group.',
+        flexgroup: 'A FlexGroup volume.',
+      }),
       since: '9.11.1',
     },
     identity_preservation: {
       doc: 'How much of the configuration of the SVM is replicated.',
-      kind: oneOf('full', 'exclude_network_config', 'exclude_network_and_protocol_config'),
+      kind: oneOf({
+        full: 'The whole configuration.',
+        exclude_network_config: 'All but the network configuration.',
+        exclude_network_and_protocol_config: 'All but the configuration of network and protocols.',
+      }),
       since: '9.11.1',
     },
     'transfer.uuid': { doc: 'The UUID of the transfer that runs or ran last.', kind: uuid() },
     'transfer.state': {
       doc: 'The state of the transfer that runs or ran last.',
-      kind: oneOf('aborted', 'failed', 'hard_aborted', 'queued', 'success', 'transferring'),
+      kind: oneOf({
+        aborted: 'The transfer was aborted and can be resumed.',
+        failed: 'The transfer failed.',
+        hard_aborted: 'The transfer was aborted and cannot be resumed.',
+        queued: 'The transfer waits for its turn.',
+        success: 'The transfer succeeded.',
+        transferring: 'The transfer is in progress.',
+      }),
     },
     'transfer.type': { doc: 'The kind of the transfer.', kind: oneOf(TRANSFERS), since: '9.14.1' },
     'transfer.bytes_transferred': { doc: 'Bytes that the transfer copied so far.', kind: bytes() },
@@ -121,7 +144,9 @@ const snapmirrorRelationshipsResource = resource({
 export const snapmirrorRelationships: Behaviour<typeof snapmirrorRelationshipsResource> = define(
   snapmirrorRelationshipsResource,
   {
-    readArgs: { list_destinations_only: '`true`: relationships whose source is here, as their source knows them.' },
+    readArgs: {
+      list_destinations_only: 'Whether to return relationships by their source instead of their destination.',
+    },
     rows: () => Promise.resolve([]),
   },
 )

@@ -71,7 +71,12 @@ export const luns = emptyCollection({
     },
     'status.state': {
       doc: 'Whether the LUN is served.',
-      kind: oneOf('online', 'offline', 'nvfail', 'foreign_lun_error'),
+      kind: oneOf({
+        online: 'Hosts can use the LUN.',
+        offline: 'Hosts cannot use the LUN.',
+        nvfail: 'The LUN was taken offline after a failure of NVRAM.',
+        foreign_lun_error: 'The imported LUN has an error.',
+      }),
     },
     'status.mapped': { doc: 'Whether an initiator group has the LUN.', kind: flag() },
     'status.read_only': { doc: 'Whether the LUN can only be read.', kind: flag() },

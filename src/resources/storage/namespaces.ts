@@ -30,7 +30,14 @@ export const namespaces = emptyCollection({
     'space.block_size': { doc: 'The size of a block in bytes.', kind: count({ unit: 'bytes' }) },
     'space.size': { doc: 'The size of the namespace in bytes.', kind: bytes() },
     'space.used': { doc: 'Bytes that the namespace uses of its volume.', kind: bytes() },
-    'status.state': { doc: 'Whether the namespace is served.', kind: oneOf('online', 'offline', 'nvfail') },
+    'status.state': {
+      doc: 'Whether the namespace is served.',
+      kind: oneOf({
+        online: 'Hosts can use the namespace.',
+        offline: 'Hosts cannot use the namespace.',
+        nvfail: 'The namespace was taken offline after a failure of NVRAM.',
+      }),
+    },
     'status.read_only': { doc: 'Whether the namespace can only be read.', kind: flag() },
     'status.mapped': { doc: 'Whether a subsystem has the namespace.', kind: flag() },
     'subsystem_map.nsid': { doc: 'The number of the namespace within its subsystem.' },

@@ -32,7 +32,7 @@ const codes = {
 } as const
 
 export const createQtree = inline({
-  args: { synchronous: 'Taken for tools that send it. A qtree is there when the answer comes, in any case.' },
+  args: { synchronous: 'Whether to wait until the qtree exists. Accepted without effect: the request always waits.' },
   example: { name: 'qtree_example', 'svm.name': 'svm1', 'volume.name': 'vol1', security_style: 'unix' },
   alone: ({ draft }) => [quotaLock(textAt(draft, 'volume.uuid'))],
   async plan(cluster, { draft }) {

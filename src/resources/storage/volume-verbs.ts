@@ -161,8 +161,8 @@ export async function makeTree(cluster: Cluster, input: Row): Promise<void> {
 export const modifyVolume = job({
   args: {
     ...restoreArgs,
-    validate_only: 'Only tells whether the volume can be moved, and moves nothing.',
-    sizing_method: 'Taken for tools that send it with a size, and changes nothing: a volume has no constituents.',
+    validate_only: 'Whether to check only if the volume can be moved, without moving it.',
+    sizing_method: 'How the size of constituents is changed. Accepted without effect: a volume has no constituents.',
   },
   example: { size: '96m', comment: 'grown' },
   moreExamples: { split: { body: { 'clone.split_initiated': true }, of: 'clone' } },
@@ -236,7 +236,7 @@ export const modifyVolume = job({
 
 export const removeVolume = job({
   moreExamples: { clone: { body: {}, of: 'clone' } },
-  args: { force: '`true`: it goes at once, and not into the recovery queue.' },
+  args: { force: 'Whether to delete the volume immediately, without the recovery queue.' },
   exampleArgs: [{}, { force: 'true' }],
   async plan(cluster, { row, args }) {
     const key = textAt(row, 'uuid')

@@ -97,6 +97,6 @@ export const autosupport: Behaviour<typeof autosupportResource> = define(
   autosupportResource,
   singletonActs('support/autosupport', {
     example: { from: 'cluster@example.com' },
-    args: { force: 'Taken for tools that send it. Settings are not tried in any case.' },
+    args: { force: 'Whether to skip the test of the settings. Accepted without effect: settings are never tested.' },
   }),
 )

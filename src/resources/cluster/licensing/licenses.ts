@@ -140,7 +140,9 @@ export const licenses: Behaviour<typeof licensesResource> = define(licensesResou
     },
   }),
   remove: inline({
-    args: { serial_number: 'Only the license with this serial number; `*` or nothing: all of the package.' },
+    args: {
+      serial_number: 'The serial number of the license to remove. Default, and with `*`: all licenses of the package.',
+    },
     async plan(cluster, { row, args }) {
       const name = textAt(row, 'name')
       const serial = args['serial_number'] ?? '*'

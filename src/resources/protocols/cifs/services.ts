@@ -24,7 +24,7 @@ const netbiosName = () =>
 
 const force: Readonly<Record<string, string>> = {
   force:
-    '`true`: a machine account of that name is taken over. There is no domain, so it only lets a running server be renamed.',
+    'Whether to take over an existing machine account. There is no domain, so this only allows a running server to be renamed.',
 }
 
 const security = {

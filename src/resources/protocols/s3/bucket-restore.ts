@@ -11,8 +11,8 @@ import { findSnapshot } from './bucket-snapshots.ts'
 export const modifyOrRestoreBucket = inline({
   isJob: 'when long',
   args: {
-    'restore_to.snapshot.name': 'The name of a snapshot to take the bucket back to. Newer snapshots stay.',
-    'restore_to.snapshot.uuid': 'The same by its UUID.',
+    'restore_to.snapshot.name': 'The name of the snapshot to restore the bucket from. Newer snapshots are kept.',
+    'restore_to.snapshot.uuid': 'The UUID of the snapshot to restore the bucket from. Newer snapshots are kept.',
   },
   async plan(cluster, request) {
     const { row = {}, draft, args } = request

@@ -84,7 +84,9 @@ export const modifyServer = inline({
 })
 
 export const removeServer = inline({
-  args: { delete_all: 'Taken for tools that send it; a server with buckets is never deleted.' },
+  args: {
+    delete_all: 'Whether to delete the buckets, too. Accepted without effect: a server with buckets is never deleted.',
+  },
   plan: (_cluster, { row }) => {
     const key = textAt(row, 'uuid')
     return Promise.resolve({ key, input: {}, locks: [`server:${key}`] })

@@ -60,7 +60,13 @@ export const igroups = emptyCollection({
     'portset.uuid': { doc: 'The UUID of the set of ports that the group may use.', kind: uuid(), since: '9.9.1' },
     'connectivity_tracking.connection_state': {
       doc: 'Whether the initiators are logged in.',
-      kind: oneOf('full', 'partial', 'none', 'no_initiators', 'no_lun_maps'),
+      kind: oneOf({
+        full: 'All initiators are logged in.',
+        partial: 'Some initiators are logged in.',
+        none: 'No initiator is logged in.',
+        no_initiators: 'The group has no initiators.',
+        no_lun_maps: 'The group has no LUNs.',
+      }),
       since: '9.11.1',
     },
   },

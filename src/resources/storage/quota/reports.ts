@@ -71,7 +71,9 @@ const quotaReportsResource = resource({
 })
 
 export const quotaReports: Behaviour<typeof quotaReportsResource> = define(quotaReportsResource, {
-  readArgs: { show_default_records: '`false`: without the limits of all that have no rule of their own.' },
+  readArgs: {
+    show_default_records: 'Whether to include the limits of all users and qtrees without a rule. Default: true.',
+  },
   async rows(cluster, path, args) {
     const wanted = path['volume.uuid']
     const isWhole = (args['show_default_records'] ?? 'true').toLowerCase() !== 'false'

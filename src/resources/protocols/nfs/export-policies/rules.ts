@@ -55,7 +55,7 @@ export const exportRules: Behaviour<typeof exportRulesResource> = define(exportR
     step: writeRules(),
   }),
   modify: inline({
-    args: { new_index: 'The index that the rule is to have.' },
+    args: { new_index: 'The new index of the rule.' },
     alone: () => [EXPORT_POLICIES_LOCK],
     async plan(cluster, { row, draft, args }) {
       const policy = textAt(row, POLICY)

@@ -55,12 +55,14 @@ export const keyFields = {
   },
   [EXPIRY]: { doc: 'When the keys of the user expire.', kind: time() },
   regenerate_keys: {
+    danger: 'disruptive',
     doc: 'Whether to replace the keys of the user. The old keys become invalid immediately.',
     kind: flag(),
     set: 'modify',
     isOrder: true,
   },
   delete_keys: {
+    danger: 'disruptive',
     doc: 'Whether to remove the keys of the user. The user cannot sign requests until the keys are regenerated.',
     kind: flag(),
     set: 'modify',
@@ -95,8 +97,8 @@ export async function withKeys(cluster: Cluster, draft: Row): Promise<WithKeys> 
 /** Changes a user; the body or the query may ask for other keys or for none. */
 export const modifyUser: Verb = inline({
   args: {
-    regenerate_keys: '`true`: its keys are made anew, as with the field of that name.',
-    delete_keys: '`true`: its keys are taken away, as with the field of that name.',
+    regenerate_keys: 'Whether to replace the keys of the user, as with the field of the same name.',
+    delete_keys: 'Whether to remove the keys of the user, as with the field of the same name.',
   },
   plan(cluster, { row = {}, draft, args }) {
     const { regenerate_keys: renew, delete_keys: drop, ...rest } = draft

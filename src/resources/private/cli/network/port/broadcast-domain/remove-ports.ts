@@ -27,7 +27,7 @@ export const portsTakenOut: Behaviour<typeof portsTakenOutResource> = define(por
     exampleArgs: [{ broadcast_domain: 'Default' }],
     args: {
       broadcast_domain: 'The name of the broadcast domain.',
-      ipspace: 'The name of its IPspace. Without it, the one that comes with the cluster.',
+      ipspace: 'The name of the IPspace. Default: the built-in IPspace.',
     },
     async plan(cluster, { draft, args }) {
       const domainName = args['broadcast_domain']
