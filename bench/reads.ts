@@ -9,7 +9,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { openSqliteCatalog } from '../src/engines/sqlite/catalog.ts'
+import type * as SqliteCatalog from '../src/engines/sqlite/catalog.ts'
 import type { Change, StoredRecord } from '../src/ports/catalog.ts'
 import { placed } from '../src/resources/storage/aggregate-space.ts'
 import { asText, recordsOf } from '../test/support/body.ts'
@@ -141,14 +141,20 @@ async function start(name: string, checkout: string, data: string): Promise<Subj
     await call('POST', `${VOLUMES}?return_timeout=120`, asked)
     uuids[volume] = asText(recordsOf(await call('GET', `${VOLUMES}?name=${volume}&fields=uuid`))[0]?.['uuid'])
   }
-  await fill(product, uuids)
+  await fill(checkout, product, uuids)
   return { name, product, uuids }
 }
 
-async function fill({ folder: data }: Product, uuids: Readonly<Record<string, string>>): Promise<void> {
+async function fill(
+  checkout: string,
+  { folder: data }: Product,
+  uuids: Readonly<Record<string, string>>,
+): Promise<void> {
   const [socket = ''] = readdirSync(join(data, 'run'))
   const file = join(data, 'catalog', 'catalog.db')
-  const catalog = openSqliteCatalog({ file, commit: { socket: join(data, 'run', socket) } })
+  // Of the checkout itself: what is sent to its writer may be spelled in another way there.
+  const engine = (await import(join(checkout, 'src/engines/sqlite/catalog.ts'))) as typeof SqliteCatalog
+  const catalog = engine.openSqliteCatalog({ file, commit: { socket: join(data, 'run', socket) } })
   const likes = await Promise.all(['full', 'thin'].map((each) => catalog.record('storage/volumes', uuids[each] ?? '')))
   const many = Array.from({ length: Number(flags.volumes) }, (_, n) => n)
   for (let from = 0; from < many.length; from += VOLUMES_A_COMMIT) {
