@@ -97,6 +97,12 @@ const NOT_BY_EXAMPLE: ReadonlySet<string> = new Set([
   'cluster/ntp/servers key',
   // One of its own for each SVM, which its buckets hold.
   'protocols/s3/services certificate',
+  'protocols/s3/services root_volume',
+  'protocols/s3/services data_volumes',
+  // Each process has the folders of its aggregates.
+  'storage/volumes aggregates',
+  'svm/svms aggregates',
+  'private/cli/volume/recovery-queue aggregates',
   // In an SVM of another IPspace.
   'network/ip/routes ipspace',
   // Part of what the parent has.
@@ -212,19 +218,35 @@ for (const one of blocking) {
   })
 }
 
+test('a volume that an object store server takes while another process deletes it stays', async () => {
+  const volume = textAt(await newNamed(behaviourOf('storage/volumes').resource.type), 'uuid')
+  let taken: { key: string } | Failure | undefined
+  beforeCommit = async (changes) => {
+    if (!changes.some((change) => change.do === 'remove-record' && change.key === volume)) return
+    beforeCommit = undefined
+    const [row = {}] = (await here.cluster.rows('protocols/s3/services')) as readonly Row[]
+    const others = (row['data_volumes'] ?? []) as readonly Row[]
+    taken = await perform('protocols/s3/services', 'modify', {
+      row,
+      draft: { data_volumes: [...others, { uuid: volume }] },
+    })
+  }
+  const removed = await remove(behaviourOf('storage/volumes').resource.type, volume, other)
+  beforeCommit = undefined
+  assert.ok(taken !== undefined && 'key' in taken, 'the server has it')
+  assert.ok(!('key' in removed), 'it was deleted')
+  assert.deepEqual(await dangling(), [])
+})
+
 /** References that nothing follows from when what they name is deleted, each with the reason. */
 const OF_NO_CONSEQUENCE: Readonly<Record<string, string>> = {
   'cluster/jobs svm.uuid': 'a job tells of what was',
-  'storage/volumes aggregates': 'the aggregate looks for volumes that lie in it, are moved there, or are being made',
   'storage/volumes movement.destination_aggregate.uuid': 'an order, which is not kept',
   'storage/volumes/{volume.uuid}/snapshots svm.uuid': 'that of its volume, with which it goes',
-  'private/cli/volume/recovery-queue aggregates': 'the aggregate looks for volumes of the queue',
   'application/applications nas.exclude_aggregates': 'an order, which is not kept',
   'application/consistency-groups/{consistency_group.uuid}/snapshots svm.uuid': 'that of its group, with which it goes',
   'storage/quota/rules svm.uuid': 'that of its volume, with which it goes',
   'network/ip/subnets ipspace.uuid': 'that of its broadcast domain, which keeps the IPspace',
-  'protocols/s3/services root_volume.uuid': 'the volume looks for servers',
-  'protocols/s3/services data_volumes': 'the volume looks for servers',
   'protocols/s3/buckets svm.uuid': 'that of its volume, which keeps the SVM',
   'protocols/s3/buckets server.uuid': 'the server looks for buckets',
   'protocols/s3/buckets aggregates': 'says where the volume is to be made, and is not kept',

@@ -1,3 +1,4 @@
+import { unusedSince } from '../../core/within.ts'
 /**
  * Aggregates are made of folders. The folder is claimed first, then the record is written; it is given back when the
  * record is gone. One at a time, so that of two folders within one another only one is claimed.
@@ -90,11 +91,12 @@ export const removeAggregate = job({
       async run(cluster, { key, input }) {
         if ((await cluster.find(AGGREGATES, key)) === undefined) return
         await cluster.locks.with([AGGREGATES_LOCK], async () => {
+          const since = await cluster.catalog.revision()
           await insistOnUnused(cluster, input)
           const engine = cluster.engineOf(input)
           // Of volumes that were deleted while the disk was away.
           for (const tree of await engine.list()) await engine.remove(tree)
-          await removeRecord(cluster, key, input)
+          await removeRecord(cluster, key, input, unusedSince(cluster, AGGREGATES, key, since))
         })
       },
     },
@@ -107,20 +109,23 @@ export const removeAggregate = job({
 const SCRUBS_AT_ONCE = 5
 
 /** With the records of its scrubs, also of one that another process ends meanwhile. */
-async function removeRecord(cluster: Cluster, key: string, input: Row): Promise<void> {
+async function removeRecord(cluster: Cluster, key: string, input: Row, guards: readonly Change[]): Promise<void> {
   for (let tries = 1; ; tries++) {
     const scrubs = await cluster.catalog.records(SCRUBS, { parent: key })
+    const changes: readonly Change[] = [
+      ...guards,
+      ...scrubs.map((scrub): Change => ({ do: 'remove-record', type: SCRUBS, key: scrub.key })),
+      { do: 'check-childless', type: SCRUBS, parent: key },
+      { do: 'remove-record', type: SCRUB_NOTES, key },
+      { do: 'remove-record', type: AGGREGATES, key },
+      cluster.event('aggregate.deleted', { aggregate: input['name'] ?? '' }),
+    ]
     try {
-      await cluster.catalog.commit([
-        ...scrubs.map((scrub): Change => ({ do: 'remove-record', type: SCRUBS, key: scrub.key })),
-        { do: 'check-childless', type: SCRUBS, parent: key },
-        { do: 'remove-record', type: SCRUB_NOTES, key },
-        { do: 'remove-record', type: AGGREGATES, key },
-        cluster.event('aggregate.deleted', { aggregate: input['name'] ?? '' }),
-      ])
+      await cluster.catalog.commit(changes)
       return
     } catch (failure) {
-      if (!(failure instanceof CommitRefused) || failure.change !== scrubs.length) throw failure
+      if (!(failure instanceof CommitRefused)) throw failure
+      if (failure.change !== guards.length + scrubs.length) throw await cluster.explain(failure, changes)
       if (tries === SCRUBS_AT_ONCE) throw failures.inUse('A scrub of the aggregate is ending. Try again when it has.')
     }
   }

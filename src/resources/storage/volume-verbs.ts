@@ -1,6 +1,7 @@
+import { typesWithin, unusedSince } from '../../core/within.ts'
+import { SNAPSHOTS } from './volumes/snapshot-changes.ts'
 import { aggregateOf } from '../../core/aggregate-of.ts'
 import { AGGREGATE_IS_FULL, type Cluster } from '../../core/cluster.ts'
-import { DAMAGE } from '../../core/damage.ts'
 import { flagArgument } from '../../core/flag-argument.ts'
 import { noParent } from '../../core/references.ts'
 import { removeOwedTree, removeTree } from '../../core/removed-trees.ts'
@@ -13,8 +14,7 @@ import { CommitRefused, type Change } from '../../ports/catalog.ts'
 import { departureChanges, MEMBERS_LOCK } from '../application/members.ts'
 import { EXPORT_POLICIES_LOCK } from '../protocols/nfs/export-policies.ts'
 import { withExportPolicy } from '../protocols/nfs/named-export-policy.ts'
-import { QTREES } from './qtree-verbs.ts'
-import { quotaLock, QUOTA_RULES, switchChanges } from './quota/limits.ts'
+import { quotaLock, switchChanges } from './quota/limits.ts'
 import { QUOTA_NOTES } from './quota-watch.ts'
 import { plannedRestore, restore, restoreArgs, restoreOf, undoRestore } from './volume-restore.ts'
 import { AGGREGATES_LOCK, availableIn, DisksSeen, ownedBytes, placed, queuedBytes } from './aggregate-space.ts'
@@ -42,7 +42,7 @@ import { plannedMove } from './volumes/move.ts'
 import { forgetMoves, insistOnNoMove, movementOf, steerMove, wishOf } from './volumes/movement.ts'
 import { isEfficiencyOn, withEfficiency } from './volumes/efficiency.ts'
 import { askForRun, EFFICIENCY_NOTES } from './volumes/efficiency-notes.ts'
-import { EFFICIENCY_RUNS, notOn } from './volumes/efficiency-runs.ts'
+import { notOn } from './volumes/efficiency-runs.ts'
 import { NOTES } from './volumes/owed-snapshots.ts'
 import { forgetChanges, insistOnNothingKept, queueChanges, retentionHours } from './volumes/recovery-queue.ts'
 import { withSize } from './volumes/size.ts'
@@ -271,6 +271,7 @@ export const removeVolume = job({
           EXPORT_POLICIES_LOCK,
         ]
         await cluster.locks.with(locks, async () => {
+          const since = await cluster.catalog.revision()
           const volume = await cluster.find('storage/volumes', key)
           if (volume === undefined) return
           insistOnNoMove(volume)
@@ -283,10 +284,10 @@ export const removeVolume = job({
           const hours = isClone(volume) || own.length > 0 ? 0 : Number(input['$hours'])
           const changes: Change[] = [
             ...own.map((bucket): Change => ({ do: 'remove-record', type: BUCKETS, key: textAt(bucket, 'uuid') })),
-            { do: 'check-childless', type: BUCKETS, parent: key },
+            ...unusedSince(cluster, 'storage/volumes', key, since),
             ...(hours > 0
-              ? queueChanges(cluster, volume, hours, WITHIN_VOLUMES)
-              : await forgetChanges(cluster, volume, WITHIN_VOLUMES)),
+              ? queueChanges(cluster, volume, hours, withinVolumes(cluster))
+              : await forgetChanges(cluster, volume, withinVolumes(cluster))),
             { do: 'remove-record', type: 'storage/volumes', key },
             ...forgetMoves(key),
             { do: 'remove-record', type: NOTES, key },
@@ -331,7 +332,9 @@ async function removeTreeOf(cluster: Cluster, { input, memo }: Work): Promise<vo
 }
 
 /** What goes with its volume, beside its snapshots. */
-const WITHIN_VOLUMES = [QTREES, QUOTA_RULES, QUOTA_NOTES, EFFICIENCY_RUNS, DAMAGE] as const
+function withinVolumes(cluster: Cluster): readonly string[] {
+  return [...typesWithin(cluster, 'storage/volumes', 'deleted').filter((type) => type !== SNAPSHOTS), QUOTA_NOTES]
+}
 
 /** The aggregate that a volume is to lie in: the one named, that of its parent, or of all but these one with most space. */
 export async function chooseAggregate(

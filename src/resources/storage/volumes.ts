@@ -58,6 +58,7 @@ const volumesResource = resource({
   },
   within: {
     svm: 'blocks',
+    aggregates: 'blocks',
     snapshot_policy: 'blocks',
     'qos.policy': 'blocks',
     'efficiency.policy': 'blocks',

@@ -66,7 +66,7 @@ const svmsResource = resource({
     ],
     Performance: ['qos_policy.name'],
   },
-  within: { qos_policy: 'blocks', snapshot_policy: 'blocks', ipspace: 'blocks' },
+  within: { qos_policy: 'blocks', snapshot_policy: 'blocks', ipspace: 'blocks', aggregates: 'blocks' },
   fields: {
     ...groups({
       nfs: 'NFS in the SVM.',

@@ -33,7 +33,7 @@ const servicesResource = resource({
   parent: 'svm.uuid',
   nameWithin: 'svm.uuid',
   ...serverFaces,
-  within: { svm: 'blocks', certificate: 'blocks' },
+  within: { svm: 'blocks', certificate: 'blocks', root_volume: 'blocks', data_volumes: 'blocks' },
   fields: {
     ...serverFields({ rootIsRequired: false }),
     users: {

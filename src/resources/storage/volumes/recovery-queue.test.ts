@@ -430,8 +430,12 @@ test('policies that were deleted meanwhile do not keep a volume from coming back
   const copies = [{ schedule: { name: 'daily' }, count: 2 }]
   await bench.ask('POST', '/api/storage/snapshot-policies', { name: 'mine', enabled: true, copies })
   await bench.ask('POST', policies, { name: 'slow', svm: 'svm1', fixed: { max_throughput_iops: 10 } })
-  const uuid = await bench.make('v', { snapshot_policy: 'mine', 'qos.policy.name': 'slow' })
+  const efficiency = '/api/storage/volume-efficiency-policies'
+  await bench.ask('POST', efficiency, { name: 'nightly', svm: 'svm1' })
+  const named = { snapshot_policy: 'mine', 'qos.policy.name': 'slow', 'efficiency.policy.name': 'nightly' }
+  const uuid = await bench.make('v', named)
   await bench.drop(uuid)
+  await bench.ask('DELETE', `${efficiency}/${await bench.cluster.uuidOf(efficiency, 'nightly')}`)
   await bench.ask('DELETE', `${policies}/${await bench.cluster.uuidOf(policies, 'slow')}`)
   const snapshotPolicies = '/api/storage/snapshot-policies'
   await bench.ask('DELETE', `${snapshotPolicies}/${await bench.cluster.uuidOf(snapshotPolicies, 'mine')}`)

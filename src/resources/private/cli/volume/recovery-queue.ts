@@ -25,7 +25,7 @@ const recoveryQueueResource = resource({
   key: ['uuid'],
   parent: 'svm.uuid',
   nameWithin: false,
-  within: { svm: 'blocks' },
+  within: { svm: 'blocks', aggregates: 'blocks' },
   fields: {
     uuid: { doc: 'The UUID of the volume, the same as before and after.', kind: uuid() },
     vserver: { doc: 'The name of the SVM.', kind: text() },

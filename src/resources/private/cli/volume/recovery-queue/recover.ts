@@ -64,6 +64,14 @@ async function recover(cluster: Cluster, key: string, wanted: Value | undefined)
 /** Policies may have been deleted while only a deleted volume had them. */
 async function withoutGone(cluster: Cluster, volume: Row): Promise<Row> {
   const row: Record<string, Value> = { ...volume }
+  if (
+    (await cluster.find('storage/volume-efficiency-policies', textAt(volume, 'efficiency.policy.uuid'))) === undefined
+  ) {
+    row['efficiency.policy.uuid'] = null
+  }
+  if ((await cluster.find('protocols/nfs/export-policies', textAt(volume, 'nas.export_policy.id'))) === undefined) {
+    row['nas.export_policy.id'] = null
+  }
   if ((await cluster.find('storage/qos/policies', textAt(volume, 'qos.policy.uuid'))) === undefined) {
     row['qos.policy.uuid'] = null
   }
