@@ -141,6 +141,33 @@ for (const [kind, damage] of damages) {
   })
 }
 
+for (const [kind, damage] of damages) {
+  test(`a file that is ${kind} is repaired from an upload of the same bytes of which no digest is kept`, async () => {
+    const bytes = randomBytes(200_000)
+    const key = `${kind} without a digest`
+    const [blob] = [await v.put(key, bytes), await v.put(`${key}, again`, bytes)]
+    damage(v.engine.fileOf(v.volume, blob))
+    await noteDamage(open.cluster, found(blob, { object: { bucket: 'b', key } }))
+    await watch.look()
+    assert.deepEqual(await known(), [])
+    assert.ok((await contents(v.engine, v.volume, blob)).equals(bytes))
+    assert.equal((await eventsOf('object.repaired'))[0]?.['key'], key)
+  })
+}
+
+test('other bytes of the same size and CRC repair nothing', async () => {
+  const bytes = randomBytes(200_000)
+  const [blob, other] = [await v.put('sought', bytes), await v.put('other bytes', randomBytes(200_000))]
+  const { crc = 0 } = (await open.cluster.catalog.storedBlob(v.volume, blob)) ?? {}
+  await open.cluster.catalog.commit([{ do: 'note-blob', volume: v.volume, blob: other, crc }])
+  damages[0]?.[1](v.engine.fileOf(v.volume, blob))
+  await noteDamage(open.cluster, found(blob, { object: { bucket: 'b', key: 'sought' } }))
+  await watch.look()
+  assert.deepEqual(await known(), [blob])
+  for (const key of ['sought', 'other bytes']) await v.remove(key)
+  await new DamageWatch(open.cluster).look()
+})
+
 test('blobs that shared the damaged file share the repaired one', async () => {
   const bytes = randomBytes(200_000)
   const blobs = await Promise.all(['a', 'b', 'c'].map((key) => v.put(`shared ${key}`, bytes)))

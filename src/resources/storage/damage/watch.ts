@@ -10,10 +10,12 @@ import { Sparingly } from '../../../core/sparingly.ts'
 import { placeOf } from '../../../core/tree-of.ts'
 import { eachInTurns } from '../../../core/turns.ts'
 import { Watch } from '../../../core/watch.ts'
+import { WorkShare } from '../../../core/work-share.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { StoredBlob } from '../../../ports/catalog.ts'
 import { checkBlob, damageOf, isThere, type Files } from './check-blob.ts'
 import { rewriteBlob, Unneeded } from './rewrite.ts'
+import { digestOfDamaged, isSameFile, searchTwins, volumesFirst, type DamagedBlob, type Twin } from './search-twins.ts'
 
 const LOOK_EVERY_MS = 2000
 /** Records looked at each time, which takes some ten milliseconds. Where there are more, each has its turn later. */
@@ -31,8 +33,11 @@ const REPORTS_MAX = 1000
 const TELL_EVERY_MS = 600_000
 /** Twins tried for one blob. */
 const TWINS_TRIED = 4
-/** Volumes searched for twins of one blob. */
-const VOLUMES_SEARCHED = 1000
+/** All blobs are searched for twins no more often, and in no more than this part of the time. */
+const SEARCH_EVERY_MS = 600_000
+const SEARCH_SHARE = 0.1
+/** Damaged blobs that wait for the next search. */
+const SOUGHT_MAX = 1000
 
 export class DamageWatch extends Watch {
   readonly #cluster: Cluster
@@ -43,6 +48,9 @@ export class DamageWatch extends Watch {
   readonly #tried = new Map<string, { readonly atMs: number; readonly times: number }>()
   /** Where the next look begins. */
   #next = 0
+  /** Those that no digest found a twin of, by the key of their record. */
+  readonly #sought = new Map<string, DamagedBlob>()
+  #searchAtMs = Number.NEGATIVE_INFINITY
   readonly #unkept: Sparingly
   readonly #failed: Sparingly
 
@@ -107,6 +115,7 @@ export class DamageWatch extends Watch {
       if (this.isStopping || system.clock.elapsed() >= endMs) break
       await this.#try(row)
     }
+    await this.#search()
   }
 
   #tellFull(): void {
@@ -150,14 +159,18 @@ export class DamageWatch extends Watch {
       const blob = await catalog.storedBlob(volume, textAt(row, 'blob'))
       if (blob === undefined) return
       if (await this.#isSound(files, blob)) await this.#forget(key)
-      else await this.#repair(row, volumeRow, files, blob)
+      else await this.#repair({ row, files, blob })
     } catch (failure) {
-      if (failure instanceof Unneeded || failure instanceof Stopping) return
-      this.#failed.happened((passedOver) => {
-        const details = { file: row['file'], ...cause(failure), others: passedOver }
-        this.#cluster.log.warn('A damaged object could not be checked. It is retried.', details)
-      })
+      this.#failedFor(row, failure)
     }
+  }
+
+  #failedFor(row: Row, failure: unknown): void {
+    if (failure instanceof Unneeded || failure instanceof Stopping) return
+    this.#failed.happened((passedOver) => {
+      const details = { file: row['file'], ...cause(failure), others: passedOver }
+      this.#cluster.log.warn('A damaged object could not be checked. It is retried.', details)
+    })
   }
 
   readonly #pause = async (bytes: number): Promise<void> => {
@@ -181,49 +194,86 @@ export class DamageWatch extends Watch {
     await this.#cluster.catalog.commit(keys.map((key) => ({ do: 'remove-record', type: DAMAGE, key })))
   }
 
-  async #repair(row: Row, volumeRow: Row, files: Files, blob: StoredBlob): Promise<void> {
-    const volume = textAt(row, 'volume.uuid')
-    for await (const { at, twin } of this.#twins(volume, blob)) {
-      const reader = await at.volumes.open(at.tree, twin.blob, twin).catch(unlessDamaged)
-      if (reader === undefined) continue
+  async #repair(damaged: DamagedBlob): Promise<void> {
+    const { digest } = damaged.blob
+    if (digest !== undefined) {
+      for await (const twin of this.#twins(damaged, digest)) if (await this.#repairFrom(damaged, twin, digest)) return
+    }
+    if (this.#sought.size < SOUGHT_MAX) this.#sought.set(textAt(damaged.row, 'uuid'), damaged)
+  }
+
+  /** One look through all blobs, for all that are damaged. */
+  async #search(): Promise<void> {
+    const { system } = this.#cluster
+    if (this.#sought.size === 0 || system.clock.elapsed() < this.#searchAtMs) return
+    const damaged = [...this.#sought.values()]
+    this.#sought.clear()
+    const share = new WorkShare(system, SEARCH_SHARE)
+    const tries = new Map<DamagedBlob, number>()
+    const found = async (one: DamagedBlob, twin: Twin) => {
+      const tried = (tries.get(one) ?? 0) + 1
+      tries.set(one, tried)
+      // It was forgotten meanwhile, or repaired.
+      if (tried > TWINS_TRIED || (await this.#cluster.find(DAMAGE, textAt(one.row, 'uuid'))) === undefined) return true
       try {
-        const { digest: md5 = '' } = blob
-        const as = { label: await reader.label(), md5, ...(blob.crc === undefined ? {} : { crc: blob.crc }) }
-        const { file = '', key = '', version = '' } = row
-        const bucket = (await this.#cluster.find('protocols/s3/buckets', textAt(row, 'bucket.uuid')))?.['name'] ?? ''
-        const told = { file, bucket, key, version, volume: volumeRow['name'] ?? '' }
-        await rewriteBlob(this.#cluster, volume, files, blob, reader, as, {
-          pause: this.#pause,
-          changes: [
-            { do: 'remove-record', type: DAMAGE, key: textAt(row, 'uuid') },
-            this.#cluster.event('object.repaired', told),
-          ],
-        })
-        this.#cluster.log.info('A damaged object was repaired from another object with the same bytes.', told)
-        return
+        const md5 = await digestOfDamaged(this.#cluster, one)
+        return md5 === undefined || (await this.#repairFrom(one, twin, md5))
       } catch (failure) {
-        unlessDamaged(failure)
-      } finally {
-        await reader.close()
+        this.#failedFor(one.row, failure)
+        return true
       }
+    }
+    const pause = async () => {
+      await share.rest(this.stopping)
+      if (this.isStopping) throw new Stopping()
+    }
+    try {
+      await searchTwins(this.#cluster, damaged, found, pause)
+    } catch (failure) {
+      if (!(failure instanceof Stopping)) throw failure
+    } finally {
+      this.#searchAtMs = system.clock.elapsed() + SEARCH_EVERY_MS
+    }
+  }
+
+  /** Tells whether the twin is what it is taken for, and sound. */
+  async #repairFrom({ row, files, blob }: DamagedBlob, { at, twin }: Twin, md5: string): Promise<boolean> {
+    const reader = await at.volumes.open(at.tree, twin.blob, twin).catch(unlessDamaged)
+    if (reader === undefined) return false
+    try {
+      const as = { label: await reader.label(), md5, ...(blob.crc === undefined ? {} : { crc: blob.crc }) }
+      const { file = '', key = '', version = '' } = row
+      const bucket = (await this.#cluster.find('protocols/s3/buckets', textAt(row, 'bucket.uuid')))?.['name'] ?? ''
+      const volume = textAt(row, 'volume.uuid')
+      const name = (await this.#cluster.find('storage/volumes', volume))?.['name'] ?? ''
+      const told = { file, bucket, key, version, volume: name }
+      await rewriteBlob(this.#cluster, volume, files, blob, reader, as, {
+        pause: this.#pause,
+        changes: [
+          { do: 'remove-record', type: DAMAGE, key: textAt(row, 'uuid') },
+          this.#cluster.event('object.repaired', told),
+        ],
+      })
+      this.#cluster.log.info('A damaged object was repaired from another object with the same bytes.', told)
+      return true
+    } catch (failure) {
+      unlessDamaged(failure)
+      return false
+    } finally {
+      await reader.close()
     }
   }
 
   /** Blobs with the digest and size of this one in other files: first those of its volume. */
-  async *#twins(volume: string, blob: StoredBlob): AsyncGenerator<{ readonly at: Files; readonly twin: StoredBlob }> {
-    const { digest, sizeBytes } = blob
-    if (digest === undefined) return
-    const rows = (await this.#cluster.rows('storage/volumes')).slice(0, VOLUMES_SEARCHED)
-    const own = rows.filter((row) => row['uuid'] === volume)
-    const others = rows.filter((row) => row['uuid'] !== volume)
-    for await (const row of eachInTurns(this.#cluster.system, [...own, ...others])) {
-      const uuid = textAt(row, 'uuid')
-      const { aggregate, tree } = placeOf(row)
-      const twins = await this.#cluster.catalog.twins(uuid, { digest, sizeBytes }, TWINS_TRIED)
-      for (const twin of twins) {
-        const isSameFile =
-          twin.blob === blob.blob || (uuid === volume && twin.group !== undefined && twin.group === blob.group)
-        if (!isSameFile) yield { at: { volumes: await this.#cluster.volumesOf(aggregate), tree }, twin }
+  async *#twins({ row, blob }: DamagedBlob, digest: string): AsyncGenerator<Twin> {
+    const { sizeBytes } = blob
+    const volumes = await volumesFirst(this.#cluster, textAt(row, 'volume.uuid'))
+    for await (const volume of eachInTurns(this.#cluster.system, volumes)) {
+      const uuid = textAt(volume, 'uuid')
+      const { aggregate, tree } = placeOf(volume)
+      for (const twin of await this.#cluster.catalog.twins(uuid, { digest, sizeBytes }, TWINS_TRIED)) {
+        if (isSameFile({ row, blob }, uuid, twin)) continue
+        yield { at: { volumes: await this.#cluster.volumesOf(aggregate), tree }, twin }
       }
     }
   }
