@@ -64,9 +64,11 @@ export class FileBlobWriter implements BlobWriter {
     this.#mustBeOpen()
     this.#sizeBytes += chunk.length
     await this.#orGiveUp(async () => {
-      if (spent !== undefined) this.#spent.push(spent)
       if (this.#packer === undefined) this.#sums.add(chunk)
       for (const bytes of (await this.#packer?.add(chunk)) ?? [chunk]) await this.#append(bytes)
+      // Not before all of it was appended: what is written on the way is a part of it.
+      if (this.#gathered.length === 0) spent?.()
+      else if (spent !== undefined) this.#spent.push(spent)
     })
   }
 
