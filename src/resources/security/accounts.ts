@@ -130,7 +130,7 @@ export const accounts: Behaviour<typeof accountsResource> = define(accountsResou
   }),
   modify: inline({
     example: { 'role.name': 'none' },
-    async plan(cluster, { caller, row = {}, draft }) {
+    async plan(cluster, { caller, row, draft }) {
       await insistOnMayChange(cluster, caller, row)
       await insistOnCovering(cluster, caller, await roleOfAccount(cluster, { ...row, ...draft }))
       const input = await withHash(cluster, row, draft)
@@ -140,7 +140,7 @@ export const accounts: Behaviour<typeof accountsResource> = define(accountsResou
     step: writeAccount,
   }),
   remove: inline({
-    async plan(cluster, { row = {}, caller }) {
+    async plan(cluster, { row, caller }) {
       if (row['scope'] === 'cluster' && row['name'] === caller.user) {
         throw failures.inUse('An account cannot delete itself.', 'name')
       }

@@ -86,7 +86,7 @@ export const emsRules: Behaviour<typeof emsRulesResource> = define(emsRulesResou
     },
   }),
   modify: inline({
-    async plan(cluster, { row = {}, draft, path }) {
+    async plan(cluster, { row, draft, path }) {
       const filter = textAt(path, 'name')
       const index = await placeOf(cluster, filter, row)
       const input = { filter, draft: settled({ ...row, ...draft }, index) }
@@ -100,7 +100,7 @@ export const emsRules: Behaviour<typeof emsRulesResource> = define(emsRulesResou
     },
   }),
   remove: inline({
-    async plan(cluster, { row = {}, path }) {
+    async plan(cluster, { row, path }) {
       const filter = textAt(path, 'name')
       return { key: String(await placeOf(cluster, filter, row)), input: { filter }, locks: [EMS_LOCK] }
     },
