@@ -4,6 +4,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { failureTable } from '../src/model/failures/index.ts'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const sources = globSync('{bin,src,test,bench}/**/*.{ts,mjs}', { cwd: root }).filter(
@@ -122,4 +123,16 @@ test('only files of tests have hooks at their top: other modules are loaded once
     (file) => !file.endsWith('.test.ts') && /^(after|before|afterEach|beforeEach)\(/m.test(textOf(file)),
   )
   assert.deepEqual(hooked, [])
+})
+
+test('codes of failures are digits in their table alone', () => {
+  const codes = new Set<string>(Object.values(failureTable).map(({ code }) => code))
+  const outside = sources
+    .filter((file) => /^(src|bin)\//.test(file) && !isTest(file) && !file.startsWith('src/model/failures/'))
+    .flatMap((file) =>
+      [...textOf(file).matchAll(/\b\d[\d_]{4,}\b/g)]
+        .filter(([digits]) => codes.has(digits.replaceAll('_', '')))
+        .map(([digits]) => `${file}: ${digits}`),
+    )
+  assert.deepEqual(outside, [], 'Throw failure(name), or name its code by codeOf(name).')
 })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { CALLER, machine, run, startWith } from '../../test/support/machine.ts'
-import { Failure, failures } from '../model/failure.ts'
+import { Failure } from '../model/failure.ts'
 import { type Row, textAt } from '../model/value.ts'
 import { CatalogUnavailable } from '../ports/catalog.ts'
 import { Jobs, JOBS } from './jobs.ts'
@@ -15,7 +15,7 @@ test('an undo that fails while the cluster stops is left for the next start', as
   const behaviour = machine([
     {
       name: 'one',
-      run: () => Promise.reject(failures.inUse('No.')),
+      run: () => Promise.reject(new Failure('conflict', 8, 'No.')),
       undo: () => {
         tries++
         tried.resolve()

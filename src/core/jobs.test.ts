@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { startTestCluster } from '../../test/support/cluster.ts'
 import { CALLER, machine, run, startWith } from '../../test/support/machine.ts'
-import { failures } from '../model/failure.ts'
+import { Failure } from '../model/failure.ts'
 import { type Row, textAt } from '../model/value.ts'
 import { CommitRefused } from '../ports/catalog.ts'
 import { VolumesFailure } from '../ports/volumes.ts'
@@ -45,7 +45,9 @@ test('a failing step unwinds itself and those before it in reverse, and the job 
     name,
     run: () => {
       done.push(name)
-      return fail ? Promise.reject(failures.invalid('size', 'It does not fit.', 917534)) : Promise.resolve()
+      return fail
+        ? Promise.reject(new Failure('invalid', 917534, 'It does not fit.', { target: 'size' }))
+        : Promise.resolve()
     },
     undo: () => {
       done.push(`undo ${name}`)
@@ -80,7 +82,7 @@ test('an undo that fails is tried again', async () => {
   const behaviour = machine([
     {
       name: 'one',
-      run: () => Promise.reject(failures.inUse('No.')),
+      run: () => Promise.reject(new Failure('conflict', 8, 'No.')),
       undo: () => (++tries < 3 ? Promise.reject(new Error('not yet')) : Promise.resolve()),
     },
   ])

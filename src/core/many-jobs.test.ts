@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startTestCluster, type TestCluster } from '../../test/support/cluster.ts'
-import { Failure, failures } from '../model/failure.ts'
+import { Failure } from '../model/failure.ts'
 import { text, uuid } from '../model/kinds/index.ts'
 import { resource, type TypeName } from '../model/resource.ts'
 import { type Row, textAt } from '../model/value.ts'
@@ -32,7 +32,8 @@ function machine(run: () => Promise<void> = () => Promise.resolve(), locks: read
     cluster: { readonly system: { readonly random: { uuid(): string } } },
     { draft = {} }: { draft?: Row },
   ) => {
-    if (draft['name'] === 'wrong') return Promise.reject(failures.invalid('name', 'It is wrong.'))
+    if (draft['name'] === 'wrong')
+      return Promise.reject(new Failure('invalid', 262186, 'It is wrong.', { target: 'name' }))
     return Promise.resolve({ key: cluster.system.random.uuid(), input: { ...draft }, locks })
   }
   return define(

@@ -2,7 +2,7 @@ import { type Behaviour, define } from '../core/behaviour.ts'
 import type { Cluster } from '../core/cluster.ts'
 import { CLUSTER_ROW } from '../core/metrics/history.ts'
 import { inline } from '../core/verb.ts'
-import { failures } from '../model/failure.ts'
+import { failure } from '../model/failure.ts'
 import { count, flag, name, oneOf, text, uuid } from '../model/kinds/index.ts'
 import { printRelease } from '../model/release.ts'
 import { resource } from '../model/resource.ts'
@@ -95,7 +95,7 @@ export const cluster: Behaviour<typeof clusterResource> = define(clusterResource
       name: 'write record',
       async run(cluster, { key, input }) {
         const record = await cluster.catalog.record('cluster', key)
-        if (record === undefined) throw failures.notFound('cluster')
+        if (record === undefined) throw failure('clusterNotFound')
         const { dns_domains: _domains, name_servers: _servers, ...own } = input
         const after: Row = { ...(record.body as Row), ...own }
         await cluster.commit([

@@ -4,7 +4,7 @@ import type { Cluster } from '../core/cluster.ts'
 import { figuresOf } from '../core/metrics/figures.ts'
 import { CLUSTER_ROW } from '../core/metrics/history.ts'
 import { FINEST, INTERVALS, type Interval } from '../core/metrics/intervals.ts'
-import { failures } from '../model/failure.ts'
+import { failure } from '../model/failure.ts'
 import { resource, type ResourceDeclaration } from '../model/resource.ts'
 import type { SomeType } from '../model/rows.ts'
 import type { Row } from '../model/value.ts'
@@ -67,7 +67,7 @@ async function madeAt(cluster: Cluster, type: SomeType, uuid: string): Promise<n
 function intervalOf(text: string | undefined): Interval {
   const found = INTERVALS.find(({ name }) => name === (text ?? FINEST.name))
   if (found === undefined) {
-    throw failures.badArgument('interval', `it takes one of ${INTERVALS.map(({ name }) => name).join(', ')}.`)
+    throw failure('intervalUnknown', { intervals: INTERVALS.map(({ name }) => name).join(', ') })
   }
   return found
 }

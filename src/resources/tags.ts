@@ -19,7 +19,7 @@ export const tagsKind: Kind = {
   ...each,
   parse(value): Value {
     const tags = [...new Set(each.parse(value))]
-    if (tags.length > TAGS_MAX) throw new Misfit(`It has more than ${TAGS_MAX} tags.`, 'tooManyTagsInField')
+    if (tags.length > TAGS_MAX) throw new Misfit(`It has more than ${TAGS_MAX} tags.`, 'tooManyTags')
     return tags
   },
 }

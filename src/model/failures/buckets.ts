@@ -5,6 +5,7 @@ import { duplicate, inUse, internal, invalid, notFound } from './forms.ts'
 export const buckets = {
   corsMethodsUnfit: invalid('cors.rules', '{problem}', 'Correct the rule.', { code: '92406211' }),
   corsHeadersUnfit: invalid('cors.rules', '{problem}', 'Correct the rule.', { code: '92406217' }),
+  versioningUnfit: invalid('{field}', '{problem}', 'Leave versioning as it is.', { code: '92406014' }),
   bucketSettingUnfit: invalid('{field}', '{problem}', 'Correct the value.'),
   policyStatementSidUnfit: statement('92405898'),
   policyStatementPrincipalsUnfit: statement('92405897'),

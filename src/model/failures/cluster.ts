@@ -28,6 +28,7 @@ export const cluster = {
   }),
   importRefused: invalid('text', '{problem}', 'Correct the text.'),
   clusterNotFound: notFound('cluster'),
+  // Tools that poll counters tell by this code that there is nothing to poll.
   counterTableNotFound: notFound('counter table', 'name', { code: '8585320' }),
   jobActionUnknown: badArgument('action', 'it takes one of {actions}.', 'Choose one of the actions.'),
   licenseRefused: invalid(
@@ -82,5 +83,4 @@ export const cluster = {
   ),
   tagTargetMissing: badValue('href', 'there is nothing at this path.', 'Give the path of a record that exists.'),
   tagTargetEscape: badValue('href', 'it has an invalid escape.', 'Escape the path as RFC 3986 says.'),
-  tooManyTags: badValue('_tags', 'It has more than {max} tags.', 'Delete tags first.', { code: '263149' }),
 } as const

@@ -93,7 +93,7 @@ export const requests = {
     'Change the source of the replication.',
     { code: '1638461' },
   ),
-  tooManyTagsInField: badValue('{field}', '{problem}', 'Delete tags first.', { code: '263149' }),
+  tooManyTags: badValue('{field}', '{problem}', 'Delete tags first.', { code: '263149' }),
   childrenRemain: inUse(
     undefined,
     'The record still has a {noun}. Delete that first.',

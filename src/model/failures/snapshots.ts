@@ -3,6 +3,7 @@ import { errno } from './errno.ts'
 import { badValue, duplicate, inUse, invalid, notFound } from './forms.ts'
 
 export const snapshots = {
+  // Manila asks for a restore to a snapshot without a name to learn whether there are restores at all: this code says yes.
   snapshotNameRequired: badValue('{field}', '{problem}', 'Name a snapshot.', { code: '1638515' }),
   snapshotOfClone: inUse(
     undefined,

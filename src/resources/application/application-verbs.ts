@@ -1,7 +1,7 @@
 import type { Cluster } from '../../core/cluster.ts'
 import { flagArgument } from '../../core/flag-argument.ts'
 import { job, uuidOfNew, type Work } from '../../core/verb.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { type Row, textAt, textOf } from '../../model/value.ts'
 import type { Change } from '../../ports/catalog.ts'
 import { CIFS_SHARES, newShare } from '../protocols/cifs/shares.ts'
@@ -31,7 +31,7 @@ export const createApplication = job({
     const key = uuidOfNew(cluster, draft)
     const lock = `application-name:${textAt(draft, 'svm.uuid')}/${textAt(draft, 'name')}`
     if (cluster.locks.isHeld(lock)) {
-      throw failures.duplicate(`An application named "${textAt(draft, 'name')}", still being made,`, 'name')
+      throw failure('applicationBeingMade', { name: textAt(draft, 'name') })
     }
     return {
       key,
@@ -105,7 +105,7 @@ async function freePolicyName(cluster: Cluster, svm: string, base: string): Prom
     const name = n === 0 ? base : `${base}_${n}`
     if ((await cluster.keyOfName(EXPORT_POLICIES, name, svm)) === undefined) return name
   }
-  throw failures.duplicate(`An export policy named "${base}"`, 'name')
+  throw failure('exportPolicyTaken', { name: base })
 }
 
 async function shareChanges(cluster: Cluster, application: Row, volume: Row): Promise<Change[]> {
@@ -123,7 +123,7 @@ async function shareChanges(cluster: Cluster, application: Row, volume: Row): Pr
 async function insistOnName(cluster: Cluster, draft: Row): Promise<void> {
   const name = textAt(draft, 'name')
   if ((await cluster.keyOfName(APPLICATIONS, name, textAt(draft, 'svm.uuid'))) !== undefined) {
-    throw failures.duplicate(`An application named "${name}"`, 'name')
+    throw failure('applicationNameTaken', { name })
   }
 }
 

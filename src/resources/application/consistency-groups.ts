@@ -1,7 +1,7 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { job, uuidOfNew, type Work } from '../../core/verb.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { groups, resource } from '../../model/resource.ts'
 import { bytes, flag, name, uuid } from '../../model/kinds/index.ts'
 import { type Row, textAt } from '../../model/value.ts'
@@ -11,9 +11,6 @@ import { groupVolumes, insistOnFree, memberKind, planMembers } from './group-vol
 import { goneGroup, GROUPS, MEMBERS_LOCK, volumesOfGroup } from './members.ts'
 import { makeTrees, commitWithVolumes } from './new-volumes.ts'
 import { refused } from './refused.ts'
-
-const DUPLICATE = 53411852
-const NO_VOLUMES = 53411864
 
 const consistencyGroupsResource = resource({
   path: `/${GROUPS}`,
@@ -97,14 +94,14 @@ export const consistencyGroups: Behaviour<typeof consistencyGroupsResource> = de
     async plan(cluster, request) {
       const { volumes, ...draft } = request.draft
       const given = (volumes ?? []) as readonly Row[]
-      if (given.length === 0) throw failures.invalid('volumes', 'A consistency group needs a volume.', NO_VOLUMES)
+      if (given.length === 0) throw failure('groupWithoutVolumes')
       const wished = textAt(draft, 'name') || (given.length === 1 ? textAt(given[0], 'name') : '')
-      if (wished === '') throw failures.missing('name')
+      if (wished === '') throw failure('fieldRequired', { field: 'name' })
       const group: Row = { ...draft, name: wished, uuid: uuidOfNew(cluster, draft) }
       await insistOnName(cluster, group)
       const planned = await planMembers(cluster, request, group, given)
       if (planned.members.length === 0) {
-        throw failures.invalid('volumes', 'A consistency group needs a volume.', NO_VOLUMES)
+        throw failure('groupWithoutVolumes')
       }
       return {
         key: textAt(group, 'uuid'),
@@ -191,7 +188,7 @@ export const consistencyGroups: Behaviour<typeof consistencyGroupsResource> = de
 
 async function changeGroup(cluster: Cluster, work: Work): Promise<void> {
   const record = await cluster.catalog.record(GROUPS, work.key)
-  if (record === undefined) throw failures.notFound('consistency group', 'uuid')
+  if (record === undefined) throw failure('groupNotFound')
   const before: Row = record.body
   const { $before = [], $volumes = [], $change = {} } = work.input
   const [old, wanted] = [$before as readonly string[], $volumes as readonly string[]]
@@ -224,5 +221,5 @@ function madeBy(work: Work): string[] {
 async function insistOnName(cluster: Cluster, group: Row): Promise<void> {
   const holder = await cluster.keyOfName(GROUPS, textAt(group, 'name'), textAt(group, 'svm.uuid'))
   if (holder === undefined || holder === group['uuid']) return
-  throw failures.duplicate(`A consistency group named "${textAt(group, 'name')}"`, 'name', DUPLICATE)
+  throw failure('groupNameTaken', { name: textAt(group, 'name') })
 }

@@ -3,7 +3,7 @@ import type { Cluster } from '../../core/cluster.ts'
 import type { Derivation } from '../../core/behaviour.ts'
 import { resolveReferences } from '../../core/references.ts'
 import type { VerbRequest } from '../../core/verb.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { bytes, count, each, group, name, oneOf, text, uuid } from '../../model/kinds/index.ts'
 import type { SomeType } from '../../model/rows.ts'
 import { isRecord, type Row, textAt, type Value } from '../../model/value.ts'
@@ -16,9 +16,6 @@ import { NUMBERED, planVolumes, type PlannedVolumes } from './new-volumes.ts'
 const VOLUMES = 'storage/volumes'
 /** Volumes of one group: the limit of the field. */
 export const MEMBERS_MAX = 80
-
-/** What clients of the interface know these failures by. */
-const codes = { conflict: 53411853, onlyNew: 53411856, noMember: 53411861, tooLittle: 53411864, inAnother: 53411865 }
 
 const reference = (what: string) =>
   group({
@@ -93,12 +90,12 @@ export async function planMembers(
       continue
     }
     if (volume === undefined) {
-      throw failures.invalid('volumes.name', `There is no volume "${nameOf(one)}".`, 917525)
+      throw failure('memberVolumeNotFound', { name: nameOf(one) })
     }
     await insistOnSame(cluster, volume, one)
     const key = textAt(volume, 'uuid')
     if (action === 'remove') {
-      if (!isThere) throw failures.invalid('volumes.name', `"${nameOf(one)}" is not in the group.`, codes.noMember)
+      if (!isThere) throw failure('volumeNotMember', { name: nameOf(one) })
       members.splice(members.indexOf(key), 1)
     } else if (!isThere) {
       await insistOnFree(cluster, volume, textAt(group, 'uuid'))
@@ -108,7 +105,7 @@ export async function planMembers(
   const planned = await planVolumes(cluster, request, drafts)
   members.push(...planned.rows.map((row) => textAt(row, 'uuid')))
   if (members.length > MEMBERS_MAX) {
-    throw failures.invalid('volumes', `A consistency group has ${MEMBERS_MAX} volumes at most.`, codes.conflict)
+    throw failure('tooManyMembers', { max: MEMBERS_MAX })
   }
   return { ...planned, members }
 }
@@ -118,7 +115,7 @@ async function newMembers(cluster: Cluster, group: Row, one: Row): Promise<Row[]
   const size = memberOf(one['space'], 'size')
   const base = textAt(one, 'name')
   if (size === undefined || base === '') {
-    throw failures.invalid('volumes.space.size', 'A new volume needs a name and a size.', codes.tooLittle)
+    throw failure('newMemberIncomplete')
   }
   const times = memberOf(one['provisioning_options'], 'count')
   const policies: Row = {
@@ -151,7 +148,7 @@ async function volumeNamed(cluster: Cluster, svm: string, one: Row): Promise<Row
   const volume = await cluster.find(VOLUMES, key)
   if (volume === undefined || volume['svm.uuid'] !== svm) return undefined
   if (one['name'] !== undefined && one['name'] !== volume['name']) {
-    throw failures.invalid('volumes.name', 'Name and UUID of a volume differ.', codes.conflict)
+    throw failure('memberNameMismatch')
   }
   return volume
 }
@@ -166,8 +163,7 @@ async function insistOnSame(cluster: Cluster, volume: Row, one: Row): Promise<vo
   ]
   const other = said.find(([, given, is]) => given !== undefined && given !== is)
   if (other === undefined) return
-  const message = `"${other[0]}" of "${textAt(volume, 'name')}" is another. Change it at /storage/volumes.`
-  throw failures.invalid(`volumes.${other[0]}`, message, codes.onlyNew)
+  throw failure('memberFieldFixed', { field: other[0], volume: textAt(volume, 'name') })
 }
 
 async function policySaid(cluster: Cluster, base: string, type: SomeType, volume: Row, given: Value | undefined) {
@@ -180,14 +176,10 @@ async function policySaid(cluster: Cluster, base: string, type: SomeType, volume
 export async function insistOnFree(cluster: Cluster, volume: Row, group: string): Promise<void> {
   const other = await groupOf(cluster, textAt(volume, 'uuid'))
   if (other !== undefined && other['uuid'] !== group) {
-    throw failures.inUse(
-      `The volume "${textAt(volume, 'name')}" is in the consistency group "${textAt(other, 'name')}".`,
-      'volumes.name',
-      codes.inAnother,
-    )
+    throw failure('volumeInAnotherGroup', { volume: textAt(volume, 'name'), group: textAt(other, 'name') })
   }
   if (!isReadOnly(volume)) return
-  throw failures.invalid('volumes.name', `Only replication changes the volume "${textAt(volume, 'name')}".`, 1638461)
+  throw failure('memberReadOnly', { volume: textAt(volume, 'name') })
 }
 
 function nameOf(one: Row): string {

@@ -2,7 +2,7 @@
 import type { Cluster } from '../../core/cluster.ts'
 import { resolveReferences } from '../../core/references.ts'
 import type { VerbRequest } from '../../core/verb.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { bytes, count, each, flag, group, name, oneOf, only, text, uuid, type Kind } from '../../model/kinds/index.ts'
 import type { Fields } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
@@ -144,11 +144,11 @@ export interface PlannedNas extends PlannedVolumes {
 export async function planNas(cluster: Cluster, request: VerbRequest): Promise<PlannedNas> {
   const { draft } = request
   const given = (draft['nas.application_components'] ?? []) as readonly Row[]
-  if (given.length === 0) throw failures.missing('nas.application_components')
+  if (given.length === 0) throw failure('fieldRequired', { field: 'nas.application_components' })
   const drafts: { readonly component: string; readonly draft: Row }[] = []
   for (const one of given) {
     if (drafts.some(({ component }) => component === one['name'])) {
-      throw failures.duplicate(`A part named "${textAt(one, 'name')}"`, 'nas.application_components.name')
+      throw failure('componentNameTaken', { name: textAt(one, 'name') })
     }
     const shared = await volumeOf(cluster, draft, one)
     for (const share of sharesOf(one)) drafts.push({ component: textAt(one, 'name'), draft: { ...shared, ...share } })
@@ -174,10 +174,7 @@ async function volumeOf(cluster: Cluster, draft: Row, part: Row): Promise<Row> {
   const policyUuid = memberOf(memberOf(part['qos'], 'policy'), 'uuid')
   const tiering = part['tiering']
   if (memberOf(tiering, 'control') === 'required') {
-    throw failures.invalid(
-      'nas.application_components.tiering.control',
-      'There is no cloud tier, so it cannot be required.',
-    )
+    throw failure('cloudTierMissing')
   }
   const named: Row = {
     ...svm,
@@ -194,7 +191,7 @@ async function volumeOf(cluster: Cluster, draft: Row, part: Row): Promise<Row> {
     'nas.export_policy.id': memberOf(part['export_policy'], 'id') ?? null,
   }
   if (draft['nas.nfs_access'] !== undefined && Object.values(exported).some((value) => value !== null)) {
-    throw failures.invalid('nas.nfs_access', 'A part names its export policy. Say one of the two.')
+    throw failure('componentExportPolicyTwice')
   }
   return {
     ...(await resolveReferences(cluster, resource, named)),

@@ -3,7 +3,7 @@ import type { Cluster } from '../../core/cluster.ts'
 import { removeTree } from '../../core/removed-trees.ts'
 import { noParent, resolveReferences } from '../../core/references.ts'
 import type { Plan, Step, VerbRequest, Work } from '../../core/verb.ts'
-import { Failure, failures } from '../../model/failure.ts'
+import { Failure, failure } from '../../model/failure.ts'
 import { completeDraft } from '../../model/shape.ts'
 import { type Row, textAt, textOf, type Value } from '../../model/value.ts'
 import type { Change } from '../../ports/catalog.ts'
@@ -27,8 +27,6 @@ export interface PlannedVolumes {
 export const NUMBERED = '$numbered'
 /** How often names are chosen again that another process was quicker to take. */
 const TRIES_MAX = 20
-/** What a plan is refused with where the name is taken, or being taken. */
-const NAME_CODES: ReadonlySet<number> = new Set([917526, 13107405])
 
 /** Plans volumes as requests for each of them would be; they take their space as it is used. */
 export async function planVolumes(
@@ -50,15 +48,17 @@ export async function planVolumes(
       try {
         return await planned({ ...draft, name })
       } catch (failure) {
-        if (!(failure instanceof Failure) || !NAME_CODES.has(failure.code)) throw failure
+        if (!(failure instanceof Failure)) throw failure
+        // The name is taken, or is being taken.
+        if (!failure.is('volumeNameTaken') && !failure.is('volumeBeingMade')) throw failure
       }
     }
-    throw failures.duplicate('A volume of each number', 'name', 917526)
+    throw failure('numberedVolumeTaken')
   }
   for (const draft of drafts) {
     const name = draft['name'] ?? ''
     if (draft[NUMBERED] === undefined && isAmong(name)) {
-      throw failures.duplicate(`A volume named "${textOf(name)}"`, 'name', 917526)
+      throw failure('volumeNameTaken', { name: textOf(name) })
     }
     const plan = await (draft[NUMBERED] === undefined ? planned(draft) : numbered(draft))
     rows.push(plan.input)

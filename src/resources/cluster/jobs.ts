@@ -2,7 +2,7 @@ import { type Behaviour, define } from '../../core/behaviour.ts'
 import { JOB_ACTIONS, type JobAction } from '../../core/job-orders.ts'
 import { isActive } from '../../core/jobs.ts'
 import { inline } from '../../core/verb.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { count, oneOf, text, time, uuid, percent } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
 import { textAt } from '../../model/value.ts'
@@ -56,7 +56,7 @@ export const jobs: Behaviour<typeof jobsResource> = define(jobsResource, {
     exampleArgs: [{ action: 'pause' }],
     plan(_cluster, { row, args }) {
       const action = JOB_ACTIONS.find((one) => one === args['action'])
-      if (action === undefined) throw failures.badArgument('action', `it takes one of ${JOB_ACTIONS.join(', ')}.`)
+      if (action === undefined) throw failure('jobActionUnknown', { actions: JOB_ACTIONS.join(', ') })
       return Promise.resolve({ key: textAt(row, 'uuid'), input: { action } })
     },
     step: {

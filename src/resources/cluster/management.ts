@@ -3,7 +3,7 @@ import type { Derivation } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { DAMAGE, isLoss } from '../../core/damage.ts'
 import { namedUuid } from '../../core/named-uuid.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { address, each, group, list, Misfit, oneOf, text, uuid, type Kind } from '../../model/kinds/index.ts'
 import type { FieldDeclaration, Fields } from '../../model/resource.ts'
 import { type Row, textAt, textOf } from '../../model/value.ts'
@@ -152,5 +152,5 @@ export async function insistOnServerCertificate(cluster: Cluster, change: Row): 
   if (key === '') return
   const found = await cluster.row(CERTIFICATES, key)
   if (found['type'] === 'server' && found['scope'] === 'cluster') return
-  throw failures.invalid('certificate', 'It has to be a certificate of the cluster, of the type "server".')
+  throw failure('clusterCertificateUnfit')
 }

@@ -4,7 +4,7 @@ import { nextTime, type Cron } from '../../core/cron.ts'
 import type { Schedule } from '../../core/schedule.ts'
 import { plainRemove } from '../../core/plain.ts'
 import { inline, uuidOfNew } from '../../core/verb.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { count, duration, list, name, oneOf, uuid } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
 import { type Row, textAt, type Value } from '../../model/value.ts'
@@ -107,7 +107,7 @@ export const schedules: Behaviour<typeof schedulesResource> = define(schedulesRe
       const holder = await cluster.keyOfName(SCHEDULES, textAt(row, 'name'), textAt(row, 'svm.uuid'))
       if (holder !== undefined) {
         const isOther = (await cluster.find(SCHEDULES, holder))?.['type'] !== row['type']
-        throw failures.duplicate(`A schedule named "${textAt(row, 'name')}"`, 'name', isOther ? 459764 : 1)
+        throw failure(isOther ? 'scheduleNameTakenByOtherType' : 'scheduleNameTaken', { name: textAt(row, 'name') })
       }
       return { key: textAt(row, 'uuid'), input: row }
     },
@@ -128,7 +128,7 @@ export const schedules: Behaviour<typeof schedulesResource> = define(schedulesRe
       name: 'write record',
       async run(cluster, { key, input }) {
         const record = await cluster.catalog.record(SCHEDULES, key)
-        if (record === undefined) throw failures.notFound('schedule')
+        if (record === undefined) throw failure('scheduleNotFound')
         const row = settled(changed(record.body, input))
         await cluster.commit([cluster.put(SCHEDULES, row, { expect: record.revision })])
       },
@@ -136,9 +136,9 @@ export const schedules: Behaviour<typeof schedulesResource> = define(schedulesRe
   }),
   remove: plainRemove(SCHEDULES, {
     inUse({ resource, row: policy }) {
-      const what = resource.type === 'storage/snapshot-policies' ? 'Take it out of the policy' : 'Give it another one'
-      const message = `The ${resource.noun} "${textAt(policy, 'name')}" uses the schedule. ${what} first.`
-      return failures.inUse(message, undefined, 459758)
+      const isOfSnapshots = resource.type === 'storage/snapshot-policies'
+      const name = isOfSnapshots ? 'scheduleOfSnapshotPolicy' : 'scheduleOfEfficiencyPolicy'
+      return failure(name, { policy: textAt(policy, 'name') })
     },
   }),
 })
@@ -186,24 +186,19 @@ function settled(given: Row): Row {
   }
   const interval = row['interval'] ?? null
   const isCron = CRON.some((field) => row[`cron.${field}`] !== undefined)
-  if (interval !== null && isCron) throw invalid('interval', 'A schedule has either a cron or an interval.')
+  if (interval !== null && isCron) throw failure('scheduleCronAndInterval')
   if (interval !== null) {
-    if (Number(interval) < INTERVAL_SECONDS_MIN)
-      throw invalid('interval', 'An interval is one minute (PT1M) or longer.')
+    if (Number(interval) < INTERVAL_SECONDS_MIN) throw failure('scheduleIntervalTooShort')
     return { ...row, type: 'interval' }
   }
   if (row['cron.minutes'] === undefined) {
-    throw invalid('cron.minutes', 'A cron schedule needs minutes; an empty list means every minute.')
+    throw failure('scheduleMinutesMissing')
   }
-  if (nextTime(cronOf(row), 0) === undefined) throw invalid('cron.days', 'None of these months has such a day.')
+  if (nextTime(cronOf(row), 0) === undefined) throw failure('scheduleNeverDue')
   return { ...row, type: 'cron' }
-}
-
-function invalid(field: string, message: string) {
-  return failures.invalid(field, message, 459760)
 }
 
 async function insistOnOwner(cluster: Cluster, owner: Value | undefined): Promise<void> {
   if (typeof owner !== 'string' || owner === (await cluster.rows('cluster'))[0]?.['name']) return
-  throw failures.invalid('cluster.name', 'A schedule is made on the cluster that it belongs to.', 459763)
+  throw failure('scheduleOfOtherCluster')
 }

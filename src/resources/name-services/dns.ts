@@ -2,7 +2,7 @@ import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { plainModify, plainRemove } from '../../core/plain.ts'
 import { inline } from '../../core/verb.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { address, count, flag, list, oneOf, text, uuid } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
@@ -148,7 +148,7 @@ export const dns: Behaviour<typeof dnsResource> = define(dnsResource, {
     async plan(cluster, { draft }) {
       const key = textAt(draft, 'svm.uuid')
       if ((await cluster.find(DNS, key)) !== undefined) {
-        throw failures.duplicate('A DNS configuration of that SVM', 'svm.uuid')
+        throw failure('dnsTaken')
       }
       return { key, input: settled({ ...draft, uuid: key }), locks: [`${DNS}:${key}`] }
     },
@@ -167,8 +167,8 @@ export const dns: Behaviour<typeof dnsResource> = define(dnsResource, {
 function settled(row: Row): Row {
   for (const path of ['domains', 'servers'] as const) {
     const given = row[path]
-    if (!Array.isArray(given) || given.length === 0) throw failures.badValue(path, 'it needs at least one.')
-    if (new Set(given).size < given.length) throw failures.badValue(path, 'it has one of them twice.')
+    if (!Array.isArray(given) || given.length === 0) throw failure('dnsListEmpty', { field: path })
+    if (new Set(given).size < given.length) throw failure('dnsListRepeats', { field: path })
   }
   const { skip_config_validation: _taken, ...rest } = row
   return rest

@@ -2,7 +2,7 @@ import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { plainVerbs } from '../../core/plain.ts'
 import { sealSecrets } from '../../core/sealed.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { flag, list, secret, text } from '../../model/kinds/index.ts'
 import { type FieldDeclaration, resource } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
@@ -11,9 +11,6 @@ import { choice, number, on } from '../protocols/setting.ts'
 export const LDAP = 'name-services/ldap'
 
 const SERVERS_MAX = 10
-
-/** What clients of the interface know these failures by. */
-const codes = { both: 4915203, neither: 4915229, tls: 4915248 } as const
 
 const name = (doc: string, since?: string) =>
   ({
@@ -112,10 +109,10 @@ function checkLdap(cluster: Cluster, given: Row): Row {
   const { skip_config_validation: _taken, ...row } = given
   const hasServers = Array.isArray(row['servers']) && row['servers'].length > 0
   const hasDomain = textAt(row, 'ad_domain') !== ''
-  if (hasServers && hasDomain) throw failures.invalid('ad_domain', 'Either servers or ad_domain, not both.', codes.both)
-  if (!hasServers && !hasDomain) throw failures.invalid('servers', 'Give servers or ad_domain.', codes.neither)
+  if (hasServers && hasDomain) throw failure('ldapServersAndDomain')
+  if (!hasServers && !hasDomain) throw failure('ldapWithoutServers')
   if (row['use_start_tls'] === true && row['ldaps_enabled'] === true) {
-    throw failures.invalid('ldaps_enabled', 'Either use_start_tls or ldaps_enabled, not both.', codes.tls)
+    throw failure('ldapTlsTwice')
   }
   return sealSecrets(cluster, LDAP, row)
 }

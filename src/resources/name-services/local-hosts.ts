@@ -1,7 +1,7 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
 import { inline } from '../../core/verb.ts'
 import { plainModify, plainRemove } from '../../core/plain.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { address, list, text } from '../../model/kinds/index.ts'
 import { groups, resource } from '../../model/resource.ts'
 import { textAt } from '../../model/value.ts'
@@ -52,10 +52,10 @@ export const localHosts: Behaviour<typeof localHostsResource> = define(localHost
       const owner = await ownerNamed(cluster, draft['owner.name'])
       const key = `${owner.uuid}/${textAt(draft, 'address')}`
       if ((await cluster.find(LOCAL_HOSTS, key)) !== undefined) {
-        throw failures.duplicate('A host with that address', 'address')
+        throw failure('localHostTaken')
       }
       if ((await cluster.rows(LOCAL_HOSTS)).length >= HOSTS_MAX) {
-        throw failures.invalid(undefined, `The cluster has ${HOSTS_MAX} local hosts, which is the limit.`)
+        throw failure('clusterLimitReached', { max: HOSTS_MAX, things: 'local hosts' })
       }
       const { 'owner.name': _name, ...given } = draft
       return { key, input: { ...given, 'owner.uuid': owner.uuid, scope: owner.scope } }

@@ -1,7 +1,7 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { plainVerbs } from '../../core/plain.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { count, oneOf, text } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
@@ -11,9 +11,6 @@ export const NAME_MAPPINGS = 'name-services/name-mappings'
 /** Mappings of an SVM in one direction: the documented limit of the field. */
 const MAPPINGS_MAX = 1024
 const INDEX_MAX = 2 ** 31 - 1
-
-/** What clients of the interface know these failures by. */
-const codes = { tooMany: 65798173, pattern: 65798185 } as const
 
 const words = () => text({ charactersMin: 1, charactersMax: 256 })
 
@@ -71,10 +68,10 @@ async function checkMapping(cluster: Cluster, row: Row): Promise<Row> {
     (other) => other['direction'] === row['direction'] && other['index'] !== row['index'],
   )
   if (same.length >= MAPPINGS_MAX) {
-    throw failures.invalid(undefined, `The SVM has ${MAPPINGS_MAX} of them, which is the limit.`, codes.tooMany)
+    throw failure('nameMappingLimit', { max: MAPPINGS_MAX })
   }
   if (same.some((other) => other['pattern'] === row['pattern'] && other['client_match'] === row['client_match'])) {
-    throw failures.invalid('pattern', 'Another mapping of that direction has this pattern.', codes.pattern)
+    throw failure('nameMappingPatternTaken')
   }
   return row
 }

@@ -1,6 +1,6 @@
 /** What names and numbers of UNIX users and groups look like, and how many an SVM has. */
 import type { Cluster } from '../../core/cluster.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { count, flag, text, type Kind } from '../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../model/resource.ts'
 import type { SomeType } from '../../model/rows.ts'
@@ -10,9 +10,6 @@ const ID_MAX = 2 ** 32 - 1
 const NAME_CHARACTERS_MAX = 64
 /** Users of an SVM, and groups of one. */
 const NAMES_MAX = 65_536
-
-/** What clients of the interface know these failures by. */
-const codes = { name: 23724128, tooMany: 3277051 } as const
 
 export const idKind = (): Kind => count({ min: 0, max: ID_MAX })
 
@@ -32,12 +29,11 @@ export function checkNamed(type: SomeType, noun: string) {
     const name = textAt(row, 'name')
     const isFree = skip === true || row['$hasFreeName'] === true
     if (!isFree && (name.length > NAME_CHARACTERS_MAX || !/^[A-Za-z_][A-Za-z0-9_.-]*\$?$/.test(name))) {
-      const message = `The name of a ${noun} has at most ${NAME_CHARACTERS_MAX} letters, digits and "_.-". Others need skip_name_validation.`
-      throw failures.invalid('name', message, codes.name)
+      throw failure('unixNameMalformed', { noun, max: NAME_CHARACTERS_MAX })
     }
     const others = await cluster.rows(type, textAt(row, 'svm.uuid'))
     if (others.length >= NAMES_MAX && !others.some((other) => other['name'] === name)) {
-      throw failures.invalid(undefined, `The SVM has ${NAMES_MAX} of them, which is the limit.`, codes.tooMany)
+      throw failure('unixNameLimit', { max: NAMES_MAX })
     }
     return isFree ? { ...row, $hasFreeName: true } : row
   }

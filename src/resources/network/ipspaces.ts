@@ -1,7 +1,7 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
 import { plainCreate, removeRecord } from '../../core/plain.ts'
 import { inline } from '../../core/verb.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { name, uuid } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
 import { textAt } from '../../model/value.ts'
@@ -28,7 +28,7 @@ export const ipspaces: Behaviour<typeof ipspacesResource> = define(ipspacesResou
     example: { name: 'tenants' },
     async check(cluster, row) {
       if ((await cluster.rows(IPSPACES)).length >= IPSPACES_MAX) {
-        throw failures.invalid(undefined, `The cluster has ${IPSPACES_MAX} IPspaces, which is the limit.`)
+        throw failure('clusterLimitReached', { max: IPSPACES_MAX, things: 'IPspaces' })
       }
       return row
     },
@@ -41,7 +41,7 @@ export const ipspaces: Behaviour<typeof ipspacesResource> = define(ipspacesResou
       async run(cluster, { key, input }) {
         const row = await cluster.row(IPSPACES, key)
         if (row['$isBuiltIn'] === true && textAt(input, 'name') !== row['name']) {
-          throw failures.inUse('The cluster comes with this IPspace; it cannot be renamed.', 'name', 1377259)
+          throw failure('builtInIpspaceRename')
         }
         await cluster.commit([cluster.put(IPSPACES, { ...row, ...input })])
       },
@@ -54,15 +54,11 @@ export const ipspaces: Behaviour<typeof ipspacesResource> = define(ipspacesResou
       async run(cluster, { key }) {
         const row = await cluster.row(IPSPACES, key)
         if (row['$isBuiltIn'] === true) {
-          throw failures.inUse('The cluster comes with this IPspace; it cannot be deleted.', undefined, 1966333)
+          throw failure('builtInIpspaceDelete')
         }
         await removeRecord(cluster, IPSPACES, key, {
           inUse: ({ resource, row: user }) =>
-            failures.inUse(
-              `The IPspace has the ${resource.noun} "${textAt(user, 'name')}". Delete that first.`,
-              undefined,
-              1969180,
-            ),
+            failure('ipspaceInUse', { noun: resource.noun, name: textAt(user, 'name') }),
         })
       },
     },

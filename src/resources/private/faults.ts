@@ -2,7 +2,7 @@ import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { FAULT_DELAY_MS_MAX, type FaultType } from '../../core/faults.ts'
 import { inline, uuidOfNew } from '../../core/verb.ts'
-import { failures } from '../../model/failure.ts'
+import { codeOf, failure } from '../../model/failure.ts'
 import { count, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
@@ -174,10 +174,10 @@ function settled(cluster: Cluster, fault: Row): Row {
   const type = fault['type'] as FaultType
   const { needs, takes } = USES[type]
   const missing = needs.find((path) => (fault[path] ?? null) === null)
-  if (missing !== undefined) throw failures.missing(missing.replace('.uuid', '.name'))
+  if (missing !== undefined) throw failure('fieldRequired', { field: missing.replace('.uuid', '.name') })
   const known = new Set([...needs, ...takes, 'uuid', 'type', 'create_time'])
   const odd = Object.keys(fault).find((path) => !known.has(path) && (fault[path] ?? null) !== null)
-  if (odd !== undefined) throw failures.badValue(odd, `it means nothing for a fault of type ${type}.`)
+  if (odd !== undefined) throw failure('faultFieldMeaningless', { type, field: odd })
   if (type === 'full_aggregate') return fault
   const status = fault['status'] ?? 503
   return {
@@ -185,7 +185,7 @@ function settled(cluster: Cluster, fault: Row): Row {
     path: '/api/**',
     rate: 100,
     seed: cluster.system.random.bytes(4).readUInt32LE(),
-    ...(type === 'error' ? { status, code: status === 429 ? 262160 : 65552 } : {}),
+    ...(type === 'error' ? { status, code: codeOf(status === 429 ? 'tooManyRequests' : 'stopping') } : {}),
     ...(type === 'error' || type === 'job_failure' ? { message: 'This is a fault on demand.' } : {}),
     ...Object.fromEntries(Object.entries(fault).filter(([, value]) => value !== null)),
   }

@@ -5,7 +5,7 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
 import { SEED_BYTES_MAX, SeedError } from '../../core/seed/document.ts'
 import { inline } from '../../core/verb.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { count, each, secret, text, uuid } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
 import { type Row, textAt, textOf, type Value } from '../../model/value.ts'
@@ -59,7 +59,8 @@ export const imports: Behaviour<typeof importsResource> = define(importsResource
     alone: () => [IMPORTS_LOCK],
     plan(cluster, { caller, draft }) {
       // It acts as an administrator does, so nobody less may have it act.
-      if (caller.role !== 'admin') throw failures.denied('POST', '/api/private/imports', caller.role)
+      if (caller.role !== 'admin')
+        throw failure('roleDenies', { role: caller.role, method: 'POST', path: '/api/private/imports' })
       const key = cluster.system.random.uuid()
       const reveal: Record<string, Value> = {}
       told.set(key, reveal)
@@ -79,9 +80,9 @@ export const imports: Behaviour<typeof importsResource> = define(importsResource
             Object.entries(fields).map(([field, value]) => ({ record: title, field, value: textOf(value) })),
           )
           Object.assign(reveal, { made, changed, same, ...(shown.length === 0 ? {} : { revealed: shown }) })
-        } catch (failure) {
-          if (!(failure instanceof SeedError)) throw failure
-          throw failures.invalid('text', failure.message)
+        } catch (cause) {
+          if (!(cause instanceof SeedError)) throw cause
+          throw failure('importRefused', { problem: cause.message })
         }
       },
     },

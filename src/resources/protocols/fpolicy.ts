@@ -1,7 +1,7 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { inline } from '../../core/verb.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { resource } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { fpolicyEngines } from './fpolicy/engines.ts'
@@ -16,9 +16,6 @@ const PARTS = { events: fpolicyEvents, engines: fpolicyEngines, policies: fpolic
 export const FPOLICY_TYPES: readonly string[] = [fpolicyPolicies, fpolicyEngines, fpolicyEvents].map(
   ({ resource }) => resource.type,
 )
-
-/** What clients of the interface know this failure by. */
-const POLICY_ENABLED = 9765031
 
 const fpolicyResource = resource({
   path: '/protocols/fpolicy',
@@ -57,8 +54,7 @@ export const fpolicy: Behaviour<typeof fpolicyResource> = define(fpolicyResource
       const svm = textAt(row, 'svm.uuid')
       const enabled = (await policiesOf(cluster, svm)).find((policy) => policy['enabled'] === true)
       if (enabled !== undefined) {
-        const message = `The FPolicy policy "${textAt(enabled, 'name')}" is enabled. Disable it first.`
-        throw failures.inUse(message, undefined, POLICY_ENABLED)
+        throw failure('fpolicyPolicyEnabled', { policy: textAt(enabled, 'name') })
       }
       return { key: svm, input: {} }
     },

@@ -3,7 +3,7 @@ import type { Cluster } from '../../core/cluster.ts'
 import { recordKey, resource } from '../../model/resource.ts'
 import { findInstance } from '../../core/read.ts'
 import { inline } from '../../core/verb.ts'
-import { Failure, failure, failures } from '../../model/failure.ts'
+import { Failure, failure } from '../../model/failure.ts'
 import { Misfit, text } from '../../model/kinds/index.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { SomeType } from '../../model/rows.ts'
@@ -53,7 +53,7 @@ export const taggedResources: Behaviour<typeof taggedResourcesResource> = define
       const href = textAt(draft, 'href')
       const { type, key } = await thingAt(cluster, href)
       const tags = tagsOf(await cluster.row(type, key))
-      if (tags.includes(tag)) throw failures.duplicate(`The tag "${tag}" of ${href}`, 'href')
+      if (tags.includes(tag)) throw failure('tagTaken', { tag, href })
       return { key: href, input: { type, key, tag } }
     },
     step: {
@@ -96,13 +96,13 @@ async function thingAt(cluster: Cluster, href: string): Promise<{ type: SomeType
   const match = cluster.registry.match(rest.split('/').map((word) => decoded(word)))
   const isOne = match !== undefined && (match.resource.isSingleton || match.instance.length > 0)
   if (!isOne || !mayHaveTags(match.resource)) {
-    throw failures.badValue('href', 'it is not the path of a thing that has tags.')
+    throw failure('tagTargetUnfit')
   }
   const behaviour = cluster.behaviour(match.resource.type)
   const row = match.resource.isSingleton
     ? (await cluster.rows(match.resource.rowsOf))[0]
     : await findInstance(cluster, behaviour, match.pathValues, match.instance)
-  if (row === undefined) throw failures.badValue('href', 'there is nothing at this path.')
+  if (row === undefined) throw failure('tagTargetMissing')
   return { type: match.resource.rowsOf, key: recordKey(match.resource, row) }
 }
 
@@ -114,7 +114,7 @@ function decoded(word: string): string {
   try {
     return decodeURIComponent(word)
   } catch {
-    throw failures.badValue('href', 'it has an invalid escape.')
+    throw failure('tagTargetEscape')
   }
 }
 
@@ -126,10 +126,11 @@ async function changeTags(
   const [type, key, tag] = ['type', 'key', 'tag'].map((path) => textAt(input, path)) as [string, string, string]
   for (let tries = 1; ; tries++) {
     const record = await cluster.catalog.record(type, key)
-    if (record === undefined) throw failures.notFound(cluster.registry.resource(type).noun, 'href')
+    if (record === undefined)
+      throw failure('recordNotFound', { noun: cluster.registry.resource(type).noun }, { target: 'href' })
     const tags = change(tagsOf(record.body), tag)
     if (tags.length > TAGS_MAX) {
-      throw failure('tooManyTagsInField', { field: TAGS, problem: `It has more than ${TAGS_MAX} tags.` })
+      throw failure('tooManyTags', { field: TAGS, problem: `It has more than ${TAGS_MAX} tags.` })
     }
     try {
       await cluster.commit([

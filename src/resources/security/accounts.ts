@@ -4,7 +4,7 @@ import { mayUseHttp } from '../../core/login.ts'
 import { inline, type Caller, type Plan, type Step } from '../../core/verb.ts'
 import { builtinRoles, mayDo, type Role } from '../../model/access.ts'
 import { groups, resource } from '../../model/resource.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { flag, name, oneOf, secret, text } from '../../model/kinds/index.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { applicationsKind, settledApplications, USUAL_APPLICATIONS, usesPassword } from './accounts/applications.ts'
@@ -18,13 +18,6 @@ export const ACCOUNTS = 'security/accounts'
 /** Of the cluster and of all SVMs. */
 const ACCOUNTS_MAX = 10_000
 
-/** What clients of the interface know these failures by. */
-const codes = {
-  samePassword: 7_077_925,
-  lockWithoutPassword: 7_077_929,
-  noPassword: 7_078_900,
-} as const
-
 export const roleNames = builtinRoles.map((role) => role.name)
 
 /** Changes an account by what a plan has made of the request. */
@@ -32,7 +25,7 @@ export const writeAccount: Step = {
   name: 'write record',
   async run(cluster, { key, input }) {
     const record = await cluster.catalog.record(ACCOUNTS, key)
-    if (record === undefined) throw failures.notFound('account')
+    if (record === undefined) throw failure('accountNotFound')
     const before = record.body as Row
     const after = await settled(cluster, { ...before, ...input }, ownerOf(before))
     if (isActiveAdmin(before) && !isActiveAdmin(after)) await insistOnAnotherAdmin(cluster, key)
@@ -107,10 +100,10 @@ export const accounts: Behaviour<typeof accountsResource> = define(accountsResou
       const owner = await ownerNamed(cluster, draft['owner.name'])
       const key = `${owner.uuid}/${textAt(draft, 'name')}`
       if ((await cluster.find(ACCOUNTS, key)) !== undefined) {
-        throw failures.duplicate('An account of that name', 'name')
+        throw failure('accountNameTaken')
       }
       if ((await cluster.rows(ACCOUNTS)).length >= ACCOUNTS_MAX) {
-        throw failures.invalid(undefined, `The cluster has ${ACCOUNTS_MAX} accounts, which is the limit.`)
+        throw failure('clusterLimitReached', { max: ACCOUNTS_MAX, things: 'accounts' })
       }
       const { 'owner.name': _, ...given } = draft
       const usualRole = owner.scope === 'cluster' ? 'admin' : 'vsadmin'
@@ -142,7 +135,7 @@ export const accounts: Behaviour<typeof accountsResource> = define(accountsResou
   remove: inline({
     async plan(cluster, { row, caller }) {
       if (row['scope'] === 'cluster' && row['name'] === caller.user) {
-        throw failures.inUse('An account cannot delete itself.', 'name')
+        throw failure('accountDeletesItself')
       }
       await insistOnMayChange(cluster, caller, row)
       return { key: keyOf(row), input: {}, locks: [ACCOUNTS_LOCK] }
@@ -217,9 +210,9 @@ export async function planPassword(cluster: Cluster, caller: Caller, key: string
     const role = await findRole(cluster, await clusterOwner(cluster), caller.role)
     // Who may not see accounts is not told which there are.
     if (role === undefined || !mayDo(role, `/api/${ACCOUNTS}`, 'PATCH')) {
-      throw failures.denied('POST', 'the password of another user', caller.role)
+      throw failure('roleDenies', { role: caller.role, method: 'POST', path: 'the password of another user' })
     }
-    if (row === undefined) throw failures.notFound('account', 'name')
+    if (row === undefined) throw failure('accountNotFound', {}, { target: 'name' })
     await insistOnMayChange(cluster, caller, row)
   }
   return { key, input: await withHash(cluster, row, { password }), locks: [ACCOUNTS_LOCK] }
@@ -240,10 +233,10 @@ async function settled(cluster: Cluster, row: Row, owner: Owner): Promise<Row> {
   const hashed = await withHash(cluster, row, row)
   const hasPassword = typeof hashed['$password'] === 'string'
   if (!hasPassword && usesPassword(applications)) {
-    throw failures.invalid('password', 'Field "password" is required: the account logs in with one.', codes.noPassword)
+    throw failure('passwordRequired')
   }
   if (!hasPassword && row['locked'] === true) {
-    throw failures.invalid('locked', 'An account without a password cannot be locked.', codes.lockWithoutPassword)
+    throw failure('lockWithoutPassword')
   }
   return { ...hashed, applications }
 }
@@ -252,11 +245,11 @@ async function withHash(cluster: Cluster, account: Row, given: Row): Promise<Row
   const { password, ...rest } = given
   if (typeof password !== 'string') return rest
   const problem = passwordProblem(textAt(account, 'name'), password)
-  if (problem !== undefined) throw failures.invalid('password', problem.message, problem.code)
+  if (problem !== undefined) throw problem
   const before = account['$password']
   if (typeof before === 'string' && (await cluster.secrets.checkPassword(password, before))) {
     // Tools tell by the beginning of these words that the password is as they want it (netapp.ontap 22.7).
-    throw failures.invalid('password', 'New password must be different than the old password.', codes.samePassword)
+    throw failure('passwordUnchanged')
   }
   return { ...rest, $password: await cluster.secrets.hashPassword(password) }
 }
@@ -264,7 +257,7 @@ async function withHash(cluster: Cluster, account: Row, given: Row): Promise<Row
 async function insistOnAnotherAdmin(cluster: Cluster, key: string): Promise<void> {
   const admins = (await cluster.rows(ACCOUNTS)).filter((row) => isActiveAdmin(row) && keyOf(row) !== key)
   if (admins.length === 0) {
-    throw failures.inUse('It is the last account with the role admin that can log in. Make another one first.', 'name')
+    throw failure('lastAdministrator')
   }
 }
 

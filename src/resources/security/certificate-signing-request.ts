@@ -1,14 +1,11 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
 import { inline } from '../../core/verb.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { count, oneOf, text } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
 import { textAt } from '../../model/value.ts'
 import { SUBJECT_PARTS } from '../../ports/certificates.ts'
 import { alternativeFields, alternativesOf, HASHES } from './certificates/asked.ts'
-
-/** What clients of the interface know these failures by. */
-const codes = { subject: 3_735_713, strength: 3_735_741 } as const
 
 /** Bits of security, and the length of the key that has them (NIST SP 800-57, part 1, table 2). */
 const STRENGTHS = { rsa: { 112: 2048, 128: 3072 }, ec: { 112: 256, 128: 256, 192: 384 } } as const
@@ -62,8 +59,7 @@ export const certificateSigningRequests: Behaviour<typeof certificateSigningRequ
         const strengths: Readonly<Record<number, number>> = STRENGTHS[algorithm]
         const bits = strengths[Number(draft['security_strength'])]
         if (bits === undefined) {
-          const message = `Keys of ${algorithm} have one of ${Object.keys(strengths).join(', ')}.`
-          throw failures.invalid('security_strength', message, codes.strength)
+          throw failure('keyStrengthUnfit', { algorithm, strengths: Object.keys(strengths).join(', ') })
         }
         const { request, privateKey } = await cluster.certificates.makeSigningRequest({
           subject: subjectOf(textAt(draft, 'subject_name')),
@@ -92,14 +88,13 @@ function subjectOf(given: string): [string, string][] {
       )
       const value = part.slice(equals + 1).trim()
       if (name === undefined || value === '') {
-        const message = `"${part.slice(0, 80)}" is not one of ${SUBJECT_PARTS.join(', ')} with a value.`
-        throw failures.invalid('subject_name', message, codes.subject)
+        throw failure('subjectPartUnknown', { part: part.slice(0, 80), parts: SUBJECT_PARTS.join(', ') })
       }
       if (name === 'C' && !/^[A-Za-z]{2}$/.test(value)) {
-        throw failures.invalid('subject_name', 'C is a country in two letters.', codes.subject)
+        throw failure('subjectCountryMalformed')
       }
       if (name === 'emailAddress' && !/^[\x21-\x7e]+$/.test(value)) {
-        throw failures.invalid('subject_name', 'emailAddress has printable characters.', codes.subject)
+        throw failure('subjectMailMalformed')
       }
       return [name, value]
     })

@@ -2,7 +2,7 @@ import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { plainRemove } from '../../core/plain.ts'
 import { inline } from '../../core/verb.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { list, name, oneOf, secret, text, uuid } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
@@ -25,9 +25,6 @@ const INTERMEDIATES_MAX = 10
 /** A certificate that is made now is valid for clients whose clocks are a little late. */
 const BEFORE_MS = 60 * 60 * 1000
 const SERIALS = `${CERTIFICATES}:serial`
-
-/** What clients of the interface know these failures by. */
-const codes = { type: 3_735_622 } as const
 
 const certificatesResource = resource({
   path: `/${CERTIFICATES}`,
@@ -112,7 +109,7 @@ export const certificates: Behaviour<typeof certificatesResource> = define(certi
     example: { name: 'certificate_example', type: 'server', common_name: 'server.example.com' },
     async plan(cluster, { draft }) {
       if ((await cluster.rows(CERTIFICATES)).length >= CERTIFICATES_MAX) {
-        throw failures.invalid(undefined, `The cluster has ${CERTIFICATES_MAX} certificates, which is the limit.`)
+        throw failure('clusterLimitReached', { max: CERTIFICATES_MAX, things: 'certificates' })
       }
       const isGiven = draft['public_certificate'] !== undefined
       const whole = isGiven ? installed(cluster, draft) : await made(cluster, draft)
@@ -130,11 +127,9 @@ export const certificates: Behaviour<typeof certificatesResource> = define(certi
   }),
   remove: plainRemove(CERTIFICATES, {
     inUse: ({ resource, row }) =>
-      failures.inUse(
-        resource.type === 'cluster'
-          ? 'It is the certificate of the cluster. Give that another one first.'
-          : `Object store server "${textAt(row, 'name')}" shows it. Give that another one first.`,
-      ),
+      resource.type === 'cluster'
+        ? failure('clusterCertificateInUse')
+        : failure('objectStoreCertificateInUse', { server: textAt(row, 'name') }),
   }),
 })
 
@@ -146,12 +141,12 @@ function scopeOf(draft: Row): 'cluster' | 'svm' {
 async function made(cluster: Cluster, draft: Row): Promise<Row> {
   const type = textAt(draft, 'type')
   if (type === 'client_ca' || type === 'server_ca') {
-    throw failures.invalid('type', 'Such a certificate is installed: give public_certificate.', codes.type)
+    throw failure('certificateTypeInstalled')
   }
   for (const path of ['private_key', 'intermediate_certificates'] as const) {
-    if (draft[path] !== undefined) throw failures.badValue(path, 'it goes with public_certificate.')
+    if (draft[path] !== undefined) throw failure('certificateFieldAlone', { field: path })
   }
-  if (draft['common_name'] === undefined) throw failures.missing('common_name')
+  if (draft['common_name'] === undefined) throw failure('fieldRequired', { field: 'common_name' })
   const now = cluster.now()
   const { certificate, privateKey } = await cluster.certificates.makeSelfSigned({
     commonName: textAt(draft, 'common_name'),
@@ -169,6 +164,6 @@ async function made(cluster: Cluster, draft: Row): Promise<Row> {
 async function insistOnName(cluster: Cluster, row: Row): Promise<void> {
   const given = textAt(row, 'name')
   if ((await cluster.keyOfName(CERTIFICATES, given, textAt(row, 'svm.uuid'))) !== undefined) {
-    throw failures.duplicate(`A certificate named "${given.slice(0, 80)}"`, 'name')
+    throw failure('certificateNameTaken', { name: given.slice(0, 80) })
   }
 }

@@ -1,3 +1,5 @@
+import { failure, type Failure } from '../../model/failure.ts'
+
 /** Which passwords are too easy to guess. */
 
 export const PASSWORD_CHARACTERS_MIN = 8
@@ -8,28 +10,19 @@ const PHRASE_DIFFERENT_MIN = 6
 /** A shorter name is in too many words to be kept out of passwords. */
 const NAME_IN_PASSWORD_CHARACTERS_MIN = 3
 
-/** What clients of the interface know these failures by. */
-const codes = { hasName: 7_077_918, tooEasy: 7_077_920 } as const
-
-export interface PasswordProblem {
-  readonly message: string
-  readonly code: number
-}
-
 /** Why the password is too easy to guess for this user, if it is. Its length alone is checked by the field. */
-export function passwordProblem(user: string, password: string): PasswordProblem | undefined {
+export function passwordProblem(user: string, password: string): Failure | undefined {
   const lower = password.toLowerCase()
   if (user.length >= NAME_IN_PASSWORD_CHARACTERS_MIN && lower.includes(user.toLowerCase())) {
-    return { message: 'The password must not contain the name of the user.', code: codes.hasName }
+    return failure('passwordHasUserName')
   }
   const hasLetter = /\p{L}/u.test(password)
   const isPhrase = password.length >= PHRASE_CHARACTERS_MIN && new Set(password).size >= PHRASE_DIFFERENT_MIN
   if (password.length < PASSWORD_CHARACTERS_MIN || !hasLetter || !(isPhrase || /\d/.test(password))) {
-    const message = `The password needs a letter and a digit, or a letter and ${PHRASE_CHARACTERS_MIN} characters of which ${PHRASE_DIFFERENT_MIN} differ.`
-    return { message, code: codes.tooEasy }
+    return failure('passwordTooSimple', { characters: PHRASE_CHARACTERS_MIN, different: PHRASE_DIFFERENT_MIN })
   }
   if (!COMMONEST.has(lower)) return undefined
-  return { message: 'The password is one of the commonest. Choose another one.', code: codes.tooEasy }
+  return failure('passwordTooCommon')
 }
 
 /** In lower case. Those of published lists of the most frequent ones that the rules above let pass. */

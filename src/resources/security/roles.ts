@@ -4,7 +4,7 @@ import type { Cluster } from '../../core/cluster.ts'
 import { inline } from '../../core/verb.ts'
 import { roleOf } from '../../model/access.ts'
 import { groups, resource } from '../../model/resource.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { flag, text } from '../../model/kinds/index.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { clusterOwner, ownerFields, ownerNamed, ownerNames, type Owner } from './owners.ts'
@@ -14,9 +14,6 @@ import { privilegesKind, settledPrivileges } from './roles/privilege-list.ts'
 
 /** Roles that were made, of the cluster and of all SVMs. */
 const ROLES_MAX = 1000
-
-/** What clients of the interface know these failures by. */
-const codes = { builtIn: 1_263_347, used: 5_636_172 } as const
 
 const rolesResource = resource({
   path: `/${ROLES}`,
@@ -63,9 +60,9 @@ export const roles: Behaviour<typeof rolesResource> = define(rolesResource, {
     async plan(cluster, { caller, draft }) {
       const owner = await ownerNamed(cluster, draft['owner.name'])
       const role = textAt(draft, 'name')
-      if ((await findRole(cluster, owner, role)) !== undefined) throw failures.duplicate('A role of that name', 'name')
+      if ((await findRole(cluster, owner, role)) !== undefined) throw failure('roleNameTaken')
       if ((await cluster.rows(ROLES)).length >= ROLES_MAX) {
-        throw failures.invalid(undefined, `The cluster has ${ROLES_MAX} roles, which is the limit.`)
+        throw failure('clusterLimitReached', { max: ROLES_MAX, things: 'roles' })
       }
       const privileges = settledPrivileges(privilegesOf(draft))
       await insistOnCovering(cluster, caller, roleOf(role, privileges))
@@ -91,8 +88,7 @@ export const roles: Behaviour<typeof rolesResource> = define(rolesResource, {
       async run(cluster, { key }) {
         await removeRecord(cluster, ROLES, key, {
           inUse({ row: user }) {
-            const message = `The account "${textAt(user, 'name')}" has the role. Give it another one first.`
-            return failures.inUse(message, 'name', codes.used)
+            return failure('roleInUse', { account: textAt(user, 'name') })
           },
         })
       },
@@ -120,12 +116,12 @@ export async function roleAt(cluster: Cluster, path: Readonly<Record<string, str
   const found = (await allRoles(cluster)).find(
     (role) => role['owner.uuid'] === path['owner.uuid'] && role['name'] === path['name'],
   )
-  if (found === undefined) throw failures.notFound('role', 'name')
+  if (found === undefined) throw failure('roleNotFound')
   return found
 }
 
 export function insistOnMade(role: Row): void {
   if (role['builtin'] === true) {
-    throw failures.inUse('Clusters and SVMs come with this role; it cannot be changed.', 'name', codes.builtIn)
+    throw failure('builtInRole')
   }
 }

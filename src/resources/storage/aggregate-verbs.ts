@@ -8,7 +8,7 @@ import type { Cluster } from '../../core/cluster.ts'
 import { isActive, JOBS } from '../../core/jobs.ts'
 import { placesOf } from '../../core/tree-of.ts'
 import { job, uuidOfNew, type Work } from '../../core/verb.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { type Row, textAt, textOf } from '../../model/value.ts'
 import { type Change, CommitRefused } from '../../ports/catalog.ts'
 import { VolumesFailure } from '../../ports/volumes.ts'
@@ -67,7 +67,7 @@ export const modifyAggregate = job({
       name: 'write record',
       async run(cluster, { key, input }) {
         const record = await cluster.catalog.record(AGGREGATES, key)
-        if (record === undefined) throw failures.notFound('aggregate', 'uuid')
+        if (record === undefined) throw failure('aggregateNotFound')
         const changed: Row = { ...(record.body as Row), ...(input['$change'] as Row) }
         const isRenamed = changed['name'] !== record.body['name']
         await cluster.commit([
@@ -123,10 +123,10 @@ async function removeRecord(cluster: Cluster, key: string, input: Row, guards: r
     try {
       await cluster.catalog.commit(changes)
       return
-    } catch (failure) {
-      if (!(failure instanceof CommitRefused)) throw failure
-      if (failure.change !== guards.length + scrubs.length) throw await cluster.explain(failure, changes)
-      if (tries === SCRUBS_AT_ONCE) throw failures.inUse('A scrub of the aggregate is ending. Try again when it has.')
+    } catch (cause) {
+      if (!(cause instanceof CommitRefused)) throw cause
+      if (cause.change !== guards.length + scrubs.length) throw await cluster.explain(cause, changes)
+      if (tries === SCRUBS_AT_ONCE) throw failure('scrubEnding')
     }
   }
 }
@@ -138,9 +138,9 @@ async function claim(cluster: Cluster, { key, input }: Work): Promise<void> {
       key,
       others.map((row) => cluster.engineOf(row).place),
     )
-  } catch (failure) {
-    if (!(failure instanceof VolumesFailure)) throw failure
-    throw failures.invalid(PATH, `${failure.message} Choose an empty folder that the service may write to.`)
+  } catch (cause) {
+    if (!(cause instanceof VolumesFailure)) throw cause
+    throw failure('aggregateFolderUnfit', { problem: cause.message })
   }
 }
 
@@ -152,58 +152,52 @@ async function release(cluster: Cluster, { key, input }: Work): Promise<void> {
 async function besideOldest(cluster: Cluster, key: string): Promise<string> {
   const byAge = (await cluster.rows(AGGREGATES)).toSorted((a, b) => Number(a['create_time']) - Number(b['create_time']))
   const place = byAge.map((row) => cluster.engineOf(row).place).find((one) => one.lastIndexOf('/') > 0)
-  if (place === undefined) throw failures.missing(PATH)
+  if (place === undefined) throw failure('fieldRequired', { field: PATH })
   return `${place.slice(0, place.lastIndexOf('/'))}/aggregate-${key}`
 }
 
 async function insistOnNode(cluster: Cluster, name: string): Promise<void> {
   if (name === '' || (await cluster.rows('cluster/nodes')).some((node) => node['name'] === name)) return
-  throw failures.invalid(NODE, `There is no node "${name}".`)
+  throw failure('nodeUnknown', { name })
 }
 
 /** As it is kept: without what means nothing in it. */
 function folderOf(path: string): string {
   const parts = path.split('/').filter((part) => part !== '' && part !== '.')
-  if (parts.includes('..')) throw failures.badValue(PATH, 'It has ".." in it. Name the folder itself.')
-  if (parts.length === 0) throw failures.badValue(PATH, 'The whole machine is no folder of an aggregate.')
+  if (parts.includes('..')) throw failure('aggregateFolderParent')
+  if (parts.length === 0) throw failure('aggregateFolderRoot')
   return `/${parts.join('/')}`
 }
 
 async function insistOnName(cluster: Cluster, name: string, self: string | undefined): Promise<void> {
   const holder = await cluster.keyOfName(AGGREGATES, name)
-  if (holder !== undefined && holder !== self) throw failures.duplicate(`An aggregate named "${name}"`, 'name', 786439)
+  if (holder !== undefined && holder !== self) throw failure('aggregateNameTaken', { name })
 }
 
 async function insistOnUnused(cluster: Cluster, aggregate: Row): Promise<void> {
   const key = textAt(aggregate, 'uuid')
   const held = (await cluster.rows('storage/volumes')).filter((volume) => aggregateOf(volume) === key)
   if (held.length > 0) {
-    throw failures.inUse(`The aggregate has ${held.length} volumes. Delete or move them first.`, undefined, 786435)
+    throw failure('aggregateHasVolumes', { count: held.length })
   }
   const queued = (await cluster.rows(RECOVERY_QUEUE)).filter((volume) => aggregateOf(volume) === key)
   if (queued.length > 0) {
-    throw failures.inUse(
-      `The recovery queue has ${queued.length} volumes of the aggregate. Purge them first, or wait until their time is over.`,
-      undefined,
-      786435,
-    )
+    throw failure('aggregateHasQueuedVolumes', { count: queued.length })
   }
   const moved = (await cluster.rows('storage/volumes')).find((volume) =>
     placesOf(volume).some((place) => place.aggregate === key),
   )
   if (moved !== undefined) {
-    throw failures.inUse(
-      `The volume "${textAt(moved, 'name')}" is being moved to or from it. Wait for the end of that.`,
-    )
+    throw failure('aggregateHasMove', { volume: textAt(moved, 'name') })
   }
   const active = new Set((await cluster.rows(JOBS)).filter(isActive).map((job) => job['$key']))
   if ((await cluster.engineOf(aggregate).list()).some((tree) => active.has(tree))) {
-    throw failures.inUse('A volume of the aggregate is being made or removed. Try again when that has ended.')
+    throw failure('aggregateBusy')
   }
   const user = (await cluster.rows('svm/svms')).find((svm) =>
     ((svm['aggregates'] ?? []) as readonly Row[]).some((one) => one['uuid'] === key),
   )
   if (user !== undefined) {
-    throw failures.inUse(`The SVM "${textAt(user, 'name')}" names the aggregate. Take it off the SVM first.`)
+    throw failure('aggregateOfSvm', { svm: textAt(user, 'name') })
   }
 }

@@ -1,6 +1,6 @@
 import type { Cluster } from '../../core/cluster.ts'
 import { inline } from '../../core/verb.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { withExportPolicy } from '../protocols/nfs/named-export-policy.ts'
 import { limitChanges, quotaLock, QUOTA_RULES } from './quota/limits.ts'
@@ -22,22 +22,13 @@ function defaultQtree(volume: Row): Row {
   return { ...of, id: 0, name: '', security_style: 'unix', unix_permissions: 755 }
 }
 
-/** What clients of the interface know these failures by. */
-const codes = {
-  make: 5242886,
-  default: 5242894,
-  name: 5242953,
-  rename: 5242958,
-  owner: 5242967,
-} as const
-
 export const createQtree = inline({
   args: { synchronous: 'Whether to wait until the qtree exists. Accepted without effect: the request always waits.' },
   example: { name: 'qtree_example', 'svm.name': 'svm1', 'volume.name': 'vol1', security_style: 'unix' },
   alone: ({ draft }) => [quotaLock(textAt(draft, 'volume.uuid'))],
   async plan(cluster, { draft }) {
     if (draft['name'] === undefined) {
-      throw failures.invalid('name', 'Field "name" is required: a qtree has a name.', codes.name)
+      throw failure('qtreeNameRequired')
     }
     checkFields(draft)
     const volume = textAt(draft, 'volume.uuid')
@@ -66,10 +57,10 @@ export const modifyQtree = inline({
     const changed = { ...row, ...draft }
     if (row['id'] === 0) {
       if (draft['name'] !== undefined) {
-        throw failures.invalid('name', 'The default qtree has no name, and gets none.', codes.rename)
+        throw failure('defaultQtreeRename')
       }
       if (typeof draft['qos_policy.uuid'] === 'string') {
-        throw failures.invalid('qos_policy', 'The default qtree has the QoS policy of its volume. Set it there.')
+        throw failure('defaultQtreeQos')
       }
     } else if (draft['name'] !== undefined && draft['name'] !== row['name']) await insistOnName(cluster, changed)
     const input = await withExportPolicy(cluster, draft, EXPORT_POLICY, textAt(row, 'svm.uuid'))
@@ -81,7 +72,7 @@ export const modifyQtree = inline({
       const [uuid = '', id = ''] = key.split('/')
       const volume = await cluster.row('storage/volumes', uuid)
       const record = await cluster.catalog.record(QTREES, key)
-      if (record === undefined && id !== '0') throw failures.notFound('qtree', 'id')
+      if (record === undefined && id !== '0') throw failure('qtreeNotFound')
       const changed: Row = { ...(record === undefined ? defaultQtree(volume) : record.body), ...input }
       await cluster.commit([
         cluster.put(QTREES, changed, { expect: record?.revision ?? 'absent' }),
@@ -95,7 +86,7 @@ export const modifyQtree = inline({
 export const removeQtree = inline({
   alone: ({ row }) => [quotaLock(textAt(row, 'volume.uuid'))],
   plan(_cluster, { row = {} }) {
-    if (row['id'] === 0) throw failures.inUse('The default qtree goes with its volume.', 'id', codes.default)
+    if (row['id'] === 0) throw failure('defaultQtreeDelete')
     const volume = textAt(row, 'volume.uuid')
     const { name = '' } = row
     return Promise.resolve({ key: `${volume}/${textAt(row, 'id')}`, input: { name } })
@@ -119,32 +110,32 @@ export const removeQtree = inline({
 function freeId(qtrees: readonly Row[]): number {
   const taken = new Set(qtrees.map((row) => row['id']))
   for (let id = 1; id <= QTREE_ID_MAX; id++) if (!taken.has(id)) return id
-  throw failures.invalid(undefined, `The volume has ${QTREE_ID_MAX} qtrees, which is the limit.`, codes.make)
+  throw failure('qtreeLimitReached', { max: QTREE_ID_MAX })
 }
 
 /** The volume of a draft, which has to be one of its SVM. */
 export async function volumeOf(cluster: Cluster, draft: Row): Promise<Row> {
   const volume = await cluster.find('storage/volumes', textAt(draft, 'volume.uuid'))
   if (volume === undefined || volume['svm.uuid'] !== draft['svm.uuid']) {
-    throw failures.invalid('volume.uuid', 'The SVM has no such volume.', 917927)
+    throw failure('qtreeVolumeUnknown')
   }
   return volume
 }
 
 async function insistOnName(cluster: Cluster, row: Row): Promise<void> {
   if ((await cluster.keyOfName(QTREES, textAt(row, 'name'), textAt(row, 'volume.uuid'))) !== undefined) {
-    throw failures.duplicate(`A qtree named "${textAt(row, 'name')}"`, 'name')
+    throw failure('qtreeNameTaken', { name: textAt(row, 'name') })
   }
 }
 
 function checkFields(draft: Row): void {
   if (/[89]/.test(textAt(draft, 'unix_permissions'))) {
-    throw failures.badValue('unix_permissions', 'it takes the digits of an octal number, such as 755.')
+    throw failure('permissionsMalformed')
   }
   for (const field of ['user.id', 'group.id'] as const) {
     const id = textAt(draft, field)
     if (id !== '' && (!/^\d+$/.test(id) || Number(id) > USER_ID_MAX)) {
-      throw failures.invalid(field, `It takes a number in 0..${USER_ID_MAX}.`, codes.owner)
+      throw failure('ownerIdOutOfBounds', { max: USER_ID_MAX, field })
     }
   }
 }

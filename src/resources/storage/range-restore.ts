@@ -4,7 +4,7 @@
  */
 import type { Cluster } from '../../core/cluster.ts'
 import { Interrupted, type Work } from '../../core/verb.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { CommitRefused, type Change, type KeyRange } from '../../ports/catalog.ts'
 import { patiently } from './patiently.ts'
@@ -27,10 +27,7 @@ export async function plannedRange(cluster: Cluster, volume: Row, snapshot: stri
   const [, name = '', rest = ''] = /^\/([^/]+)(?:\/(.*))?$/s.exec(path) ?? []
   const row = (await cluster.rows(BUCKETS, textAt(volume, 'uuid'))).find((bucket) => bucket['name'] === name)
   if (row === undefined) {
-    throw failures.invalid(
-      'restore_to.path',
-      'The volume has no such bucket. Say "/<bucket>", "/<bucket>/<prefix>/" or "/<bucket>/<key>".',
-    )
+    throw failure('restorePathMalformed')
   }
   const bucket = textAt(row, 'uuid')
   const names = rest === '' || rest.endsWith('/') ? { prefix: rest } : { key: rest }
@@ -42,7 +39,7 @@ export async function plannedRange(cluster: Cluster, volume: Row, snapshot: stri
 async function insistOnSomething(cluster: Cluster, volume: string, range: RangeInput): Promise<void> {
   const { bucket, snapshot, key, prefix = '' } = range
   const taken = (await cluster.catalog.snapshots(volume)).find((one) => one.snapshot === snapshot)
-  if (taken === undefined) throw failures.notFound('snapshot', 'restore_to.snapshot.name')
+  if (taken === undefined) throw failure('snapshotNotFound', {}, { target: 'restore_to.snapshot.name' })
   if (key === undefined && prefix === '') return
   const at = { epoch: taken.epoch }
   const none = Buffer.alloc(0)
@@ -52,7 +49,7 @@ async function insistOnSomething(cluster: Cluster, volume: string, range: RangeI
     key === undefined
       ? (await cluster.catalog.versions(page)).versions.length > 0
       : (await cluster.catalog.object(bucket, start, at)) !== undefined
-  if (!isThere) throw failures.invalid('restore_to.path', 'The snapshot has nothing of that name.')
+  if (!isThere) throw failure('restoreNothing')
 }
 
 /**
@@ -131,19 +128,16 @@ async function explained<Result>(act: Promise<Result>): Promise<Result> {
 function explain(refused: CommitRefused): Error {
   const { reason, scope } = refused
   if (reason === 'locked') {
-    return failures.inUse(
-      'Object versions would go that are locked or on hold. Copy objects out of the snapshot instead.',
-      'restore_to.snapshot.name',
-    )
+    return failure('restoreBreaksLocks')
   }
   if (reason === 'full') {
-    return failures.invalid('restore_to.snapshot.name', 'The bucket would hold more than its size. Raise that first.')
+    return failure('restoreTooLarge')
   }
   if (reason === 'restoring') {
-    return failures.inUse('The bucket is being restored to a snapshot. Try again when that has ended.')
+    return failure('bucketBeingRestored')
   }
   if (reason !== 'missing') return refused
   return scope === 'snapshot'
-    ? failures.invalid('restore_to.snapshot.name', 'The snapshot has no such bucket.', 524487)
-    : failures.notFound('bucket', 'restore_to.path')
+    ? failure('snapshotWithoutBucket')
+    : failure('bucketNotFound', {}, { target: 'restore_to.path' })
 }

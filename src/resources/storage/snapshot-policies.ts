@@ -2,7 +2,7 @@ import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { removeRecord } from '../../core/plain.ts'
 import { inline, uuidOfNew } from '../../core/verb.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { flag, name, oneOf, text, uuid } from '../../model/kinds/index.ts'
 import { resource, namesBy } from '../../model/resource.ts'
 import { type Row, textAt, type Value } from '../../model/value.ts'
@@ -70,7 +70,7 @@ export const snapshotPolicies: Behaviour<typeof snapshotPoliciesResource> = defi
     async plan(cluster, { draft }) {
       const [policy, svm] = [textAt(draft, 'name'), textAt(draft, 'svm.uuid')]
       if ((await cluster.keyOfName(SNAPSHOT_POLICIES, policy, svm)) !== undefined) {
-        throw failures.duplicate(`A snapshot policy named "${policy}"`, 'name', 1638527)
+        throw failure('snapshotPolicyNameTaken', { name: policy })
       }
       const key = uuidOfNew(cluster, draft)
       return { key, input: await settled(cluster, { ...draft, uuid: key }), locks: [SCHEDULES_LOCK] }
@@ -101,12 +101,11 @@ export const snapshotPolicies: Behaviour<typeof snapshotPoliciesResource> = defi
       async run(cluster, { key }) {
         const row = await cluster.row(SNAPSHOT_POLICIES, key)
         if (row['$isBuiltIn'] === true) {
-          throw failures.inUse('The cluster comes with this snapshot policy; it cannot be deleted.', undefined, 1638431)
+          throw failure('builtInSnapshotPolicy')
         }
         await removeRecord(cluster, SNAPSHOT_POLICIES, key, {
           inUse({ resource, row: user }) {
-            const message = `The ${resource.noun} "${textAt(user, 'name')}" has this snapshot policy. Give it another one first.`
-            return failures.inUse(message, undefined, 1638415)
+            return failure('snapshotPolicyInUse', { noun: resource.noun, name: textAt(user, 'name') })
           },
         })
       },
@@ -117,7 +116,7 @@ export const snapshotPolicies: Behaviour<typeof snapshotPoliciesResource> = defi
 /** Changes a policy as it is now, in one commit. To be called with `SCHEDULES_LOCK` held. */
 export async function changePolicy(cluster: Cluster, key: string, change: (policy: Row) => Row): Promise<void> {
   const record = await cluster.catalog.record(SNAPSHOT_POLICIES, key)
-  if (record === undefined) throw failures.notFound('snapshot policy')
+  if (record === undefined) throw failure('snapshotPolicyNotFound')
   const before = record.body as Row
   const row = await settled(cluster, { ...before, ...change(before) })
   await cluster.commit([cluster.put(SNAPSHOT_POLICIES, row, { expect: record.revision })])
@@ -127,10 +126,10 @@ async function settled(cluster: Cluster, row: Row): Promise<Row> {
   const given = (row['copies'] ?? []) as readonly Value[]
   const copies = await settleCopies(cluster, given, textAt(row, 'svm.uuid'))
   if (row['$isBuiltIn'] !== true && copies.length === 0) {
-    throw failures.invalid('copies', 'A snapshot policy has at least one schedule.', 1638411)
+    throw failure('snapshotPolicyEmpty')
   }
   if (row['enabled'] === true && copies.length === 0) {
-    throw failures.invalid('enabled', 'A snapshot policy without schedules cannot be enabled.', 1638414)
+    throw failure('snapshotPolicyEnabledEmpty')
   }
   return { ...row, copies: copies as unknown as Value }
 }

@@ -2,7 +2,7 @@ import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { removeRecord } from '../../core/plain.ts'
 import { inline, uuidOfNew } from '../../core/verb.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { count, flag, name, oneOf, text, uuid, percent } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
@@ -83,7 +83,7 @@ export const volumeEfficiencyPolicies: Behaviour<typeof volumeEfficiencyPolicies
       async plan(cluster, { draft }) {
         const [policy, svm] = [textAt(draft, 'name'), textAt(draft, 'svm.uuid')]
         if ((await cluster.keyOfName(EFFICIENCY_POLICIES, policy, svm)) !== undefined) {
-          throw failures.duplicate(`An efficiency policy named "${policy}"`, 'name')
+          throw failure('efficiencyPolicyNameTaken', { name: policy })
         }
         const key = uuidOfNew(cluster, draft)
         return { key, input: await settled(cluster, { ...draft, uuid: key }, draft), locks: [SCHEDULES_LOCK] }
@@ -107,7 +107,7 @@ export const volumeEfficiencyPolicies: Behaviour<typeof volumeEfficiencyPolicies
         name: 'write record',
         async run(cluster, { key, input }) {
           const record = await cluster.catalog.record(EFFICIENCY_POLICIES, key)
-          if (record === undefined) throw failures.notFound('efficiency policy')
+          if (record === undefined) throw failure('efficiencyPolicyNotFound')
           const row = await settled(cluster, { ...(record.body as Row), ...input }, input)
           await insistOnSchedule(cluster, row)
           await cluster.commit([cluster.put(EFFICIENCY_POLICIES, row, { expect: record.revision })])
@@ -122,8 +122,7 @@ export const volumeEfficiencyPolicies: Behaviour<typeof volumeEfficiencyPolicies
           insistOnOwn(await cluster.row(EFFICIENCY_POLICIES, key))
           await removeRecord(cluster, EFFICIENCY_POLICIES, key, {
             inUse({ row: user }) {
-              const message = `The volume "${textAt(user, 'name')}" has this efficiency policy. Give it another one first.`
-              return failures.inUse(message, undefined, 6881431)
+              return failure('efficiencyPolicyInUse', { volume: textAt(user, 'name') })
             },
           })
         },
@@ -140,13 +139,13 @@ async function settled(cluster: Cluster, row: Row, given: Row): Promise<Row> {
   const others = isScheduled ? ['start_threshold_percent'] : ['schedule.name', 'schedule.uuid', 'duration']
   const wrong = others.find((path) => given[path] !== undefined && given[path] !== null)
   if (wrong !== undefined) {
-    throw failures.invalid(wrong, `A ${isScheduled ? 'scheduled' : 'threshold'} policy has no "${wrong}".`)
+    throw failure('efficiencyPolicyFieldUnfit', { type: isScheduled ? 'scheduled' : 'threshold', field: wrong })
   }
   const kept = Object.fromEntries(Object.entries(row).filter(([path]) => !others.includes(path)))
   if (!isScheduled) {
     const percent = row['start_threshold_percent'] ?? THRESHOLD_PERCENT
     if (Number(percent) < 1) {
-      throw failures.invalid('start_threshold_percent', 'The threshold is at least 1 percent.', 6881362)
+      throw failure('efficiencyThresholdTooLow')
     }
     return { ...kept, start_threshold_percent: percent }
   }
@@ -158,11 +157,11 @@ async function insistOnSchedule(cluster: Cluster, policy: Row): Promise<void> {
   const schedule = policy['schedule.uuid']
   if (typeof schedule !== 'string') return
   if ((await cluster.find('cluster/schedules', schedule)) === undefined) {
-    throw failures.invalid('schedule.name', 'There is no such schedule.', 6881341)
+    throw failure('efficiencyScheduleUnknown')
   }
 }
 
 function insistOnOwn(policy: Row): void {
   if (policy['$isBuiltIn'] !== true) return
-  throw failures.inUse('The cluster comes with this efficiency policy; it cannot be changed or deleted.')
+  throw failure('builtInEfficiencyPolicy')
 }

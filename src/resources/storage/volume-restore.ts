@@ -4,7 +4,7 @@
  */
 import type { Cluster } from '../../core/cluster.ts'
 import { Interrupted, type Work } from '../../core/verb.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { text } from '../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../model/resource.ts'
 import type { SomeType } from '../../model/rows.ts'
@@ -14,7 +14,7 @@ import { readSettings } from '../../s3/bucket-settings.ts'
 import { BUCKET_SNAPSHOTS } from '../protocols/s3/bucket-snapshots.ts'
 import { patiently } from './patiently.ts'
 import { leaveRange, plannedRange, restoreRange, type RangeInput } from './range-restore.ts'
-import { NO_SNAPSHOT_NAMED, SNAPSHOTS, whyKept } from './volumes/snapshot-changes.ts'
+import { SNAPSHOTS, whyKept } from './volumes/snapshot-changes.ts'
 import { insistOnReadWrite } from './volumes/types.ts'
 
 /** Rows in one commit: few enough that writers to other volumes hardly wait. */
@@ -64,19 +64,19 @@ export async function plannedRestore(
   const path = args['restore_to.path']
   if (name === undefined && uuid === undefined) {
     if (path === undefined) return {}
-    throw failures.invalid('restore_to.path', 'Name the snapshot too: restore_to.snapshot.name.')
+    throw failure('restoreWithoutSnapshot')
   }
   if (name === '') {
-    throw failures.invalid('restore_to.snapshot.name', 'Name a snapshot of the volume.', NO_SNAPSHOT_NAMED)
+    throw failure('restoreSnapshotMissing')
   }
   const key = textAt(volume, 'uuid')
   const found = uuid ?? (await cluster.keyOfName(SNAPSHOTS, name ?? '', key))
   const row = found === undefined ? undefined : await cluster.find(SNAPSHOTS, found)
   if (row?.['volume.uuid'] !== key || (name !== undefined && row['name'] !== name)) {
-    throw failures.invalid('restore_to.snapshot.name', 'The volume has no such snapshot.', 524487)
+    throw failure('restoreSnapshotUnknown')
   }
-  insistOnReadWrite(volume, 1638461)
-  if (volume['state'] === 'offline') throw failures.inUse('The volume is offline.', undefined, 524479)
+  insistOnReadWrite(volume, 'volumeProtected')
+  if (volume['state'] === 'offline') throw failure('volumeOffline')
   if (path !== undefined) return { $range: await plannedRange(cluster, volume, textAt(row, 'uuid'), path) }
   await newerSnapshots(cluster, key, textAt(row, 'uuid'))
   await insistOnNoLocks(cluster, key)
@@ -92,7 +92,7 @@ interface Newer {
 async function newerSnapshots(cluster: Cluster, volume: string, snapshot: string): Promise<readonly Newer[]> {
   const taken = await cluster.catalog.snapshots(volume)
   const wanted = taken.find((one) => one.snapshot === snapshot)
-  if (wanted === undefined) throw failures.notFound('snapshot', 'restore_to.snapshot.name')
+  if (wanted === undefined) throw failure('snapshotNotFound', {}, { target: 'restore_to.snapshot.name' })
   const newerIn = (of: SomeType, all: readonly SnapshotRow[]) =>
     all.filter(({ epoch }) => epoch > wanted.epoch).map((one): Newer => ({ type: of, key: one.snapshot }))
   const newer = newerIn(SNAPSHOTS, taken)
@@ -107,10 +107,7 @@ async function newerSnapshots(cluster: Cluster, volume: string, snapshot: string
 async function insistOnNoLocks(cluster: Cluster, key: string): Promise<void> {
   for (const bucket of await cluster.rows('protocols/s3/buckets', key)) {
     if (readSettings(bucket).locks === undefined) continue
-    throw failures.inUse(
-      `Bucket "${textAt(bucket, 'name')}" has object locks, which a restore would break. Copy objects out of the snapshot instead.`,
-      'restore_to.snapshot.name',
-    )
+    throw failure('restoreBreaksBucketLocks', { bucket: textAt(bucket, 'name') })
   }
 }
 

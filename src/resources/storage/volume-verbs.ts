@@ -1,13 +1,13 @@
 import { typesWithin, unusedSince } from '../../core/within.ts'
 import { SNAPSHOTS } from './volumes/snapshot-changes.ts'
 import { aggregateOf } from '../../core/aggregate-of.ts'
-import { AGGREGATE_IS_FULL, type Cluster } from '../../core/cluster.ts'
+import type { Cluster } from '../../core/cluster.ts'
 import { flagArgument } from '../../core/flag-argument.ts'
 import { noParent } from '../../core/references.ts'
 import { removeOwedTree, removeTree } from '../../core/removed-trees.ts'
 import { treeOf } from '../../core/tree-of.ts'
 import { job, uuidOfNew, type Work } from '../../core/verb.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { printSize } from '../../model/kinds/index.ts'
 import { isRecord, type Row, textAt } from '../../model/value.ts'
 import { CommitRefused, type Change } from '../../ports/catalog.ts'
@@ -81,11 +81,10 @@ export const createVolume = job({
     const svm = textAt(given, 'svm.uuid')
     const draft = await withExportPolicy(cluster, withSize(given), EXPORT_POLICY, svm)
     if ((await cluster.keyOfName('storage/volumes', name, svm)) !== undefined) {
-      throw failures.duplicate(`A volume named "${name}"`, 'name', 917526)
+      throw failure('volumeNameTaken', { name })
     }
     const lock = `volume-name:${svm}/${name}`
-    if (cluster.locks.isHeld(lock))
-      throw failures.duplicate(`A volume named "${name}", still being made,`, 'name', 13107405)
+    if (cluster.locks.isHeld(lock)) throw failure('volumeBeingMade', { name })
     const owner = await cluster.find('svm/svms', svm)
     const parent = await parentOf(cluster, draft)
     const aggregate = await chooseAggregate(cluster, draft, parent)
@@ -174,7 +173,7 @@ export const modifyVolume = job({
     if (move !== undefined) return move
     const { asked, others } = movementOf(draft)
     if (Object.keys(asked).some((path) => path !== 'movement.state')) {
-      throw failures.missing('movement.destination_aggregate')
+      throw failure('fieldRequired', { field: 'movement.destination_aggregate' })
     }
     const wish = textAt(asked, 'movement.state')
     await insistOnPath(cluster, { ...row, ...draft })
@@ -205,7 +204,7 @@ export const modifyVolume = job({
         if (isRecord(change) && Object.keys(change).length === 0) return
         await cluster.locks.with([AGGREGATES_LOCK, quotaLock(key)], async () => {
           const record = await cluster.catalog.record('storage/volumes', key)
-          if (record === undefined) throw failures.notFound('volume', 'uuid')
+          if (record === undefined) throw failure('volumeNotFound')
           const before = record.body as Row
           const given: Row = isRecord(change) ? change : {}
           const sized = withAutosize(withPath({ ...before, ...given }), given, VOLUME_BYTES_MAX)
@@ -345,23 +344,19 @@ export async function chooseAggregate(
 ): Promise<string> {
   const given = draft['aggregates'] as readonly Row[] | undefined
   if (given !== undefined && given.length > 1) {
-    throw failures.invalid('aggregates', 'A volume lies in one aggregate; name only one.', 918242)
+    throw failure('tooManyVolumeAggregates')
   }
   const named = given?.[0]?.['uuid']
   const svm = await cluster.find('svm/svms', textAt(draft, 'svm.uuid'))
   const allowed = ((svm?.['aggregates'] ?? []) as readonly Row[]).map((row) => row['uuid'])
   const isAllowed = (uuid: string) => allowed.length === 0 || allowed.includes(uuid)
   if (parent !== undefined && typeof named === 'string' && named !== aggregateOf(parent)) {
-    throw failures.invalid(
-      'aggregates',
-      'A clone lies in the aggregate of its parent. Move it when it is made.',
-      918242,
-    )
+    throw failure('cloneAggregateFixed')
   }
   if (parent !== undefined) return aggregateOf(parent)
   if (typeof named === 'string') {
     if (isAllowed(named)) return named
-    throw failures.invalid('aggregates', `The SVM "${textAt(svm, 'name')}" may not have volumes in it.`, 787140)
+    throw failure('svmWithoutAggregates', { svm: textAt(svm, 'name') })
   }
   let best: { uuid: string; availableBytes: number } | undefined
   // Those on one disk have the same to give, whoever writes to it between two looks: the first of them by name is taken.
@@ -376,8 +371,7 @@ export async function chooseAggregate(
     if (availableBytes > 0) disks.add(disk)
     if (best === undefined || availableBytes > best.availableBytes) best = { uuid, availableBytes }
   }
-  if (best === undefined)
-    throw failures.invalid('aggregates', 'The cluster has no aggregate that it could lie in.', 787140)
+  if (best === undefined) throw failure('aggregateMissing')
   return best.uuid
 }
 
@@ -393,12 +387,11 @@ export async function insistOnSpace(cluster: Cluster, aggregate: string, volume:
   const promisedNow = before?.['guarantee.type'] === 'volume' ? Math.max(0, Number(before['size']) - used) : 0
   const wanted = Math.max(0, Number(volume['size']) - used) - promisedNow
   if (wanted > availableBytes) {
-    throw failures.invalid(
-      'size',
-      `The aggregate has ${printSize(availableBytes)} to give, the volume's guarantee needs ${printSize(wanted)}. ` +
-        `Choose a smaller size, or guarantee.type none.${await queueHint(cluster, aggregate)}`,
-      1245212,
-    )
+    throw failure('aggregateTooSmall', {
+      available: printSize(availableBytes),
+      needed: printSize(wanted),
+      hint: await queueHint(cluster, aggregate),
+    })
   }
 }
 
@@ -411,51 +404,38 @@ async function queueHint(cluster: Cluster, aggregate: string): Promise<string> {
 async function insistOnName(cluster: Cluster, volume: Row): Promise<void> {
   const holder = await cluster.keyOfName('storage/volumes', textAt(volume, 'name'), textAt(volume, 'svm.uuid'))
   if (holder !== undefined && holder !== volume['uuid']) {
-    throw failures.duplicate(`A volume named "${textAt(volume, 'name')}"`, 'name', 917526)
+    throw failure('volumeNameTaken', { name: textAt(volume, 'name') })
   }
 }
 
 async function commitSize(cluster: Cluster, key: string, volume: Row, changes: readonly Change[]): Promise<void> {
   try {
     await cluster.catalog.commit(changes)
-  } catch (failure) {
-    if (!(failure instanceof CommitRefused)) throw failure
-    if (failure.reason === 'full' && failure.scope === 'aggregate') throw failures.invalid('size', AGGREGATE_IS_FULL)
-    if (failure.reason === 'full') {
+  } catch (cause) {
+    if (!(cause instanceof CommitRefused)) throw cause
+    if (cause.reason === 'full' && cause.scope === 'aggregate') throw failure('aggregateSizesOverLimit')
+    if (cause.reason === 'full') {
       const counters = await cluster.catalog.volume(key)
       const used = counters === undefined ? 0 : chargedTo(volume, counters)
-      throw failures.invalid(
-        'size',
-        `Size is below what the volume holds (${printSize(used)}). Delete objects or snapshots first.`,
-        917534,
-      )
+      throw failure('volumeTooSmall', { used: printSize(used) })
     }
-    if (failure.reason === 'taken')
-      throw failures.duplicate(`A volume named "${textAt(volume, 'name')}"`, 'name', 917526)
-    throw failures.inUse('The volume was changed by another request. Repeat the request.', undefined, 524486)
+    if (cause.reason === 'taken') throw failure('volumeNameTaken', { name: textAt(volume, 'name') })
+    throw failure('volumeChanged')
   }
 }
 
 async function insistOnUnused(cluster: Cluster, key: string): Promise<void> {
   await insistOnNoClones(cluster, key)
   if ((await bucketsIn(cluster, key)).others.length > 0) {
-    throw failures.inUse('The volume holds buckets. Delete them first.', undefined, 524486)
+    throw failure('volumeHasBuckets')
   }
   for (const server of await cluster.rows('protocols/s3/services')) {
     if (server['root_volume.uuid'] === key) {
-      throw failures.inUse(
-        `The volume is the root volume of the object store server "${textAt(server, 'name')}". Delete the server first.`,
-        undefined,
-        524486,
-      )
+      throw failure('volumeIsRootVolume', { server: textAt(server, 'name') })
     }
     const data = (server['data_volumes'] ?? []) as readonly Row[]
     if (data.some((volume) => volume['uuid'] === key)) {
-      throw failures.inUse(
-        `The volume is a data volume of the object store server "${textAt(server, 'name')}". Take it off the server first.`,
-        undefined,
-        524486,
-      )
+      throw failure('volumeIsDataVolume', { server: textAt(server, 'name') })
     }
   }
 }

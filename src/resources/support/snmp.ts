@@ -1,6 +1,6 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
 import { singletonActs } from '../../core/singleton.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { flag, text } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
 
@@ -51,7 +51,7 @@ export const snmp: Behaviour<typeof snmpResource> = define(
     example: { contact: 'operators@example.com', location: 'Room 4' },
     check(_cluster, row) {
       const { trigger_test_trap: isTest, ...rest } = row
-      if (isTest === true) throw failures.invalid('trigger_test_trap', 'Traps are not sent yet, so none can be tried.')
+      if (isTest === true) throw failure('trapsNotSent')
       return rest
     },
   }),

@@ -4,7 +4,7 @@
  */
 import type { Derivation } from '../../core/behaviour.ts'
 import { MADE_FOR, type Cluster } from '../../core/cluster.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { bytes, count, flag, printSize, percent } from '../../model/kinds/index.ts'
 import type { Fields } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
@@ -72,10 +72,7 @@ export const storageReading: Derivation = {
 export async function insistOnStorage(cluster: Cluster, svm: Row | undefined, moreBytes: number): Promise<void> {
   const left = await storageLeft(cluster, svm)
   if (moreBytes <= 0 || moreBytes <= left) return
-  throw failures.invalid(
-    'size',
-    `The SVM "${textAt(svm, 'name')}" has ${printSize(left)} of its storage limit left. Choose a smaller size, or raise the limit.`,
-  )
+  throw failure('storageLimitExceeded', { svm: textAt(svm, 'name'), left: printSize(left) })
 }
 
 /** The bytes by which volumes of an SVM may still grow. */
@@ -91,7 +88,7 @@ export async function insistOnLimit(cluster: Cluster, svm: Row): Promise<Row> {
   if (limit === 0) return svm
   const allocated = storageOf(await cluster.shortRows('storage/volumes', textAt(svm, 'uuid')))
   if (limit >= allocated) return svm
-  throw failures.invalid(LIMIT, `The sizes of its volumes add up to ${printSize(allocated)}, which is more.`)
+  throw failure('storageLimitTooLow', { allocated: printSize(allocated) })
 }
 
 function limitOf(svm: Row): number {

@@ -2,7 +2,7 @@
 import type { Derivation } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { labelOf } from '../../model/facts.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { bytes, flag, list, oneOf, only } from '../../model/kinds/index.ts'
 import type { FieldDeclaration, Fields } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
@@ -195,5 +195,5 @@ export async function insistOnRoom(cluster: Cluster, svm: Row | undefined, fresh
   if (svm === undefined || most === UNLIMITED) return
   const volumes = await cluster.rows('storage/volumes', textAt(svm, 'uuid'))
   if (volumes.length + fresh.length <= Number(most)) return
-  throw failures.inUse(`The SVM "${textAt(svm, 'name')}" has ${volumes.length} volumes, and may have ${most}.`)
+  throw failure('svmHasMoreVolumes', { svm: textAt(svm, 'name'), count: volumes.length, max: most })
 }

@@ -4,7 +4,7 @@ import { type Belonging, belongingChanges, removeMostBelongings } from '../../co
 import { MADE_FOR, type Cluster } from '../../core/cluster.ts'
 import { plainModify } from '../../core/plain.ts'
 import { Interrupted, job, uuidOfNew, type Work } from '../../core/verb.ts'
-import { failures } from '../../model/failure.ts'
+import { failure } from '../../model/failure.ts'
 import { groups, resource } from '../../model/resource.ts'
 import { bytes, count, name, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
 import { textAt, textOf } from '../../model/value.ts'
@@ -163,10 +163,10 @@ export const svms: Behaviour<typeof svmsResource> = define(svmsResource, {
     async plan(cluster, { draft }) {
       const svmName = textAt(draft, 'name')
       if ((await cluster.keyOfName('svm/svms', svmName)) !== undefined) {
-        throw failures.duplicate(`An SVM named "${svmName}"`, 'name', 13434908)
+        throw failure('svmNameTaken', { name: svmName })
       }
       if ((await cluster.rows('svm/svms')).length >= SVMS_MAX) {
-        throw failures.invalid(undefined, `The cluster has ${SVMS_MAX} SVMs, which is the limit.`)
+        throw failure('clusterLimitReached', { max: SVMS_MAX, things: 'SVMs' })
       }
       const key = uuidOfNew(cluster, draft)
       const input = {
@@ -250,7 +250,7 @@ async function insistOnEmpty(cluster: Cluster, key: string): Promise<void> {
 
 function stillHas(type: string) {
   const things = type === 'protocols/s3/services' ? 'an object store server' : 'volumes'
-  return failures.inUse(`The SVM still has ${things}. Delete them first.`, undefined, 2621525)
+  return failure('svmNotEmpty', { things })
 }
 
 /** How many volumes of an SVM were made for buckets that are gone. */
@@ -268,7 +268,7 @@ async function waitForSpareVolumes(cluster: Cluster, { key, stopping }: Work): P
     if (stopping.aborted) throw new Interrupted()
   }
   if ((await spareVolumes(cluster, key)) > 0) {
-    throw failures.inUse('The SVM has volumes of deleted buckets that are still going. Try again.', undefined, 2621525)
+    throw failure('svmVolumesGoing')
   }
 }
 

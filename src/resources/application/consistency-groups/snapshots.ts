@@ -1,7 +1,7 @@
 import { type Behaviour, define, type Derivation } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { job, uuidOfNew } from '../../../core/verb.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { bytes, each, flag, group, name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
@@ -11,7 +11,6 @@ import { insistOnReadWrite } from '../../storage/volumes/types.ts'
 import { GROUP_SNAPSHOTS, GROUPS, MEMBERS_LOCK, volumesOfGroup } from '../members.ts'
 
 const VOLUMES = 'storage/volumes'
-const EXISTS = 53411921
 
 /** The snapshot of one of the volumes, as the record keeps it. */
 interface Part {
@@ -212,17 +211,17 @@ async function deletable(cluster: Cluster, row: Row): Promise<Row[]> {
 async function insistOnTakeable(cluster: Cluster, key: string, called: string): Promise<void> {
   const volume = await cluster.row(VOLUMES, key)
   const whose = `The volume "${textAt(volume, 'name')}"`
-  insistOnReadWrite(volume, 1638461)
-  if (volume['state'] === 'offline') throw failures.inUse(`${whose} is offline.`, undefined, 524479)
+  insistOnReadWrite(volume, 'volumeProtected')
+  if (volume['state'] === 'offline') throw failure('memberOffline', { volume: whose })
   if ((await cluster.keyOfName(SNAPSHOTS, called, key)) !== undefined) {
-    throw failures.duplicate(`${whose} has a snapshot of that name. Such a snapshot`, 'name', EXISTS)
+    throw failure('memberSnapshotTaken', { volume: whose })
   }
   if ((await cluster.catalog.snapshots(key)).length < SNAPSHOTS_MAX) return
-  throw failures.invalid(undefined, `${whose} has ${SNAPSHOTS_MAX} snapshots, which is the limit.`, 525062)
+  throw failure('memberSnapshotLimit', { volume: whose, max: SNAPSHOTS_MAX })
 }
 
 async function insistOnName(cluster: Cluster, draft: Row, group: string): Promise<void> {
   const called = textAt(draft, 'name')
   if ((await cluster.keyOfName(GROUP_SNAPSHOTS, called, group)) === undefined) return
-  throw failures.duplicate(`A snapshot of the group named "${called}"`, 'name', EXISTS)
+  throw failure('groupSnapshotTaken', { name: called })
 }

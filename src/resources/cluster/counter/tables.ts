@@ -1,9 +1,8 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import { counterTables } from '../../../core/counter-tables.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { each, group, oneOf, text } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import { TABLE_NOT_FOUND } from './tables/rows.ts'
 
 const tablesResource = resource({
   path: '/cluster/counter/tables',
@@ -45,7 +44,7 @@ export const tables: Behaviour<typeof tablesResource> = define(tablesResource, {
   rows(_cluster, path) {
     const wanted = path['name']
     if (wanted !== undefined && !counterTables.some((table) => table.name === wanted)) {
-      throw failures.notFound('counter table', 'name', TABLE_NOT_FOUND)
+      throw failure('counterTableNotFound')
     }
     return Promise.resolve(
       counterTables.map((table) => ({

@@ -5,7 +5,7 @@
  *
  * In an older form product and serial number are within `licenses`. The signature is not looked at: nothing depends on it.
  */
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { isRecord } from '../../../model/value.ts'
 
 export interface LicenseFile {
@@ -22,12 +22,7 @@ const PACKAGES_MAX = 64
 const WORD = /^[\w .()+-]{1,128}$/
 
 export function readLicenseFile(key: string, at: number): LicenseFile {
-  const odd = (what: string) =>
-    failures.invalid(
-      'keys',
-      `Failed to install the license at index ${at}: ${what}. Send the contents of a license file.`,
-      1115117,
-    )
+  const odd = (what: string) => failure('licenseRefused', { index: at, problem: what })
   const response = parse(key)
   if (response === undefined) throw odd('it is not the JSON of a license file')
   const licenses = isRecord(response['licenses']) ? response['licenses'] : {}

@@ -1,7 +1,7 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { inline } from '../../../core/verb.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { each, flag, group, list, oneOf, text, time } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
@@ -126,9 +126,9 @@ export const licenses: Behaviour<typeof licensesResource> = define(licensesResou
     example: { keys: [EXAMPLE_FILE] },
     async plan(cluster, { draft }) {
       const files = (draft['keys'] as readonly string[]).map(readLicenseFile)
-      if (files.length === 0) throw failures.badValue('keys', 'it needs at least one.')
+      if (files.length === 0) throw failure('licenseKeysMissing')
       if ((await cluster.rows(LICENSES)).length + files.length > FILES_MAX) {
-        throw failures.invalid('keys', `The cluster has ${FILES_MAX} licenses, which is the limit.`)
+        throw failure('licenseLimitReached', { max: FILES_MAX })
       }
       return { key: files[0]?.packages[0] ?? '', input: { files: files.map(asRow) }, locks: [LICENSES] }
     },
@@ -152,7 +152,7 @@ export const licenses: Behaviour<typeof licensesResource> = define(licensesResou
       if (files.length === 0) {
         // Without double quotes: tools look for "doesn't exist" where it would be escaped beside them (seen in
         // na_ontap_license 22.7).
-        throw failures.notFound(`A license of ${name} with that serial number`, 'name')
+        throw failure('licenseNotFound', { name })
       }
       return { key: name, input: { keys: files.map(keyOf) }, locks: [LICENSES] }
     },

@@ -1,7 +1,7 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { plainCreate, plainModify, plainRemove } from '../../../core/plain.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { count, oneOf, text } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
@@ -55,15 +55,14 @@ export const ntpKeys: Behaviour<typeof ntpKeysResource> = define(ntpKeysResource
     ...options,
     async check(cluster, row) {
       if ((await cluster.rows(NTP_KEYS)).length >= KEYS_MAX) {
-        throw failures.invalid(undefined, `The cluster has ${KEYS_MAX} NTP keys, which is the limit.`)
+        throw failure('clusterLimitReached', { max: KEYS_MAX, things: 'NTP keys' })
       }
       return sealed(cluster, row)
     },
   }),
   modify: plainModify(NTP_KEYS, { check: sealed }),
   remove: plainRemove(NTP_KEYS, {
-    inUse: ({ row }) =>
-      failures.inUse(`The server "${textAt(row, 'server')}" has this key. Give it another one first.`),
+    inUse: ({ row }) => failure('ntpKeyInUse', { server: textAt(row, 'server') }),
   }),
 })
 
@@ -71,7 +70,7 @@ export const ntpKeys: Behaviour<typeof ntpKeysResource> = define(ntpKeysResource
 function sealed(cluster: Cluster, row: Row): Row {
   const { value, ...rest } = row
   if (typeof value !== 'string') return rest
-  if (!/^[0-9A-Fa-f]+$/.test(value)) throw failures.badValue('value', 'it takes 40 hexadecimal digits.')
+  if (!/^[0-9A-Fa-f]+$/.test(value)) throw failure('ntpKeyMalformed')
   return { ...rest, $value: cluster.secrets.seal(value) }
 }
 
@@ -79,7 +78,7 @@ function sealed(cluster: Cluster, row: Row): Row {
 export async function insistOnKey(cluster: Cluster, server: Row): Promise<Row> {
   const id = textAt(server, 'key.id')
   if (id !== '' && (await cluster.find(NTP_KEYS, id)) === undefined) {
-    throw failures.invalid('key.id', `There is no NTP key ${id}. Make it first.`, 262185)
+    throw failure('ntpKeyNotFound', { id })
   }
   return server
 }

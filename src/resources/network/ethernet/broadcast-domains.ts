@@ -2,7 +2,7 @@ import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { plainCreate, removeRecord } from '../../../core/plain.ts'
 import { inline } from '../../../core/verb.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { count, name, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { textAt, type Row } from '../../../model/value.ts'
@@ -73,7 +73,7 @@ export const broadcastDomains: Behaviour<typeof broadcastDomainsResource> = defi
         // It may have gone before the lock was given.
         await cluster.row(IPSPACES, textAt(row, 'ipspace.uuid'))
         if ((await cluster.rows(BROADCAST_DOMAINS)).length >= DOMAINS_MAX) {
-          throw failures.invalid(undefined, `The cluster has ${DOMAINS_MAX} broadcast domains, which is the limit.`)
+          throw failure('clusterLimitReached', { max: DOMAINS_MAX, things: 'broadcast domains' })
         }
         return row
       },
@@ -101,8 +101,7 @@ export const broadcastDomains: Behaviour<typeof broadcastDomainsResource> = defi
         await insistOnNoSubnets(cluster, key)
         const port = (await portRows(cluster)).find((one) => one[DOMAIN] === key)
         if (port !== undefined) {
-          const message = `The broadcast domain has the port "${textAt(port, 'node.name')}:${textAt(port, 'name')}". Take it out first.`
-          throw failures.inUse(message)
+          throw failure('broadcastDomainHasPort', { node: textAt(port, 'node.name'), port: textAt(port, 'name') })
         }
         await removeRecord(cluster, BROADCAST_DOMAINS, key, { inUse: ({ row }) => stillHas(row) })
       },
@@ -116,5 +115,5 @@ async function insistOnNoSubnets(cluster: Cluster, key: string): Promise<void> {
 }
 
 function stillHas(subnet: Row) {
-  return failures.inUse(`The broadcast domain has the subnet "${textAt(subnet, 'name')}". Delete that first.`)
+  return failure('broadcastDomainHasSubnet', { subnet: textAt(subnet, 'name') })
 }

@@ -1,7 +1,7 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { inline } from '../../../core/verb.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { count, each, flag, group, list, oneOf, text, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { type Row, textAt, textOf } from '../../../model/value.ts'
@@ -162,15 +162,15 @@ async function chosenDomain(cluster: Cluster, draft: Row): Promise<string | unde
   const space = draft['broadcast_domain.ipspace.name']
   if (typeof given === 'string') {
     const found = await cluster.find(BROADCAST_DOMAINS, given)
-    if (found === undefined) throw failures.invalid(DOMAIN, `There is no broadcast domain "${given}".`, 262185)
+    if (found === undefined) throw failure('broadcastDomainUuidUnknown', { uuid: given })
     if (typeof domainName === 'string' && domainName !== found['name']) {
-      throw failures.invalid('broadcast_domain.name', 'The name and the UUID are those of different broadcast domains.')
+      throw failure('broadcastDomainMismatch')
     }
     return given
   }
   if (typeof domainName !== 'string') {
     if (space === undefined) return undefined
-    throw failures.missing('broadcast_domain.name')
+    throw failure('fieldRequired', { field: 'broadcast_domain.name' })
   }
   return domainNamed(cluster, domainName, typeof space === 'string' ? space : DEFAULT)
 }
@@ -179,10 +179,9 @@ async function chosenDomain(cluster: Cluster, draft: Row): Promise<string | unde
 export async function domainNamed(cluster: Cluster, domain: string, ipspace: string): Promise<string> {
   const within = await cluster.keyOfName(IPSPACES, ipspace)
   if (within === undefined) {
-    throw failures.invalid('broadcast_domain.ipspace.name', `There is no IPspace "${ipspace.slice(0, 80)}".`, 262185)
+    throw failure('portIpspaceUnknown', { ipspace: ipspace.slice(0, 80) })
   }
   const found = await cluster.keyOfName(BROADCAST_DOMAINS, domain, within)
   if (found !== undefined) return found
-  const message = `There is no broadcast domain "${domain.slice(0, 80)}" in the IPspace "${ipspace}".`
-  throw failures.invalid('broadcast_domain.name', message, 262185)
+  throw failure('broadcastDomainUnknown', { domain: domain.slice(0, 80), ipspace })
 }

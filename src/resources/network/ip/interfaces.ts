@@ -2,7 +2,7 @@ import { type Behaviour, define, type Derivation } from '../../../core/behaviour
 import { plainVerbs } from '../../../core/plain.ts'
 import { familyOf } from '../../../model/addresses.ts'
 import { groups, resource } from '../../../model/resource.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { address, flag, list, name, netmask, oneOf, text, uuid } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { lastSample, operationFields, totals } from '../../metric-readings.ts'
@@ -142,7 +142,7 @@ export const interfaces: Behaviour<typeof interfacesResource> = define(interface
       const clash = others.find(
         (other) => other['ip.address'] === row['ip.address'] && other['svm.uuid'] !== row['svm.uuid'],
       )
-      if (clash !== undefined) throw failures.duplicate('An interface with that address', 'ip.address', 1376963)
+      if (clash !== undefined) throw failure('interfaceAddressTaken')
       const upSince = row['enabled'] === false ? null : (row[UP_SINCE] ?? cluster.now())
       return { ...(await withHome(cluster, row)), scope: 'svm', [UP_SINCE]: upSince }
     },

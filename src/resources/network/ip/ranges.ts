@@ -1,6 +1,6 @@
 /** Ranges of addresses: which are free of those that are used. */
 import { type Family, familyOf, fromNumber, isWithin, toNumber } from '../../../model/addresses.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 
 export type AddressRange = {
   readonly start: string
@@ -18,12 +18,11 @@ export function settleRanges(given: readonly AddressRange[], network: string, pr
     const text = `${range.start}-${range.end}`
     for (const end of [range.start, range.end]) {
       if (isWithin(end, network, prefixLength)) continue
-      throw failures.badValue('ip_ranges', `${end} is not in the network ${network}/${prefixLength}.`)
+      throw failure('ipRangeOutside', { address: end, network, prefixLength })
     }
-    if (toNumber(range.end) < toNumber(range.start))
-      throw failures.badValue('ip_ranges', `${text} ends before it begins.`)
+    if (toNumber(range.end) < toNumber(range.start)) throw failure('ipRangeReversed', { range: text })
     if (last !== undefined && toNumber(range.start) <= toNumber(last.end)) {
-      throw failures.badValue('ip_ranges', `${text} overlaps with ${last.start}-${last.end}.`)
+      throw failure('ipRangesOverlap', { range: text, start: last.start, end: last.end })
     }
     last = range
   }

@@ -2,7 +2,7 @@ import { type Behaviour, define, type Derivation } from '../../../core/behaviour
 import type { Cluster } from '../../../core/cluster.ts'
 import { plainCreate, plainRemove, type PlainOptions } from '../../../core/plain.ts'
 import { familyOf, isWithin } from '../../../model/addresses.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { address, count, each, group, netmask, oneOf, text, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
@@ -44,19 +44,19 @@ const options: PlainOptions = {
     const destination = textAt(row, 'destination.address') || anywhere
     const of = familyOf(destination)
     const prefix = row['destination.netmask'] ?? (destination === anywhere ? '0' : undefined)
-    if (prefix === undefined) throw failures.missing('destination.netmask')
+    if (prefix === undefined) throw failure('fieldRequired', { field: 'destination.netmask' })
     const given = textAt(row, 'destination.family')
     if (given !== '' && given !== of) {
-      throw failures.invalid('destination.family', `${destination} is not of the family ${given}.`, 1967080)
+      throw failure('routeFamilyMismatch', { destination, family: given })
     }
     if (familyOf(gateway) !== of) {
-      throw failures.badValue('gateway', `${gateway} is not of the family of ${destination}, which is ${of}.`)
+      throw failure('gatewayFamilyMismatch', { gateway, destination, family: of })
     }
     if (of === 'ipv4' && Number(prefix) > 32) {
-      throw failures.badValue('destination.netmask', 'an IPv4 network has a prefix of 32 bits at most.')
+      throw failure('routePrefixTooLong')
     }
     if ((await cluster.rows(ROUTES)).length >= ROUTES_MAX) {
-      throw failures.invalid(undefined, `The cluster has ${ROUTES_MAX} routes, which is the limit.`)
+      throw failure('clusterLimitReached', { max: ROUTES_MAX, things: 'routes' })
     }
     const svm = textAt(row, 'svm.uuid')
     const space = await spaceOf(cluster, row)
@@ -83,7 +83,7 @@ async function spaceOf(cluster: Cluster, route: Row): Promise<string> {
   const [svm, named] = [textAt(route, 'svm.uuid'), textAt(route, 'ipspace.uuid')]
   if (svm === '') return named || ((await cluster.keyOfName(IPSPACES, DEFAULT)) ?? '')
   const space = textAt(await cluster.row('svm/svms', svm), 'ipspace.uuid')
-  if (named !== '' && named !== space) throw failures.badValue('ipspace', 'the SVM is in another one.')
+  if (named !== '' && named !== space) throw failure('routeIpspaceMismatch')
   return space
 }
 

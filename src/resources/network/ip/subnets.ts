@@ -2,7 +2,7 @@ import { type Behaviour, define, type Derivation } from '../../../core/behaviour
 import type { Cluster } from '../../../core/cluster.ts'
 import { plainCreate, plainModify, plainRemove } from '../../../core/plain.ts'
 import { familyOf, fromNumber, isWithin } from '../../../model/addresses.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { address, count, each, flag, name, netmask, oneOf, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
@@ -166,21 +166,21 @@ async function settled(cluster: Cluster, row: Row, { isStrict }: { readonly isSt
   // It may have gone before the lock was given.
   const domain = await cluster.row(BROADCAST_DOMAINS, textAt(row, 'broadcast_domain.uuid'))
   if (domain['ipspace.uuid'] !== row['ipspace.uuid']) {
-    throw failures.badValue('ipspace.name', 'the broadcast domain is in another IPspace. Name that.')
+    throw failure('subnetIpspaceMismatch')
   }
   const [network, prefix] = [textAt(row, 'subnet.address'), Number(textAt(row, 'subnet.netmask'))]
   if (familyOf(network) === 'ipv4' && prefix > 32) {
-    throw failures.badValue('subnet.netmask', 'an IPv4 network has a prefix of 32 bits at most.')
+    throw failure('subnetPrefixTooLong')
   }
   const gateway = textAt(row, 'gateway')
   if (gateway !== '' && !isWithin(gateway, network, prefix)) {
-    throw failures.badValue('gateway', `${gateway} is not in the network ${network}/${prefix}.`)
+    throw failure('gatewayOutside', { gateway, network, prefix })
   }
   const { fail_if_lifs_conflict: _asked, ...rest } = row
   const ranges = settleRanges(rangesOf(row), network, prefix)
   const others = (await cluster.rows(SUBNETS)).filter((other) => other['uuid'] !== row['uuid'])
   if (others.length >= SUBNETS_MAX) {
-    throw failures.invalid(undefined, `The cluster has ${SUBNETS_MAX} subnets, which is the limit.`)
+    throw failure('clusterLimitReached', { max: SUBNETS_MAX, things: 'subnets' })
   }
   const clash = others.find(
     (other) =>
@@ -189,10 +189,7 @@ async function settled(cluster: Cluster, row: Row, { isStrict }: { readonly isSt
         isWithin(textAt(other, 'subnet.address'), network, prefix)),
   )
   if (clash !== undefined) {
-    throw failures.invalid(
-      'subnet.address',
-      `The subnet "${textAt(clash, 'name')}" overlaps with ${network}/${prefix}.`,
-    )
+    throw failure('subnetsOverlap', { subnet: textAt(clash, 'name'), network, prefix })
   }
   if (isStrict) await insistOnFree(cluster, ranges)
   return { ...rest, ip_ranges: ranges }
@@ -203,8 +200,7 @@ async function insistOnFree(cluster: Cluster, ranges: readonly AddressRange[]): 
   const [taken] = ranges.flatMap((range) => takenIn(range, addresses))
   if (taken === undefined) return
   const address = fromNumber(taken.number, taken.family)
-  const message = `A network interface has the address ${address}. Send fail_if_lifs_conflict=false to have it so.`
-  throw failures.invalid('ip_ranges', message)
+  throw failure('subnetRangeInUse', { address })
 }
 
 function rangesOf(row: Row): readonly AddressRange[] {

@@ -1,7 +1,7 @@
 /** What local users and groups of a CIFS server have in common: their names, and the numbers that Windows knows them by. */
 import type { Cluster } from '../../../core/cluster.ts'
 import { namedUuid } from '../../../core/named-uuid.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { text } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { insistOnCifs } from './services.ts'
@@ -32,7 +32,7 @@ export async function withSid(cluster: Cluster, row: Row): Promise<Row> {
   const svm = textAt(row, 'svm.uuid')
   const accounts = [...(await cluster.rows(LOCAL_USERS, svm)), ...(await cluster.rows(LOCAL_GROUPS, svm))]
   if (accounts.length >= ACCOUNTS_MAX) {
-    throw failures.invalid(undefined, `The CIFS server has ${ACCOUNTS_MAX} users and groups, which is the limit.`)
+    throw failure('cifsAccountLimit', { max: ACCOUNTS_MAX })
   }
   const rid = accounts.reduce(
     (least, row) => Math.max(least, Number(textAt(row, 'sid').split('-').at(-1)) + 1),

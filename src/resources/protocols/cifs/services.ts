@@ -1,7 +1,7 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { plainVerbs } from '../../../core/plain.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { type Fields, groups, resource } from '../../../model/resource.ts'
 import { address, list, oneOf, secret, text } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
@@ -10,9 +10,6 @@ import { choice, never, NOTHING_ENCRYPTED, number, on } from '../setting.ts'
 
 export const CIFS_SERVICES = 'protocols/cifs/services'
 const NETBIOS_CHARACTERS_MAX = 15
-
-/** What clients of the interface know this failure by. */
-const EXISTS = 655446
 
 const netbiosName = () =>
   text({
@@ -71,7 +68,7 @@ const plain = plainVerbs(CIFS_SERVICES, {
   example: { name: 'CIFS1', 'svm.name': 'svm1', 'ad_domain.fqdn': 'example.com' },
   check(_cluster, row) {
     if (row['security.use_ldaps'] === true && row['security.use_start_tls'] === true) {
-      throw failures.invalid('security.use_start_tls', 'Either use_ldaps or use_start_tls, not both.')
+      throw failure('cifsTlsTwice')
     }
     // It is needed to join a domain, and nowhere after that.
     const { 'ad_domain.password': _, ...kept } = row
@@ -162,7 +159,7 @@ export const cifsServices: Behaviour<typeof cifsServicesResource> = define(cifsS
     args: force,
     async plan(cluster, request) {
       if ((await cluster.find(CIFS_SERVICES, textAt(request.draft, 'svm.uuid'))) !== undefined) {
-        throw failures.duplicate('A CIFS server of the SVM', 'svm.uuid', EXISTS)
+        throw failure('cifsServerTaken')
       }
       return plain.create.plan(cluster, request)
     },
@@ -174,7 +171,7 @@ export const cifsServices: Behaviour<typeof cifsServicesResource> = define(cifsS
       const { row, draft, args } = request
       const isRenamed = draft['name'] !== undefined && draft['name'] !== row['name']
       if (isRenamed && row['enabled'] === true && draft['enabled'] !== false && !isForced(args)) {
-        throw failures.inUse('A running CIFS server keeps its name. Stop it first, or use force.', 'name')
+        throw failure('cifsServerRunning')
       }
       return plain.modify.plan(cluster, request)
     },
@@ -192,15 +189,13 @@ export const cifsServices: Behaviour<typeof cifsServicesResource> = define(cifsS
 function isForced(args: Readonly<Record<string, string>>): boolean {
   const { force: given = 'false' } = args
   const word = given.toLowerCase()
-  if (word !== 'true' && word !== 'false') throw failures.badArgument('force', 'it is neither true nor false.')
+  if (word !== 'true' && word !== 'false') throw failure('forceNotFlag')
   return word === 'true'
 }
 
 /** Refuses what an SVM without a CIFS server cannot have. */
 export async function insistOnCifs(cluster: Cluster, row: Row): Promise<void> {
   if ((await cluster.find(CIFS_SERVICES, textAt(row, 'svm.uuid'))) === undefined) {
-    throw failures.invalid('svm.uuid', 'The SVM has no CIFS server. Make one first.', NO_SERVER)
+    throw failure('cifsServerMissing')
   }
 }
-
-const NO_SERVER = 655449

@@ -1,7 +1,7 @@
 import { type Behaviour, define, type Derivation } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { plainVerbs } from '../../../core/plain.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { count, text } from '../../../model/kinds/index.ts'
 import { namesBy, resource } from '../../../model/resource.ts'
 import { completeDraft } from '../../../model/shape.ts'
@@ -31,11 +31,7 @@ async function settledShare(cluster: Cluster, row: Row): Promise<Row> {
   await insistOnCifs(cluster, row)
   const relative = /%[wdu]|^[^/]/i
   if (row['home_directory'] !== true && relative.test(textAt(row, 'path'))) {
-    throw failures.invalid(
-      'path',
-      'The path of a share begins with "/"; that of home directories alone may not.',
-      BAD_PATH,
-    )
+    throw failure('sharePathMalformed')
   }
   return { ...row, acls: settledAcls((row['acls'] ?? [EVERYONE]) as readonly Row[]) }
 }
@@ -45,8 +41,6 @@ export async function newShare(cluster: Cluster, draft: Row): Promise<Change> {
   const row = await settledShare(cluster, completeDraft(cluster.registry.resource(CIFS_SHARES), draft))
   return cluster.put(CIFS_SHARES, row, { expect: 'absent', unique: folded(row) })
 }
-
-const BAD_PATH = 655577
 
 /** The volume whose path is the longest that the path of the share begins with. */
 const sharedVolume: Derivation = {
@@ -174,7 +168,7 @@ export const cifsShares: Behaviour<typeof cifsSharesResource> = define(cifsShare
     ...plain.create,
     async plan(cluster, request) {
       if ((await cluster.rows(CIFS_SHARES, textAt(request.draft, 'svm.uuid'))).length >= SHARES_MAX) {
-        throw failures.invalid(undefined, `The SVM has ${SHARES_MAX} shares, which is the limit.`)
+        throw failure('shareLimitReached', { max: SHARES_MAX })
       }
       return plain.create.plan(cluster, request)
     },

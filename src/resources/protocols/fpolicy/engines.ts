@@ -1,7 +1,7 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { plainVerbs, plainRemove } from '../../../core/plain.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { groups, resource } from '../../../model/resource.ts'
 import { address, count, duration, flag, list, oneOf, text } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
@@ -12,16 +12,6 @@ export const FPOLICY_ENGINES = 'protocols/fpolicy/{svm.uuid}/engines'
 
 const BUFFER_BYTES_MAX = 7_895_160
 const SERVERS_MAX = 5
-
-/** What clients of the interface know these failures by. */
-const codes = {
-  serverTwice: 9764885,
-  enabled: 9764942,
-  used: 9764940,
-  reserved: 9764953,
-  certificate: 9765011,
-  directory: 9765012,
-} as const
 
 const plain = plainVerbs(FPOLICY_ENGINES, {
   example: { name: 'engine_example', primary_servers: ['192.0.2.10'], port: 9876, type: 'asynchronous' },
@@ -117,39 +107,32 @@ export const fpolicyEngines: Behaviour<typeof fpolicyEnginesResource> = define(f
     async plan(cluster, request) {
       const user = (await usersOf(cluster, request.row ?? {})).find(({ enabled }) => enabled === true)
       if (user !== undefined) {
-        const message = `The FPolicy policy "${textAt(user, 'name')}" has the engine and is enabled. Disable it first.`
-        throw failures.inUse(message, 'name', codes.enabled)
+        throw failure('fpolicyEngineEnabled', { policy: textAt(user, 'name') })
       }
       return plain.modify.plan(cluster, request)
     },
   },
   remove: plainRemove(FPOLICY_ENGINES, {
-    inUse: ({ row }) =>
-      failures.inUse(`The FPolicy policy "${textAt(row, 'name')}" has the engine.`, 'name', codes.used),
+    inUse: ({ row }) => failure('fpolicyEngineInUse', { policy: textAt(row, 'name') }),
   }),
 })
 
 function checkEngine(row: Row): void {
   if (textAt(row, 'name') === NATIVE_ENGINE) {
-    throw failures.invalid(
-      'name',
-      `"${NATIVE_ENGINE}" is the engine of the cluster. Choose another name.`,
-      codes.reserved,
-    )
+    throw failure('fpolicyEngineReserved')
   }
   const primary = (row['primary_servers'] ?? []) as readonly string[]
   const all = [...primary, ...((row['secondary_servers'] ?? []) as readonly string[])]
-  if (primary.length === 0) throw failures.badValue('primary_servers', 'it needs one server at least.')
+  if (primary.length === 0) throw failure('fpolicyServersMissing')
   if (new Set(all).size < all.length) {
-    throw failures.invalid('secondary_servers', 'A server is given twice.', codes.serverTwice)
+    throw failure('fpolicyServerTwice')
   }
   const hasCertificate = ['name', 'serial_number', 'ca'].every((word) => textAt(row, `certificate.${word}`) !== '')
   if (row['ssl_option'] === 'mutual_auth' && !hasCertificate) {
-    const message = 'mutual_auth needs the name, the serial number and the CA of a certificate.'
-    throw failures.invalid('certificate.name', message, codes.certificate)
+    throw failure('fpolicyCertificateIncomplete')
   }
   if (row['resiliency.enabled'] === true && textAt(row, 'resiliency.directory_path') === '') {
-    throw failures.invalid('resiliency.directory_path', 'Resiliency needs a folder for its files.', codes.directory)
+    throw failure('fpolicyResiliencyFolderMissing')
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import { plainVerbs, plainRemove } from '../../../core/plain.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { groups, resource } from '../../../model/resource.ts'
 import { flag, oneOf } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
@@ -9,9 +9,6 @@ import { insistOnFree, partFields, partOfSvm } from './names.ts'
 import { filterProtocols, filterOperations, operationProtocols } from './watchable.ts'
 
 export const FPOLICY_EVENTS = 'protocols/fpolicy/{svm.uuid}/events'
-
-/** What clients of the interface know these failures by. */
-const codes = { operation: 9764929, filterOfNone: 9764930, lacks: 9764946, used: 9764947, filter: 9764955 } as const
 
 /** Releases that brought what is younger than the rest. */
 const SINCE: Readonly<Record<string, string>> = { access: '9.13.1' }
@@ -60,8 +57,7 @@ const fpolicyEventsResource = resource({
 export const fpolicyEvents: Behaviour<typeof fpolicyEventsResource> = define(fpolicyEventsResource, {
   ...plain,
   remove: plainRemove(FPOLICY_EVENTS, {
-    inUse: ({ row }) =>
-      failures.inUse(`The FPolicy policy "${textAt(row, 'name')}" has the event.`, 'name', codes.used),
+    inUse: ({ row }) => failure('fpolicyEventInUse', { policy: textAt(row, 'name') }),
   }),
   create: insistOnFree(plain.create, FPOLICY_EVENTS),
 })
@@ -95,22 +91,22 @@ function checkCombination(row: Row): void {
   const [operations, filters] = [switchedOn(row, 'file_operations'), switchedOn(row, 'filters')]
   if (protocol === '') {
     if (operations.length + filters.length === 0) return
-    throw failures.invalid('protocol', 'Operations and filters need a protocol.', codes.lacks)
+    throw failure('fpolicyProtocolMissing')
   }
   if (operations.length === 0) {
-    throw failures.invalid('file_operations', 'A protocol needs one operation at least.', codes.lacks)
+    throw failure('fpolicyOperationMissing')
   }
   for (const name of operations) {
     if (operationProtocols[name]?.includes(protocol) === true) continue
-    throw failures.invalid(`file_operations.${name}`, `${protocol} has no such operation to watch.`, codes.operation)
+    throw failure('fpolicyOperationUnknown', { protocol, name })
   }
   for (const name of filters) {
     if (filterProtocols[name]?.includes(protocol) !== true) {
-      throw failures.invalid(`filters.${name}`, `There is no such filter of ${protocol}.`, codes.filter)
+      throw failure('fpolicyFilterUnknown', { protocol, name })
     }
     const about = filterOperations[name]
     if (about !== undefined && !about.some((operation) => operations.includes(operation))) {
-      throw failures.invalid(`filters.${name}`, 'It is about none of the operations.', codes.filterOfNone)
+      throw failure('fpolicyFilterNeedless', { name })
     }
   }
 }

@@ -1,7 +1,7 @@
 /** What events, engines and policies of FPolicy have in common. */
 import type { Cluster } from '../../../core/cluster.ts'
 import type { Verb } from '../../../core/verb.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { text, type Kind } from '../../../model/kinds/index.ts'
 import type { SomeType } from '../../../model/rows.ts'
 import { type Row, textAt } from '../../../model/value.ts'
@@ -54,10 +54,10 @@ export function insistOnFree(create: Verb, type: SomeType): Verb {
       const svm = textAt(request.draft, 'svm.uuid')
       const { noun } = cluster.registry.resource(type)
       if ((await cluster.find(type, `${svm}/${textAt(request.draft, 'name')}`)) !== undefined) {
-        throw failures.duplicate(`An ${noun} of that name`, 'name')
+        throw failure('fpolicyNameTaken', { noun })
       }
       if ((await cluster.rows(type, svm)).length >= EACH_MAX) {
-        throw failures.invalid(undefined, `The SVM has ${EACH_MAX} of these, which is the limit.`)
+        throw failure('fpolicyLimitReached', { max: EACH_MAX })
       }
       return create.plan(cluster, request)
     },

@@ -1,7 +1,7 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { plainVerbs } from '../../../core/plain.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { groups, resource, namesBy } from '../../../model/resource.ts'
 import { count, each, flag, text } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
@@ -22,19 +22,6 @@ import { hasScope, scopeFields } from './policies/scope.ts'
 /** Enabled policies of an SVM have so many priorities to share. */
 const PRIORITY_MAX = 10
 const EVENTS_MAX = 256
-
-/** What clients of the interface know these failures by. */
-const codes = {
-  event: 9764875,
-  engine: 9764888,
-  scope: 9764898,
-  enabledChange: 9764899,
-  enabledRemove: 9764900,
-  noPriority: 9765026,
-  needlessPriority: 9765025,
-  priorityTaken: 9765027,
-  user: 9765038,
-} as const
 
 const plain = plainVerbs(FPOLICY_POLICIES, {
   example: { name: 'fpolicy_example', events: [], mandatory: false, 'scope.include_volumes': ['*'] },
@@ -116,11 +103,11 @@ export const fpolicyPolicies: Behaviour<typeof fpolicyPoliciesResource> = define
     plan(cluster, request) {
       const { row, draft } = request
       if (draft['priority'] !== undefined && draft['enabled'] === false) {
-        throw failures.invalid('priority', 'A policy that is disabled has no priority.', codes.needlessPriority)
+        throw failure('fpolicyPriorityNeedless')
       }
       const isOther = Object.keys(draft).some((path) => !STATE.has(path) && !path.startsWith('scope.'))
       if (row['enabled'] === true && draft['enabled'] !== false && isOther) {
-        throw failures.inUse('The policy is enabled. Disable it first.', 'enabled', codes.enabledChange)
+        throw failure('fpolicyPolicyEnabledChange')
       }
       return plain.modify.plan(cluster, request)
     },
@@ -130,7 +117,7 @@ export const fpolicyPolicies: Behaviour<typeof fpolicyPoliciesResource> = define
     alone: () => [POLICIES_LOCK],
     plan(cluster, request) {
       if (request.row['enabled'] === true) {
-        throw failures.inUse('The policy is enabled. Disable it first.', 'enabled', codes.enabledRemove)
+        throw failure('fpolicyPolicyEnabledDelete')
       }
       return plain.remove.plan(cluster, request)
     },
@@ -144,30 +131,30 @@ async function checkPolicy(cluster: Cluster, row: Row): Promise<void> {
   for (const event of (row['events'] ?? []) as readonly Row[]) {
     const name = textAt(event, 'name')
     if ((await cluster.find(FPOLICY_EVENTS, `${svm}/${name}`)) === undefined) {
-      throw failures.invalid('events', `The SVM has no FPolicy event "${name.slice(0, 80)}".`, codes.event)
+      throw failure('fpolicyEventNotFound', { name: name.slice(0, 80) })
     }
   }
   const engine = textAt(row, 'engine.name') || NATIVE_ENGINE
   if (engine !== NATIVE_ENGINE && (await cluster.find(FPOLICY_ENGINES, `${svm}/${engine}`)) === undefined) {
-    throw failures.invalid('engine.name', `The SVM has no FPolicy engine "${engine.slice(0, 80)}".`, codes.engine)
+    throw failure('fpolicyEngineNotFound', { engine: engine.slice(0, 80) })
   }
   if (row['passthrough_read'] === true && textAt(row, 'privileged_user') === '') {
-    throw failures.invalid('privileged_user', 'passthrough_read needs a privileged user.', codes.user)
+    throw failure('fpolicyUserMissing')
   }
   if (row['enabled'] === true) await checkEnabled(cluster, row)
 }
 
 async function checkEnabled(cluster: Cluster, row: Row): Promise<void> {
   if (typeof row['priority'] !== 'number') {
-    throw failures.invalid('priority', 'An enabled policy needs a priority.', codes.noPriority)
+    throw failure('fpolicyPriorityMissing')
   }
   if (!hasScope(row)) {
-    throw failures.invalid('scope', 'The policy has no scope. Say what it is about first.', codes.scope)
+    throw failure('fpolicyScopeMissing')
   }
   const other = (await policiesOf(cluster, textAt(row, 'svm.uuid'))).find(
     (policy) => policy['enabled'] === true && policy['name'] !== row['name'] && policy['priority'] === row['priority'],
   )
   if (other !== undefined) {
-    throw failures.invalid('priority', `The policy "${textAt(other, 'name')}" has this priority.`, codes.priorityTaken)
+    throw failure('fpolicyPriorityTaken', { policy: textAt(other, 'name') })
   }
 }

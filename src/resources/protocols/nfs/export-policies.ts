@@ -2,7 +2,7 @@ import { type Behaviour, define } from '../../../core/behaviour.ts'
 import { removeRecord } from '../../../core/plain.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { inline } from '../../../core/verb.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { count, text } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { type Row, textAt, type Value } from '../../../model/value.ts'
@@ -17,9 +17,6 @@ export const DEFAULT_POLICY = 'default'
 
 /** Export policies of a cluster. */
 const POLICIES_MAX = 10_000
-
-/** What clients of the interface know these failures by. */
-const codes = { inUse: 1703945, isDefault: 1703947, name: 1703953 } as const
 
 const exportPoliciesResource = resource({
   path: `/${EXPORT_POLICIES}`,
@@ -66,7 +63,7 @@ export const exportPolicies: Behaviour<typeof exportPoliciesResource> = define(e
       await insistOnName(cluster, draft)
       const all = await cluster.rows(EXPORT_POLICIES)
       if (all.length >= POLICIES_MAX) {
-        throw failures.invalid(undefined, `The cluster has ${POLICIES_MAX} export policies, which is the limit.`)
+        throw failure('clusterLimitReached', { max: POLICIES_MAX, things: 'export policies' })
       }
       const row = settled({ ...draft, id: nextId(cluster, all) })
       return { key: textAt(row, 'id'), input: row }
@@ -95,7 +92,7 @@ export const exportPolicies: Behaviour<typeof exportPoliciesResource> = define(e
     alone: () => [EXPORT_POLICIES_LOCK],
     async plan(_cluster, { row }) {
       if (row['name'] === DEFAULT_POLICY) {
-        throw failures.inUse('The default export policy goes with its SVM.', 'name', codes.isDefault)
+        throw failure('defaultExportPolicyDelete')
       }
       return { key: textAt(row, 'id'), input: {} }
     },
@@ -104,8 +101,7 @@ export const exportPolicies: Behaviour<typeof exportPoliciesResource> = define(e
       async run(cluster, { key }) {
         await removeRecord(cluster, EXPORT_POLICIES, key, {
           inUse({ resource, row: user }) {
-            const message = `The ${resource.noun} "${textAt(user, 'name')}" has this export policy. Give it another one first.`
-            return failures.inUse(message, undefined, codes.inUse)
+            return failure('exportPolicyInUse', { noun: resource.noun, name: textAt(user, 'name') })
           },
         })
       },
@@ -116,7 +112,7 @@ export const exportPolicies: Behaviour<typeof exportPoliciesResource> = define(e
 /** Changes a policy as it is now, in one commit. To be called with `EXPORT_POLICIES_LOCK` held. */
 export async function changeExportPolicy(cluster: Cluster, key: string, change: (policy: Row) => Row): Promise<void> {
   const record = await cluster.catalog.record(EXPORT_POLICIES, key)
-  if (record === undefined) throw failures.notFound('export policy', 'id')
+  if (record === undefined) throw failure('exportPolicyNotFound')
   const before = record.body as Row
   const row = settled({ ...before, ...change(before) })
   await cluster.commit([cluster.put(EXPORT_POLICIES, row, { expect: record.revision })])
@@ -145,7 +141,7 @@ function settled(row: Row): Row {
 async function insistOnName(cluster: Cluster, row: Row): Promise<void> {
   const policy = textAt(row, 'name')
   if ((await cluster.keyOfName(EXPORT_POLICIES, policy, textAt(row, 'svm.uuid'))) !== undefined) {
-    throw failures.duplicate(`An export policy named "${policy}"`, 'name', codes.name)
+    throw failure('exportPolicyNameTaken', { name: policy })
   }
 }
 

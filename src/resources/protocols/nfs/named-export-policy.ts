@@ -2,12 +2,10 @@
 import type { Derivation } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { ofRows } from '../../../core/of-rows.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { count, text } from '../../../model/kinds/index.ts'
 import { type Row, textAt, type Value } from '../../../model/value.ts'
 import { DEFAULT_POLICY, EXPORT_POLICIES } from './export-policies.ts'
-
-const NO_SUCH_POLICY = 1703954
 
 export function exportPolicyFields<const Base extends string>(base: Base, doc: string) {
   const name = { doc, kind: text({ charactersMin: 1, charactersMax: 256 }), set: 'always' } as const
@@ -27,10 +25,10 @@ export async function withExportPolicy(cluster: Cluster, draft: Row, base: strin
     typeof name === 'string' ? await cluster.keyOfName(EXPORT_POLICIES, name, svm) : textAt({ id: id ?? '' }, 'id')
   const policy = key === undefined ? undefined : await cluster.find(EXPORT_POLICIES, key)
   if (policy === undefined || policy['svm.uuid'] !== svm) {
-    throw failures.invalid(path, `There is no export policy "${textAt(draft, path).slice(0, 80)}".`, NO_SUCH_POLICY)
+    throw failure('exportPolicyUnknown', { name: textAt(draft, path).slice(0, 80), path })
   }
   if (id !== undefined && id !== null && id !== policy['id']) {
-    throw failures.invalid(path, `"${base}.name" and "${base}.id" are different export policies.`, NO_SUCH_POLICY)
+    throw failure('exportPolicyMismatch', { base, path })
   }
   return { ...rest, [`${base}.id`]: policy['id'] ?? null }
 }

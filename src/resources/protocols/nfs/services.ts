@@ -1,6 +1,6 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import { plainVerbs } from '../../../core/plain.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { groups, resource } from '../../../model/resource.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
 import { textAt } from '../../../model/value.ts'
@@ -8,9 +8,6 @@ import { totalFields } from '../../metric-readings.ts'
 import { serviceFields } from './services/fields.ts'
 
 export const NFS_SERVICES = 'protocols/nfs/services'
-
-/** What clients of the interface know these failures by. */
-const codes = { exists: 3276916, noProtocol: 3276994 } as const
 
 /** No files are served yet, so nothing is counted, and none of these is set. Tools filter by them. */
 const uncounted = Object.assign(
@@ -22,7 +19,7 @@ const plain = plainVerbs(NFS_SERVICES, {
   example: { 'svm.name': 'svm1', protocol: { v3_enabled: true, v40_enabled: false } },
   check(_cluster, row) {
     if (row['transport.tcp_enabled'] === false && row['transport.udp_enabled'] === false && row['enabled'] === true) {
-      throw failures.invalid('transport', 'An enabled NFS service needs TCP or UDP.', codes.noProtocol)
+      throw failure('nfsTransportMissing')
     }
     return { ...row, state: row['enabled'] === true ? 'online' : 'offline' }
   },
@@ -72,7 +69,7 @@ export const nfsServices: Behaviour<typeof nfsServicesResource> = define(nfsServ
     ...plain.create,
     async plan(cluster, request) {
       if ((await cluster.find(NFS_SERVICES, textAt(request.draft, 'svm.uuid'))) !== undefined) {
-        throw failures.duplicate('An NFS service of the SVM', 'svm.uuid', codes.exists)
+        throw failure('nfsServiceTaken')
       }
       return plain.create.plan(cluster, request)
     },

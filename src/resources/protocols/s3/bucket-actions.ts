@@ -6,7 +6,7 @@ import { completeDraft } from '../../../model/shape.ts'
 import { textAt } from '../../../model/value.ts'
 import type { Fields } from '../../../ports/catalog.ts'
 import { BUCKET_BYTES_DEFAULT } from './bucket-fields.ts'
-import { bucketCodes, createBucket, modifyBucketOfClient } from './bucket-verbs.ts'
+import { createBucket, modifyBucketOfClient } from './bucket-verbs.ts'
 import { BUCKETS } from './types.ts'
 
 export type BucketOutcome = 'done' | 'exists' | 'too-many' | 'no-room' | 'missing' | 'not-empty' | 'refused'
@@ -105,22 +105,15 @@ async function outcomeOf(act: () => Promise<unknown>): Promise<BucketOutcome> {
     return 'done'
   } catch (failure) {
     if (!(failure instanceof Failure)) throw failure
-    switch (failure.code) {
-      case bucketCodes.exists:
-        return 'exists'
-      case bucketCodes.tooMany:
-        return 'too-many'
-      case bucketCodes.noRoom:
-        return 'no-room'
-      case bucketCodes.notEmpty:
-        return 'not-empty'
-      default:
-        if (failure.kind === 'not-found') return 'missing'
-        // A name that another request has just taken is refused by the commit itself.
-        if (failure.kind === 'conflict' && failure.target === 'name') return 'exists'
-        // What was judged by another state of the bucket than it is in now; everything else was judged before.
-        if (failure.kind === 'conflict' || failure.kind === 'invalid') return 'refused'
-        throw failure
-    }
+    if (failure.is('bucketNameTaken')) return 'exists'
+    if (failure.is('bucketLimitReached')) return 'too-many'
+    if (failure.is('dataVolumesFull')) return 'no-room'
+    if (failure.is('bucketNotEmpty')) return 'not-empty'
+    if (failure.kind === 'not-found') return 'missing'
+    // A name that another request has just taken is refused by the commit itself.
+    if (failure.kind === 'conflict' && failure.target === 'name') return 'exists'
+    // What was judged by another state of the bucket than it is in now; everything else was judged before.
+    if (failure.kind === 'conflict' || failure.kind === 'invalid') return 'refused'
+    throw failure
   }
 }

@@ -1,7 +1,7 @@
 /** Takes a whole bucket back to a snapshot: `PATCH …/buckets/{uuid}?restore_to.snapshot.name=…`. */
 import type { Cluster } from '../../../core/cluster.ts'
 import { inline, type Work } from '../../../core/verb.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { leaveRange, restoreRange, type RangeInput } from '../../storage/range-restore.ts'
 import { changeBucket, modifyBucket } from './bucket-verbs.ts'
@@ -20,12 +20,12 @@ export const modifyOrRestoreBucket = inline({
     const uuid = args['restore_to.snapshot.uuid']
     if (name === undefined && uuid === undefined) return modifyBucket.plan(cluster, request)
     if (Object.keys(draft).length > 0) {
-      throw failures.invalid('restore_to.snapshot.name', 'Change fields of the bucket in a request of their own.')
+      throw failure('restoreWithChanges')
     }
     const snapshot = await findSnapshot(cluster, row, { name, uuid })
     const volume = textAt(row, 'volume.uuid')
     if ((await cluster.row('storage/volumes', volume))['state'] === 'offline') {
-      throw failures.inUse('The volume of the bucket is offline.', undefined, 524479)
+      throw failure('bucketVolumeOffline')
     }
     const range: RangeInput = { bucket: textAt(row, 'uuid'), snapshot, prefix: '' }
     const input = { 'svm.uuid': row['svm.uuid'] ?? '', $range: range }

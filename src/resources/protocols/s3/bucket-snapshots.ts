@@ -1,6 +1,6 @@
 /** Snapshots of one bucket: what is committed when one is taken or dropped, and which of them a request means. */
 import type { Cluster } from '../../../core/cluster.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import type { SomeType } from '../../../model/rows.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
@@ -27,10 +27,7 @@ export async function checkSnapshotPolicy(cluster: Cluster, bucket: Row): Promis
   const policy = await cluster.find(SNAPSHOT_POLICIES, textAt(bucket, 'snapshot_policy.uuid'))
   const names = copiesOf(policy).map(({ prefix }) => bucketSnapshotName(prefix, '2026-11-21_1805'))
   if (names.includes(undefined) || new Set(names).size < names.length) {
-    throw failures.invalid(
-      'snapshot_policy.name',
-      'Its prefixes make no names of bucket snapshots. Choose a policy with different prefixes of at most 14 characters.',
-    )
+    throw failure('bucketSnapshotPrefixUnfit')
   }
 }
 
@@ -65,7 +62,7 @@ export async function findSnapshot(
   const own = await namedOf(cluster, BUCKET_SNAPSHOTS, textAt(bucket, 'uuid'), { name, uuid })
   const found = own ?? (await namedOf(cluster, SNAPSHOTS, textAt(bucket, 'volume.uuid'), { name, uuid }))
   if (found === undefined) {
-    throw failures.invalid('restore_to.snapshot.name', 'The bucket has no such snapshot.', 524487)
+    throw failure('bucketSnapshotUnknown')
   }
   return found
 }

@@ -1,7 +1,7 @@
 import type { Derivation } from '../../../core/behaviour.ts'
-import { AGGREGATE_IS_FULL, type Cluster } from '../../../core/cluster.ts'
+import { type Cluster } from '../../../core/cluster.ts'
 import { inline, type Plan, uuidOfNew, type Verb } from '../../../core/verb.ts'
-import { Failure, failures } from '../../../model/failure.ts'
+import { Failure, failure } from '../../../model/failure.ts'
 import { printSize } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { CommitRefused, type Change } from '../../../ports/catalog.ts'
@@ -17,7 +17,6 @@ import { checkPolicy, volumesOf } from './server-verbs.ts'
 import { BUCKETS, SERVERS } from './types.ts'
 
 /** What clients of the interface know these failures by. */
-export const bucketCodes = { exists: 92405777, tooMany: 92405811, noRoom: 92405812, notEmpty: 92405779 } as const
 
 /** Buckets of a cluster: the limit of the field. */
 const BUCKETS_MAX = 12_000
@@ -42,7 +41,7 @@ export const createBucket = inline({
       if ((await cluster.find(BUCKETS, key)) !== undefined) return
       for (let tries = 1; ; tries++) {
         const server = await cluster.catalog.record(SERVERS, textAt(input, 'server.uuid'))
-        if (server === undefined) throw failures.notFound('object store server', 'server.uuid')
+        if (server === undefined) throw failure('objectStoreNotFound', {}, { target: 'server.uuid' })
         if (own === undefined) await placeBucket(cluster, server.body, input['volume.uuid'])
         try {
           await cluster.commit([
@@ -75,14 +74,10 @@ export async function planBucket(
   const svm = textAt(draft, 'svm.uuid')
   const name = textAt(draft, 'name')
   if ((await cluster.keyOfName(BUCKETS, name, svm)) !== undefined) {
-    throw failures.duplicate(`A bucket named "${name}"`, 'name', bucketCodes.exists)
+    throw failure('bucketNameTaken', { name })
   }
   if ((await cluster.shortRows(BUCKETS)).length >= BUCKETS_MAX) {
-    throw failures.invalid(
-      undefined,
-      `The cluster has ${BUCKETS_MAX} buckets, which is the limit.`,
-      bucketCodes.tooMany,
-    )
+    throw failure('bucketLimitReached', { max: BUCKETS_MAX })
   }
   const server = await serverOf(cluster, svm, draft['server.uuid'])
   await checkPolicy(cluster, draft)
@@ -126,7 +121,7 @@ function modifyBucketBy(how: BucketChange = {}): Verb {
       const key = textAt(row, 'uuid')
       // Clients know the bucket by its name, and policies and snapshots hold it.
       if (draft['name'] !== undefined && draft['name'] !== row?.['name']) {
-        throw failures.notSettable('name', 'modify')
+        throw failure('fieldNotModifiable', { field: 'name' })
       }
       // Statements that come without the text of a policy are not those of the text any more.
       const input = 'policy.statements' in draft && !('$policy' in draft) ? { ...draft, $policy: null } : { ...draft }
@@ -164,7 +159,7 @@ async function changeOnce(
   how: BucketChange,
 ): Promise<void> {
   const record = await cluster.catalog.record(BUCKETS, key)
-  if (record === undefined) throw failures.notFound('bucket', 'uuid')
+  if (record === undefined) throw failure('bucketNotFound')
   const before = record.body as Row
   const asked = draft(before)
   const given = 'policy.statements' in asked ? { ...asked, ...(await namesSetNow(cluster)) } : asked
@@ -182,15 +177,11 @@ async function changeOnce(
       ...versioningChanges(key, before, after, how),
       cluster.put(BUCKETS, after, { expect: record.revision }),
     ])
-  } catch (failure) {
-    if (!(failure instanceof CommitRefused) || failure.reason !== 'full') throw failure
-    if (failure.scope !== 'bucket') throw failures.invalid('size', AGGREGATE_IS_FULL)
+  } catch (cause) {
+    if (!(cause instanceof CommitRefused) || cause.reason !== 'full') throw cause
+    if (cause.scope !== 'bucket') throw failure('aggregateSizesOverLimit')
     const used = (await cluster.catalog.bucket(key))?.usedBytes ?? 0
-    throw failures.invalid(
-      'size',
-      `Size is below what the bucket holds (${printSize(used)}). Delete objects first.`,
-      92405778,
-    )
+    throw failure('bucketTooSmall', { used: printSize(used) })
   }
 }
 
@@ -206,10 +197,10 @@ export const removeBucket = inline({
           { do: 'remove-record', type: BUCKETS, key },
           { do: 'remove-record', type: NOTES, key },
         ])
-      } catch (failure) {
-        if (!(failure instanceof CommitRefused) || failure.reason !== 'not-empty') throw failure
-        const what = failure.scope === 'snapshot' ? 'has snapshots. Delete them' : 'is not empty. Delete its objects'
-        throw failures.inUse(`The bucket ${what} first.`, 'name', bucketCodes.notEmpty)
+      } catch (cause) {
+        if (!(cause instanceof CommitRefused) || cause.reason !== 'not-empty') throw cause
+        const what = cause.scope === 'snapshot' ? 'has snapshots. Delete them' : 'is not empty. Delete its objects'
+        throw failure('bucketNotEmpty', { state: what })
       }
     },
   },
@@ -234,7 +225,7 @@ function versioningChanges(
       { do: 'version-bucket', bucket, state },
     ]
   }
-  throw failures.invalid('versioning_state', `Versioning that is ${known} cannot become ${state}.`, 92406014)
+  throw failure('versioningTransition', { from: known, to: state })
 }
 
 async function serverOf(cluster: Cluster, svm: string, given: unknown): Promise<Row> {
@@ -242,7 +233,7 @@ async function serverOf(cluster: Cluster, svm: string, given: unknown): Promise<
   const [first] = (await cluster.rows(SERVERS, svm)).toSorted((a, b) =>
     textAt(a, 'name') < textAt(b, 'name') ? -1 : 1,
   )
-  if (first === undefined) throw failures.invalid('svm.name', 'The SVM has no object store server.', 92405861)
+  if (first === undefined) throw failure('objectStoreMissing')
   return first
 }
 
@@ -251,10 +242,10 @@ async function placeBucket(cluster: Cluster, server: Row, asked: unknown): Promi
   const data = volumesOf(server)
   if (typeof asked === 'string') {
     if (data.includes(asked)) {
-      insistOnReadWrite(await cluster.row('storage/volumes', asked), 8)
+      insistOnReadWrite(await cluster.row('storage/volumes', asked), 'bucketVolumeProtected')
       return asked
     }
-    throw failures.invalid('volume.name', 'The volume is not a data volume of the object store server.')
+    throw failure('bucketVolumeUnfit')
   }
   let best: { volume: string; room: number } | undefined
   for (const volume of data) {
@@ -264,7 +255,6 @@ async function placeBucket(cluster: Cluster, server: Row, asked: unknown): Promi
     const room = counters.sizeBytes - chargedBytes(counters, counters.reserveBytes)
     if (room > 0 && (best === undefined || room > best.room)) best = { volume, room }
   }
-  if (best === undefined)
-    throw failures.invalid('volume.name', 'No data volume of the object store server has room.', bucketCodes.noRoom)
+  if (best === undefined) throw failure('dataVolumesFull')
   return best.volume
 }

@@ -4,7 +4,7 @@
  */
 import { MADE_FOR, type Cluster } from '../../../core/cluster.ts'
 import { job, type Step, uuidOfNew, type Work } from '../../../core/verb.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { createVolume } from '../../storage/volume-verbs.ts'
 import { createBucket, planBucket } from './bucket-verbs.ts'
@@ -18,7 +18,7 @@ export const createWithVolume = job({
     const { aggregates, ...draft } = request.draft
     if (typeof draft['volume.uuid'] === 'string') {
       if (aggregates !== undefined) {
-        throw failures.invalid('aggregates', 'The bucket lies in the aggregate of its volume. Name one of the two.')
+        throw failure('bucketAggregatesTwice')
       }
       return planBucket(cluster, draft)
     }

@@ -1,4 +1,4 @@
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { count, each, list, text } from '../../../model/kinds/index.ts'
 import type { Kind } from '../../../model/kinds/index.ts'
 import type { Value } from '../../../model/value.ts'
@@ -32,23 +32,19 @@ export function corsKind(): Kind {
   })
 }
 
-export const corsCodes = { headers: 92406217, methods: 92406211, incomplete: 92406224, tooMany: 92406228 } as const
-
-const FIELD = 'cors.rules'
-
 export function checkCorsRules(rows: Value | undefined): void {
   if (!isList(rows)) return
   if (rows.length > corsRulesMax || JSON.stringify(rows).length > corsBytesMax) {
     const limits = `${corsRulesMax} rules and ${corsBytesMax / 1024} KiB together`
-    throw failures.invalid(FIELD, `Cross-origin rules of a bucket have at most ${limits}.`, corsCodes.tooMany)
+    throw failure('tooManyCorsRules', { limits })
   }
   for (const rule of rows.map(corsRuleOfRow)) {
     if (rule.allowedOrigins.length === 0 || rule.allowedMethods.length === 0) {
-      throw failures.invalid(FIELD, 'A cross-origin rule needs an origin and a method.', corsCodes.incomplete)
+      throw failure('corsRuleIncomplete')
     }
     const problem = corsRuleProblem(rule)
     if (problem === undefined) continue
     const isOfMethod = rule.allowedMethods.some((method) => !corsMethods.includes(method))
-    throw failures.invalid(FIELD, problem, isOfMethod ? corsCodes.methods : corsCodes.headers)
+    throw failure(isOfMethod ? 'corsMethodsUnfit' : 'corsHeadersUnfit', { problem })
   }
 }

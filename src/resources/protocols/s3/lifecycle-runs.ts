@@ -3,7 +3,7 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { describe } from '../../../core/describe.ts'
 import { untilAvailable } from '../../../core/until-available.ts'
 import { Interrupted, job, type Work } from '../../../core/verb.ts'
-import { Failure } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { count, oneOf, time, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
@@ -96,11 +96,7 @@ async function applyRules(cluster: Cluster, work: Work): Promise<void> {
   await untilAvailable(cluster, work, () => close(cluster, work))
   const { failed } = readNotes(work.memo)
   if (failed > 0) {
-    throw new Failure(
-      'internal',
-      262145,
-      `The lifecycle rules of ${failed} bucket(s) could not be applied. They are tried again in an hour; the log has the details.`,
-    )
+    throw failure('lifecycleRunFailed', { count: failed })
   }
 }
 

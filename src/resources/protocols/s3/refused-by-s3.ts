@@ -1,12 +1,12 @@
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { S3Error } from '../../../s3/errors.ts'
 
 /** What the object store refuses is refused here too, with its sentence. */
-export function asOfS3(field: string, code: number | undefined, check: () => void): void {
+export function asOfS3(field: string, name: 'bucketSettingUnfit' | 'versioningUnfit', check: () => void): void {
   try {
     check()
   } catch (error) {
     if (!(error instanceof S3Error)) throw error
-    throw failures.invalid(field, error.message, code)
+    throw failure(name, { field, problem: error.message })
   }
 }

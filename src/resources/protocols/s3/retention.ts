@@ -1,4 +1,4 @@
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { Misfit, text } from '../../../model/kinds/index.ts'
 import type { Kind } from '../../../model/kinds/index.ts'
 import { type Row, textAt, textOf } from '../../../model/value.ts'
@@ -43,7 +43,7 @@ export function settleLocks(before: Row | undefined, draft: Row, after: Row): Ro
     settled['$hasLocks'] = true
   } else {
     if (typeof draft[PERIOD] === 'string') {
-      throw failures.invalid(PERIOD, `A default period needs "${MODE}" to be governance or compliance.`, 92406170)
+      throw failure('retentionModeMissing')
     }
     delete settled[PERIOD]
   }
@@ -51,10 +51,10 @@ export function settleLocks(before: Row | undefined, draft: Row, after: Row): Ro
   if (before === undefined && settled[VERSIONING] !== 'suspended') return { ...settled, [VERSIONING]: 'enabled' }
   const hadLocks = readLockFields(before ?? {}) !== undefined
   if (hadLocks && settled[VERSIONING] === 'suspended') {
-    asOfS3(VERSIONING, 92406014, () => checkVersioningChange('suspended', { hasObjectLock: true }))
+    asOfS3(VERSIONING, 'versioningUnfit', () => checkVersioningChange('suspended', { hasObjectLock: true }))
   }
   if (!hadLocks && settled[VERSIONING] !== 'enabled') {
-    throw failures.invalid(MODE, `Locks hold versions. Set "${VERSIONING}" to enabled first.`)
+    throw failure('retentionWithoutVersioning')
   }
   return settled
 }
@@ -62,6 +62,6 @@ export function settleLocks(before: Row | undefined, draft: Row, after: Row): Ro
 function checkDefault(row: Row): void {
   const mode = textAt(row, MODE) === 'compliance' ? 'compliance' : 'governance'
   const period = readPeriod(textAt(row, PERIOD))
-  if (period === undefined) throw failures.missing(PERIOD)
-  asOfS3(PERIOD, undefined, () => checkDefaultRetention({ mode, ...period }))
+  if (period === undefined) throw failure('fieldRequired', { field: 'retention.default_period' })
+  asOfS3(PERIOD, 'bucketSettingUnfit', () => checkDefaultRetention({ mode, ...period }))
 }

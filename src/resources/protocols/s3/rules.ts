@@ -1,5 +1,5 @@
 /** Lifecycle rules of a bucket: a list in the bucket's record, and rows of a collection below it. */
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { bytes, count, each, flag, group, list, text, time } from '../../../model/kinds/index.ts'
 import type { Kind } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
@@ -108,11 +108,11 @@ export const expirations = Object.keys(groups.expiration.members).map((member) =
 /** The rules as they are kept, or what is wrong with them, by what the object store holds its own clients to. */
 export function settleRules(rows: readonly Value[]): Value {
   if (rows.length > lifecycleRulesMax) {
-    throw failures.invalid(RULES, `A bucket has at most ${lifecycleRulesMax} lifecycle rules.`)
+    throw failure('lifecycleRuleLimit', { max: lifecycleRulesMax })
   }
   const names = rows.map((row) => (row as Row)['name'])
   const repeated = names.find((name, at) => names.indexOf(name) !== at)
-  if (repeated !== undefined) throw failures.invalid(RULES, `Two rules are named "${textOf(repeated)}".`)
+  if (repeated !== undefined) throw failure('lifecycleRuleRepeated', { name: textOf(repeated) })
   return rows.map(settleRule)
 }
 
@@ -121,13 +121,13 @@ function settleRule(row: Value): Value {
   // What the object store itself wrote is as it should be, and may say more than the fields here can.
   if ('$isLegacy' in flat) return row
   const given = expirations.filter((path) => flat[path] !== undefined && flat[path] !== false)
-  if (given.length > 1) throw failures.invalid(RULES, `A rule has one of ${given.join(' and ')}.`)
+  if (given.length > 1) throw failure('lifecycleRuleConflict', { fields: given.join(' and ') })
   const newer = flat['non_current_version_expiration.new_non_current_versions']
   if (newer !== undefined && flat['non_current_version_expiration.non_current_days'] === undefined) {
-    throw failures.invalid(RULES, 'A rule with new_non_current_versions needs non_current_days.')
+    throw failure('lifecycleDaysMissing')
   }
   const rule = lifecycleRuleOfRow(row)
-  asOfS3(RULES, undefined, () => checkLifecycleRule(rule))
+  asOfS3(RULES, 'bucketSettingUnfit', () => checkLifecycleRule(rule))
   return lifecycleRowOf(rule)
 }
 

@@ -1,6 +1,6 @@
 import type { Cluster } from '../../../core/cluster.ts'
 import { inline, uuidOfNew } from '../../../core/verb.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { isServed, printRelease } from '../../../model/release.ts'
 import { type Row, textAt, type Value } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
@@ -22,15 +22,11 @@ export const createServer = inline({
     // PUT repeated with the same settings is the same server; anything else of that name is a conflict.
     if (same !== undefined) {
       if (isSame(draft, same)) return { key: textAt(same, 'uuid'), input: {}, isDone: true }
-      throw failures.duplicate(`An object store server named "${name}"`, 'name', 92405853)
+      throw failure('objectStoreNameTaken', { name })
     }
     const serversMax = isServed('9.11', cluster.release) ? SERVERS_MAX : 1
     if (servers.length >= serversMax) {
-      throw failures.inUse(
-        `The SVM has an object store server, and release ${printRelease(cluster.release)} allows ${serversMax}.`,
-        'svm.uuid',
-        92405853,
-      )
+      throw failure('objectStoreTaken', { release: printRelease(cluster.release), max: serversMax })
     }
     const key = uuidOfNew(cluster, draft)
     const row: Row = { data_volumes: [], ...draft, uuid: key }
@@ -64,16 +60,13 @@ export const modifyServer = inline({
     name: 'write record',
     async run(cluster, { key, input }) {
       const record = await cluster.catalog.record(SERVERS, key)
-      if (record === undefined) throw failures.notFound('object store server')
+      if (record === undefined) throw failure('objectStoreNotFound')
       const changed: Row = { ...(record.body as Row), ...(input['$change'] as Row) }
       // Buckets of clones live in volumes that were never data volumes.
       const dropped = new Set(volumesOf(record.body as Row)).difference(new Set(volumesOf(changed)))
       for (const bucket of await bucketsOf(cluster, key)) {
         if (dropped.has(textAt(bucket, 'volume.uuid'))) {
-          throw failures.inUse(
-            `Bucket "${textAt(bucket, 'name')}" lives in a volume that would no longer be a data volume.`,
-            'data_volumes',
-          )
+          throw failure('dataVolumeInUse', { bucket: textAt(bucket, 'name') })
         }
       }
       await checkVolumes(cluster, changed)
@@ -97,7 +90,7 @@ export const removeServer = inline({
       const record = await cluster.catalog.record(SERVERS, key)
       if (record === undefined) return
       if ((await bucketsOf(cluster, key)).length > 0) {
-        throw failures.inUse('The object store server has buckets. Delete them first.', undefined, 92405864)
+        throw failure('objectStoreHasBuckets')
       }
       await cluster.commit([{ do: 'remove-record', type: SERVERS, key, expect: record.revision }])
     },
@@ -117,7 +110,7 @@ export async function checkPolicy(cluster: Cluster, row: Row): Promise<void> {
   const name = textAt(row, 'policy.name')
   if (name === '' || builtinPolicies.some((policy) => policy['name'] === name)) return
   if ((await cluster.find(POLICIES, `${textAt(row, 'svm.uuid')}/${name}`)) === undefined) {
-    throw failures.badValue('policy.name', `the SVM has no object store policy "${name}".`)
+    throw failure('objectStorePolicyUnknown', { name })
   }
 }
 
@@ -128,10 +121,7 @@ async function checkCertificate(cluster: Cluster, server: Row): Promise<void> {
   const found = await cluster.row(CERTIFICATES, key)
   const isOwn = found['scope'] === 'cluster' || found['svm.uuid'] === server['svm.uuid']
   if (isOwn && found['type'] === 'server' && typeof found['$privateKey'] === 'string') return
-  throw failures.invalid(
-    'certificate',
-    'It has to be a certificate of the type "server", of the SVM or of the cluster.',
-  )
+  throw failure('objectStoreCertificateUnfit')
 }
 
 /** The root volume is empty and shared with nothing; data volumes are other volumes of the same SVM. */
@@ -141,26 +131,26 @@ async function checkVolumes(cluster: Cluster, server: Row): Promise<void> {
   const root = server['root_volume.uuid']
   const others = (await cluster.rows(SERVERS)).filter((other) => other['uuid'] !== server['uuid'])
   const data = volumesOf(server)
-  if (new Set(data).size !== data.length) throw failures.invalid('data_volumes', 'A volume is named twice.', 262222)
+  if (new Set(data).size !== data.length) throw failure('dataVolumeTwice')
   for (const volume of [...(typeof root === 'string' ? [root] : []), ...data]) {
     const row = await cluster.find('storage/volumes', volume)
     if (row === undefined || row['svm.uuid'] !== server['svm.uuid']) {
-      throw failures.invalid(volume === root ? 'root_volume' : 'data_volumes', 'A volume is of another SVM.')
+      throw failure('dataVolumeOfOtherSvm', { field: volume === root ? 'root_volume' : 'data_volumes' })
     }
     if (others.some((other) => other['root_volume.uuid'] === volume)) {
-      throw failures.invalid(
-        volume === root ? 'root_volume' : 'data_volumes',
-        `Volume "${textAt(row, 'name')}" is the root volume of another object store server.`,
-      )
+      throw failure('rootVolumeTaken', {
+        volume: textAt(row, 'name'),
+        field: volume === root ? 'root_volume' : 'data_volumes',
+      })
     }
   }
   if (typeof root !== 'string') return
-  insistOnReadWrite(await cluster.row('storage/volumes', root), 8)
-  if (data.includes(root)) throw failures.invalid('data_volumes', 'The root volume cannot be a data volume too.')
+  insistOnReadWrite(await cluster.row('storage/volumes', root), 'bucketVolumeProtected')
+  if (data.includes(root)) throw failure('rootVolumeAsDataVolume')
   const counters = await cluster.catalog.volume(root)
   const isEmpty = (counters?.usedBytes ?? 0) === 0 && (await cluster.rows(BUCKETS, root)).length === 0
   if (!isEmpty || others.some((other) => volumesOf(other).includes(root))) {
-    throw failures.invalid('root_volume', 'The root volume has to be empty and shared with nothing.')
+    throw failure('rootVolumeUnfit')
   }
 }
 

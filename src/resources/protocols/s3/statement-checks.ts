@@ -1,5 +1,5 @@
 /** What is wrong with statements of a policy, by the codes that clients of the interface know. */
-import { type Failure, failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import type { Row, Value } from '../../../model/value.ts'
 import { isList } from '../../../s3/record-values.ts'
 import { statementOfRow } from '../../../s3/policy/statement-rows.ts'
@@ -10,14 +10,6 @@ import {
   statementsMax,
   type Statement,
 } from '../../../s3/policy/statements.ts'
-
-export const statementCodes = {
-  other: 92405863,
-  resources: 92405891,
-  tooMany: 92405894,
-  principals: 92405897,
-  sid: 92405898,
-} as const
 
 /** All statements of a policy, as JSON. A document of S3 has 20 KiB, and is several times as long in rows. */
 const CHARACTERS_MAX = 128 * 1024
@@ -57,13 +49,13 @@ function check(
   if (!isList(rows)) return
   if (rows.length > statementsMax || JSON.stringify(rows).length > CHARACTERS_MAX) {
     const limits = `${statementsMax} statements and ${CHARACTERS_MAX} characters together`
-    throw failures.invalid(field, `Statements of a policy have at most ${limits}.`, statementCodes.tooMany)
+    throw failure('tooManyPolicyStatements', { limits, field })
   }
   for (const [at, row] of (rows as readonly Row[]).entries()) {
     checkLists(row, `${field}[${at}]`)
     const problem = problemOf(statementOfRow(row, everything))
     if (problem === undefined) continue
-    throw failure(`${field}[${at}].${problem.field}`, problem.message, codeOf(problem.field))
+    throw failure(nameOf(problem.field), { field: `${field}[${at}].${problem.field}`, problem: problem.message })
   }
 }
 
@@ -73,18 +65,20 @@ function checkLists(row: Row, statement: string): void {
     const [given, opposite] = [row[name], row[`not_${name}`]]
     for (const list of [given, opposite]) {
       if (!isList(list) || list.length <= namesMax) continue
-      throw failure(
-        `${statement}.${name}`,
-        `A statement has at most ${namesMax} of its ${name}.`,
-        statementCodes.tooMany,
-      )
+      throw failure('policyStatementListTooLong', {
+        field: `${statement}.${name}`,
+        problem: `A statement has at most ${namesMax} of its ${name}.`,
+      })
     }
     if (opposite === undefined) continue
     if (given !== undefined) {
-      throw failure(`${statement}.not_${name}`, `A statement has either ${name} or not_${name}.`, codeOf(name))
+      throw failure(nameOf(name), {
+        field: `${statement}.not_${name}`,
+        problem: `A statement has either ${name} or not_${name}.`,
+      })
     }
     if (isList(opposite) && opposite.length === 0) {
-      throw failure(`${statement}.not_${name}`, 'It is empty. Leave it out.', codeOf(name))
+      throw failure(nameOf(name), { field: `${statement}.not_${name}`, problem: 'It is empty. Leave it out.' })
     }
   }
 }
@@ -94,12 +88,8 @@ function problemOf(statement: Statement, options: { readonly bucket?: string }):
   return problem === undefined ? undefined : { ...problem, field: problem.field.replace(/^statements\[0\]\./, '') }
 }
 
-function codeOf(field: string): number {
-  if (field === 'sid') return statementCodes.sid
-  if (field.endsWith('principals')) return statementCodes.principals
-  return field.endsWith('resources') ? statementCodes.resources : statementCodes.other
-}
-
-function failure(field: string, message: string, code: number): Failure {
-  return failures.invalid(field, `Invalid value for field "${field}": ${message}`, code)
+function nameOf(field: string) {
+  if (field === 'sid') return 'policyStatementSidUnfit'
+  if (field.endsWith('principals')) return 'policyStatementPrincipalsUnfit'
+  return field.endsWith('resources') ? 'policyStatementResourcesUnfit' : 'policyStatementUnfit'
 }

@@ -1,5 +1,5 @@
 /** By which ways an account may log in, and how it shows who it is there. */
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { each, list, oneOf, type Kind } from '../../../model/kinds/index.ts'
 import type { Row, Value } from '../../../model/value.ts'
 
@@ -59,16 +59,16 @@ export function settledApplications(given: Value | undefined): readonly Row[] {
   const applications = ((given ?? USUAL_APPLICATIONS) as readonly Row[]).map((each): Row =>
     Object.assign({ second_authentication_method: 'none' }, each),
   )
-  if (applications.length === 0) throw failures.badValue('applications', 'it needs one application at least.')
+  if (applications.length === 0) throw failure('applicationsMissing')
   for (const [at, each] of applications.entries()) {
     if (applications.findIndex((other) => other['application'] === each['application']) !== at) {
-      throw failures.badValue('applications', 'an application is given twice. Put its methods into one entry.')
+      throw failure('applicationTwice')
     }
     if ((each['authentication_methods'] as readonly Value[]).length === 0) {
-      throw failures.badValue('applications', 'an application needs one authentication method at least.')
+      throw failure('methodsMissing')
     }
     if (each['second_authentication_method'] !== 'none' && each['application'] !== 'ssh') {
-      throw failures.badValue('applications', 'only ssh has a second authentication method.')
+      throw failure('secondMethodUnfit')
     }
   }
   return applications

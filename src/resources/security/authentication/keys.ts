@@ -1,6 +1,6 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import { inline, uuidOfNew } from '../../../core/verb.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
 import { builtinRoles } from '../../../model/access.ts'
 import { roleNames } from '../accounts.ts'
@@ -60,9 +60,9 @@ export const keys: Behaviour<typeof keysResource> = define(keysResource, {
       const self = await clusterOwner(cluster)
       const owner = textOf(draft['user.owner.name'] ?? self.name)
       const isKnown = owner === self.name || (await cluster.keyOfName('svm/svms', owner)) !== undefined
-      if (!isKnown) throw failures.badValue('user.owner.name', `there is no cluster or SVM "${owner}".`)
+      if (!isKnown) throw failure('keyOwnerUnknown', { owner })
       if ((await cluster.rows(TYPE)).length >= KEYS_MAX) {
-        throw failures.invalid(undefined, `The cluster has ${KEYS_MAX} API keys, which is the limit.`)
+        throw failure('clusterLimitReached', { max: KEYS_MAX, things: 'API keys' })
       }
       const key = uuidOfNew(cluster, draft)
       const user = textAt(draft, 'user.name')

@@ -1,5 +1,5 @@
 /** Until when a certificate is to be valid: a moment, or a length of time from when it is made, which may have years. */
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { duration, Misfit, time, type Kind } from '../../../model/kinds/index.ts'
 import type { Value } from '../../../model/value.ts'
 
@@ -33,7 +33,7 @@ function lengthSeconds(given: string): number {
 export function expiryMs(given: Value | undefined, nowMs: number): number {
   const expires = typeof given === 'string' ? nowMs + Number(given) * 1000 : (given ?? nowMs + DAYS_USUALLY * DAY_MS)
   if (Number(expires) < nowMs + DAY_MS || Number(expires) > nowMs + DAYS_MAX * DAY_MS) {
-    throw failures.badValue('expiry_time', `it is not within a day and ${DAYS_MAX} days from now.`)
+    throw failure('expiryOutOfBounds', { max: DAYS_MAX })
   }
   return Math.floor(Number(expires) / 1000) * 1000
 }

@@ -1,15 +1,13 @@
 /** The roles that accounts may have: those that clusters and SVMs come with, and those that were made. */
 import type { Cluster } from '../../../core/cluster.ts'
 import { builtinRoles, builtinSvmRoles, roleOf, type Role } from '../../../model/access.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import type { Row } from '../../../model/value.ts'
 import type { Owner } from '../owners.ts'
 
 export const ROLES = 'security/roles'
 /** Held while an account takes up a role, and while a role goes. */
 export const ACCOUNTS_LOCK = 'accounts'
-
-const NO_SUCH_ROLE = 1261215
 
 export function builtInRolesOf(scope: Owner['scope']): readonly Role[] {
   return scope === 'cluster' ? builtinRoles : builtinSvmRoles
@@ -29,7 +27,7 @@ export async function findRole(
 
 export async function insistOnRole(cluster: Cluster, owner: Owner, name: string): Promise<void> {
   if ((await findRole(cluster, owner, name)) !== undefined) return
-  throw failures.invalid('role.name', `There is no role "${name.slice(0, 80)}" here.`, NO_SUCH_ROLE)
+  throw failure('roleUnknown', { name: name.slice(0, 80) })
 }
 
 export function privilegesOf(role: Row | undefined): readonly Row[] {

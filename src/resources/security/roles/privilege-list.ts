@@ -1,6 +1,6 @@
 /** The privileges of a role: an access for each path of this interface, or for each command of the command line. */
 import { type Access } from '../../../model/access.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { each, oneOf, text } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'
 import type { Row } from '../../../model/value.ts'
@@ -8,9 +8,6 @@ import { textAt } from '../../../model/value.ts'
 
 /** Privileges of one role. */
 const PRIVILEGES_MAX = 1024
-
-/** What clients of the interface know these failures by. */
-const codes = { path: 5_636_169, query: 5_636_192, access: 5_636_200 } as const
 
 export const privilegeFields = {
   path: {
@@ -62,7 +59,7 @@ export function settledPrivileges(given: readonly Row[]): readonly Row[] {
   for (const [at, privilege] of privileges.entries()) {
     check(privilege)
     if (privileges.findIndex(({ path }) => path === privilege['path']) !== at) {
-      throw failures.duplicate(`A privilege for ${textAt(privilege, 'path').slice(0, 80)}`, 'path')
+      throw failure('privilegeTaken', { path: textAt(privilege, 'path').slice(0, 80) })
     }
   }
   return privileges
@@ -72,12 +69,12 @@ function check(privilege: Row): void {
   const path = textAt(privilege, 'path')
   if (!path.startsWith('/')) {
     if (!['all', 'readonly', 'none'].includes(textAt(privilege, 'access'))) {
-      throw failures.invalid('access', 'A command takes all, readonly or none.', codes.access)
+      throw failure('privilegeAccessUnfit')
     }
     return
   }
   if (!/^\/api(\/[^/\s]+)*$/.test(path)) {
-    throw failures.invalid('path', 'A path begins with "/api" and does not end with "/".', codes.path)
+    throw failure('privilegePathMalformed')
   }
-  if (textAt(privilege, 'query') !== '') throw failures.invalid('query', 'A path takes no query.', codes.query)
+  if (textAt(privilege, 'query') !== '') throw failure('privilegeQueryNeedless')
 }

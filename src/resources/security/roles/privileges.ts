@@ -3,7 +3,7 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { inline, type Verb, type VerbRequest } from '../../../core/verb.ts'
 import { roleOf } from '../../../model/access.ts'
 import { groups, resource } from '../../../model/resource.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { insistOnCovering } from './covering.ts'
 import { text, uuid } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
@@ -68,7 +68,7 @@ function changing(change: (request: VerbRequest, privileges: readonly Row[]) => 
 
 async function write(cluster: Cluster, input: Row): Promise<void> {
   const record = await cluster.catalog.record(ROLES, textAt(input, 'role'))
-  if (record === undefined) throw failures.notFound('role', 'name')
+  if (record === undefined) throw failure('roleNotFound')
   const role: Row = { ...(record.body as Row), privileges: input['privileges'] ?? [] }
   await cluster.commit([cluster.put(ROLES, role, { expect: record.revision })])
 }

@@ -2,7 +2,7 @@ import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Derivation } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { plainVerbs } from '../../../core/plain.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { count, flag, name, oneOf, text, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
@@ -37,8 +37,7 @@ async function countUsers(cluster: Cluster): Promise<ReadonlyMap<string, number>
 }
 
 const plain = plainVerbs(QOS_POLICIES, {
-  inUse: ({ resource, row }) =>
-    failures.inUse(`The QoS policy is that of ${resource.noun} "${textAt(row, 'name')}".`, 'name', 8454286),
+  inUse: ({ resource, row }) => failure('qosPolicyInUse', { noun: resource.noun, name: textAt(row, 'name') }),
   check: (_cluster, row) => complete(row),
   example: { name: 'qos_example', 'svm.name': 'svm1', 'fixed.max_throughput_iops': 1000 },
 })
@@ -182,15 +181,15 @@ function complete(row: Row): Row {
   const isAdaptive = given.some(([path]) => path.startsWith('adaptive.'))
   const isFixed = given.some(([path]) => path.startsWith('fixed.'))
   if (isAdaptive && isFixed) {
-    throw failures.invalid('adaptive', 'A QoS policy is either fixed or adaptive.', 8454277)
+    throw failure('qosFixedAndAdaptive')
   }
   const common: Row = { ...(Object.fromEntries(given) as Row), scope: 'svm', policy_class: 'user_defined' }
   if (isAdaptive) {
     const peak = row['adaptive.peak_iops']
     const expected = row['adaptive.expected_iops'] ?? 0
-    if (typeof peak !== 'number') throw failures.missing('adaptive.peak_iops')
+    if (typeof peak !== 'number') throw failure('fieldRequired', { field: 'adaptive.peak_iops' })
     if (Number(expected) > peak) {
-      throw failures.invalid('adaptive.peak_iops', 'The peak is not below what is expected.', 8454260)
+      throw failure('qosPeakTooLow')
     }
     return {
       'adaptive.expected_iops': 0,
@@ -201,7 +200,7 @@ function complete(row: Row): Row {
       ...common,
     }
   }
-  if (!isFixed) throw failures.missing('fixed')
+  if (!isFixed) throw failure('fieldRequired', { field: 'fixed' })
   return withThroughput({ 'fixed.capacity_shared': false, ...common })
 }
 
@@ -210,7 +209,7 @@ function withThroughput(row: Row): Row {
   for (const unit of ['iops', 'mbps']) {
     const high = Number(both[`fixed.max_throughput_${unit}`])
     if (high > 0 && Number(both[`fixed.min_throughput_${unit}`]) > high) {
-      throw failures.invalid(`fixed.min_throughput_${unit}`, 'What is wanted at least is above the ceiling.', 8454260)
+      throw failure('qosFloorAboveCeiling', { unit })
     }
   }
   return both
@@ -247,7 +246,7 @@ function parseThroughput(field: string, given: string): Row {
       const unit = (bytes[2] ?? 'MB').toUpperCase() as keyof typeof units
       row[`${field}_mbps`] = Number(bytes[1]) * units[unit]
     } else {
-      throw failures.badValue(field, `"${part.slice(0, 40)}" is not such as 1000IOPS or 50MB/s.`)
+      throw failure('throughputMalformed', { given: part.slice(0, 40), field })
     }
   }
   return row

@@ -1,6 +1,6 @@
 import type { Cluster } from '../../../core/cluster.ts'
 import { inline, uuidOfNew } from '../../../core/verb.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { QTREES, volumeOf } from '../qtree-verbs.ts'
 import { limitChanges, limitsOf, quotaLock, QUOTA_RULES, targetOf } from './limits.ts'
@@ -11,17 +11,6 @@ export const QUOTA_RULES_MAX = 5000
 const SPACE_MIN = 1024
 const SPACE_MAX = 2 ** 50
 const FILES_MAX = 2 ** 32 - 1
-
-/** What clients of the interface know these failures by. */
-const codes = {
-  user: 5308562,
-  group: 5308563,
-  tree: 5308564,
-  userTwice: 5308565,
-  groupTwice: 5308566,
-  tooLarge: 5308573,
-  softAboveHard: 5308575,
-} as const
 
 const TARGET = `${QUOTA_RULES}:target`
 const TARGET_FIELDS = { tree: 'qtree.name', user: 'users', group: 'group.name' } as const
@@ -65,7 +54,7 @@ export const modifyRule = inline({
     name: 'write record',
     async run(cluster, { key, input }) {
       const record = await cluster.catalog.record(QUOTA_RULES, key)
-      if (record === undefined) throw failures.notFound('quota rule', 'uuid')
+      if (record === undefined) throw failure('quotaRuleNotFound')
       const row = withLimits({ ...(record.body as Row), ...input })
       const volume = await cluster.row('storage/volumes', textAt(row, 'volume.uuid'))
       await cluster.commit([
@@ -97,32 +86,28 @@ function checkTarget(draft: Row): void {
   switch (textAt(draft, 'type')) {
     case 'tree':
       if (draft['qtree.name'] === undefined || users !== undefined || hasGroup) {
-        throw failures.invalid(
-          'qtree.name',
-          'A tree rule needs qtree.name, and takes no users and no group.',
-          codes.tree,
-        )
+        throw failure('treeRuleTarget')
       }
       break
     case 'user': {
       const [user, ...others] = users ?? []
       if (user === undefined || hasGroup) {
-        throw failures.invalid('users', 'A user rule needs users, and takes no group.', codes.user)
+        throw failure('userRuleTarget')
       }
       if (others.length > 0) {
-        throw failures.invalid('users', 'One rule for several users together is not possible. Make one for each.')
+        throw failure('userRuleForSeveral')
       }
       if ((user['name'] === undefined) === (user['id'] === undefined)) {
-        throw failures.invalid('users', 'A user has either a name or an id.', codes.userTwice)
+        throw failure('userRuleNameAndId')
       }
       break
     }
     default:
       if (!hasGroup || users !== undefined) {
-        throw failures.invalid('group.name', 'A group rule needs a group, and takes no users.', codes.group)
+        throw failure('groupRuleTarget')
       }
       if (draft['group.name'] !== undefined && draft['group.id'] !== undefined) {
-        throw failures.invalid('group.name', 'A group has either a name or an id.', codes.groupTwice)
+        throw failure('groupRuleNameAndId')
       }
   }
 }
@@ -133,7 +118,7 @@ async function qtreeOf(cluster: Cluster, draft: Row): Promise<Row> {
   const unnamed = { 'qtree.name': null }
   if (name === '') return unnamed
   const key = await cluster.keyOfName(QTREES, name, textAt(draft, 'volume.uuid'))
-  if (key === undefined) throw failures.invalid('qtree.name', `There is no qtree "${name.slice(0, 80)}".`, 262185)
+  if (key === undefined) throw failure('qtreeUnknown', { name: name.slice(0, 80) })
   return { ...unnamed, 'qtree.id': Number(key.split('/')[1]) }
 }
 
@@ -141,7 +126,7 @@ async function qtreeOf(cluster: Cluster, draft: Row): Promise<Row> {
 function withLimits(row: Row): Row {
   const kept: Record<string, Row[string]> = { ...row }
   if (row['type'] === 'user') kept['user_mapping'] ??= false
-  else if (row['user_mapping'] === true) throw failures.badValue('user_mapping', 'it is for user rules.')
+  else if (row['user_mapping'] === true) throw failure('userMappingNeedless')
   for (const [unit, max] of [
     ['space', SPACE_MAX],
     ['files', FILES_MAX],
@@ -149,13 +134,13 @@ function withLimits(row: Row): Row {
     for (const field of [`${unit}.hard_limit`, `${unit}.soft_limit`]) {
       const given = row[field]
       if (typeof given !== 'number') continue
-      if (given > max) throw failures.invalid(field, `It is above the maximum of ${max}.`, codes.tooLarge)
+      if (given > max) throw failure('quotaLimitTooLarge', { max, field })
       if (unit === 'space') kept[field] = Math.max(given, SPACE_MIN)
     }
     const hard = kept[`${unit}.hard_limit`]
     const soft = kept[`${unit}.soft_limit`]
     if (typeof hard === 'number' && typeof soft === 'number' && soft > hard) {
-      throw failures.invalid(`${unit}.soft_limit`, 'The soft limit is above the hard one.', codes.softAboveHard)
+      throw failure('softLimitAboveHard', { unit })
     }
   }
   return kept
@@ -169,9 +154,9 @@ function uniqueTarget(rule: Row): string {
 /** A target has one rule, and a volume so many. */
 async function insistOnPlace(cluster: Cluster, rule: Row): Promise<void> {
   if ((await cluster.catalog.holder(TARGET, uniqueTarget(rule))) !== undefined) {
-    throw failures.duplicate('A quota rule for this target', TARGET_FIELDS[targetOf(rule).type])
+    throw failure('quotaRuleTaken', { field: TARGET_FIELDS[targetOf(rule).type] })
   }
   if ((await cluster.rows(QUOTA_RULES, textAt(rule, 'volume.uuid'))).length >= QUOTA_RULES_MAX) {
-    throw failures.invalid(undefined, `The volume has ${QUOTA_RULES_MAX} quota rules, which is the limit.`)
+    throw failure('quotaRuleLimitReached', { max: QUOTA_RULES_MAX })
   }
 }

@@ -1,6 +1,6 @@
 /** The copies of a snapshot policy: for each of its schedules, how the snapshots are called and how many are kept. */
 import type { Cluster } from '../../../core/cluster.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { count, each, group, text, uuid, type Kind } from '../../../model/kinds/index.ts'
 import { isRecord, type Row, textAt, type Value } from '../../../model/value.ts'
 import { SCHEDULES } from '../../cluster/schedules.ts'
@@ -82,24 +82,20 @@ export function copiesOf(policy: Row | undefined): readonly Copy[] {
 export async function settleCopies(cluster: Cluster, given: readonly Value[], svm: string): Promise<readonly Copy[]> {
   const settled: Copy[] = []
   for (const copy of given) {
-    if (!isRecord(copy)) throw failures.badValue('copies', 'each element is an object.')
+    if (!isRecord(copy)) throw failure('snapshotCopyMalformed')
     settled.push(await settleCopy(cluster, copy, svm))
   }
   if (settled.length > SCHEDULES_MAX) {
-    throw failures.invalid('copies', `A snapshot policy has ${SCHEDULES_MAX} schedules at most.`)
+    throw failure('snapshotPolicyScheduleLimit', { max: SCHEDULES_MAX })
   }
   if (new Set(settled.map(({ schedule }) => schedule.uuid)).size < settled.length) {
-    throw failures.invalid('copies.schedule', 'The snapshot policy has this schedule already.')
+    throw failure('snapshotPolicyScheduleTwice')
   }
   if (new Set(settled.map(({ prefix }) => prefix)).size < settled.length) {
-    throw failures.invalid('copies.prefix', 'Two schedules of a snapshot policy cannot have the same prefix.')
+    throw failure('snapshotPrefixTwice')
   }
   if (settled.reduce((sum, each) => sum + each.count, 0) > KEPT_MAX) {
-    throw failures.invalid(
-      'copies.count',
-      `A snapshot policy keeps ${KEPT_MAX} snapshots at most, all together.`,
-      1638451,
-    )
+    throw failure('snapshotPolicyCountLimit', { max: KEPT_MAX })
   }
   return settled
 }
@@ -107,7 +103,7 @@ export async function settleCopies(cluster: Cluster, given: readonly Value[], sv
 async function settleCopy(cluster: Cluster, given: Row, svm: string): Promise<Copy> {
   const wanted = isRecord(given['schedule']) ? (given['schedule'] as Row) : {}
   const schedule = await scheduleNamed(cluster, wanted, svm)
-  if (typeof given['count'] !== 'number') throw failures.missing('copies.count')
+  if (typeof given['count'] !== 'number') throw failure('fieldRequired', { field: 'copies.count' })
   const label = textAt(given, 'snapmirror_label')
   const period = textAt(given, 'retention_period')
   const prefix = textAt(given, 'prefix')
@@ -132,10 +128,10 @@ async function scheduleNamed(cluster: Cluster, wanted: Row, svm: string): Promis
   const owner = textAt(row, 'svm.uuid')
   if (row === undefined || (owner !== '' && owner !== svm)) {
     const called = typeof name === 'string' ? name : typeof given === 'string' ? given : ''
-    throw failures.invalid('copies.schedule', `There is no schedule "${called.slice(0, 80)}".`, 1638413)
+    throw failure('snapshotScheduleUnknown', { name: called.slice(0, 80) })
   }
   if (typeof given === 'string' && given !== row['uuid']) {
-    throw failures.invalid('copies.schedule', 'Its name and its uuid are of different schedules.', 1638413)
+    throw failure('snapshotScheduleMismatch')
   }
   return row
 }

@@ -1,6 +1,6 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import { inline, type Verb, type VerbRequest } from '../../../core/verb.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { text, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { type Row, textAt, type Value } from '../../../model/value.ts'
@@ -77,7 +77,7 @@ function changing(change: Change): Verb {
         await changePolicy(cluster, textAt(input, 'policy'), (policy) => {
           const copies = copiesOf(policy)
           if (textAt(row, 'schedule.uuid') !== '' && !copies.some((copy) => isOf(copy, row))) {
-            throw failures.invalid(undefined, 'The snapshot policy has no such schedule any more.', 1638412)
+            throw failure('snapshotPolicyScheduleGone')
           }
           return { copies: change({ draft: input['draft'] as Row, row }, copies) as Value }
         })

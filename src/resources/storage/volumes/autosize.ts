@@ -9,7 +9,7 @@
  * So a volume that has just grown does not shrink at once, nor the other way round.
  */
 import type { FieldDeclaration } from '../../../model/resource.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { bytes, oneOf, percent } from '../../../model/kinds/index.ts'
 import type { Row } from '../../../model/value.ts'
 import type { Held } from '../../../ports/charged.ts'
@@ -101,32 +101,26 @@ export function isAutosizing(volume: Row): boolean {
  */
 export function withAutosize(volume: Row, given: Row, sizeBytesMax: number): Row {
   if (Number(volume['space.nearly_full_threshold_percent']) > Number(volume['space.full_threshold_percent'])) {
-    throw failures.invalid(
-      'space.nearly_full_threshold_percent',
-      'It is above space.full_threshold_percent. A volume is nearly full before it is full.',
-    )
+    throw failure('fullThresholdsReversed')
   }
   if (!isAutosizing(volume)) return volume
   const grow = percentOf(volume, 'autosize.grow_threshold', GROW_THRESHOLD)
   const shrink = percentOf(volume, 'autosize.shrink_threshold', SHRINK_THRESHOLD)
   if (grow < shrink + 2 * MARGIN) {
-    throw failures.invalid(
-      'autosize.grow_threshold',
-      `It must be at least ${2 * MARGIN} points above autosize.shrink_threshold, or the size would never rest.`,
-    )
+    throw failure('autosizeThresholdsTooClose', { points: 2 * MARGIN })
   }
   const size = Number(volume['size'])
   let maximum = Number(volume['autosize.maximum'] ?? 0)
   let minimum = Number(volume['autosize.minimum'] ?? size)
   if (size > maximum) {
     if (given['autosize.maximum'] !== undefined) {
-      throw failures.invalid('autosize.maximum', 'It is below the size of the volume.')
+      throw failure('autosizeMaximumTooLow')
     }
     maximum = usualLimits(size, sizeBytesMax).maximum
   }
   if (size < minimum) {
     if (given['autosize.minimum'] !== undefined) {
-      throw failures.invalid('autosize.minimum', 'It is above the size of the volume.')
+      throw failure('autosizeMinimumTooHigh')
     }
     minimum = size
   }

@@ -4,7 +4,7 @@
  */
 import type { Cluster } from '../../../core/cluster.ts'
 import { treeOf } from '../../../core/tree-of.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { Change, StoredRecord } from '../../../ports/catalog.ts'
 import { AGGREGATES_LOCK } from '../aggregate-space.ts'
@@ -22,7 +22,7 @@ export async function insistOnNoneBeingCloned(cluster: Cluster, volume: string):
   for (const snapshot of await cluster.rows(SNAPSHOTS, volume)) {
     for (const owner of ownersOf(snapshot).filter((one) => one.startsWith(CLONE_OWNER))) {
       if ((await cluster.find('storage/volumes', owner.slice(CLONE_OWNER.length))) !== undefined) continue
-      throw failures.inUse('A clone of the volume is being made. Wait for the end of that.', undefined, 524486)
+      throw failure('volumeBeingCloned')
     }
   }
 }
@@ -45,7 +45,7 @@ async function holdInPlace(cluster: Cluster, clone: Row): Promise<void> {
   const parent = await cluster.row('storage/volumes', textAt(clone, PARENT))
   insistOnNoMove(parent)
   if (treeOf(parent) !== treeOf(clone)) {
-    throw failures.inUse('The parent was moved to another aggregate meanwhile. Repeat the request.', undefined, 524486)
+    throw failure('cloneParentMoved')
   }
   const record = await cluster.catalog.record(SNAPSHOTS, textAt(clone, BASE))
   if (record === undefined) await takeBase(cluster, clone)
@@ -56,11 +56,11 @@ async function holdInPlace(cluster: Cluster, clone: Row): Promise<void> {
 }
 
 async function takeBase(cluster: Cluster, clone: Row): Promise<void> {
-  if (clone[TAKEN] !== true) throw failures.notFound('snapshot', 'clone.parent_snapshot.uuid')
+  if (clone[TAKEN] !== true) throw failure('snapshotNotFound', {}, { target: 'clone.parent_snapshot.uuid' })
   const volume = textAt(clone, PARENT)
   const parent = await cluster.row('storage/volumes', volume)
   if ((await cluster.catalog.snapshots(volume)).length >= SNAPSHOTS_MAX) {
-    throw failures.invalid(undefined, `The parent has ${SNAPSHOTS_MAX} snapshots, which is the limit.`, 525062)
+    throw failure('cloneParentSnapshotLimit', { max: SNAPSHOTS_MAX })
   }
   const now = cluster.now()
   const row: Row = {

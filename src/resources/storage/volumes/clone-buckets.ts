@@ -4,7 +4,7 @@
  * protect the original: these stay behind.
  */
 import type { Cluster } from '../../../core/cluster.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { type Change, CommitRefused } from '../../../ports/catalog.ts'
 
@@ -113,7 +113,7 @@ async function freeName(cluster: Cluster, clone: Row, bucket: string, taken: Rea
     const holder = await cluster.keyOfName(BUCKETS, name, textAt(clone, 'svm.uuid'))
     if (holder === undefined && !taken.has(name)) return name
   }
-  throw failures.duplicate(`A bucket named "${bucket}-${suffix}"`, 'name')
+  throw failure('cloneBucketTaken', { bucket, suffix })
 }
 
 /** The server that serves the buckets: that of the parent's, or the first of another SVM. */
@@ -122,11 +122,7 @@ async function serverOf(cluster: Cluster, clone: Row, rows: readonly Row[]): Pro
   const same = servers.find((server) => rows.some((row) => row['server.uuid'] === server['uuid']))
   const server = same ?? servers.toSorted((a, b) => (textAt(a, 'name') < textAt(b, 'name') ? -1 : 1))[0]
   if (server !== undefined) return server
-  throw failures.invalid(
-    'svm.name',
-    'The parent has buckets, and the SVM has no object store server that could serve them.',
-    92405861,
-  )
+  throw failure('cloneWithoutObjectStore')
 }
 
 /** Whether another bucket of the name was made between the look and the commit. */

@@ -6,7 +6,7 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { removeUnder } from '../../../core/record-pages.ts'
 import { treeOf } from '../../../core/tree-of.ts'
 import { Interrupted, type Work } from '../../../core/verb.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { printSize } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { CommitRefused, type Change } from '../../../ports/catalog.ts'
@@ -32,17 +32,17 @@ export async function parentOf(cluster: Cluster, draft: Row): Promise<Row | unde
   const given = textAt(draft, PARENT)
   if (draft['clone.is_flexclone'] !== true) {
     if (name === '' && given === '') return undefined
-    throw failures.missing('clone.is_flexclone')
+    throw failure('fieldRequired', { field: 'clone.is_flexclone' })
   }
-  if (name === '' && given === '') throw failures.missing('clone.parent_volume.name')
+  if (name === '' && given === '') throw failure('fieldRequired', { field: 'clone.parent_volume.name' })
   const svm = await svmOfParent(cluster, draft)
   const key = given === '' ? await cluster.keyOfName(VOLUMES, name, svm) : given
   const parent = key === undefined ? undefined : await cluster.find(VOLUMES, key)
   if (parent === undefined || (name !== '' && parent['name'] !== name)) {
-    throw failures.invalid('clone.parent_volume.name', `There is no volume "${(name || given).slice(0, 80)}".`, 917525)
+    throw failure('cloneParentNotFound', { name: (name || given).slice(0, 80) })
   }
   insistOnNoMove(parent)
-  if (parent['state'] === 'offline') throw failures.inUse('The parent is offline.', 'clone.parent_volume.name', 524479)
+  if (parent['state'] === 'offline') throw failure('cloneParentOffline')
   return parent
 }
 
@@ -53,7 +53,7 @@ async function svmOfParent(cluster: Cluster, draft: Row): Promise<string> {
   if (name === '') return textAt(draft, 'svm.uuid')
   const found = await cluster.keyOfName('svm/svms', name)
   if (found === undefined) {
-    throw failures.invalid('clone.parent_svm.name', `There is no SVM "${name.slice(0, 80)}".`, 2621462)
+    throw failure('cloneParentSvmNotFound', { name: name.slice(0, 80) })
   }
   return found
 }
@@ -83,7 +83,7 @@ async function chosenSnapshot(cluster: Cluster, draft: Row, parent: Row): Promis
   const key = given === '' ? await cluster.keyOfName(SNAPSHOTS, name, volume) : given
   const row = key === undefined ? undefined : await cluster.find(SNAPSHOTS, key)
   if (row?.['volume.uuid'] === volume && (name === '' || row['name'] === name)) return key
-  throw failures.invalid('clone.parent_snapshot.name', 'The parent has no such snapshot.', 524487)
+  throw failure('cloneSnapshotUnknown')
 }
 
 export async function takeBase(cluster: Cluster, { input }: Work): Promise<void> {
@@ -178,7 +178,7 @@ export async function nameBuckets(cluster: Cluster, work: Work): Promise<void> {
   const counters = await cluster.catalog.volume(key)
   const used = counters === undefined ? 0 : chargedTo(input, counters)
   if (used > Number(input['size'])) {
-    throw failures.invalid('size', `Size is below what the parent holds (${printSize(used)}).`, 917534)
+    throw failure('cloneTooSmall', { used: printSize(used) })
   }
   const making = { key, making: textAt(memo, 'making') }
   for await (const rows of bucketsInBase(cluster, input, textAt(memo, 'named'))) {
@@ -209,7 +209,7 @@ export async function dropRows(cluster: Cluster, { key, input }: Work): Promise<
 /** A volume cannot go before its clones, also those that are still being made: they need the snapshots they began with. */
 export async function insistOnNoClones(cluster: Cluster, key: string): Promise<void> {
   if (!(await cluster.rows(SNAPSHOTS, key)).some(isHeldByClone)) return
-  throw failures.inUse('The volume has clones. Delete or split them first.', undefined, 524615)
+  throw failure('volumeHasClones')
 }
 
 /** Buckets that go with a clone, and those that keep it from going. */
@@ -230,7 +230,7 @@ function hasLocks(bucket: Row): boolean {
 export async function splitClone(cluster: Cluster, { key, input }: Work): Promise<void> {
   if (input['$split'] !== true) return
   const record = await cluster.catalog.record(VOLUMES, key)
-  if (record === undefined) throw failures.notFound('volume', 'uuid')
+  if (record === undefined) throw failure('volumeNotFound')
   const clone = record.body as Row
   if (!isClone(clone)) return
   const own = Object.entries(clone).filter(([path]) => !path.startsWith('clone.') && path !== TAKEN)
@@ -246,7 +246,7 @@ export function plannedSplit(volume: Row, draft: Row): { readonly draft: Row; re
   const { 'clone.split_initiated': split, ...rest } = draft
   if (split !== true) return { draft: rest, isSplit: false }
   if (!isClone(volume)) {
-    throw failures.invalid('clone.split_initiated', `The volume "${textAt(volume, 'name')}" is not a clone.`)
+    throw failure('volumeNotClone', { volume: textAt(volume, 'name') })
   }
   insistOnNoMove(volume)
   return { draft: rest, isSplit: true }

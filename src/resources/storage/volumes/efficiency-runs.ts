@@ -3,7 +3,7 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { describe } from '../../../core/describe.ts'
 import { untilAvailable } from '../../../core/until-available.ts'
 import { Interrupted, job, type Work } from '../../../core/verb.ts'
-import { Failure, failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { bytes, count, flag, oneOf, time, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
@@ -81,7 +81,7 @@ export const efficiencyRuns: Behaviour<typeof efficiencyRunsResource> = define(e
     async plan(cluster, { draft, path }) {
       const volume = path['volume.uuid'] ?? ''
       const row = await cluster.row('storage/volumes', volume)
-      if (row['state'] === 'offline') throw failures.inUse('The volume is offline.', undefined, 524479)
+      if (row['state'] === 'offline') throw failure('volumeOffline')
       const isAsked = draft['compression'] === true || draft['dedupe'] === true
       if (!isAsked && !isEfficiencyOn(row)) throw notOn()
       const key = cluster.system.random.uuid()
@@ -94,11 +94,7 @@ export const efficiencyRuns: Behaviour<typeof efficiencyRunsResource> = define(e
 })
 
 export function notOn() {
-  return failures.inUse(
-    'Efficiency is not on in the volume. Set efficiency.compression or efficiency.dedupe first.',
-    'efficiency.state',
-    6881332,
-  )
+  return failure('efficiencyOff')
 }
 
 async function storeInLess(cluster: Cluster, work: Work): Promise<void> {
@@ -116,10 +112,10 @@ async function storeInLess(cluster: Cluster, work: Work): Promise<void> {
   try {
     const state = await walk.go()
     await untilAvailable(cluster, work, () => close(cluster, work, volume, walk.counts, state))
-  } catch (failure) {
-    if (failure instanceof Interrupted || failure instanceof CatalogUnavailable) throw failure
-    const message = failure instanceof Error ? failure.message : String(failure)
-    cluster.log.error('What a volume holds could not be stored in less.', { volume, cause: describe(failure) })
+  } catch (problem) {
+    if (problem instanceof Interrupted || problem instanceof CatalogUnavailable) throw problem
+    const message = problem instanceof Error ? problem.message : String(problem)
+    cluster.log.error('What a volume holds could not be stored in less.', { volume, cause: describe(problem) })
     const end = {
       endMs: cluster.now(),
       sizeBytes: walk.counts.examinedBytes,
@@ -128,7 +124,7 @@ async function storeInLess(cluster: Cluster, work: Work): Promise<void> {
     } as const
     const event = cluster.event('volume.efficiency.failed', { volume, message })
     await changeNotes(cluster, volume, end, (change) => cluster.catalog.commit([change, event]))
-    throw new Failure('internal', 262145, `The run has ended early: ${message}`)
+    throw failure('efficiencyRunEndedEarly', { problem: message })
   }
 }
 

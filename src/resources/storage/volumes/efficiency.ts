@@ -6,7 +6,7 @@
 import type { Cluster } from '../../../core/cluster.ts'
 import { ofRows } from '../../../core/of-rows.ts'
 import type { Derivation } from '../../../core/behaviour.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { bytes, count, decimal, flag, oneOf, text, time } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
@@ -162,7 +162,7 @@ export async function withEfficiency(cluster: Cluster, volume: Row, given: Row):
   const named = ['efficiency.compression', 'efficiency.dedupe'].find((path) => (given[path] ?? 'none') !== 'none')
   if (given['efficiency.state'] !== undefined && state === 'disabled') {
     if (named !== undefined) {
-      throw failures.invalid(named, 'It cannot be turned on while efficiency.state is disabled.')
+      throw failure('efficiencyDisabled', { field: named })
     }
     complete['efficiency.compression'] = 'none'
     complete['efficiency.dedupe'] = 'none'

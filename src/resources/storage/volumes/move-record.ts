@@ -2,7 +2,7 @@
 import type { Cluster } from '../../../core/cluster.ts'
 import { readPlace, type TreePlace } from '../../../core/tree-of.ts'
 import type { Work } from '../../../core/verb.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import type { Row } from '../../../model/value.ts'
 import { CatalogUnavailable, CommitRefused, type Change } from '../../../ports/catalog.ts'
 import type { MoveState } from './movement.ts'
@@ -21,7 +21,7 @@ export async function changeVolume(
 ): Promise<void> {
   for (let tries = 1; ; tries++) {
     const record = await cluster.catalog.record(VOLUMES, key)
-    if (record === undefined) throw failures.notFound('volume', 'uuid')
+    if (record === undefined) throw failure('volumeNotFound')
     const changed = await change(record.body)
     if (changed === undefined) return
     const [volume, beside] = changed

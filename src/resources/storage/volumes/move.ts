@@ -15,7 +15,7 @@ import { flagArgument } from '../../../core/flag-argument.ts'
 import { blobsLock } from '../../../core/housekeeping.ts'
 import { nextOf, placeOf, treeOf } from '../../../core/tree-of.ts'
 import { Interrupted, job, type Plan, type Work } from '../../../core/verb.ts'
-import { Failure, failures } from '../../../model/failure.ts'
+import { Failure, failure } from '../../../model/failure.ts'
 import { printSize } from '../../../model/kinds/index.ts'
 import { type Row, textAt, textOf } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
@@ -53,7 +53,6 @@ const LAST_CHASES_MAX = 4
 const WATCH_MS = 1000
 /** Blobs that are still to be copied at the switch, as far as they are counted. */
 const OWED_COUNTED = 10_000
-const ABORTED = 'The move was aborted.'
 
 /** Plans a move where a change of a volume asks for it. */
 export async function plannedMove(
@@ -67,15 +66,15 @@ export async function plannedMove(
   const isTrial = flagArgument(args, 'validate_only')
   const { validate_only: _, ...otherArgs } = args
   if (typeof aggregate !== 'string') {
-    if (isTrial) throw failures.badArgument('validate_only', 'it is for moves to another aggregate.')
+    if (isTrial) throw failure('validateOnlyWithoutMove')
     return undefined
   }
   if (Object.keys(others).length > 0 || Object.keys(otherArgs).length > 0) {
-    throw failures.invalid(DESTINATION, 'A volume is moved by a request that changes nothing else. Send two.')
+    throw failure('moveWithChanges')
   }
   const wish = asked['movement.state']
   if (wish !== undefined && wish !== 'cutover_wait' && wish !== 'replicating') {
-    throw failures.badValue('movement.state', 'a move begins with replicating or cutover_wait.')
+    throw failure('moveStartState')
   }
   await insistOnDestination(cluster, volume, aggregate)
   const key = textAt(volume, 'uuid')
@@ -100,7 +99,7 @@ export const moveVolume = job({
   example: { 'movement.destination_aggregate.name': 'aggr2' },
   async plan(cluster, { row = {}, draft, args }) {
     const plan = await plannedMove(cluster, row, draft, args)
-    if (plan === undefined) throw failures.missing(DESTINATION)
+    if (plan === undefined) throw failure('fieldRequired', { field: 'movement.destination_aggregate' })
     return plan
   },
   steps: [
@@ -115,26 +114,21 @@ export const moveVolume = job({
 
 async function insistOnDestination(cluster: Cluster, volume: Row, aggregate: string): Promise<void> {
   if (aggregateOf(volume) === aggregate) {
-    throw failures.invalid(DESTINATION, 'The volume is in this aggregate already.')
+    throw failure('moveToSameAggregate')
   }
   insistOnNoMove(volume)
   await insistOnNoneBeingCloned(cluster, textAt(volume, 'uuid'))
   if ((await cluster.rows(VOLUMES)).filter(isMoving).length >= MOVES_MAX) {
-    throw failures.tooMany(`${MOVES_MAX} volumes are being moved. Move this one when one of them has arrived.`, 60)
+    throw failure('tooManyMoves', { max: MOVES_MAX })
   }
   const svm = await cluster.find('svm/svms', textAt(volume, 'svm.uuid'))
   const allowed = ((svm?.['aggregates'] ?? []) as readonly Row[]).map((row) => row['uuid'])
   if (allowed.length > 0 && !allowed.includes(aggregate)) {
-    throw failures.invalid(DESTINATION, `The SVM "${textAt(svm, 'name')}" may not have volumes in it.`, 787140)
+    throw failure('moveSvmWithoutAggregate', { svm: textAt(svm, 'name') })
   }
   const [needed, available] = [await neededByMove(cluster, volume, aggregate), await availableIn(cluster, aggregate)]
   if (needed > available) {
-    throw failures.invalid(
-      DESTINATION,
-      `The aggregate has ${printSize(available)} to give, the volume needs ${printSize(needed)}. ` +
-        'Choose another, or make room in it.',
-      1245212,
-    )
+    throw failure('moveAggregateTooSmall', { available: printSize(available), needed: printSize(needed) })
   }
 }
 
@@ -274,11 +268,7 @@ async function insistOnPromise(cluster: Cluster, volume: Row, aggregate: string)
   if (!isGuaranteed(volume)) return
   const spare = await spareIn(cluster, aggregate)
   if (spare >= 0) return
-  throw failures.invalid(
-    DESTINATION,
-    `The aggregate lacks ${printSize(-spare)} of what is promised in it. Make room, or choose another.`,
-    1245212,
-  )
+  throw failure('moveAggregateOverpromised', { lacking: printSize(-spare) })
 }
 
 async function hasSwitched(cluster: Cluster, work: Work): Promise<boolean> {
@@ -316,28 +306,22 @@ async function whileWanted(cluster: Cluster, work: Work, act: (signal: AbortSign
 
 function aborted(work: Work): Failure {
   work.memo['aborted'] = true
-  return failures.inUse(ABORTED, 'movement.state')
+  return failure('moveAborted')
 }
 
 /** What a failure of a disk means for the move. */
 async function explained<Result>(act: () => Promise<Result>): Promise<Result> {
   try {
     return await act()
-  } catch (failure) {
-    if (!(failure instanceof VolumesFailure)) throw failure
-    if (failure.reason === 'no-space') {
-      throw failures.invalid(
-        DESTINATION,
-        'The disk of the aggregate is full. Make room in it, then move the volume again.',
-      )
+  } catch (cause) {
+    if (!(cause instanceof VolumesFailure)) throw cause
+    if (cause.reason === 'no-space') {
+      throw failure('moveDiskFull')
     }
-    if (failure.reason === 'missing' || failure.reason === 'damaged') {
-      throw failures.inUse(
-        `A part of the volume cannot be read, so it stays where it is: ${failure.message}`,
-        DESTINATION,
-      )
+    if (cause.reason === 'missing' || cause.reason === 'damaged') {
+      throw failure('moveUnreadable', { problem: cause.message })
     }
-    throw failures.unavailable(`A disk did not do what the move needs: ${failure.message} Try again when it does.`)
+    throw failure('moveDiskFailed', { problem: cause.message })
   }
 }
 

@@ -6,7 +6,7 @@
 import type { Derivation } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { beforeOf, nextOf } from '../../../core/tree-of.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { count, oneOf, time, percent } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
@@ -33,7 +33,6 @@ declare module '../../../model/rows.ts' {
 export const MOVE_ORDERS = 'internal/volume-move-orders'
 
 const VOLUMES = 'storage/volumes'
-const BUSY = 524486
 const WINDOW_SECONDS_MIN = 30
 const WINDOW_SECONDS_MAX = 300
 
@@ -139,11 +138,7 @@ export function isMoving(volume: Row): boolean {
 /** For what cannot be done to a volume whose blobs are between two places. */
 export function insistOnNoMove(volume: Row): void {
   if (!isMoving(volume)) return
-  throw failures.inUse(
-    'The volume is being moved to another aggregate. Wait for the end of that, or abort it: {"movement.state": "aborted"}.',
-    undefined,
-    BUSY,
-  )
+  throw failure('volumeBeingMoved')
 }
 
 /** The change that tells how far a move is. */
@@ -169,7 +164,7 @@ export async function wishFor(cluster: Cluster, volume: string): Promise<MoveWis
 /** Asks something of the move of a volume. Refused when there is none, or when it has switched. */
 export async function steerMove(cluster: Cluster, volume: string, asked: string): Promise<void> {
   const record = await cluster.catalog.record(VOLUMES, volume)
-  if (record === undefined) throw failures.notFound('volume', 'uuid')
+  if (record === undefined) throw failure('volumeNotFound')
   await cluster.commit([
     // Else the switch may come in between, and what was promised would not happen.
     { do: 'check-record', type: VOLUMES, key: volume, expect: record.revision },
@@ -180,19 +175,12 @@ export async function steerMove(cluster: Cluster, volume: string, asked: string)
 /** What is asked of the move of a volume as it is now. */
 export function wishOf(volume: Row, asked: string): MoveWish {
   const wish = MOVE_WISHES.find((one) => one === asked)
-  if (wish === undefined) throw failures.badValue('movement.state', `it can be set to ${MOVE_WISHES.join(', ')}.`)
+  if (wish === undefined) throw failure('moveStateUnfit', { states: MOVE_WISHES.join(', ') })
   if (beforeOf(volume) !== undefined) {
-    throw failures.inUse(
-      'Clients use the new aggregate already; the move only clears the old one.',
-      'movement.state',
-      BUSY,
-    )
+    throw failure('moveClearing')
   }
   if (nextOf(volume) !== undefined) return wish
-  throw failures.invalid(
-    'movement.state',
-    'The volume is not being moved. Name movement.destination_aggregate to move it.',
-  )
+  throw failure('volumeNotMoving')
 }
 
 /** The fields of a draft that are about a move, and the others. */

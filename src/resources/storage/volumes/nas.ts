@@ -1,14 +1,12 @@
 /** How a volume is to be seen by clients of files: kept until there is file access, and where qtrees have their paths. */
 import type { Cluster } from '../../../core/cluster.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { count, oneOf, text } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 
 const PATH = 'nas.path'
 const ID_MAX = 2 ** 32 - 1
-/** What clients of the interface know a bad path by. */
-const BAD_PATH = 918252
 
 export const nasFields = {
   [PATH]: {
@@ -72,5 +70,5 @@ export async function insistOnPath(cluster: Cluster, volume: Row): Promise<void>
   const others = await cluster.rows('storage/volumes', textAt(volume, 'svm.uuid'))
   const holder = others.find((other) => other[PATH] === path && other['uuid'] !== volume['uuid'])
   if (holder === undefined) return
-  throw failures.invalid(PATH, `Volume "${textAt(holder, 'name')}" is mounted at "${path}" already.`, BAD_PATH)
+  throw failure('mountPathTaken', { volume: textAt(holder, 'name'), path })
 }

@@ -107,6 +107,8 @@ export async function insistOnNothingKept(cluster: Cluster, volume: string): Pro
         why.kind,
         why.code,
         `The volume cannot go before its snapshot "${textAt(body, 'name')}". ${why.message}`,
+        {},
+        why.entryName,
       )
     }
   }

@@ -1,12 +1,12 @@
 /** The size of a volume is said in two ways, which mean the same: `size`, and `space.size`, as some tools have it. */
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import type { Row } from '../../../model/value.ts'
 
 export function withSize(draft: Row): Row {
   const { 'space.size': said, ...rest } = draft
   if (said === undefined || said === null) return rest
   if (rest['size'] !== undefined && rest['size'] !== said) {
-    throw failures.invalid('space.size', '"size" and "space.size" are different. Give one of them.')
+    throw failure('sizesDiffer')
   }
   return { ...rest, size: said }
 }

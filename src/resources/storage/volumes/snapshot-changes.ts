@@ -1,16 +1,10 @@
 /** What is committed when a snapshot is taken or dropped, whoever asks for it: a request or a schedule. */
 import type { Cluster } from '../../../core/cluster.ts'
-import { failures, type Failure } from '../../../model/failure.ts'
+import { failure, type Failure } from '../../../model/failure.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
 
 export const SNAPSHOTS = 'storage/volumes/{volume.uuid}/snapshots'
-
-/**
- * The code of a snapshot's name that is empty. Manila asks for a restore to such a snapshot to learn whether there are
- * restores at all: this code says yes.
- */
-export const NO_SNAPSHOT_NAMED = 1_638_515
 
 /** The limit of the field for one volume. */
 export const SNAPSHOTS_MAX = 1023
@@ -46,20 +40,17 @@ export function isHeldByClone(snapshot: Row): boolean {
   return ownersOf(snapshot).some((owner) => owner.startsWith(CLONE_OWNER))
 }
 
-/** Codes that clients know: of a snapshot that cannot go yet, such as the base of a clone, and of one that has owners. */
-const codes = { busy: 1_638_555, owned: 1_638_543 } as const
-
 /** Why the snapshot may not be deleted now, if it may not. */
 export function whyKept(snapshot: Row, nowMs: number): Failure | undefined {
   const expiry = snapshot['expiry_time']
   if (typeof expiry === 'number' && expiry > nowMs) {
     const until = new Date(expiry).toISOString()
-    return failures.inUse(`The snapshot has not expired. It can be deleted from ${until} on.`, undefined, codes.busy)
+    return failure('snapshotNotExpired', { until })
   }
   const owners = ownersOf(snapshot)
   if (owners.length > 0) {
-    const code = isHeldByClone(snapshot) ? codes.busy : codes.owned
-    return failures.inUse(`The snapshot is in use by ${owners.join(', ')}. Release it there first.`, undefined, code)
+    const name = isHeldByClone(snapshot) ? 'snapshotOfClone' : 'snapshotInUse'
+    return failure(name, { owners: owners.join(', ') })
   }
   return undefined
 }

@@ -1,7 +1,7 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { job, uuidOfNew } from '../../../core/verb.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { bytes, list, name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { type Row, textAt, textOf } from '../../../model/value.ts'
@@ -77,13 +77,13 @@ export const snapshots: Behaviour<typeof snapshotsResource> = define(snapshotsRe
       const row = await cluster.row('storage/volumes', volume)
       const svm = draft['svm.uuid']
       if (typeof svm === 'string' && svm !== row['svm.uuid']) {
-        throw failures.invalid('svm.name', 'The volume is of another SVM.', 2621706)
+        throw failure('snapshotVolumeOfOtherSvm')
       }
-      insistOnReadWrite(row, 1638461)
-      if (row['state'] === 'offline') throw failures.inUse('The volume is offline.', undefined, 524479)
+      insistOnReadWrite(row, 'volumeProtected')
+      if (row['state'] === 'offline') throw failure('volumeOffline')
       await insistOnName(cluster, textAt(draft, 'name'), volume)
       if ((await cluster.catalog.snapshots(volume)).length >= SNAPSHOTS_MAX) {
-        throw failures.invalid(undefined, `The volume has ${SNAPSHOTS_MAX} snapshots, which is the limit.`, 525062)
+        throw failure('snapshotLimitReached', { max: SNAPSHOTS_MAX })
       }
       const key = uuidOfNew(cluster, draft)
       const input = {
@@ -109,7 +109,7 @@ export const snapshots: Behaviour<typeof snapshotsResource> = define(snapshotsRe
     async plan(cluster, { row, draft }) {
       const volume = textAt(row, 'volume.uuid')
       if (draft['name'] !== undefined && draft['name'] !== row?.['name']) {
-        insistOnReadWrite(await cluster.row('storage/volumes', volume), 1638461)
+        insistOnReadWrite(await cluster.row('storage/volumes', volume), 'volumeProtected')
         await insistOnName(cluster, textAt(draft, 'name'), volume)
       }
       const svm = row?.['svm.uuid'] ?? ''
@@ -124,7 +124,7 @@ export const snapshots: Behaviour<typeof snapshotsResource> = define(snapshotsRe
         name: 'apply',
         async run(cluster, { key, input }) {
           const record = await cluster.catalog.record(SNAPSHOTS, key)
-          if (record === undefined) throw failures.notFound('snapshot', 'uuid')
+          if (record === undefined) throw failure('snapshotNotFound')
           const row = { ...(record.body as Row), ...(input['$change'] as Row) }
           await cluster.commit([cluster.put(SNAPSHOTS, row, { expect: record.revision })])
         },
@@ -133,7 +133,7 @@ export const snapshots: Behaviour<typeof snapshotsResource> = define(snapshotsRe
   }),
   remove: job({
     async plan(cluster, { row }) {
-      insistOnReadWrite(await cluster.row('storage/volumes', textAt(row, 'volume.uuid')), 1638521)
+      insistOnReadWrite(await cluster.row('storage/volumes', textAt(row, 'volume.uuid')), 'snapshotsProtected')
       insistOnDeletable(row, cluster.now())
       const { 'volume.uuid': volume, 'svm.uuid': svm = '', name } = row
       const input = { 'volume.uuid': volume, 'svm.uuid': svm, name }
@@ -161,6 +161,6 @@ function insistOnDeletable(row: Row, nowMs: number): void {
 
 async function insistOnName(cluster: Cluster, wanted: string, volume: string): Promise<void> {
   if ((await cluster.keyOfName(SNAPSHOTS, wanted, volume)) !== undefined) {
-    throw failures.duplicate(`A snapshot named "${wanted}"`, 'name', 525059)
+    throw failure('snapshotNameTaken', { name: wanted })
   }
 }

@@ -6,7 +6,7 @@
  * Replication writes by beginning its commits with `replicate-into`, and breaks a destination off with `typeChanges`.
  */
 import type { Cluster } from '../../../core/cluster.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { Change, StoredRecord } from '../../../ports/catalog.ts'
 
@@ -21,14 +21,13 @@ export function isScheduled(volume: Row | undefined): boolean {
   return volume !== undefined && volume['state'] === 'online' && !isReadOnly(volume)
 }
 
-/** Refuses what only a read-write volume takes, with the code that clients know for it. */
-export function insistOnReadWrite(volume: Row, code: number): void {
+/** Refuses what only a read-write volume takes, with the failure that clients know for it. */
+export function insistOnReadWrite(
+  volume: Row,
+  name: 'volumeProtected' | 'snapshotsProtected' | 'bucketVolumeProtected',
+): void {
   if (!isReadOnly(volume)) return
-  throw failures.inUse(
-    `The volume "${textAt(volume, 'name')}" has the type ${textAt(volume, 'type')}: only replication changes it.`,
-    undefined,
-    code,
-  )
+  throw failure(name, { volume: textAt(volume, 'name'), type: textAt(volume, 'type') })
 }
 
 /** What makes the volume of this record one of another type: the record and what the catalog refuses, in one commit. */

@@ -1,7 +1,7 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { inline } from '../../../core/verb.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { Misfit, count, each, flag, oneOf, text } from '../../../model/kinds/index.ts'
 import { namesBy, resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
@@ -138,16 +138,13 @@ export const emsDestinations: Behaviour<typeof emsDestinationsResource> = define
       const key = textAt(draft, 'name')
       const known = await cluster.rows(EMS_DESTINATIONS)
       if (known.some((row) => row['name'] === key)) {
-        throw failures.duplicate(`An event destination named "${key}"`, 'name')
+        throw failure('eventDestinationTaken', { name: key })
       }
       if (known.length >= DESTINATIONS_MAX) {
-        throw failures.invalid(undefined, `The cluster has ${DESTINATIONS_MAX} event destinations, which is the limit.`)
+        throw failure('clusterLimitReached', { max: DESTINATIONS_MAX, things: 'event destinations' })
       }
       if (draft['type'] === 'snmp') {
-        throw failures.badValue(
-          'type',
-          'the one destination of traps is "snmp-traphost"; add hosts at /support/snmp/traphosts.',
-        )
+        throw failure('trapDestinationUnfit')
       }
       const input = { ...(draft['type'] === 'syslog' ? SYSLOG : {}), ...draft }
       await insistOnFit(cluster, input)
@@ -178,7 +175,7 @@ export const emsDestinations: Behaviour<typeof emsDestinationsResource> = define
   remove: inline({
     plan(_cluster, { row }) {
       if (row['$isBuiltIn'] === true) {
-        throw failures.inUse('The cluster comes with this destination; it cannot be deleted.', undefined, 983152)
+        throw failure('builtInEventDestination')
       }
       return Promise.resolve({ key: textAt(row, 'name'), input: {}, locks: [EMS_LOCK] })
     },
@@ -198,27 +195,27 @@ async function insistOnFit(cluster: Cluster, row: Row): Promise<void> {
   const type = textAt(row, 'type')
   for (const [path, value] of Object.entries(row)) {
     if (path.startsWith('syslog.') && type !== 'syslog' && value !== null) {
-      throw failures.invalid(path, `A destination of the type ${type} takes no "${path}".`)
+      throw failure('eventDestinationFieldUnfit', { type, field: path })
     }
     if (path.startsWith('certificate.') && type !== 'rest_api' && value !== null) {
-      throw failures.invalid(path, `A destination of the type ${type} takes no "${path}".`)
+      throw failure('eventDestinationFieldUnfit', { type, field: path })
     }
   }
   const names = filterNames(row)
   for (const name of names) {
     if ((await cluster.find(EMS_FILTERS, name)) === undefined) {
-      throw failures.invalid('filters.name', `There is no event filter "${name.slice(0, 80)}".`, 262185)
+      throw failure('eventFilterUnknown', { name: name.slice(0, 80) })
     }
   }
-  if (new Set(names).size < names.length) throw failures.badValue('filters', 'it has a filter twice.')
+  if (new Set(names).size < names.length) throw failure('eventFilterTwice')
   if (type !== 'email' && type !== 'syslog' && type !== 'rest_api') {
-    if (textAt(row, 'destination') !== '') throw failures.badValue('destination', 'it is that of the trap hosts.')
+    if (textAt(row, 'destination') !== '') throw failure('eventDestinationReserved')
     return
   }
   try {
     ADDRESSES[type].parse(row['destination'])
   } catch (misfit) {
-    if (misfit instanceof Misfit) throw failures.badValue('destination', misfit.message)
+    if (misfit instanceof Misfit) throw failure('fieldInvalid', { field: 'destination', problem: misfit.message })
     throw misfit
   }
 }

@@ -2,7 +2,7 @@
  * Rules of an event filter. They are asked one after the other; the first that fits an event decides. Behind those that
  * were given comes one that leaves out everything: it is shown, not kept, and nobody can change it.
  */
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { count, each, group, oneOf, text } from '../../../model/kinds/index.ts'
 import type { Row } from '../../../model/value.ts'
 
@@ -77,11 +77,7 @@ export function settleRules(given: readonly GivenRule[]): Rule[] {
   const ordered = given.map((rule, at) => ({ rule, place: rule.index ?? at + 1 })).toSorted((a, b) => a.place - b.place)
   const rules = ordered.map(({ rule, place }, at) => {
     if (place !== at + 1) {
-      throw failures.invalid(
-        'rules.index',
-        `The rules have the places 1 to ${given.length}; there is none at ${at + 1}.`,
-        983095,
-      )
+      throw failure('filterRuleIndexGap', { count: given.length, index: at + 1 })
     }
     return settleRule(rule, place)
   })
@@ -98,19 +94,15 @@ export function settleRule(given: GivenRule, index: number): Rule {
   const criteria = given.message_criteria ?? {}
   const parameters = given.parameter_criteria ?? []
   if (Object.keys(criteria).length === 0 && parameters.length === 0) {
-    throw failures.invalid(
-      'rules.message_criteria',
-      'A rule needs a name_pattern, severities, trap types or parameters.',
-      983126,
-    )
+    throw failure('filterRuleWithoutCriteria')
   }
   return {
     index,
     type: given.type,
     message_criteria: {
       name_pattern: criteria.name_pattern ?? ANY,
-      severities: words('severities', criteria.severities, SEVERITIES, 983128),
-      snmp_trap_types: words('snmp_trap_types', criteria.snmp_trap_types, TRAP_TYPES, 983146),
+      severities: words('filterSeverityUnknown', criteria.severities, SEVERITIES),
+      snmp_trap_types: words('filterTrapTypeUnknown', criteria.snmp_trap_types, TRAP_TYPES),
     },
     parameter_criteria: (parameters.length === 0 ? [{}] : parameters).map(
       (one: { readonly name_pattern?: string; readonly value_pattern?: string }) => ({
@@ -122,16 +114,16 @@ export function settleRule(given: GivenRule, index: number): Rule {
 }
 
 /** Words with commas between: spelled as known, in the order given. */
-function words(member: string, given: string | undefined, known: readonly string[], code: number): string {
+function words(
+  refusal: 'filterSeverityUnknown' | 'filterTrapTypeUnknown',
+  given: string | undefined,
+  known: readonly string[],
+): string {
   if (given === undefined || given.trim() === ANY) return ANY
   const named = given.split(/[,|]/).map((word) => word.trim().toLowerCase().replaceAll('-', '_'))
   const odd = named.find((word) => !known.includes(word))
   if (odd === undefined) return named.join(',')
-  throw failures.invalid(
-    `rules.message_criteria.${member}`,
-    `"${odd.slice(0, 80)}" is none of ${known.join(', ')}. Put commas between several.`,
-    code,
-  )
+  throw failure(refusal, { word: odd.slice(0, 80), known: known.join(', ') })
 }
 
 /** The rules of a filter as they are shown: with the one that leaves out everything else. */

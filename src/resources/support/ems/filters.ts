@@ -2,7 +2,7 @@ import { type Behaviour, define, type Derivation } from '../../../core/behaviour
 import { removeRecord } from '../../../core/plain.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { inline } from '../../../core/verb.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { flag, name } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { isRecord, type Row, textAt, type Value } from '../../../model/value.ts'
@@ -66,10 +66,10 @@ export const emsFilters: Behaviour<typeof emsFiltersResource> = define(emsFilter
       const key = textAt(draft, 'name')
       const filters = await cluster.rows(EMS_FILTERS)
       if (filters.some((filter) => filter['name'] === key)) {
-        throw failures.duplicate(`An event filter named "${key}"`, 'name')
+        throw failure('eventFilterNameTaken', { name: key })
       }
       if (filters.filter((filter) => filter['$isBuiltIn'] !== true).length >= FILTERS_MAX) {
-        throw failures.invalid(undefined, `The cluster has ${FILTERS_MAX} event filters, which is the limit.`, 983114)
+        throw failure('eventFilterLimitReached', { max: FILTERS_MAX })
       }
       return { key, input: withRules(draft), locks: [EMS_LOCK] }
     },
@@ -102,8 +102,7 @@ export const emsFilters: Behaviour<typeof emsFiltersResource> = define(emsFilter
       async run(cluster, { key }) {
         await removeRecord(cluster, EMS_FILTERS, key, {
           inUse({ row: user }) {
-            const message = `The destination "${textAt(user, 'name')}" has this filter. Take it away there first.`
-            return failures.inUse(message, undefined, 983124)
+            return failure('eventFilterInUse', { destination: textAt(user, 'name') })
           },
         })
       },
@@ -121,7 +120,7 @@ export function filterNames(destination: Row): readonly string[] {
 
 export function insistOnOwn(filter: Row): void {
   if (filter['$isBuiltIn'] !== true) return
-  throw failures.inUse('The cluster comes with this event filter; it stays as it is.', undefined, 983113)
+  throw failure('builtInEventFilter')
 }
 
 function withRules(row: Row): Row {

@@ -1,6 +1,6 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import { plainCreate, plainRemove } from '../../../core/plain.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { address, Misfit, text } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { textAt } from '../../../model/value.ts'
@@ -33,14 +33,14 @@ export const snmpTraphosts: Behaviour<typeof snmpTraphostsResource> = define(snm
     example: { host: 'traps.example.com' },
     async check(cluster, row) {
       if ((await cluster.rows(SNMP_TRAPHOSTS)).length >= TRAPHOSTS_MAX) {
-        throw failures.invalid(undefined, `The cluster has ${TRAPHOSTS_MAX} trap hosts, which is the limit.`)
+        throw failure('clusterLimitReached', { max: TRAPHOSTS_MAX, things: 'trap hosts' })
       }
       const user = textAt(row, 'user.name')
       const isKnown = (await cluster.rows(SNMP_USERS)).some(
         (one) => one['name'] === user && one['authentication_method'] !== 'community',
       )
       if (user !== '' && !isKnown) {
-        throw failures.invalid('user.name', `There is no SNMP user of version 3 named "${user}".`, 9043991)
+        throw failure('traphostUserUnknown', { name: user })
       }
       const host = textAt(row, 'host')
       return isAddress(host) ? { ...row, ip_address: host } : row

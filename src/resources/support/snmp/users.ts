@@ -4,7 +4,7 @@ import { plainCreate, plainModify } from '../../../core/plain.ts'
 import { sealSecrets } from '../../../core/sealed.ts'
 import { inline } from '../../../core/verb.ts'
 import type { Cluster } from '../../../core/cluster.ts'
-import { failures } from '../../../model/failure.ts'
+import { failure } from '../../../model/failure.ts'
 import { address, oneOf, secret, text, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
@@ -127,7 +127,7 @@ export const snmpUsers: Behaviour<typeof snmpUsersResource> = define(snmpUsersRe
     example: { name: 'watchers', authentication_method: 'community' },
     async check(cluster, row) {
       if ((await cluster.rows(SNMP_USERS)).length >= USERS_MAX) {
-        throw failures.invalid(undefined, `The cluster has ${USERS_MAX} SNMP users, which is the limit.`)
+        throw failure('clusterLimitReached', { max: USERS_MAX, things: 'SNMP users' })
       }
       const { 'owner.name': _name, ...rest } = await owned(cluster, row)
       const engine = textAt(row, 'engine_id').toLowerCase() || engineOf(cluster)
@@ -145,7 +145,7 @@ export const snmpUsers: Behaviour<typeof snmpUsersResource> = define(snmpUsersRe
       async run(cluster, { key, input }) {
         const host = (await cluster.rows(SNMP_TRAPHOSTS)).find((row) => row['user.name'] === input['name'])
         if (host !== undefined) {
-          throw failures.inUse(`The trap host "${textAt(host, 'host')}" is told as this user. Delete that first.`)
+          throw failure('snmpUserInUse', { host: textAt(host, 'host') })
         }
         await cluster.commit([{ do: 'remove-record', type: SNMP_USERS, key }])
       },
@@ -168,7 +168,7 @@ async function owned(cluster: Cluster, row: Row): Promise<Row> {
   if (given === self?.['uuid'] || (given === undefined && (name === '' || name === self?.['name']))) return rest
   const svm = await cluster.find('svm/svms', uuid ?? '')
   if (svm === undefined || (name !== '' && svm['name'] !== name)) {
-    throw failures.invalid('owner', 'The owner is neither an SVM nor the cluster.', 2621475)
+    throw failure('snmpOwnerUnknown')
   }
   return { ...rest, 'owner.uuid': uuid ?? '' }
 }
@@ -178,7 +178,7 @@ function withVersion3(row: Row): Row {
   const method = textAt(row, 'authentication_method')
   const given = Object.keys(row).find((path) => path.startsWith('snmpv3.'))
   if (method === 'community') {
-    if (given !== undefined) throw failures.invalid(given, `A community takes no "${given}".`)
+    if (given !== undefined) throw failure('communityFieldUnfit', { field: given })
     return row
   }
   const proof = textAt(row, 'snmpv3.authentication_protocol') || 'none'
@@ -187,13 +187,13 @@ function withVersion3(row: Row): Row {
     [proof, 'snmpv3.authentication_password'],
     [privacy, 'snmpv3.privacy_password'],
   ] as const) {
-    if (protocol !== 'none' && row[path] === undefined) throw failures.missing(path)
+    if (protocol !== 'none' && row[path] === undefined) throw failure('fieldRequired', { field: path })
     if (protocol === 'none' && row[path] !== undefined) {
-      throw failures.invalid(path, `Without a protocol there is no "${path}".`)
+      throw failure('snmpProtocolMissing', { field: path })
     }
   }
   if (proof === 'none' && privacy !== 'none') {
-    throw failures.invalid('snmpv3.privacy_protocol', 'What is hidden needs a proof of who says it.')
+    throw failure('privacyWithoutAuthentication')
   }
   return { ...row, 'snmpv3.authentication_protocol': proof, 'snmpv3.privacy_protocol': privacy }
 }

@@ -3,7 +3,7 @@ import { countedOf, type Sums } from '../../../../core/counter-schemas.ts'
 import type { Cluster } from '../../../../core/cluster.ts'
 import { type CountedTable, counterTables } from '../../../../core/counter-tables.ts'
 import { eachInTurns, inTurns } from '../../../../core/turns.ts'
-import { failures } from '../../../../model/failure.ts'
+import { failure } from '../../../../model/failure.ts'
 import { count, each, flag, list, text } from '../../../../model/kinds/index.ts'
 import { resource } from '../../../../model/resource.ts'
 import type { Row } from '../../../../model/value.ts'
@@ -11,9 +11,6 @@ import { objectsOf } from './objects.ts'
 
 /** Rows of totals read in one turn of the event loop. */
 const TOTALS_A_TURN = 200
-
-/** ONTAP's code for a table that is not there; tools tell by it that there is nothing to poll. */
-export const TABLE_NOT_FOUND = 8585320
 
 const counterRowsResource = resource({
   path: '/cluster/counter/tables/{counter_table.name}/rows',
@@ -50,7 +47,7 @@ const counterRowsResource = resource({
 export const counterRows: Behaviour<typeof counterRowsResource> = define(counterRowsResource, {
   async rows(cluster, path) {
     const table = counterTables.find(({ name }) => name === path['counter_table.name'])
-    if (table === undefined) throw failures.notFound('counter table', 'counter_table.name', TABLE_NOT_FOUND)
+    if (table === undefined) throw failure('counterTableNotFound', {}, { target: 'counter_table.name' })
     // Rows of different tables are of different objects, whose UUIDs do not meet.
     const totals = new Map<string, Sums>()
     for (const counted of table.counted) await addTotals(cluster, counted, totals)

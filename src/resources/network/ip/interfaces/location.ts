@@ -4,7 +4,7 @@
  */
 import type { Derivation } from '../../../../core/behaviour.ts'
 import type { Cluster } from '../../../../core/cluster.ts'
-import { failures } from '../../../../model/failure.ts'
+import { failure } from '../../../../model/failure.ts'
 import { flag, oneOf, text, uuid } from '../../../../model/kinds/index.ts'
 import type { Fields } from '../../../../model/resource.ts'
 import { type Row, textAt, textOf } from '../../../../model/value.ts'
@@ -167,5 +167,5 @@ function isSaid(value: unknown): value is string {
 function insistOn(rows: readonly Row[], by: 'name' | 'uuid', field: string, given: unknown): void {
   if (!isSaid(given) || rows.some((row) => row[by] === given)) return
   const noun = field.startsWith(HOME_PORT) && !field.includes('.node.') ? 'port' : 'node'
-  throw failures.invalid(field, `There is no ${noun} "${given}".`)
+  throw failure('locationUnknown', { noun, name: given, field })
 }

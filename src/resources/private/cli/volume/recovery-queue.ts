@@ -1,7 +1,7 @@
 import { type Behaviour, define, type Derivation } from '../../../../core/behaviour.ts'
 import type { Cluster } from '../../../../core/cluster.ts'
 import { inline } from '../../../../core/verb.ts'
-import { failures } from '../../../../model/failure.ts'
+import { failure } from '../../../../model/failure.ts'
 import { bytes, count, text, time, uuid } from '../../../../model/kinds/index.ts'
 import { resource } from '../../../../model/resource.ts'
 import { type Row, textAt } from '../../../../model/value.ts'
@@ -52,7 +52,7 @@ export const recoveryQueue: Behaviour<typeof recoveryQueueResource> = define(rec
       name: 'write record',
       async run(cluster, { key, input }) {
         const record = await cluster.catalog.record(RECOVERY_QUEUE, key)
-        if (record === undefined) throw failures.notFound('volume in the recovery queue', 'uuid')
+        if (record === undefined) throw failure('queuedVolumeNotFound')
         const queued: Row = { ...(record.body as Row), ...input }
         await cluster.commit([cluster.put(RECOVERY_QUEUE, queued, { expect: record.revision })])
       },
@@ -86,9 +86,9 @@ export const queuedFields = {
 /** The volume that a draft names as the command line does. */
 export async function namedInQueue(cluster: Cluster, draft: Row): Promise<Row> {
   const svm = await cluster.keyOfName('svm/svms', textAt(draft, 'vserver'))
-  if (svm === undefined) throw failures.notFound('SVM', 'vserver')
+  if (svm === undefined) throw failure('svmNotFound')
   const [found, other] = (await cluster.rows(RECOVERY_QUEUE, svm)).filter((row) => row['volume'] === draft['volume'])
-  if (found === undefined) throw failures.notFound('volume in the recovery queue', 'volume')
-  if (other !== undefined) throw failures.invalid('volume', 'Several volumes of the queue have this name.')
+  if (found === undefined) throw failure('queuedVolumeNotFound', {}, { target: 'volume' })
+  if (other !== undefined) throw failure('queuedVolumeAmbiguous')
   return found
 }

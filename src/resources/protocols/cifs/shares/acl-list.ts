@@ -1,5 +1,5 @@
 /** Who may do what through a share: one entry for each user or group. */
-import { failures } from '../../../../model/failure.ts'
+import { failure } from '../../../../model/failure.ts'
 import { each, oneOf, text } from '../../../../model/kinds/index.ts'
 import type { Fields } from '../../../../model/resource.ts'
 import type { Row } from '../../../../model/value.ts'
@@ -50,7 +50,7 @@ export function settledAcls(given: readonly Row[]): readonly Row[] {
   const acls = given.map((acl): Row => ({ type: 'windows', ...acl }))
   for (const [at, acl] of acls.entries()) {
     if (acls.findIndex((other) => isSameWho(other, acl)) !== at) {
-      throw failures.duplicate(`An entry for ${JSON.stringify(acl['user_or_group']).slice(0, 80)}`, 'user_or_group')
+      throw failure('shareAclTaken', { account: JSON.stringify(acl['user_or_group']).slice(0, 80) })
     }
   }
   return acls

@@ -1,7 +1,7 @@
 import { type Behaviour, define } from '../../../../core/behaviour.ts'
 import type { Cluster } from '../../../../core/cluster.ts'
 import { inline, type Verb, type VerbRequest } from '../../../../core/verb.ts'
-import { failures } from '../../../../model/failure.ts'
+import { failure } from '../../../../model/failure.ts'
 import { text } from '../../../../model/kinds/index.ts'
 import { resource } from '../../../../model/resource.ts'
 import { type Row, textAt } from '../../../../model/value.ts'
@@ -56,7 +56,7 @@ function changing(example: Row, change: (request: VerbRequest, acls: readonly Ro
       name: 'write record',
       async run(cluster, { input }) {
         const record = await cluster.catalog.record(CIFS_SHARES, textAt(input, 'share'))
-        if (record === undefined) throw failures.notFound('CIFS share', 'share')
+        if (record === undefined) throw failure('shareNotFound')
         const unique = { [`${CIFS_SHARES}:folded`]: textAt(input, 'share').toLowerCase() }
         const row: Row = { ...(record.body as Row), acls: input['acls'] ?? [] }
         await cluster.commit([cluster.put(CIFS_SHARES, row, { expect: record.revision, unique })])
@@ -67,7 +67,7 @@ function changing(example: Row, change: (request: VerbRequest, acls: readonly Ro
 
 async function shareAt(cluster: Cluster, path: Readonly<Record<string, string>>): Promise<Row> {
   const share = await cluster.find(CIFS_SHARES, keyOf(path))
-  if (share === undefined) throw failures.notFound('CIFS share', 'share')
+  if (share === undefined) throw failure('shareNotFound')
   return share
 }
 

@@ -3,7 +3,7 @@ import { plainVerbs } from '../../../../core/plain.ts'
 import { list, oneOf } from '../../../../model/kinds/index.ts'
 import { resource } from '../../../../model/resource.ts'
 import { textAt } from '../../../../model/value.ts'
-import { failures } from '../../../../model/failure.ts'
+import { failure } from '../../../../model/failure.ts'
 import { accountName } from '../local-accounts.ts'
 import { insistOnCifs } from '../services.ts'
 
@@ -18,7 +18,7 @@ const plain = plainVerbs(CIFS_PRIVILEGES, {
     await insistOnCifs(cluster, row)
     const others = await cluster.rows(CIFS_PRIVILEGES, textAt(row, 'svm.uuid'))
     if (others.length >= ACCOUNTS_MAX && !others.some((other) => other['name'] === row['name'])) {
-      throw failures.invalid(undefined, `The CIFS server has ${ACCOUNTS_MAX} of them, which is the limit.`)
+      throw failure('cifsPrivilegeLimit', { max: ACCOUNTS_MAX })
     }
     return row
   },

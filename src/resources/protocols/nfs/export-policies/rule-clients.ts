@@ -1,6 +1,6 @@
 import { type Behaviour, define } from '../../../../core/behaviour.ts'
 import { inline } from '../../../../core/verb.ts'
-import { failures } from '../../../../model/failure.ts'
+import { failure } from '../../../../model/failure.ts'
 import { count, text } from '../../../../model/kinds/index.ts'
 import { resource } from '../../../../model/resource.ts'
 import { type Row, textAt } from '../../../../model/value.ts'
@@ -55,7 +55,7 @@ export const exportRuleClients: Behaviour<typeof exportRuleClientsResource> = de
       const match = textAt(draft, 'match')
       const rules = rulesOf(await cluster.row(EXPORT_POLICIES, policy))
       const clients = clientsOf(rules, index)
-      if (clients.some((client) => client['match'] === match)) throw failures.duplicate('A client like this', 'match')
+      if (clients.some((client) => client['match'] === match)) throw failure('exportClientTaken')
       const changed = changedRule(rules, index, { clients: [...clients, { match }] }, index)
       return { key: match, input: { policy, rules: changed } }
     },
@@ -76,6 +76,6 @@ export const exportRuleClients: Behaviour<typeof exportRuleClientsResource> = de
 
 function clientsOf(rules: readonly Row[], index: number): readonly Row[] {
   const rule = rules.find((one) => one['index'] === index)
-  if (rule === undefined) throw failures.notFound('rule of the export policy', 'index')
+  if (rule === undefined) throw failure('exportRuleNotFound')
   return (rule['clients'] ?? []) as readonly Row[]
 }

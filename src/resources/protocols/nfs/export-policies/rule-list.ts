@@ -2,7 +2,7 @@
  * The rules of an export policy, in the order of their index. The first whose clients fit decides. Indexes may have
  * gaps: a rule that comes to a taken index moves that one up, and those after it up to the next gap.
  */
-import { failures } from '../../../../model/failure.ts'
+import { failure } from '../../../../model/failure.ts'
 import { count, each, flag, list, oneOf, text } from '../../../../model/kinds/index.ts'
 import type { Fields } from '../../../../model/resource.ts'
 import type { Row, Value } from '../../../../model/value.ts'
@@ -12,8 +12,6 @@ import { CLIENT_CHARACTERS_MAX, checkClients } from './client-match.ts'
 const RULES_MAX = 1024
 const CLIENTS_MAX = 1024
 const INDEX_MAX = 2 ** 31 - 1
-
-const DUPLICATE_RULE = 1704070
 
 const flavors = () => list(oneOf('any', 'none', 'never', 'krb5', 'krb5i', 'krb5p', 'ntlm', 'sys'), { elementsMax: 8 })
 
@@ -115,12 +113,12 @@ export function settledRules(given: readonly Row[]): readonly Row[] {
 /** Adds a rule at its index, or behind the others. */
 export function withRule(rules: readonly Row[], draft: Row): { rules: readonly Row[]; index: number } {
   if (rules.length >= RULES_MAX) {
-    throw failures.invalid(undefined, `The export policy has ${RULES_MAX} rules, which is the limit.`)
+    throw failure('exportRuleLimitReached', { max: RULES_MAX })
   }
   const index = typeof draft['index'] === 'number' ? draft['index'] : Number(rules.at(-1)?.['index'] ?? 0) + 1
   const rule = settledRule({ ...draft, index })
   if (rules.some((other) => isSame(other, rule))) {
-    throw failures.duplicate('A rule like this', 'clients', DUPLICATE_RULE)
+    throw failure('exportRuleTaken')
   }
   return { rules: placed(rules, rule), index }
 }
@@ -128,11 +126,11 @@ export function withRule(rules: readonly Row[], draft: Row): { rules: readonly R
 /** Changes the rule at an index, and may bring it to another. */
 export function changedRule(rules: readonly Row[], index: number, draft: Row, newIndex: number): readonly Row[] {
   const before = rules.find((rule) => rule['index'] === index)
-  if (before === undefined) throw failures.notFound('rule of the export policy', 'index')
+  if (before === undefined) throw failure('exportRuleNotFound')
   const others = rules.filter((rule) => rule !== before)
   const rule = settledRule({ ...before, ...draft, index: newIndex })
   if (others.some((other) => isSame(other, rule))) {
-    throw failures.duplicate('A rule like this', 'clients', DUPLICATE_RULE)
+    throw failure('exportRuleTaken')
   }
   return placed(others, rule)
 }
@@ -153,7 +151,7 @@ function settledRule(rule: Row): Row {
   for (const [name, field] of Object.entries(ruleFields)) {
     const given = complete[name]
     if (given === undefined && 'default' in field) complete[name] = field.default
-    if (Array.isArray(given) && given.length === 0) throw failures.badValue(name, 'it needs one element at least.')
+    if (Array.isArray(given) && given.length === 0) throw failure('exportRuleListEmpty', { field: name })
   }
   checkClients((complete['clients'] as readonly { match: string }[]).map(({ match }) => match))
   return complete

@@ -1,6 +1,6 @@
 import { type Behaviour, define } from '../../../../core/behaviour.ts'
 import { inline } from '../../../../core/verb.ts'
-import { failures } from '../../../../model/failure.ts'
+import { failure } from '../../../../model/failure.ts'
 import { groups, resource } from '../../../../model/resource.ts'
 import { count, Misfit, text } from '../../../../model/kinds/index.ts'
 import { textAt } from '../../../../model/value.ts'
@@ -82,7 +82,7 @@ function newIndex(given: string | undefined, index: number): number {
   try {
     return indexKind().parse(given)
   } catch (misfit) {
-    if (misfit instanceof Misfit) throw failures.badArgument('new_index', misfit.message)
+    if (misfit instanceof Misfit) throw failure('argumentInvalid', { field: 'new_index', problem: misfit.message })
     throw misfit
   }
 }

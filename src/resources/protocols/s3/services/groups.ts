@@ -1,6 +1,6 @@
 import { type Behaviour, define } from '../../../../core/behaviour.ts'
 import { plainVerbs } from '../../../../core/plain.ts'
-import { failures } from '../../../../model/failure.ts'
+import { failure } from '../../../../model/failure.ts'
 import { count, name, text } from '../../../../model/kinds/index.ts'
 import { type FieldDeclaration, resource } from '../../../../model/resource.ts'
 import { each } from '../../../../model/kinds/index.ts'
@@ -52,7 +52,7 @@ export const groups: Behaviour<typeof groupsResource> = define(
         for (const each of row[field] as readonly Row[]) {
           const named = textAt(each, 'name')
           if ((await cluster.find(type, `${svm}/${named}`)) === undefined) {
-            throw failures.badValue(field, `the SVM has no ${noun} "${named}".`)
+            throw failure('groupMemberUnknown', { noun, name: named, field })
           }
         }
       }

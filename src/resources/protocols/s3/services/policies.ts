@@ -1,7 +1,7 @@
 import { type Behaviour, define } from '../../../../core/behaviour.ts'
 import { plainVerbs } from '../../../../core/plain.ts'
 import type { Verb, VerbRequest } from '../../../../core/verb.ts'
-import { failures } from '../../../../model/failure.ts'
+import { failure } from '../../../../model/failure.ts'
 import { flag, name, text } from '../../../../model/kinds/index.ts'
 import { resource } from '../../../../model/resource.ts'
 import { checkPolicyStatements } from '../statement-checks.ts'
@@ -65,7 +65,7 @@ function notBuiltin(verb: Verb): Verb {
   return {
     ...verb,
     plan(cluster, request: VerbRequest) {
-      if (request.row?.['read-only'] === true) throw failures.inUse('The policy is read-only.', 'name', 92405963)
+      if (request.row?.['read-only'] === true) throw failure('objectStorePolicyReadOnly')
       return verb.plan(cluster, request)
     },
   }

@@ -5,7 +5,7 @@
 import type { Cluster } from '../../../../core/cluster.ts'
 import { flagArgument } from '../../../../core/flag-argument.ts'
 import { inline, type Verb } from '../../../../core/verb.ts'
-import { failures } from '../../../../model/failure.ts'
+import { failure } from '../../../../model/failure.ts'
 import { duration, flag, text, time } from '../../../../model/kinds/index.ts'
 import type { Fields } from '../../../../model/resource.ts'
 import { type Row, textAt } from '../../../../model/value.ts'
@@ -21,9 +21,6 @@ const SECRET_BYTES = 30
 
 const TIME_TO_LIVE = 'key_time_to_live'
 const EXPIRY = 'key_expiry_time'
-
-/** What clients of the interface know these failures by. */
-const codes = { taken: 92406200, half: 92406201 } as const
 
 export const keyFields = {
   access_key: {
@@ -85,11 +82,11 @@ interface WithKeys {
 export async function withKeys(cluster: Cluster, draft: Row): Promise<WithKeys> {
   const { access_key: given, secret_key: secret, ...rest } = draft
   if ((given === undefined) !== (secret === undefined)) {
-    throw failures.invalid('secret_key', 'Give both access_key and secret_key, or neither.', codes.half)
+    throw failure('accessKeyIncomplete')
   }
   const pair = typeof given === 'string' && typeof secret === 'string' ? { given, secret } : undefined
   if (pair !== undefined && (await cluster.catalog.holder(ACCESS_KEYS, pair.given)) !== undefined) {
-    throw failures.duplicate('A user with that access key', 'access_key', codes.taken)
+    throw failure('accessKeyTaken')
   }
   return keyed(cluster, rest, pair)
 }
@@ -104,10 +101,9 @@ export const modifyUser: Verb = inline({
     const { regenerate_keys: renew, delete_keys: drop, ...rest } = draft
     const isRenewed = renew === true || flagArgument(args, 'regenerate_keys')
     const isDropped = drop === true || flagArgument(args, 'delete_keys')
-    if (isRenewed && isDropped)
-      throw failures.invalid('delete_keys', 'Either regenerate_keys or delete_keys, not both.')
+    if (isRenewed && isDropped) throw failure('accessKeyConflict')
     if (!isRenewed && rest[TIME_TO_LIVE] !== undefined && rest[TIME_TO_LIVE] !== (row[TIME_TO_LIVE] ?? null)) {
-      throw failures.invalid(TIME_TO_LIVE, 'Keys have it from when they are made. Give it with regenerate_keys.')
+      throw failure('accessKeyLifetimeAlone')
     }
     const key = `${textAt(row, 'svm.uuid')}/${textAt(row, 'name')}`
     const made = isRenewed ? keyed(cluster, rest) : { row: isDropped ? { ...rest, ...NO_KEYS } : rest, reveal: {} }
@@ -117,7 +113,7 @@ export const modifyUser: Verb = inline({
     name: 'write record',
     async run(cluster, { key, input }) {
       const record = await cluster.catalog.record(USERS, key)
-      if (record === undefined) throw failures.notFound('object store user', 'name')
+      if (record === undefined) throw failure('objectStoreUserNotFound')
       const changed = Object.entries({ ...(record.body as Row), ...input }).filter(([, value]) => value !== null)
       const row: Row = Object.fromEntries(changed)
       await cluster.commit([cluster.put(USERS, row, { expect: record.revision, unique: uniqueKey(row) })])

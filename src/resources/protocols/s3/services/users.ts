@@ -1,7 +1,7 @@
 import { type Behaviour, define } from '../../../../core/behaviour.ts'
 import type { Cluster } from '../../../../core/cluster.ts'
 import { inline } from '../../../../core/verb.ts'
-import { failures } from '../../../../model/failure.ts'
+import { failure } from '../../../../model/failure.ts'
 import { name, text } from '../../../../model/kinds/index.ts'
 import { resource } from '../../../../model/resource.ts'
 import { type Row, textAt } from '../../../../model/value.ts'
@@ -44,8 +44,7 @@ export const users: Behaviour<typeof usersResource> = define(usersResource, {
     example: { name: 'user_example', comment: 'made to show how' },
     async plan(cluster, { draft }) {
       const key = `${textAt(draft, 'svm.uuid')}/${textAt(draft, 'name')}`
-      if ((await cluster.find(USERS, key)) !== undefined)
-        throw failures.duplicate('A user of that name', 'name', 92405817)
+      if ((await cluster.find(USERS, key)) !== undefined) throw failure('objectStoreUserTaken')
       const { row, reveal } = await withKeys(cluster, draft)
       return { key, input: row, reveal }
     },

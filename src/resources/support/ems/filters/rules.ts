@@ -1,7 +1,7 @@
 import { type Behaviour, define } from '../../../../core/behaviour.ts'
 import type { Cluster } from '../../../../core/cluster.ts'
 import { inline } from '../../../../core/verb.ts'
-import { failures } from '../../../../model/failure.ts'
+import { failure } from '../../../../model/failure.ts'
 import { count, text } from '../../../../model/kinds/index.ts'
 import { resource } from '../../../../model/resource.ts'
 import { type Row, textAt, type Value } from '../../../../model/value.ts'
@@ -70,11 +70,7 @@ export const emsRules: Behaviour<typeof emsRulesResource> = define(emsRulesResou
       const rules = await ownRules(cluster, filter)
       const index = Number(draft['index'] ?? rules.length + 1)
       if (index > rules.length + 1) {
-        throw failures.invalid(
-          'index',
-          `The filter has ${rules.length} rules; the next one is ${rules.length + 1}.`,
-          983095,
-        )
+        throw failure('filterRuleIndexTooHigh', { count: rules.length, next: rules.length + 1 })
       }
       return { key: String(index), input: { filter, draft: settled(draft, index) }, locks: [EMS_LOCK] }
     },
@@ -122,7 +118,7 @@ async function ownRules(cluster: Cluster, filter: string): Promise<readonly Give
 async function placeOf(cluster: Cluster, filter: string, rule: Row): Promise<number> {
   const index = Number(rule['index'])
   if (index <= (await ownRules(cluster, filter)).length) return index
-  throw failures.inUse('The last rule leaves out everything else; it stays as it is.', 'index', 983110)
+  throw failure('lastFilterRule')
 }
 
 /** A rule as a filter keeps it, from the fields of this resource. */
@@ -155,7 +151,7 @@ async function change(
   const row = await cluster.row(EMS_FILTERS, filter)
   const rules = make(keptRules(row))
   if (rules.length > RULES_MAX) {
-    throw failures.invalid(undefined, `The filter has ${RULES_MAX} rules, which is the limit.`, 983115)
+    throw failure('filterRuleLimitReached', { max: RULES_MAX })
   }
   const numbered = rules.map((rule, at) => settleRule(rule, at + 1))
   await cluster.commit([cluster.put(EMS_FILTERS, { ...row, rules: numbered })])

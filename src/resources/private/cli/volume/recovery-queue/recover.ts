@@ -1,7 +1,7 @@
 import { type Behaviour, define } from '../../../../../core/behaviour.ts'
 import type { Cluster } from '../../../../../core/cluster.ts'
 import { inline } from '../../../../../core/verb.ts'
-import { failures } from '../../../../../model/failure.ts'
+import { failure } from '../../../../../model/failure.ts'
 import { name } from '../../../../../model/kinds/index.ts'
 import { resource } from '../../../../../model/resource.ts'
 import { type Row, textAt, type Value } from '../../../../../model/value.ts'
@@ -40,13 +40,13 @@ export const recoveryFromQueue: Behaviour<typeof recoveryFromQueueResource> = de
 
 async function recover(cluster: Cluster, key: string, wanted: Value | undefined): Promise<void> {
   const record = await cluster.catalog.record(RECOVERY_QUEUE, key)
-  if (record === undefined) throw failures.notFound('volume in the recovery queue', 'volume')
+  if (record === undefined) throw failure('queuedVolumeNotFound', {}, { target: 'volume' })
   const before = volumeOf(record)
   const called = typeof wanted === 'string' ? wanted : textAt(before, 'name')
   const svm = textAt(before, 'svm.uuid')
   const isTaken = (await cluster.keyOfName(VOLUMES, called, svm)) !== undefined
   if (isTaken || cluster.locks.isHeld(`volume-name:${svm}/${called}`)) {
-    throw failures.duplicate(`A volume named "${called}"`, 'newname', 917526)
+    throw failure('recoveredNameTaken', { name: called })
   }
   const volume: Row = { ...(await withoutGone(cluster, before)), name: called, state: 'offline' }
   await cluster.locks.with([AGGREGATES_LOCK], async () => {

@@ -1,7 +1,7 @@
 import { type Behaviour, define } from '../../../../../core/behaviour.ts'
 import type { Cluster } from '../../../../../core/cluster.ts'
 import { inline, type Verb, type VerbRequest } from '../../../../../core/verb.ts'
-import { failures } from '../../../../../model/failure.ts'
+import { failure } from '../../../../../model/failure.ts'
 import { groups, resource } from '../../../../../model/resource.ts'
 import { text, uuid } from '../../../../../model/kinds/index.ts'
 import { type Row, textAt, type Value } from '../../../../../model/value.ts'
@@ -56,7 +56,7 @@ export const bucketRules: Behaviour<typeof bucketRulesResource> = define(bucketR
       name: textAt(draft, 'name'),
       change(rules) {
         if (rules.some((rule) => isNamed(rule, textAt(draft, 'name')))) {
-          throw failures.duplicate(`A lifecycle rule named "${textAt(draft, 'name')}"`, 'name')
+          throw failure('lifecycleRuleNameTaken', { name: textAt(draft, 'name') })
         }
         return [...rules, nestedRule(draft)]
       },
@@ -66,7 +66,7 @@ export const bucketRules: Behaviour<typeof bucketRulesResource> = define(bucketR
   modify: changing(({ draft, row = {} }) => ({
     name: textAt(row, 'name'),
     change(rules) {
-      if (!rules.some((rule) => isNamed(rule, textAt(row, 'name')))) throw failures.notFound('lifecycle rule', 'name')
+      if (!rules.some((rule) => isNamed(rule, textAt(row, 'name')))) throw failure('lifecycleRuleNotFound')
       return rules.map((rule) => (isNamed(rule, textAt(row, 'name')) ? changed(rule, draft) : rule))
     },
   })),
@@ -112,6 +112,6 @@ function isNamed(rule: Value, name: string): boolean {
 async function bucketOf(cluster: Cluster, path: Readonly<Record<string, string>>): Promise<Row> {
   const bucket = await cluster.find(BUCKETS, path['s3_bucket.uuid'] ?? '')
   if (bucket === undefined || bucket['svm.uuid'] !== path['svm.uuid'])
-    throw failures.notFound('bucket', 's3_bucket.uuid')
+    throw failure('bucketNotFound', {}, { target: 's3_bucket.uuid' })
   return bucket
 }

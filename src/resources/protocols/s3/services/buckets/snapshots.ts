@@ -1,6 +1,6 @@
 import { type Behaviour, define } from '../../../../../core/behaviour.ts'
 import { job, uuidOfNew } from '../../../../../core/verb.ts'
-import { failures } from '../../../../../model/failure.ts'
+import { failure } from '../../../../../model/failure.ts'
 import { name, time, uuid } from '../../../../../model/kinds/index.ts'
 import { resource } from '../../../../../model/resource.ts'
 import { textAt } from '../../../../../model/value.ts'
@@ -50,22 +50,22 @@ export const bucketSnapshots: Behaviour<typeof bucketSnapshotsResource> = define
     example: { name: 'before-the-change' },
     async plan(cluster, { draft, path }) {
       const bucket = await cluster.row(BUCKETS, path['s3_bucket.uuid'] ?? '')
-      if (bucket['svm.uuid'] !== path['svm.uuid']) throw failures.notFound('bucket', 's3_bucket.uuid')
+      if (bucket['svm.uuid'] !== path['svm.uuid']) throw failure('bucketNotFound', {}, { target: 's3_bucket.uuid' })
       const of = textAt(bucket, 'uuid')
       const volume = textAt(bucket, 'volume.uuid')
       const wanted = textAt(draft, 'name')
       if ((await cluster.row('storage/volumes', volume))['state'] === 'offline') {
-        throw failures.inUse('The volume of the bucket is offline.', undefined, 524479)
+        throw failure('bucketVolumeOffline')
       }
       if ((await cluster.keyOfName(BUCKET_SNAPSHOTS, wanted, of)) !== undefined) {
-        throw failures.duplicate(`A snapshot named "${wanted}"`, 'name')
+        throw failure('bucketSnapshotTaken', { name: wanted })
       }
       // Clients would not know which of the two they see.
       if ((await cluster.keyOfName(SNAPSHOTS, wanted, volume)) !== undefined) {
-        throw failures.duplicate(`A snapshot of the volume named "${wanted}"`, 'name')
+        throw failure('bucketSnapshotVolumeTaken', { name: wanted })
       }
       if ((await cluster.catalog.bucketSnapshots(volume, of)).length >= BUCKET_SNAPSHOTS_MAX) {
-        throw failures.invalid(undefined, `The bucket has ${BUCKET_SNAPSHOTS_MAX} snapshots, which is the limit.`)
+        throw failure('bucketSnapshotLimit', { max: BUCKET_SNAPSHOTS_MAX })
       }
       const key = uuidOfNew(cluster, draft)
       const input = {

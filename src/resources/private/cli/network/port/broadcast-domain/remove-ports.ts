@@ -1,6 +1,6 @@
 import { type Behaviour, define } from '../../../../../../core/behaviour.ts'
 import { inline } from '../../../../../../core/verb.ts'
-import { failures } from '../../../../../../model/failure.ts'
+import { failure } from '../../../../../../model/failure.ts'
 import { list, text } from '../../../../../../model/kinds/index.ts'
 import { resource } from '../../../../../../model/resource.ts'
 import { type Row, textAt } from '../../../../../../model/value.ts'
@@ -31,7 +31,7 @@ export const portsTakenOut: Behaviour<typeof portsTakenOutResource> = define(por
     },
     async plan(cluster, { draft, args }) {
       const domainName = args['broadcast_domain']
-      if (domainName === undefined) throw failures.missing('broadcast-domain')
+      if (domainName === undefined) throw failure('fieldRequired', { field: 'broadcast-domain' })
       const domain = await domainNamed(cluster, domainName, args['ipspace'] ?? DEFAULT)
       return { key: domain, input: { ports: draft['ports'] ?? [] }, locks: [NETWORK_LOCK] }
     },
@@ -43,7 +43,7 @@ export const portsTakenOut: Behaviour<typeof portsTakenOutResource> = define(por
         const asked = (input['ports'] as readonly string[]).map((wanted) => {
           const found = inside.find((port) => named(port) === wanted)
           if (found !== undefined) return textAt(found, 'uuid')
-          throw failures.badValue('ports', `the broadcast domain has no port "${wanted.slice(0, 80)}".`)
+          throw failure('portNotInDomain', { port: wanted.slice(0, 80) })
         })
         const taken = asked.map((port) => portChange(cluster, port, { [DOMAIN]: '' }))
         await cluster.commit(await Promise.all(taken))
