@@ -82,7 +82,7 @@ interface Folder {
 async function folders(cluster: Cluster): Promise<Folder[]> {
   return (await cluster.rows('storage/aggregates'))
     .filter((row: Row) => row['$claimed'] === true)
-    .map((row) => ({ aggregate: textAt(row, 'uuid'), name: textAt(row, 'name'), folder: textAt(row, '$folder') }))
+    .map((row) => ({ aggregate: row['uuid'], name: row['name'], folder: textAt(row, '$folder') }))
 }
 
 /** Notes in each aggregate how far the catalog is, while it grows. */

@@ -14,7 +14,6 @@ import { openSqliteCatalog } from '../src/engines/sqlite/catalog.ts'
 import { checkCatalogFiles } from '../src/engines/sqlite/log-check.ts'
 import { markOf } from '../src/engines/sqlite/log-mark.ts'
 import { release, releases } from '../src/model/release.ts'
-import { textAt } from '../src/model/value.ts'
 import { VolumesFailure } from '../src/ports/volumes.ts'
 import { rebuildIndex, type RebuildTold, type RebuiltTree } from '../src/s3/objects/rebuild.ts'
 import { reasonOf } from './failures.ts'
@@ -87,18 +86,18 @@ async function treesOf(cluster: Cluster): Promise<{ trees: RebuiltTree[]; away: 
   const trees: RebuiltTree[] = []
   const away: string[] = []
   for (const aggregate of await cluster.rows('storage/aggregates')) {
-    const here = textAt(aggregate, 'uuid')
+    const here = aggregate['uuid']
     const engine = cluster.engineOf(aggregate)
     try {
       await engine.space()
       for (const tree of await engine.list()) {
         const of = volumes.find((row) => placesOf(row).some((place) => place.tree === tree && place.aggregate === here))
-        if (of !== undefined && placeOf(of).tree === tree) trees.push({ volume: textAt(of, 'uuid'), tree, engine })
+        if (of !== undefined && placeOf(of).tree === tree) trees.push({ volume: of['uuid'], tree, engine })
         else if (of === undefined && !owed.has(tree)) trees.push({ tree, engine })
       }
     } catch (failure) {
       if (!(failure instanceof VolumesFailure)) throw failure
-      away.push(textAt(aggregate, 'name'))
+      away.push(aggregate['name'])
     }
   }
   return { trees, away }

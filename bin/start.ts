@@ -50,7 +50,7 @@ import { openTrace } from './trace.ts'
 import type { UnlinkedBlobs } from './unlinked-notes.ts'
 import { keepWriter } from './writer.ts'
 import { type CommonOrder, Workers } from './workers.ts'
-import { textAt, textOf } from '../src/model/value.ts'
+import { textOf } from '../src/model/value.ts'
 
 /** How long requests in progress may take to end when the cluster stops. */
 const DRAIN_MS = 30_000
@@ -333,8 +333,8 @@ async function firstInterface(cluster: ReturnType<typeof openCluster>): Promise<
   const serving = new Set((await cluster.rows('protocols/s3/services')).map((server) => server['svm.uuid']))
   const candidates = (await cluster.rows('network/ip/interfaces'))
     .filter((one) => serving.has(one['svm.uuid']))
-    .toSorted((a, b) => (textAt(a, 'name') < textAt(b, 'name') ? -1 : 1))
-  return candidates[0] === undefined ? null : textAt(candidates[0], 'uuid')
+    .toSorted((a, b) => (a['name'] < b['name'] ? -1 : 1))
+  return candidates[0] === undefined ? null : candidates[0]['uuid']
 }
 
 async function within(ms: number, act: Promise<void>): Promise<void> {

@@ -173,11 +173,11 @@ export class Jobs {
    * tried. Gives how many. What cannot be taken up is told in the events and in the log, and stops nothing.
    */
   async resume(): Promise<number> {
-    const found = (await this.#cluster.rows(JOBS)).filter((row) => isActive(row) && !this.#isOurs(textAt(row, 'uuid')))
+    const found = (await this.#cluster.rows(JOBS)).filter((row) => isActive(row) && !this.#isOurs(row['uuid']))
     const left = found.toSorted((a, b) => Number(a['start_time']) - Number(b['start_time']))
     let taken = 0
     for (let from = 0; from < left.length && !this.#stopping.signal.aborted; from += RESUMED_TOGETHER) {
-      const some = left.slice(from, from + RESUMED_TOGETHER).map((row) => textAt(row, 'uuid'))
+      const some = left.slice(from, from + RESUMED_TOGETHER).map((row) => row['uuid'])
       await this.#tell('cluster.job.resumed', some)
       for (const uuid of some) if (await this.#takeUp(uuid)) taken++
     }
@@ -206,7 +206,7 @@ export class Jobs {
     for (const row of gone) await this.#others.get(textAt(row, '$verb'))?.forget(row)
     for (let at = 0; at < gone.length; at += 100) {
       await this.#cluster.catalog.commit(
-        gone.slice(at, at + 100).map((row) => ({ do: 'remove-record', type: JOBS, key: textAt(row, 'uuid') })),
+        gone.slice(at, at + 100).map((row) => ({ do: 'remove-record', type: JOBS, key: row['uuid'] })),
       )
     }
     await this.#cluster.jobOrders.prune()

@@ -40,7 +40,7 @@ export async function removeOwedTree(cluster: Cluster, tree: string): Promise<vo
   const owed = await cluster.find(REMOVED_TREES, tree)
   if (owed === undefined) return
   try {
-    await removeNow(cluster, tree, textAt(owed, 'aggregate'))
+    await removeNow(cluster, tree, owed['aggregate'])
     await forget(cluster, tree)
   } catch (failure) {
     // It stays owed.

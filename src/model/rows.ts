@@ -19,8 +19,9 @@ export type SomeType = RecordType | TypeName
 export type RowOf<Type extends RecordType> = RowTypes[Type]
 
 /**
- * A row of a resource. What makes its key, names its parent or must be given is always there; the other fields may not be
- * set. Of a reference, the UUID is kept, and the name is there where it was looked up.
+ * A row of a resource. What makes its key or must be given is always there; the other fields may not be set, the parent
+ * neither: what belongs to no SVM may belong to the cluster. Of a reference, the UUID is kept, and the name is there where
+ * it was looked up.
  */
 export type DeclaredRow<Of extends ResourceDeclaration> = string extends keyof Of['fields']
   ? Row
@@ -60,11 +61,10 @@ type IsAlways<Of extends ResourceDeclaration, Path extends keyof Of['fields'] & 
   readonly required: true
 }
   ? true
-  : StoredPath<Of, Path> extends 'uuid' | Of['key'][number] | Text<Of['parent']> | Texts<Of['recordKey']>
+  : StoredPath<Of, Path> extends 'uuid' | Of['key'][number] | Texts<Of['recordKey']>
     ? true
     : false
 
-type Text<T> = T extends string ? T : never
 type Texts<T> = T extends readonly string[] ? T[number] : never
 
 type Held<Of extends FieldDeclaration> = Of extends { readonly kind: infer Kind }

@@ -75,7 +75,7 @@ export const cluster: Behaviour<typeof clusterResource> = define(clusterResource
     },
     {
       gives: ['dns_domains', 'name_servers'],
-      from: (cluster, rows) => Promise.all(rows.map((row) => clusterDns(cluster, textAt(row, 'uuid')))),
+      from: (cluster, rows) => Promise.all(rows.map((row) => clusterDns(cluster, row['uuid']))),
     },
     {
       gives: ['san_optimized', 'disaggregated'],
@@ -89,7 +89,7 @@ export const cluster: Behaviour<typeof clusterResource> = define(clusterResource
     example: { location: 'Room 4', contact: 'operators@example.com' },
     async plan(cluster, { row, draft }) {
       await insistOnServerCertificate(cluster, draft)
-      return { key: textAt(row, 'uuid'), input: { ...draft }, locks: ['accounts'] }
+      return { key: row['uuid'], input: { ...draft }, locks: ['accounts'] }
     },
     step: {
       name: 'write record',

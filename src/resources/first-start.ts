@@ -92,7 +92,7 @@ async function makeCluster(cluster: Cluster, wanted: FirstStart): Promise<Row> {
   await cluster.commit([...fresh, cluster.put('security/accounts', admin)])
   // After the record, which says for whom: a start that is interrupted in between claims it again.
   for (const row of await cluster.rows('storage/aggregates')) {
-    if (row['$isBuiltIn'] === true) await cluster.engineOf(row).claim(textAt(row, 'uuid'), [])
+    if (row['$isBuiltIn'] === true) await cluster.engineOf(row).claim(row['uuid'], [])
   }
   await addBuiltInEfficiency(cluster)
   await addBuiltIns(cluster)

@@ -111,7 +111,7 @@ export function ofVolumes(holderOf: (volume: Row) => string): readonly Derivatio
         const volumes = Map.groupBy(await cluster.rows('storage/volumes'), holderOf)
         return records.map((record) => {
           const lasts = (volumes.get(textAt(record, 'uuid')) ?? []).flatMap(
-            (volume) => cluster.metrics.last(textAt(volume, 'uuid')) ?? [],
+            (volume) => cluster.metrics.last(volume['uuid']) ?? [],
           )
           const taken = lasts[0] ?? cluster.metrics.last(CLUSTER_ROW)
           const growth = lasts.reduce((whole, last) => sum(whole, last.growth), NO_GROWTH)
@@ -124,7 +124,7 @@ export function ofVolumes(holderOf: (volume: Row) => string): readonly Derivatio
       gives: ['statistics'],
       async from(cluster, records) {
         const holders = new Map(
-          (await cluster.rows('storage/volumes')).map((volume) => [textAt(volume, 'uuid'), holderOf(volume)]),
+          (await cluster.rows('storage/volumes')).map((volume) => [volume['uuid'], holderOf(volume)]),
         )
         const totals = new Map<string, Growth>()
         for await (const [volume, total] of totalsOf(cluster.catalog, 'volume')) {

@@ -98,10 +98,10 @@ async function tellWhose(
   for (const bucket of buckets) {
     let after: VersionPosition | undefined
     do {
-      const page = await cluster.catalog.scan(textAt(bucket, 'uuid'), after, PAGE)
+      const page = await cluster.catalog.scan(bucket['uuid'], after, PAGE)
       for (const { key, version, blobs } of page.rows) {
         if (!blobs.some(({ blob }) => lost.has(blob))) continue
-        tell({ bucket: textAt(bucket, 'name'), key: Buffer.from(key).toString(), version })
+        tell({ bucket: bucket['name'], key: Buffer.from(key).toString(), version })
       }
       after = page.next
     } while (after !== undefined)

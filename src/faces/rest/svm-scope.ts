@@ -6,7 +6,7 @@ import type { Cluster } from '../../core/cluster.ts'
 import { failure } from '../../model/failure.ts'
 import type { Filter } from '../../model/query.ts'
 import type { Resource } from '../../model/resource.ts'
-import { type Row, textAt } from '../../model/value.ts'
+import type { Row } from '../../model/value.ts'
 
 export interface SvmScope {
   readonly uuid: string
@@ -26,10 +26,10 @@ export async function svmScope(
   if (uuid === undefined || svm === undefined) {
     throw failure('scopeSvmUnknown', { name: (given ?? name ?? '').slice(0, 80) })
   }
-  if (name !== undefined && name !== textAt(svm, 'name')) {
+  if (name !== undefined && name !== svm['name']) {
     throw failure('scopeHeadersDiffer')
   }
-  return { uuid, name: textAt(svm, 'name') }
+  return { uuid, name: svm['name'] }
 }
 
 /** The filters that leave what the SVM sees. What is shared by all SVMs is seen by each. */

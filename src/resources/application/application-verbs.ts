@@ -172,7 +172,7 @@ export const removeApplication = job({
           if (application === undefined) return
           await cluster.commit([
             { do: 'remove-record', type: APPLICATIONS, key },
-            cluster.event('application.deleted', { application: textAt(application, 'name') }),
+            cluster.event('application.deleted', { application: application['name'] }),
           ])
         })
       },

@@ -3,7 +3,7 @@ import type { Cluster } from '../../core/cluster.ts'
 import { count, flag, name, oneOf, time, uuid } from '../../model/kinds/index.ts'
 import { groups, resource } from '../../model/resource.ts'
 import type { FieldDeclaration } from '../../model/resource.ts'
-import { type Row, textAt } from '../../model/value.ts'
+import type { Row } from '../../model/value.ts'
 import { chargedTo, reserveOf } from '../storage/volumes/reserve.ts'
 import { createApplication, removeApplication } from './application-verbs.ts'
 import { APPLICATIONS, type Component, componentsOf } from './members.ts'
@@ -145,7 +145,7 @@ async function spaceOf(cluster: Cluster, { volumes }: Component): Promise<Space>
   for (const uuid of volumes) {
     const volume = await cluster.find('storage/volumes', uuid)
     if (volume === undefined) continue
-    const held = sums.get(textAt(volume, 'uuid')) ?? { usedBytes: 0, snapshotBytes: 0 }
+    const held = sums.get(volume['uuid']) ?? { usedBytes: 0, snapshotBytes: 0 }
     const size = Number(volume['size'])
     provisioned += size
     used += chargedTo(volume, held) - reserveOf(volume)

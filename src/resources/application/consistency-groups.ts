@@ -136,7 +136,7 @@ export const consistencyGroups: Behaviour<typeof consistencyGroupsResource> = de
     async plan(cluster, request) {
       const { volumes, ...draft } = request.draft
       const before = request.row
-      const key = textAt(before, 'uuid')
+      const key = before['uuid']
       const after: Row = { ...before, ...draft }
       await insistOnName(cluster, after)
       const planned = await planMembers(cluster, request, before, (volumes ?? []) as readonly Row[])
@@ -164,7 +164,7 @@ export const consistencyGroups: Behaviour<typeof consistencyGroupsResource> = de
   }),
   remove: job({
     plan: (_cluster, { row }) => {
-      const key = textAt(row, 'uuid')
+      const key = row['uuid']
       const { 'svm.uuid': svm, name: called = '' } = row
       return Promise.resolve({ key, input: { 'svm.uuid': svm, name: called }, locks: [`group:${key}`] })
     },

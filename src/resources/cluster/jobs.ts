@@ -57,7 +57,7 @@ export const jobs: Behaviour<typeof jobsResource> = define(jobsResource, {
     plan(_cluster, { row, args }) {
       const action = JOB_ACTIONS.find((one) => one === args['action'])
       if (action === undefined) throw failure('jobActionUnknown', { actions: JOB_ACTIONS.join(', ') })
-      return Promise.resolve({ key: textAt(row, 'uuid'), input: { action } })
+      return Promise.resolve({ key: row['uuid'], input: { action } })
     },
     step: {
       name: 'ask',

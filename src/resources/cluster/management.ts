@@ -118,7 +118,7 @@ const firstInterface: Derivation = {
 const ntpServers: Derivation = {
   gives: ['ntp_servers'],
   async from(cluster, rows) {
-    const servers = (await cluster.rows('cluster/ntp/servers')).map((row) => textAt(row, 'server')).toSorted()
+    const servers = (await cluster.rows('cluster/ntp/servers')).map((row) => row['server']).toSorted()
     return rows.map(() => ({ ntp_servers: servers }))
   },
 }
@@ -132,7 +132,7 @@ const health: Derivation = {
   gives: ['health'],
   async from(cluster, rows) {
     const aggregates = await cluster.rows('storage/aggregates')
-    const disks = await Promise.all(aggregates.map((row) => diskOf(cluster, textAt(row, 'uuid'))))
+    const disks = await Promise.all(aggregates.map((row) => diskOf(cluster, row['uuid'])))
     const isDamaged = (await cluster.rows(DAMAGE)).some((row) => isLoss(row['kind']))
     return rows.map(() => ({ health: isDamaged || disks.includes(undefined) ? 'degraded' : 'ok' }))
   },

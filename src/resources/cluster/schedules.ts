@@ -121,7 +121,7 @@ export const schedules: Behaviour<typeof schedulesResource> = define(schedulesRe
   modify: inline({
     plan(cluster, { row, draft }) {
       settled(changed(row, draft))
-      const key = textAt(row, 'uuid')
+      const key = row['uuid']
       return Promise.resolve({ key, input: { ...draft, $changed: cluster.now() }, locks: [`${SCHEDULES}:${key}`] })
     },
     step: {

@@ -134,7 +134,7 @@ export const dns: Behaviour<typeof dnsResource> = define(dnsResource, {
         const [self] = await cluster.rows('cluster')
         return Promise.all(
           rows.map(async (row): Promise<Row> => {
-            const key = textAt(row, 'uuid')
+            const key = row['uuid']
             const isCluster = key === self?.['uuid']
             const owner = isCluster ? self : await cluster.find('svm/svms', key)
             return { 'svm.name': owner?.['name'] ?? null, 'svm.uuid': key, scope: isCluster ? 'cluster' : 'svm' }

@@ -35,7 +35,7 @@ export const ipspaces: Behaviour<typeof ipspacesResource> = define(ipspacesResou
   }),
   modify: inline({
     plan: (_cluster, { row, draft }) =>
-      Promise.resolve({ key: textAt(row, 'uuid'), input: { ...draft }, locks: [NETWORK_LOCK] }),
+      Promise.resolve({ key: row['uuid'], input: { ...draft }, locks: [NETWORK_LOCK] }),
     step: {
       name: 'write record',
       async run(cluster, { key, input }) {
@@ -48,7 +48,7 @@ export const ipspaces: Behaviour<typeof ipspacesResource> = define(ipspacesResou
     },
   }),
   remove: inline({
-    plan: (_cluster, { row }) => Promise.resolve({ key: textAt(row, 'uuid'), input: {}, locks: [NETWORK_LOCK] }),
+    plan: (_cluster, { row }) => Promise.resolve({ key: row['uuid'], input: {}, locks: [NETWORK_LOCK] }),
     step: {
       name: 'remove record',
       async run(cluster, { key }) {

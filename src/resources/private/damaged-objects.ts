@@ -3,7 +3,6 @@ import { DAMAGE, DAMAGE_RECORDS_MAX } from '../../core/damage.ts'
 import { inline } from '../../core/verb.ts'
 import { oneOf, text, time, uuid } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
-import { textAt } from '../../model/value.ts'
 
 const damagedObjectsResource = resource({
   path: '/private/damaged-objects',
@@ -50,7 +49,7 @@ const damagedObjectsResource = resource({
 
 export const damagedObjects: Behaviour<typeof damagedObjectsResource> = define(damagedObjectsResource, {
   remove: inline({
-    plan: (_cluster, { row }) => Promise.resolve({ key: textAt(row, 'uuid'), input: { ...row } }),
+    plan: (_cluster, { row }) => Promise.resolve({ key: row['uuid'], input: { ...row } }),
     step: {
       name: 'forget',
       run: async (cluster, { key }) => {

@@ -5,7 +5,7 @@ import { inline, uuidOfNew } from '../../core/verb.ts'
 import { codeOf, failure } from '../../model/failure.ts'
 import { count, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
-import { type Row, textAt } from '../../model/value.ts'
+import type { Row } from '../../model/value.ts'
 
 const CODE_MAX = 2 ** 31
 
@@ -135,7 +135,7 @@ export const faults: Behaviour<typeof faultsResource> = define(faultsResource, {
   modify: inline({
     plan(cluster, { row, draft }) {
       const { hits: _, remaining: __, ...before } = row
-      return Promise.resolve({ key: textAt(row, 'uuid'), input: settled(cluster, { ...before, ...draft }) })
+      return Promise.resolve({ key: row['uuid'], input: settled(cluster, { ...before, ...draft }) })
     },
     step: {
       name: 'begin anew',
@@ -146,7 +146,7 @@ export const faults: Behaviour<typeof faultsResource> = define(faultsResource, {
     },
   }),
   remove: inline({
-    plan: (_cluster, { row }) => Promise.resolve({ key: textAt(row, 'uuid'), input: { ...row } }),
+    plan: (_cluster, { row }) => Promise.resolve({ key: row['uuid'], input: { ...row } }),
     step: {
       name: 'end',
       async run(cluster, { key, input }) {

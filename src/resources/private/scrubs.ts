@@ -99,7 +99,7 @@ async function close(cluster: Cluster, { key, input, memo }: Work, aggregate: st
     cluster.put(SCRUBS, { ...input, ...told, start_time: memo['startMs'] ?? cluster.now(), end_time: cluster.now() }),
     cluster.event('aggregate.scrub.ended', { aggregate: record.body['name'] ?? '', ...told }),
     ...older.slice(SCRUBS_KEPT - 1).map((one): Change => {
-      return { do: 'remove-record', type: SCRUBS, key: textAt(one, 'uuid') }
+      return { do: 'remove-record', type: SCRUBS, key: one['uuid'] }
     }),
   ]
   await cluster.catalog.commit(changes).catch((failure: unknown) => {

@@ -51,7 +51,7 @@ export const fpolicy: Behaviour<typeof fpolicyResource> = define(fpolicyResource
   remove: inline({
     alone: () => [POLICIES_LOCK],
     async plan(cluster, { row }) {
-      const svm = textAt(row, 'svm.uuid')
+      const svm = row['svm.uuid']
       const enabled = (await policiesOf(cluster, svm)).find((policy) => policy['enabled'] === true)
       if (enabled !== undefined) {
         throw failure('fpolicyPolicyEnabled', { policy: textAt(enabled, 'name') })

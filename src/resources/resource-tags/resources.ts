@@ -63,7 +63,7 @@ export const taggedResources: Behaviour<typeof taggedResourcesResource> = define
   }),
   remove: inline({
     async plan(cluster, { row }) {
-      const href = textAt(row, 'href')
+      const href = row['href']
       const { type, key } = await thingAt(cluster, href)
       return { key: href, input: { type, key, tag: textAt(row, 'resource_tag.value') } }
     },

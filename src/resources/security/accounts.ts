@@ -278,7 +278,7 @@ async function keysOf(cluster: Cluster, account: Row): Promise<string[]> {
   for (const row of await cluster.rows('security/authentication/keys')) {
     if (row['user.name'] !== user) continue
     const owner = await ownerNamed(cluster, row['user.owner.name']).catch(() => undefined)
-    if (owner?.uuid === account['owner.uuid']) found.push(textAt(row, 'uuid'))
+    if (owner?.uuid === account['owner.uuid']) found.push(row['uuid'])
   }
   return found
 }

@@ -80,7 +80,7 @@ export const roles: Behaviour<typeof rolesResource> = define(rolesResource, {
     alone: () => [ACCOUNTS_LOCK],
     plan(_cluster, { row }) {
       insistOnMade(row)
-      const [owner, role] = [textAt(row, 'owner.uuid'), textAt(row, 'name')]
+      const [owner, role] = [row['owner.uuid'], row['name']]
       return Promise.resolve({ key: `${owner}/${role}`, input: {} })
     },
     step: {
@@ -97,7 +97,7 @@ export const roles: Behaviour<typeof rolesResource> = define(rolesResource, {
 })
 
 async function allRoles(cluster: Cluster): Promise<Row[]> {
-  const svms = (await cluster.rows('svm/svms')).map((svm) => ({ uuid: textAt(svm, 'uuid'), scope: 'svm' }) as const)
+  const svms = (await cluster.rows('svm/svms')).map((svm) => ({ uuid: svm['uuid'], scope: 'svm' }) as const)
   const owners: Pick<Owner, 'uuid' | 'scope'>[] = [await clusterOwner(cluster), ...svms]
   const builtIn = owners.flatMap(({ uuid, scope }) =>
     builtInRolesOf(scope).map(({ name, privileges }): Row => ({

@@ -76,7 +76,7 @@ export class DisksSeen {
     const cluster = this.#cluster
     const spaces = new Map<string, DiskSpace | undefined>()
     for await (const rows of inTurns(cluster.system, await cluster.rows('storage/aggregates'))) {
-      const uuids = rows.map((row) => textAt(row, 'uuid'))
+      const uuids = rows.map((row) => row['uuid'])
       const found = await Promise.all(uuids.map((uuid) => diskOf(cluster, uuid)))
       for (const [at, uuid] of uuids.entries()) spaces.set(uuid, found[at])
     }
@@ -147,7 +147,7 @@ export async function neededByMove(cluster: Cluster, volume: Row, to: string): P
 async function owedByMoves(cluster: Cluster, aggregates: ReadonlySet<string>): Promise<number> {
   let owed = 0
   for (const move of await cluster.rows(MOVES)) {
-    const uuid = textAt(move, 'volume')
+    const uuid = move['volume']
     const volume = await cluster.find('storage/volumes', uuid)
     if (volume === undefined) continue
     const next = nextOf(volume)
@@ -197,7 +197,7 @@ async function queuedByAggregate(cluster: Cluster): Promise<ReadonlyMap<string, 
   const sums = new Map<string, number>()
   for await (const volumes of inTurns(cluster.system, await cluster.rows(RECOVERY_QUEUE))) {
     for (const volume of volumes) {
-      const held = ownedBytes(await cluster.catalog.volume(textAt(volume, 'uuid')))
+      const held = ownedBytes(await cluster.catalog.volume(volume['uuid']))
       sums.set(aggregateOf(volume), (sums.get(aggregateOf(volume)) ?? 0) + held)
     }
   }
@@ -205,7 +205,7 @@ async function queuedByAggregate(cluster: Cluster): Promise<ReadonlyMap<string, 
 }
 
 async function aggregatesOn(cluster: Cluster, disk: string): Promise<ReadonlySet<string>> {
-  const uuids = (await cluster.rows('storage/aggregates')).map((row) => textAt(row, 'uuid'))
+  const uuids = (await cluster.rows('storage/aggregates')).map((row) => row['uuid'])
   if (uuids.length === 1) return new Set(uuids)
   const disks = await Promise.all(uuids.map((uuid) => diskOf(cluster, uuid)))
   return new Set(uuids.filter((_, at) => disks[at]?.disk === disk))

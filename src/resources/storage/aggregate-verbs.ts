@@ -188,7 +188,7 @@ async function insistOnUnused(cluster: Cluster, aggregate: Row): Promise<void> {
     placesOf(volume).some((place) => place.aggregate === key),
   )
   if (moved !== undefined) {
-    throw failure('aggregateHasMove', { volume: textAt(moved, 'name') })
+    throw failure('aggregateHasMove', { volume: moved['name'] })
   }
   const active = new Set((await cluster.rows(JOBS)).filter(isActive).map((job) => job['$key']))
   if ((await cluster.engineOf(aggregate).list()).some((tree) => active.has(tree))) {
@@ -198,6 +198,6 @@ async function insistOnUnused(cluster: Cluster, aggregate: Row): Promise<void> {
     ((svm['aggregates'] ?? []) as readonly Row[]).some((one) => one['uuid'] === key),
   )
   if (user !== undefined) {
-    throw failure('aggregateOfSvm', { svm: textAt(user, 'name') })
+    throw failure('aggregateOfSvm', { svm: user['name'] })
   }
 }

@@ -3,7 +3,7 @@ import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { bytes, decimal, percent } from '../../model/kinds/index.ts'
 import { groups, resource } from '../../model/resource.ts'
-import { type Row, textAt } from '../../model/value.ts'
+import type { Row } from '../../model/value.ts'
 import { DisksSeen, spaceOf } from './aggregate-space.ts'
 import { ratio } from './volumes/efficiency.ts'
 
@@ -47,7 +47,7 @@ async function clusterSpace(cluster: Cluster): Promise<Row> {
   let [size, available, stored, whole] = [0, 0, 0, 0]
   const seen = new DisksSeen(cluster)
   for (const aggregate of await cluster.rows('storage/aggregates')) {
-    const uuid = textAt(aggregate, 'uuid')
+    const uuid = aggregate['uuid']
     const [disk, space] = [await seen.diskOf(uuid), await spaceOf(cluster, uuid, seen)]
     stored += space.storedBytes
     if (disk === undefined || disks.has(disk.disk)) continue

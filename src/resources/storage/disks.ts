@@ -82,7 +82,7 @@ export const disks: Behaviour<typeof disksResource> = define(disksResource, { ro
 async function diskRows(cluster: Cluster): Promise<Row[]> {
   const [node = {}] = await cluster.rows('cluster/nodes')
   const aggregates = await cluster.rows('storage/aggregates')
-  const spaces = await Promise.all(aggregates.map((row) => diskOf(cluster, textAt(row, 'uuid'))))
+  const spaces = await Promise.all(aggregates.map((row) => diskOf(cluster, row['uuid'])))
   const found = new Map<string, Row>()
   for (const [at, space] of spaces.entries()) {
     if (space === undefined) continue

@@ -48,7 +48,7 @@ export class EfficiencySchedule extends Watch {
   async look(): Promise<number> {
     const { cluster } = this.#actions
     await addBuiltInEfficiency(cluster)
-    const notes = new Map((await cluster.rows(EFFICIENCY_NOTES)).map((row) => [textAt(row, 'volume'), row]))
+    const notes = new Map((await cluster.rows(EFFICIENCY_NOTES)).map((row) => [row['volume'], row]))
     const volumes = await cluster.shortRows('storage/volumes')
     const isOn = (volume: string) => cluster.locks.isHeld(efficiencyLock(volume))
     const efficient = this.#efficient.of(volumes)
@@ -74,7 +74,7 @@ export class EfficiencySchedule extends Watch {
       active++
       begun++
     }
-    if (notes.size > 0) for (const row of volumes) notes.delete(textAt(row, 'uuid'))
+    if (notes.size > 0) for (const row of volumes) notes.delete(row['uuid'])
     for (const gone of notes.keys()) {
       await cluster.catalog.commit([{ do: 'remove-record', type: EFFICIENCY_NOTES, key: gone }])
     }

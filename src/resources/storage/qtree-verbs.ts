@@ -98,7 +98,7 @@ export const removeQtree = inline({
       const volume = await cluster.row('storage/volumes', uuid)
       const rules = (await cluster.rows(QUOTA_RULES, uuid)).filter((rule) => textAt(rule, 'qtree.id') === id)
       await cluster.commit([
-        ...rules.map((rule) => ({ do: 'remove-record', type: QUOTA_RULES, key: textAt(rule, 'uuid') }) as const),
+        ...rules.map((rule) => ({ do: 'remove-record', type: QUOTA_RULES, key: rule['uuid'] }) as const),
         ...rules.flatMap((rule) => limitChanges(volume, rule, null)),
         { do: 'remove-record', type: QTREES, key },
         cluster.event('qtree.deleted', { qtree: input['name'] ?? '', volume: uuid }),

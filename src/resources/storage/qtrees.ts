@@ -155,13 +155,13 @@ export const qtrees: Behaviour<typeof qtreesResource> = define(qtreesResource, {
     const volumes = (await cluster.rows('storage/volumes')).filter(
       ({ uuid }) => wanted === undefined || uuid === wanted,
     )
-    return volumes.flatMap((volume) => qtreesOf(volume, records.get(textAt(volume, 'uuid')) ?? []))
+    return volumes.flatMap((volume) => qtreesOf(volume, records.get(volume['uuid']) ?? []))
   },
   async *rowPages(cluster) {
     const records = byVolume(await cluster.rows(QTREES))
     for await (const volumes of inTurns(cluster.system, await cluster.rows('storage/volumes'))) {
       for (const volume of volumes) {
-        yield* inTurns(cluster.system, qtreesOf(volume, records.get(textAt(volume, 'uuid')) ?? []))
+        yield* inTurns(cluster.system, qtreesOf(volume, records.get(volume['uuid']) ?? []))
       }
     }
   },

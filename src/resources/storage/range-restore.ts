@@ -29,7 +29,7 @@ export async function plannedRange(cluster: Cluster, volume: Row, snapshot: stri
   if (row === undefined) {
     throw failure('restorePathMalformed')
   }
-  const bucket = textAt(row, 'uuid')
+  const bucket = row['uuid']
   const names = rest === '' || rest.endsWith('/') ? { prefix: rest } : { key: rest }
   await insistOnSomething(cluster, textAt(volume, 'uuid'), { bucket, snapshot, ...names })
   return { bucket, snapshot, ...names }

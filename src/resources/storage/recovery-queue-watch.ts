@@ -101,7 +101,7 @@ export class RecoveryQueueWatch extends Watch {
     const byAggregate = new Map<string, { shortBytes: number }>()
     const seen = new DisksSeen(this.#cluster)
     for (const row of await this.#cluster.rows('storage/aggregates')) {
-      const aggregate = textAt(row, 'uuid')
+      const aggregate = row['uuid']
       const space = await seen.diskOf(aggregate)
       if (space === undefined) continue
       const tenth = ((space.usedBytes + space.availableBytes) * SPARE_PERCENT) / 100

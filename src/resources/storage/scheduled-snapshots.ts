@@ -147,7 +147,7 @@ export class ScheduledSnapshots {
   /** Brings rules and notes up to date with policies, schedules and volumes. Tells whether something is to be asked anew. */
   async #look(): Promise<boolean> {
     const cluster = this.#cluster
-    const rules = new Map((await cluster.rows(SCHEDULES)).map((row) => [textAt(row, 'uuid'), ruleOf(row)]))
+    const rules = new Map((await cluster.rows(SCHEDULES)).map((row) => [row['uuid'], ruleOf(row)]))
     let isChanged = JSON.stringify([...rules]) !== JSON.stringify([...this.#rules])
     this.#rules = rules
     const schedulesOf = new Map((await cluster.rows(SNAPSHOT_POLICIES)).map((row) => [row['uuid'], running(row)]))
@@ -158,13 +158,13 @@ export class ScheduledSnapshots {
     const volumes = await cluster.rows('storage/volumes')
     const online = new Set(volumes.filter(isScheduled).map((row) => row['uuid']))
     const buckets = (await cluster.shortRows(BUCKETS)).filter((row) => typeof row['snapshot_policy.uuid'] === 'string')
-    this.#volumeOf = new Map(buckets.map((row) => [textAt(row, 'uuid'), textAt(row, 'volume.uuid')]))
+    this.#volumeOf = new Map(buckets.map((row) => [row['uuid'], textAt(row, 'volume.uuid')]))
     for (const holder of [...volumes, ...buckets]) {
       if (++looked >= SLICE) {
         looked = 0
         await this.#breathe()
       }
-      const key = textAt(holder, 'uuid')
+      const key = holder['uuid']
       const isOnline = online.has(this.#volumeOf.get(key) ?? key)
       there.add(key)
       if (this.#busy.has(key)) {

@@ -87,7 +87,7 @@ export const snapshotPolicies: Behaviour<typeof snapshotPoliciesResource> = defi
   modify: inline({
     async plan(cluster, { row, draft }) {
       await settled(cluster, { ...row, ...draft })
-      return { key: textAt(row, 'uuid'), input: { ...draft }, locks: [SCHEDULES_LOCK] }
+      return { key: row['uuid'], input: { ...draft }, locks: [SCHEDULES_LOCK] }
     },
     step: {
       name: 'write record',
@@ -95,7 +95,7 @@ export const snapshotPolicies: Behaviour<typeof snapshotPoliciesResource> = defi
     },
   }),
   remove: inline({
-    plan: (_cluster, { row }) => Promise.resolve({ key: textAt(row, 'uuid'), input: {}, locks: [SCHEDULES_LOCK] }),
+    plan: (_cluster, { row }) => Promise.resolve({ key: row['uuid'], input: {}, locks: [SCHEDULES_LOCK] }),
     step: {
       name: 'remove record',
       async run(cluster, { key }) {

@@ -101,7 +101,7 @@ export const volumeEfficiencyPolicies: Behaviour<typeof volumeEfficiencyPolicies
       async plan(cluster, { row, draft }) {
         insistOnOwn(row)
         await settled(cluster, { ...row, ...draft }, draft)
-        return { key: textAt(row, 'uuid'), input: { ...draft }, locks: [SCHEDULES_LOCK] }
+        return { key: row['uuid'], input: { ...draft }, locks: [SCHEDULES_LOCK] }
       },
       step: {
         name: 'write record',
@@ -115,7 +115,7 @@ export const volumeEfficiencyPolicies: Behaviour<typeof volumeEfficiencyPolicies
       },
     }),
     remove: inline({
-      plan: (_cluster, { row }) => Promise.resolve({ key: textAt(row, 'uuid'), input: {}, locks: [SCHEDULES_LOCK] }),
+      plan: (_cluster, { row }) => Promise.resolve({ key: row['uuid'], input: {}, locks: [SCHEDULES_LOCK] }),
       step: {
         name: 'remove record',
         async run(cluster, { key }) {

@@ -77,10 +77,10 @@ export async function plannedRestore(
   }
   insistOnReadWrite(volume, 'volumeProtected')
   if (volume['state'] === 'offline') throw failure('volumeOffline')
-  if (path !== undefined) return { $range: await plannedRange(cluster, volume, textAt(row, 'uuid'), path) }
-  await newerSnapshots(cluster, key, textAt(row, 'uuid'))
+  if (path !== undefined) return { $range: await plannedRange(cluster, volume, row['uuid'], path) }
+  await newerSnapshots(cluster, key, row['uuid'])
   await insistOnNoLocks(cluster, key)
-  return { $restore: textAt(row, 'uuid') }
+  return { $restore: row['uuid'] }
 }
 
 interface Newer {
@@ -107,7 +107,7 @@ async function newerSnapshots(cluster: Cluster, volume: string, snapshot: string
 async function insistOnNoLocks(cluster: Cluster, key: string): Promise<void> {
   for (const bucket of await cluster.rows('protocols/s3/buckets', key)) {
     if (readSettings(bucket).locks === undefined) continue
-    throw failure('restoreBreaksBucketLocks', { bucket: textAt(bucket, 'name') })
+    throw failure('restoreBreaksBucketLocks', { bucket: bucket['name'] })
   }
 }
 

@@ -363,7 +363,7 @@ export async function chooseAggregate(
   const disks = new Set<string>()
   const seen = new DisksSeen(cluster)
   for (const aggregate of await cluster.rows('storage/aggregates')) {
-    const uuid = textAt(aggregate, 'uuid')
+    const uuid = aggregate['uuid']
     if (!isAllowed(uuid) || excluded.has(uuid)) continue
     const disk = (await seen.diskOf(uuid))?.disk ?? uuid
     if (disks.has(disk)) continue
@@ -431,11 +431,11 @@ async function insistOnUnused(cluster: Cluster, key: string): Promise<void> {
   }
   for (const server of await cluster.rows('protocols/s3/services')) {
     if (server['root_volume.uuid'] === key) {
-      throw failure('volumeIsRootVolume', { server: textAt(server, 'name') })
+      throw failure('volumeIsRootVolume', { server: server['name'] })
     }
     const data = (server['data_volumes'] ?? []) as readonly Row[]
     if (data.some((volume) => volume['uuid'] === key)) {
-      throw failure('volumeIsDataVolume', { server: textAt(server, 'name') })
+      throw failure('volumeIsDataVolume', { server: server['name'] })
     }
   }
 }

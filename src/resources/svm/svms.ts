@@ -199,7 +199,7 @@ export const svms: Behaviour<typeof svmsResource> = define(svmsResource, {
   modify: plainModify('svm/svms', { check: insistOnLimit }),
   remove: job({
     async plan(cluster, { row }) {
-      const key = textAt(row, 'uuid')
+      const key = row['uuid']
       await insistOnEmpty(cluster, key)
       for (const { uuid } of await cluster.rows(RECOVERY_QUEUE, key)) await insistOnNothingKept(cluster, textOf(uuid))
       return { key, input: { 'svm.uuid': key, name: row?.['name'] ?? '' }, locks: [`svm:${key}`] }
@@ -257,7 +257,7 @@ function stillHas(type: string) {
 async function spareVolumes(cluster: Cluster, key: string): Promise<number> {
   let count = 0
   for (const volume of await cluster.rows(VOLUMES, key)) {
-    if (textAt(volume, MADE_FOR) !== '' && (await cluster.rows(BUCKETS, textAt(volume, 'uuid'))).length === 0) count++
+    if (textAt(volume, MADE_FOR) !== '' && (await cluster.rows(BUCKETS, volume['uuid'])).length === 0) count++
   }
   return count
 }
@@ -291,7 +291,7 @@ const BELONGING: Belonging = {
 /** API keys are kept under the name of their owner. */
 async function keyChanges(cluster: Cluster, svm: string): Promise<Change[]> {
   const keys = (await cluster.rows(KEYS)).filter((row) => row['user.owner.name'] === svm)
-  return keys.map((row) => ({ do: 'remove-record', type: KEYS, key: textAt(row, 'uuid') }))
+  return keys.map((row) => ({ do: 'remove-record', type: KEYS, key: row['uuid'] }))
 }
 
 const KEYS = 'security/authentication/keys'

@@ -95,7 +95,7 @@ async function readings(cluster: Cluster, uuids: readonly string[]): Promise<Row
   const volumes = found.filter((volume) => volume !== undefined)
   const [first] = volumes
   const policies = await cluster.rows(EXPORT_POLICIES)
-  const shares = first === undefined ? [] : await cluster.rows(CIFS_SHARES, textAt(first, 'svm.uuid'))
+  const shares = first === undefined ? [] : await cluster.rows(CIFS_SHARES, first['svm.uuid'])
   const policyOf = (volume: Row) =>
     policies.find(({ id }) => id === volume['nas.export_policy.id']) ??
     policies.find((policy) => policy['name'] === 'default' && policy['svm.uuid'] === volume['svm.uuid'])

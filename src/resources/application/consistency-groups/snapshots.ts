@@ -121,13 +121,13 @@ export const groupSnapshots: Behaviour<typeof groupSnapshotsResource> = define(g
       const key = uuidOfNew(cluster, draft)
       const group = await cluster.row(GROUPS, path['consistency_group.uuid'] ?? '')
       const volumes = volumesOfGroup(group)
-      await insistOnName(cluster, draft, textAt(group, 'uuid'))
+      await insistOnName(cluster, draft, group['uuid'])
       for (const volume of volumes) await insistOnTakeable(cluster, volume, textAt(draft, 'name'))
       const input = {
         ...draft,
         uuid: key,
         'svm.uuid': group['svm.uuid'] ?? '',
-        'consistency_group.uuid': textAt(group, 'uuid'),
+        'consistency_group.uuid': group['uuid'],
       }
       return { key, input, locks: volumes.map((volume) => `volume:${volume}`) }
     },
@@ -139,7 +139,7 @@ export const groupSnapshots: Behaviour<typeof groupSnapshotsResource> = define(g
           if ((await cluster.find(GROUP_SNAPSHOTS, key)) !== undefined) return
           await cluster.locks.with([MEMBERS_LOCK], async () => {
             const group = await cluster.row(GROUPS, textAt(input, 'consistency_group.uuid'))
-            await insistOnName(cluster, input, textAt(group, 'uuid'))
+            await insistOnName(cluster, input, group['uuid'])
             const changes: Change[] = []
             const taken: Row[] = []
             for (const volume of volumesOfGroup(group)) {
@@ -160,7 +160,7 @@ export const groupSnapshots: Behaviour<typeof groupSnapshotsResource> = define(g
       await deletable(cluster, row)
       const { 'svm.uuid': svm = '', name: called } = row
       return {
-        key: textAt(row, 'uuid'),
+        key: row['uuid'],
         input: { 'svm.uuid': svm, name: called },
         locks: partsOf(row).map(({ volume }) => `volume:${volume}`),
       }
@@ -210,7 +210,7 @@ async function deletable(cluster: Cluster, row: Row): Promise<Row[]> {
 
 async function insistOnTakeable(cluster: Cluster, key: string, called: string): Promise<void> {
   const volume = await cluster.row(VOLUMES, key)
-  const whose = `The volume "${textAt(volume, 'name')}"`
+  const whose = `The volume "${volume['name']}"`
   insistOnReadWrite(volume, 'volumeProtected')
   if (volume['state'] === 'offline') throw failure('memberOffline', { volume: whose })
   if ((await cluster.keyOfName(SNAPSHOTS, called, key)) !== undefined) {

@@ -144,7 +144,7 @@ export const licenses: Behaviour<typeof licensesResource> = define(licensesResou
       serial_number: 'The serial number of the license to remove. Default, and with `*`: all licenses of the package.',
     },
     async plan(cluster, { row, args }) {
-      const name = textAt(row, 'name')
+      const name = row['name']
       const serial = args['serial_number'] ?? '*'
       const files = (await cluster.rows(LICENSES)).filter(
         (file) => packagesOf(file).includes(name) && (serial === '*' || file['$serialNumber'] === serial),

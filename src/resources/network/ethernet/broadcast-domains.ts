@@ -82,7 +82,7 @@ export const broadcastDomains: Behaviour<typeof broadcastDomainsResource> = defi
   },
   modify: inline({
     plan: (_cluster, { row, draft }) =>
-      Promise.resolve({ key: textAt(row, 'uuid'), input: { ...draft }, locks: [NETWORK_LOCK] }),
+      Promise.resolve({ key: row['uuid'], input: { ...draft }, locks: [NETWORK_LOCK] }),
     step: {
       name: 'write record',
       async run(cluster, { key, input }) {
@@ -94,7 +94,7 @@ export const broadcastDomains: Behaviour<typeof broadcastDomainsResource> = defi
     },
   }),
   remove: inline({
-    plan: (_cluster, { row }) => Promise.resolve({ key: textAt(row, 'uuid'), input: {}, locks: [NETWORK_LOCK] }),
+    plan: (_cluster, { row }) => Promise.resolve({ key: row['uuid'], input: {}, locks: [NETWORK_LOCK] }),
     step: {
       name: 'remove record',
       async run(cluster, { key }) {

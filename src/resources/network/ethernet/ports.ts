@@ -100,7 +100,7 @@ export const ports: Behaviour<typeof portsResource> = define(portsResource, {
     {
       gives: ['interface_count', 'rdma_protocols', 'reachability'],
       async from(cluster, rows) {
-        const used = (await cluster.rows(INTERFACES)).map((row) => textAt(row, 'ip.address'))
+        const used = (await cluster.rows(INTERFACES)).map((row) => row['ip.address'])
         return rows.map((row): Row => {
           const own = new Set(row[ADDRESSES] as readonly string[])
           return {
@@ -136,7 +136,7 @@ export const ports: Behaviour<typeof portsResource> = define(portsResource, {
         ...(enabled === undefined ? {} : { enabled }),
         ...(domain === undefined ? {} : { [DOMAIN]: domain }),
       }
-      return { key: textAt(row, 'uuid'), input, locks: [NETWORK_LOCK] }
+      return { key: row['uuid'], input, locks: [NETWORK_LOCK] }
     },
     step: {
       name: 'write record',

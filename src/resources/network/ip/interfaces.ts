@@ -29,7 +29,7 @@ const services: Derivation = {
   async from(cluster, rows) {
     const svms = await Promise.all(
       SERVICES.map(async ([type, service]) => {
-        const having = (await cluster.rows(type)).map((row) => textAt(row, 'svm.uuid'))
+        const having = (await cluster.rows(type)).map((row) => row['svm.uuid'])
         return { service, having: new Set(having) }
       }),
     )
@@ -125,7 +125,7 @@ export const interfaces: Behaviour<typeof interfacesResource> = define(interface
         Promise.resolve(
           rows.map((row) => ({
             state: row['enabled'] === false ? 'down' : 'up',
-            'ip.family': familyOf(textAt(row, 'ip.address')),
+            'ip.family': familyOf(row['ip.address']),
           })),
         ),
     },

@@ -22,7 +22,7 @@ const reaching: Derivation = {
       const found = interfaces.filter(
         (one) =>
           one['svm.uuid'] === row['svm.uuid'] &&
-          isWithin(textAt(row, 'gateway'), textAt(one, 'ip.address'), Number(one['ip.netmask'] ?? 0)),
+          isWithin(textAt(row, 'gateway'), one['ip.address'], Number(one['ip.netmask'] ?? 0)),
       )
       if (found.length === 0) return {}
       return {

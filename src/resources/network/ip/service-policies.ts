@@ -3,7 +3,7 @@ import { namedUuid } from '../../../core/named-uuid.ts'
 import { eachInTurns } from '../../../core/turns.ts'
 import { flag, list, oneOf, text, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { Row } from '../../../model/value.ts'
 
 /** The service policies that each SVM comes with, by what clients know them for. */
 const BUILT_IN: Readonly<Record<string, readonly string[]>> = {
@@ -51,7 +51,7 @@ export const servicePolicies: Behaviour<typeof servicePoliciesResource> = define
   async rows(cluster) {
     const rows: Row[] = []
     for await (const svm of eachInTurns(cluster.system, await cluster.shortRows('svm/svms'))) {
-      const key = textAt(svm, 'uuid')
+      const key = svm['uuid']
       for (const [name, services] of Object.entries(BUILT_IN)) {
         rows.push({
           uuid: namedUuid(cluster, `service policy ${name} of ${key}`),

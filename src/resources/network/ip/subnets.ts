@@ -58,7 +58,7 @@ function shown(count: bigint): number {
 }
 
 async function addressesTaken(cluster: Cluster): Promise<readonly NumberedAddress[]> {
-  return numbered((await cluster.rows(INTERFACES)).map((row) => textAt(row, 'ip.address')))
+  return numbered((await cluster.rows(INTERFACES)).map((row) => row['ip.address']))
 }
 
 const subnetsResource = resource({
@@ -137,7 +137,7 @@ export const subnets: Behaviour<typeof subnetsResource> = define(subnetsResource
     {
       gives: ['subnet.family'],
       from: (_cluster, rows) =>
-        Promise.resolve(rows.map((row) => ({ 'subnet.family': familyOf(textAt(row, 'subnet.address')) }))),
+        Promise.resolve(rows.map((row) => ({ 'subnet.family': familyOf(row['subnet.address']) }))),
     },
     use,
   ],
@@ -185,11 +185,11 @@ async function settled(cluster: Cluster, row: Row, { isStrict }: { readonly isSt
   const clash = others.find(
     (other) =>
       other['ipspace.uuid'] === row['ipspace.uuid'] &&
-      (isWithin(network, textAt(other, 'subnet.address'), Number(textAt(other, 'subnet.netmask'))) ||
-        isWithin(textAt(other, 'subnet.address'), network, prefix)),
+      (isWithin(network, other['subnet.address'], Number(other['subnet.netmask'])) ||
+        isWithin(other['subnet.address'], network, prefix)),
   )
   if (clash !== undefined) {
-    throw failure('subnetsOverlap', { subnet: textAt(clash, 'name'), network, prefix })
+    throw failure('subnetsOverlap', { subnet: clash['name'], network, prefix })
   }
   if (isStrict) await insistOnFree(cluster, ranges)
   return { ...rest, ip_ranges: ranges }

@@ -34,10 +34,7 @@ export async function withSid(cluster: Cluster, row: Row): Promise<Row> {
   if (accounts.length >= ACCOUNTS_MAX) {
     throw failure('cifsAccountLimit', { max: ACCOUNTS_MAX })
   }
-  const rid = accounts.reduce(
-    (least, row) => Math.max(least, Number(textAt(row, 'sid').split('-').at(-1)) + 1),
-    FIRST_RID,
-  )
+  const rid = accounts.reduce((least, row) => Math.max(least, Number(row['sid'].split('-').at(-1)) + 1), FIRST_RID)
   return { ...row, sid: `${domainSid(cluster, svm)}-${rid}` }
 }
 

@@ -3,7 +3,6 @@ import type { Actions } from '../../../core/perform.ts'
 import type { Caller } from '../../../core/verb.ts'
 import { Failure } from '../../../model/failure.ts'
 import { completeDraft } from '../../../model/shape.ts'
-import { textAt } from '../../../model/value.ts'
 import type { Fields } from '../../../ports/catalog.ts'
 import { BUCKET_BYTES_DEFAULT } from './bucket-fields.ts'
 import { createBucket, modifyBucketOfClient } from './bucket-verbs.ts'
@@ -57,7 +56,7 @@ export function bucketActions(actions: Actions) {
           draft: of.fields,
           path: {},
           args: {},
-          description: `S3 ${of.operation} ${textAt(row, 'name')}`,
+          description: `S3 ${of.operation} ${row['name']}`,
         }),
       )
     },

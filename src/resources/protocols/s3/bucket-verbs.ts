@@ -230,9 +230,7 @@ function versioningChanges(
 
 async function serverOf(cluster: Cluster, svm: string, given: unknown): Promise<Row> {
   if (typeof given === 'string') return cluster.row(SERVERS, given)
-  const [first] = (await cluster.rows(SERVERS, svm)).toSorted((a, b) =>
-    textAt(a, 'name') < textAt(b, 'name') ? -1 : 1,
-  )
+  const [first] = (await cluster.rows(SERVERS, svm)).toSorted((a, b) => (a['name'] < b['name'] ? -1 : 1))
   if (first === undefined) throw failure('objectStoreMissing')
   return first
 }

@@ -44,9 +44,9 @@ export type BucketState = {
  * replication changes, wait until these take changes again.
  */
 export async function dueBuckets(cluster: Cluster, scope: 'due' | 'all'): Promise<string[]> {
-  const states = new Map((await cluster.rows(STATES)).map((row) => [textAt(row, 'bucket'), row]))
+  const states = new Map((await cluster.rows(STATES)).map((row) => [row['bucket'], row]))
   const volumes = await cluster.shortRows(VOLUMES)
-  const online = new Set(volumes.filter(takesChanges).map((volume) => textAt(volume, 'uuid')))
+  const online = new Set(volumes.filter(takesChanges).map((volume) => volume['uuid']))
   const buckets = await cluster.shortRows(BUCKETS)
   await readDigests(cluster, buckets)
   const isWanted = (bucket: Row) => {
@@ -56,7 +56,7 @@ export async function dueBuckets(cluster: Cluster, scope: 'due' | 'all'): Promis
   }
   const wanted: string[] = []
   for await (const some of inTurns(cluster.system, buckets)) {
-    for (const bucket of some) if (isWanted(bucket)) wanted.push(textAt(bucket, 'uuid'))
+    for (const bucket of some) if (isWanted(bucket)) wanted.push(bucket['uuid'])
   }
   return wanted.toSorted((a, b) => (a < b ? -1 : 1))
 }
@@ -113,9 +113,9 @@ const FORGOTTEN_MAX = 500
 
 /** The changes that forget what was kept of buckets that are gone. */
 export async function forgetGone(cluster: Cluster): Promise<Change[]> {
-  const buckets = new Set((await cluster.shortRows(BUCKETS)).map((bucket) => textAt(bucket, 'uuid')))
+  const buckets = new Set((await cluster.shortRows(BUCKETS)).map((bucket) => bucket['uuid']))
   return (await cluster.rows(STATES))
-    .map((state) => textAt(state, 'bucket'))
+    .map((state) => state['bucket'])
     .filter((bucket) => !buckets.has(bucket))
     .slice(0, FORGOTTEN_MAX)
     .map((key) => ({ do: 'remove-record', type: STATES, key }))

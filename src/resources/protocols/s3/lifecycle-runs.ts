@@ -6,7 +6,7 @@ import { Interrupted, job, type Work } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { count, oneOf, time, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { Row } from '../../../model/value.ts'
 import { CatalogUnavailable, type Change } from '../../../ports/catalog.ts'
 import { dueBuckets, forgetGone, keepState, RETRY_MS, rulesDigest } from './lifecycle-due.ts'
 import { countFields, readNotes } from './lifecycle-notes.ts'
@@ -141,5 +141,5 @@ async function forgetOld(cluster: Cluster): Promise<Change[]> {
   )
   return newestFirst
     .slice(RUNS_KEPT - 1)
-    .map((run) => ({ do: 'remove-record', type: LIFECYCLE_RUNS, key: textAt(run, 'uuid') }))
+    .map((run) => ({ do: 'remove-record', type: LIFECYCLE_RUNS, key: run['uuid'] }))
 }

@@ -21,7 +21,7 @@ export const createServer = inline({
     const same = servers.find((server) => server['name'] === name)
     // PUT repeated with the same settings is the same server; anything else of that name is a conflict.
     if (same !== undefined) {
-      if (isSame(draft, same)) return { key: textAt(same, 'uuid'), input: {}, isDone: true }
+      if (isSame(draft, same)) return { key: same['uuid'], input: {}, isDone: true }
       throw failure('objectStoreNameTaken', { name })
     }
     const serversMax = isServed('9.11', cluster.release) ? SERVERS_MAX : 1
@@ -139,7 +139,7 @@ async function checkVolumes(cluster: Cluster, server: Row): Promise<void> {
     }
     if (others.some((other) => other['root_volume.uuid'] === volume)) {
       throw failure('rootVolumeTaken', {
-        volume: textAt(row, 'name'),
+        volume: row['name'],
         field: volume === root ? 'root_volume' : 'data_volumes',
       })
     }

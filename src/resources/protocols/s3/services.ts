@@ -15,7 +15,7 @@ const usersOfServers: Derivation = {
     const shown: Row[] = []
     for (const row of rows) {
       const users = (await cluster.rows(USERS, svmOf(row))).map((user): Row => ({
-        name: textAt(user, 'name'),
+        name: user['name'],
         comment: textAt(user, 'comment'),
         access_key: user['access_key'] ?? null,
       }))

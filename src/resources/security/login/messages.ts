@@ -3,7 +3,7 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { inline } from '../../../core/verb.ts'
 import { flag, oneOf, text, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import { type Row, textAt, textOf } from '../../../model/value.ts'
+import { type Row, textOf } from '../../../model/value.ts'
 
 export const LOGIN_MESSAGES = 'security/login/messages'
 
@@ -50,7 +50,7 @@ export const loginMessages: Behaviour<typeof loginMessagesResource> = define(log
   modify: inline({
     example: { banner: 'Authorized users only.' },
     plan(_cluster, { row, draft }) {
-      const key = textAt(row, 'uuid')
+      const key = row['uuid']
       return Promise.resolve({ key, input: { ...draft }, locks: [`${LOGIN_MESSAGES}:${key}`] })
     },
     step: {

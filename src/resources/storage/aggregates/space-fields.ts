@@ -277,7 +277,7 @@ async function heldByAggregate(cluster: Cluster): Promise<ReadonlyMap<string, He
   const held = new Map<string, Held>()
   for await (const volumes of inTurns(cluster.system, await cluster.rows('storage/volumes'))) {
     for (const volume of volumes) {
-      const counted = counters.get(textAt(volume, 'uuid'))
+      const counted = counters.get(volume['uuid'])
       if (counted === undefined) continue
       const sums = held.get(aggregateOf(volume)) ?? { ...NOT_HELD }
       sums.stored += counted.usedBytes

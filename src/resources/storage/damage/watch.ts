@@ -97,7 +97,7 @@ export class DamageWatch extends Watch {
     const rows = await this.#cluster.rows(DAMAGE)
     if (this.#next >= rows.length) {
       this.#next = 0
-      const known = new Set(rows.map((row) => textAt(row, 'uuid')))
+      const known = new Set(rows.map((row) => row['uuid']))
       for (const key of this.#tried.keys()) if (!known.has(key)) this.#tried.delete(key)
     }
     const some = rows.slice(this.#next, this.#next + LOOKED_AT_MAX)
@@ -106,7 +106,7 @@ export class DamageWatch extends Watch {
     const gone: string[] = []
     for await (const row of eachInTurns(system, some)) {
       if (this.isStopping) return
-      if (!(await this.#isNeeded(row))) gone.push(textAt(row, 'uuid'))
+      if (!(await this.#isNeeded(row))) gone.push(row['uuid'])
       else if (this.#isDue(row)) due.push(row)
     }
     await this.#forget(...gone)

@@ -92,7 +92,7 @@ export const qosWorkloads: Behaviour<typeof qosWorkloadsResource> = define(qosWo
   async rows(cluster) {
     const volumes = new Map<unknown, string>()
     for await (const row of eachInTurns(cluster.system, await cluster.shortRows('storage/volumes'))) {
-      volumes.set(row['uuid'], textAt(row, 'name'))
+      volumes.set(row['uuid'], row['name'])
     }
     const rows: Row[] = []
     for await (const workload of eachInTurns(cluster.system, await workloadsOf(cluster))) {

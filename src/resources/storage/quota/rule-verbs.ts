@@ -73,7 +73,7 @@ export const removeRule = inline({
     async run(cluster, { key }) {
       const row = await cluster.find(QUOTA_RULES, key)
       if (row === undefined) return
-      const volume = await cluster.row('storage/volumes', textAt(row, 'volume.uuid'))
+      const volume = await cluster.row('storage/volumes', row['volume.uuid'])
       await cluster.commit([{ do: 'remove-record', type: QUOTA_RULES, key }, ...limitChanges(volume, row, null)])
     },
   },

@@ -5,7 +5,6 @@
 import type { Actions } from '../../../core/perform.ts'
 import { Watch } from '../../../core/watch.ts'
 import { settingsOf } from '../../../core/singleton.ts'
-import { textAt } from '../../../model/value.ts'
 import { SCRUB_SCHEDULE } from '../../../core/housekeeping.ts'
 import { changeScrubNotes, SCRUB_NOTES, scrubLock, SCRUBS } from './notes.ts'
 
@@ -32,10 +31,10 @@ export class ScrubSchedule extends Watch {
     const settings = await settingsOf(cluster, SCRUB_SCHEDULE)
     if (settings['enabled'] !== true) return 0
     const hasUnverified = (await cluster.catalog.unverifiedBlobs()) > 0
-    const notes = new Map((await cluster.rows(SCRUB_NOTES)).map((row) => [textAt(row, 'aggregate'), row]))
+    const notes = new Map((await cluster.rows(SCRUB_NOTES)).map((row) => [row['aggregate'], row]))
     let begun = 0
     for (const row of await cluster.rows('storage/aggregates')) {
-      const aggregate = textAt(row, 'uuid')
+      const aggregate = row['uuid']
       const begunMs = notes.get(aggregate)?.['begunMs']
       notes.delete(aggregate)
       if (cluster.locks.isHeld(scrubLock(aggregate))) continue

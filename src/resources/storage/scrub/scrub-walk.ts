@@ -95,7 +95,7 @@ export class ScrubWalk {
     const rows = (await Promise.all(types.map((type) => this.#cluster.rows(type)))).flat()
     return rows
       .filter((row) => placeOf(row).aggregate === this.#aggregate && !isMoving(row))
-      .toSorted((a, b) => (textAt(a, 'uuid') < textAt(b, 'uuid') ? -1 : 1))
+      .toSorted((a, b) => (a['uuid'] < b['uuid'] ? -1 : 1))
   }
 
   async #walk(row: Row): Promise<void> {
@@ -206,7 +206,7 @@ export class ScrubWalk {
     const { cluster, known } = { cluster: this.#cluster, known: await this.#cluster.rows(DAMAGE, volume) }
     for (const row of known) {
       if (isLoss(row['kind']) || (await isThere(files, textAt(row, 'blob')))) continue
-      const key = textAt(row, 'uuid')
+      const key = row['uuid']
       await this.#repeatable(() => cluster.catalog.commit([{ do: 'remove-record', type: DAMAGE, key }]))
     }
     const pause = async (ms = 0, bytes = 0) => {

@@ -1,7 +1,6 @@
 import { RESTORED } from '../../../core/unclean-sweep.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { treeOf } from '../../../core/tree-of.ts'
-import { textAt } from '../../../model/value.ts'
 import type { Files } from '../damage/check-blob.ts'
 import { RECOVERY_QUEUE } from '../volumes/recovery-queue.ts'
 
@@ -49,7 +48,7 @@ export async function* unexpectedFiles(
     for (const type of ['storage/volumes', RECOVERY_QUEUE] as const) {
       for (const row of await cluster.rows(type)) {
         if (treeOf(row) === tree) continue
-        for (const blob of await cluster.catalog.knownBlobs(textAt(row, 'uuid'), unknown, [])) elsewhere.add(blob)
+        for (const blob of await cluster.catalog.knownBlobs(row['uuid'], unknown, [])) elsewhere.add(blob)
       }
     }
     return unknown.map((blob) => ({

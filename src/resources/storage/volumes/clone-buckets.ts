@@ -120,7 +120,7 @@ async function freeName(cluster: Cluster, clone: Row, bucket: string, taken: Rea
 async function serverOf(cluster: Cluster, clone: Row, rows: readonly Row[]): Promise<Row> {
   const servers = await cluster.rows('protocols/s3/services', textAt(clone, 'svm.uuid'))
   const same = servers.find((server) => rows.some((row) => row['server.uuid'] === server['uuid']))
-  const server = same ?? servers.toSorted((a, b) => (textAt(a, 'name') < textAt(b, 'name') ? -1 : 1))[0]
+  const server = same ?? servers.toSorted((a, b) => (a['name'] < b['name'] ? -1 : 1))[0]
   if (server !== undefined) return server
   throw failure('cloneWithoutObjectStore')
 }

@@ -119,7 +119,7 @@ async function parentage(cluster: Cluster, row: Row): Promise<Row> {
   const parent = isClone(row) ? await cluster.find('storage/volumes', textAt(row, PARENT)) : undefined
   if (parent === undefined) return {}
   const [svm, snapshot] = await Promise.all([
-    cluster.find('svm/svms', textAt(parent, 'svm.uuid')),
+    cluster.find('svm/svms', parent['svm.uuid']),
     cluster.find(SNAPSHOTS, textAt(row, BASE)),
   ])
   return {

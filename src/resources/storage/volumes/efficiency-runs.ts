@@ -147,7 +147,7 @@ async function close(
     (a, b) => Number(b['start_time']) - Number(a['start_time']),
   )
   const forgotten = older.slice(EFFICIENCY_RUNS_KEPT - 1).map((one): Change => {
-    return { do: 'remove-record', type: EFFICIENCY_RUNS, key: textAt(one, 'uuid') }
+    return { do: 'remove-record', type: EFFICIENCY_RUNS, key: one['uuid'] }
   })
   try {
     await changeNotes(cluster, volume, end, (change) =>

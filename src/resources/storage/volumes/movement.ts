@@ -103,7 +103,7 @@ export const movementFields = {
 export const movement: Derivation = {
   gives: ['movement'],
   async from(cluster, rows) {
-    const moves = new Map((await cluster.rows(MOVES)).map((move) => [textAt(move, 'volume'), move]))
+    const moves = new Map((await cluster.rows(MOVES)).map((move) => [move['volume'], move]))
     const names = new Map<string, string>()
     const derived: Row[] = []
     for (const row of rows) {
@@ -112,7 +112,7 @@ export const movement: Derivation = {
         derived.push({})
         continue
       }
-      const uuid = textAt(move, 'destination')
+      const uuid = move['destination']
       const name = names.get(uuid) ?? textAt(await cluster.find('storage/aggregates', uuid), 'name')
       names.set(uuid, name)
       derived.push({

@@ -70,5 +70,5 @@ export async function insistOnPath(cluster: Cluster, volume: Row): Promise<void>
   const others = await cluster.rows('storage/volumes', textAt(volume, 'svm.uuid'))
   const holder = others.find((other) => other[PATH] === path && other['uuid'] !== volume['uuid'])
   if (holder === undefined) return
-  throw failure('mountPathTaken', { volume: textAt(holder, 'name'), path })
+  throw failure('mountPathTaken', { volume: holder['name'], path })
 }

@@ -66,7 +66,7 @@ export const snapshots: Behaviour<typeof snapshotsResource> = define(snapshotsRe
       async from(cluster, rows, once) {
         const volume = textOf(rows[0]?.['volume.uuid'])
         const sizes = await once('sizes', () => cluster.catalog.snapshotBytes(volume))
-        return rows.map((row) => ({ size: sizes.get(textAt(row, 'uuid')) ?? 0 }))
+        return rows.map((row) => ({ size: sizes.get(row['uuid']) ?? 0 }))
       },
     },
   ],
@@ -114,7 +114,7 @@ export const snapshots: Behaviour<typeof snapshotsResource> = define(snapshotsRe
       }
       const svm = row?.['svm.uuid'] ?? ''
       return {
-        key: textAt(row, 'uuid'),
+        key: row['uuid'],
         input: { 'svm.uuid': svm, $change: { ...draft } },
         locks: [`volume:${volume}`],
       }
@@ -135,9 +135,9 @@ export const snapshots: Behaviour<typeof snapshotsResource> = define(snapshotsRe
     async plan(cluster, { row }) {
       insistOnReadWrite(await cluster.row('storage/volumes', textAt(row, 'volume.uuid')), 'snapshotsProtected')
       insistOnDeletable(row, cluster.now())
-      const { 'volume.uuid': volume, 'svm.uuid': svm = '', name } = row
+      const { 'volume.uuid': volume = '', 'svm.uuid': svm = '', name } = row
       const input = { 'volume.uuid': volume, 'svm.uuid': svm, name }
-      return { key: textAt(row, 'uuid'), input, locks: [`volume:${textAt(row, 'volume.uuid')}`] }
+      return { key: row['uuid'], input, locks: [`volume:${textAt(row, 'volume.uuid')}`] }
     },
     steps: [
       {

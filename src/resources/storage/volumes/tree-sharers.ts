@@ -1,7 +1,6 @@
 /** Which other volumes, of those that are there and of those in the recovery queue, have something in a tree. */
 import type { Cluster } from '../../../core/cluster.ts'
 import { placesOf } from '../../../core/tree-of.ts'
-import { textAt } from '../../../model/value.ts'
 import { MOVES } from './movement.ts'
 
 /** Held from a look at who shares a tree until the commit that rests on it. */
@@ -12,7 +11,7 @@ export async function sharersOf(cluster: Cluster, tree: string, volume: string):
   const sharers = new Set(await cluster.catalog.volumesIn(tree))
   // A volume that has just been moved is in two trees, and the catalog knows it in the new one.
   for (const move of await cluster.rows(MOVES)) {
-    const uuid = textAt(move, 'volume')
+    const uuid = move['volume']
     if (move['state'] === 'success' || sharers.has(uuid)) continue
     const moved = await cluster.find('storage/volumes', uuid)
     if (moved !== undefined && placesOf(moved).some((place) => place.tree === tree)) sharers.add(uuid)

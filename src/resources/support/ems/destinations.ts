@@ -161,7 +161,7 @@ export const emsDestinations: Behaviour<typeof emsDestinationsResource> = define
   modify: inline({
     async plan(cluster, { row, draft }) {
       await insistOnFit(cluster, { ...row, ...draft })
-      return { key: textAt(row, 'name'), input: { ...draft }, locks: [EMS_LOCK] }
+      return { key: row['name'], input: { ...draft }, locks: [EMS_LOCK] }
     },
     step: {
       name: 'write record',
@@ -177,7 +177,7 @@ export const emsDestinations: Behaviour<typeof emsDestinationsResource> = define
       if (row['$isBuiltIn'] === true) {
         throw failure('builtInEventDestination')
       }
-      return Promise.resolve({ key: textAt(row, 'name'), input: {}, locks: [EMS_LOCK] })
+      return Promise.resolve({ key: row['name'], input: {}, locks: [EMS_LOCK] })
     },
     step: {
       name: 'remove record',

@@ -83,7 +83,7 @@ export const emsFilters: Behaviour<typeof emsFiltersResource> = define(emsFilter
   modify: inline({
     plan(_cluster, { row, draft }) {
       insistOnOwn(row)
-      return Promise.resolve({ key: textAt(row, 'name'), input: withRules(draft), locks: [EMS_LOCK] })
+      return Promise.resolve({ key: row['name'], input: withRules(draft), locks: [EMS_LOCK] })
     },
     step: {
       name: 'write record',
@@ -95,7 +95,7 @@ export const emsFilters: Behaviour<typeof emsFiltersResource> = define(emsFilter
   remove: inline({
     plan(_cluster, { row }) {
       insistOnOwn(row)
-      return Promise.resolve({ key: textAt(row, 'name'), input: {}, locks: [EMS_LOCK] })
+      return Promise.resolve({ key: row['name'], input: {}, locks: [EMS_LOCK] })
     },
     step: {
       name: 'remove record',

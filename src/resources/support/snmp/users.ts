@@ -137,7 +137,7 @@ export const snmpUsers: Behaviour<typeof snmpUsersResource> = define(snmpUsersRe
   modify: plainModify(SNMP_USERS, { exampleChange: { comment: 'Read by the monitoring system' } }),
   remove: inline({
     plan(_cluster, { row }) {
-      const [engine, name] = [textAt(row, 'engine_id'), textAt(row, 'name')]
+      const [engine, name] = [row['engine_id'], row['name']]
       return Promise.resolve({ key: `${engine}/${name}`, input: { name }, locks: [SNMP_LOCK] })
     },
     step: {

@@ -34,14 +34,14 @@ export async function objectsOf(cluster: Cluster, { rowsOf }: CounterTable): Pro
     case 'svm': {
       const volumes = Map.groupBy(await cluster.shortRows('storage/volumes'), svmUuidOf)
       return (await cluster.rows('svm/svms')).map((svm) => ({
-        id: textAt(svm, 'name'),
-        properties: { name: textAt(svm, 'name'), 'svm.name': textAt(svm, 'name') },
+        id: svm['name'],
+        properties: { name: svm['name'], 'svm.name': svm['name'] },
         counted: (volumes.get(uuidOf(svm)) ?? []).map(uuidOf),
       }))
     }
     case 'servers':
       return (await cluster.rows('svm/svms')).map((svm) => {
-        const [name, uuid] = [textAt(svm, 'name'), uuidOf(svm)]
+        const [name, uuid] = [svm['name'], uuidOf(svm)]
         const properties = { name, uuid, 'node.name': node, 'svm.name': name }
         return { id: `${node}:${name}:${name}:${uuid}`, properties, counted: [uuid] }
       })

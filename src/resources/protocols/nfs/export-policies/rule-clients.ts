@@ -68,7 +68,7 @@ export const exportRuleClients: Behaviour<typeof exportRuleClientsResource> = de
       const index = row.index
       const rules = rulesOf(await cluster.row(EXPORT_POLICIES, policy))
       const clients = clientsOf(rules, index).filter(({ match }) => match !== row['match'])
-      return { key: textAt(row, 'match'), input: { policy, rules: changedRule(rules, index, { clients }, index) } }
+      return { key: row['match'], input: { policy, rules: changedRule(rules, index, { clients }, index) } }
     },
     step: writeRules(),
   }),

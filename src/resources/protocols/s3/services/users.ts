@@ -62,7 +62,7 @@ export const users: Behaviour<typeof usersResource> = define(usersResource, {
   modify: modifyUser,
   remove: inline({
     plan: (_cluster, { row }) => {
-      const key = `${textAt(row, 'svm.uuid')}/${textAt(row, 'name')}`
+      const key = `${row['svm.uuid']}/${row['name']}`
       return Promise.resolve({ key, input: {}, locks: [`${USERS}:${key}`] })
     },
     step: {
@@ -72,7 +72,7 @@ export const users: Behaviour<typeof usersResource> = define(usersResource, {
         if (user === undefined) return
         await cluster.commit([
           { do: 'remove-record', type: USERS, key },
-          giveUpName('user', textAt(user, 'name')),
+          giveUpName('user', user['name']),
           ...(await leaveGroups(cluster, user)),
         ])
       },

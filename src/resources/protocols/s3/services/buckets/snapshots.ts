@@ -51,7 +51,7 @@ export const bucketSnapshots: Behaviour<typeof bucketSnapshotsResource> = define
     async plan(cluster, { draft, path }) {
       const bucket = await cluster.row(BUCKETS, path['s3_bucket.uuid'] ?? '')
       if (bucket['svm.uuid'] !== path['svm.uuid']) throw failure('bucketNotFound', {}, { target: 's3_bucket.uuid' })
-      const of = textAt(bucket, 'uuid')
+      const of = bucket['uuid']
       const volume = textAt(bucket, 'volume.uuid')
       const wanted = textAt(draft, 'name')
       if ((await cluster.row('storage/volumes', volume))['state'] === 'offline') {
@@ -73,7 +73,7 @@ export const bucketSnapshots: Behaviour<typeof bucketSnapshotsResource> = define
         name: wanted,
         bucket_uuid: of,
         's3_bucket.uuid': of,
-        'svm.uuid': textAt(bucket, 'svm.uuid'),
+        'svm.uuid': bucket['svm.uuid'],
         create_time: cluster.now(),
       }
       return { key, input, locks: [`volume:${volume}`] }
@@ -93,7 +93,7 @@ export const bucketSnapshots: Behaviour<typeof bucketSnapshotsResource> = define
     async plan(cluster, { row }) {
       const bucket = await cluster.row(BUCKETS, textAt(row, 's3_bucket.uuid'))
       const input = { 'svm.uuid': textAt(row, 'svm.uuid'), 'volume.uuid': textAt(bucket, 'volume.uuid') }
-      return { key: textAt(row, 'uuid'), input, locks: [`volume:${input['volume.uuid']}`] }
+      return { key: row['uuid'], input, locks: [`volume:${input['volume.uuid']}`] }
     },
     steps: [
       {
