@@ -59,7 +59,7 @@ async function realOne(cluster: TestCluster, type: SomeType, parents: Readonly<R
 async function fillLog(cluster: TestCluster, catalog: Catalog, log: 'audit' | 'events', count: number) {
   const entry = (n: number): Change => {
     if (log === 'events') {
-      const { name, ...rest } = { name: 'cluster.blobs.set_aside' as const, blobs: n, volumes: 1, note: text(n, 1024) }
+      const { name, ...rest } = { name: 'cluster.job.failed' as const, job: text(n, 36), message: text(n, 1024) }
       return cluster.cluster.event(name, rest)
     }
     const body = {

@@ -11,6 +11,7 @@ import type { Task } from '../src/core/background.ts'
 import type { Cluster } from '../src/core/cluster.ts'
 import { timeOf } from '../src/engines/backup/store.ts'
 import { programBeside } from '../src/engines/program-beside.ts'
+import type { Change } from '../src/ports/catalog.ts'
 import type { ScheduledBackup } from './settings.ts'
 
 const PROGRAM = programBeside(import.meta.filename, 'holdfast')
@@ -70,9 +71,8 @@ export class ScheduledBackups {
       this.#waitMs = Math.min(dueMs <= nowMs ? everyMs : dueMs - nowMs, WAIT_MS_MAX)
     } catch (failure) {
       if (task.isStopping) return
-      await this.#tell('cluster.backup.failed', {
-        reason: failure instanceof Error ? failure.message : String(failure),
-      })
+      const reason = failure instanceof Error ? failure.message : String(failure)
+      await this.#tell(this.#cluster.event('cluster.backup.failed', { reason }))
       throw failure
     }
   }
@@ -111,11 +111,11 @@ export class ScheduledBackups {
     })
     this.#child = undefined
     if (code !== 0) throw new Error(said.trim() || `The process that made it ended (${code ?? 'killed'}).`)
-    await this.#tell('cluster.backup.made', { folder })
+    await this.#tell(this.#cluster.event('cluster.backup.made', { folder }))
   }
 
-  async #tell(event: 'cluster.backup.made' | 'cluster.backup.failed', details: Record<string, string>): Promise<void> {
-    await this.#cluster.commit([this.#cluster.event(event, details)]).catch((failure: unknown) => {
+  async #tell(event: Change): Promise<void> {
+    await this.#cluster.commit([event]).catch((failure: unknown) => {
       this.#cluster.log.warn('An event could not be logged.', { cause: String(failure) })
     })
   }

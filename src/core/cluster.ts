@@ -13,7 +13,7 @@ import type { System } from '../ports/system.ts'
 import type { Volumes } from '../ports/volumes.ts'
 import { Background } from './background.ts'
 import type { Behaviour } from './behaviour.ts'
-import type { EventName } from './events.ts'
+import type { EventName, EventParameters } from '../model/events/index.ts'
 import { Faults } from './faults.ts'
 import { JobOrders } from './job-orders.ts'
 import { Locks } from './locks.ts'
@@ -279,7 +279,7 @@ export class Cluster {
   }
 
   /** The change that adds an event to the cluster's log. */
-  event(name: EventName, parameters: Row): Change {
+  event<Name extends EventName>(name: Name, parameters: EventParameters<Name>): Change {
     return { do: 'append-log', log: 'events', timeMs: this.now(), body: { name, ...parameters }, keep: EVENTS_KEPT }
   }
 

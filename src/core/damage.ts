@@ -109,7 +109,7 @@ function fieldsOf(object: FoundDamage['object']): Row {
   return { 'bucket.uuid': bucket, key, ...(version === undefined ? {} : { version }) }
 }
 
-async function namesOf(cluster: Cluster, object: FoundDamage['object']): Promise<Row> {
+async function namesOf(cluster: Cluster, object: FoundDamage['object']) {
   if (object === undefined) return { bucket: '', key: '', version: '' }
   const bucket = await cluster.find('protocols/s3/buckets', object.bucket)
   return { bucket: bucket?.['name'] ?? object.bucket, key: object.key, version: object.version ?? '' }

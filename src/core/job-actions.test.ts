@@ -13,6 +13,7 @@ import { type Row, textAt } from '../model/value.ts'
 import type { Behaviour } from './behaviour.ts'
 import { JOB_ORDERS } from './job-orders.ts'
 import { Interrupted, type Step } from './verb.ts'
+import { codeOf } from '../model/failure.ts'
 
 const JOBS = '/api/cluster/jobs'
 
@@ -91,9 +92,12 @@ test('a job that is cancelled is undone, and tells that it was cancelled', async
   await until(() => done.includes('piece 0'))
   assert.deepEqual(await ask(cluster, path, 'cancel'), [200, undefined])
   const job = await ended(cluster, path)
-  assert.deepEqual([job['state'], job['code'], job['message']], ['failure', 460770, 'The job was cancelled.'])
+  assert.deepEqual(
+    [job['state'], job['code'], job['message']],
+    ['failure', codeOf('jobCancelled'), 'The job was cancelled.'],
+  )
   assert.deepEqual(done, ['first', 'piece 0', 'undo long', 'undo first'])
-  assert.deepEqual(await ask(cluster, path, 'cancel'), [409, 458762])
+  assert.deepEqual(await ask(cluster, path, 'cancel'), [409, codeOf('jobEnded')])
   assert.deepEqual(await cluster.cluster.catalog.records(JOB_ORDERS), [])
   await cluster.close()
 })
@@ -102,7 +106,7 @@ test('a job halts and goes on where it was, and can be cancelled while it halts'
   const done: string[] = []
   const { cluster, path } = await begin([longStep(done)])
   await until(() => done.includes('piece 0'))
-  assert.deepEqual(await ask(cluster, path, 'resume'), [409, 458771])
+  assert.deepEqual(await ask(cluster, path, 'resume'), [409, codeOf('jobNotPaused')])
   assert.deepEqual(await ask(cluster, path, 'pause'), [200, undefined])
   await until(async () => (await stateOf(cluster, path)) === 'paused')
   assert.deepEqual(await ask(cluster, path, 'pause'), [409, 458776])
@@ -118,7 +122,7 @@ test('a job halts and goes on where it was, and can be cancelled while it halts'
   await ask(second.cluster, second.path, 'pause')
   await until(async () => (await stateOf(second.cluster, second.path)) === 'paused')
   assert.deepEqual(await ask(second.cluster, second.path, 'cancel'), [200, undefined])
-  assert.equal((await ended(second.cluster, second.path))['code'], 460770)
+  assert.equal((await ended(second.cluster, second.path))['code'], codeOf('jobCancelled'))
   assert.deepEqual(other, ['piece 0', 'undo long'])
   await second.cluster.close()
 })
@@ -127,9 +131,9 @@ test('a step that allows neither says so, and goes on', async () => {
   const done: string[] = []
   const { cluster, path } = await begin([longStep(done, { isCancellable: false, isPausable: false })])
   await until(() => done.includes('piece 0'))
-  assert.deepEqual(await ask(cluster, path, 'pause'), [409, 458783])
-  assert.deepEqual(await ask(cluster, path, 'cancel'), [409, 458784])
-  assert.deepEqual(await ask(cluster, path, 'explode'), [400, 262185])
+  assert.deepEqual(await ask(cluster, path, 'pause'), [409, codeOf('jobNotPausable')])
+  assert.deepEqual(await ask(cluster, path, 'cancel'), [409, codeOf('jobNotCancellable')])
+  assert.deepEqual(await ask(cluster, path, 'explode'), [400, codeOf('jobActionUnknown')])
   assert.equal((await cluster.call('PATCH', path, {})).status, 200, 'A change of nothing is done.')
   done.push('go on')
   assert.equal((await ended(cluster, path))['state'], 'success')
@@ -145,7 +149,7 @@ test('a job that waits for another is cancelled without having done anything', a
   assert.deepEqual(await ask(cluster, waiting, 'cancel'), [200, undefined])
   done.push('go on')
   assert.equal((await ended(cluster, path))['state'], 'success')
-  assert.equal((await ended(cluster, waiting))['code'], 460770)
+  assert.equal((await ended(cluster, waiting))['code'], codeOf('jobCancelled'))
   assert.deepEqual(done, ['piece 0', 'go on', 'piece 1', 'piece 2'])
   await cluster.close()
 })
@@ -178,7 +182,7 @@ test('a restart knows of what was asked: a cancelled job is undone, a paused one
       assert.equal((await ended(next, path))['state'], 'success')
       assert.deepEqual(done, ['piece 0', 'go on', 'piece 1', 'piece 2'])
     } else {
-      assert.equal((await ended(next, path))['code'], 460770)
+      assert.equal((await ended(next, path))['code'], codeOf('jobCancelled'))
       assert.deepEqual(done, ['piece 0', 'undo long'])
     }
     assert.deepEqual(await catalog.records(JOB_ORDERS), [])
@@ -198,7 +202,7 @@ test('a volume that is being made is gone when its job is cancelled', async () =
   const path = `${JOBS}/${asText(made.body['job']?.['uuid'])}`
   await until(async () => (await stateOf(cluster, path)) === 'running')
   assert.deepEqual(await ask(cluster, path, 'cancel'), [200, undefined])
-  assert.equal((await ended(cluster, path))['code'], 460770)
+  assert.equal((await ended(cluster, path))['code'], codeOf('jobCancelled'))
   assert.equal(recordsOf((await cluster.call('GET', '/api/storage/volumes?name=late')).body).length, 0)
   await cluster.close()
 })
@@ -216,7 +220,7 @@ test('many records in one request are taken back when their job is cancelled, an
   await new Promise((resolve) => setTimeout(resolve, 100))
   assert.equal(await count(), held)
   assert.deepEqual(await ask(cluster, path, 'cancel'), [200, undefined])
-  assert.equal((await ended(cluster, path))['code'], 460770)
+  assert.equal((await ended(cluster, path))['code'], codeOf('jobCancelled'))
   assert.equal(await count(), 0)
   await cluster.close()
 })
@@ -229,7 +233,7 @@ test('a job is given up, halts and goes on by what another process asks that doe
     const { cluster, behaviour, path } = await begin([first(done), longStep(done)], { catalog, secrets })
     const other = await startTestCluster({ isBare: true, isUsed: true, catalog, secrets, extra: [behaviour] })
     await until(() => done.includes('piece 0'))
-    assert.deepEqual(await ask(other, path, 'resume'), [409, 458771])
+    assert.deepEqual(await ask(other, path, 'resume'), [409, codeOf('jobNotPaused')])
     assert.deepEqual(await ask(other, path, action), [200, undefined])
     if (action === 'pause') {
       await until(async () => (await stateOf(other, path)) === 'paused')
@@ -241,10 +245,10 @@ test('a job is given up, halts and goes on by what another process asks that doe
       assert.equal((await ended(cluster, path))['state'], 'success')
       assert.deepEqual(done, ['first', 'piece 0', 'go on', 'piece 1', 'piece 2'])
     } else {
-      assert.equal((await ended(cluster, path))['code'], 460770)
+      assert.equal((await ended(cluster, path))['code'], codeOf('jobCancelled'))
       assert.deepEqual(done, ['first', 'piece 0', 'undo long', 'undo first'])
     }
-    assert.deepEqual(await ask(other, path, 'cancel'), [409, 458762])
+    assert.deepEqual(await ask(other, path, 'cancel'), [409, codeOf('jobEnded')])
     assert.deepEqual(await catalog.records(JOB_ORDERS), [])
     other.clock.stop()
     await cluster.close()
@@ -260,13 +264,13 @@ test('another process is refused what the step of a job does not allow', async (
   const other = await startTestCluster({ isBare: true, isUsed: true, catalog, secrets, extra: [behaviour] })
   await until(() => done.includes('piece 0'))
   const waiting = await submitted(cluster, behaviour)
-  assert.deepEqual(await ask(other, path, 'pause'), [409, 458783])
-  assert.deepEqual(await ask(other, path, 'cancel'), [409, 458784])
+  assert.deepEqual(await ask(other, path, 'pause'), [409, codeOf('jobNotPausable')])
+  assert.deepEqual(await ask(other, path, 'cancel'), [409, codeOf('jobNotCancellable')])
   assert.deepEqual(await ask(other, waiting, 'pause'), [409, 458776])
   assert.deepEqual(await ask(other, waiting, 'cancel'), [200, undefined])
   done.push('go on')
   assert.equal((await ended(cluster, path))['state'], 'success')
-  assert.equal((await ended(cluster, waiting))['code'], 460770)
+  assert.equal((await ended(cluster, waiting))['code'], codeOf('jobCancelled'))
   other.clock.stop()
   await cluster.close()
 })

@@ -8,6 +8,7 @@ import { type Row, textAt } from '../model/value.ts'
 import type { Catalog, Change } from '../ports/catalog.ts'
 import { JOB_ORDERS } from './job-orders.ts'
 import { JOBS } from './jobs.ts'
+import { codeOf } from '../model/failure.ts'
 
 const isOrder = (change: Change) => change.do === 'put-record' && change.type === JOB_ORDERS
 const isSuccess = (change: Change) =>
@@ -67,9 +68,15 @@ async function cancelledAtItsEnd(first: (change: Change) => boolean, second: (ch
 }
 
 test('a job that is cancelled before its last commit is undone, though that was under way', async () => {
-  assert.deepEqual(await cancelledAtItsEnd(isOrder, isSuccess), [200, undefined, 'failure', 460770, ['undone']])
+  assert.deepEqual(await cancelledAtItsEnd(isOrder, isSuccess), [
+    200,
+    undefined,
+    'failure',
+    codeOf('jobCancelled'),
+    ['undone'],
+  ])
 })
 
 test('who cancels a job whose last commit came before is told that it has ended, and it has', async () => {
-  assert.deepEqual(await cancelledAtItsEnd(isSuccess, isOrder), [409, 458762, 'success', 0, []])
+  assert.deepEqual(await cancelledAtItsEnd(isSuccess, isOrder), [409, codeOf('jobEnded'), 'success', 0, []])
 })

@@ -138,7 +138,7 @@ test('a step that is interrupted because the cluster stops goes on at the next s
       name: 'long',
       async run(cluster, work) {
         seen.push(work.memo['at'] ?? 0)
-        await work.commit([cluster.event('cluster.started', {})], { at: 7 })
+        await work.commit([cluster.event('cluster.started', { release: '9.16.1' })], { at: 7 })
         begun.resolve()
         if (seen.length > 1) return
         await cluster.system.clock.sleep(10_000, work.stopping)

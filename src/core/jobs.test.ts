@@ -164,7 +164,7 @@ test('what a step commits and what it notes are done together, or neither', asyn
     {
       name: 'one',
       async run(cluster, work) {
-        const event = cluster.event('cluster.started', {})
+        const event = cluster.event('cluster.started', { release: '9.16.1' })
         const check = { do: 'check-record', type: 'test/machines', key: 'x', expect: 1 } as const
         await assert.rejects(
           work.commit([event, check], { at: 1 }),

@@ -20,7 +20,6 @@ import { type Row, textAt } from '../model/value.ts'
 import type { Change } from '../ports/catalog.ts'
 import type { Behaviour, VerbName } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
-import type { EventName } from './events.ts'
 import { isActive, JOBS } from './job-record.ts'
 import { describe } from './describe.ts'
 import { insist, type JobHooks, JobRun } from './job-run.ts'
@@ -282,7 +281,7 @@ export class Jobs {
   }
 
   /** Nobody waits for these events, and a job is not to fail for want of one. */
-  async #tell(event: EventName, uuids: readonly string[]): Promise<void> {
+  async #tell(event: 'cluster.job.left' | 'cluster.job.resumed', uuids: readonly string[]): Promise<void> {
     const news = uuids.filter((uuid) => !this.#left.has(uuid))
     if (news.length === 0) return
     try {

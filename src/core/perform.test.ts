@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asText, recordsOf } from '../../test/support/body.ts'
 import { ADMIN, basic, startTestCluster, type TestCluster } from '../../test/support/cluster.ts'
+import { codeOf } from '../model/failure.ts'
 
 const AUDIT = '/api/security/audit/messages?fields=*&order_by=index desc'
 
@@ -197,10 +198,14 @@ test('references by name and by uuid must agree and lead somewhere', async () =>
     const { status, body } = await cluster.call('POST', '/api/storage/volumes', { name: 'v1', size: '16m', ...owner })
     return [status, body['error']?.['target'], body['error']?.['code']]
   }
-  assert.deepEqual(await create({ svm: { name: 'nobody' } }), [422, 'svm.name', 2621462])
-  assert.deepEqual(await create({ svm: { uuid: '00000000-0000-4000-8000-000000000000' } }), [422, 'svm.uuid', 2621462])
+  assert.deepEqual(await create({ svm: { name: 'nobody' } }), [422, 'svm.name', codeOf('svmUnknown')])
+  assert.deepEqual(await create({ svm: { uuid: '00000000-0000-4000-8000-000000000000' } }), [
+    422,
+    'svm.uuid',
+    codeOf('svmUnknown'),
+  ])
   assert.deepEqual((await create({ svm: { name: 'svm2', uuid: svm } }))[0], 422)
-  assert.deepEqual(await create({}), [422, 'svm.name', 262212])
+  assert.deepEqual(await create({}), [422, 'svm.name', codeOf('fieldRequired')])
   assert.deepEqual((await create({ svm: { name: 'svm1', uuid: svm } }))[0], 201)
   await cluster.close()
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { seedOf } from '../../test/support/seed.ts'
-import { Failure, type FailureKind } from './failure.ts'
+import { codeOf, Failure, type FailureKind } from './failure.ts'
 import { bytes, count, each, flag, group, name, secret, text, uuid } from './kinds/index.ts'
 import { release } from './release.ts'
 import { fieldAt, resource, valuesAt } from './resource.ts'
@@ -126,7 +126,7 @@ test('defaults are filled in and required fields insisted on', () => {
   assert.deepEqual(completeDraft(thing, { name: 'x', 'owner.uuid': 'u' }), { name: 'x', 'owner.uuid': 'u', size: 1024 })
   assert.throws(
     () => completeDraft(thing, { 'owner.name': 'o' }),
-    (failure) => failure instanceof Failure && failure.target === 'name' && failure.code === 262212,
+    (failure) => failure instanceof Failure && failure.target === 'name' && failure.code === codeOf('fieldRequired'),
   )
   assert.throws(
     () => completeDraft(thing, { name: 'x' }),

@@ -1,9 +1,10 @@
 /** The texts of the golden files, by the name of the file. Nothing in them is listed by hand. */
 import type { VerbName } from '../../src/core/behaviour.ts'
-import { events } from '../../src/core/events.ts'
 import { allowedMethods } from '../../src/faces/rest/answer.ts'
 import { commandTree } from '../../src/faces/cli/tree.ts'
 import { builtinRoles, mayDo } from '../../src/model/access.ts'
+import type { EventEntry } from '../../src/model/events/entry.ts'
+import { eventTable } from '../../src/model/events/index.ts'
 import type { FailureEntry } from '../../src/model/failures/entry.ts'
 import { failureTable } from '../../src/model/failures/index.ts'
 import { registry } from '../../src/model/registry.ts'
@@ -24,7 +25,7 @@ export function goldenTexts(): Readonly<Record<string, string>> {
     'job-steps': lines(jobSteps()),
     access: lines(access()),
     commands: lines(commands()),
-    events: lines(Object.entries(events).map(([name, { severity, text }]) => [name, severity, text])),
+    events: lines(events()),
     failures: lines(failures()),
     faces: lines(faces()),
     's3-operations': lines(s3Operations()),
@@ -71,6 +72,20 @@ function jobSteps(): string[][] {
       return [[name, behaviour.resource.type, steps.join(' > ')]]
     }),
   )
+}
+
+/** Each event by the number of its trap: what it carries, and what clears it. */
+function events(): string[][] {
+  return Object.entries<EventEntry>(eventTable)
+    .toSorted(([, a], [, b]) => a.trap - b.trap)
+    .map(([name, { trap, severity, message, parameters, clearedBy }]) => [
+      String(trap),
+      name,
+      severity,
+      Object.keys(parameters).join(' ') || '-',
+      clearedBy ?? '-',
+      message,
+    ])
 }
 
 /** Each failure by its name: what faces make of it. */

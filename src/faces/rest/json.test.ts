@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { seedOf } from '../../../test/support/seed.ts'
-import { Failure } from '../../model/failure.ts'
+import { codeOf, Failure } from '../../model/failure.ts'
 import { BODY_DEPTH_MAX, parseJson } from './json.ts'
 
 const refuses = (text: string) =>
@@ -47,7 +47,7 @@ test('a name that an object has twice is refused, however it is written; in two 
   for (const text of ['{"a":1,"a":2}', '{"b":[{"a":1 , "\\u0061" :2}]}', '{"a":{},"b":"\\"","a":[]}']) {
     assert.throws(
       () => parseJson(text),
-      (failure) => failure instanceof Failure && failure.code === 262282 && failure.target === 'a',
+      (failure) => failure instanceof Failure && failure.code === codeOf('propertyRepeated') && failure.target === 'a',
       text,
     )
   }

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { asText, recordsOf, type Body } from '../../../test/support/body.ts'
 import { NATIVE, startThings, THINGS } from './test-things.ts'
+import { codeOf } from '../../model/failure.ts'
+import { wireCode } from '../../../test/support/codes.ts'
 
 const cluster = await startThings()
 after(() => cluster.close())
@@ -102,10 +104,10 @@ test('an exclamation mark takes away, also a member of a list, and alone from wh
 })
 
 test('fields that nothing has are refused, unless they are to be ignored', async () => {
-  assert.deepEqual(await refused('fields=nothing'), ['262197', 'fields'])
+  assert.deepEqual(await refused('fields=nothing'), [wireCode('fieldsUnknown'), 'fields'])
   assert.deepEqual(await refused('fields=space.{used'), ['262286', 'fields'])
   assert.deepEqual(await refused('fields=space.used}'), ['262286', 'fields'])
-  assert.deepEqual(await refused('fields=passphrase'), ['262249', 'fields'])
+  assert.deepEqual(await refused('fields=passphrase'), [wireCode('fieldNeverShown'), 'fields'])
   assert.equal((await get('fields=name,nothing&ignore_unknown_fields=true')).status, 200)
   assert.equal((await get('nothing=1&ignore_unknown_fields=true')).status, 400, 'A filter is not ignored.')
 })
@@ -147,10 +149,10 @@ test('filters look into lists, and on an object they are on its name', async () 
 })
 
 test('filters that cannot be understood are refused by their name', async () => {
-  assert.deepEqual(await refused('nothing=1'), ['262179', 'nothing'])
-  assert.deepEqual(await refused('size=large'), ['262185', 'size'])
-  assert.deepEqual(await refused('size=>'), ['262194', 'size'])
-  assert.deepEqual(await refused('passphrase=x'), ['262250', 'passphrase'])
+  assert.deepEqual(await refused('nothing=1'), [wireCode('argumentUnexpected'), 'nothing'])
+  assert.deepEqual(await refused('size=large'), [wireCode('argumentInvalid'), 'size'])
+  assert.deepEqual(await refused('size=>'), [wireCode('filterLacksValue'), 'size'])
+  assert.deepEqual(await refused('passphrase=x'), [wireCode('fieldNotFilterable'), 'passphrase'])
 })
 
 test('an order has several fields, each with its direction, in any case of letters', async () => {
@@ -159,10 +161,10 @@ test('an order has several fields, each with its direction, in any case of lette
   assert.deepEqual(await found('order_by=state,name%20desc'), ['two', 'three', 'one'])
   assert.deepEqual(await found('order_by=state&order_by=name'), ['two', 'one', 'three'])
   assert.deepEqual(await found('$orderBy=owner%20desc,name'), ['one', 'three', 'two'])
-  assert.deepEqual(await refused('order_by=nothing'), ['262268', 'order_by'])
-  assert.deepEqual(await refused('order_by=labels'), ['262268', 'order_by'])
-  assert.deepEqual(await refused('order_by=passphrase'), ['262268', 'order_by'])
-  assert.deepEqual(await refused('order_by=name%20up'), ['262268', 'order_by'])
+  assert.deepEqual(await refused('order_by=nothing'), [wireCode('orderByUnfit'), 'order_by'])
+  assert.deepEqual(await refused('order_by=labels'), [wireCode('orderByUnfit'), 'order_by'])
+  assert.deepEqual(await refused('order_by=passphrase'), [wireCode('orderByUnfit'), 'order_by'])
+  assert.deepEqual(await refused('order_by=name%20up'), [wireCode('orderByUnfit'), 'order_by'])
 })
 
 test('arguments of collections do no harm where one record is asked for', async () => {
@@ -215,11 +217,11 @@ test('a query looks for words in several fields at once', async () => {
 })
 
 test('a search that cannot be understood is refused', async () => {
-  assert.deepEqual(await refused('query=x'), ['262273', 'query'])
-  assert.deepEqual(await refused('query_fields=*'), ['262274', 'query_fields'])
-  assert.deepEqual(await refused('query=x&query_fields=nothing'), ['262275', 'query_fields'])
-  assert.deepEqual(await refused('query=%22x&query_fields=*'), ['262272', 'query'])
-  assert.deepEqual(await refused('query=+&query_fields=*'), ['262272', 'query'])
+  assert.deepEqual(await refused('query=x'), [wireCode('searchWithoutFields'), 'query'])
+  assert.deepEqual(await refused('query_fields=*'), [wireCode('searchWithoutQuery'), 'query_fields'])
+  assert.deepEqual(await refused('query=x&query_fields=nothing'), [wireCode('searchFieldUnknown'), 'query_fields'])
+  assert.deepEqual(await refused('query=%22x&query_fields=*'), [wireCode('searchMalformed'), 'query'])
+  assert.deepEqual(await refused('query=+&query_fields=*'), [wireCode('searchMalformed'), 'query'])
   assert.equal((await cluster.call('DELETE', `${THINGS}?query=o&query_fields=name`, undefined, NATIVE)).status, 400)
 })
 
@@ -241,7 +243,7 @@ test('without records a collection is counted as a whole; with max_records, one 
 test('a read takes no body, but for those that say nothing', async () => {
   for (const method of ['GET', 'HEAD']) {
     const refused = await cluster.call(method, THINGS, { name: 'svm1' })
-    assert.deepEqual([refused.status, refused.body['error']?.['code']], [400, 262198])
+    assert.deepEqual([refused.status, refused.body['error']?.['code']], [400, codeOf('bodyNotTaken')])
     assert.equal((await cluster.call(method, THINGS, 'null')).status, 200)
   }
 })

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { asList, asText, recordsOf } from '../../../test/support/body.ts'
 import { NATIVE, startThings, THINGS } from './test-things.ts'
+import { wireCode } from '../../../test/support/codes.ts'
 
 const cluster = await startThings()
 after(() => cluster.close())
@@ -51,7 +52,7 @@ test('a change that changes nothing answers 200 and starts no job', async () => 
 test('an array where one value is expected is refused as such', async () => {
   const { status, body } = await cluster.call('POST', THINGS, { name: 'x', size: [1, 2] }, NATIVE)
   assert.equal(status, 400)
-  assert.deepEqual([body['error']?.['code'], body['error']?.['target']], ['262255', 'size'])
+  assert.deepEqual([body['error']?.['code'], body['error']?.['target']], [wireCode('fieldTakesOne'), 'size'])
 })
 
 test('plain JSON has no links but those of pages and jobs, HAL has them with everything that has a UUID', async () => {
@@ -129,8 +130,8 @@ test('what is made in the name of an SVM is its own, and another cannot be said'
 
 test('an SVM that is not there, or two at once, are refused', async () => {
   for (const [headers, code] of [
-    [{ 'x-dot-svm-name': 'nobody' }, '2621462'],
-    [{ 'x-dot-svm-uuid': 'nobody' }, '2621462'],
+    [{ 'x-dot-svm-name': 'nobody' }, wireCode('scopeSvmUnknown')],
+    [{ 'x-dot-svm-uuid': 'nobody' }, wireCode('scopeSvmUnknown')],
     [{ 'x-dot-svm-name': 'svm1', 'x-dot-svm-uuid': svm2 }, '2621706'],
   ] as const) {
     const { status, body } = await cluster.call('GET', VOLUMES, undefined, as(headers))

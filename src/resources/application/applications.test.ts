@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asText, recordsOf, type Body } from '../../../test/support/body.ts'
 import { startTestCluster, type TestCluster } from '../../../test/support/cluster.ts'
+import { codeOf } from '../../model/failure.ts'
 
 const APPS = '/api/application/applications'
 const VOLUMES = '/api/storage/volumes'
@@ -128,7 +129,7 @@ test('an application that cannot be made whole leaves nothing of it', async () =
 test('a volume of a name that is taken keeps the whole application from being made', async () => {
   const cluster = await startTestCluster()
   const nas = { application_components: [part('fresh'), part('vol1')] }
-  assert.deepEqual(failed(await make(cluster, 'app1', nas)), [409, 917526, 'name'])
+  assert.deepEqual(failed(await make(cluster, 'app1', nas)), [409, codeOf('volumeNameTaken'), 'name'])
   assert.equal((await namesOf(cluster, VOLUMES)).includes('fresh'), false)
   assert.equal((await make(cluster, 'app1', { application_components: [part('fresh')] })).status, 201)
   const again = await make(cluster, 'app1', { application_components: [part('other')] })
@@ -210,7 +211,7 @@ test('templates that this cluster has nothing for are refused by name, and so is
       svm: 'svm1',
       [template]: { application_components: [] },
     })
-    assert.deepEqual(failed(refused), [422, 262197, template])
+    assert.deepEqual(failed(refused), [422, codeOf('fieldInvalid'), template])
   }
   const withPart = (more: object) => make(cluster, 'app1', { application_components: [part('a', more)] })
   assert.equal((await withPart({ scale_out: true })).status, 422)
@@ -220,7 +221,7 @@ test('templates that this cluster has nothing for are refused by name, and so is
   const { body: aggregates } = await cluster.call('GET', '/api/storage/aggregates?fields=name')
   const all = recordsOf(aggregates).map((row) => ({ name: row['name'] }))
   const nowhere = await make(cluster, 'app1', { application_components: [part('a')], exclude_aggregates: all })
-  assert.deepEqual(failed(nowhere), [422, 787140, 'aggregates'])
+  assert.deepEqual(failed(nowhere), [422, codeOf('aggregateMissing'), 'aggregates'])
   assert.deepEqual(await namesOf(cluster, '/api/application/templates'), ['nas'])
   assert.equal((await cluster.call('GET', '/api/application/templates/nas')).body['protocol'], 'nas')
   await cluster.close()

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { asList, asNumber, asText, recordsOf, type Body } from '../../../test/support/body.ts'
 import { QuickSecrets, startTestCluster, type TestCluster } from '../../../test/support/cluster.ts'
 import { openSqliteCatalog } from '../../engines/sqlite/catalog.ts'
+import { codeOf } from '../../model/failure.ts'
 
 const GROUPS = '/api/application/consistency-groups'
 const VOLUMES = '/api/storage/volumes'
@@ -60,10 +61,10 @@ test('volumes come to a group and leave it, and a group without volumes is gone'
   assert.deepEqual(await membersOf(cluster, 'cg1'), ['a', 'vol1', 'b'])
   assert.equal((await change({ volumes: [remove('a')], name: 'renamed' })).status, 200)
   assert.deepEqual(await membersOf(cluster, 'renamed'), ['vol1', 'b'])
-  assert.deepEqual(failed(await change({ volumes: [remove('a')] })), [422, 53411861, 'volumes.name'])
+  assert.deepEqual(failed(await change({ volumes: [remove('a')] })), [422, codeOf('volumeNotMember'), 'volumes.name'])
   assert.deepEqual(failed(await change({ volumes: [{ name: 'b', space: { size: '99m' } }] })), [
     422,
-    53411856,
+    codeOf('memberFieldFixed'),
     'volumes.space.size',
   ])
   await cluster.call('DELETE', `${VOLUMES}/${await cluster.uuidOf(VOLUMES, 'b')}?return_timeout=15`)
@@ -77,12 +78,24 @@ test('volumes come to a group and leave it, and a group without volumes is gone'
 test('a volume is in one group, names are used once, and what a group cannot have is refused by name', async () => {
   const cluster = await startTestCluster()
   assert.equal((await make(cluster, 'cg1', [add('vol1')])).status, 201)
-  assert.deepEqual(failed(await make(cluster, 'cg2', [add('vol1')])), [409, 53411865, 'volumes.name'])
-  assert.deepEqual(failed(await make(cluster, 'cg1', [fresh('a')])), [409, 53411852, 'name'])
-  assert.deepEqual(failed(await make(cluster, 'cg2', [add('nothing')])), [422, 917525, 'volumes.name'])
-  assert.deepEqual(failed(await make(cluster, 'cg2', [])), [422, 53411864, 'volumes'])
+  assert.deepEqual(failed(await make(cluster, 'cg2', [add('vol1')])), [
+    409,
+    codeOf('volumeInAnotherGroup'),
+    'volumes.name',
+  ])
+  assert.deepEqual(failed(await make(cluster, 'cg1', [fresh('a')])), [409, codeOf('groupNameTaken'), 'name'])
+  assert.deepEqual(failed(await make(cluster, 'cg2', [add('nothing')])), [
+    422,
+    codeOf('memberVolumeNotFound'),
+    'volumes.name',
+  ])
+  assert.deepEqual(failed(await make(cluster, 'cg2', [])), [422, codeOf('groupWithoutVolumes'), 'volumes'])
   for (const field of ['luns', 'namespaces', 'consistency_groups', 'snapshot_policy']) {
-    assert.deepEqual(failed(await make(cluster, 'cg2', [fresh('a')], { [field]: 'x' })), [422, 262197, field])
+    assert.deepEqual(failed(await make(cluster, 'cg2', [fresh('a')], { [field]: 'x' })), [
+      422,
+      codeOf('fieldInvalid'),
+      field,
+    ])
   }
   assert.equal((await cluster.call('DELETE', `${await pathOf(cluster, 'cg1')}?return_timeout=15`)).status, 200)
   assert.equal((await make(cluster, 'cg2', [add('vol1')])).status, 201)
@@ -101,7 +114,11 @@ test('a snapshot of a group is one of each of its volumes, of the same name, and
         .body,
     )
   for (const volume of ['vol1', 'a', 'b']) assert.equal(asText((await snapshotsOf(volume))[0]?.['name']), 's1')
-  assert.deepEqual(failed(await cluster.call('POST', path, { name: 's1' })), [409, 53411921, 'name'])
+  assert.deepEqual(failed(await cluster.call('POST', path, { name: 's1' })), [
+    409,
+    codeOf('groupSnapshotTaken'),
+    'name',
+  ])
   const seen = (await cluster.call('GET', `${path}?fields=*,uuid`)).body
   const [snapshot] = recordsOf(seen)
   assert.deepEqual([snapshot?.['name'], snapshot?.['is_partial'], snapshot?.['write_fence']], ['s1', false, true])
@@ -125,7 +142,7 @@ test('a snapshot of a group that one volume does not allow is not taken of any',
   const offline = await cluster.uuidOf(VOLUMES, 'b')
   await cluster.call('PATCH', `${VOLUMES}/${offline}?return_timeout=15`, { state: 'offline' })
   const path = `${await pathOf(cluster, 'cg1')}/snapshots?return_timeout=15`
-  assert.deepEqual(failed(await cluster.call('POST', path, { name: 's1' })), [409, 524479, undefined])
+  assert.deepEqual(failed(await cluster.call('POST', path, { name: 's1' })), [409, codeOf('memberOffline'), undefined])
   const { body } = await cluster.call('GET', `${VOLUMES}/${await cluster.uuidOf(VOLUMES, 'a')}/snapshots`)
   assert.equal(asNumber(body['num_records']), 0)
   await cluster.close()

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asText, recordsOf } from '../../../test/support/body.ts'
 import { startTestCluster, type TestCluster } from '../../../test/support/cluster.ts'
+import { wireCode } from '../../../test/support/codes.ts'
 
 const SCHEDULES = '/api/cluster/schedules'
 /** Tools read codes as text, and records with keys always. */
@@ -90,7 +91,11 @@ test('a schedule that says two things, nothing, or a day that does not exist is 
     { minutes: [0], months: [0] },
     { minutes: [0], weekdays: [7] },
   ]) {
-    assert.equal((await make(cluster, { name: 's', cron })).body['error']?.['code'], '262197', JSON.stringify(cron))
+    assert.equal(
+      (await make(cluster, { name: 's', cron })).body['error']?.['code'],
+      wireCode('fieldInvalid'),
+      JSON.stringify(cron),
+    )
   }
   await cluster.close()
 })
@@ -100,7 +105,7 @@ test('two schedules do not have one name, and another type has a code of its own
   const again = await make(cluster, { name: 'daily', cron: { minutes: [1] } })
   assert.deepEqual([again.status, again.body['error']?.['code']], [409, '1'])
   const other = await make(cluster, { name: 'daily', interval: 'P1D' })
-  assert.deepEqual([other.status, other.body['error']?.['code']], [409, '459764'])
+  assert.deepEqual([other.status, other.body['error']?.['code']], [409, wireCode('scheduleNameTakenByOtherType')])
   await cluster.close()
 })
 
@@ -108,7 +113,7 @@ test('a schedule that a snapshot policy uses is not deleted; others are', async 
   const cluster = await startTestCluster({ isBare: true })
   const path = async (name: string) => `${SCHEDULES}/${await cluster.uuidOf(SCHEDULES, name)}`
   const used = await cluster.call('DELETE', await path('hourly'), undefined, TOOL)
-  assert.deepEqual([used.status, used.body['error']?.['code']], [409, '459758'])
+  assert.deepEqual([used.status, used.body['error']?.['code']], [409, wireCode('scheduleOfSnapshotPolicy')])
   assert.equal((await cluster.call('DELETE', await path('5min'))).status, 200)
   assert.deepEqual(await one(cluster, '5min'), {})
   await cluster.close()
@@ -134,7 +139,7 @@ test('the cluster that a schedule belongs to may be named, and is this one', asy
   assert.equal((await make(cluster, { name: 'a', cluster: 'holdfast', cron: { minutes: [1] } })).status, 201)
   assert.equal((await one(cluster, 'a'))['cluster']?.['name'], 'holdfast')
   const elsewhere = await make(cluster, { name: 'b', cluster: 'elsewhere', cron: { minutes: [1] } })
-  assert.equal(elsewhere.body['error']?.['code'], '459763')
+  assert.equal(elsewhere.body['error']?.['code'], wireCode('scheduleOfOtherCluster'))
   const { body } = await cluster.call('GET', `${SCHEDULES}?cluster=holdfast&name=a&fields=uuid,cron`, undefined, TOOL)
   assert.equal(recordsOf(body).length, 1)
   await cluster.close()

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { asText } from '../../../test/support/body.ts'
 import { startTestCluster } from '../../../test/support/cluster.ts'
 import { addBuiltIns } from '../first-start.ts'
+import { codeOf } from '../../model/failure.ts'
 
 const IPSPACES = '/api/network/ipspaces'
 const ROUTES = '/api/network/ip/routes'
@@ -18,7 +19,7 @@ test('an SVM is in the IPspace that it was made in, which stays as long as it ha
   assert.deepEqual([(await read())?.['name'], (await read())?.['uuid']], ['tenants', space])
 
   const refused = await cluster.call('DELETE', `${IPSPACES}/${space}`)
-  assert.deepEqual([refused.status, refused.body['error']?.['code']], [409, 1969180])
+  assert.deepEqual([refused.status, refused.body['error']?.['code']], [409, codeOf('ipspaceInUse')])
   assert.match(asText(refused.body['error']?.['message']), /The IPspace has the SVM "s"/)
   assert.equal((await cluster.call('PATCH', `${IPSPACES}/${space}`, { name: 'guests' })).status, 200)
   assert.equal((await read())?.['name'], 'guests')

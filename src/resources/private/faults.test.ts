@@ -4,6 +4,7 @@ import { textAt } from '../../model/value.ts'
 import { asText, recordsOf } from '../../../test/support/body.ts'
 import { startTestCluster, type TestCluster } from '../../../test/support/cluster.ts'
 import { seed } from '../../core/seed/apply.ts'
+import { codeOf } from '../../model/failure.ts'
 
 const FAULTS = '/api/private/faults'
 
@@ -87,7 +88,13 @@ describe('faults on demand', () => {
   })
 
   it('a job fails with the code that was said, and leaves nothing', async () => {
-    await begin({ type: 'job_failure', method: 'POST', path: '/api/storage/volumes', code: 917927, message: 'no luck' })
+    await begin({
+      type: 'job_failure',
+      method: 'POST',
+      path: '/api/storage/volumes',
+      code: codeOf('qtreeVolumeUnknown'),
+      message: 'no luck',
+    })
     const volume = { name: 'unlucky', svm: 'svm1', size: '20m', guarantee: { type: 'none' } }
     const { status, body } = await test.call('POST', '/api/storage/volumes?return_timeout=0', volume)
     assert.equal(status, 202)
@@ -95,11 +102,11 @@ describe('faults on demand', () => {
     await test.jobs.wait(job, 60_000)
     const ended = await test.call('GET', `/api/cluster/jobs/${job}?fields=state,code,message,error`)
     assert.equal(ended.body['state'], 'failure')
-    assert.equal(ended.body['code'], 917927)
+    assert.equal(ended.body['code'], codeOf('qtreeVolumeUnknown'))
     assert.equal(ended.body['message'], 'no luck')
     assert.equal((await test.call('GET', '/api/storage/volumes?name=unlucky')).body['num_records'], 0)
     const waited = await test.call('POST', '/api/storage/volumes?return_timeout=10', volume)
-    assert.deepEqual(waited.body['error'], { message: 'no luck', code: 917927 })
+    assert.deepEqual(waited.body['error'], { message: 'no luck', code: codeOf('qtreeVolumeUnknown') })
   })
 
   it('a job takes long, and then succeeds', async () => {
@@ -116,7 +123,7 @@ describe('faults on demand', () => {
     const volume = { name: 'thick', svm: 'svm1', size: '20m', guarantee: { type: 'volume' } }
     const refused = await test.call('POST', '/api/storage/volumes?return_timeout=10', volume)
     assert.equal(refused.status, 422)
-    assert.equal(refused.body['error']?.['code'], 1245212)
+    assert.equal(refused.body['error']?.['code'], codeOf('aggregateTooSmall'))
     const { body } = await test.call('GET', '/api/storage/aggregates?fields=space.block_storage.available')
     assert.equal(recordsOf(body)[0]?.['space']?.['block_storage']?.['available'], 0)
     await test.call('DELETE', `${FAULTS}/${uuid}`)

@@ -5,7 +5,7 @@ import { untilAvailable } from '../../core/until-available.ts'
 import { job, uuidOfNew, type Work } from '../../core/verb.ts'
 import { bytes, count, time, uuid } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
-import { type Row, textAt } from '../../model/value.ts'
+import { textAt } from '../../model/value.ts'
 import { type Change, CommitRefused } from '../../ports/catalog.ts'
 import { changeScrubNotes, scrubLock, SCRUBS } from '../storage/scrub/notes.ts'
 import { ScrubWalk } from '../storage/scrub/scrub-walk.ts'
@@ -91,7 +91,7 @@ async function close(cluster: Cluster, { key, input, memo }: Work, aggregate: st
   const record = await cluster.catalog.record('storage/aggregates', aggregate)
   if (record === undefined || (await cluster.find(SCRUBS, key)) !== undefined) return
   const { examined, examinedBytes, damaged, unexpected, setAside, upgraded } = walk.counts
-  const told: Row = { examined, examined_size: examinedBytes, damaged, unexpected, set_aside: setAside, upgraded }
+  const told = { examined, examined_size: examinedBytes, damaged, unexpected, set_aside: setAside, upgraded }
   const older = (await cluster.rows(SCRUBS, aggregate)).toSorted(
     (a, b) => Number(b['start_time']) - Number(a['start_time']),
   )

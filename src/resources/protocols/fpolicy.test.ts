@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asList, recordsOf, type Body } from '../../../test/support/body.ts'
 import { startTestCluster, type TestCluster } from '../../../test/support/cluster.ts'
+import { codeOf } from '../../model/failure.ts'
 
 const CLI = '/api/private/cli/vserver/fpolicy/policy'
 const ENGINE = { name: 'e1', primary_servers: ['192.0.2.10'], port: 9876 }
@@ -53,9 +54,15 @@ test('an event watches what its protocol has, and reads as it was set', async ()
   })
   assert.deepEqual(failed(await cluster.call('POST', `${base}/events`, event)), [409, 1, 'name'])
   for (const [bad, code] of [
-    [{ protocol: 'nfsv3', file_operations: { open: true } }, 9764929],
-    [{ protocol: 'nfsv3', file_operations: { write: true }, filters: { monitor_ads: true } }, 9764955],
-    [{ protocol: 'cifs', file_operations: { write: true }, filters: { first_read: true } }, 9764930],
+    [{ protocol: 'nfsv3', file_operations: { open: true } }, codeOf('fpolicyOperationUnknown')],
+    [
+      { protocol: 'nfsv3', file_operations: { write: true }, filters: { monitor_ads: true } },
+      codeOf('fpolicyFilterUnknown'),
+    ],
+    [
+      { protocol: 'cifs', file_operations: { write: true }, filters: { first_read: true } },
+      codeOf('fpolicyFilterNeedless'),
+    ],
     [{ protocol: 'cifs' }, 9764946],
     [{ file_operations: { write: true } }, 9764946],
     [{ protocol: 'ftp' }, 262197],
@@ -87,13 +94,13 @@ test('an engine has servers, once each, and what they need', async () => {
   )
   assert.deepEqual(body['buffer_size'], { recv_buffer: 400_000, send_buffer: 1_048_576 })
   for (const [bad, code] of [
-    [{ name: 'native' }, 9764953],
-    [{ secondary_servers: ['192.0.2.10'] }, 9764885],
+    [{ name: 'native' }, codeOf('fpolicyEngineReserved')],
+    [{ secondary_servers: ['192.0.2.10'] }, codeOf('fpolicyServerTwice')],
     [{ primary_servers: [] }, 262197],
     [{ primary_servers: ['not an address'] }, 262197],
     [{ port: 0 }, 262197],
-    [{ ssl_option: 'mutual_auth' }, 9765011],
-    [{ resiliency: { enabled: true } }, 9765012],
+    [{ ssl_option: 'mutual_auth' }, codeOf('fpolicyCertificateIncomplete')],
+    [{ resiliency: { enabled: true } }, codeOf('fpolicyResiliencyFolderMissing')],
     [{ format: 'protobuf' }, 262197],
   ] as const) {
     const reply = await cluster.call('POST', `${base}/engines`, { ...ENGINE, name: 'bad', ...bad })
@@ -105,9 +112,17 @@ test('an engine has servers, once each, and what they need', async () => {
 test('a policy names events and an engine that are there, and keeps them', async () => {
   const { cluster, base } = await start()
   const policy = { name: 'p1', events: [{ name: 'ev1' }], engine: { name: 'e1' }, mandatory: false }
-  assert.deepEqual(failed(await cluster.call('POST', `${base}/policies`, policy)), [422, 9764875, 'events'])
+  assert.deepEqual(failed(await cluster.call('POST', `${base}/policies`, policy)), [
+    422,
+    codeOf('fpolicyEventNotFound'),
+    'events',
+  ])
   await made({ cluster, base }, 'events', { name: 'ev1' })
-  assert.deepEqual(failed(await cluster.call('POST', `${base}/policies`, policy)), [422, 9764888, 'engine.name'])
+  assert.deepEqual(failed(await cluster.call('POST', `${base}/policies`, policy)), [
+    422,
+    codeOf('fpolicyEngineNotFound'),
+    'engine.name',
+  ])
   await made({ cluster, base }, 'engines', ENGINE)
   await made({ cluster, base }, 'policies', { ...policy, scope: { include_volumes: ['v*'], exclude_shares: ['s1'] } })
   const { body } = await cluster.call('GET', `${base}/policies/p1`)
@@ -115,8 +130,16 @@ test('a policy names events and an engine that are there, and keeps them', async
     [body['events'], body['engine'], body['mandatory'], body['enabled'], body['scope']],
     [[{ name: 'ev1' }], { name: 'e1' }, false, false, { include_volumes: ['v*'], exclude_shares: ['s1'] }],
   )
-  assert.deepEqual(failed(await cluster.call('DELETE', `${base}/events/ev1`)), [409, 9764947, 'name'])
-  assert.deepEqual(failed(await cluster.call('DELETE', `${base}/engines/e1`)), [409, 9764940, 'name'])
+  assert.deepEqual(failed(await cluster.call('DELETE', `${base}/events/ev1`)), [
+    409,
+    codeOf('fpolicyEventInUse'),
+    'name',
+  ])
+  assert.deepEqual(failed(await cluster.call('DELETE', `${base}/engines/e1`)), [
+    409,
+    codeOf('fpolicyEngineInUse'),
+    'name',
+  ])
   assert.equal((await cluster.call('PATCH', `${base}/policies/p1`, { engine: { name: 'native' } })).status, 200)
   assert.equal((await cluster.call('DELETE', `${base}/engines/e1`)).status, 200)
   await cluster.close()
@@ -127,16 +150,36 @@ test('a policy is enabled with a priority of its own and a scope, and does not c
   await made({ cluster, base }, 'events', { name: 'ev1' })
   for (const name of ['p1', 'p2']) await made({ cluster, base }, 'policies', { name, events: [{ name: 'ev1' }] })
   const patch = (name: string, body: object) => cluster.call('PATCH', `${base}/policies/${name}`, body)
-  assert.deepEqual(failed(await patch('p1', { enabled: true })), [422, 9765026, 'priority'])
-  assert.deepEqual(failed(await patch('p1', { enabled: true, priority: 1 })), [422, 9764898, 'scope'])
+  assert.deepEqual(failed(await patch('p1', { enabled: true })), [422, codeOf('fpolicyPriorityMissing'), 'priority'])
+  assert.deepEqual(failed(await patch('p1', { enabled: true, priority: 1 })), [
+    422,
+    codeOf('fpolicyScopeMissing'),
+    'scope',
+  ])
   for (const name of ['p1', 'p2']) await patch(name, { scope: { include_volumes: ['*'] } })
   assert.equal((await patch('p1', { enabled: true, priority: 1 })).status, 200)
-  assert.deepEqual(failed(await patch('p2', { enabled: true, priority: 1 })), [422, 9765027, 'priority'])
-  assert.deepEqual(failed(await patch('p1', { mandatory: false })), [409, 9764899, 'enabled'])
+  assert.deepEqual(failed(await patch('p2', { enabled: true, priority: 1 })), [
+    422,
+    codeOf('fpolicyPriorityTaken'),
+    'priority',
+  ])
+  assert.deepEqual(failed(await patch('p1', { mandatory: false })), [
+    409,
+    codeOf('fpolicyPolicyEnabledChange'),
+    'enabled',
+  ])
   assert.equal((await patch('p1', { scope: { include_volumes: ['v1'] } })).status, 200)
-  assert.deepEqual(failed(await cluster.call('DELETE', `${base}/policies/p1`)), [409, 9764900, 'enabled'])
-  assert.deepEqual(failed(await cluster.call('DELETE', base)), [409, 9765031, undefined])
-  assert.deepEqual(failed(await patch('p1', { enabled: false, priority: 2 })), [422, 9765025, 'priority'])
+  assert.deepEqual(failed(await cluster.call('DELETE', `${base}/policies/p1`)), [
+    409,
+    codeOf('fpolicyPolicyEnabledDelete'),
+    'enabled',
+  ])
+  assert.deepEqual(failed(await cluster.call('DELETE', base)), [409, codeOf('fpolicyPolicyEnabled'), undefined])
+  assert.deepEqual(failed(await patch('p1', { enabled: false, priority: 2 })), [
+    422,
+    codeOf('fpolicyPriorityNeedless'),
+    'priority',
+  ])
   assert.equal((await patch('p1', { enabled: false })).status, 200)
   assert.equal((await cluster.call('GET', `${base}/policies/p1`)).body['priority'], undefined)
   assert.equal((await cluster.call('DELETE', `${base}/policies/p1`)).status, 200)

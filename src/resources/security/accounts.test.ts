@@ -3,6 +3,8 @@ import { test } from 'node:test'
 import { asText, recordsOf, type Body } from '../../../test/support/body.ts'
 import { basic, startTestCluster, type TestCluster } from '../../../test/support/cluster.ts'
 import { adoptAccounts } from './accounts.ts'
+import { codeOf } from '../../model/failure.ts'
+import { wireCode } from '../../../test/support/codes.ts'
 
 const ACCOUNTS = '/api/security/accounts'
 const ROLES = '/api/security/roles'
@@ -42,7 +44,7 @@ test('what na_ontap_user sends is made, found with its owner, changed and delete
     [{ name: 'readonly' }, [ssh], false, 'holdfast'],
   )
   const same = await call('PATCH', `${path}?name=anna`, { password: PASSWORD })
-  assert.deepEqual(failed(same), [400, '7077925', 'password'])
+  assert.deepEqual(failed(same), [400, wireCode('passwordUnchanged'), 'password'])
   assert.ok(asText(same.body['error']?.['message']).startsWith('New password must be different than the old password.'))
   const change = { 'role.name': 'admin', applications: [{ application: 'http', authentication_methods: ['password'] }] }
   assert.equal((await call('PATCH', path, change)).status, 200)
@@ -83,16 +85,16 @@ test('accounts that could not be used, or say too much, are refused with the cod
     applications: [{ application: 'ssh', authentication_methods: ['publickey'], ...more }],
   })
   for (const [body, code] of [
-    [{ password: undefined }, 7_078_900],
+    [{ password: undefined }, codeOf('passwordRequired')],
     [{ password: 'short' }, 262_197],
-    [{ password: 'I am Berta today' }, 7_077_918],
-    [{ role: { name: 'nobody' } }, 1_261_215],
-    [{ owner: { name: 'nobody' } }, 2_621_706],
+    [{ password: 'I am Berta today' }, codeOf('passwordHasUserName')],
+    [{ role: { name: 'nobody' } }, codeOf('roleUnknown')],
+    [{ owner: { name: 'nobody' } }, codeOf('ownerNotFound')],
     [{ applications: [] }, 262_197],
     [ssh({ application: 'gopher' }), 262_197],
     [ssh({ authentication_methods: [] }), 262_197],
     [ssh({ application: 'http', second_authentication_method: 'totp' }), 262_197],
-    [{ ...ssh({}), password: undefined, locked: true }, 7_077_929],
+    [{ ...ssh({}), password: undefined, locked: true }, codeOf('lockWithoutPassword')],
   ] as const) {
     const reply = await cluster.call('POST', ACCOUNTS, { name: 'berta', password: PASSWORD, ...body })
     assert.deepEqual([reply.status, reply.body['error']?.['code']], [422, code], JSON.stringify(body))
@@ -116,7 +118,7 @@ test('accounts and roles of an SVM are its own, log in nowhere yet, and go with 
   assert.equal(await logsIn(cluster, 'admin'), 401)
   await make(cluster, ACCOUNTS, { name: 'anna', password: PASSWORD, 'role.name': 'r1', ...of })
   const other = await cluster.call('POST', ACCOUNTS, { name: 'anna', password: PASSWORD, 'role.name': 'r1' })
-  assert.equal(other.body['error']?.['code'], 1_261_215)
+  assert.equal(other.body['error']?.['code'], codeOf('roleUnknown'))
   await cluster.call('PATCH', `/api/svm/svms/${svm}`, { name: 'svm3' })
   assert.equal((await cluster.call('GET', `${ACCOUNTS}/${svm}/anna`)).body['owner']?.['name'], 'svm3')
   assert.equal(recordsOf((await cluster.call('GET', `${ACCOUNTS}?owner.name=svm3`)).body).length, 2)
@@ -156,7 +158,7 @@ test('a role that was made lets its accounts do what it says, and nothing else',
     assert.equal(await status(method, path), 403, `${method} ${path}`)
   }
   const owner = asText((await cluster.call('GET', '/api/cluster?fields=uuid')).body['uuid'])
-  assert.deepEqual(failed(await cluster.call('DELETE', `${ROLES}/${owner}/keeper`)), [409, 5_636_172, 'name'])
+  assert.deepEqual(failed(await cluster.call('DELETE', `${ROLES}/${owner}/keeper`)), [409, codeOf('roleInUse'), 'name'])
   const role = `${ROLES}/${owner}/keeper/privileges/${encodeURIComponent('/api/storage')}`
   assert.equal((await cluster.call('PATCH', role, { access: 'none' })).status, 200)
   assert.equal(await status('GET', '/api/storage/aggregates'), 403)
@@ -201,18 +203,18 @@ test('privileges of a role are its field and a collection, as na_ontap_user_role
   assert.deepEqual(failed(await call('DELETE', `${path}/privileges/%2Fapi%2Fcluster`)), [404, '4', 'path'])
   for (const [bad, code] of [
     [{ path: '/api/svm' }, '1'],
-    [{ path: '/other' }, '5636169'],
-    [{ path: '/api/x/' }, '5636169'],
-    [{ path: '/api/x', query: 'q' }, '5636192'],
-    [{ path: 'snapshot', access: 'read_create' }, '5636200'],
+    [{ path: '/other' }, wireCode('privilegePathMalformed')],
+    [{ path: '/api/x/' }, wireCode('privilegePathMalformed')],
+    [{ path: '/api/x', query: 'q' }, wireCode('privilegeQueryNeedless')],
+    [{ path: 'snapshot', access: 'read_create' }, wireCode('privilegeAccessUnfit')],
     [{ path: '/api/x', access: 'some' }, '262197'],
   ] as const) {
     assert.equal((await call('POST', `${path}/privileges`, bad)).body['error']?.['code'], code, JSON.stringify(bad))
   }
   assert.equal((await call('DELETE', path)).status, 200)
   const admin = path.replace(/r1$/, 'admin')
-  assert.deepEqual(failed(await call('DELETE', admin)), [409, '1263347', 'name'])
-  assert.deepEqual(failed(await call('DELETE', `${admin}/privileges/%2Fapi`)), [409, '1263347', 'name'])
+  assert.deepEqual(failed(await call('DELETE', admin)), [409, wireCode('builtInRole'), 'name'])
+  assert.deepEqual(failed(await call('DELETE', `${admin}/privileges/%2Fapi`)), [409, wireCode('builtInRole'), 'name'])
   assert.deepEqual(failed(await call('POST', ROLES, { name: 'readonly', privileges })), [409, '1', 'name'])
   await cluster.close()
 })

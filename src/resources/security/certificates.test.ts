@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { asText, recordsOf, type Body } from '../../../test/support/body.ts'
 import { startTestCluster, type TestCluster } from '../../../test/support/cluster.ts'
 import { realCertificates } from '../../engines/certificates.ts'
+import { codeOf } from '../../model/failure.ts'
 
 const CERTIFICATES = '/api/security/certificates'
 const TOOL = { headers: { 'x-dot-client-app': 'netapp.ontap' } }
@@ -123,23 +124,23 @@ test('certificates that cannot be made or installed are refused with the codes t
   ])
   const install = { public_certificate: good.certificate, private_key: good.privateKey }
   for (const [body, code] of [
-    [{ type: 'server' }, 262_212],
+    [{ type: 'server' }, codeOf('fieldRequired')],
     [{ type: 'sideways', common_name: 'a' }, 262_197],
-    [{ type: 'server_ca', common_name: 'a' }, 3_735_622],
+    [{ type: 'server_ca', common_name: 'a' }, codeOf('certificateTypeInstalled')],
     [{ type: 'server', common_name: 'a', key_size: 512 }, 262_197],
     [{ type: 'server', common_name: 'a', hash_function: 'md5' }, 262_197],
     [{ type: 'server', common_name: 'a', expiry_time: 'P20Y' }, 262_197],
     [{ type: 'server', common_name: 'a', expiry_time: 'PT1H' }, 262_197],
     [{ type: 'server', common_name: 'a', expiry_time: '1970-01-01T00:00:10Z' }, 262_197],
     [{ type: 'server', ...install, common_name: 'a' }, 262_197],
-    [{ type: 'server', ...install, private_key: undefined }, 3_735_693],
-    [{ type: 'server', ...install, private_key: other.privateKey }, 52_559_976],
-    [{ type: 'server', ...install, private_key: 'no key' }, 52_560_123],
-    [{ type: 'server', ...install, public_certificate: 'no certificate' }, 52_559_975],
-    [{ type: 'server', ...install, intermediate_certificates: ['nothing'] }, 52_559_975],
-    [{ type: 'server_ca', ...install }, 3_735_618],
-    [{ type: 'client_ca', public_certificate: late.certificate }, 52_559_973],
-    [{ type: 'client_ca', public_certificate: early.certificate }, 52_559_972],
+    [{ type: 'server', ...install, private_key: undefined }, codeOf('privateKeyMissing')],
+    [{ type: 'server', ...install, private_key: other.privateKey }, codeOf('privateKeyMismatch')],
+    [{ type: 'server', ...install, private_key: 'no key' }, codeOf('privateKeyMalformed')],
+    [{ type: 'server', ...install, public_certificate: 'no certificate' }, codeOf('certificateMalformed')],
+    [{ type: 'server', ...install, intermediate_certificates: ['nothing'] }, codeOf('certificateMalformed')],
+    [{ type: 'server_ca', ...install }, codeOf('trustedKeyNeedless')],
+    [{ type: 'client_ca', public_certificate: late.certificate }, codeOf('certificateExpired')],
+    [{ type: 'client_ca', public_certificate: early.certificate }, codeOf('certificateNotYetValid')],
   ] as const) {
     const reply = await cluster.call('POST', CERTIFICATES, body)
     assert.deepEqual([reply.status, reply.body['error']?.['code']], [422, code], JSON.stringify(body).slice(0, 200))

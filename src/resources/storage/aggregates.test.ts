@@ -8,6 +8,7 @@ import { QuickSecrets, startTestCluster, type TestCluster } from '../../../test/
 import { openSqliteCatalog } from '../../engines/sqlite/catalog.ts'
 import { VolumesFailure } from '../../ports/volumes.ts'
 import { allowAnyAggregate } from '../../../test/support/any-aggregate.ts'
+import { codeOf } from '../../model/failure.ts'
 
 const AGGREGATES = '/api/storage/aggregates'
 const VOLUMES = '/api/storage/volumes'
@@ -50,7 +51,7 @@ test('two aggregates have neither one name nor one folder, nor one inside the ot
   const cluster = await startTestCluster()
   assert.equal((await create(cluster, 'aggr2', '/disk2/a')).status, 201)
   const name = await create(cluster, 'aggr2', '/disk2/b')
-  assert.deepEqual([name.status, name.body['error']?.['code']], [409, 786439])
+  assert.deepEqual([name.status, name.body['error']?.['code']], [409, codeOf('aggregateNameTaken')])
   const rename = `${AGGREGATES}/${await cluster.uuidOf(AGGREGATES, 'aggr2')}`
   assert.equal((await cluster.call('PATCH', rename, { name: 'aggr1' })).status, 409)
   for (const path of ['/disk2/a', '/disk2/a/within', '/disk2', '/', '/disk2/../disk2/c', 'relative', '']) {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { asNumber, asText, recordsOf, type Body } from '../../../test/support/body.ts'
 import { startTestCluster, type TestCluster } from '../../../test/support/cluster.ts'
+import { codeOf } from '../../model/failure.ts'
 
 let t: TestCluster
 let volume: string
@@ -93,7 +94,7 @@ test('a run is asked for by the state of the scanner, and is pending until it be
   const refused = await t.call('PATCH', `/api/storage/volumes/${volume}?return_timeout=15`, {
     'efficiency.scanner.state': 'active',
   })
-  assert.equal(asNumber(refused.body['error']?.['code']), 6881332)
+  assert.equal(asNumber(refused.body['error']?.['code']), codeOf('efficiencyOff'))
   await patch({ 'efficiency.compression': 'inline' })
   assert.equal((await patch({ efficiency: { scanner: { state: 'active', scan_old_data: true } } })).status, 200)
   assert.equal(asText((await efficiency())['op_state']), 'pending')
@@ -134,7 +135,7 @@ test('policies come with the cluster, are made, changed and deleted, and not whi
     [30, undefined, undefined],
   )
   const low = await t.call('PATCH', `${path}/${uuid}`, { start_threshold_percent: 0 })
-  assert.equal(asNumber(low.body['error']?.['code']), 6881362)
+  assert.equal(asNumber(low.body['error']?.['code']), codeOf('efficiencyThresholdTooLow'))
   const mixed = await t.call('PATCH', `${path}/${uuid}`, { duration: 3 })
   assert.match(asText(mixed.body['error']?.['message']), /threshold policy has no "duration"/)
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asNumber, asText, recordsOf, type Body } from '../../../test/support/body.ts'
 import { startTestCluster, type TestCluster } from '../../../test/support/cluster.ts'
+import { codeOf } from '../../model/failure.ts'
 
 const QTREES = '/api/storage/qtrees'
 const VOLUMES = '/api/storage/volumes'
@@ -44,8 +45,12 @@ test('each volume has a default qtree, which can be changed but not named nor de
   assert.equal((await cluster.call('PATCH', path, { unix_permissions: '0700', security_style: 'mixed' })).status, 200)
   const changed = (await cluster.call('GET', path)).body
   assert.deepEqual([changed['unix_permissions'], changed['security_style'], changed['name']], [700, 'mixed', ''])
-  assert.deepEqual(failed(await cluster.call('PATCH', path, { name: 'q' })), [422, 5242958, 'name'])
-  assert.deepEqual(failed(await cluster.call('DELETE', path)), [409, 5242894, 'id'])
+  assert.deepEqual(failed(await cluster.call('PATCH', path, { name: 'q' })), [
+    422,
+    codeOf('defaultQtreeRename'),
+    'name',
+  ])
+  assert.deepEqual(failed(await cluster.call('DELETE', path)), [409, codeOf('defaultQtreeDelete'), 'id'])
   assert.deepEqual(failed(await cluster.call('PATCH', path, { qos_policy: 'nothing' })).slice(0, 1), [422])
   await cluster.close()
 })
@@ -110,17 +115,17 @@ test('names are unique within a volume, and numbers are the lowest that are free
 test('a qtree that cannot be is refused with the reason', async () => {
   const { cluster } = await withVolume()
   const cases: [object, unknown[]][] = [
-    [{ name: undefined }, [422, 5242953, 'name']],
+    [{ name: undefined }, [422, codeOf('qtreeNameRequired'), 'name']],
     [{ name: 'a/b' }, [422, 262197, 'name']],
     [{ name: '..' }, [422, 262197, 'name']],
     [{ name: 'x'.repeat(65) }, [422, 262197, 'name']],
-    [{ volume: 'v9' }, [422, 917525, 'volume.name']],
-    [{ volume: undefined }, [422, 262212, 'volume.name']],
-    [{ export_policy: 'nothing' }, [422, 1703954, 'export_policy.name']],
-    [{ export_policy: { id: 7 } }, [422, 1703954, 'export_policy.id']],
+    [{ volume: 'v9' }, [422, codeOf('volumeUnknown'), 'volume.name']],
+    [{ volume: undefined }, [422, codeOf('fieldRequired'), 'volume.name']],
+    [{ export_policy: 'nothing' }, [422, codeOf('exportPolicyUnknown'), 'export_policy.name']],
+    [{ export_policy: { id: 7 } }, [422, codeOf('exportPolicyUnknown'), 'export_policy.id']],
     [{ unix_permissions: 789 }, [422, 262197, 'unix_permissions']],
-    [{ user: { id: '4294967296' } }, [422, 5242967, 'user.id']],
-    [{ id: 7 }, [422, 262196, 'id']],
+    [{ user: { id: '4294967296' } }, [422, codeOf('ownerIdOutOfBounds'), 'user.id']],
+    [{ id: 7 }, [422, codeOf('fieldNotCreatable'), 'id']],
   ]
   for (const [more, expected] of cases) {
     assert.deepEqual(failed(await made(cluster, 'q1', more)), expected, JSON.stringify(more))
@@ -157,7 +162,7 @@ test('a QoS policy that a qtree names is in use', async () => {
   assert.equal((await made(cluster, 'q1', { qos_policy: 'slow' })).status, 201)
   const policy = `${policies}/${await cluster.uuidOf(policies, 'slow')}`
   assert.equal((await cluster.call('GET', `${QTREES}/${volume}/1`)).body['qos_policy']?.['name'], 'slow')
-  assert.deepEqual(failed(await cluster.call('DELETE', policy)).slice(0, 2), [409, 8454286])
+  assert.deepEqual(failed(await cluster.call('DELETE', policy)).slice(0, 2), [409, codeOf('qosPolicyInUse')])
   assert.equal((await cluster.call('PATCH', `${QTREES}/${volume}/1`, { qos_policy: { name: '' } })).status, 200)
   assert.equal((await cluster.call('DELETE', policy)).status, 200)
   const of0 = await cluster.call('PATCH', `${QTREES}/${volume}/0`, { qos_policy: 'slow' })

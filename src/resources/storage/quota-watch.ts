@@ -5,7 +5,6 @@
  * also over restarts, and what is held has to go some way below a limit before it can be crossed again.
  */
 import type { Cluster } from '../../core/cluster.ts'
-import type { EventName } from '../../core/events.ts'
 import { Picked } from '../../core/picked.ts'
 import { Watch } from '../../core/watch.ts'
 import { type Row, textAt } from '../../model/value.ts'
@@ -88,7 +87,7 @@ export class QuotaWatch extends Watch {
   }
 
   #event(volume: Row, quota: QuotaRow, unit: (typeof UNITS)[number], isOver: boolean): Change {
-    const name: EventName = isOver ? 'quota.soft_limit.exceeded' : 'quota.soft_limit.back'
+    const name = isOver ? 'quota.soft_limit.exceeded' : 'quota.soft_limit.back'
     const { tree, type } = quota
     return this.#cluster.event(name, {
       volume: textAt(volume, 'name'),

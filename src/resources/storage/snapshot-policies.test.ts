@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asList, asNumber, asText, recordsOf, type Body } from '../../../test/support/body.ts'
 import { startTestCluster, type TestCluster } from '../../../test/support/cluster.ts'
+import { wireCode } from '../../../test/support/codes.ts'
 
 const POLICIES = '/api/storage/snapshot-policies'
 const TOOL = { headers: { 'user-agent': 'python-requests/2.31.0', 'x-dot-client-app': 'netapp.ontap/23' } }
@@ -102,7 +103,11 @@ test('the schedules of a policy are a collection below it: added, changed, taken
   const daily = await cluster.uuidOf('/api/cluster/schedules', 'daily')
   assert.equal((await call(cluster, 'DELETE', `${path}/${daily}`)).status, 200)
   assert.deepEqual(await copiesOf(cluster, 'p'), [['weekly', 4, 'w', '-']])
-  assert.equal(codeOf(await call(cluster, 'DELETE', `${path}/${weekly}`)), '1638411', 'one must stay')
+  assert.equal(
+    codeOf(await call(cluster, 'DELETE', `${path}/${weekly}`)),
+    wireCode('snapshotPolicyEmpty'),
+    'one must stay',
+  )
   assert.equal((await call(cluster, 'DELETE', `${path}/${daily}`)).status, 404)
   await cluster.close()
 })
@@ -112,21 +117,21 @@ test('what a policy cannot be is refused with the code of the field', async () =
   const make = async (copies: unknown, rest = {}) =>
     codeOf(await call(cluster, 'POST', POLICIES, { name: 'p', copies, ...rest }))
   const daily = { schedule: { name: 'daily' }, count: 1 }
-  assert.equal(await make([{ schedule: { name: 'yearly' }, count: 1 }]), '1638413')
+  assert.equal(await make([{ schedule: { name: 'yearly' }, count: 1 }]), wireCode('snapshotScheduleUnknown'))
   assert.equal(
     await make([
       { ...daily, count: 1000 },
       { schedule: { name: 'weekly' }, count: 24 },
     ]),
-    '1638451',
+    wireCode('snapshotPolicyCountLimit'),
   )
-  assert.equal(await make([{ ...daily, count: 1024 }]), '262197')
-  assert.equal(await make([{ ...daily, count: 0 }]), '262197')
-  assert.equal(await make([{ schedule: { name: 'daily' } }]), '262212')
-  assert.equal(await make([]), '1638411')
+  assert.equal(await make([{ ...daily, count: 1024 }]), wireCode('fieldInvalid'))
+  assert.equal(await make([{ ...daily, count: 0 }]), wireCode('fieldInvalid'))
+  assert.equal(await make([{ schedule: { name: 'daily' } }]), wireCode('fieldRequired'))
+  assert.equal(await make([]), wireCode('snapshotPolicyEmpty'))
   assert.equal(await make([daily, { ...daily, prefix: 'other' }]), '262186')
   assert.equal(await make([daily, { schedule: 'weekly', count: 1, prefix: 'daily' }]), '262186')
-  assert.equal(await make([daily], { name: 'default' }), '1638527')
+  assert.equal(await make([daily], { name: 'default' }), wireCode('snapshotPolicyNameTaken'))
   const six = ['5min', '8hour', 'hourly', 'daily', 'weekly', 'monthly'].map((name) => ({
     schedule: { name },
     count: 1,
@@ -142,11 +147,14 @@ test('a policy that a volume has, and one that the cluster came with, are not de
   await call(cluster, 'POST', POLICIES, { name: 'p', copies: [{ schedule: 'daily', count: 1 }] })
   const volume = `/api/storage/volumes/${await cluster.uuidOf('/api/storage/volumes', 'vol1')}`
   assert.equal((await cluster.call('PATCH', volume, { snapshot_policy: 'p' })).status, 200)
-  assert.equal(codeOf(await call(cluster, 'DELETE', await pathOf('p'))), '1638415')
+  assert.equal(codeOf(await call(cluster, 'DELETE', await pathOf('p'))), wireCode('snapshotPolicyInUse'))
   await cluster.call('PATCH', volume, { snapshot_policy: { name: 'none' } })
   assert.equal((await call(cluster, 'DELETE', await pathOf('p'))).status, 200)
-  assert.equal(codeOf(await call(cluster, 'DELETE', await pathOf('default'))), '1638431')
-  assert.equal(codeOf(await call(cluster, 'PATCH', await pathOf('none'), { enabled: true })), '1638414')
+  assert.equal(codeOf(await call(cluster, 'DELETE', await pathOf('default'))), wireCode('builtInSnapshotPolicy'))
+  assert.equal(
+    codeOf(await call(cluster, 'PATCH', await pathOf('none'), { enabled: true })),
+    wireCode('snapshotPolicyEnabledEmpty'),
+  )
   await cluster.close()
 })
 
@@ -164,7 +172,7 @@ test('a policy of an SVM is for its volumes alone, and comes before one of the c
   const found = await cluster.call('GET', '/api/storage/volumes?name=v&fields=snapshot_policy')
   assert.equal(recordsOf(found.body)[0]?.['snapshot_policy']?.['uuid'], own)
   const foreign = { ...volume, name: 'w', svm: 'other', snapshot_policy: { uuid: own } }
-  assert.equal(codeOf(await call(cluster, 'POST', '/api/storage/volumes', foreign)), '917551')
+  assert.equal(codeOf(await call(cluster, 'POST', '/api/storage/volumes', foreign)), wireCode('snapshotPolicyUnknown'))
   const svm = `/api/svm/svms/${await cluster.uuidOf('/api/svm/svms', 'other')}`
   assert.equal((await cluster.call('DELETE', svm)).status, 200)
   assert.equal(recordsOf((await call(cluster, 'GET', `${POLICIES}?name=default`)).body).length, 2)

@@ -6,7 +6,7 @@
  * told once, also over restarts; and a volume has to be some way below a threshold before it can cross it again.
  */
 import type { Cluster } from '../../core/cluster.ts'
-import type { EventName } from '../../core/events.ts'
+import type { EventName } from '../../model/events/index.ts'
 import { Watch } from '../../core/watch.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { CommitRefused } from '../../ports/catalog.ts'
@@ -33,11 +33,11 @@ declare module '../../model/rows.ts' {
 }
 
 type Level = 'none' | 'nearly-full' | 'full'
-const EVENTS: Readonly<Record<Level, EventName>> = {
+const EVENTS = {
   none: 'volume.space.back',
   'nearly-full': 'volume.space.nearly_full',
   full: 'volume.space.full',
-}
+} as const satisfies Readonly<Record<Level, EventName>>
 
 export class VolumeWatch extends Watch {
   readonly #cluster: Cluster

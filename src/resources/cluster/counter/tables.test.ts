@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import type { MachineTraffic, PortTraffic } from '../../../ports/machine.ts'
 import { asText, recordsOf } from '../../../../test/support/body.ts'
 import { startTestCluster, type TestCluster, testMachine, TEST_PORTS } from '../../../../test/support/cluster.ts'
+import { codeOf } from '../../../model/failure.ts'
 
 describe('counter tables', () => {
   let cluster: TestCluster
@@ -106,10 +107,10 @@ describe('counter tables', () => {
   it('one that is not there is told by a code of its own', async () => {
     const { status, body } = await get(`${path}/nothing/rows`)
     assert.equal(status, 404)
-    assert.equal(Number(body['error']?.['code']), 8585320)
+    assert.equal(Number(body['error']?.['code']), codeOf('counterTableNotFound'))
     const table = await get(`${path}/nothing?return_records=true&max_records=500`)
     assert.equal(table.status, 404)
-    assert.equal(Number(table.body['error']?.['code']), 8585320)
+    assert.equal(Number(table.body['error']?.['code']), codeOf('counterTableNotFound'))
   })
 
   it('show how busy processors, disks and network interfaces are, as the machine tells', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asText, recordsOf } from '../../../../test/support/body.ts'
 import { startTestCluster } from '../../../../test/support/cluster.ts'
+import { wireCode } from '../../../../test/support/codes.ts'
 
 const LICENSES = '/api/cluster/licensing/licenses'
 const TOOL = { headers: { 'x-dot-client-app': 'netapp.ontap' } }
@@ -67,7 +68,7 @@ test('what is no license file is refused with its place', async () => {
     { keys: [file(), 'ABCDEFGHIJKLMNOPQRSTUVWXYZAB'] },
     TOOL,
   )
-  assert.deepEqual([status, body['error']?.['code']], [400, '1115117'])
+  assert.deepEqual([status, body['error']?.['code']], [400, wireCode('licenseRefused')])
   assert.match(asText(body['error']?.['message']), /^Failed to install the license at index 1: /)
   for (const keys of [[], ['{}'], [file({ package: [] })]]) {
     assert.equal((await cluster.call('POST', LICENSES, { keys })).status, 422)

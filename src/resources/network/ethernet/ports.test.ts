@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { asText, type Body, recordsOf } from '../../../../test/support/body.ts'
 import { startTestCluster, TEST_PORTS, type TestCluster, testMachine } from '../../../../test/support/cluster.ts'
 import type { MachinePort } from '../../../ports/machine.ts'
+import { wireCode } from '../../../../test/support/codes.ts'
 
 const PORTS = '/api/network/ethernet/ports'
 const DOMAINS = '/api/network/ethernet/broadcast-domains'
@@ -113,7 +114,7 @@ test('a port is not brought where there is nothing', async () => {
     assert.deepEqual(failed(await cluster.call('PATCH', path, { broadcast_domain: domain }, TOOL)), [400, '262185'])
   }
   const half = await cluster.call('PATCH', path, { broadcast_domain: { ipspace: { name: 'Default' } } }, TOOL)
-  assert.deepEqual(failed(half), [400, '262212'])
+  assert.deepEqual(failed(half), [400, wireCode('fieldRequired')])
   await cluster.close()
 })
 
@@ -136,14 +137,17 @@ test('broadcast domains have names of their own within an IPspace, and are renam
 test('an IPspace that has something is not deleted; the one that comes with the cluster stays as it is', async () => {
   const cluster = await startTestCluster({ isBare: true })
   const first = `${IPSPACES}/${await cluster.uuidOf(IPSPACES, 'Default')}`
-  assert.deepEqual(failed(await cluster.call('DELETE', first, undefined, TOOL)), [409, '1966333'])
+  assert.deepEqual(failed(await cluster.call('DELETE', first, undefined, TOOL)), [
+    409,
+    wireCode('builtInIpspaceDelete'),
+  ])
   assert.equal((await cluster.call('PATCH', first, { name: 'Other' })).status, 409)
   assert.equal((await cluster.call('PATCH', first, { name: 'Default' })).status, 200)
   await cluster.call('POST', IPSPACES, { name: 'tenants' })
   await cluster.call('POST', DOMAINS, { name: 'lab', ipspace: 'tenants' })
   const path = `${IPSPACES}/${await cluster.uuidOf(IPSPACES, 'tenants')}`
   assert.equal((await cluster.call('PATCH', path, { name: 'guests' })).status, 200)
-  assert.deepEqual(failed(await cluster.call('DELETE', path, undefined, TOOL)), [409, '1969180'])
+  assert.deepEqual(failed(await cluster.call('DELETE', path, undefined, TOOL)), [409, wireCode('ipspaceInUse')])
   await cluster.call('DELETE', `${DOMAINS}/${await cluster.uuidOf(DOMAINS, 'lab')}`)
   assert.equal((await cluster.call('DELETE', path)).status, 200)
   await cluster.close()

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asText, recordsOf, type Body } from '../../../../test/support/body.ts'
 import { startTestCluster, type TestCluster } from '../../../../test/support/cluster.ts'
+import { codeOf } from '../../../model/failure.ts'
+import { wireCode } from '../../../../test/support/codes.ts'
 
 const SERVERS = '/api/protocols/cifs/services'
 const SHARES = '/api/protocols/cifs/shares'
@@ -31,7 +33,11 @@ test('an SVM has one CIFS server, whose password for the domain is kept nowhere'
   }
   const made = await cluster.call('POST', `${SERVERS}?return_timeout=30&force=True`, body, TOOL)
   assert.equal(made.status, 201, JSON.stringify(made.body))
-  assert.deepEqual(failed(await cluster.call('POST', SERVERS, body, TOOL)), [409, '655446', 'svm.uuid'])
+  assert.deepEqual(failed(await cluster.call('POST', SERVERS, body, TOOL)), [
+    409,
+    wireCode('cifsServerTaken'),
+    'svm.uuid',
+  ])
   const [found] = recordsOf((await cluster.call('GET', `${SERVERS}?name=CIFS1&svm.name=svm1&fields=**`)).body)
   assert.deepEqual(found?.['ad_domain'], { fqdn: 'example.com', user: 'joiner', organizational_unit: 'CN=Computers' })
   assert.deepEqual(
@@ -57,18 +63,22 @@ test('a running CIFS server keeps its name unless it is forced to another, and s
   assert.equal((await cluster.call('PATCH', path, { name: 'CIFS3', enabled: false })).status, 200)
   assert.deepEqual(failed(await cluster.call('PATCH', path, { name: 'a name that is too long' })), [
     422,
-    262197,
+    codeOf('fieldInvalid'),
     'name',
   ])
   const both = { security: { use_ldaps: true, use_start_tls: true } }
-  assert.deepEqual(failed(await cluster.call('PATCH', path, both)), [422, 262186, 'security.use_start_tls'])
+  assert.deepEqual(failed(await cluster.call('PATCH', path, both)), [
+    422,
+    codeOf('cifsTlsTwice'),
+    'security.use_start_tls',
+  ])
   await cluster.call('POST', SHARES, { name: 's1', svm: 'svm1', path: '/' })
   assert.equal((await cluster.call('DELETE', path)).status, 409)
   assert.equal((await cluster.call('DELETE', `${SHARES}/${svm}/s1`)).status, 200)
   assert.equal((await cluster.call('DELETE', path)).status, 200)
   assert.deepEqual(failed(await cluster.call('POST', SHARES, { name: 's1', svm: 'svm1', path: '/' })), [
     422,
-    655449,
+    codeOf('cifsServerMissing'),
     'svm.uuid',
   ])
   await cluster.close()
@@ -155,7 +165,11 @@ test('ACLs of a share are its field and a collection of their own, one for each 
   const one = `${acls}/EXAMPLE%5Canna/windows`
   assert.equal((await cluster.call('PATCH', one, { permission: 'change' })).status, 200)
   assert.equal((await cluster.call('GET', one)).body['permission'], 'change')
-  assert.deepEqual(failed(await cluster.call('PATCH', one, { permission: 'all' })), [422, 262197, 'permission'])
+  assert.deepEqual(failed(await cluster.call('PATCH', one, { permission: 'all' })), [
+    422,
+    codeOf('fieldInvalid'),
+    'permission',
+  ])
   assert.equal((await cluster.call('DELETE', `${acls}/Everyone/windows`)).status, 200)
   const { body } = await cluster.call('GET', `${SHARES}/${svm}/s1`)
   assert.deepEqual(body['acls'], [

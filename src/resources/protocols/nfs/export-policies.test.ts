@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asList, asNumber, asText, recordsOf, type Body } from '../../../../test/support/body.ts'
 import { startTestCluster, type TestCluster } from '../../../../test/support/cluster.ts'
+import { codeOf } from '../../../model/failure.ts'
+import { wireCode } from '../../../../test/support/codes.ts'
 
 const POLICIES = '/api/protocols/nfs/export-policies'
 const VOLUMES = '/api/storage/volumes'
@@ -40,7 +42,11 @@ test('each SVM has an export policy named default from the start, which goes wit
     ],
   )
   const id = asNumber(recordsOf(body)[1]?.['id'])
-  assert.deepEqual(failed(await cluster.call('DELETE', `${POLICIES}/${id}`)), [409, 1703947, 'name'])
+  assert.deepEqual(failed(await cluster.call('DELETE', `${POLICIES}/${id}`)), [
+    409,
+    codeOf('defaultExportPolicyDelete'),
+    'name',
+  ])
   const svm = await cluster.uuidOf('/api/svm/svms', 'svm2')
   assert.equal((await cluster.call('DELETE', `/api/svm/svms/${svm}`)).status, 200)
   assert.equal((await cluster.call('GET', `${POLICIES}/${id}`)).status, 404)
@@ -55,7 +61,7 @@ test('an export policy is found by name, renamed and deleted as na_ontap_export_
   assert.deepEqual(await find('p1'), [])
   assert.equal((await call('POST', `${POLICIES}?return_timeout=30`, { name: 'p1', 'svm.name': 'svm1' })).status, 201)
   const again = await call('POST', POLICIES, { name: 'p1', 'svm.name': 'svm1' })
-  assert.deepEqual(failed(again), [409, '1703953', 'name'])
+  assert.deepEqual(failed(again), [409, wireCode('exportPolicyNameTaken'), 'name'])
   const [found] = await find('p1')
   const path = `${POLICIES}/${asNumber(found?.['id'])}`
   assert.equal((await call('PATCH', `${path}?return_timeout=30`, { name: 'p2' })).status, 200)
@@ -124,7 +130,11 @@ test('a rule that comes to a taken index moves the others up, to the next gap an
   await cluster.call('DELETE', `${rules}/2`)
   await cluster.call('PATCH', `${rules}/5?new_index=1`, {}, TOOL)
   assert.deepEqual(await indexes(cluster, rules), ['1 c', '2 first', '3 a', '4 b'])
-  assert.deepEqual(failed(await cluster.call('PATCH', `${rules}/1?new_index=0`, {})), [400, 262185, 'new_index'])
+  assert.deepEqual(failed(await cluster.call('PATCH', `${rules}/1?new_index=0`, {})), [
+    400,
+    codeOf('argumentInvalid'),
+    'new_index',
+  ])
   assert.equal((await cluster.call('PATCH', `${rules}/77`, { ro_rule: ['any'] })).status, 404)
   await cluster.close()
 })
@@ -133,18 +143,18 @@ test('rules that mean nobody, that are there already, or that are not whole are 
   const { cluster, id, rules } = await withPolicy()
   await cluster.call('POST', rules, RULE)
   const refusals = [
-    [RULE, 1704070],
-    [{ ...RULE, clients: [{ match: '@' }] }, 1704038],
-    [{ ...RULE, clients: [{ match: '.' }] }, 1704036],
-    [{ ...RULE, clients: [{ match: '/24' }] }, 1704037],
-    [{ ...RULE, clients: [{ match: '192.0.2.1/24' }] }, 1704040],
-    [{ ...RULE, clients: [{ match: '192.0.2.0/33' }] }, 1704043],
-    [{ ...RULE, clients: [{ match: '300.0.2.0' }] }, 1704039],
-    [{ ...RULE, clients: [{ match: 'a b' }] }, 1704044],
-    [{ ...RULE, clients: [{ match: 'a' }, { match: 'a' }] }, 1704050],
+    [RULE, codeOf('exportRuleTaken')],
+    [{ ...RULE, clients: [{ match: '@' }] }, codeOf('exportNetgroupMissing')],
+    [{ ...RULE, clients: [{ match: '.' }] }, codeOf('exportDomainMissing')],
+    [{ ...RULE, clients: [{ match: '/24' }] }, codeOf('exportNetworkMissing')],
+    [{ ...RULE, clients: [{ match: '192.0.2.1/24' }] }, codeOf('exportBitsOutsideMask')],
+    [{ ...RULE, clients: [{ match: '192.0.2.0/33' }] }, codeOf('exportMaskMalformed')],
+    [{ ...RULE, clients: [{ match: '300.0.2.0' }] }, codeOf('exportAddressMalformed')],
+    [{ ...RULE, clients: [{ match: 'a b' }] }, codeOf('exportClientMalformed')],
+    [{ ...RULE, clients: [{ match: 'a' }, { match: 'a' }] }, codeOf('exportClientTwice')],
     [{ ...RULE, clients: [] }, 262197],
     [{ ...RULE, rw_rule: ['maybe'] }, 262197],
-    [{ ro_rule: ['sys'], rw_rule: ['sys'] }, 262212],
+    [{ ro_rule: ['sys'], rw_rule: ['sys'] }, codeOf('fieldRequired')],
   ] as const
   for (const [body, code] of refusals) {
     assert.equal((await cluster.call('POST', rules, body)).body['error']?.['code'], code, JSON.stringify(body))
@@ -154,7 +164,7 @@ test('rules that mean nobody, that are there already, or that are not whole are 
     assert.equal(made.status, 201, `${match}: ${JSON.stringify(made.body)}`)
   }
   const whole = await cluster.call('PATCH', `${POLICIES}/${id}`, { rules: [{ ...RULE, index: 4 }, RULE] })
-  assert.equal(whole.body['error']?.['code'], 1704070)
+  assert.equal(whole.body['error']?.['code'], codeOf('exportRuleTaken'))
   assert.equal((await cluster.call('POST', `${POLICIES}/12/rules`, RULE)).status, 404)
   await cluster.close()
 })
@@ -165,7 +175,7 @@ test('volumes and qtrees name their export policy, show the usual one without, a
     cluster.call('POST', VOLUMES, { name, svm: 'svm1', size: '64m', guarantee: { type: 'none' }, ...more })
   assert.deepEqual(failed(await make('v0', { 'nas.export_policy.name': 'p9' })), [
     422,
-    1703954,
+    codeOf('exportPolicyUnknown'),
     'nas.export_policy.name',
   ])
   assert.equal((await make('v1', { 'nas.export_policy.name': 'p1' })).status, 201)
@@ -185,13 +195,21 @@ test('volumes and qtrees name their export policy, show the usual one without, a
   assert.equal((await cluster.call('GET', place)).body['export_policy']?.['name'], 'p1')
   assert.equal((await cluster.call('PATCH', place, { export_policy: { name: 'default' } })).status, 200)
   assert.equal((await cluster.call('GET', place)).body['export_policy']?.['name'], 'default')
-  assert.deepEqual(failed(await cluster.call('DELETE', `${POLICIES}/${id}`)), [409, 1703945, undefined])
+  assert.deepEqual(failed(await cluster.call('DELETE', `${POLICIES}/${id}`)), [
+    409,
+    codeOf('exportPolicyInUse'),
+    undefined,
+  ])
   for (const name of ['v1', 'v2', 'c1']) {
     const volume = `${VOLUMES}/${await cluster.uuidOf(VOLUMES, name)}`
     assert.equal((await cluster.call('PATCH', volume, { 'nas.export_policy.name': 'default' })).status, 200)
   }
   await cluster.call('PATCH', place, { 'export_policy.id': id })
-  assert.deepEqual(failed(await cluster.call('DELETE', `${POLICIES}/${id}`)), [409, 1703945, undefined])
+  assert.deepEqual(failed(await cluster.call('DELETE', `${POLICIES}/${id}`)), [
+    409,
+    codeOf('exportPolicyInUse'),
+    undefined,
+  ])
   await cluster.call('PATCH', place, { export_policy: 'default' })
   assert.equal((await cluster.call('DELETE', `${POLICIES}/${id}`)).status, 200)
   await cluster.close()

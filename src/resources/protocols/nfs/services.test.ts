@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { recordsOf } from '../../../../test/support/body.ts'
 import { startTestCluster } from '../../../../test/support/cluster.ts'
+import { wireCode } from '../../../../test/support/codes.ts'
 
 const SERVICES = '/api/protocols/nfs/services'
 const TOOL = { headers: { 'x-dot-client-app': 'netapp.ontap' } }
@@ -23,7 +24,7 @@ test('an SVM has one NFS service, which reads as na_ontap_nfs set it', async () 
   const svm = await cluster.uuidOf('/api/svm/svms', 'svm1')
   assert.equal(made.headers['location'], `${SERVICES}/${svm}`)
   const again = await cluster.call('POST', SERVICES, body, TOOL)
-  assert.deepEqual([again.status, again.body['error']?.['code']], [409, '3276916'])
+  assert.deepEqual([again.status, again.body['error']?.['code']], [409, wireCode('nfsServiceTaken')])
   const fields =
     'protocol.v3_enabled,enabled,svm.uuid,vstorage_enabled,root.*,security.*,windows.*,transport.tcp_max_transfer_size'
   const [found] = recordsOf(

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { asText, recordsOf } from '../../../../test/support/body.ts'
 import { startTestCluster } from '../../../../test/support/cluster.ts'
+import { codeOf } from '../../../model/failure.ts'
 
 const cluster = await startTestCluster()
 after(() => cluster.close())
@@ -28,25 +29,45 @@ const statement = { effect: 'allow', principals: ['*'], actions: ['GetObject'] }
 test('statements are refused with the code of what is wrong with them', async () => {
   const path = await bucket()
   const cases: [object, number, string][] = [
-    [{ ...statement, resources: ['other/*'] }, 92405891, 'resources'],
-    [{ ...statement, resources: ['arn:aws:sqs:::x'] }, 92405891, 'resources'],
+    [{ ...statement, resources: ['other/*'] }, codeOf('policyStatementResourcesUnfit'), 'resources'],
+    [{ ...statement, resources: ['arn:aws:sqs:::x'] }, codeOf('policyStatementResourcesUnfit'), 'resources'],
     [{ ...statement, resources: many(501, (at) => `bucket-1/${at}`) }, 92405894, 'resources'],
     [{ ...statement, principals: many(501, (at) => `user${at}`) }, 92405894, 'principals'],
-    [{ ...statement, principals: ['user*'] }, 92405897, 'principals'],
-    [{ ...statement, principals: ['group/'] }, 92405897, 'principals'],
-    [{ ...statement, principals: [] }, 92405897, 'principals'],
-    [{ ...statement, sid: 'x'.repeat(257) }, 92405898, 'sid'],
-    [{ ...statement, sid: 'ü' }, 92405898, 'sid'],
-    [{ ...statement, actions: ['Fly'] }, 92405863, 'actions'],
-    [{ effect: 'allow', principals: ['*'] }, 92405863, 'actions'],
-    [{ ...statement, not_actions: ['PutObject'] }, 92405863, 'not_actions'],
-    [{ ...statement, not_resources: [] }, 92405891, 'not_resources'],
-    [{ effect: 'allow', not_principals: ['alice'], actions: ['*'] }, 92405897, 'principals'],
-    [{ ...statement, conditions: [{ operator: 'string_like' }] }, 92405863, 'conditions'],
-    [{ ...statement, conditions: [{ operator: 'string_like', prefixes: [] }] }, 92405863, 'conditions'],
-    [{ ...statement, conditions: [{ operator: 'near', prefixes: ['a'] }] }, 92405863, 'conditions'],
-    [{ ...statement, conditions: [{ operator: 'ip_address', source_ips: ['here'] }] }, 92405863, 'conditions'],
-    [{ ...statement, conditions: [{ operator: 'bool', key: 'aws:Moon', values: ['true'] }] }, 92405863, 'conditions'],
+    [{ ...statement, principals: ['user*'] }, codeOf('policyStatementPrincipalsUnfit'), 'principals'],
+    [{ ...statement, principals: ['group/'] }, codeOf('policyStatementPrincipalsUnfit'), 'principals'],
+    [{ ...statement, principals: [] }, codeOf('policyStatementPrincipalsUnfit'), 'principals'],
+    [{ ...statement, sid: 'x'.repeat(257) }, codeOf('policyStatementSidUnfit'), 'sid'],
+    [{ ...statement, sid: 'ü' }, codeOf('policyStatementSidUnfit'), 'sid'],
+    [{ ...statement, actions: ['Fly'] }, codeOf('policyStatementUnfit'), 'actions'],
+    [{ effect: 'allow', principals: ['*'] }, codeOf('policyStatementUnfit'), 'actions'],
+    [{ ...statement, not_actions: ['PutObject'] }, codeOf('policyStatementUnfit'), 'not_actions'],
+    [{ ...statement, not_resources: [] }, codeOf('policyStatementResourcesUnfit'), 'not_resources'],
+    [
+      { effect: 'allow', not_principals: ['alice'], actions: ['*'] },
+      codeOf('policyStatementPrincipalsUnfit'),
+      'principals',
+    ],
+    [{ ...statement, conditions: [{ operator: 'string_like' }] }, codeOf('policyStatementUnfit'), 'conditions'],
+    [
+      { ...statement, conditions: [{ operator: 'string_like', prefixes: [] }] },
+      codeOf('policyStatementUnfit'),
+      'conditions',
+    ],
+    [
+      { ...statement, conditions: [{ operator: 'near', prefixes: ['a'] }] },
+      codeOf('policyStatementUnfit'),
+      'conditions',
+    ],
+    [
+      { ...statement, conditions: [{ operator: 'ip_address', source_ips: ['here'] }] },
+      codeOf('policyStatementUnfit'),
+      'conditions',
+    ],
+    [
+      { ...statement, conditions: [{ operator: 'bool', key: 'aws:Moon', values: ['true'] }] },
+      codeOf('policyStatementUnfit'),
+      'conditions',
+    ],
   ]
   for (const [given, code, field] of cases) {
     const wanted = [422, code, `policy.statements[1].${field}`]
@@ -60,17 +81,29 @@ test('statements are refused with the code of what is wrong with them', async ()
   }
   assert.deepEqual(await refusal('PATCH', path, tooLong), [422, 92405894, 'policy.statements'])
   const onCreate = { name: 'never-made', policy: { statements: [{ ...statement, sid: 'ü' }] } }
-  assert.deepEqual(await refusal('POST', `${service}/buckets`, onCreate), [422, 92405898, 'policy.statements[0].sid'])
+  assert.deepEqual(await refusal('POST', `${service}/buckets`, onCreate), [
+    422,
+    codeOf('policyStatementSidUnfit'),
+    'policy.statements[0].sid',
+  ])
 })
 
 test('statements of named policies are held to the same', async () => {
   const policies = `${service}/policies`
   const cases: [object, number, string][] = [
-    [{ effect: 'allow', actions: ['GetObject'], resources: ['/x'] }, 92405891, 'resources'],
-    [{ effect: 'allow', actions: ['Fly'], resources: ['*'] }, 92405863, 'actions'],
-    [{ ...statement, principals: ['a*'] }, 92405897, 'principals'],
-    [{ effect: 'allow', not_principals: ['a'], actions: ['*'] }, 92405897, 'not_principals'],
-    [{ ...statement, sid: 'ü' }, 92405898, 'sid'],
+    [
+      { effect: 'allow', actions: ['GetObject'], resources: ['/x'] },
+      codeOf('policyStatementResourcesUnfit'),
+      'resources',
+    ],
+    [{ effect: 'allow', actions: ['Fly'], resources: ['*'] }, codeOf('policyStatementUnfit'), 'actions'],
+    [{ ...statement, principals: ['a*'] }, codeOf('policyStatementPrincipalsUnfit'), 'principals'],
+    [
+      { effect: 'allow', not_principals: ['a'], actions: ['*'] },
+      codeOf('policyStatementPrincipalsUnfit'),
+      'not_principals',
+    ],
+    [{ ...statement, sid: 'ü' }, codeOf('policyStatementSidUnfit'), 'sid'],
   ]
   for (const [given, code, field] of cases) {
     const body = { name: 'bad', statements: [given] }
@@ -86,19 +119,23 @@ test('statements of named policies are held to the same', async () => {
   assert.equal(reply.status, 201)
   assert.deepEqual(recordsOf(reply.body)[0]?.['statements'], [good])
   const worse = { statements: [good, { ...good, sid: 'ü' }] }
-  assert.deepEqual(await refusal('PATCH', `${policies}/good`, worse), [422, 92405898, 'statements[1].sid'])
+  assert.deepEqual(await refusal('PATCH', `${policies}/good`, worse), [
+    422,
+    codeOf('policyStatementSidUnfit'),
+    'statements[1].sid',
+  ])
 })
 
 test('cross-origin rules are refused with the code of what is wrong with them', async () => {
   const path = await bucket()
   const rule = { allowed_origins: ['*'], allowed_methods: ['GET'] }
   const cases: [unknown, number][] = [
-    [[{ ...rule, allowed_methods: ['PATCH'] }], 92406211],
-    [[{ ...rule, allowed_headers: ['a*b*'] }], 92406217],
-    [[{ ...rule, expose_headers: ['x y'] }], 92406217],
-    [[{ ...rule, allowed_origins: [] }], 92406224],
-    [many(101, () => rule), 92406228],
-    [[{ ...rule, allowed_origins: many(100, (at) => `https://${'x'.repeat(700)}${at}`) }], 92406228],
+    [[{ ...rule, allowed_methods: ['PATCH'] }], codeOf('corsMethodsUnfit')],
+    [[{ ...rule, allowed_headers: ['a*b*'] }], codeOf('corsHeadersUnfit')],
+    [[{ ...rule, expose_headers: ['x y'] }], codeOf('corsHeadersUnfit')],
+    [[{ ...rule, allowed_origins: [] }], codeOf('corsRuleIncomplete')],
+    [many(101, () => rule), codeOf('tooManyCorsRules')],
+    [[{ ...rule, allowed_origins: many(100, (at) => `https://${'x'.repeat(700)}${at}`) }], codeOf('tooManyCorsRules')],
   ]
   for (const [rules, code] of cases) {
     assert.deepEqual(await refusal('PATCH', path, { cors: { rules } }), [422, code, 'cors.rules'])

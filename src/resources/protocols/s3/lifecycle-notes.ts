@@ -53,7 +53,7 @@ export function removedOf(counts: Counts): number {
 }
 
 /** As fields of a run and of an event. */
-export function countFields(counts: Counts): Row {
+export function countFields(counts: Counts) {
   return {
     examined: counts.looked,
     expired_objects: counts.expire,

@@ -6,7 +6,6 @@ import { Interrupted, job, type Work } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { count, oneOf, time, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import type { Row } from '../../../model/value.ts'
 import { CatalogUnavailable, type Change } from '../../../ports/catalog.ts'
 import { dueBuckets, forgetGone, keepState, RETRY_MS, rulesDigest } from './lifecycle-due.ts'
 import { countFields, readNotes } from './lifecycle-notes.ts'
@@ -126,7 +125,7 @@ async function setAside(cluster: Cluster, work: Work, bucket: string, failure: u
 async function close(cluster: Cluster, { key, input, memo }: Work): Promise<void> {
   if ((await cluster.find(LIFECYCLE_RUNS, key)) !== undefined) return
   const { buckets, failed, counts } = readNotes(memo)
-  const told: Row = { buckets, failed_buckets: failed, ...countFields(counts) }
+  const told = { buckets, failed_buckets: failed, ...countFields(counts) }
   await cluster.commit([
     cluster.put(LIFECYCLE_RUNS, { ...input, end_time: cluster.now(), ...told }),
     cluster.event('s3.lifecycle.ended', { run: key, ...told }),

@@ -4,6 +4,7 @@ import { asNumber, asText, recordsOf, type Body } from '../../../../test/support
 import { startTestCluster, type TestCluster } from '../../../../test/support/cluster.ts'
 import type { Outcome } from '../../../ports/catalog.ts'
 import { draft, put, refused } from '../../../ports/catalog-fixtures.suite.ts'
+import { codeOf } from '../../../model/failure.ts'
 
 const VOLUMES = '/api/storage/volumes'
 const QTREES = '/api/storage/qtrees'
@@ -158,22 +159,28 @@ test('what na_ontap_quotas sends is made once, read back as it was sent, changed
 test('a rule that cannot be is refused with the reason', async () => {
   const { cluster, make } = await opened()
   const cases: [object, unknown[]][] = [
-    [{ type: 'tree' }, [422, 5308564, 'qtree.name']],
-    [{ type: 'tree', qtree: '', users: [{ name: 'anna' }] }, [422, 5308564, 'qtree.name']],
-    [{ type: 'tree', qtree: { name: 'q9' } }, [422, 262185, 'qtree.name']],
-    [{ type: 'user' }, [422, 5308562, 'users']],
-    [{ type: 'user', users: [{ name: 'anna' }], group: { name: 'staff' } }, [422, 5308562, 'users']],
-    [{ type: 'user', users: [{ name: 'anna', id: '7' }] }, [422, 5308565, 'users']],
-    [{ type: 'user', users: [{ name: 'anna' }, { name: 'bert' }] }, [422, 262186, 'users']],
-    [{ type: 'group' }, [422, 5308563, 'group.name']],
-    [{ type: 'group', group: { name: 'staff', id: '7' } }, [422, 5308566, 'group.name']],
+    [{ type: 'tree' }, [422, codeOf('treeRuleTarget'), 'qtree.name']],
+    [{ type: 'tree', qtree: '', users: [{ name: 'anna' }] }, [422, codeOf('treeRuleTarget'), 'qtree.name']],
+    [{ type: 'tree', qtree: { name: 'q9' } }, [422, codeOf('qtreeUnknown'), 'qtree.name']],
+    [{ type: 'user' }, [422, codeOf('userRuleTarget'), 'users']],
+    [{ type: 'user', users: [{ name: 'anna' }], group: { name: 'staff' } }, [422, codeOf('userRuleTarget'), 'users']],
+    [{ type: 'user', users: [{ name: 'anna', id: '7' }] }, [422, codeOf('userRuleNameAndId'), 'users']],
+    [{ type: 'user', users: [{ name: 'anna' }, { name: 'bert' }] }, [422, codeOf('userRuleForSeveral'), 'users']],
+    [{ type: 'group' }, [422, codeOf('groupRuleTarget'), 'group.name']],
+    [{ type: 'group', group: { name: 'staff', id: '7' } }, [422, codeOf('groupRuleNameAndId'), 'group.name']],
     [{ type: 'group', group: { name: 'staff' }, user_mapping: true }, [422, 262197, 'user_mapping']],
-    [{ type: 'tree', qtree: '', space: { hard_limit: '1k', soft_limit: '2k' } }, [422, 5308575, 'space.soft_limit']],
-    [{ type: 'tree', qtree: '', files: { hard_limit: 2 ** 32 } }, [422, 5308573, 'files.hard_limit']],
-    [{ type: 'tree', qtree: '', space: { hard_limit: '2p' } }, [422, 5308573, 'space.hard_limit']],
+    [
+      { type: 'tree', qtree: '', space: { hard_limit: '1k', soft_limit: '2k' } },
+      [422, codeOf('softLimitAboveHard'), 'space.soft_limit'],
+    ],
+    [
+      { type: 'tree', qtree: '', files: { hard_limit: 2 ** 32 } },
+      [422, codeOf('quotaLimitTooLarge'), 'files.hard_limit'],
+    ],
+    [{ type: 'tree', qtree: '', space: { hard_limit: '2p' } }, [422, codeOf('quotaLimitTooLarge'), 'space.hard_limit']],
     [{ type: 'tree', qtree: '', space: { hard_limit: 'much' } }, [422, 262197, 'space.hard_limit']],
     [{ type: 'disk' }, [422, 262197, 'type']],
-    [{}, [422, 262212, 'type']],
+    [{}, [422, codeOf('fieldRequired'), 'type']],
   ]
   for (const [rule, expected] of cases) assert.deepEqual(failed(await make(rule)), expected, JSON.stringify(rule))
   assert.deepEqual(recordsOf((await cluster.call('GET', RULES)).body), [])

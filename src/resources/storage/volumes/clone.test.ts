@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { asText, recordsOf } from '../../../../test/support/body.ts'
 import { startTestCluster } from '../../../../test/support/cluster.ts'
 import { CommitRefused } from '../../../ports/catalog.ts'
+import { wireCode } from '../../../../test/support/codes.ts'
 
 const VOLUMES = '/api/storage/volumes'
 const TOOL = { headers: { 'user-agent': 'python-requests/2.31.0', 'x-dot-client-app': 'netapp.ontap/22.7.0' } }
@@ -58,14 +59,22 @@ test('a clone is made as tools ask for it, and tells the uuid beside the job', a
 test('what a clone cannot be made of is refused, and leaves nothing', async () => {
   const { cluster, refusal } = await begin()
   const clone = (more: object) => ({ clone: { is_flexclone: true, ...more } })
-  assert.deepEqual(await refusal(clone({})), [400, '262212', 'clone.parent_volume.name'])
-  assert.deepEqual(await refusal({ clone: { parent_volume: { name: 'vol1' } } }), [400, '262212', 'clone.is_flexclone'])
+  assert.deepEqual(await refusal(clone({})), [400, wireCode('fieldRequired'), 'clone.parent_volume.name'])
+  assert.deepEqual(await refusal({ clone: { parent_volume: { name: 'vol1' } } }), [
+    400,
+    wireCode('fieldRequired'),
+    'clone.is_flexclone',
+  ])
   const unknown = { parent_volume: { name: 'none' } }
-  assert.deepEqual(await refusal(clone(unknown)), [400, '917525', 'clone.parent_volume.name'])
+  assert.deepEqual(await refusal(clone(unknown)), [400, wireCode('cloneParentNotFound'), 'clone.parent_volume.name'])
   const ofNobody = { parent_volume: { name: 'vol1' }, parent_svm: { name: 'none' } }
-  assert.deepEqual(await refusal(clone(ofNobody)), [400, '2621462', 'clone.parent_svm.name'])
+  assert.deepEqual(await refusal(clone(ofNobody)), [400, wireCode('cloneParentSvmNotFound'), 'clone.parent_svm.name'])
   const atNothing = { parent_volume: { name: 'vol1' }, parent_snapshot: { name: 'none' } }
-  assert.deepEqual(await refusal(clone(atNothing)), [400, '524487', 'clone.parent_snapshot.name'])
+  assert.deepEqual(await refusal(clone(atNothing)), [
+    400,
+    wireCode('cloneSnapshotUnknown'),
+    'clone.parent_snapshot.name',
+  ])
   const { body } = await cluster.call('GET', `${VOLUMES}?name=clone1`)
   assert.equal(body['num_records'], 0)
   const volume = await cluster.uuidOf(VOLUMES, 'vol1')
@@ -96,7 +105,7 @@ test('the snapshot that a clone began with goes with the clone when it was taken
   const split = await cluster.call('PATCH', `${two}?return_timeout=15`, { clone: { split_initiated: true } })
   assert.ok(split.status < 300, JSON.stringify(split.body))
   const held = await cluster.call('DELETE', `${snapshots}/chosen`, undefined, TOOL)
-  assert.deepEqual([held.status, held.body['error']?.['code']], [409, '1638555'])
+  assert.deepEqual([held.status, held.body['error']?.['code']], [409, wireCode('snapshotOfClone')])
   assert.ok((await cluster.call('DELETE', `${three}?return_timeout=15`)).status < 300)
   assert.deepEqual(await names(), ['chosen'])
   assert.ok((await cluster.call('DELETE', `${snapshots}/chosen?return_timeout=15`)).status < 300)

@@ -6,7 +6,7 @@ import { Interrupted, job, type Work } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { bytes, count, flag, oneOf, time, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import { textAt } from '../../../model/value.ts'
 import { CatalogUnavailable, CommitRefused, type Change } from '../../../ports/catalog.ts'
 import { isEfficiencyOn } from './efficiency.ts'
 import { changeNotes, efficiencyLock } from './efficiency-notes.ts'
@@ -140,7 +140,7 @@ async function close(
   if (record === undefined || (await cluster.find(EFFICIENCY_RUNS, key)) !== undefined) return
   const { examined, examinedBytes, compressed, shared, failed, savedBytes } = counts
   const endMs = cluster.now()
-  const told: Row = { examined, examined_size: examinedBytes, compressed, shared, failed, saved: savedBytes }
+  const told = { examined, examined_size: examinedBytes, compressed, shared, failed, saved: savedBytes }
   const row = { ...input, ...told, start_time: memo['startMs'] ?? endMs, end_time: endMs, state }
   const end = { endMs, sizeBytes: examinedBytes, state, progress: undefined, mustStop: undefined }
   const older = (await cluster.rows(EFFICIENCY_RUNS, volume)).toSorted(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asText, recordsOf } from '../../../../test/support/body.ts'
 import { startTestCluster } from '../../../../test/support/cluster.ts'
+import { codeOf } from '../../../model/failure.ts'
 
 const VOLUMES = '/api/storage/volumes'
 const SMALL = { size: '20m', 'guarantee.type': 'none' }
@@ -84,7 +85,7 @@ test('two volumes of an SVM are not mounted in one place, and a volume leaves it
   assert.equal((await cluster.call('GET', `${volume}?fields=nas.path`)).body['nas'], undefined)
   assert.equal((await make('w', '/here/v')).status, 201)
   const back = await cluster.call('PATCH', volume, { 'nas.path': '/here/v' })
-  assert.deepEqual([back.status, back.body['error']?.['code']], [422, 918252])
+  assert.deepEqual([back.status, back.body['error']?.['code']], [422, codeOf('mountPathTaken')])
   await cluster.close()
 })
 
@@ -127,6 +128,6 @@ test('a snapshot is not made with another SVM than that of its volume', async ()
   await cluster.call('POST', '/api/svm/svms', { name: 'svm2' })
   const path = `${VOLUMES}/${await cluster.uuidOf(VOLUMES, 'vol1')}/snapshots`
   const refused = await cluster.call('POST', path, { name: 's', svm: { name: 'svm2' } })
-  assert.deepEqual([refused.status, refused.body['error']?.['code']], [422, 2621706])
+  assert.deepEqual([refused.status, refused.body['error']?.['code']], [422, codeOf('snapshotVolumeOfOtherSvm')])
   await cluster.close()
 })

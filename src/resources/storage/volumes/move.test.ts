@@ -10,6 +10,7 @@ import { textAt } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
 import { VolumesFailure } from '../../../ports/volumes.ts'
 import { allowAnyAggregate } from '../../../../test/support/any-aggregate.ts'
+import { codeOf } from '../../../model/failure.ts'
 
 const VOLUMES = '/api/storage/volumes'
 const AGGREGATES = '/api/storage/aggregates'
@@ -190,7 +191,7 @@ test('what cannot be moved is refused before anything is done, and says why', as
   }
   const svm = `/api/svm/svms/${await moving.test.uuidOf('/api/svm/svms', 'svm1')}`
   assert.equal((await moving.test.call('PATCH', svm, { aggregates: ['aggr1'] })).status, 200)
-  assert.equal((await moving.move('aggr2')).body['error']?.['code'], 787140)
+  assert.equal((await moving.move('aggr2')).body['error']?.['code'], codeOf('moveSvmWithoutAggregate'))
   assert.equal(await moving.state(), '')
 })
 
@@ -429,7 +430,7 @@ test('a volume is not moved to an aggregate without room for it, and others are 
     left -= part
   }
   const refused = await moving.move('aggr2')
-  assert.deepEqual([refused.status, refused.body['error']?.['code']], [422, 1245212])
+  assert.deepEqual([refused.status, refused.body['error']?.['code']], [422, codeOf('moveAggregateTooSmall')])
   const filler = `${VOLUMES}/${await moving.test.uuidOf(VOLUMES, 'filler0')}`
   await moving.test.call('DELETE', filler)
   await moving.hold('aggr2')

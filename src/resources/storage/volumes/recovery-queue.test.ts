@@ -8,6 +8,8 @@ import { textAt } from '../../../model/value.ts'
 import { QUEUED_MAX, RecoveryQueueWatch, SPARE_BYTES_MAX } from '../recovery-queue-watch.ts'
 import { queueChanges, RECOVERY_QUEUE } from './recovery-queue.ts'
 import { allowAnyAggregate } from '../../../../test/support/any-aggregate.ts'
+import { codeOf } from '../../../model/failure.ts'
+import { wireCode } from '../../../../test/support/codes.ts'
 
 const VOLUMES = '/api/storage/volumes'
 const QUEUE = '/api/private/cli/volume/recovery-queue'
@@ -293,7 +295,7 @@ test('what a volume of the queue holds is counted in its aggregate; its guarante
   assert.equal(await space('available'), before)
   for (const name of ['a', 'b', 'c']) await bench.make(name, { size: 300 * TB, 'guarantee.type': 'volume' })
   const refused = await bench.recover(uuid, {}, 422)
-  assert.equal(refused['error']?.['code'], 1245212)
+  assert.equal(refused['error']?.['code'], codeOf('aggregateTooSmall'))
   const full = { name: 'd', svm: 'svm1', size: 300 * TB, 'guarantee.type': 'volume' }
   const hinted = await bench.ask('POST', VOLUMES, full, 422)
   assert.match(asText(hinted['error']?.['message']), /recovery queue hold/)
@@ -465,7 +467,7 @@ for (const query of ['', '?force=true']) {
     const expiry = new Date(bench.cluster.clock.now() + HOUR_MS).toISOString()
     await bench.ask('POST', snapshots, { name: 'held', expiry_time: expiry })
     const kept = await bench.cluster.call('DELETE', `${VOLUMES}/${uuid}${query}`, undefined, TOOL)
-    assert.deepEqual([kept.status, kept.body['error']?.['code']], [409, '1638555'])
+    assert.deepEqual([kept.status, kept.body['error']?.['code']], [409, wireCode('snapshotNotExpired')])
     assert.match(asText(kept.body['error']?.['message']), /"held"/)
     await bench.ask('GET', `${snapshots}/held`)
 
@@ -476,7 +478,7 @@ for (const query of ['', '?force=true']) {
     const { type, key, body } = record
     await cluster.commit([{ do: 'put-record', type, key, body: { ...body, owners: ['snapmirror'] } }])
     const used = await bench.cluster.call('DELETE', `${VOLUMES}/${uuid}${query}`, undefined, TOOL)
-    assert.deepEqual([used.status, used.body['error']?.['code']], [409, '1638543'])
+    assert.deepEqual([used.status, used.body['error']?.['code']], [409, wireCode('snapshotInUse')])
 
     await cluster.commit([{ do: 'put-record', type, key, body }])
     await bench.drop(uuid, query)

@@ -4,6 +4,7 @@ import { openSqliteCatalog } from '../../../engines/sqlite/catalog.ts'
 import type { Catalog } from '../../../ports/catalog.ts'
 import { startTestCluster } from '../../../../test/support/cluster.ts'
 import { SNAPSHOTS } from './snapshot-changes.ts'
+import { wireCode } from '../../../../test/support/codes.ts'
 
 const TOOL = { headers: { 'user-agent': 'python-requests/2.31.0', 'x-dot-client-app': 'netapp.ontap/23' } }
 
@@ -26,7 +27,7 @@ test('a snapshot is renamed and described anew, and answers to its new name alon
   assert.equal((await cluster.call('GET', `${path}/two`)).status, 200)
   assert.equal((await cluster.call('POST', path, { name: 'one' })).status, 201)
   const taken = await cluster.call('PATCH', snapshot, { name: 'one' }, TOOL)
-  assert.deepEqual([taken.status, taken.body['error']?.['code']], [409, '525059'])
+  assert.deepEqual([taken.status, taken.body['error']?.['code']], [409, wireCode('snapshotNameTaken')])
   await cluster.close()
 })
 
@@ -43,7 +44,7 @@ test('a snapshot whose expiry_time is in the future is not deleted; when that ha
   const expiry = new Date(Date.now() + 3_600_000).toISOString()
   assert.equal((await cluster.call('PATCH', snapshot, { expiry_time: expiry })).status, 200)
   const kept = await cluster.call('DELETE', snapshot, undefined, TOOL)
-  assert.deepEqual([kept.status, kept.body['error']?.['code']], [409, '1638555'])
+  assert.deepEqual([kept.status, kept.body['error']?.['code']], [409, wireCode('snapshotNotExpired')])
   assert.equal((await cluster.call('GET', snapshot)).status, 200)
   cluster.clock.aheadMs = 3_601_000
   assert.equal((await cluster.call('DELETE', snapshot)).status, 200)
@@ -56,7 +57,7 @@ test('a volume does not go back past a snapshot that may not be deleted yet', as
   assert.equal((await cluster.call('POST', path, { name: 'kept', expiry_time: expiry })).status, 201)
   const back = `${path.replace(/\/snapshots$/, '')}?restore_to.snapshot.name=one`
   const refused = await cluster.call('PATCH', back, {}, TOOL)
-  assert.deepEqual([refused.status, refused.body['error']?.['code']], [409, '1638555'])
+  assert.deepEqual([refused.status, refused.body['error']?.['code']], [409, wireCode('snapshotNotExpired')])
   assert.equal((await cluster.call('GET', `${path}/kept`)).status, 200)
   cluster.clock.aheadMs = 3_601_000
   assert.equal((await cluster.call('PATCH', back, {})).status, 200)
@@ -71,7 +72,7 @@ test('a snapshot that something uses is not deleted', async () => {
     cluster.cluster.put(SNAPSHOTS, { ...(await cluster.cluster.row(SNAPSHOTS, key)), owners: ['snapmirror'] }),
   ])
   const kept = await cluster.call('DELETE', snapshot, undefined, TOOL)
-  assert.deepEqual([kept.status, kept.body['error']?.['code']], [409, '1638543'])
+  assert.deepEqual([kept.status, kept.body['error']?.['code']], [409, wireCode('snapshotInUse')])
   await cluster.close()
 })
 

@@ -6,6 +6,7 @@ import { ScheduledSnapshots } from '../scheduled-snapshots.ts'
 import { takeChanges } from './snapshot-changes.ts'
 import { typeChanges, type VolumeType } from './types.ts'
 import { bucketActions } from '../../protocols/s3/bucket-actions.ts'
+import { wireCode } from '../../../../test/support/codes.ts'
 
 const VOLUMES = '/api/storage/volumes'
 const TOOL = { headers: { 'user-agent': 'python-requests/2.31.0', 'x-dot-client-app': 'netapp.ontap/23' } }
@@ -41,7 +42,7 @@ for (const type of ['dp', 'ls']) {
     for (const [method, path, body, code] of [
       ['POST', snapshots, { name: 'mine' }, '1638461'],
       ['PATCH', snapshot, { name: 'renamed' }, '1638461'],
-      ['DELETE', snapshot, undefined, '1638521'],
+      ['DELETE', snapshot, undefined, wireCode('snapshotsProtected')],
       ['PATCH', `${volume}?restore_to.snapshot.name=replicated`, {}, '1638461'],
     ] as const) {
       const refused = await cluster.call(method, path, body, TOOL)

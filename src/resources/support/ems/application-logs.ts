@@ -1,16 +1,16 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
-import type { EventName } from '../../../core/events.ts'
+import type { EventName } from '../../../model/events/index.ts'
 import { inline } from '../../../core/verb.ts'
 import { count, flag, oneOf, text } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { textOf } from '../../../model/value.ts'
 
-const EVENTS: Readonly<Record<string, EventName>> = {
+const EVENTS = {
   emergency: 'app.log.emerg',
   alert: 'app.log.alert',
   error: 'app.log.err',
   notice: 'app.log.notice',
-}
+} as const satisfies Readonly<Record<string, EventName>>
 
 const word = (doc: string) => ({ doc, kind: text({ charactersMax: 255 }), set: 'create' }) as const
 
@@ -61,7 +61,9 @@ export const applicationLogs: Behaviour<typeof applicationLogsResource> = define
       async run(cluster, { input }) {
         const { severity, autosupport_required: _report, ...said } = input
         const parameters = Object.fromEntries(Object.entries(said).map(([name, value]) => [name, textOf(value)]))
-        await cluster.commit([cluster.event(EVENTS[textOf(severity)] ?? 'app.log.notice', parameters)])
+        await cluster.commit([
+          cluster.event(EVENTS[textOf(severity) as keyof typeof EVENTS] ?? 'app.log.notice', parameters),
+        ])
       },
     },
   }),

@@ -1,5 +1,6 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
-import { events as declared, type EventName } from '../../../core/events.ts'
+import type { EventEntry } from '../../../model/events/entry.ts'
+import { eventTable } from '../../../model/events/index.ts'
 import { logEntry, logPages } from '../../../core/log-pages.ts'
 import { count, each, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
@@ -57,7 +58,7 @@ export const events: Behaviour<typeof eventsResource> = define(eventsResource, {
 
 function rowOf({ id, timeMs, body }: LogEntry, node: Row | undefined): Row {
   const { name, ...parameters } = body as Row
-  const event = declared[name as EventName]
+  const event = (eventTable as Readonly<Record<string, EventEntry>>)[textOf(name)]
   return {
     index: id,
     time: timeMs,
@@ -66,7 +67,7 @@ function rowOf({ id, timeMs, body }: LogEntry, node: Row | undefined): Row {
     source: textOf(name).split('.', 1)[0] ?? '',
     'message.name': name ?? '',
     'message.severity': event?.severity ?? 'notice',
-    log_message: `${textOf(name)}: ${event?.text ?? ''}`,
+    log_message: `${textOf(name)}: ${event?.message ?? ''}`,
     parameters: Object.entries(parameters).map(([parameter, value]) => ({ name: parameter, value: textOf(value) })),
   }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asText, type Body, recordsOf } from '../../../../test/support/body.ts'
 import { startTestCluster, type TestCluster } from '../../../../test/support/cluster.ts'
+import { wireCode } from '../../../../test/support/codes.ts'
 
 const EMS = '/api/support/ems'
 const FILTERS = `${EMS}/filters`
@@ -78,10 +79,10 @@ test('rules that say nothing, or what nobody knows, are refused', async () => {
   const cluster = await bare()
   const rule = (more: object) => [{ type: 'include', ...more }]
   for (const [rules, code] of [
-    [rule({}), '983126'],
-    [rule({ message_criteria: {} }), '983126'],
-    [rule({ message_criteria: { severities: 'bad' } }), '983128'],
-    [rule({ message_criteria: { snmp_trap_types: 'bad' } }), '983146'],
+    [rule({}), wireCode('filterRuleWithoutCriteria')],
+    [rule({ message_criteria: {} }), wireCode('filterRuleWithoutCriteria')],
+    [rule({ message_criteria: { severities: 'bad' } }), wireCode('filterSeverityUnknown')],
+    [rule({ message_criteria: { snmp_trap_types: 'bad' } }), wireCode('filterTrapTypeUnknown')],
     [rule({ message_criteria: { name_pattern: 'a b' } }), '262197'],
     [rule({ index: 3, message_criteria: { name_pattern: 'a' } }), '983095'],
   ] as const) {
@@ -99,12 +100,21 @@ test('the filters and the destination of traps that a cluster comes with stay, a
     ['default-trap-events', 'important-events', 'no-info-debug-events'],
   )
   const path = `${FILTERS}/important-events`
-  assert.deepEqual(failed(await cluster.call('PATCH', path, { rules: [] }, TOOL)), [409, '983113'])
-  assert.deepEqual(failed(await cluster.call('DELETE', path, undefined, TOOL)), [409, '983113'])
+  assert.deepEqual(failed(await cluster.call('PATCH', path, { rules: [] }, TOOL)), [
+    409,
+    wireCode('builtInEventFilter'),
+  ])
+  assert.deepEqual(failed(await cluster.call('DELETE', path, undefined, TOOL)), [409, wireCode('builtInEventFilter')])
   const rule = { type: 'include', message_criteria: { name_pattern: 'a' } }
-  assert.deepEqual(failed(await cluster.call('POST', `${path}/rules`, rule, TOOL)), [409, '983113'])
+  assert.deepEqual(failed(await cluster.call('POST', `${path}/rules`, rule, TOOL)), [
+    409,
+    wireCode('builtInEventFilter'),
+  ])
   const traps = `${DESTINATIONS}/snmp-traphost`
-  assert.deepEqual(failed(await cluster.call('DELETE', traps, undefined, TOOL)), [409, '983152'])
+  assert.deepEqual(failed(await cluster.call('DELETE', traps, undefined, TOOL)), [
+    409,
+    wireCode('builtInEventDestination'),
+  ])
   assert.equal((await cluster.call('PATCH', traps, { filters: [{ name: 'important-events' }] })).status, 200)
   assert.deepEqual((await cluster.call('GET', traps)).body['filters'], [{ name: 'important-events' }])
   await cluster.close()
@@ -167,7 +177,10 @@ test('a destination that is none of its type, or has a filter that is not there,
   }
   await cluster.call('POST', FILTERS, { name: 'full', rules: RULES })
   assert.equal((await cluster.call('POST', DESTINATIONS, { ...mail, filters: [{ name: 'full' }] })).status, 201)
-  assert.deepEqual(failed(await cluster.call('DELETE', `${FILTERS}/full`, undefined, TOOL)), [409, '983124'])
+  assert.deepEqual(failed(await cluster.call('DELETE', `${FILTERS}/full`, undefined, TOOL)), [
+    409,
+    wireCode('eventFilterInUse'),
+  ])
   await cluster.close()
 })
 

@@ -1,5 +1,5 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
-import { events } from '../../../core/events.ts'
+import { eventTable } from '../../../model/events/index.ts'
 import { flag, oneOf, text } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 
@@ -24,6 +24,7 @@ const emsMessagesResource = resource({
       }),
     },
     description: { doc: 'A sentence that says what the event means.', kind: text() },
+    corrective_action: { doc: 'What an administrator can do about the event.', kind: text() },
     deprecated: { doc: 'Whether the event is no longer logged.', kind: flag() },
     snmp_trap_type: {
       doc: 'The type of the SNMP trap for the event.',
@@ -39,10 +40,11 @@ const emsMessagesResource = resource({
 export const emsMessages: Behaviour<typeof emsMessagesResource> = define(emsMessagesResource, {
   rows: () =>
     Promise.resolve(
-      Object.entries(events).map(([name, event]) => ({
+      Object.entries(eventTable).map(([name, event]) => ({
         name,
         severity: event.severity,
-        description: event.text,
+        description: event.message,
+        corrective_action: event.action,
         deprecated: false,
         snmp_trap_type: 'severity_based',
       })),
