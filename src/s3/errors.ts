@@ -172,3 +172,7 @@ export const s3ErrorTable = {
   ],
   XAmzContentSHA256Mismatch: [400, "The provided 'x-amz-content-sha256' header does not match what was computed."],
 } as const satisfies Readonly<Record<string, readonly [status: number, message: string]>>
+
+export function noSuchBucket(name: string): S3Error {
+  return s3Error('NoSuchBucket', { fields: { BucketName: name } })
+}

@@ -1,4 +1,4 @@
-import type { Plane } from './answer.ts'
+import type { Plane } from './plane.ts'
 import { s3Error } from './errors.ts'
 import { objectBytesDefault } from './objects/limits.ts'
 import { VolumePlace } from './objects/place.ts'

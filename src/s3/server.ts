@@ -11,7 +11,7 @@ import { handshakeMs, headerBytesMax, headersMs, makeHttpServer } from '../wire/
 import type { HttpWaits, Refusal, Unreadable } from '../wire/http-server.ts'
 import type { Tls } from '../wire/tls.ts'
 import { answer } from './answer.ts'
-import type { Endpoint, Log, Plane } from './answer.ts'
+import type { Endpoint, Log, Plane } from './plane.ts'
 import { SigningKeys } from './auth/sigv4.ts'
 import type { BucketControl } from './call.ts'
 import { Counters } from './counters.ts'

@@ -3,7 +3,7 @@ import { createSecureContext } from 'node:tls'
 import type { Catalog } from '../ports/catalog.ts'
 import { secureOptions } from '../wire/tls.ts'
 import type { Tls } from '../wire/tls.ts'
-import type { Log } from './answer.ts'
+import type { Log } from './plane.ts'
 import { list, text } from './record-values.ts'
 
 const CERTIFICATES = 'security/certificates'
