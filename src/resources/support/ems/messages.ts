@@ -24,7 +24,7 @@ const emsMessagesResource = resource({
       }),
     },
     description: { doc: 'A sentence that says what the event means.', kind: text() },
-    corrective_action: { doc: 'What an administrator can do about the event.', kind: text() },
+    corrective_action: { doc: 'The action that an administrator can take about the event.', kind: text() },
     deprecated: { doc: 'Whether the event is no longer logged.', kind: flag() },
     snmp_trap_type: {
       doc: 'The type of the SNMP trap for the event.',
