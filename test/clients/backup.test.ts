@@ -134,7 +134,7 @@ describeUnless(skip, 'backups', {}, () => {
 
     const restored = await holdfast('restore', '--from', backups, '--data', folder, '--move-aside')
     assert.equal(restored.code, 0, restored.said)
-    assert.match(restored.said, /newer than the backup: \d+\. They are kept/)
+    assert.match(restored.said, /newer than the backup: \d+\. They stay/)
     assert.match(restored.said, /gone since the backup: 1\. .*: 1\.\n {2}papers\/gone-since\n/)
     assert.match(
       readFileSync(join(folder, 'restore-report.txt'), 'utf8'),
