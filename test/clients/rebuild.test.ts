@@ -122,7 +122,7 @@ describeUnless(skip, 'a catalog that was rebuilt from labels', {}, () => {
   it('is the same when it is rebuilt again, and can be backed up', async () => {
     cluster.kill('SIGTERM')
     assert.equal(await cluster.ended, 0)
-    assert.match(await holdfast('rebuild', '--data', data), /given back: 0\./)
+    assert.match(await holdfast('rebuild', '--data', data), /Recovered objects and parts: 0\./)
     await holdfast('backup', '--data', data, '--to', backups)
     cluster = await startWith(['--data', data], environment)
     assert.equal((await ask('GET', '/papers/late')).text, 'late')

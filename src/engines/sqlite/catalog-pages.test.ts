@@ -10,11 +10,14 @@ import { CatalogPages, LogTooLong, type Pages } from './catalog-pages.ts'
 
 /**
  * Each commit sets all rows, which are on many pages, to its number, and copies the log back by chance: so the log begins
- * anew again and again, and pages of two states beside each other show.
+ * anew again and again, and pages of two states beside each other show. While somebody reads it cannot begin anew, so a long
+ * log is waited for: a reader that gets no processor would find one without end.
  */
 const WRITER = `
+import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 const db = new DatabaseSync(process.argv[1])
+const still = new Int32Array(new SharedArrayBuffer(4))
 db.exec('PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; PRAGMA synchronous = OFF')
 db.exec('CREATE TABLE rows (id INTEGER PRIMARY KEY, n INTEGER, filling BLOB)')
 for (let id = 0; id < 40; id++) db.prepare('INSERT INTO rows VALUES (?, 0, zeroblob(1500))').run(id)
@@ -25,6 +28,10 @@ for (let n = 1; ; n++) {
   if (Math.random() < 0.3) db.prepare('PRAGMA wal_checkpoint(PASSIVE)').all()
   if (Math.random() < 0.05) db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all()
   if (n % 50 === 0) db.exec('DELETE FROM rows WHERE id >= 1000')
+  while (statSync(process.argv[1] + '-wal').size > ${64 * 2 ** 20}) {
+    Atomics.wait(still, 0, 0, 5)
+    db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all()
+  }
 }`
 const READINGS = 150
 
