@@ -5,6 +5,7 @@
 export const LONGEST: readonly string[] = [
   'src/s3/safety.test.ts',
   'test/clients/start.test.ts',
+  'test/clients/damaged-objects.test.ts',
   'test/clients/damaged-folder.test.ts',
   'test/simulation/volumes-model.test.ts',
   'src/resources/storage/volumes/move.test.ts',
