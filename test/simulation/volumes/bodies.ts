@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { SimulatedRandom } from '../../../src/engines/simulated/random.ts'
 import type { ObjectDetails } from '../../../src/s3/objects/details.ts'
 import { digested, type IncomingBody } from '../../../src/s3/objects/store-body.ts'
-import { bucketBytes, isObject, sizeOf, usedBytes, type Blob, type Bucket, type Volume } from './model.ts'
+import { bucketBytes, isObject, nullRow, sizeOf, usedBytes, type Blob, type Bucket, type Volume } from './model.ts'
 import { refuse } from './operation.ts'
 
 const SIZES = [0, 1, 7, 100, 100, 4096, 4096, 70_000, 300_000]
@@ -57,11 +57,10 @@ export function refuseEarly(volume: Volume, bucket: Bucket, sizeBytes: number, r
   if (growth > bucketRoom || growth > volumeRoom) refuse('QuotaExceeded')
 }
 
-/** The same for an object. Where versions are kept nothing goes for it. */
+/** The same for an object. Where versions are kept nothing goes for it; where they are suspended, the null version does. */
 export function refuseObjectEarly(volume: Volume, bucket: Bucket, key: string, sizeBytes: number): void {
-  const [current] = bucket.rows.get(key) ?? []
-  const isReplaced = bucket.versioning === 'off' && isObject(current)
-  refuseEarly(volume, bucket, sizeBytes, isReplaced ? sizeOf(current.blobs) : 0)
+  const replaced = bucket.versioning === 'enabled' ? undefined : nullRow(bucket, key)
+  refuseEarly(volume, bucket, sizeBytes, isObject(replaced) ? sizeOf(replaced.blobs) : 0)
 }
 
 /** Does what grows a bucket and its volume, and refuses it where they become too large by it. */
