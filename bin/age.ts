@@ -100,6 +100,7 @@ export class AgeNotes {
       name: 'catalog-age',
       doc: 'Notes the age of the catalog in each aggregate, so that a start notices a catalog that is older.',
       bound: 'Writes one small file per aggregate, while the catalog changes.',
+      scope: 'node',
       everyMs: NOTE_EVERY_MS,
       failed: 'The age of the catalog could not be noted. It is retried.',
       act: () => this.#note(),

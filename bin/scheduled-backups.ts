@@ -40,6 +40,7 @@ export class ScheduledBackups {
       name: 'backup',
       doc: `Backs up the catalog, keys and configuration to the folder ${order.folder}.`,
       bound: 'Runs in a process of its own, of low priority. Writes what changed since the last backup.',
+      scope: 'node',
       everyMs: order.everyHours * HOUR_MS,
       restMs: () => this.#waitMs,
       failed: 'A scheduled backup failed. It is retried.',

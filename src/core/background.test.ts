@@ -7,6 +7,7 @@ const TASK = {
   name: 'a-task',
   doc: 'Does something.',
   bound: 'Reads nothing.',
+  scope: 'node' as const,
   everyMs: 100,
   failed: 'Something could not be done.',
 }
@@ -14,7 +15,11 @@ const TASK = {
 function begin(declared: Omit<TaskDeclaration, keyof typeof TASK> & Partial<TaskDeclaration>, clock: SimulatedClock) {
   const logged: string[] = []
   const log = (message: string) => void logged.push(message)
-  const background = new Background(clock, { debug: log, info: log, warn: log, error: log })
+  const background = new Background({
+    clock,
+    log: { debug: log, info: log, warn: log, error: log },
+    claims: { begin: () => Promise.reject(new Error('What each node does needs no claim.')) },
+  })
   const task = background.task({ ...TASK, ...declared })
   task.start()
   return { background, task, logged }

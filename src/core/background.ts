@@ -6,6 +6,7 @@ import { Failure } from '../model/failure.ts'
 import type { Clock } from '../ports/system.ts'
 import type { Log } from './cluster.ts'
 import { describe } from './describe.ts'
+import type { Claimed } from './task-claims.ts'
 
 export interface TaskDeclaration {
   /** Lower-case words with hyphens, unique in the cluster. */
@@ -14,6 +15,11 @@ export interface TaskDeclaration {
   readonly doc: string
   /** What bounds a run, as a sentence: what it reads, how fast, for how long. */
   readonly bound: string
+  /**
+   * What runs it: each `node`, because it is about what is that node's own, or the `cluster` once, wherever that is: each
+   * run is then claimed by a record.
+   */
+  readonly scope: 'node' | 'cluster'
   /** How long it rests between two runs. */
   readonly everyMs: number
   /** How long it rests after a run that took so long, where that is not always `everyMs`. */
@@ -24,7 +30,10 @@ export interface TaskDeclaration {
 }
 
 export interface TaskStatus {
-  readonly state: 'waiting' | 'running' | 'stopped'
+  /** `elsewhere`: another node runs it. */
+  readonly state: 'waiting' | 'running' | 'elsewhere' | 'stopped'
+  /** The node that runs it where that is another. */
+  readonly elsewhere?: string
   readonly runs: number
   readonly failures: number
   /** Milliseconds since 1970. Of the run that is on, or of the last one. */
@@ -38,20 +47,25 @@ export interface TaskStatus {
 
 const MESSAGE_CHARACTERS_MAX = 500
 
+/** What tasks are given. */
+interface Surroundings {
+  readonly clock: Clock
+  readonly log: Log
+  readonly claims: { begin(task: string): Promise<Claimed> }
+}
+
 /** The tasks of this process, by name. */
 export class Background {
-  readonly #clock: Clock
-  readonly #log: Log
+  readonly #surroundings: Surroundings
   readonly #tasks = new Map<string, Task>()
 
-  constructor(clock: Clock, log: Log) {
-    this.#clock = clock
-    this.#log = log
+  constructor(surroundings: Surroundings) {
+    this.#surroundings = surroundings
   }
 
   /** A task that takes the place of one with the same name is the one that is shown. */
   task(declared: TaskDeclaration): Task {
-    const task = new Task(this.#clock, this.#log, declared)
+    const task = new Task(this.#surroundings, declared)
     this.#tasks.set(declared.name, task)
     return task
   }
@@ -65,15 +79,19 @@ export class Task {
   readonly declared: TaskDeclaration
   readonly #clock: Clock
   readonly #log: Log
+  readonly #claims: Surroundings['claims']
   readonly #stop = new AbortController()
+  /** Aborts when the run that is on is to end. */
+  #halt: AbortSignal = this.#stop.signal
   #running: Promise<void> = Promise.resolve()
   #status: TaskStatus = { state: 'stopped', runs: 0, failures: 0 }
   #work: string | undefined
 
-  constructor(clock: Clock, log: Log, declared: TaskDeclaration) {
+  constructor({ clock, log, claims }: Surroundings, declared: TaskDeclaration) {
     this.declared = declared
     this.#clock = clock
     this.#log = log
+    this.#claims = claims
   }
 
   get status(): TaskStatus {
@@ -90,14 +108,14 @@ export class Task {
     await this.#running
   }
 
-  /** A run that takes long looks at this now and then. */
+  /** A run that takes long looks at this now and then: the task is stopped, or has become another node's. */
   get isStopping(): boolean {
-    return this.#stop.signal.aborted
+    return this.#halt.aborted
   }
 
   /** The same, for one that sleeps. */
   get stopping(): AbortSignal {
-    return this.#stop.signal
+    return this.#halt
   }
 
   /** Says what the run is about to do, until it ends or says something else. */
@@ -107,28 +125,49 @@ export class Task {
 
   async #go(): Promise<void> {
     const { everyMs, restMs = () => everyMs } = this.declared
-    while (!this.isStopping) {
+    const stop = this.#stop.signal
+    while (!stop.aborted) {
       const fromMs = this.#clock.elapsed()
       await this.#run()
       const rest = restMs(this.#clock.elapsed() - fromMs)
-      if (!this.isStopping) this.#status = { ...this.#status, state: 'waiting', nextMs: this.#clock.now() + rest }
-      await this.#clock.sleep(rest, this.#stop.signal)
+      if (!stop.aborted && this.#status.state === 'running') {
+        this.#status = { ...this.#status, state: 'waiting', nextMs: this.#clock.now() + rest }
+      }
+      await this.#clock.sleep(rest, stop)
     }
-    const { nextMs: _, ...status } = this.#status
+    const { nextMs: _, elsewhere: __, ...status } = this.#status
     this.#status = { ...status, state: 'stopped' }
   }
 
   async #run(): Promise<void> {
-    const { nextMs: _, ...status } = this.#status
+    const { nextMs: _, elsewhere: __, ...status } = this.#status
+    const claimed = this.declared.scope === 'node' ? undefined : await this.#claim()
+    if (claimed === 'failed') return
+    if (claimed !== undefined && 'elsewhere' in claimed) {
+      this.#status = { ...status, state: 'elsewhere', elsewhere: claimed.elsewhere }
+      return
+    }
     this.#status = { ...status, state: 'running', begunMs: this.#clock.now() }
+    if (claimed !== undefined) this.#halt = AbortSignal.any([this.#stop.signal, claimed.run.lost])
     try {
       await this.declared.act(this)
     } catch (cause) {
       // What a stop interrupts is no failure.
       if (!this.isStopping) this.#fail(cause)
     }
+    claimed?.run.end()
+    this.#halt = this.#stop.signal
     this.#work = undefined
     this.#status = { ...this.#status, runs: this.#status.runs + 1, endedMs: this.#clock.now() }
+  }
+
+  async #claim(): Promise<Claimed | 'failed'> {
+    try {
+      return await this.#claims.begin(this.declared.name)
+    } catch (cause) {
+      if (!this.isStopping) this.#fail(cause)
+      return 'failed'
+    }
   }
 
   #fail(cause: unknown): void {

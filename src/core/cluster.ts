@@ -23,6 +23,7 @@ import { Mirror, type Keeping } from './mirror.ts'
 import { recordPages } from './record-pages.ts'
 import { noParent, noSuch } from './references.ts'
 import type { Seeded } from './seed/apply.ts'
+import { TaskClaims } from './task-claims.ts'
 import { inTurns } from './turns.ts'
 import { PageRoom, type PageBounds } from './page-room.ts'
 import { VolumeSums } from './volume-sums.ts'
@@ -41,6 +42,8 @@ export interface ClusterParts {
   readonly certificates?: Certificates
   /** Without it, there is no data plane. */
   readonly leaveTree?: LeaveTree
+  /** What this node is called in records, where several share a catalog. Without it, the catalog is this node's alone. */
+  readonly node?: string
   /** Without it, the node has no ports. */
   readonly machine?: Machine
   /** The address that the management interface is served at; all of the machine's where it is that of no one. */
@@ -123,7 +126,8 @@ export class Cluster {
     this.managementAddress = parts.managementAddress
     this.#startedMs = same === undefined ? parts.system.clock.elapsed() : same.#startedMs
     this.locks = same?.locks ?? new Locks()
-    this.background = same?.background ?? new Background(parts.system.clock, parts.log)
+    this.background =
+      same?.background ?? new Background({ clock: parts.system.clock, log: parts.log, claims: claimsOf(parts) })
     this.metrics = same?.metrics ?? new Metrics(parts.catalog)
     this.faults = same?.faults ?? new Faults(parts.system)
     this.jobOrders = same?.jobOrders ?? new JobOrders(parts.catalog, parts.system.clock)
@@ -383,6 +387,13 @@ function namedBy({ within }: Resource, row: Row): { type: string; key: string }[
   return within
     .filter(({ fate, isParent }) => fate !== 'kept' && !isParent)
     .flatMap(({ type, keys }) => keys(row).map((key) => ({ type, key })))
+}
+
+/** Alone on a catalog, every claim of an earlier process is this node's own. */
+const ONLY_NODE = 'only'
+
+function claimsOf({ catalog, system, node = ONLY_NODE }: ClusterParts): TaskClaims {
+  return new TaskClaims({ catalog, clock: system.clock, random: system.random, node })
 }
 
 function behavioursAt({ behaviours, release }: ClusterParts): ReadonlyMap<string, Behaviour> {

@@ -91,16 +91,18 @@ export class Housekeeping {
         name: TREE_REMOVAL,
         doc: 'Removes the files of deleted volumes.',
         bound: 'Unlinks the files of one volume at a time.',
-        act: () => this.removeTrees(),
+        scope: 'cluster',
+        act: (task) => this.removeTrees(task.stopping),
       }),
       background.task({
         ...common,
         name: 'housekeeping',
         doc: 'Frees the space of deleted snapshots and objects, removes old jobs, and resumes jobs that could not go on.',
         bound: `Frees at most ${BATCH * BATCHES_A_ROUND} objects per volume in a run, ${BATCH} in a commit.`,
+        scope: 'cluster',
         act: async (task) => {
           task.says('Freeing space.')
-          await this.round()
+          await this.round(task.stopping)
         },
       }),
       background.task({
@@ -108,6 +110,7 @@ export class Housekeeping {
         name: 'pack-compaction',
         doc: 'Frees the space that deleted small objects occupy in packs.',
         bound: `Reads and writes at most ${PACK_BYTES_A_SECOND / 2 ** 20} MiB per second.`,
+        scope: 'node',
         act: () => this.compactPacks(),
       }),
     ]
@@ -170,8 +173,8 @@ export class Housekeeping {
   }
 
   /** Removes trees of volumes that are gone, where their disks let it. */
-  async removeTrees(): Promise<void> {
-    const failed = await removeOwedTrees(this.#cluster, this.#stop.signal)
+  async removeTrees(stopping = this.#stop.signal): Promise<void> {
+    const failed = await removeOwedTrees(this.#cluster, stopping)
     for (const [aggregate, failure] of failed) {
       if (this.#failed.has(aggregate)) continue
       this.#cluster.log.warn('Deleted volumes could not be removed from an aggregate. The cluster retries it.', {
@@ -183,9 +186,9 @@ export class Housekeeping {
   }
 
   /** One round over the volumes in which there is something to do. */
-  async round(): Promise<void> {
+  async round(stopping = this.#stop.signal): Promise<void> {
     for (const { volume, mayReclaim } of await this.#cluster.catalog.untidyVolumes()) {
-      if (this.#stop.signal.aborted) return
+      if (stopping.aborted) return
       try {
         await this.#tidy(volume, mayReclaim)
       } catch (failure) {

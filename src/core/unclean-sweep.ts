@@ -55,6 +55,7 @@ export class UncleanSweep {
       name: 'leftover-sweep',
       doc: 'After an unclean stop, moves files that no object needs to the folder lost-and-found of their aggregate.',
       bound: `Reads all packs and the names of all files, and takes at most ${SWEEP_SHARE * 100}% of the time of a core.`,
+      scope: 'node',
       everyMs: LOOK_EVERY_MS,
       failed: 'Files that no object needs were not all set aside. It is retried.',
       act: () => this.#act(),

@@ -21,6 +21,7 @@ export class Sampling {
       name: 'metrics-sampling',
       doc: 'Samples the performance counters and keeps their history.',
       bound: 'Reads the counters of every object that has any, and writes one commit.',
+      scope: 'node',
       everyMs: stepMs,
       restMs: () => stepMs - (cluster.now() % stepMs) + WAKE_AFTER_MS,
       failed: 'Performance counters could not be sampled or kept. It is retried.',

@@ -27,7 +27,7 @@ test('background tasks are listed with their state, their runs and their last er
     ['housekeeping', 'leftover-sweep', 'pack-compaction', 'quota-watch', 'tree-removal', 'volume-watch'],
   )
   const { state, interval, statistics, last_error, node, ...more } = await shown('volume-watch')
-  assert.deepEqual([state, interval], ['waiting', 'PT1S'])
+  assert.deepEqual([state, interval, more['scope']], ['waiting', 'PT1S', 'cluster'])
   assert.deepEqual(statistics, { runs: 1, failures: 1 })
   assert.equal(asText(last_error?.['message']), 'The disk is gone.')
   assert.match(asText(node?.['name']), /./)

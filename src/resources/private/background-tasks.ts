@@ -10,7 +10,7 @@ const backgroundTasksResource = resource({
   doc: 'Background tasks: the work that the cluster does beside requests. Each shows how often it runs, when it ran last, and its last failure.',
   key: ['name'],
   recordKey: ['name'],
-  columns: ['name', 'state', 'interval', 'last_run.start_time', 'next_run_time', 'last_error.message'],
+  columns: ['name', 'scope', 'state', 'interval', 'last_run.start_time', 'next_run_time', 'last_error.message'],
   fields: {
     name: { doc: 'The name of the background task.', kind: text({ charactersMax: 64 }) },
     description: { doc: 'A sentence that says what the background task does.', kind: text({ charactersMax: 500 }) },
@@ -19,11 +19,20 @@ const backgroundTasksResource = resource({
       kind: text({ charactersMax: 500 }),
     },
     node: { doc: 'The node that runs the background task.', ref: 'cluster/nodes' },
+    scope: {
+      doc: 'Whether each node runs the background task, or one node for the cluster.',
+      kind: oneOf({
+        node: 'Every node runs the task for itself.',
+        cluster:
+          'One node at a time runs the task. It holds a claim, which another node takes over when the node is gone.',
+      }),
+    },
     state: {
-      doc: 'Whether the background task waits for its next run, is running, or has stopped with the cluster.',
+      doc: 'Whether the background task waits for its next run, is running, is claimed by another node, or has stopped with the cluster.',
       kind: oneOf({
         waiting: 'The task waits for its next run.',
         running: 'A run is in progress.',
+        elsewhere: 'Another node runs the task.',
         stopped: 'The task stopped with the cluster.',
       }),
     },
@@ -57,8 +66,11 @@ const backgroundTasksResource = resource({
 export const backgroundTasks: Behaviour<typeof backgroundTasksResource> = define(backgroundTasksResource, {
   async rows(cluster) {
     const [node = {}] = await cluster.rows('cluster/nodes')
-    const of = { 'node.name': node['name'] ?? '', 'node.uuid': node['uuid'] ?? '' }
-    return cluster.background.tasks.map((task) => ({ ...rowOf(task), ...of }))
+    const own = { 'node.name': node['name'] ?? '', 'node.uuid': node['uuid'] ?? '' }
+    return cluster.background.tasks.map((task) => {
+      const { elsewhere } = task.status
+      return { ...rowOf(task), ...(elsewhere === undefined ? own : { 'node.uuid': elsewhere }) }
+    })
   },
 })
 
@@ -68,6 +80,7 @@ function rowOf({ declared, status }: Task): Row {
     name: declared.name,
     description: declared.doc,
     bound: declared.bound,
+    scope: declared.scope,
     interval: Math.ceil(declared.everyMs / 1000),
     state: status.state,
     'statistics.runs': status.runs,

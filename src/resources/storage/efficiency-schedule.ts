@@ -38,6 +38,7 @@ export class EfficiencySchedule extends Watch {
       name: 'efficiency-schedule',
       doc: 'Starts storage efficiency operations on volumes whose policy demands one.',
       bound: `Reads the records of all volumes with efficiency. At most ${RUNS_AT_ONCE} operations run at the same time.`,
+      scope: 'cluster',
       everyMs: LOOK_EVERY_MS,
       failed: 'Storage efficiency operations could not be started. It is retried.',
     })

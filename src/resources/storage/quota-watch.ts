@@ -34,6 +34,7 @@ export class QuotaWatch extends Watch {
       name: 'quota-watch',
       doc: 'Logs an event when the usage of a quota target exceeds its soft limit, and another when it is below again.',
       bound: 'Reads the usage of every quota target. The rest is at least 20 times as long as the run.',
+      scope: 'cluster',
       everyMs: LOOK_EVERY_MS,
       restMs: (tookMs) => Math.max(LOOK_EVERY_MS, tookMs * PAUSE_TIMES),
       failed: 'Quota usage could not be checked. It is retried.',

@@ -31,6 +31,7 @@ export class RecoveryQueueWatch extends Watch {
       name: 'recovery-queue',
       doc: 'Purges deleted volumes from the recovery queue when their retention has ended or the space is needed.',
       bound: `Reads the recovery queue, which holds at most ${QUEUED_MAX} volumes after each run.`,
+      scope: 'cluster',
       everyMs: LOOK_EVERY_MS,
       failed: 'The recovery queue could not be checked. It is retried.',
     })

@@ -89,6 +89,7 @@ export class ScheduledSnapshots {
       name: 'snapshot-schedule',
       doc: 'Takes the snapshots that snapshot policies demand, and deletes those beyond their number.',
       bound: `Takes snapshots of at most ${VOLUMES_A_SECOND} volumes per second, ${LATE_VOLUMES_A_SECOND} where they are late.`,
+      scope: 'cluster',
       everyMs: ROUND_EVERY_MS,
       failed: 'Scheduled snapshots were interrupted. It is retried.',
       act: () => this.#act(),

@@ -52,6 +52,7 @@ export class VolumeWatch extends Watch {
       doc: 'Resizes volumes with autosize, and logs an event when a volume is nearly full, full, or has space again.',
       bound:
         'Reads the volumes whose usage changed since the last run. The rest is at least 20 times as long as the run.',
+      scope: 'cluster',
       everyMs: LOOK_EVERY_MS,
       restMs: (tookMs) => Math.max(LOOK_EVERY_MS, tookMs * PAUSE_TIMES),
       failed: 'Volume sizes could not be checked. It is retried.',

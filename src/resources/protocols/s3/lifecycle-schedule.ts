@@ -22,6 +22,7 @@ export class LifecycleSchedule extends Watch {
       name: 'lifecycle-schedule',
       doc: 'Starts a run of the lifecycle rules when a bucket is due, after every midnight UTC and when rules change.',
       bound: 'Reads the buckets with lifecycle rules that changed. The run itself is a job.',
+      scope: 'cluster',
       everyMs: Math.min(LOOK_EVERY_MS, actions.cluster.lifecycleDayMs / LOOKS_A_DAY),
       failed: 'Lifecycle rules could not be checked. It is retried.',
     })

@@ -31,6 +31,7 @@ export class SpareVolumes extends Watch {
       name: 'spare-volumes',
       doc: 'Deletes volumes that were created for a bucket when that bucket is deleted.',
       bound: 'Reads the records that changed since the last run; the first run reads all volumes.',
+      scope: 'cluster',
       everyMs: LOOK_EVERY_MS,
       failed: 'Volumes of deleted buckets could not be checked. It is retried.',
     })

@@ -59,6 +59,7 @@ export class DamageWatch extends Watch {
       name: 'damage-watch',
       doc: 'Checks known damage again: repairs objects from intact copies, and removes records that no longer apply.',
       bound: `Reads ${TRIED_BYTES_A_SECOND / 2 ** 20} MiB per second, for a second in each run, of at most ${LOOKED_AT_MAX} records.`,
+      scope: 'cluster',
       everyMs: LOOK_EVERY_MS,
       failed: 'Damaged objects could not be checked. It is retried.',
     })

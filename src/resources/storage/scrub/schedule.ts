@@ -19,6 +19,7 @@ export class ScrubSchedule extends Watch {
       name: 'scrub-schedule',
       doc: 'Starts scrubs of aggregates at the interval that the scrub schedule sets.',
       bound: 'Reads the records of all aggregates. The scrub itself is a job.',
+      scope: 'cluster',
       everyMs: LOOK_EVERY_MS,
       failed: 'Scheduled scrubs could not be started. It is retried.',
     })
