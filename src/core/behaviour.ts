@@ -1,9 +1,9 @@
 /** A resource with what it does: where its rows come from, what is derived when they are read, its verbs. */
 import type { Resource } from '../model/resource.ts'
-import type { RowIn } from '../model/rows.ts'
+import type { DraftIn, NewDraftIn, RowIn } from '../model/rows.ts'
 import type { Row } from '../model/value.ts'
 import type { Cluster } from './cluster.ts'
-import type { ChangeRequest, Verb } from './verb.ts'
+import type { ChangeRequest, Verb, VerbRequest } from './verb.ts'
 
 export interface Derivation<Of extends Row = Row> {
   /** The field paths it gives. It runs only when one of them is asked for, filtered or sorted by. */
@@ -33,7 +33,7 @@ export interface SecretField {
   readonly isSame?: (cluster: Cluster, row: Row, given: string) => Promise<boolean>
 }
 
-export interface Acts<Of extends Row = Row> {
+export interface Acts<Of extends Row = Row, Draft extends Row = Row, New extends Row = Row> {
   /**
    * Rows of a computed resource; without it, rows are records. `path` holds the keys of the path, those of the record too
    * where one is asked for.
@@ -53,14 +53,14 @@ export interface Acts<Of extends Row = Row> {
   readonly derive?: readonly Derivation<Of>[]
   /** Fields that are kept so that reads do not show them, and those that are of use only with them. */
   readonly secrets?: Readonly<Record<string, SecretField>>
-  readonly create?: Verb<Of>
-  readonly modify?: Verb<Of, ChangeRequest<Of>>
-  readonly remove?: Verb<Of, ChangeRequest<Of>>
+  readonly create?: Verb<VerbRequest<Of, New>>
+  readonly modify?: Verb<ChangeRequest<Of, Draft>>
+  readonly remove?: Verb<ChangeRequest<Of, Draft>>
   /** What `modify` becomes where its plan says so: bringing it elsewhere, which takes longer than its other changes. */
-  readonly move?: Verb<Of, ChangeRequest<Of>>
+  readonly move?: Verb<ChangeRequest<Of, Draft>>
 }
 
-export interface Behaviour<Of extends Resource = Resource> extends Acts<RowIn<Of>> {
+export interface Behaviour<Of extends Resource = Resource> extends Acts<RowIn<Of>, DraftIn<Of>, NewDraftIn<Of>> {
   readonly resource: Of
 }
 
@@ -70,6 +70,9 @@ export type VerbName = 'create' | 'modify' | 'remove' | 'move'
  * What a resource does. The resource is a constant of its own, with a type that follows from its declaration alone, so that
  * what is done may speak of its rows.
  */
-export function define<Of extends Resource>(resource: Of, acts: Acts<RowIn<Of>> = {}): Behaviour<Of> {
+export function define<Of extends Resource>(
+  resource: Of,
+  acts: Acts<RowIn<Of>, DraftIn<Of>, NewDraftIn<Of>> = {},
+): Behaviour<Of> {
   return { ...acts, resource }
 }

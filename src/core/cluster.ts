@@ -6,7 +6,14 @@ import type { Release } from '../model/release.ts'
 import { identityPaths, placingPaths, recordKey, type Resource, resourceAt, type TypeName } from '../model/resource.ts'
 import type { RecordType, RowOf, SomeType } from '../model/rows.ts'
 import { type Row, type Value, textOf } from '../model/value.ts'
-import { CommitRefused, type Catalog, type Change, type Fields, type Outcome } from '../ports/catalog.ts'
+import {
+  CommitRefused,
+  type Catalog,
+  type Change,
+  type Fields,
+  type Outcome,
+  type StoredRecord,
+} from '../ports/catalog.ts'
 import type { Certificates } from '../ports/certificates.ts'
 import type { Machine } from '../ports/machine.ts'
 import type { System } from '../ports/system.ts'
@@ -169,6 +176,13 @@ export class Cluster {
   find(type: SomeType, key: string): Promise<Row | undefined>
   async find(type: string, key: string): Promise<Row | undefined> {
     return this.#mirror.find(type, key)
+  }
+
+  /** The record itself, with its revision: read from the catalog, for those who change it. */
+  record<Type extends RecordType>(type: Type, key: string): Promise<StoredRecord<RowOf<Type>> | undefined>
+  record(type: SomeType, key: string): Promise<StoredRecord<Row> | undefined>
+  async record(type: string, key: string): Promise<StoredRecord<Row> | undefined> {
+    return this.catalog.record(type, key)
   }
 
   /** The stored fields of a record that a request names. */

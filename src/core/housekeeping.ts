@@ -161,7 +161,7 @@ export class Housekeeping {
 
   async #emptyLostAndFound(): Promise<void> {
     const { lost_and_found_retention: hours = SET_ASIDE_HOURS } = await settingsOf(this.#cluster, SCRUB_SCHEDULE)
-    const beforeMs = this.#cluster.now() - Number(hours) * HOUR_MS
+    const beforeMs = this.#cluster.now() - hours * HOUR_MS
     for (const row of await this.#cluster.rows('storage/aggregates')) {
       try {
         const removed = await this.#cluster.engineOf(row).removeSetAside(beforeMs)

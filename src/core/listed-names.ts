@@ -45,7 +45,7 @@ export function listedNames(about: ListedNames): Required<Pick<Acts, 'rows' | 'c
           const record = await cluster.catalog.record(about.type, textAt(input, 'holder'))
           if (record === undefined)
             throw failure('recordNotFound', { noun: cluster.registry.resource(about.type).noun })
-          const list: Value = (input['names'] as readonly string[]).map((name) => ({ name }))
+          const list: Value = input['names'].map((name) => ({ name }))
           const row: Row = { ...(record.body as Row), [about.list]: list }
           await cluster.commit([cluster.put(about.type, row, { expect: record.revision })])
         },

@@ -1,7 +1,7 @@
 /** The verbs of a plain resource: a record with a uuid and perhaps a unique name, and nothing behind it. */
 import { failure } from '../model/failure.ts'
 import { recordKey } from '../model/resource.ts'
-import type { SomeType } from '../model/rows.ts'
+import type { Declared, NewOf, RowOf, SomeType } from '../model/rows.ts'
 import type { Row } from '../model/value.ts'
 import type { Change } from '../ports/catalog.ts'
 import { belongingChanges } from './belongings.ts'
@@ -10,11 +10,11 @@ import type { Acts } from './behaviour.ts'
 import { inline, uuidOfNew, type Verb } from './verb.ts'
 import { commitUnused, type InUse } from './within.ts'
 
-export interface PlainOptions {
+export interface PlainOptions<Of extends Row = Row, New extends Row = Row> {
   /** Looks at a new or changed row before it is written; may complete it or refuse it. `before`: as it was, if it was. */
-  readonly check?: (cluster: Cluster, row: Row, before?: Row) => Promise<Row> | Row
+  check?(cluster: Cluster, row: New, before?: Of): Promise<Row> | Row
   /** What is committed with a row that was checked. */
-  readonly goesWithRow?: (row: Row, before?: Row) => readonly Change[]
+  goesWithRow?(row: New, before?: Of): readonly Change[]
   /** Why it cannot go while a record names it that blocks this. Without it, what lives under it is named. */
   readonly inUse?: InUse
   /** A body that creates one. */
@@ -22,18 +22,22 @@ export interface PlainOptions {
   /** A body that changes one, where that of `example` has nothing that can be changed. */
   readonly exampleChange?: Readonly<Record<string, unknown>>
   /** What goes with its record, by the key of that. */
-  readonly goesWith?: (key: string, row: Row) => readonly Change[]
+  goesWith?(key: string, row: Of): readonly Change[]
   /** Values that no other record may have, beside its name: by scope. */
-  readonly unique?: (row: Row) => Readonly<Record<string, string>>
+  unique?(row: New): Readonly<Record<string, string>>
 }
 
-export function plainVerbs(
-  type: SomeType,
-  options: PlainOptions = {},
-): Required<Pick<Acts, 'create' | 'modify' | 'remove'>> {
+type OptionsOf<Type extends Declared> = PlainOptions<RowOf<Type>, NewOf<Type>>
+type PlainActs = Required<Pick<Acts, 'create' | 'modify' | 'remove'>>
+
+export function plainVerbs<Type extends Declared>(type: Type, options?: OptionsOf<Type>): PlainActs
+export function plainVerbs(type: SomeType, options?: PlainOptions): PlainActs
+export function plainVerbs(type: SomeType, options: PlainOptions = {}): PlainActs {
   return { create: plainCreate(type, options), modify: plainModify(type, options), remove: plainRemove(type, options) }
 }
 
+export function plainCreate<Type extends Declared>(type: Type, options?: OptionsOf<Type>): Verb
+export function plainCreate(type: SomeType, options?: PlainOptions): Verb
 export function plainCreate(type: SomeType, options: PlainOptions = {}): Verb {
   return inline({
     ...(options.example === undefined ? {} : { example: options.example }),
@@ -61,6 +65,8 @@ export function plainCreate(type: SomeType, options: PlainOptions = {}): Verb {
   })
 }
 
+export function plainModify<Type extends Declared>(type: Type, options?: OptionsOf<Type>): Verb
+export function plainModify(type: SomeType, options?: PlainOptions): Verb
 export function plainModify(type: SomeType, options: PlainOptions = {}): Verb {
   return inline({
     ...(options.exampleChange === undefined ? {} : { example: options.exampleChange }),
@@ -87,6 +93,8 @@ export function plainModify(type: SomeType, options: PlainOptions = {}): Verb {
   })
 }
 
+export function plainRemove<Type extends Declared>(type: Type, options?: OptionsOf<Type>): Verb
+export function plainRemove(type: SomeType, options?: PlainOptions): Verb
 export function plainRemove(type: SomeType, options: PlainOptions = {}): Verb {
   return inline({
     plan(cluster, request) {

@@ -1,21 +1,28 @@
 /** What there is one of in a cluster, from the start: settings that have the defaults of their fields until they are set. */
-import type { SomeType } from '../model/rows.ts'
+import type { RecordType, RowOf, SomeType } from '../model/rows.ts'
 import type { Row, Value } from '../model/value.ts'
 import type { Acts } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
 import { sealSecrets } from './sealed.ts'
 import { inline } from './verb.ts'
 
-export interface SingletonOptions {
+export interface SingletonOptions<Of extends Row = Row> {
   /** Looks at the changed settings before they are written; may complete them or refuse them. */
-  readonly check?: (cluster: Cluster, row: Row) => Promise<Row> | Row
+  check?(cluster: Cluster, row: Of): Promise<Row> | Row
   /** A body that changes the settings. */
   readonly example?: Readonly<Record<string, unknown>>
   /** Query arguments that a change takes, with what they mean. */
   readonly args?: Readonly<Record<string, string>>
 }
 
-export function singletonActs(type: SomeType, options: SingletonOptions = {}): Required<Pick<Acts, 'rows' | 'modify'>> {
+type SettingsActs = Required<Pick<Acts, 'rows' | 'modify'>>
+
+export function singletonActs<Type extends RecordType>(
+  type: Type,
+  options?: SingletonOptions<RowOf<Type>>,
+): SettingsActs
+export function singletonActs(type: SomeType, options?: SingletonOptions): SettingsActs
+export function singletonActs(type: SomeType, options: SingletonOptions = {}): SettingsActs {
   return {
     rows: async (cluster) => [await settingsOf(cluster, type)],
     modify: inline({
@@ -37,6 +44,8 @@ export function singletonActs(type: SomeType, options: SingletonOptions = {}): R
   }
 }
 
+export async function settingsOf<Type extends RecordType>(cluster: Cluster, type: Type): Promise<RowOf<Type>>
+export async function settingsOf(cluster: Cluster, type: SomeType): Promise<Row>
 export async function settingsOf(cluster: Cluster, type: SomeType): Promise<Row> {
   const defaults: Record<string, Value> = {}
   for (const field of cluster.registry.resource(type).fields.values()) {

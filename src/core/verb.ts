@@ -5,6 +5,7 @@
  * before the first step, its progress after each, so that a crash at any point is followed by a resumption. Steps must
  * therefore be repeatable: `run` after a half-done `run`, `undo` after a half-done `run` or `undo`.
  */
+import type { Declared, DraftOf, NewOf, RecordType, RowOf } from '../model/rows.ts'
 import type { Row, Value } from '../model/value.ts'
 import type { Change, Outcome } from '../ports/catalog.ts'
 import type { Cluster } from './cluster.ts'
@@ -16,10 +17,10 @@ export interface Caller {
   readonly from: string
 }
 
-export interface VerbRequest<Of extends Row = Row> {
+export interface VerbRequest<Of extends Row = Row, Draft extends Row = Row> {
   readonly caller: Caller
   /** The fields given, parsed, references resolved to uuids; complete with defaults for `create`. */
-  readonly draft: Row
+  readonly draft: Draft
   /** The record as it is now: for `modify`, `remove` and actions. */
   readonly row?: Of
   /** Keys of the path: `volume.uuid`. */
@@ -29,9 +30,15 @@ export interface VerbRequest<Of extends Row = Row> {
 }
 
 /** The request of a verb that is about a record which is there. */
-export interface ChangeRequest<Of extends Row = Row> extends VerbRequest<Of> {
+export interface ChangeRequest<Of extends Row = Row, Draft extends Row = Row> extends VerbRequest<Of, Draft> {
   readonly row: Of
 }
+
+/** The request of a verb that makes a record of this type, where the verb is written apart from its resource. */
+export type Making<Type extends Declared> = VerbRequest<RowOf<Type>, NewOf<Type>>
+
+/** The request of a verb about a record of this type, where the verb is written apart from its resource. */
+export type Changing<Type extends RecordType> = ChangeRequest<RowOf<Type>, DraftOf<Type>>
 
 /** The UUID of a record that is about to be made: the one that a seed file says, or a new one. */
 export function uuidOfNew(cluster: Cluster, draft: Row): string {
@@ -39,11 +46,11 @@ export function uuidOfNew(cluster: Cluster, draft: Row): string {
   return typeof wished === 'string' ? wished : cluster.system.random.uuid()
 }
 
-export interface Plan {
+export interface Plan<Input extends Row = Row> {
   /** The key of the record that the verb is about. */
   readonly key: string
   /** What the steps need to know. Written to the catalog for jobs, so no secrets in the clear. */
-  readonly input: Row
+  readonly input: Input
   /** Held while the steps run: `volume:<uuid>`. A second verb waits its turn. */
   readonly locks?: readonly string[]
   /** Fields shown in this answer only: a key, a password. Kept in memory alone. */
@@ -56,9 +63,9 @@ export interface Plan {
   readonly isLong?: boolean
 }
 
-export interface Work {
+export interface Work<Input extends Row = Row> {
   readonly key: string
-  readonly input: Row
+  readonly input: Input
   /** Notes from one step to a later one; kept with the job. */
   readonly memo: Record<string, Value>
   /** Aborts when the cluster stops, or the job is to halt or to be given up. A step that takes long then ends with `Interrupted` as soon as it may. */
@@ -81,17 +88,17 @@ export class Interrupted extends Error {
   }
 }
 
-export interface Step {
+export interface Step<Input extends Row = Row> {
   readonly name: string
   /** The job may be given up while it is in this step: those up to it can be undone, or leave nothing that is half done. */
   readonly isCancellable?: boolean
   /** It ends with `Interrupted` soon after `work.stopping` aborts, and goes on where it was when it is run again. */
   readonly isPausable?: boolean
-  run(cluster: Cluster, work: Work): Promise<void>
-  undo?(cluster: Cluster, work: Work): Promise<void>
+  run(cluster: Cluster, work: Work<Input>): Promise<void>
+  undo?(cluster: Cluster, work: Work<Input>): Promise<void>
 }
 
-export interface Verb<Of extends Row = Row, Request extends VerbRequest<Of> = VerbRequest<Of>> {
+export interface Verb<Request extends VerbRequest = VerbRequest, Input extends Row = Row> {
   readonly isJob: boolean | 'when long'
   /** Query arguments it takes beside the general ones, with their documentation. */
   readonly args?: Readonly<Record<string, string>>
@@ -105,23 +112,23 @@ export interface Verb<Of extends Row = Row, Request extends VerbRequest<Of> = Ve
   readonly exampleArgs?: readonly Readonly<Record<string, string>>[]
   /** Locks held from before the plan to the end: for an inline verb whose plan chooses what only one can have. */
   alone?(request: Request): readonly string[]
-  plan(cluster: Cluster, request: Request): Promise<Plan>
-  readonly steps: readonly Step[]
+  plan(cluster: Cluster, request: Request): Promise<Plan<Input>>
+  readonly steps: readonly Step<Input>[]
 }
 
 /**
  * An inline verb has one step, so that a crash leaves all of it or nothing. Some of its calls may be jobs, where the plan
  * says so: for these the step is repeatable.
  */
-export function inline<Of extends Row = Row, Request extends VerbRequest<Of> = VerbRequest<Of>>(
-  verb: Omit<Verb<Of, Request>, 'isJob' | 'steps'> & { readonly step: Step; readonly isJob?: 'when long' },
-): Verb<Of, Request> {
+export function inline<Request extends VerbRequest = VerbRequest, Input extends Row = Row>(
+  verb: Omit<Verb<Request, Input>, 'isJob' | 'steps'> & { readonly step: Step<Input>; readonly isJob?: 'when long' },
+): Verb<Request, Input> {
   const { step, isJob = false, ...rest } = verb
   return { ...rest, isJob, steps: [step] }
 }
 
-export function job<Of extends Row = Row, Request extends VerbRequest<Of> = VerbRequest<Of>>(
-  verb: Omit<Verb<Of, Request>, 'isJob'>,
-): Verb<Of, Request> {
+export function job<Request extends VerbRequest = VerbRequest, Input extends Row = Row>(
+  verb: Omit<Verb<Request, Input>, 'isJob'>,
+): Verb<Request, Input> {
   return { ...verb, isJob: true }
 }

@@ -9,6 +9,9 @@ import type { Row, Value } from './value.ts'
 
 export interface RowTypes {}
 
+/** What requests give to make records, by type. */
+export interface DraftTypes {}
+
 /** The name of a type of records: `storage/volumes`. */
 export type RecordType = Extract<keyof RowTypes, string>
 
@@ -17,6 +20,17 @@ export type SomeType = RecordType | TypeName
 
 /** What is read of a record of this type: its fields, and what is kept with them and never shown. */
 export type RowOf<Type extends RecordType> = RowTypes[Type]
+
+/** What is given of a record of this type: any of its fields. */
+export type DraftOf<Type extends RecordType> = Given<RowTypes[Type]>
+
+/** The name of a type of records that a resource declares. */
+export type Declared = RecordType & keyof DraftTypes
+
+/** What is given to make a record of this type. */
+export type NewOf<Type extends Declared> = DraftTypes[Type]
+
+type Given<Of> = { readonly [Path in keyof Of as Path extends `$${string}` ? never : Path]?: Of[Path] } & Hidden
 
 /**
  * A row of a resource. What makes its key or must be given is always there; the other fields may not be set, the parent
@@ -34,13 +48,33 @@ export type DeclaredRow<Of extends ResourceDeclaration> = string extends keyof O
         readonly [
           Path in keyof Of['fields'] & string as IsAlways<Of, Path> extends true ? never : StoredPath<Of, Path>
         ]?: Held<Of['fields'][Path]>
+      } & NamesOfReferences<Of>
+    > &
+      Hidden
+
+/** What a request gives of a row: any of its fields. */
+export type DeclaredDraft<Of extends ResourceDeclaration> = string extends keyof Of['fields']
+  ? Row
+  : Flat<
+      {
+        readonly [Path in keyof Of['fields'] & string as StoredPath<Of, Path>]?: Held<Of['fields'][Path]>
+      } & NamesOfReferences<Of>
+    > &
+      Hidden
+
+/** What a request gives to make a record: what must be given is there. */
+export type NewDraft<Of extends ResourceDeclaration> = string extends keyof Of['fields']
+  ? Row
+  : Flat<
+      {
+        readonly [
+          Path in keyof Of['fields'] & string as IsGiven<Of, Path> extends true ? StoredPath<Of, Path> : never
+        ]: Held<Of['fields'][Path]>
       } & {
         readonly [
-          Path in keyof Of['fields'] & string as Of['fields'][Path] extends { readonly ref: string }
-            ? `${Path}.name`
-            : never
-        ]?: string
-      }
+          Path in keyof Of['fields'] & string as IsGiven<Of, Path> extends true ? never : StoredPath<Of, Path>
+        ]?: Held<Of['fields'][Path]>
+      } & NamesOfReferences<Of>
     > &
       Hidden
 
@@ -49,6 +83,12 @@ export type Hidden = { readonly [name: `$${string}`]: Value }
 
 type Flat<T> = { readonly [Path in keyof T]: T[Path] }
 
+type NamesOfReferences<Of extends ResourceDeclaration> = {
+  readonly [
+    Path in keyof Of['fields'] & string as Of['fields'][Path] extends { readonly ref: string } ? `${Path}.name` : never
+  ]?: string
+}
+
 type StoredPath<Of extends ResourceDeclaration, Path extends keyof Of['fields'] & string> = Of['fields'][Path] extends {
   readonly isGroup: true
 }
@@ -56,6 +96,12 @@ type StoredPath<Of extends ResourceDeclaration, Path extends keyof Of['fields'] 
   : Of['fields'][Path] extends { readonly ref: string }
     ? `${Path}.uuid`
     : Path
+
+type IsGiven<Of extends ResourceDeclaration, Path extends keyof Of['fields'] & string> = Of['fields'][Path] extends {
+  readonly required: true
+}
+  ? true
+  : false
 
 type IsAlways<Of extends ResourceDeclaration, Path extends keyof Of['fields'] & string> = Of['fields'][Path] extends {
   readonly required: true
@@ -76,7 +122,13 @@ type Held<Of extends FieldDeclaration> = Of extends { readonly kind: infer Kind 
 export type NamedReference = { readonly uuid: string; readonly name?: string }
 
 /** The row of a resource: `RowIn<typeof volumesResource>`. */
-export type RowIn<Of extends Resource> = Of extends DeclaredResource<infer Declared> ? DeclaredRow<Declared> : Row
+export type RowIn<Of extends Resource> = Of extends DeclaredResource<infer From> ? DeclaredRow<From> : Row
+
+/** What a request gives of a row of a resource. */
+export type DraftIn<Of extends Resource> = Of extends DeclaredResource<infer From> ? DeclaredDraft<From> : Row
+
+/** What a request gives to make a record of a resource. */
+export type NewDraftIn<Of extends Resource> = Of extends DeclaredResource<infer From> ? NewDraft<From> : Row
 
 /** The type of the records of a resource. */
 export type TypeIn<Of extends Resource> =

@@ -9,14 +9,14 @@ export type FieldValue =
   | readonly FieldValue[]
   | { readonly [name: string]: FieldValue }
 
-export interface StoredRecord {
+export interface StoredRecord<Body extends Fields = Fields> {
   readonly type: string
   readonly key: string
   /** The key of the record this one lives under, or ''. */
   readonly parent: string
   /** The catalog revision that last wrote this record. */
   readonly revision: number
-  readonly body: Fields
+  readonly body: Body
 }
 
 /** Which records of a type are asked for: those under one parent, or a page of them or of all. */

@@ -1,6 +1,6 @@
 /** Every resource of the product, in plain sight. A new one is a file and a line here. */
 import type { Behaviour } from '../core/behaviour.ts'
-import type { RowIn, TypeIn } from '../model/rows.ts'
+import type { NewDraftIn, RowIn, TypeIn } from '../model/rows.ts'
 import { clusterVersion } from './cluster/version.ts'
 import { clusterHistory } from './cluster/metrics.ts'
 import { counterRows } from './cluster/counter/tables/rows.ts'
@@ -270,7 +270,9 @@ export const behaviours: readonly Behaviour[] = all
 
 type Declared = (typeof all)[number]['resource']
 type DeclaredRows = { readonly [Of in Declared as TypeIn<Of>]: RowIn<Of> }
+type DeclaredDrafts = { readonly [Of in Declared as TypeIn<Of>]: NewDraftIn<Of> }
 
 declare module '../model/rows.ts' {
   interface RowTypes extends DeclaredRows {}
+  interface DraftTypes extends DeclaredDrafts {}
 }

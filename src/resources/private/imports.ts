@@ -8,7 +8,7 @@ import { inline } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
 import { count, each, secret, text, uuid } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
-import { type Row, textAt, textOf, type Value } from '../../model/value.ts'
+import { type Row, textOf, type Value } from '../../model/value.ts'
 
 /** One after the other: the second finds what the first has made. */
 const IMPORTS_LOCK = 'imports'
@@ -73,8 +73,8 @@ export const imports: Behaviour<typeof importsResource> = define(importsResource
         told.delete(key)
         try {
           const { made, changed, same, revealed } = await cluster.applySeed({
-            name: textAt(input, 'file'),
-            text: textAt(input, 'text'),
+            name: input['file'],
+            text: input['text'],
           })
           const shown = revealed.flatMap(({ title, fields }): Row[] =>
             Object.entries(fields).map(([field, value]) => ({ record: title, field, value: textOf(value) })),

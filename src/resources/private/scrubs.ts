@@ -62,7 +62,7 @@ export const scrubs: Behaviour<typeof scrubsResource> = define(scrubsResource, {
   create: job({
     example: { aggregate: { name: 'aggr1' } },
     async plan(cluster, { draft }) {
-      const aggregate = textAt(draft, 'aggregate.uuid')
+      const aggregate = draft['aggregate.uuid']
       await cluster.row('storage/aggregates', aggregate)
       const key = uuidOfNew(cluster, draft)
       return { key, input: { ...draft, uuid: key }, locks: [scrubLock(aggregate)] }
@@ -88,7 +88,7 @@ async function verify(cluster: Cluster, work: Work): Promise<void> {
 
 /** Writes the record of the scrub, and tells of it. Nothing of an aggregate that has gone. */
 async function close(cluster: Cluster, { key, input, memo }: Work, aggregate: string, walk: ScrubWalk): Promise<void> {
-  const record = await cluster.catalog.record('storage/aggregates', aggregate)
+  const record = await cluster.record('storage/aggregates', aggregate)
   if (record === undefined || (await cluster.find(SCRUBS, key)) !== undefined) return
   const { examined, examinedBytes, damaged, unexpected, setAside, upgraded } = walk.counts
   const told = { examined, examined_size: examinedBytes, damaged, unexpected, set_aside: setAside, upgraded }

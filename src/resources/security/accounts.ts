@@ -24,7 +24,7 @@ export const roleNames = builtinRoles.map((role) => role.name)
 export const writeAccount: Step = {
   name: 'write record',
   async run(cluster, { key, input }) {
-    const record = await cluster.catalog.record(ACCOUNTS, key)
+    const record = await cluster.record(ACCOUNTS, key)
     if (record === undefined) throw failure('accountNotFound')
     const before = record.body as Row
     const after = await settled(cluster, { ...before, ...input }, ownerOf(before))
@@ -98,7 +98,7 @@ export const accounts: Behaviour<typeof accountsResource> = define(accountsResou
     example: { name: 'account_example', password: 'a password to show', 'role.name': 'readonly' },
     async plan(cluster, { caller, draft }) {
       const owner = await ownerNamed(cluster, draft['owner.name'])
-      const key = `${owner.uuid}/${textAt(draft, 'name')}`
+      const key = `${owner.uuid}/${draft['name']}`
       if ((await cluster.find(ACCOUNTS, key)) !== undefined) {
         throw failure('accountNameTaken')
       }

@@ -3,7 +3,6 @@ import { inline } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
 import { count, oneOf, text } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
-import { textAt } from '../../model/value.ts'
 import { SUBJECT_PARTS } from '../../ports/certificates.ts'
 import { alternativeFields, alternativesOf, HASHES } from './certificates/asked.ts'
 
@@ -62,10 +61,10 @@ export const certificateSigningRequests: Behaviour<typeof certificateSigningRequ
           throw failure('keyStrengthUnfit', { algorithm, strengths: Object.keys(strengths).join(', ') })
         }
         const { request, privateKey } = await cluster.certificates.makeSigningRequest({
-          subject: subjectOf(textAt(draft, 'subject_name')),
+          subject: subjectOf(draft['subject_name'] ?? ''),
           algorithm,
           keyBits: bits,
-          hash: textAt(draft, 'hash_function'),
+          hash: draft['hash_function'] ?? '',
           alternatives: alternativesOf(draft),
         })
         return { key: '', input: {}, isDone: true, reveal: { csr: request, generated_private_key: privateKey } }

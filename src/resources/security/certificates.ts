@@ -5,7 +5,7 @@ import { inline } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
 import { list, name, oneOf, secret, text, uuid } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
-import { type Row, textAt } from '../../model/value.ts'
+import { textAt } from '../../model/value.ts'
 import {
   alternativeFields,
   alternativesOf,
@@ -15,7 +15,7 @@ import {
   PEM_CHARACTERS_MAX,
 } from './certificates/asked.ts'
 import { expiry, expiryMs } from './certificates/expiry.ts'
-import { installed } from './certificates/install.ts'
+import { type Draft, type Installed, installed } from './certificates/install.ts'
 
 export const CERTIFICATES = 'security/certificates'
 
@@ -104,6 +104,9 @@ const certificatesResource = resource({
   },
 })
 
+/** What no two certificates have in common. */
+const SERIAL_PATHS = ['svm.uuid', 'type', 'ca', 'serial_number'] as const
+
 export const certificates: Behaviour<typeof certificatesResource> = define(certificatesResource, {
   create: inline({
     example: { name: 'certificate_example', type: 'server', common_name: 'server.example.com' },
@@ -120,7 +123,7 @@ export const certificates: Behaviour<typeof certificatesResource> = define(certi
     step: {
       name: 'write record',
       async run(cluster, { input }) {
-        const serial = ['svm.uuid', 'type', 'ca', 'serial_number'].map((path) => textAt(input, path)).join('/')
+        const serial = SERIAL_PATHS.map((path) => input[path] ?? '').join('/')
         await cluster.commit([cluster.put(CERTIFICATES, input, { expect: 'absent', unique: { [SERIALS]: serial } })])
       },
     },
@@ -133,13 +136,13 @@ export const certificates: Behaviour<typeof certificatesResource> = define(certi
   }),
 })
 
-function scopeOf(draft: Row): 'cluster' | 'svm' {
-  return textAt(draft, 'svm.uuid') === '' ? 'cluster' : 'svm'
+function scopeOf(draft: Draft): 'cluster' | 'svm' {
+  return (draft['svm.uuid'] ?? '') === '' ? 'cluster' : 'svm'
 }
 
 /** A certificate that signs itself, with its private key sealed. */
-async function made(cluster: Cluster, draft: Row): Promise<Row> {
-  const type = textAt(draft, 'type')
+async function made(cluster: Cluster, draft: Draft): Promise<Installed> {
+  const type = draft['type'] ?? ''
   if (type === 'client_ca' || type === 'server_ca') {
     throw failure('certificateTypeInstalled')
   }
@@ -149,9 +152,9 @@ async function made(cluster: Cluster, draft: Row): Promise<Row> {
   if (draft['common_name'] === undefined) throw failure('fieldRequired', { field: 'common_name' })
   const now = cluster.now()
   const { certificate, privateKey } = await cluster.certificates.makeSelfSigned({
-    commonName: textAt(draft, 'common_name'),
+    commonName: draft['common_name'] ?? '',
     keyBits: Number(draft['key_size'] ?? KEY_BITS[0]),
-    hash: textAt(draft, 'hash_function') || HASHES[0],
+    hash: (draft['hash_function'] ?? '') || HASHES[0],
     notBeforeMs: now - BEFORE_MS,
     notAfterMs: expiryMs(draft['expiry_time'], now),
     isCa: type === 'root_ca',
@@ -161,9 +164,9 @@ async function made(cluster: Cluster, draft: Row): Promise<Row> {
   return installed(cluster, { ...rest, public_certificate: certificate, private_key: privateKey })
 }
 
-async function insistOnName(cluster: Cluster, row: Row): Promise<void> {
-  const given = textAt(row, 'name')
-  if ((await cluster.keyOfName(CERTIFICATES, given, textAt(row, 'svm.uuid'))) !== undefined) {
+async function insistOnName(cluster: Cluster, row: Installed): Promise<void> {
+  const given = row['name']
+  if ((await cluster.keyOfName(CERTIFICATES, given, row['svm.uuid'] ?? '')) !== undefined) {
     throw failure('certificateNameTaken', { name: given.slice(0, 80) })
   }
 }

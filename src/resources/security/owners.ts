@@ -28,7 +28,7 @@ export const ownerFields = {
 /** The cluster itself, as an owner. */
 export async function clusterOwner(cluster: Cluster): Promise<Owner> {
   const [self] = await cluster.rows('cluster')
-  return { uuid: textAt(self, 'uuid'), name: textAt(self, 'name'), scope: 'cluster' }
+  return { uuid: self?.['uuid'] ?? '', name: self?.['name'] ?? '', scope: 'cluster' }
 }
 
 /** The owner that a draft names. */

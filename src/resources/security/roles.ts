@@ -6,7 +6,7 @@ import { roleOf } from '../../model/access.ts'
 import { groups, resource } from '../../model/resource.ts'
 import { failure } from '../../model/failure.ts'
 import { flag, text } from '../../model/kinds/index.ts'
-import { type Row, textAt } from '../../model/value.ts'
+import type { Row } from '../../model/value.ts'
 import { clusterOwner, ownerFields, ownerNamed, ownerNames, type Owner } from './owners.ts'
 import { insistOnCovering } from './roles/covering.ts'
 import { ACCOUNTS_LOCK, builtInRolesOf, findRole, privilegesOf, ROLES } from './roles/known-roles.ts'
@@ -59,7 +59,7 @@ export const roles: Behaviour<typeof rolesResource> = define(rolesResource, {
     alone: () => [ACCOUNTS_LOCK],
     async plan(cluster, { caller, draft }) {
       const owner = await ownerNamed(cluster, draft['owner.name'])
-      const role = textAt(draft, 'name')
+      const role = draft['name']
       if ((await findRole(cluster, owner, role)) !== undefined) throw failure('roleNameTaken')
       if ((await cluster.rows(ROLES)).length >= ROLES_MAX) {
         throw failure('clusterLimitReached', { max: ROLES_MAX, things: 'roles' })
@@ -87,8 +87,8 @@ export const roles: Behaviour<typeof rolesResource> = define(rolesResource, {
       name: 'remove record',
       async run(cluster, { key }) {
         await removeRecord(cluster, ROLES, key, {
-          inUse({ row: user }) {
-            return failure('roleInUse', { account: textAt(user, 'name') })
+          inUse({ name }) {
+            return failure('roleInUse', { account: name })
           },
         })
       },

@@ -1,5 +1,5 @@
 import type { Cluster } from '../../../core/cluster.ts'
-import { inline, uuidOfNew } from '../../../core/verb.ts'
+import { inline, uuidOfNew, type Changing, type Making } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { isServed, printRelease } from '../../../model/release.ts'
 import { type Row, textAt, type Value } from '../../../model/value.ts'
@@ -14,14 +14,14 @@ import { BUCKETS, SERVERS } from './types.ts'
 const SERVERS_MAX = 16
 
 export const createServer = inline({
-  async plan(cluster, { draft }) {
-    const svm = textAt(draft, 'svm.uuid')
-    const name = textAt(draft, 'name')
+  async plan(cluster, { draft }: Making<typeof SERVERS>) {
+    const svm = draft['svm.uuid']
+    const name = draft['name']
     const servers = await cluster.rows(SERVERS, svm)
     const same = servers.find((server) => server['name'] === name)
     // PUT repeated with the same settings is the same server; anything else of that name is a conflict.
     if (same !== undefined) {
-      if (isSame(draft, same)) return { key: same['uuid'], input: {}, isDone: true }
+      if (isSame(draft, same)) return { key: same['uuid'], input: same, isDone: true }
       throw failure('objectStoreNameTaken', { name })
     }
     const serversMax = isServed('9.11', cluster.release) ? SERVERS_MAX : 1
@@ -29,14 +29,14 @@ export const createServer = inline({
       throw failure('objectStoreTaken', { release: printRelease(cluster.release), max: serversMax })
     }
     const key = uuidOfNew(cluster, draft)
-    const row: Row = { data_volumes: [], ...draft, uuid: key }
+    const row = { data_volumes: [], ...draft, uuid: key }
     await checkVolumes(cluster, row)
     return { key, input: row, locks: [`svm:${svm}`, `servers:${svm}`] }
   },
   step: {
     name: 'write record',
     async run(cluster, { input }) {
-      const svm = textAt(input, 'svm.uuid')
+      const svm = input['svm.uuid']
       const known = new Set((await cluster.rows(POLICIES, svm)).map((policy) => policy['name']))
       const policies = builtinPolicies
         .filter((policy) => !known.has(textAt(policy, 'name')))
@@ -48,18 +48,18 @@ export const createServer = inline({
 })
 
 export const modifyServer = inline({
-  plan: (_cluster, { row, draft }) => {
-    const key = textAt(row, 'uuid')
+  plan: (_cluster, { row, draft }: Changing<typeof SERVERS>) => {
+    const key = row['uuid']
     return Promise.resolve({
       key,
       input: { $change: { ...draft } },
-      locks: [`server:${key}`, `servers:${textAt(row, 'svm.uuid')}`],
+      locks: [`server:${key}`, `servers:${row['svm.uuid']}`],
     })
   },
   step: {
     name: 'write record',
     async run(cluster, { key, input }) {
-      const record = await cluster.catalog.record(SERVERS, key)
+      const record = await cluster.record(SERVERS, key)
       if (record === undefined) throw failure('objectStoreNotFound')
       const changed: Row = { ...(record.body as Row), ...(input['$change'] as Row) }
       // Buckets of clones live in volumes that were never data volumes.
@@ -87,7 +87,7 @@ export const removeServer = inline({
   step: {
     name: 'remove record',
     async run(cluster, { key }) {
-      const record = await cluster.catalog.record(SERVERS, key)
+      const record = await cluster.record(SERVERS, key)
       if (record === undefined) return
       if ((await bucketsOf(cluster, key)).length > 0) {
         throw failure('objectStoreHasBuckets')

@@ -9,7 +9,7 @@ import { clusterOwner } from '../owners.ts'
 import { plainRemove } from '../../../core/plain.ts'
 import { makeToken } from '../../../core/token.ts'
 import { resource } from '../../../model/resource.ts'
-import { textAt, textOf } from '../../../model/value.ts'
+import { textOf } from '../../../model/value.ts'
 
 const TYPE = 'security/authentication/keys'
 const KEYS_MAX = 1000
@@ -65,7 +65,7 @@ export const keys: Behaviour<typeof keysResource> = define(keysResource, {
         throw failure('clusterLimitReached', { max: KEYS_MAX, things: 'API keys' })
       }
       const key = uuidOfNew(cluster, draft)
-      const user = textAt(draft, 'user.name')
+      const user = draft['user.name']
       const token = makeToken(key, user, cluster.system.random.bytes(32))
       const input = {
         ...draft,

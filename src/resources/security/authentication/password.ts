@@ -2,7 +2,6 @@ import { type Behaviour, define } from '../../../core/behaviour.ts'
 import { inline } from '../../../core/verb.ts'
 import { name, oneOf, secret, text } from '../../../model/kinds/index.ts'
 import { groups, resource } from '../../../model/resource.ts'
-import { textAt } from '../../../model/value.ts'
 import { planPassword, writeAccount } from '../accounts.ts'
 import { ownerNamed } from '../owners.ts'
 import { PASSWORD_CHARACTERS_MIN } from '../passwords.ts'
@@ -47,9 +46,9 @@ export const passwords: Behaviour<typeof passwordsResource> = define(passwordsRe
   create: inline({
     example: { name: 'account_example', password: 'another password to show' },
     async plan(cluster, { caller, draft }) {
-      const owner = textAt(draft, 'owner.uuid') || (await ownerNamed(cluster, draft['owner.name'])).uuid
-      const key = `${owner}/${textAt(draft, 'name')}`
-      return planPassword(cluster, caller, key, textAt(draft, 'password'))
+      const owner = (draft['owner.uuid'] ?? '') || (await ownerNamed(cluster, draft['owner.name'])).uuid
+      const key = `${owner}/${draft['name']}`
+      return planPassword(cluster, caller, key, draft['password'])
     },
     step: writeAccount,
   }),

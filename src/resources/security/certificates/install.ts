@@ -1,27 +1,40 @@
 /** A certificate that is given, checked and completed with what it says. */
 import type { Cluster } from '../../../core/cluster.ts'
 import { failure } from '../../../model/failure.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { DraftOf } from '../../../model/rows.ts'
 import type { CertificateFacts } from '../../../ports/certificates.ts'
 
+export type Draft = DraftOf<'security/certificates'>
+
+/** What is to be written of a certificate. */
+export type Installed = ReturnType<typeof installed>
+
+interface Said {
+  readonly common_name: string
+  readonly key_size?: number
+  readonly hash_function?: string
+}
+
 /** The row, with what the certificate says and its private key sealed; or why it cannot be installed. */
-export function installed(cluster: Cluster, draft: Row): Row {
+export function installed(cluster: Cluster, draft: Draft) {
   const { private_key: key, ...given } = draft
-  const facts = factsOf(cluster, textAt(draft, 'public_certificate'), 'public_certificate')
+  const facts = factsOf(cluster, draft['public_certificate'] ?? '', 'public_certificate')
   checkTime(facts, cluster.now())
   checkKey(cluster, draft)
-  for (const each of (draft['intermediate_certificates'] ?? []) as readonly string[]) {
+  for (const each of draft['intermediate_certificates'] ?? []) {
     factsOf(cluster, each, 'intermediate_certificates')
   }
   if (given['expiry_time'] !== undefined) throw failure('expiryOfInstalled')
-  const said = saidBy(facts, textAt(draft, 'common_name'))
-  for (const [path, value] of Object.entries(said)) {
+  const said = saidBy(facts, draft['common_name'] ?? '')
+  for (const path of ['common_name', 'key_size', 'hash_function'] as const) {
+    const value = said[path]
+    if (value === undefined) continue
     if (given[path] !== undefined && given[path] !== value) {
       throw failure('certificateFieldMismatch', { value: JSON.stringify(value), field: path })
     }
   }
   return {
-    name: `${textAt(said, 'common_name').replaceAll(/[\s/]/g, '_')}_${facts.serialNumber}`,
+    name: `${said['common_name'].replaceAll(/[\s/]/g, '_')}_${facts.serialNumber}`,
     ...given,
     ...said,
     ca: facts.issuer,
@@ -46,7 +59,7 @@ function checkTime(facts: CertificateFacts, nowMs: number): void {
   }
 }
 
-function checkKey(cluster: Cluster, draft: Row): void {
+function checkKey(cluster: Cluster, draft: Draft): void {
   const key = draft['private_key']
   const isTrusted = draft['type'] === 'client_ca' || draft['type'] === 'server_ca'
   if (isTrusted) {
@@ -61,7 +74,7 @@ function checkKey(cluster: Cluster, draft: Row): void {
   if (typeof key !== 'string') {
     throw failure('privateKeyMissing')
   }
-  const isOwn = cluster.certificates.isKeyOf(key, textAt(draft, 'public_certificate'))
+  const isOwn = cluster.certificates.isKeyOf(key, draft['public_certificate'] ?? '')
   if (isOwn === undefined) {
     throw failure('privateKeyMalformed')
   }
@@ -69,7 +82,7 @@ function checkKey(cluster: Cluster, draft: Row): void {
 }
 
 /** What a certificate says of the fields that could be given with it. One without a common name takes the one given. */
-function saidBy(facts: CertificateFacts, given: string): Row {
+function saidBy(facts: CertificateFacts, given: string): Said {
   const commonName = facts.commonName || given
   if (commonName === '') {
     throw failure('commonNameMissing')

@@ -67,7 +67,7 @@ function changing(change: (request: VerbRequest, privileges: readonly Row[]) => 
 }
 
 async function write(cluster: Cluster, input: Row): Promise<void> {
-  const record = await cluster.catalog.record(ROLES, textAt(input, 'role'))
+  const record = await cluster.record(ROLES, textAt(input, 'role'))
   if (record === undefined) throw failure('roleNotFound')
   const role: Row = { ...(record.body as Row), privileges: input['privileges'] ?? [] }
   await cluster.commit([cluster.put(ROLES, role, { expect: record.revision })])

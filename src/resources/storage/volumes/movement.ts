@@ -28,6 +28,7 @@ declare module '../../../model/rows.ts' {
       readonly start_time?: number
       readonly cutover_window?: number
     }
+    readonly 'internal/volume-move-orders': { readonly wish: MoveWish }
   }
 }
 export const MOVE_ORDERS = 'internal/volume-move-orders'
@@ -113,7 +114,7 @@ export const movement: Derivation = {
         continue
       }
       const uuid = move['destination']
-      const name = names.get(uuid) ?? textAt(await cluster.find('storage/aggregates', uuid), 'name')
+      const name = names.get(uuid) ?? (await cluster.find('storage/aggregates', uuid))?.['name'] ?? ''
       names.set(uuid, name)
       derived.push({
         // The aggregate may have been deleted since.
@@ -157,13 +158,13 @@ export function forgetMoves(volume: string): Change[] {
 }
 
 export async function wishFor(cluster: Cluster, volume: string): Promise<MoveWish | undefined> {
-  const wish = (await cluster.catalog.record(MOVE_ORDERS, volume))?.body['wish']
+  const wish = (await cluster.record(MOVE_ORDERS, volume))?.body['wish']
   return MOVE_WISHES.find((one) => one === wish)
 }
 
 /** Asks something of the move of a volume. Refused when there is none, or when it has switched. */
 export async function steerMove(cluster: Cluster, volume: string, asked: string): Promise<void> {
-  const record = await cluster.catalog.record(VOLUMES, volume)
+  const record = await cluster.record(VOLUMES, volume)
   if (record === undefined) throw failure('volumeNotFound')
   await cluster.commit([
     // Else the switch may come in between, and what was promised would not happen.

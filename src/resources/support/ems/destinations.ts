@@ -135,7 +135,7 @@ export const emsDestinations: Behaviour<typeof emsDestinationsResource> = define
       filters: [{ name: 'important-events' }],
     },
     async plan(cluster, { draft }) {
-      const key = textAt(draft, 'name')
+      const key = draft['name']
       const known = await cluster.rows(EMS_DESTINATIONS)
       if (known.some((row) => row['name'] === key)) {
         throw failure('eventDestinationTaken', { name: key })

@@ -63,7 +63,7 @@ export const emsFilters: Behaviour<typeof emsFiltersResource> = define(emsFilter
       rules: [{ type: 'include', message_criteria: { name_pattern: 'volume.space.*', severities: 'alert,error' } }],
     },
     async plan(cluster, { draft }) {
-      const key = textAt(draft, 'name')
+      const key = draft['name']
       const filters = await cluster.rows(EMS_FILTERS)
       if (filters.some((filter) => filter['name'] === key)) {
         throw failure('eventFilterNameTaken', { name: key })
@@ -101,8 +101,8 @@ export const emsFilters: Behaviour<typeof emsFiltersResource> = define(emsFilter
       name: 'remove record',
       async run(cluster, { key }) {
         await removeRecord(cluster, EMS_FILTERS, key, {
-          inUse({ row: user }) {
-            return failure('eventFilterInUse', { destination: textAt(user, 'name') })
+          inUse({ name }) {
+            return failure('eventFilterInUse', { destination: name })
           },
         })
       },

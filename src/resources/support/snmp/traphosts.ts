@@ -35,7 +35,7 @@ export const snmpTraphosts: Behaviour<typeof snmpTraphostsResource> = define(snm
       if ((await cluster.rows(SNMP_TRAPHOSTS)).length >= TRAPHOSTS_MAX) {
         throw failure('clusterLimitReached', { max: TRAPHOSTS_MAX, things: 'trap hosts' })
       }
-      const user = textAt(row, 'user.name')
+      const user = row['user.name'] ?? ''
       const isKnown = (await cluster.rows(SNMP_USERS)).some(
         (one) => one['name'] === user && one['authentication_method'] !== 'community',
       )

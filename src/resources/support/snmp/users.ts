@@ -130,7 +130,7 @@ export const snmpUsers: Behaviour<typeof snmpUsersResource> = define(snmpUsersRe
         throw failure('clusterLimitReached', { max: USERS_MAX, things: 'SNMP users' })
       }
       const { 'owner.name': _name, ...rest } = await owned(cluster, row)
-      const engine = textAt(row, 'engine_id').toLowerCase() || engineOf(cluster)
+      const engine = row['engine_id']?.toLowerCase() || engineOf(cluster)
       return sealSecrets(cluster, SNMP_USERS, { ...withVersion3(rest), engine_id: engine })
     },
   }),

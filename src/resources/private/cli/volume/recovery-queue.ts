@@ -51,7 +51,7 @@ export const recoveryQueue: Behaviour<typeof recoveryQueueResource> = define(rec
     step: {
       name: 'write record',
       async run(cluster, { key, input }) {
-        const record = await cluster.catalog.record(RECOVERY_QUEUE, key)
+        const record = await cluster.record(RECOVERY_QUEUE, key)
         if (record === undefined) throw failure('queuedVolumeNotFound')
         const queued: Row = { ...(record.body as Row), ...input }
         await cluster.commit([cluster.put(RECOVERY_QUEUE, queued, { expect: record.revision })])

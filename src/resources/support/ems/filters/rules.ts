@@ -68,7 +68,7 @@ export const emsRules: Behaviour<typeof emsRulesResource> = define(emsRulesResou
     async plan(cluster, { draft, path }) {
       const filter = textAt(path, 'name')
       const rules = await ownRules(cluster, filter)
-      const index = Number(draft['index'] ?? rules.length + 1)
+      const index = draft['index'] ?? rules.length + 1
       if (index > rules.length + 1) {
         throw failure('filterRuleIndexTooHigh', { count: rules.length, next: rules.length + 1 })
       }

@@ -39,7 +39,7 @@ export const recoveryFromQueue: Behaviour<typeof recoveryFromQueueResource> = de
 })
 
 async function recover(cluster: Cluster, key: string, wanted: Value | undefined): Promise<void> {
-  const record = await cluster.catalog.record(RECOVERY_QUEUE, key)
+  const record = await cluster.record(RECOVERY_QUEUE, key)
   if (record === undefined) throw failure('queuedVolumeNotFound', {}, { target: 'volume' })
   const before = volumeOf(record)
   const called = typeof wanted === 'string' ? wanted : textAt(before, 'name')

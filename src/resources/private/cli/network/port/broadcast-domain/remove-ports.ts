@@ -40,7 +40,7 @@ export const portsTakenOut: Behaviour<typeof portsTakenOutResource> = define(por
       async run(cluster, { key, input }) {
         const inside = (await portRows(cluster)).filter((port) => port[DOMAIN] === key)
         const named = (port: Row) => `${textAt(port, 'node.name')}:${textAt(port, 'name')}`
-        const asked = (input['ports'] as readonly string[]).map((wanted) => {
+        const asked = input['ports'].map((wanted) => {
           const found = inside.find((port) => named(port) === wanted)
           if (found !== undefined) return textAt(found, 'uuid')
           throw failure('portNotInDomain', { port: wanted.slice(0, 80) })
