@@ -94,13 +94,13 @@ export const cluster: Behaviour<typeof clusterResource> = define(clusterResource
     step: {
       name: 'write record',
       async run(cluster, { key, input }) {
-        const record = await cluster.catalog.record('cluster', key)
+        const record = await cluster.record('cluster', key)
         if (record === undefined) throw failure('clusterNotFound')
         const { dns_domains: _domains, name_servers: _servers, ...own } = input
         const after: Row = { ...(record.body as Row), ...own }
         await cluster.commit([
           ...(await clusterDnsChanges(cluster, key, input)),
-          ...(await renameOwner(cluster, textAt(record.body, 'name'), textAt(after, 'name'))),
+          ...(await renameOwner(cluster, record.body['name'] ?? '', textAt(after, 'name'))),
           cluster.put('cluster', after, { expect: record.revision }),
         ])
       },

@@ -109,7 +109,7 @@ async function makeFirstSvm(actions: Actions, wanted: FirstStart): Promise<First
   const { cluster } = actions
   const [aggregate] = await cluster.rows('storage/aggregates')
   // Drivers look for the aggregates of an SVM, and make volumes in no others.
-  const aggregates = [{ uuid: textAt(aggregate, 'uuid') }]
+  const aggregates = [{ uuid: aggregate?.['uuid'] ?? '' }]
   const svm = await ensure(actions, 'svm/svms', { name: 'svm1', aggregates })
   const inSvm = { 'svm.uuid': svm }
   await ensure(actions, 'network/ip/interfaces', {

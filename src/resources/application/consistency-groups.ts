@@ -95,7 +95,7 @@ export const consistencyGroups: Behaviour<typeof consistencyGroupsResource> = de
       const { volumes, ...draft } = request.draft
       const given = (volumes ?? []) as readonly Row[]
       if (given.length === 0) throw failure('groupWithoutVolumes')
-      const wished = textAt(draft, 'name') || (given.length === 1 ? textAt(given[0], 'name') : '')
+      const wished = (draft['name'] ?? '') || (given.length === 1 ? textAt(given[0], 'name') : '')
       if (wished === '') throw failure('fieldRequired', { field: 'name' })
       const group: Row = { ...draft, name: wished, uuid: uuidOfNew(cluster, draft) }
       await insistOnName(cluster, group)
@@ -187,7 +187,7 @@ export const consistencyGroups: Behaviour<typeof consistencyGroupsResource> = de
 })
 
 async function changeGroup(cluster: Cluster, work: Work): Promise<void> {
-  const record = await cluster.catalog.record(GROUPS, work.key)
+  const record = await cluster.record(GROUPS, work.key)
   if (record === undefined) throw failure('groupNotFound')
   const before: Row = record.body
   const { $before = [], $volumes = [], $change = {} } = work.input

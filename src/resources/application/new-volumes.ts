@@ -129,7 +129,7 @@ export const makeTrees: Step = {
 export async function newVolumesChanges(cluster: Cluster, work: Work): Promise<Change[]> {
   const rows = await withFreeNames(cluster, newOf(work))
   if (rows.length === 0) return []
-  const svm = await cluster.catalog.record('svm/svms', textAt(rows[0], 'svm.uuid'))
+  const svm = await cluster.record('svm/svms', textAt(rows[0], 'svm.uuid'))
   if (svm === undefined) throw noParent(cluster, VOLUMES, textAt(rows[0], 'svm.uuid'))
   await insistOnRoom(cluster, svm.body, rows)
   for (const row of rows) await insistOnPath(cluster, row)

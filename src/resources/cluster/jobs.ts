@@ -1,11 +1,10 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
-import { JOB_ACTIONS, type JobAction } from '../../core/job-orders.ts'
+import { JOB_ACTIONS } from '../../core/job-orders.ts'
 import { isActive } from '../../core/jobs.ts'
 import { inline } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
 import { count, oneOf, text, time, uuid, percent } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
-import { textAt } from '../../model/value.ts'
 
 const jobsResource = resource({
   path: '/cluster/jobs',
@@ -61,7 +60,7 @@ export const jobs: Behaviour<typeof jobsResource> = define(jobsResource, {
     },
     step: {
       name: 'ask',
-      run: (cluster, { key, input }) => cluster.jobOrders.ask(cluster, key, textAt(input, 'action') as JobAction),
+      run: (cluster, { key, input }) => cluster.jobOrders.ask(cluster, key, input['action']),
     },
   }),
   derive: [

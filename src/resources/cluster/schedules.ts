@@ -91,7 +91,7 @@ export const schedules: Behaviour<typeof schedulesResource> = define(schedulesRe
       async from(cluster, rows) {
         const [self] = await cluster.rows('cluster')
         return rows.map((row) => ({
-          scope: textAt(row, 'svm.uuid') === '' ? 'cluster' : 'svm',
+          scope: (row['svm.uuid'] ?? '') === '' ? 'cluster' : 'svm',
           'cluster.name': self?.['name'] ?? null,
           'cluster.uuid': self?.['uuid'] ?? null,
         }))
@@ -127,7 +127,7 @@ export const schedules: Behaviour<typeof schedulesResource> = define(schedulesRe
     step: {
       name: 'write record',
       async run(cluster, { key, input }) {
-        const record = await cluster.catalog.record(SCHEDULES, key)
+        const record = await cluster.record(SCHEDULES, key)
         if (record === undefined) throw failure('scheduleNotFound')
         const row = settled(changed(record.body, input))
         await cluster.commit([cluster.put(SCHEDULES, row, { expect: record.revision })])

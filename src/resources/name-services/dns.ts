@@ -5,7 +5,7 @@ import { inline } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
 import { address, count, flag, list, oneOf, text, uuid } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
-import { type Row, textAt } from '../../model/value.ts'
+import type { Row } from '../../model/value.ts'
 
 export const DNS = 'name-services/dns'
 
@@ -146,7 +146,7 @@ export const dns: Behaviour<typeof dnsResource> = define(dnsResource, {
   create: inline({
     example: { svm: { name: 'svm1' }, domains: ['example.com'], servers: ['192.0.2.53'] },
     async plan(cluster, { draft }) {
-      const key = textAt(draft, 'svm.uuid')
+      const key = draft['svm.uuid']
       if ((await cluster.find(DNS, key)) !== undefined) {
         throw failure('dnsTaken')
       }

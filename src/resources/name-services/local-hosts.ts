@@ -4,7 +4,6 @@ import { plainModify, plainRemove } from '../../core/plain.ts'
 import { failure } from '../../model/failure.ts'
 import { address, list, text } from '../../model/kinds/index.ts'
 import { groups, resource } from '../../model/resource.ts'
-import { textAt } from '../../model/value.ts'
 import { ownerFields, ownerNamed, ownerNames } from '../security/owners.ts'
 
 export const LOCAL_HOSTS = 'name-services/local-hosts'
@@ -50,7 +49,7 @@ export const localHosts: Behaviour<typeof localHostsResource> = define(localHost
     example: { address: '192.0.2.9', hostname: 'host.example.com' },
     async plan(cluster, { draft }) {
       const owner = await ownerNamed(cluster, draft['owner.name'])
-      const key = `${owner.uuid}/${textAt(draft, 'address')}`
+      const key = `${owner.uuid}/${draft['address']}`
       if ((await cluster.find(LOCAL_HOSTS, key)) !== undefined) {
         throw failure('localHostTaken')
       }

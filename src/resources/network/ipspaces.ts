@@ -4,7 +4,6 @@ import { inline } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
 import { name, uuid } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
-import { textAt } from '../../model/value.ts'
 import { IPSPACES, NETWORK_LOCK } from './names.ts'
 
 /** The documented limit of the field. */
@@ -40,7 +39,7 @@ export const ipspaces: Behaviour<typeof ipspacesResource> = define(ipspacesResou
       name: 'write record',
       async run(cluster, { key, input }) {
         const row = await cluster.row(IPSPACES, key)
-        if (row['$isBuiltIn'] === true && textAt(input, 'name') !== row['name']) {
+        if (row['$isBuiltIn'] === true && (input['name'] ?? '') !== row['name']) {
           throw failure('builtInIpspaceRename')
         }
         await cluster.commit([cluster.put(IPSPACES, { ...row, ...input })])
@@ -57,8 +56,7 @@ export const ipspaces: Behaviour<typeof ipspacesResource> = define(ipspacesResou
           throw failure('builtInIpspaceDelete')
         }
         await removeRecord(cluster, IPSPACES, key, {
-          inUse: ({ resource, row: user }) =>
-            failure('ipspaceInUse', { noun: resource.noun, name: textAt(user, 'name') }),
+          inUse: ({ resource, name }) => failure('ipspaceInUse', { noun: resource.noun, name }),
         })
       },
     },

@@ -50,7 +50,7 @@ export const taggedResources: Behaviour<typeof taggedResourcesResource> = define
     example: { href: '/api/cluster' },
     async plan(cluster, { draft, path }) {
       const tag = asTag(path['resource_tag.value'] ?? '')
-      const href = textAt(draft, 'href')
+      const href = draft['href']
       const { type, key } = await thingAt(cluster, href)
       const tags = tagsOf(await cluster.row(type, key))
       if (tags.includes(tag)) throw failure('tagTaken', { tag, href })
@@ -65,7 +65,7 @@ export const taggedResources: Behaviour<typeof taggedResourcesResource> = define
     async plan(cluster, { row }) {
       const href = row['href']
       const { type, key } = await thingAt(cluster, href)
-      return { key: href, input: { type, key, tag: textAt(row, 'resource_tag.value') } }
+      return { key: href, input: { type, key, tag: row['resource_tag.value'] ?? '' } }
     },
     step: {
       name: 'write record',

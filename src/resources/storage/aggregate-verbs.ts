@@ -66,7 +66,7 @@ export const modifyAggregate = job({
     {
       name: 'write record',
       async run(cluster, { key, input }) {
-        const record = await cluster.catalog.record(AGGREGATES, key)
+        const record = await cluster.record(AGGREGATES, key)
         if (record === undefined) throw failure('aggregateNotFound')
         const changed: Row = { ...(record.body as Row), ...(input['$change'] as Row) }
         const isRenamed = changed['name'] !== record.body['name']

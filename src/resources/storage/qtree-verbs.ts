@@ -71,7 +71,7 @@ export const modifyQtree = inline({
     async run(cluster, { key, input }) {
       const [uuid = '', id = ''] = key.split('/')
       const volume = await cluster.row('storage/volumes', uuid)
-      const record = await cluster.catalog.record(QTREES, key)
+      const record = await cluster.record(QTREES, key)
       if (record === undefined && id !== '0') throw failure('qtreeNotFound')
       const changed: Row = { ...(record === undefined ? defaultQtree(volume) : record.body), ...input }
       await cluster.commit([
@@ -96,7 +96,7 @@ export const removeQtree = inline({
     async run(cluster, { key, input }) {
       const [uuid = '', id = ''] = key.split('/')
       const volume = await cluster.row('storage/volumes', uuid)
-      const rules = (await cluster.rows(QUOTA_RULES, uuid)).filter((rule) => textAt(rule, 'qtree.id') === id)
+      const rules = (await cluster.rows(QUOTA_RULES, uuid)).filter((rule) => String(rule['qtree.id'] ?? '') === id)
       await cluster.commit([
         ...rules.map((rule) => ({ do: 'remove-record', type: QUOTA_RULES, key: rule['uuid'] }) as const),
         ...rules.flatMap((rule) => limitChanges(volume, rule, null)),

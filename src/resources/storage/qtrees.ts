@@ -15,7 +15,7 @@ const paths: Derivation = {
   async from(cluster, rows) {
     const derived: Row[] = []
     for (const row of rows) {
-      const junction = textAt(await cluster.find('storage/volumes', textAt(row, 'volume.uuid')), 'nas.path')
+      const junction = (await cluster.find('storage/volumes', textAt(row, 'volume.uuid')))?.['nas.path'] ?? ''
       const path = `${junction === '/' ? '' : junction}/${textAt(row, 'name')}`.replace(/(?<=.)\/$/, '')
       derived.push(junction === '' ? {} : { path, 'nas.path': path })
     }

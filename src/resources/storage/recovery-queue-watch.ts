@@ -67,7 +67,7 @@ export class RecoveryQueueWatch extends Watch {
     const cluster = this.#cluster
     const key = textAt(row, 'uuid')
     await cluster.locks.with([`volume:${key}`], async () => {
-      const record = await cluster.catalog.record(RECOVERY_QUEUE, key)
+      const record = await cluster.record(RECOVERY_QUEUE, key)
       if (record === undefined) return
       const queued: Row = { ...record.body, deletion_request_time: nowMs }
       await cluster.commit([cluster.put(RECOVERY_QUEUE, queued, { expect: record.revision })])

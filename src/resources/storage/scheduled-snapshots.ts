@@ -16,7 +16,7 @@ import type { Cluster } from '../../core/cluster.ts'
 import { describe } from '../../core/describe.ts'
 import { Pace } from '../../core/pace.ts'
 import { doneUntil, lastDue, nextDue } from '../../core/schedule.ts'
-import { type Row, textAt } from '../../model/value.ts'
+import type { Row } from '../../model/value.ts'
 import { CommitRefused } from '../../ports/catalog.ts'
 import { SCHEDULES } from '../cluster/schedules.ts'
 import { BUCKETS } from '../protocols/s3/types.ts'
@@ -159,7 +159,7 @@ export class ScheduledSnapshots {
     const volumes = await cluster.rows('storage/volumes')
     const online = new Set(volumes.filter(isScheduled).map((row) => row['uuid']))
     const buckets = (await cluster.shortRows(BUCKETS)).filter((row) => typeof row['snapshot_policy.uuid'] === 'string')
-    this.#volumeOf = new Map(buckets.map((row) => [row['uuid'], textAt(row, 'volume.uuid')]))
+    this.#volumeOf = new Map(buckets.map((row) => [row['uuid'], row['volume.uuid'] ?? '']))
     for (const holder of [...volumes, ...buckets]) {
       if (++looked >= SLICE) {
         looked = 0

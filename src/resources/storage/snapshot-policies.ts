@@ -53,7 +53,7 @@ export const snapshotPolicies: Behaviour<typeof snapshotPoliciesResource> = defi
     {
       gives: ['scope'],
       from: (_cluster, rows) =>
-        Promise.resolve(rows.map((row) => ({ scope: textAt(row, 'svm.uuid') === '' ? 'cluster' : 'svm' }))),
+        Promise.resolve(rows.map((row) => ({ scope: (row['svm.uuid'] ?? '') === '' ? 'cluster' : 'svm' }))),
     },
     {
       gives: ['copies'],
@@ -68,7 +68,7 @@ export const snapshotPolicies: Behaviour<typeof snapshotPoliciesResource> = defi
   create: inline({
     example: { name: 'policy_example', copies: [{ schedule: { name: 'daily' }, count: 5, prefix: 'nightly' }] },
     async plan(cluster, { draft }) {
-      const [policy, svm] = [textAt(draft, 'name'), textAt(draft, 'svm.uuid')]
+      const [policy, svm] = [draft['name'], draft['svm.uuid'] ?? '']
       if ((await cluster.keyOfName(SNAPSHOT_POLICIES, policy, svm)) !== undefined) {
         throw failure('snapshotPolicyNameTaken', { name: policy })
       }
@@ -104,8 +104,8 @@ export const snapshotPolicies: Behaviour<typeof snapshotPoliciesResource> = defi
           throw failure('builtInSnapshotPolicy')
         }
         await removeRecord(cluster, SNAPSHOT_POLICIES, key, {
-          inUse({ resource, row: user }) {
-            return failure('snapshotPolicyInUse', { noun: resource.noun, name: textAt(user, 'name') })
+          inUse({ resource, name }) {
+            return failure('snapshotPolicyInUse', { noun: resource.noun, name })
           },
         })
       },
@@ -115,7 +115,7 @@ export const snapshotPolicies: Behaviour<typeof snapshotPoliciesResource> = defi
 
 /** Changes a policy as it is now, in one commit. To be called with `SCHEDULES_LOCK` held. */
 export async function changePolicy(cluster: Cluster, key: string, change: (policy: Row) => Row): Promise<void> {
-  const record = await cluster.catalog.record(SNAPSHOT_POLICIES, key)
+  const record = await cluster.record(SNAPSHOT_POLICIES, key)
   if (record === undefined) throw failure('snapshotPolicyNotFound')
   const before = record.body as Row
   const row = await settled(cluster, { ...before, ...change(before) })

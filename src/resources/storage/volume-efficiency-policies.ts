@@ -5,7 +5,7 @@ import { inline, uuidOfNew } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
 import { count, flag, name, oneOf, text, uuid, percent } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
-import { type Row, textAt } from '../../model/value.ts'
+import type { Row } from '../../model/value.ts'
 import { SCHEDULES_LOCK } from '../cluster/schedules.ts'
 
 export const EFFICIENCY_POLICIES = 'storage/volume-efficiency-policies'
@@ -81,7 +81,7 @@ export const volumeEfficiencyPolicies: Behaviour<typeof volumeEfficiencyPolicies
     create: inline({
       example: { name: 'efficiency_example', type: 'threshold', start_threshold_percent: 30 },
       async plan(cluster, { draft }) {
-        const [policy, svm] = [textAt(draft, 'name'), textAt(draft, 'svm.uuid')]
+        const [policy, svm] = [draft['name'], draft['svm.uuid'] ?? '']
         if ((await cluster.keyOfName(EFFICIENCY_POLICIES, policy, svm)) !== undefined) {
           throw failure('efficiencyPolicyNameTaken', { name: policy })
         }
@@ -106,7 +106,7 @@ export const volumeEfficiencyPolicies: Behaviour<typeof volumeEfficiencyPolicies
       step: {
         name: 'write record',
         async run(cluster, { key, input }) {
-          const record = await cluster.catalog.record(EFFICIENCY_POLICIES, key)
+          const record = await cluster.record(EFFICIENCY_POLICIES, key)
           if (record === undefined) throw failure('efficiencyPolicyNotFound')
           const row = await settled(cluster, { ...(record.body as Row), ...input }, input)
           await insistOnSchedule(cluster, row)
@@ -121,8 +121,8 @@ export const volumeEfficiencyPolicies: Behaviour<typeof volumeEfficiencyPolicies
         async run(cluster, { key }) {
           insistOnOwn(await cluster.row(EFFICIENCY_POLICIES, key))
           await removeRecord(cluster, EFFICIENCY_POLICIES, key, {
-            inUse({ row: user }) {
-              return failure('efficiencyPolicyInUse', { volume: textAt(user, 'name') })
+            inUse({ name }) {
+              return failure('efficiencyPolicyInUse', { volume: name })
             },
           })
         },

@@ -126,7 +126,7 @@ async function writeRecord(cluster: Cluster, { key, input }: Work): Promise<void
   await cluster.locks.with([AGGREGATES_LOCK], async () => {
     await insistOnSpace(cluster, aggregateOf(input), input)
     await insistOnPath(cluster, input)
-    const svm = await cluster.catalog.record('svm/svms', textAt(input, 'svm.uuid'))
+    const svm = await cluster.record('svm/svms', textAt(input, 'svm.uuid'))
     if (svm === undefined) throw noParent(cluster, 'storage/volumes', textAt(input, 'svm.uuid'))
     await insistOnRoom(cluster, svm.body, [input])
     await cluster.commit([
@@ -203,7 +203,7 @@ export const modifyVolume = job({
         const change = input['$change']
         if (isRecord(change) && Object.keys(change).length === 0) return
         await cluster.locks.with([AGGREGATES_LOCK, quotaLock(key)], async () => {
-          const record = await cluster.catalog.record('storage/volumes', key)
+          const record = await cluster.record('storage/volumes', key)
           if (record === undefined) throw failure('volumeNotFound')
           const before = record.body as Row
           const given: Row = isRecord(change) ? change : {}
@@ -356,7 +356,7 @@ export async function chooseAggregate(
   if (parent !== undefined) return aggregateOf(parent)
   if (typeof named === 'string') {
     if (isAllowed(named)) return named
-    throw failure('svmWithoutAggregates', { svm: textAt(svm, 'name') })
+    throw failure('svmWithoutAggregates', { svm: svm?.['name'] ?? '' })
   }
   let best: { uuid: string; availableBytes: number } | undefined
   // Those on one disk have the same to give, whoever writes to it between two looks: the first of them by name is taken.

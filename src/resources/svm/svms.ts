@@ -161,7 +161,7 @@ export const svms: Behaviour<typeof svmsResource> = define(svmsResource, {
   create: job({
     example: { name: 'svm_example', comment: 'made to show how' },
     async plan(cluster, { draft }) {
-      const svmName = textAt(draft, 'name')
+      const svmName = draft['name']
       if ((await cluster.keyOfName('svm/svms', svmName)) !== undefined) {
         throw failure('svmNameTaken', { name: svmName })
       }
@@ -185,7 +185,7 @@ export const svms: Behaviour<typeof svmsResource> = define(svmsResource, {
           if ((await cluster.find('svm/svms', key)) !== undefined) return
           await cluster.locks.with([EXPORT_POLICIES_LOCK, NETWORK_LOCK], async () => {
             // It may have gone before the lock was given.
-            await cluster.row(IPSPACES, textAt(input, 'ipspace.uuid'))
+            await cluster.row(IPSPACES, input['ipspace.uuid'] ?? '')
             await cluster.commit([
               cluster.put('svm/svms', input, { expect: 'absent' }),
               await defaultExportPolicy(cluster, key),
@@ -257,7 +257,7 @@ function stillHas(type: string) {
 async function spareVolumes(cluster: Cluster, key: string): Promise<number> {
   let count = 0
   for (const volume of await cluster.rows(VOLUMES, key)) {
-    if (textAt(volume, MADE_FOR) !== '' && (await cluster.rows(BUCKETS, volume['uuid'])).length === 0) count++
+    if (textOf(volume[MADE_FOR]) !== '' && (await cluster.rows(BUCKETS, volume['uuid'])).length === 0) count++
   }
   return count
 }

@@ -103,10 +103,10 @@ async function readings(cluster: Cluster, uuids: readonly string[]): Promise<Row
   for (const volume of volumes) {
     for (const { uuid: aggregate } of (volume['aggregates'] ?? []) as readonly Row[]) {
       const row = await cluster.find('storage/aggregates', textAt({ aggregate: aggregate ?? '' }, 'aggregate'))
-      aggregates.add(textAt(row, 'name'))
+      aggregates.add(row?.['name'] ?? '')
     }
   }
-  const snapshotPolicy = await cluster.find('storage/snapshot-policies', textAt(first, 'snapshot_policy.uuid'))
+  const snapshotPolicy = await cluster.find('storage/snapshot-policies', first?.['snapshot_policy.uuid'] ?? '')
   const at = (volume: Row) => ({ type: 'volume', uuid: textAt(volume, 'uuid') })
   return {
     'backing_storage.volumes': volumes.map((volume) => ({
@@ -118,7 +118,7 @@ async function readings(cluster: Cluster, uuids: readonly string[]): Promise<Row
       type: volume['type'] ?? null,
     })),
     nfs_access: volumes
-      .filter((volume) => textAt(volume, 'nas.path') !== '')
+      .filter((volume) => (volume['nas.path'] ?? '') !== '')
       .map((volume) => ({
         path: volume['nas.path'] ?? null,
         export_policy: { name: policyOf(volume)?.['name'] ?? null },

@@ -122,7 +122,7 @@ export const groupSnapshots: Behaviour<typeof groupSnapshotsResource> = define(g
       const group = await cluster.row(GROUPS, path['consistency_group.uuid'] ?? '')
       const volumes = volumesOfGroup(group)
       await insistOnName(cluster, draft, group['uuid'])
-      for (const volume of volumes) await insistOnTakeable(cluster, volume, textAt(draft, 'name'))
+      for (const volume of volumes) await insistOnTakeable(cluster, volume, draft['name'])
       const input = {
         ...draft,
         uuid: key,
@@ -138,12 +138,12 @@ export const groupSnapshots: Behaviour<typeof groupSnapshotsResource> = define(g
         async run(cluster, { key, input }) {
           if ((await cluster.find(GROUP_SNAPSHOTS, key)) !== undefined) return
           await cluster.locks.with([MEMBERS_LOCK], async () => {
-            const group = await cluster.row(GROUPS, textAt(input, 'consistency_group.uuid'))
+            const group = await cluster.row(GROUPS, input['consistency_group.uuid'])
             await insistOnName(cluster, input, group['uuid'])
             const changes: Change[] = []
             const taken: Row[] = []
             for (const volume of volumesOfGroup(group)) {
-              await insistOnTakeable(cluster, volume, textAt(input, 'name'))
+              await insistOnTakeable(cluster, volume, input['name'])
               const snapshot = cluster.system.random.uuid()
               taken.push({ volume, snapshot })
               changes.push(...takeChanges(cluster, snapshotOf(cluster, input, volume, snapshot)))

@@ -4,7 +4,7 @@ import { inline } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { each, flag, group, list, oneOf, text, time } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import { type Row, textAt, textOf } from '../../../model/value.ts'
 import { type LicenseFile, readLicenseFile } from './license-files.ts'
 
 const LICENSES = 'cluster/licensing/licenses'
@@ -125,7 +125,7 @@ export const licenses: Behaviour<typeof licensesResource> = define(licensesResou
   create: inline({
     example: { keys: [EXAMPLE_FILE] },
     async plan(cluster, { draft }) {
-      const files = (draft['keys'] as readonly string[]).map(readLicenseFile)
+      const files = draft['keys'].map(readLicenseFile)
       if (files.length === 0) throw failure('licenseKeysMissing')
       if ((await cluster.rows(LICENSES)).length + files.length > FILES_MAX) {
         throw failure('licenseLimitReached', { max: FILES_MAX })
@@ -199,7 +199,7 @@ async function licenseRows(cluster: Cluster): Promise<Row[]> {
     return {
       name,
       description: OWN[name] ?? name,
-      scope: textAt(installed[0], '$scope') || 'cluster',
+      scope: textOf(installed[0]?.['$scope']) || 'cluster',
       state: isCompliant ? 'compliant' : hasExpired ? 'noncompliant' : 'unlicensed',
       'entitlement.action': hasExpired ? 'acquire_license' : 'none',
       'entitlement.risk': isCompliant ? 'low' : hasExpired ? 'high' : 'unlicensed',

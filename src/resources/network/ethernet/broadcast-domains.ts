@@ -71,7 +71,7 @@ export const broadcastDomains: Behaviour<typeof broadcastDomainsResource> = defi
       example: { name: 'lab', mtu: 9000 },
       async check(cluster, row) {
         // It may have gone before the lock was given.
-        await cluster.row(IPSPACES, textAt(row, 'ipspace.uuid'))
+        await cluster.row(IPSPACES, row['ipspace.uuid'] ?? '')
         if ((await cluster.rows(BROADCAST_DOMAINS)).length >= DOMAINS_MAX) {
           throw failure('clusterLimitReached', { max: DOMAINS_MAX, things: 'broadcast domains' })
         }

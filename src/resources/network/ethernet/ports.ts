@@ -121,8 +121,8 @@ export const ports: Behaviour<typeof portsResource> = define(portsResource, {
           ]),
         )
         return rows.map((row) => ({
-          'broadcast_domain.name': names.get(textAt(row, DOMAIN)) ?? null,
-          'broadcast_domain.ipspace.name': names.get(textAt(row, 'broadcast_domain.ipspace.uuid')) ?? null,
+          'broadcast_domain.name': names.get(row[DOMAIN] ?? '') ?? null,
+          'broadcast_domain.ipspace.name': names.get(row['broadcast_domain.ipspace.uuid'] ?? '') ?? null,
         }))
       },
     },

@@ -82,7 +82,7 @@ const options: PlainOptions = {
 async function spaceOf(cluster: Cluster, route: Row): Promise<string> {
   const [svm, named] = [textAt(route, 'svm.uuid'), textAt(route, 'ipspace.uuid')]
   if (svm === '') return named || ((await cluster.keyOfName(IPSPACES, DEFAULT)) ?? '')
-  const space = textAt(await cluster.row('svm/svms', svm), 'ipspace.uuid')
+  const space = (await cluster.row('svm/svms', svm))['ipspace.uuid'] ?? ''
   if (named !== '' && named !== space) throw failure('routeIpspaceMismatch')
   return space
 }

@@ -158,7 +158,7 @@ export const cifsServices: Behaviour<typeof cifsServicesResource> = define(cifsS
     ...plain.create,
     args: force,
     async plan(cluster, request) {
-      if ((await cluster.find(CIFS_SERVICES, textAt(request.draft, 'svm.uuid'))) !== undefined) {
+      if ((await cluster.find(CIFS_SERVICES, request.draft['svm.uuid'])) !== undefined) {
         throw failure('cifsServerTaken')
       }
       return plain.create.plan(cluster, request)

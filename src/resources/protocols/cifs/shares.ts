@@ -47,13 +47,13 @@ const sharedVolume: Derivation = {
   gives: ['volume'],
   async from(cluster, rows, once) {
     const mounted = await once('mounted volumes', async () =>
-      (await cluster.rows('storage/volumes')).filter((volume) => textAt(volume, 'nas.path') !== ''),
+      (await cluster.rows('storage/volumes')).filter((volume) => (volume['nas.path'] ?? '') !== ''),
     )
     return rows.map((row): Row => {
       const path = `${textAt(row, 'path')}/`
       const [volume] = mounted
-        .filter((one) => one['svm.uuid'] === row['svm.uuid'] && path.startsWith(`${textAt(one, 'nas.path')}/`))
-        .toSorted((a, b) => textAt(b, 'nas.path').length - textAt(a, 'nas.path').length)
+        .filter((one) => one['svm.uuid'] === row['svm.uuid'] && path.startsWith(`${one['nas.path'] ?? ''}/`))
+        .toSorted((a, b) => (b['nas.path'] ?? '').length - (a['nas.path'] ?? '').length)
       return volume === undefined
         ? {}
         : { 'volume.uuid': volume['uuid'] ?? null, 'volume.name': volume['name'] ?? null }
@@ -167,7 +167,7 @@ export const cifsShares: Behaviour<typeof cifsSharesResource> = define(cifsShare
   create: {
     ...plain.create,
     async plan(cluster, request) {
-      if ((await cluster.rows(CIFS_SHARES, textAt(request.draft, 'svm.uuid'))).length >= SHARES_MAX) {
+      if ((await cluster.rows(CIFS_SHARES, request.draft['svm.uuid'])).length >= SHARES_MAX) {
         throw failure('shareLimitReached', { max: SHARES_MAX })
       }
       return plain.create.plan(cluster, request)

@@ -81,7 +81,7 @@ export const exportPolicies: Behaviour<typeof exportPoliciesResource> = define(e
       settled({ ...row, ...draft })
       if (draft['name'] !== undefined && draft['name'] !== row['name'])
         await insistOnName(cluster, { ...row, ...draft })
-      return { key: textAt(row, 'id'), input: { ...draft } }
+      return { key: String(row['id']), input: { ...draft } }
     },
     step: {
       name: 'write record',
@@ -94,14 +94,14 @@ export const exportPolicies: Behaviour<typeof exportPoliciesResource> = define(e
       if (row['name'] === DEFAULT_POLICY) {
         throw failure('defaultExportPolicyDelete')
       }
-      return { key: textAt(row, 'id'), input: {} }
+      return { key: String(row['id']), input: {} }
     },
     step: {
       name: 'remove record',
       async run(cluster, { key }) {
         await removeRecord(cluster, EXPORT_POLICIES, key, {
-          inUse({ resource, row: user }) {
-            return failure('exportPolicyInUse', { noun: resource.noun, name: textAt(user, 'name') })
+          inUse({ resource, name }) {
+            return failure('exportPolicyInUse', { noun: resource.noun, name })
           },
         })
       },
@@ -111,7 +111,7 @@ export const exportPolicies: Behaviour<typeof exportPoliciesResource> = define(e
 
 /** Changes a policy as it is now, in one commit. To be called with `EXPORT_POLICIES_LOCK` held. */
 export async function changeExportPolicy(cluster: Cluster, key: string, change: (policy: Row) => Row): Promise<void> {
-  const record = await cluster.catalog.record(EXPORT_POLICIES, key)
+  const record = await cluster.record(EXPORT_POLICIES, key)
   if (record === undefined) throw failure('exportPolicyNotFound')
   const before = record.body as Row
   const row = settled({ ...before, ...change(before) })

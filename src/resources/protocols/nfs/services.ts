@@ -3,7 +3,6 @@ import { plainVerbs } from '../../../core/plain.ts'
 import { failure } from '../../../model/failure.ts'
 import { groups, resource } from '../../../model/resource.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
-import { textAt } from '../../../model/value.ts'
 import { totalFields } from '../../metric-readings.ts'
 import { serviceFields } from './services/fields.ts'
 
@@ -68,7 +67,7 @@ export const nfsServices: Behaviour<typeof nfsServicesResource> = define(nfsServ
   create: {
     ...plain.create,
     async plan(cluster, request) {
-      if ((await cluster.find(NFS_SERVICES, textAt(request.draft, 'svm.uuid'))) !== undefined) {
+      if ((await cluster.find(NFS_SERVICES, request.draft['svm.uuid'])) !== undefined) {
         throw failure('nfsServiceTaken')
       }
       return plain.create.plan(cluster, request)

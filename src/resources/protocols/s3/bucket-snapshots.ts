@@ -35,7 +35,7 @@ export async function checkSnapshotPolicy(cluster: Cluster, bucket: Row): Promis
 export async function takeBucketSnapshot(cluster: Cluster, row: Row): Promise<Change[]> {
   const key = textAt(row, 's3_bucket.uuid')
   const bucket = await cluster.row(BUCKETS, key)
-  const volume = textAt(bucket, 'volume.uuid')
+  const volume = bucket['volume.uuid'] ?? ''
   const snapshot = textAt(row, 'uuid')
   return [
     { do: 'take-snapshot', volume, bucket: key, snapshot, nowMs: Number(row['create_time']) },
@@ -74,7 +74,7 @@ async function namedOf(
   { name, uuid }: { readonly name: string | undefined; readonly uuid: string | undefined },
 ): Promise<string | undefined> {
   const key = uuid ?? (await cluster.keyOfName(type, name ?? '', parent))
-  const record = key === undefined ? undefined : await cluster.catalog.record(type, key)
+  const record = key === undefined ? undefined : await cluster.record(type, key)
   if (record?.parent !== parent || (name !== undefined && record.body['name'] !== name)) return undefined
   return record.key
 }

@@ -40,7 +40,7 @@ export const createBucket = inline({
     async run(cluster, { key, input: { $volume: own, ...input } }) {
       if ((await cluster.find(BUCKETS, key)) !== undefined) return
       for (let tries = 1; ; tries++) {
-        const server = await cluster.catalog.record(SERVERS, textAt(input, 'server.uuid'))
+        const server = await cluster.record(SERVERS, textAt(input, 'server.uuid'))
         if (server === undefined) throw failure('objectStoreNotFound', {}, { target: 'server.uuid' })
         if (own === undefined) await placeBucket(cluster, server.body, input['volume.uuid'])
         try {
@@ -158,7 +158,7 @@ async function changeOnce(
   draft: (bucket: Row) => Row,
   how: BucketChange,
 ): Promise<void> {
-  const record = await cluster.catalog.record(BUCKETS, key)
+  const record = await cluster.record(BUCKETS, key)
   if (record === undefined) throw failure('bucketNotFound')
   const before = record.body as Row
   const asked = draft(before)

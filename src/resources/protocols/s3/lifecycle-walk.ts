@@ -76,10 +76,10 @@ interface Seen {
 
 /** Nothing where there is nothing to do: no bucket, no rules, or a volume that takes no changes now. */
 async function see(cluster: Cluster, uuid: string): Promise<Seen | undefined> {
-  const bucket = await cluster.catalog.record(BUCKETS, uuid)
+  const bucket = await cluster.record(BUCKETS, uuid)
   const rules = rulesDigest(bucket?.body[RULES])
   if (bucket === undefined || rules === undefined) return undefined
-  const volume = await cluster.catalog.record(VOLUMES, textAt(bucket.body, 'volume.uuid'))
+  const volume = await cluster.record(VOLUMES, bucket.body['volume.uuid'] ?? '')
   if (volume === undefined || !takesChanges(volume.body)) return undefined
   const rows = (readLifecycleRows(bucket.body) ?? []).filter(({ enabled }) => enabled)
   return {

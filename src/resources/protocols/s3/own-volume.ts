@@ -28,7 +28,7 @@ export function ownVolumeSize(bucketBytes: number): Row {
 /** What makes the volume of a bucket follow its new size. A volume that is guaranteed or shared by hand is left alone. */
 export async function followSize(cluster: Cluster, before: Row, after: Row): Promise<Change[]> {
   if (after['size'] === before['size']) return []
-  const record = await cluster.catalog.record('storage/volumes', textAt(before, 'volume.uuid'))
+  const record = await cluster.record('storage/volumes', textAt(before, 'volume.uuid'))
   if (record === undefined) return []
   const volume: Row = record.body
   if (volume[MADE_FOR] !== before['uuid'] || isGuaranteed(volume)) return []

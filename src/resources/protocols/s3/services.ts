@@ -16,7 +16,7 @@ const usersOfServers: Derivation = {
     for (const row of rows) {
       const users = (await cluster.rows(USERS, svmOf(row))).map((user): Row => ({
         name: user['name'],
-        comment: textAt(user, 'comment'),
+        comment: user['comment'] ?? '',
         access_key: user['access_key'] ?? null,
       }))
       shown.push({ users })

@@ -9,7 +9,7 @@ import { isActive, JOBS } from '../../../core/jobs.ts'
 import type { Actions } from '../../../core/perform.ts'
 import { Watch } from '../../../core/watch.ts'
 import { inTurns } from '../../../core/turns.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import { type Row, textAt, textOf } from '../../../model/value.ts'
 import { BUCKETS } from './types.ts'
 
 const VOLUMES = 'storage/volumes'
@@ -56,7 +56,7 @@ export class SpareVolumes extends Watch {
         continue
       }
       // The bucket is still to come, or the volume is going.
-      if (busy.has(uuid) || busy.has(textAt(volume, MADE_FOR))) continue
+      if (busy.has(uuid) || busy.has(textOf(volume[MADE_FOR]))) continue
       await this.#remove(volume)
       begun++
     }

@@ -37,7 +37,7 @@ export async function workloadsOf(cluster: Cluster): Promise<readonly Workload[]
       workloads.push({
         uuid: id,
         number,
-        name: `${textAt(object, 'name')}-wid${number}`,
+        name: `${object['name'] ?? ''}-wid${number}`,
         isUserDefined: policy !== '',
         type,
         object,

@@ -53,7 +53,7 @@ export const modifyRule = inline({
   step: {
     name: 'write record',
     async run(cluster, { key, input }) {
-      const record = await cluster.catalog.record(QUOTA_RULES, key)
+      const record = await cluster.record(QUOTA_RULES, key)
       if (record === undefined) throw failure('quotaRuleNotFound')
       const row = withLimits({ ...(record.body as Row), ...input })
       const volume = await cluster.row('storage/volumes', textAt(row, 'volume.uuid'))

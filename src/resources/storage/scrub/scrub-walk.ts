@@ -205,7 +205,7 @@ export class ScrubWalk {
   async #list(volume: string, files: Files): Promise<void> {
     const { cluster, known } = { cluster: this.#cluster, known: await this.#cluster.rows(DAMAGE, volume) }
     for (const row of known) {
-      if (isLoss(row['kind']) || (await isThere(files, textAt(row, 'blob')))) continue
+      if (isLoss(row['kind']) || (await isThere(files, row['blob'] ?? ''))) continue
       const key = row['uuid']
       await this.#repeatable(() => cluster.catalog.commit([{ do: 'remove-record', type: DAMAGE, key }]))
     }

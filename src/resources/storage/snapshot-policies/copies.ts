@@ -125,7 +125,7 @@ async function scheduleNamed(cluster: Cluster, wanted: Row, svm: string): Promis
       : ((await cluster.keyOfName(SCHEDULES, name, svm)) ?? (await cluster.keyOfName(SCHEDULES, name)))
   const key = named ?? (typeof name === 'string' || typeof given !== 'string' ? '' : given)
   const row = await cluster.find(SCHEDULES, key)
-  const owner = textAt(row, 'svm.uuid')
+  const owner = row?.['svm.uuid'] ?? ''
   if (row === undefined || (owner !== '' && owner !== svm)) {
     const called = typeof name === 'string' ? name : typeof given === 'string' ? given : ''
     throw failure('snapshotScheduleUnknown', { name: called.slice(0, 80) })

@@ -66,20 +66,20 @@ function changing(change: Change): Verb {
       const draft = nested(request.draft)
       const row = request.row ?? {}
       const before = copiesOf(policy)
-      const copies = await settleCopies(cluster, change({ draft, row }, before) as Value[], textAt(policy, 'svm.uuid'))
+      const copies = await settleCopies(cluster, change({ draft, row }, before) as Value[], policy['svm.uuid'] ?? '')
       const schedule = request.row === undefined ? copies.at(-1)?.schedule.uuid : textAt(row, 'schedule.uuid')
       return { key: schedule ?? '', input: { policy: key, draft, row }, locks: [SCHEDULES_LOCK] }
     },
     step: {
       name: 'write record',
       async run(cluster, { input }) {
-        const row = input['row'] as Row
-        await changePolicy(cluster, textAt(input, 'policy'), (policy) => {
+        const row = input['row']
+        await changePolicy(cluster, input['policy'], (policy) => {
           const copies = copiesOf(policy)
           if (textAt(row, 'schedule.uuid') !== '' && !copies.some((copy) => isOf(copy, row))) {
             throw failure('snapshotPolicyScheduleGone')
           }
-          return { copies: change({ draft: input['draft'] as Row, row }, copies) as Value }
+          return { copies: change({ draft: input['draft'], row }, copies) as Value }
         })
       },
     },

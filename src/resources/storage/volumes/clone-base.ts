@@ -29,7 +29,7 @@ export async function insistOnNoneBeingCloned(cluster: Cluster, volume: string):
 
 /** Those of a volume that have not been split. */
 export async function clonesOf(cluster: Cluster, volume: string): Promise<Row[]> {
-  return (await cluster.rows('storage/volumes')).filter((row) => textAt(row, PARENT) === volume)
+  return (await cluster.rows('storage/volumes')).filter((row) => (row[PARENT] ?? '') === volume)
 }
 
 /** Takes the snapshot for the clone, or holds on to the one that was chosen. Repeating it is fine. */
@@ -47,7 +47,7 @@ async function holdInPlace(cluster: Cluster, clone: Row): Promise<void> {
   if (treeOf(parent) !== treeOf(clone)) {
     throw failure('cloneParentMoved')
   }
-  const record = await cluster.catalog.record(SNAPSHOTS, textAt(clone, BASE))
+  const record = await cluster.record(SNAPSHOTS, textAt(clone, BASE))
   if (record === undefined) await takeBase(cluster, clone)
   else if (!ownersOf(record.body).includes(ownerOf(clone))) {
     const owners = [...ownersOf(record.body), ownerOf(clone)]
@@ -83,7 +83,7 @@ function baseName(clone: string, snapshot: string, nowMs: number): string {
 /** Lets go of the snapshot, in one commit with the changes that end the need for it. */
 export async function releaseBase(cluster: Cluster, clone: Row, changes: readonly Change[] = []): Promise<void> {
   await cluster.locks.with([`volume:${textAt(clone, PARENT)}`], async () => {
-    const record = await cluster.catalog.record(SNAPSHOTS, textAt(clone, BASE))
+    const record = await cluster.record(SNAPSHOTS, textAt(clone, BASE))
     const released = record === undefined ? [] : releaseChanges(cluster, clone, record)
     if (changes.length + released.length > 0) await cluster.commit([...changes, ...released])
   })

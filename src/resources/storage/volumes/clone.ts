@@ -229,7 +229,7 @@ function hasLocks(bucket: Row): boolean {
 /** Makes a clone a volume of its own. Both go on needing the blobs that they share, and count them each for itself. */
 export async function splitClone(cluster: Cluster, { key, input }: Work): Promise<void> {
   if (input['$split'] !== true) return
-  const record = await cluster.catalog.record(VOLUMES, key)
+  const record = await cluster.record(VOLUMES, key)
   if (record === undefined) throw failure('volumeNotFound')
   const clone = record.body as Row
   if (!isClone(clone)) return

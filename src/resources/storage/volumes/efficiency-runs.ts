@@ -136,7 +136,7 @@ async function close(
   counts: WalkCounts,
   state: 'success' | 'stopped',
 ): Promise<void> {
-  const record = await cluster.catalog.record('storage/volumes', volume)
+  const record = await cluster.record('storage/volumes', volume)
   if (record === undefined || (await cluster.find(EFFICIENCY_RUNS, key)) !== undefined) return
   const { examined, examinedBytes, compressed, shared, failed, savedBytes } = counts
   const endMs = cluster.now()

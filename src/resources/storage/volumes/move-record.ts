@@ -20,7 +20,7 @@ export async function changeVolume(
   change: (volume: Row) => Promise<readonly [volume: Row, beside: readonly Change[]] | undefined>,
 ): Promise<void> {
   for (let tries = 1; ; tries++) {
-    const record = await cluster.catalog.record(VOLUMES, key)
+    const record = await cluster.record(VOLUMES, key)
     if (record === undefined) throw failure('volumeNotFound')
     const changed = await change(record.body)
     if (changed === undefined) return

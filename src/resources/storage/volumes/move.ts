@@ -124,7 +124,7 @@ async function insistOnDestination(cluster: Cluster, volume: Row, aggregate: str
   const svm = await cluster.find('svm/svms', textAt(volume, 'svm.uuid'))
   const allowed = ((svm?.['aggregates'] ?? []) as readonly Row[]).map((row) => row['uuid'])
   if (allowed.length > 0 && !allowed.includes(aggregate)) {
-    throw failure('moveSvmWithoutAggregate', { svm: textAt(svm, 'name') })
+    throw failure('moveSvmWithoutAggregate', { svm: svm?.['name'] ?? '' })
   }
   const [needed, available] = [await neededByMove(cluster, volume, aggregate), await availableIn(cluster, aggregate)]
   if (needed > available) {
@@ -240,7 +240,7 @@ async function commitSwitch(cluster: Cluster, work: Work): Promise<void> {
   await changeVolume(cluster, work.key, async (volume) => {
     if (treeOf(volume) === to.tree) return undefined
     const [orders, owed, clones] = await Promise.all([
-      cluster.catalog.record(MOVE_ORDERS, work.key),
+      cluster.record(MOVE_ORDERS, work.key),
       cluster.catalog.arrivals(work.key, OWED_COUNTED),
       clonesOf(cluster, work.key),
     ])

@@ -116,14 +116,14 @@ export async function insistOnNothingKept(cluster: Cluster, volume: string): Pro
 
 /** Lets a volume of the queue go for good, if it is still there. To be called with the volume's lock held. */
 export async function purgeVolume(cluster: Cluster, key: string, reason: PurgeReason): Promise<void> {
-  const record = await cluster.catalog.record(RECOVERY_QUEUE, key)
+  const record = await cluster.record(RECOVERY_QUEUE, key)
   if (record === undefined) return
   await insistOnNothingKept(cluster, key)
   await cluster.locks.with([TREES_LOCK], async () => {
     await cluster.commit([
       { do: 'remove-record', type: RECOVERY_QUEUE, key, expect: record.revision },
       ...(await forgetChanges(cluster, record.body, typesWithin(record).map(queuedType))),
-      cluster.event('volume.purged', { volume: textAt(record.body, 'volume'), reason }),
+      cluster.event('volume.purged', { volume: record.body['volume'] ?? '', reason }),
     ])
   })
 }

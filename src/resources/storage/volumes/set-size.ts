@@ -20,7 +20,7 @@ import { chargedTo, reserveOf } from './reserve.ts'
 export function setSize(cluster: Cluster, volume: string, moreBytes = 0): Promise<boolean> {
   return cluster.locks.with([AGGREGATES_LOCK], async () => {
     const [record, counters] = await Promise.all([
-      cluster.catalog.record('storage/volumes', volume),
+      cluster.record('storage/volumes', volume),
       cluster.catalog.volume(volume),
     ])
     if (record === undefined || counters === undefined) return false

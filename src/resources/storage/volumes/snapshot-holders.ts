@@ -34,9 +34,9 @@ export interface Holder {
 
 /** The volume or the bucket of a uuid. */
 export async function findHolder(cluster: Cluster, key: string): Promise<Holder | undefined> {
-  const volume = await cluster.catalog.record('storage/volumes', key)
+  const volume = await cluster.record('storage/volumes', key)
   if (volume !== undefined) return volumeHolder(cluster, key, volume.body, volume.revision)
-  const bucket = await cluster.catalog.record(BUCKETS, key)
+  const bucket = await cluster.record(BUCKETS, key)
   return bucket === undefined ? undefined : bucketHolder(cluster, key, bucket.body, bucket.revision)
 }
 

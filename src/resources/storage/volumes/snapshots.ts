@@ -4,7 +4,7 @@ import { job, uuidOfNew } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { bytes, list, name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import { type Row, textAt, textOf } from '../../../model/value.ts'
+import { type Row, textOf } from '../../../model/value.ts'
 import { dropChanges, SNAPSHOTS, SNAPSHOTS_MAX, takeChanges, whyKept } from './snapshot-changes.ts'
 import { insistOnReadWrite } from './types.ts'
 
@@ -81,7 +81,7 @@ export const snapshots: Behaviour<typeof snapshotsResource> = define(snapshotsRe
       }
       insistOnReadWrite(row, 'volumeProtected')
       if (row['state'] === 'offline') throw failure('volumeOffline')
-      await insistOnName(cluster, textAt(draft, 'name'), volume)
+      await insistOnName(cluster, draft['name'], volume)
       if ((await cluster.catalog.snapshots(volume)).length >= SNAPSHOTS_MAX) {
         throw failure('snapshotLimitReached', { max: SNAPSHOTS_MAX })
       }
@@ -107,10 +107,10 @@ export const snapshots: Behaviour<typeof snapshotsResource> = define(snapshotsRe
   modify: job({
     example: { name: 'snap_renamed', comment: 'before the second change' },
     async plan(cluster, { row, draft }) {
-      const volume = textAt(row, 'volume.uuid')
+      const volume = row['volume.uuid'] ?? ''
       if (draft['name'] !== undefined && draft['name'] !== row?.['name']) {
         insistOnReadWrite(await cluster.row('storage/volumes', volume), 'volumeProtected')
-        await insistOnName(cluster, textAt(draft, 'name'), volume)
+        await insistOnName(cluster, draft['name'] ?? '', volume)
       }
       const svm = row?.['svm.uuid'] ?? ''
       return {
@@ -123,7 +123,7 @@ export const snapshots: Behaviour<typeof snapshotsResource> = define(snapshotsRe
       {
         name: 'apply',
         async run(cluster, { key, input }) {
-          const record = await cluster.catalog.record(SNAPSHOTS, key)
+          const record = await cluster.record(SNAPSHOTS, key)
           if (record === undefined) throw failure('snapshotNotFound')
           const row = { ...(record.body as Row), ...(input['$change'] as Row) }
           await cluster.commit([cluster.put(SNAPSHOTS, row, { expect: record.revision })])
@@ -133,11 +133,11 @@ export const snapshots: Behaviour<typeof snapshotsResource> = define(snapshotsRe
   }),
   remove: job({
     async plan(cluster, { row }) {
-      insistOnReadWrite(await cluster.row('storage/volumes', textAt(row, 'volume.uuid')), 'snapshotsProtected')
+      insistOnReadWrite(await cluster.row('storage/volumes', row['volume.uuid'] ?? ''), 'snapshotsProtected')
       insistOnDeletable(row, cluster.now())
       const { 'volume.uuid': volume = '', 'svm.uuid': svm = '', name } = row
       const input = { 'volume.uuid': volume, 'svm.uuid': svm, name }
-      return { key: row['uuid'], input, locks: [`volume:${textAt(row, 'volume.uuid')}`] }
+      return { key: row['uuid'], input, locks: [`volume:${row['volume.uuid'] ?? ''}`] }
     },
     steps: [
       {

@@ -55,9 +55,9 @@ function changing(example: Row, change: (request: VerbRequest, acls: readonly Ro
     step: {
       name: 'write record',
       async run(cluster, { input }) {
-        const record = await cluster.catalog.record(CIFS_SHARES, textAt(input, 'share'))
+        const record = await cluster.record(CIFS_SHARES, input['share'])
         if (record === undefined) throw failure('shareNotFound')
-        const unique = { [`${CIFS_SHARES}:folded`]: textAt(input, 'share').toLowerCase() }
+        const unique = { [`${CIFS_SHARES}:folded`]: input['share'].toLowerCase() }
         const row: Row = { ...(record.body as Row), acls: input['acls'] ?? [] }
         await cluster.commit([cluster.put(CIFS_SHARES, row, { expect: record.revision, unique })])
       },

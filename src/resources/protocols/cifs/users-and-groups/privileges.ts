@@ -2,7 +2,6 @@ import { type Behaviour, define } from '../../../../core/behaviour.ts'
 import { plainVerbs } from '../../../../core/plain.ts'
 import { list, oneOf } from '../../../../model/kinds/index.ts'
 import { resource } from '../../../../model/resource.ts'
-import { textAt } from '../../../../model/value.ts'
 import { failure } from '../../../../model/failure.ts'
 import { accountName } from '../local-accounts.ts'
 import { insistOnCifs } from '../services.ts'
@@ -16,7 +15,7 @@ const plain = plainVerbs(CIFS_PRIVILEGES, {
   example: { name: 'bernd', 'svm.name': 'svm1', privileges: ['sebackupprivilege'] },
   async check(cluster, row) {
     await insistOnCifs(cluster, row)
-    const others = await cluster.rows(CIFS_PRIVILEGES, textAt(row, 'svm.uuid'))
+    const others = await cluster.rows(CIFS_PRIVILEGES, row['svm.uuid'])
     if (others.length >= ACCOUNTS_MAX && !others.some((other) => other['name'] === row['name'])) {
       throw failure('cifsPrivilegeLimit', { max: ACCOUNTS_MAX })
     }

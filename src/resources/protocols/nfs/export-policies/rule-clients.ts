@@ -3,7 +3,7 @@ import { inline } from '../../../../core/verb.ts'
 import { failure } from '../../../../model/failure.ts'
 import { count, text } from '../../../../model/kinds/index.ts'
 import { resource } from '../../../../model/resource.ts'
-import { type Row, textAt } from '../../../../model/value.ts'
+import type { Row } from '../../../../model/value.ts'
 import { EXPORT_POLICIES, EXPORT_POLICIES_LOCK } from '../export-policies.ts'
 import { CLIENT_CHARACTERS_MAX } from './client-match.ts'
 import { changedRule, rulesOf } from './rule-list.ts'
@@ -52,7 +52,7 @@ export const exportRuleClients: Behaviour<typeof exportRuleClientsResource> = de
     async plan(cluster, { draft, path }) {
       const policy = path[POLICY] ?? ''
       const index = Number(path['index'])
-      const match = textAt(draft, 'match')
+      const match = draft['match']
       const rules = rulesOf(await cluster.row(EXPORT_POLICIES, policy))
       const clients = clientsOf(rules, index)
       if (clients.some((client) => client['match'] === match)) throw failure('exportClientTaken')
@@ -64,7 +64,7 @@ export const exportRuleClients: Behaviour<typeof exportRuleClientsResource> = de
   remove: inline({
     alone: () => [EXPORT_POLICIES_LOCK],
     async plan(cluster, { row }) {
-      const policy = textAt(row, POLICY)
+      const policy = String(row[POLICY])
       const index = row.index
       const rules = rulesOf(await cluster.row(EXPORT_POLICIES, policy))
       const clients = clientsOf(rules, index).filter(({ match }) => match !== row['match'])

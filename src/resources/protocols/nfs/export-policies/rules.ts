@@ -3,7 +3,6 @@ import { inline } from '../../../../core/verb.ts'
 import { failure } from '../../../../model/failure.ts'
 import { groups, resource } from '../../../../model/resource.ts'
 import { count, Misfit, text } from '../../../../model/kinds/index.ts'
-import { textAt } from '../../../../model/value.ts'
 import { EXPORT_POLICIES, EXPORT_POLICIES_LOCK } from '../export-policies.ts'
 import { changedRule, indexKind, ruleFields, rulesOf, withRule } from './rule-list.ts'
 import { writeRules } from './write-rules.ts'
@@ -58,7 +57,7 @@ export const exportRules: Behaviour<typeof exportRulesResource> = define(exportR
     args: { new_index: 'The new index of the rule.' },
     alone: () => [EXPORT_POLICIES_LOCK],
     async plan(cluster, { row, draft, args }) {
-      const policy = textAt(row, POLICY)
+      const policy = String(row[POLICY])
       const index = row.index
       const rules = rulesOf(await cluster.row(EXPORT_POLICIES, policy))
       const changed = changedRule(rules, index, draft, newIndex(args['new_index'], index))
@@ -69,9 +68,9 @@ export const exportRules: Behaviour<typeof exportRulesResource> = define(exportR
   remove: inline({
     alone: () => [EXPORT_POLICIES_LOCK],
     async plan(cluster, { row }) {
-      const policy = textAt(row, POLICY)
+      const policy = String(row[POLICY])
       const rules = rulesOf(await cluster.row(EXPORT_POLICIES, policy)).filter(({ index }) => index !== row['index'])
-      return { key: textAt(row, 'index'), input: { policy, rules } }
+      return { key: String(row['index']), input: { policy, rules } }
     },
     step: writeRules(),
   }),

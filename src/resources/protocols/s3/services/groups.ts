@@ -39,7 +39,7 @@ export const groups: Behaviour<typeof groupsResource> = define(
       const isNamed = before?.['name'] !== given['name']
       const { [meantSince]: since = null, ...kept } = given
       const meant = isNamed
-        ? await takeName(cluster, 'group', textAt(given, 'name'))
+        ? await takeName(cluster, 'group', given['name'])
         : since === null
           ? {}
           : { [meantSince]: since }
@@ -62,10 +62,10 @@ export const groups: Behaviour<typeof groupsResource> = define(
     },
     goesWithRow(row, before) {
       if (before?.['name'] === row['name']) return []
-      const left = before === undefined ? [] : [giveUpName('group', textAt(before, 'name'))]
+      const left = before === undefined ? [] : [giveUpName('group', before['name'])]
       return [...left, insistOnName('group', row)]
     },
-    goesWith: (_key, row) => [giveUpName('group', textAt(row, 'name'))],
+    goesWith: (_key, row) => [giveUpName('group', row['name'])],
   }),
 )
 

@@ -112,7 +112,7 @@ export const modifyUser: Verb = inline({
   step: {
     name: 'write record',
     async run(cluster, { key, input }) {
-      const record = await cluster.catalog.record(USERS, key)
+      const record = await cluster.record(USERS, key)
       if (record === undefined) throw failure('objectStoreUserNotFound')
       const changed = Object.entries({ ...(record.body as Row), ...input }).filter(([, value]) => value !== null)
       const row: Row = Object.fromEntries(changed)

@@ -43,7 +43,7 @@ export const users: Behaviour<typeof usersResource> = define(usersResource, {
   create: inline({
     example: { name: 'user_example', comment: 'made to show how' },
     async plan(cluster, { draft }) {
-      const key = `${textAt(draft, 'svm.uuid')}/${textAt(draft, 'name')}`
+      const key = `${draft['svm.uuid']}/${draft['name']}`
       if ((await cluster.find(USERS, key)) !== undefined) throw failure('objectStoreUserTaken')
       const { row, reveal } = await withKeys(cluster, draft)
       return { key, input: row, reveal }

@@ -91,8 +91,8 @@ function changing(
     step: {
       name: 'write record',
       async run(cluster, { input }) {
-        const { change } = verb({ draft: input['draft'] as Row, row: input['row'] as Row })
-        await changeBucket(cluster, textAt(input, 'bucket'), (bucket) => ({ [RULES]: change(rulesOf(bucket)) }))
+        const { change } = verb({ draft: input['draft'], row: input['row'] })
+        await changeBucket(cluster, input['bucket'], (bucket) => ({ [RULES]: change(rulesOf(bucket)) }))
       },
     },
   })

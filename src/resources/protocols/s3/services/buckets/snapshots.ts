@@ -3,7 +3,6 @@ import { job, uuidOfNew } from '../../../../../core/verb.ts'
 import { failure } from '../../../../../model/failure.ts'
 import { name, time, uuid } from '../../../../../model/kinds/index.ts'
 import { resource } from '../../../../../model/resource.ts'
-import { textAt } from '../../../../../model/value.ts'
 import { SNAPSHOTS } from '../../../../storage/volumes/snapshot-changes.ts'
 import {
   BUCKET_SNAPSHOT_NAME,
@@ -52,8 +51,8 @@ export const bucketSnapshots: Behaviour<typeof bucketSnapshotsResource> = define
       const bucket = await cluster.row(BUCKETS, path['s3_bucket.uuid'] ?? '')
       if (bucket['svm.uuid'] !== path['svm.uuid']) throw failure('bucketNotFound', {}, { target: 's3_bucket.uuid' })
       const of = bucket['uuid']
-      const volume = textAt(bucket, 'volume.uuid')
-      const wanted = textAt(draft, 'name')
+      const volume = bucket['volume.uuid'] ?? ''
+      const wanted = draft['name']
       if ((await cluster.row('storage/volumes', volume))['state'] === 'offline') {
         throw failure('bucketVolumeOffline')
       }
@@ -91,8 +90,8 @@ export const bucketSnapshots: Behaviour<typeof bucketSnapshotsResource> = define
   }),
   remove: job({
     async plan(cluster, { row }) {
-      const bucket = await cluster.row(BUCKETS, textAt(row, 's3_bucket.uuid'))
-      const input = { 'svm.uuid': textAt(row, 'svm.uuid'), 'volume.uuid': textAt(bucket, 'volume.uuid') }
+      const bucket = await cluster.row(BUCKETS, row['s3_bucket.uuid'] ?? '')
+      const input = { 'svm.uuid': row['svm.uuid'] ?? '', 'volume.uuid': bucket['volume.uuid'] ?? '' }
       return { key: row['uuid'], input, locks: [`volume:${input['volume.uuid']}`] }
     },
     steps: [
@@ -101,7 +100,7 @@ export const bucketSnapshots: Behaviour<typeof bucketSnapshotsResource> = define
         name: 'drop snapshot',
         async run(cluster, { key, input }) {
           const row = await cluster.find(BUCKET_SNAPSHOTS, key)
-          if (row !== undefined) await cluster.commit(dropBucketSnapshot(cluster, row, textAt(input, 'volume.uuid')))
+          if (row !== undefined) await cluster.commit(dropBucketSnapshot(cluster, row, input['volume.uuid']))
         },
       },
     ],
