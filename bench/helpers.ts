@@ -5,7 +5,7 @@ import { createServer, connect, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import type { BareOrder } from './bare.ts'
+import type { BareAddresses, BareOrder } from './bare.ts'
 import type { DurableOrder } from './durable.ts'
 import type { FlowLoads, FlowOrder } from './flows.ts'
 import type { Load, Order } from './order.ts'
@@ -18,9 +18,10 @@ const program = (name: string) => fileURLToPath(new URL(`${name}.ts`, import.met
 class Helper<Told, Reply> {
   readonly #child: ChildProcess
 
-  constructor(name: string) {
+  constructor(name: string, nodeOptions: readonly string[] = []) {
     this.#child = fork(program(name), [], {
       serialization: 'advanced',
+      execArgv: [...process.execArgv, ...nodeOptions],
       env: { ...process.env, UV_THREADPOOL_SIZE: FILE_THREADS },
     })
   }
@@ -67,14 +68,12 @@ export const startFlows = () => new Worker<FlowOrder, FlowLoads>('flows')
 export const startDurable = () => new Worker<DurableOrder, Load>('durable')
 export const startScale = () => new Worker<ScaleOrder, ScaleLoad>('scale-catalog')
 
-export interface Bare {
-  readonly plain: string
-  readonly tls: string
+export interface Bare extends BareAddresses {
   end(): void
 }
 
-export async function startBare(certificate: BareOrder): Promise<Bare> {
-  const helper = new Helper<BareOrder, { plain: string; tls: string }>('bare')
+export async function startBare(certificate: BareOrder, nodeOptions: readonly string[] = []): Promise<Bare> {
+  const helper = new Helper<BareOrder, BareAddresses>('bare', nodeOptions)
   const addresses = await helper.ask(certificate)
   return { ...addresses, end: () => helper.end() }
 }

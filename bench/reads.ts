@@ -1,11 +1,12 @@
 /**
- * Reads of the management interface over HTTPS, per processor second of the main process, beside those of other
- * checkouts: one volume with default fields and with its name alone, and filters over ten thousand volumes.
+ * Reads of the management interface over HTTPS, per processor second of the main process: one volume with default
+ * fields and with its name alone, the cluster, and filters over ten thousand volumes. They take turns with those of
+ * other checkouts, and with two servers that answer with as many bytes from memory: node:https and Fastify.
  *
  * All but two of the volumes are copies that are written through the catalog's port: they have no folders.
  */
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -15,12 +16,14 @@ import { placed } from '../src/resources/storage/aggregate-space.ts'
 import { asText, recordsOf } from '../test/support/body.ts'
 import { startProduct, type Product } from '../test/support/product.ts'
 import { RestClient } from '../test/support/rest-client.ts'
-import { startGenerator } from './helpers.ts'
+import { startBare, startGenerator } from './helpers.ts'
 import type { Load, Order } from './order.ts'
 import { cpuSeconds } from './speed/processes.ts'
 import { median, significant } from './speed/results.ts'
 
 const CLIENTS = 4
+/** As in bin/launch.mjs: what is compared has as much room for young objects. */
+const MAIN_PROCESS_FLAGS = ['--max-semi-space-size=2']
 const VOLUMES_A_COMMIT = 100
 const VOLUMES = '/api/storage/volumes'
 
@@ -42,43 +45,62 @@ const ROWS = {
   'one volume': `${VOLUMES}/{full}`,
   'one volume without a guarantee': `${VOLUMES}/{thin}`,
   'the name of one volume': `${VOLUMES}/{full}?fields=name`,
+  'the cluster': '/api/cluster',
+  'a page of 20 with two filters': `${VOLUMES}?svm.name=reads&state=online&max_records=20`,
   'filter by name, names': `${VOLUMES}?name=vol_77*&fields=name`,
   'filter by size, all fields': `${VOLUMES}?size=%3E1g`,
   'filter by SVM, all fields': `${VOLUMES}?svm.name=other`,
 } as const
 type RowName = keyof typeof ROWS
 
+/** A server whose requests are counted against the time of its process. */
 interface Subject {
   readonly name: string
+  readonly pid: number
+  /** Where, and as whom, it is asked for what a row asks. */
+  asking(target: string, bytes: number): Pick<Order, 'base' | 'credentials' | 'target'>
+}
+
+interface Started extends Subject {
   readonly product: Product
-  readonly uuids: Readonly<Record<string, string>>
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-reads-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }))
 const generator = startGenerator()
 const root = resolve(import.meta.dirname, '..')
-const subjects: Subject[] = []
+const started: Started[] = []
 for (const [at, checkout] of [root, ...flags.against.map((each) => resolve(each))].entries()) {
-  subjects.push(await start(at === 0 ? 'this' : checkout, checkout, join(folder, String(at))))
+  started.push(await start(at === 0 ? 'this' : checkout, checkout, join(folder, String(at))))
 }
+const bare = await startBare(certificateOf(started[0]), MAIN_PROCESS_FLAGS)
+const floors: Subject[] = [
+  { name: 'node:https', pid: bare.pid, asking: (_, bytes) => ({ base: bare.tls, target: `/page/${bytes}/{n}` }) },
+  { name: 'Fastify', pid: bare.pid, asking: (_, bytes) => ({ base: bare.framework, target: `/page/${bytes}/{n}` }) },
+]
+const subjects: readonly Subject[] = [...started, ...floors]
 for (const [what, target] of Object.entries(ROWS) as [RowName, string][]) {
   if (what.includes(flags.rows)) await measure(what, target)
 }
 generator.end()
-await Promise.all(subjects.map(({ product }) => product.stop()))
+bare.end()
+await Promise.all(started.map(({ product }) => product.stop()))
 process.exit()
 
 async function measure(what: RowName, target: string): Promise<void> {
   const found = new Map<Subject, { rate: number; load: Load }[]>(subjects.map((subject) => [subject, []]))
-  for (const subject of subjects) await round(subject, target)
+  let bytes = 0
+  for (const subject of subjects) {
+    const { load } = await round(subject, target, bytes)
+    if (bytes === 0) bytes = Math.round(load.bytes / load.milliseconds.length)
+  }
   for (let at = 0; at < Number(flags.rounds); at++) {
     for (const subject of at % 2 === 0 ? subjects : subjects.toReversed()) {
-      found.get(subject)?.push(await round(subject, target))
+      found.get(subject)?.push(await round(subject, target, bytes))
     }
   }
   const rates = subjects.map((subject) => median((found.get(subject) ?? []).map(({ rate }) => rate)))
-  console.log(what)
+  console.log(`${what} (${bytes} bytes)`)
   for (const [at, subject] of subjects.entries()) {
     const each = found.get(subject) ?? []
     const rate = rates[at] ?? Number.NaN
@@ -92,24 +114,27 @@ async function measure(what: RowName, target: string): Promise<void> {
   }
 }
 
-async function round({ product, uuids }: Subject, target: string): Promise<{ rate: number; load: Load }> {
+async function round(subject: Subject, target: string, bytes: number): Promise<{ rate: number; load: Load }> {
   const order: Order = {
-    base: product.management,
-    credentials: { user: product.user, password: product.password },
+    ...subject.asking(target, bytes),
     method: 'GET',
-    target: target.replaceAll(/\{(\w+)\}/g, (_, name: string) => uuids[name] ?? ''),
     numbers: { pick: 'client' },
     clients: CLIENTS,
     until: { seconds },
   }
-  const before = cpuSeconds([product.pid])
+  const before = cpuSeconds([subject.pid])
   const load = await generator.run(order)
-  const used = cpuSeconds([product.pid]) - before
+  const used = cpuSeconds([subject.pid]) - before
   if (Object.keys(load.failures).length > 0) throw new Error(`${target}: ${load.firstFailure}`)
   return { rate: load.milliseconds.length / used, load }
 }
 
-async function start(name: string, checkout: string, data: string): Promise<Subject> {
+function certificateOf(of: Started | undefined): { key: string; cert: string } {
+  const read = (name: string) => readFileSync(join(of?.product.folder ?? '', 'certificates', name), 'utf8')
+  return { key: read('server.key'), cert: read('server.crt') }
+}
+
+async function start(name: string, checkout: string, data: string): Promise<Started> {
   const options = flags['node-options']
   const product = await startProduct({
     folder: data,
@@ -142,7 +167,17 @@ async function start(name: string, checkout: string, data: string): Promise<Subj
     uuids[volume] = asText(recordsOf(await call('GET', `${VOLUMES}?name=${volume}&fields=uuid`))[0]?.['uuid'])
   }
   await fill(checkout, product, uuids)
-  return { name, product, uuids }
+  const { management: base, user, password } = product
+  return {
+    name,
+    product,
+    pid: product.pid,
+    asking: (target) => ({
+      base,
+      credentials: { user, password },
+      target: target.replaceAll(/\{(\w+)\}/g, (_, volume: string) => uuids[volume] ?? ''),
+    }),
+  }
 }
 
 async function fill(
