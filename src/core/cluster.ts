@@ -174,7 +174,7 @@ export class Cluster {
   /** The stored fields of a record, or nothing. */
   find<Type extends RecordType>(type: Type, key: string): Promise<RowOf<Type> | undefined>
   find(type: SomeType, key: string): Promise<Row | undefined>
-  async find(type: string, key: string): Promise<Row | undefined> {
+  find(type: string, key: string): Promise<Row | undefined> {
     return this.#mirror.find(type, key)
   }
 
@@ -200,7 +200,12 @@ export class Cluster {
    */
   rows<Type extends RecordType>(type: Type, parent?: string): Promise<RowOf<Type>[]>
   rows(type: SomeType, parent?: string): Promise<Row[]>
-  async rows(type: string, parent?: string): Promise<Row[]> {
+  rows(type: string, parent?: string): Promise<Row[]> {
+    const known = parent === undefined ? this.#mirror.rowsNow(type) : undefined
+    return known !== undefined && areWhole(known) ? Promise.resolve(known) : this.#rowsAnew(type, parent)
+  }
+
+  async #rowsAnew(type: string, parent: string | undefined): Promise<Row[]> {
     const rows = await this.shortRows(type as TypeName, parent)
     if (areWhole(rows)) return rows
     const whole: Row[] = []

@@ -58,7 +58,8 @@ export class Mirror {
    * types of bounded number. As long as no row of the type changes, all of them are the same list.
    */
   async rows(type: string, parent?: string): Promise<Row[]> {
-    await this.#look(type)
+    const look = this.#look(type)
+    if (look !== undefined) await look
     const rows = this.#types.get(type)
     if (rows === undefined) return []
     if (parent === undefined) return rows.inOrder.all() as Row[]
@@ -70,6 +71,11 @@ export class Mirror {
     return found
   }
 
+  /** What `rows` gives of a whole type, where that is known without waiting. */
+  rowsNow(type: string): Row[] | undefined {
+    return this.#isNow(type) ? (this.#types.get(type)?.inOrder.all() as Row[] | undefined) : undefined
+  }
+
   /** How many rows a type has. It costs no copy of their list, however many there are. */
   async count(type: string): Promise<number> {
     await this.#look(type)
@@ -77,18 +83,27 @@ export class Mirror {
   }
 
   /** The row of one record as the catalog has it now, whole. */
-  async find(type: string, key: string): Promise<Row | undefined> {
-    await this.#look(undefined)
+  find(type: string, key: string): Promise<Row | undefined> {
+    // Most of what a request asks for is here: it is given without the promises of those who wait.
+    const known = this.#isNow(undefined) ? this.#known(type, key) : undefined
+    return known === undefined ? this.#findAnew(type, key) : Promise.resolve(known)
+  }
+
+  #known(type: string, key: string): Row | undefined {
     const kept = this.#types.get(type)?.byKey.get(key)?.row
-    if (kept !== undefined && leftOut(kept).length === 0) return kept
-    const name = `${type} ${key}`
-    const known = this.#singles.get(name)
+    return kept !== undefined && leftOut(kept).length === 0 ? kept : this.#singles.get(`${type} ${key}`)
+  }
+
+  async #findAnew(type: string, key: string): Promise<Row | undefined> {
+    await this.#look(undefined)
+    const known = this.#known(type, key)
     if (known !== undefined) return known
     const begun = this.#begun
     const row = (await this.#catalog.record(type, key))?.body
     // What the feed told meanwhile was not told of this row.
     const isNow = begun === this.#begun && begun === this.#ended
-    if (row !== undefined && isNow && kept === undefined) this.#keep(name, row)
+    const isKept = this.#types.get(type)?.byKey.has(key) === true
+    if (row !== undefined && isNow && !isKept) this.#keep(`${type} ${key}`, row)
     return row
   }
 
@@ -103,16 +118,20 @@ export class Mirror {
     return this.#types.has(type)
   }
 
-  /** Without a type, what is kept already is all that is looked for. */
-  async #look(type: string | undefined): Promise<void> {
-    // While the feed is followed, the catalog is further than this.
-    if (this.#hasType(type) && (await this.#catalog.revision()) === this.#revision) return
+  /** Without a type, what is kept already is all that is looked for. Nothing where that is as the catalog has it. */
+  #look(type: string | undefined): Promise<void> | undefined {
+    if (this.#isNow(type)) return undefined
     const turn = this.#tail.then(() => this.#catchUp(type))
     this.#tail = turn.then(
       () => undefined,
       () => undefined,
     )
-    await turn
+    return turn
+  }
+
+  /** While the feed is followed, the catalog is further than this. */
+  #isNow(type: string | undefined): boolean {
+    return this.#hasType(type) && this.#catalog.revision() === this.#revision
   }
 
   /** Looks again after what took long, until nothing has changed meanwhile: then the rows are those of one instant. */

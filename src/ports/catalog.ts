@@ -94,9 +94,10 @@ export interface Catalog {
 
   /**
    * A number that grows with every commit that touches a record. Equal numbers mean that no record changed between the
-   * two reads: callers may keep what they derived from records.
+   * two reads: callers may keep what they derived from records. An engine that knows it at once gives it without a promise,
+   * as requests ask for it before everything that they look up.
    */
-  revision(): Promise<number>
+  revision(): number | Promise<number>
 
   /** Which records changed after a revision, oldest first. `undefined` when the feed no longer reaches back so far. */
   changes(after: number, limit: number): Promise<readonly RecordChange[] | undefined>

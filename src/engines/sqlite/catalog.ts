@@ -130,7 +130,7 @@ export class SqliteCatalog implements Catalog {
    * before he asks here arrives in a later turn, and so does the answer to an own commit: all that is asked in one turn
    * may be of its beginning.
    */
-  async revision(): Promise<number> {
+  revision(): number {
     if (this.#revision === undefined) {
       this.#revision = this.#read.revision()
       // It runs when no microtask is left, before anything else arrives.
