@@ -1,6 +1,6 @@
 /** The texts of the golden files, by the name of the file. Nothing in them is listed by hand. */
 import type { VerbName } from '../../src/core/behaviour.ts'
-import { allowedMethods } from '../../src/faces/rest/answer.ts'
+import { allowedMethods } from '../../src/faces/requests/admission.ts'
 import { commandTree } from '../../src/faces/cli/tree.ts'
 import { builtinRoles, mayDo } from '../../src/model/access.ts'
 import type { EventEntry } from '../../src/model/events/entry.ts'

@@ -2,21 +2,20 @@
  * From a request under /api to its answer: a plain function without a socket, so that tests, a simulator and other
  * faces can call it.
  */
-import type { Behaviour } from '../../core/behaviour.ts'
 import type { Actions } from '../../core/perform.ts'
 import type { Caller } from '../../core/verb.ts'
-import { hasMethod, mayDo, type Role } from '../../model/access.ts'
-import { Failure, failure } from '../../model/failure.ts'
-import { isServed } from '../../model/release.ts'
+import type { Role } from '../../model/access.ts'
+import { failure } from '../../model/failure.ts'
 import type { Json } from '../../model/value.ts'
 import { answerAsCommand } from '../cli/route-command.ts'
+import { admit, allowedMethods, Attempt, audited, isInstance } from '../requests/admission.ts'
+import { insistOnAddress, insistOnNoSecret } from './address.ts'
 import { commandQuery, isCommandLine } from './command-line.ts'
 import { withNamed } from './named-in-body.ts'
 import { chooseDialect } from './dialects.ts'
-import { Exchange, type Asked } from './exchange.ts'
+import { type Asked, Exchange, type LetIn, visitorOf } from './exchange.ts'
 import { failed } from './failed.ts'
 import { getCollection, getInstance } from './read.ts'
-import { svmScope } from './svm-scope.ts'
 import { listedRecords, writeListed } from './write-listed.ts'
 import { changeMany } from './write-many.ts'
 import { changeOne, createOne } from './write-one.ts'
@@ -72,24 +71,29 @@ async function answerOf(face: RestFace, request: RestRequest): Promise<RestReply
     dialect = chooseDialect(await face.wireDialect(), headers['x-dot-client-app'], headers['user-agent'])
     const fault = await faultOf(face, request, dialect, caller)
     if (fault !== undefined) return fault
-    const answerInner = (inner: RestRequest) => answerFor({ face, dialect, caller, role }, inner)
-    const command = await answerAsCommand(face, request, role, answerInner)
-    return command ?? (await audited(askedOf({ face, dialect, caller, role }, request)))
+    const letIn = { face, dialect, caller, role }
+    const command = await answerAsCommand(face, request, role, (inner) => answerInner(letIn, inner))
+    return command ?? (await answerResource(letIn, request))
   } catch (cause) {
     return failed(face, request, dialect, cause)
   }
 }
 
-type LetIn = Pick<Asked, 'face' | 'dialect' | 'caller' | 'role'>
-
 /** What a command asks for somebody who was let in with it. What each may do is looked at as for any other. */
-async function answerFor(letIn: LetIn, request: RestRequest): Promise<RestReply> {
+async function answerInner(letIn: LetIn, request: RestRequest): Promise<RestReply> {
   const { face, dialect, caller } = letIn
   try {
-    return (await faultOf(face, request, dialect, caller)) ?? (await audited(askedOf(letIn, request)))
+    return (await faultOf(face, request, dialect, caller)) ?? (await answerResource(letIn, request))
   } catch (cause) {
     return failed(face, request, dialect, cause)
   }
+}
+
+/** The resource that is asked for, where the caller may; and what it answers. Refused writes are in the audit trail. */
+function answerResource(letIn: LetIn, request: RestRequest): Promise<RestReply> {
+  const asked = askedOf(letIn, request)
+  const attempt = new Attempt(visitorOf(letIn, request), request.method, asked.path)
+  return audited(attempt, async () => reply(await route(asked, attempt)))
 }
 
 function askedOf(letIn: LetIn, request: RestRequest): Asked {
@@ -99,60 +103,15 @@ function askedOf(letIn: LetIn, request: RestRequest): Asked {
   return { ...letIn, request, path, query }
 }
 
-const TARGET_CHARACTERS_MAX = 16 * 1024
-const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
-
-/** Writes that are refused before their verb is called are in the audit trail too. */
-async function audited(asked: Asked): Promise<RestReply> {
-  let exchange: Exchange | undefined
-  try {
-    const routed = await route(asked)
-    if (!(routed instanceof Exchange)) return routed
-    exchange = routed
-    return await reply(exchange)
-  } catch (failure) {
-    const { method } = asked.request
-    if (exchange?.isPerformed !== true && WRITES.has(method)) {
-      const message = failure instanceof Failure ? failure.message : 'internal error'
-      await asked.face.actions.audit(asked.caller, `${method} ${asked.path}`, 'error', message)
-    }
-    throw failure
-  }
-}
-
-/** The resource that is asked for, where the caller may; or the answer that it does not have the method. */
-async function route(asked: Asked): Promise<Exchange | RestReply> {
-  const { face, request, role, path, query } = asked
-  const { cluster } = face.actions
-  if (request.target.length > TARGET_CHARACTERS_MAX) throw failure('addressTooLong')
-  if (query.has('password') || query.has('secret_key')) {
-    throw failure('secretInAddress')
-  }
+async function route(asked: Asked, attempt: Attempt): Promise<Exchange> {
+  const { face, request, path, query } = asked
+  insistOnAddress(request.target)
+  insistOnNoSecret(query)
   const segments = segmentsOf(path)
-  // A slash within a word is data: it must not make the path look like another one.
-  const words = segments.map((segment) => segment.replaceAll('/', '%2F'))
-  // A method that no path has is refused by any path, whoever asks.
-  const isGiven = hasMethod(request.method)
-  if (isGiven && !mayDo(role, `/${['api', ...words].join('/')}`, request.method)) {
-    throw failure('roleDenies', { role: role.name, method: request.method, path })
-  }
-  const match = cluster.registry.match(segments)
-  const behaviour = match === undefined ? undefined : cluster.behaviours.get(match.resource.type)
-  if (match === undefined || behaviour === undefined || !isServed(match.resource.since, cluster.release)) {
-    throw failure('apiNotFound', { path })
-  }
-  const isInstance = match.resource.isSingleton || match.instance.length > 0
-  const allowed = allowedMethods(behaviour, isInstance).filter(
-    // What is made has its keys in the body.
-    (each) => match.isNarrowed !== true || each !== match.resource.createMethod,
-  )
-  if (!allowed.includes(request.method)) {
-    const refused = failed(face, request, asked.dialect, failure('methodUnsupported', { method: request.method, path }))
-    return { ...refused, headers: { ...refused.headers, allow: allowed.join(', ') } }
-  }
-  const exchange = new Exchange(asked, behaviour, match, await svmScope(cluster, request.headers))
-  const named = request.method === 'DELETE' && !isInstance ? exchange.body() : {}
-  return exchange.asking(isCommandLine(match.resource) ? commandQuery(query, named) : withNamed(query, named))
+  const admission = await admit(attempt, segments, face.actions.cluster.registry.match(segments))
+  const exchange = new Exchange(asked, admission)
+  const named = request.method === 'DELETE' && !isInstance(admission.match) ? exchange.body() : {}
+  return exchange.asking(isCommandLine(admission.resource) ? commandQuery(query, named) : withNamed(query, named))
 }
 
 /** Doubled and trailing slashes are forgiven, as clients send them; encoded ones are data. */
@@ -172,24 +131,24 @@ function segmentsOf(path: string): string[] {
 }
 
 function reply(exchange: Exchange): Promise<RestReply> {
-  const { behaviour, resource, match } = exchange
-  const isInstance = resource.isSingleton || match.instance.length > 0
+  const { behaviour, match } = exchange
+  const isOne = isInstance(match)
   switch (exchange.asked.request.method) {
     case 'OPTIONS': {
-      const headers = { ...exchange.headers(), allow: allowedMethods(behaviour, isInstance).join(', ') }
+      const headers = { ...exchange.headers(), allow: allowedMethods(behaviour, isOne).join(', ') }
       return Promise.resolve({ status: 200, headers, body: {} })
     }
     case 'GET':
     case 'HEAD':
       insistOnNoBody(exchange)
-      return isInstance ? getInstance(exchange) : getCollection(exchange)
+      return isOne ? getInstance(exchange) : getCollection(exchange)
     case 'POST':
     case 'PUT':
-      return write(exchange, 'create', isInstance)
+      return write(exchange, 'create', isOne)
     case 'PATCH':
-      return write(exchange, 'modify', isInstance)
+      return write(exchange, 'modify', isOne)
     default:
-      return write(exchange, 'remove', isInstance)
+      return write(exchange, 'remove', isOne)
   }
 }
 
@@ -211,13 +170,4 @@ async function write(
   if (records !== undefined) return writeListed(exchange, verb, records)
   if (verb === 'create') return createOne(exchange, body)
   return isInstance ? changeOne(exchange, verb, body) : changeMany(exchange, verb, body)
-}
-
-export function allowedMethods(behaviour: Behaviour, isInstance: boolean): string[] {
-  const { create, modify, remove, resource } = behaviour
-  const methods = ['GET', 'HEAD', 'OPTIONS']
-  if (!isInstance && create !== undefined) methods.push(resource.createMethod)
-  if (modify !== undefined) methods.push('PATCH')
-  if (remove !== undefined) methods.push('DELETE')
-  return methods
 }

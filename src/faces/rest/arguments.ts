@@ -5,6 +5,7 @@ import { parseFilter, parseOrder, type Filter, type Order, type Place } from '..
 import { isServed, printRelease, type Release } from '../../model/release.ts'
 import type { Resource } from '../../model/resource.ts'
 import { parseSearch, type Search } from '../../model/search.ts'
+import { fieldsAskedFor, shared } from '../requests/field-sets.ts'
 import type { Dialect } from './dialects.ts'
 
 export const RETURN_TIMEOUT_SECONDS_MAX = 120
@@ -48,7 +49,7 @@ export function readArguments(
   const expressions = given.getAll('fields').filter((expression) => expression.replaceAll(',', '').trim() !== '')
   const isKeys = expressions.length === 0 && isCollection && dialect.fieldsByDefault === 'keys'
   const asked = [printRelease(release), dialect.keysAlways, isLenient, isKeys, ...expressions].join(' ')
-  let fields = remembered(fieldsAsked, resource, asked, () => {
+  let fields = fieldsAskedFor(resource, asked, () => {
     const identity = keyFields(resource, release)
     const selected = isKeys
       ? new Set([...identity, ...resource.shownUnasked])
@@ -78,50 +79,14 @@ export function readArguments(
     filters,
     orders: parseOrder(resource, [...given.getAll('order_by'), ...given.getAll('$orderBy')].join(','), release),
     limit:
-      limit === null
-        ? dialect.pageByDefault
-        : integer(given.has('max_records') ? 'max_records' : 'limit', limit, 1, PAGE_MAX),
-    offset: integer('offset', given.get('offset') ?? '0', 0, Number.MAX_SAFE_INTEGER),
+      limit === null ? dialect.pageByDefault : pageLimit(given.has('max_records') ? 'max_records' : 'limit', limit),
+    offset: offsetArgument(given),
     ...(start === null ? {} : { after: decodePlace(start) }),
     returnRecords,
     isCount: !returnRecords && limit === null && start === null,
     search: isCollection && !resource.fields.has('query') ? searchOf(resource, given, release) : undefined,
     args,
   }
-}
-
-/** What programs ask for again and again is worked out once: so much of each resource. */
-const FIELD_SETS_MAX = 100
-/** Longer expressions are no program's habit. */
-const EXPRESSION_CHARACTERS_MAX = 2048
-
-type Remembered = WeakMap<Resource, Map<string, ReadonlySet<string>>>
-
-const fieldsAsked: Remembered = new WeakMap()
-const fieldSets: Remembered = new WeakMap()
-
-/** The set that has the same fields in the same order, so that what is made of it need not be made anew. */
-function shared(resource: Resource, fields: ReadonlySet<string>): ReadonlySet<string> {
-  return remembered(fieldSets, resource, [...fields].join(','), () => fields)
-}
-
-function remembered(
-  sets: Remembered,
-  resource: Resource,
-  name: string,
-  make: () => ReadonlySet<string>,
-): ReadonlySet<string> {
-  const known = sets.get(resource) ?? new Map<string, ReadonlySet<string>>()
-  sets.set(resource, known)
-  const found = known.get(name)
-  if (found === undefined && name.length > EXPRESSION_CHARACTERS_MAX && sets === fieldsAsked) return make()
-  const set = found ?? make()
-  // The one asked for last is the last to be forgotten.
-  known.delete(name)
-  known.set(name, set)
-  const [oldest] = known.keys()
-  if (known.size > FIELD_SETS_MAX && oldest !== undefined) known.delete(oldest)
-  return set
 }
 
 const SEARCH = new Set(['query', 'query_fields'])
@@ -201,7 +166,7 @@ export function manyArguments(
     filters,
     args,
     orders: parseOrder(resource, given.getAll('order_by').join(','), release),
-    limit: limit === null ? CHANGED_BY_DEFAULT : integer('max_records', limit, 1, PAGE_MAX),
+    limit: limit === null ? CHANGED_BY_DEFAULT : pageLimit('max_records', limit),
     ...(start === null ? {} : { after: decodePlace(start) }),
     returnRecords: booleanArgument(given, 'return_records', false),
     returnTimeoutSeconds: returnTimeout(given, MANY_TIMEOUT_SECONDS),
@@ -262,7 +227,7 @@ export function encodePlace(place: Place): string {
   return Buffer.from(JSON.stringify(place)).toString('base64url')
 }
 
-function decodePlace(text: string): Place {
+export function decodePlace(text: string): Place {
   try {
     const place: unknown = JSON.parse(Buffer.from(text, 'base64url').toString())
     if (
@@ -283,6 +248,16 @@ function returnTimeout(given: URLSearchParams, byDefault: number): number {
   return text === null ? byDefault : integer('return_timeout', text, 0, RETURN_TIMEOUT_SECONDS_MAX)
 }
 
+/** How many records a page has, where it is said. */
+export function pageLimit(name: 'max_records' | 'limit', text: string): number {
+  return integer(name, text, 1, PAGE_MAX)
+}
+
+/** How many records are passed over before the page begins. */
+export function offsetArgument(given: URLSearchParams): number {
+  return integer('offset', given.get('offset') ?? '0', 0, Number.MAX_SAFE_INTEGER)
+}
+
 function integer(name: string, text: string, min: number, max: number): number {
   if (text === '') throw failure('argumentEmpty', { name })
   const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
@@ -300,7 +275,7 @@ function booleanArgument(given: URLSearchParams, name: string, byDefault: boolea
   return word === 'true'
 }
 
-function insistOnCount(given: URLSearchParams): void {
+export function insistOnCount(given: URLSearchParams): void {
   if (given.size > ARGUMENTS_MAX) {
     throw failure('tooManyArguments', { max: ARGUMENTS_MAX })
   }

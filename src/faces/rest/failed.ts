@@ -3,6 +3,7 @@ import { explainFailure } from '../../core/explain.ts'
 import { describe } from '../../core/describe.ts'
 import type { Failure } from '../../model/failure.ts'
 import type { Json } from '../../model/value.ts'
+import { MethodRefused } from '../requests/admission.ts'
 import type { RestFace, RestReply, RestRequest } from './answer.ts'
 import { statusOf, type Dialect } from './dialects.ts'
 
@@ -20,6 +21,7 @@ export function failed(face: RestFace, request: RestRequest, dialect: Dialect, c
     status: statusOf(failure.kind, dialect),
     headers: {
       ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+      ...(failure instanceof MethodRefused ? { allow: failure.allowed.join(', ') } : {}),
       ...(failure.kind === 'unauthenticated' ? { 'www-authenticate': 'Basic realm="cluster", charset="UTF-8"' } : {}),
     },
     body: { error: printFailure(failure, dialect, request.headers) },

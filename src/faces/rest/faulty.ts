@@ -8,7 +8,7 @@ const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 /** The answer that a fault on demand gives; nothing where none hits. A write that one hits is in the audit trail. */
 export async function faultOf(
   face: RestFace,
-  { method, target }: RestRequest,
+  { method, target }: Pick<RestRequest, 'method' | 'target'>,
   dialect: Dialect,
   caller: Caller,
 ): Promise<RestReply | undefined> {

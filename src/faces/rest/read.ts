@@ -1,18 +1,16 @@
 /** GET of one record, and of a page of a collection. */
-import { readCollection, readInstance } from '../../core/read.ts'
 import { inTurns } from '../../core/turns.ts'
 import type { Json } from '../../model/value.ts'
+import { readOne, readPage } from '../requests/reads.ts'
 import type { RestReply } from './answer.ts'
 import { encodePlace, readArguments } from './arguments.ts'
 import type { Exchange } from './exchange.ts'
-import { scopeFilters } from './svm-scope.ts'
 import { getResults } from './write-listed.ts'
 
 export async function getInstance(exchange: Exchange): Promise<RestReply> {
-  const { cluster, behaviour, match, resource, asked } = exchange
+  const { cluster, resource, asked } = exchange
   const args = readArguments(resource, asked.query, asked.dialect, cluster.release, false)
-  const row = await readInstance(cluster, behaviour, match.pathValues, match.instance, args.fields)
-  await exchange.insistOn(row)
+  const row = await readOne(exchange, args.fields)
   const write = exchange.textPrinter(args.fields)
   return {
     status: 200,
@@ -26,12 +24,11 @@ export async function getInstance(exchange: Exchange): Promise<RestReply> {
 }
 
 export async function getCollection(exchange: Exchange): Promise<RestReply> {
-  const { cluster, behaviour, match, resource, asked } = exchange
+  const { cluster, behaviour, resource, asked } = exchange
   const results = asked.query.get('job_results_uuid')
   if (results !== null) return getResults(exchange, results)
   const args = readArguments(resource, asked.query, asked.dialect, cluster.release, true, behaviour.readArgs)
-  const filters = [...scopeFilters(resource, exchange.scope), ...args.filters]
-  const page = await readCollection(cluster, behaviour, { path: match.pathValues, ...args, filters })
+  const page = await readPage(exchange, args)
   const links: Record<string, Json> = exchange.links === 'none' ? {} : { self: { href: asked.request.target } }
   const headers = exchange.headers()
   if (page.next !== undefined) {

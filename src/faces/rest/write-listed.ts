@@ -7,12 +7,13 @@ import { insistOnParents } from '../../core/read.ts'
 import { inTurns } from '../../core/turns.ts'
 import { Failure, failure } from '../../model/failure.ts'
 import { isRecord, type Json, type Row, textAt, textOf } from '../../model/value.ts'
+import { changes, changesNothing, newDraft } from '../requests/drafts.ts'
 import type { RestReply } from './answer.ts'
 import { bulkArguments, readArguments } from './arguments.ts'
 import type { Exchange } from './exchange.ts'
 import { printFailure } from './failed.ts'
 import { jobPath } from './links.ts'
-import { changes, changesNothing, keyOf, newDraft } from './write-one.ts'
+import { keyOf } from './write-one.ts'
 
 /** The records of a body that lists some; nothing where it is one record itself. */
 export function listedRecords({ resource }: Exchange, body: unknown): readonly unknown[] | undefined {
@@ -33,7 +34,7 @@ export async function writeListed(exchange: Exchange, verb: BulkVerb, given: rea
     throw failure('secretInList')
   }
   const records = given.map((record, at) => within(at, () => recordOf(exchange, verb, record, args.args)))
-  exchange.isPerformed = true
+  exchange.attempt.isPerformed = true
   const job = await face.actions.bulk.submit({
     behaviour,
     verb,
@@ -63,10 +64,14 @@ function recordOf(
   given: unknown,
   args: Readonly<Record<string, string>>,
 ): BulkRecord {
-  const { request, path } = exchange.asked
+  const { request, path, dialect } = exchange.asked
   if (!isRecord(given)) throw failure('recordNotObject')
   if (verb === 'create') {
-    return { draft: newDraft(exchange, given), instance: [], description: `${request.method} ${path}` }
+    return {
+      draft: newDraft(exchange, given, dialect.bucketSizeBytes),
+      instance: [],
+      description: `${request.method} ${path}`,
+    }
   }
   const { instance, rest } = keyed(exchange, given)
   const words = instance.map((word) => encodeURIComponent(word)).join('/')

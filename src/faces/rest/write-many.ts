@@ -7,17 +7,17 @@
  */
 import { explainFailure } from '../../core/explain.ts'
 import { failureOf, isActive } from '../../core/jobs.ts'
-import { findInstance, insistOnParents, readCollection, type Page } from '../../core/read.ts'
+import { findInstance, insistOnParents, type Page } from '../../core/read.ts'
 import type { Failure } from '../../model/failure.ts'
 import { type Json, type Row, textAt } from '../../model/value.ts'
+import { changes, changesNothing } from '../requests/drafts.ts'
+import { readPage } from '../requests/reads.ts'
 import type { RestReply } from './answer.ts'
 import { encodePlace, keyFields, manyArguments, RETURN_TIMEOUT_SECONDS_MAX, type ManyArguments } from './arguments.ts'
 import type { Exchange } from './exchange.ts'
 import { failed, printFailure } from './failed.ts'
 import { jobPath } from './links.ts'
 import { nextHref } from './read.ts'
-import { scopeFilters } from './svm-scope.ts'
-import { changes, changesNothing } from './write-one.ts'
 
 export async function changeMany(exchange: Exchange, verb: 'modify' | 'remove', body: unknown): Promise<RestReply> {
   const { cluster, behaviour, match, resource, asked } = exchange
@@ -25,14 +25,7 @@ export async function changeMany(exchange: Exchange, verb: 'modify' | 'remove', 
   const draft = verb === 'modify' ? changes(exchange, body) : {}
   await insistOnParents(cluster, behaviour, match.pathValues)
   const keys = new Set(keyFields(resource, cluster.release))
-  const page = await readCollection(cluster, behaviour, {
-    ...args,
-    path: match.pathValues,
-    filters: [...scopeFilters(resource, exchange.scope), ...args.filters],
-    fields: keys,
-    offset: 0,
-    args: {},
-  })
+  const page = await readPage(exchange, { ...args, fields: keys, offset: 0, args: {} })
   const done =
     verb === 'modify' && changesNothing(draft, args.args)
       ? { seen: page.rows.length, changed: page.rows, jobs: [], failures: [], isAllOver: true }
