@@ -15,6 +15,8 @@ export class VolumeSums {
   readonly #system: System
   #byVolume = new Map<string, ChangedVolume>()
   #change = 0
+  /** What the catalog had seen when all that had changed was read. */
+  #changesMade: number | undefined
   /** How many there were when all were read. */
   #readWhole = 0
 
@@ -24,19 +26,28 @@ export class VolumeSums {
   }
 
   /** Those of deleted volumes may be among them. */
-  async all(): Promise<ReadonlyMap<string, VolumeCounters>> {
+  all(): Promise<ReadonlyMap<string, VolumeCounters>> {
+    return this.#catalog.changesMade() === this.#changesMade ? Promise.resolve(this.#byVolume) : this.#readChanged()
+  }
+
+  async #readChanged(): Promise<ReadonlyMap<string, VolumeCounters>> {
+    const changesMade = await this.#catalog.changesMade()
     const isFirst = this.#change === 0
+    const found = this.#byVolume
     for (let page = VOLUMES_A_TURN; page === VOLUMES_A_TURN;) {
       const changed = await this.#catalog.changedVolumes(this.#change, VOLUMES_A_TURN)
       for (const one of changed) this.#take(one)
       page = changed.length
       if (page === VOLUMES_A_TURN) await this.#system.turn()
     }
-    const found = this.#byVolume
+    // Another use has forgotten them meanwhile.
+    if (found !== this.#byVolume) return this.#readChanged()
+    this.#changesMade = changesMade
     if (isFirst) this.#readWhole = found.size
     if (found.size > 2 * this.#readWhole + DELETED_KEPT) {
       this.#byVolume = new Map()
       this.#change = 0
+      this.#changesMade = undefined
     }
     return found
   }

@@ -17,6 +17,20 @@ export function proveRecords(catalog: () => Catalog, reopen: () => Promise<Catal
       assert.equal(await catalog().record('r1', 'other'), undefined)
     })
 
+    void it('the changes made are more after each commit that touches a record or what a volume holds', async () => {
+      const made = async (change: Change) => {
+        const before = await catalog().changesMade()
+        await catalog().commit([change])
+        const after = await catalog().changesMade()
+        assert.ok(after > before, change.do)
+      }
+      await made({ do: 'put-record', type: 'r11', key: 'k', body: {} })
+      await made({ do: 'open-volume', volume: 'r11', sizeBytes: 1000 })
+      await made({ do: 'resize-volume', volume: 'r11', sizeBytes: 2000 })
+      await made({ do: 'take-snapshot', volume: 'r11', snapshot: 's', nowMs: 1 })
+      await made({ do: 'remove-record', type: 'r11', key: 'k' })
+    })
+
     void it('records of a type, or of one parent, come in the order of their keys', async () => {
       const of = (key: string, parent: string) => ({ do: 'put-record', type: 'r2', key, parent, body: {} }) as const
       await catalog().commit([of('c', 'x'), of('a', 'y'), of('b', 'x')])

@@ -99,6 +99,12 @@ export interface Catalog {
    */
   revision(): number | Promise<number>
 
+  /**
+   * How many changes of records, objects and volumes it has seen, ever. Equal numbers mean that neither a record nor a
+   * counter of a volume changed between the two reads. Where a volume lies, and that it is gone, changes with its record.
+   */
+  changesMade(): number | Promise<number>
+
   /** Which records changed after a revision, oldest first. `undefined` when the feed no longer reaches back so far. */
   changes(after: number, limit: number): Promise<readonly RecordChange[] | undefined>
 

@@ -32,7 +32,6 @@ import type {
   VersionsQuery,
   VolumeCounters,
 } from '../../ports/catalog.ts'
-import { CHANGES } from './catalog-check.ts'
 import { LocalCommitter, NoCommitter, SocketCommitter } from './committer.ts'
 import type { Committer } from './committer.ts'
 import { WriterLock } from './lock.ts'
@@ -87,16 +86,14 @@ export function openSqliteCatalog({ file, commit, cacheKib }: SqliteCatalogOptio
  * asynchronous by contract only. But for listings: a page takes a millisecond or two, so pages take turns.
  */
 export class SqliteCatalog implements Catalog {
-  readonly #db: DatabaseSync
   readonly #read: Reader
   readonly #committer: Committer
   readonly #letGo: () => void
   /** What was read in this turn of the event loop, with the microtasks that follow it. */
-  #revision: number | undefined
+  #state: { readonly revision: number; readonly changes: number } | undefined
   #closing: Promise<void> | undefined
 
   constructor(db: DatabaseSync, committer: Committer, letGo: () => void) {
-    this.#db = db
     this.#read = reader(db)
     this.#committer = committer
     this.#letGo = letGo
@@ -131,21 +128,24 @@ export class SqliteCatalog implements Catalog {
    * may be of its beginning.
    */
   revision(): number {
-    if (this.#revision === undefined) {
-      this.#revision = this.#read.revision()
+    return this.#stateNow().revision
+  }
+
+  changesMade(): number {
+    return this.#stateNow().changes
+  }
+
+  #stateNow(): { readonly revision: number; readonly changes: number } {
+    if (this.#state === undefined) {
+      this.#state = this.#read.state()
       // It runs when no microtask is left, before anything else arrives.
-      process.nextTick(() => (this.#revision = undefined))
+      process.nextTick(() => (this.#state = undefined))
     }
-    return this.#revision
+    return this.#state
   }
 
   async changes(after: number, limit: number): Promise<readonly RecordChange[] | undefined> {
     return this.#read.changes(after, limit)
-  }
-
-  /** Changes of records and objects that it has seen, ever. */
-  changesMade(): number {
-    return Number(this.#db.prepare(CHANGES).get()?.['changes'] ?? 0)
   }
 
   commit(changes: readonly Change[]): Promise<readonly Outcome[]> {

@@ -60,7 +60,7 @@ const OBJECT_IN = '(SELECT id FROM buckets WHERE uuid = ?)'
 
 export function reader(db: DatabaseSync) {
   const holder = query<{ type: string; key: string }>(db, 'SELECT type, key FROM uniques WHERE scope = ? AND value = ?')
-  const state = tupleQuery<readonly [number]>(db, 'SELECT revision FROM state')
+  const state = tupleQuery<readonly [revision: number, seq: number]>(db, 'SELECT revision, seq FROM state')
   const changes = query<RecordChange>(
     db,
     'SELECT revision, type, key FROM changes WHERE revision > ? ORDER BY revision LIMIT ?',
@@ -246,8 +246,10 @@ export function reader(db: DatabaseSync) {
       return row === undefined ? undefined : { type: row.type, key: row.key }
     },
 
-    revision(): number {
-      return state.get()?.[0] ?? 0
+    /** The revision, and how many changes of records and of all else there were. */
+    state(): { readonly revision: number; readonly changes: number } {
+      const [revision, seq] = state.get() ?? [0, 0]
+      return { revision, changes: revision + seq }
     },
 
     changes(after: number, limit: number): RecordChange[] | undefined {

@@ -40,7 +40,10 @@ export interface AggregateSpace {
   readonly filesUsed: number
 }
 
-/** What readings of several aggregates have in common, because these share disks. Good for one reading. */
+/**
+ * What readings of several aggregates have in common, because these share disks. Good for one reading, or for several
+ * that show what `disksSeenLately` gives.
+ */
 export class DisksSeen {
   readonly #cluster: Cluster
   #spaces: Promise<ReadonlyMap<string, DiskSpace | undefined>> | undefined
@@ -93,6 +96,31 @@ export class DisksSeen {
     }
     return sum + (await owedByMoves(cluster, new Set(uuids)))
   }
+}
+
+/** How old a look at the disks may be for readings. Whoever promises space looks anew. */
+const LOOK_MS = 100
+
+interface LastLook {
+  readonly seen: DisksSeen
+  readonly untilMs: number
+  readonly changesMade: number
+}
+
+const lastLooks = new WeakMap<Cluster, LastLook>()
+
+/**
+ * The disks as readings show them. A look costs more than all else that a reading does, so those that follow one another
+ * share it for a moment: until anything is committed here, as a client sees what it wrote, and never for longer.
+ */
+export async function disksSeenLately(cluster: Cluster): Promise<DisksSeen> {
+  const changesMade = await cluster.catalog.changesMade()
+  const nowMs = cluster.system.clock.elapsed()
+  const last = lastLooks.get(cluster)
+  if (last?.changesMade === changesMade && nowMs < last.untilMs) return last.seen
+  const seen = new DisksSeen(cluster)
+  lastLooks.set(cluster, { seen, changesMade, untilMs: nowMs + LOOK_MS })
+  return seen
 }
 
 export async function spaceOf(

@@ -5,7 +5,7 @@ import type { Cluster } from '../../core/cluster.ts'
 import { ofRows } from '../../core/of-rows.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { lastSample, totals } from '../metric-readings.ts'
-import { availableIn, DisksSeen, footprintOf, isGuaranteed, ownedBytes } from './aggregate-space.ts'
+import { availableIn, disksSeenLately, footprintOf, isGuaranteed, ownedBytes } from './aggregate-space.ts'
 import { chargedTo, reserveOf, reserveReadings } from './volumes/reserve.ts'
 
 const uuidOf = (row: Row) => textAt(row, 'uuid')
@@ -40,8 +40,9 @@ const space: Derivation = {
 /** What the aggregate of a volume has to give; of a guaranteed one nobody asks, as disks take long to tell it. */
 export function spareFor(cluster: Cluster, volume: Row, once: Once): Promise<number> {
   const aggregate = aggregateOf(volume)
-  const seen = once('disks', () => new DisksSeen(cluster))
-  return once(`available in ${aggregate}`, () => availableIn(cluster, aggregate, seen))
+  return once(`available in ${aggregate}`, async () =>
+    availableIn(cluster, aggregate, await once('disks', () => disksSeenLately(cluster))),
+  )
 }
 
 const isRoot: Derivation = {

@@ -8,7 +8,7 @@ import type { FieldDeclaration, Fields } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { CIFS_SERVICES } from '../protocols/cifs/services.ts'
 import { NFS_SERVICES } from '../protocols/nfs/services.ts'
-import { DisksSeen, spaceOf } from '../storage/aggregate-space.ts'
+import { disksSeenLately, spaceOf } from '../storage/aggregate-space.ts'
 import { usual } from '../usual.ts'
 import { insistOnStorage, storageOf } from './storage-limit.ts'
 
@@ -154,7 +154,7 @@ export const aggregateMembers = {
 const aggregates: Derivation = {
   gives: ['aggregates'],
   async from(cluster, rows, once) {
-    const seen = once('disks', () => new DisksSeen(cluster))
+    const seen = await once('disks', () => disksSeenLately(cluster))
     const shown: Row[] = []
     for (const row of rows) {
       const list: Row[] = []
