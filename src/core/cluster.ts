@@ -22,6 +22,7 @@ import { Background } from './background.ts'
 import type { Behaviour } from './behaviour.ts'
 import type { EventName, EventParameters } from '../model/events/index.ts'
 import { Faults } from './faults.ts'
+import { Incarnation } from './incarnation.ts'
 import { JobOrders } from './job-orders.ts'
 import { Locks } from './locks.ts'
 import { Metrics } from './metrics/metrics.ts'
@@ -102,6 +103,8 @@ export class Cluster {
   readonly machine: Machine
   readonly managementAddress: string | undefined
   readonly locks: Locks
+  /** Who this process is where it claims work. */
+  readonly incarnation: Incarnation
   readonly background: Background
   readonly faults: Faults
   readonly jobOrders: JobOrders
@@ -128,13 +131,13 @@ export class Cluster {
     this.secrets = parts.secrets
     this.certificates = parts.certificates ?? noCertificates
     this.lifecycleDayMs = parts.lifecycleDayMs ?? 86_400_000
-    this.leaveTree = parts.leaveTree ?? (() => Promise.resolve(false))
+    this.leaveTree = same?.leaveTree ?? parts.leaveTree ?? (() => Promise.resolve(false))
     this.machine = parts.machine ?? NO_MACHINE
     this.managementAddress = parts.managementAddress
     this.#startedMs = same === undefined ? parts.system.clock.elapsed() : same.#startedMs
     this.locks = same?.locks ?? new Locks()
-    this.background =
-      same?.background ?? new Background({ clock: parts.system.clock, log: parts.log, claims: claimsOf(parts) })
+    this.incarnation = same?.incarnation ?? new Incarnation(parts.node ?? ONLY_NODE, parts.system.random)
+    this.background = same?.background ?? backgroundOf(parts, this.incarnation)
     this.metrics = same?.metrics ?? new Metrics(parts.catalog)
     this.faults = same?.faults ?? new Faults(parts.system)
     this.jobOrders = same?.jobOrders ?? new JobOrders(parts.catalog, parts.system.clock)
@@ -411,8 +414,8 @@ function namedBy({ within }: Resource, row: Row): { type: string; key: string }[
 /** Alone on a catalog, every claim of an earlier process is this node's own. */
 const ONLY_NODE = 'only'
 
-function claimsOf({ catalog, system, node = ONLY_NODE }: ClusterParts): TaskClaims {
-  return new TaskClaims({ catalog, clock: system.clock, random: system.random, node })
+function backgroundOf({ catalog, system, log }: ClusterParts, self: Incarnation): Background {
+  return new Background({ clock: system.clock, log, claims: new TaskClaims(catalog, system.clock, self) })
 }
 
 function behavioursAt({ behaviours, release }: ClusterParts): ReadonlyMap<string, Behaviour> {

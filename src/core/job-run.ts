@@ -8,6 +8,7 @@ import type { Cluster } from './cluster.ts'
 import { describe } from './describe.ts'
 import { explainFailure } from './explain.ts'
 import { forgetOrder, type JobAction, type JobOrder } from './job-orders.ts'
+import { claimed, type JobClaim, releaseChange } from './job-claims.ts'
 import { JOBS } from './job-record.ts'
 import { stepsOf, upgraded } from './job-steps.ts'
 import { Interrupted, type Step, type Verb, type Work } from './verb.ts'
@@ -27,6 +28,7 @@ export interface JobHooks {
 
 export interface JobRunParts {
   readonly cluster: Cluster
+  readonly claim: JobClaim
   /** Nothing where this release does not know it. */
   readonly verb: Verb | undefined
   readonly order: JobOrder
@@ -46,7 +48,7 @@ export class JobRun {
   readonly #leavePlace: () => void
 
   constructor(parts: JobRunParts) {
-    this.#cluster = parts.cluster
+    this.#cluster = claimed(parts.cluster, parts.claim)
     this.#verb = parts.verb
     this.#order = parts.order
     this.#hooks = parts.hooks
@@ -54,7 +56,7 @@ export class JobRun {
     this.#leavePlace = parts.leavePlace
   }
 
-  /** Gives its record when it has ended, or as it was where the cluster stops first. */
+  /** Gives its record when it has ended, or as it was where the cluster stops first, or another process has taken it. */
   async run(queued: Row): Promise<Row> {
     const cluster = this.#cluster
     const order = this.#order
@@ -136,6 +138,7 @@ export class JobRun {
             unchanged,
             this.#auditEntry(queued, 'success', textAt(queued, '$key')),
             forgetOrder(textAt(job, 'uuid')),
+            releaseChange(textAt(job, 'uuid')),
           ]),
         )
         order.close()
@@ -175,6 +178,7 @@ export class JobRun {
         this.#auditEntry(queued, 'error', message),
         cluster.event('cluster.job.failed', { job: textAt(job, 'uuid'), message }),
         forgetOrder(textAt(job, 'uuid')),
+        releaseChange(textAt(job, 'uuid')),
       ],
     )
     return job

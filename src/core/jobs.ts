@@ -20,6 +20,7 @@ import { type Row, textAt } from '../model/value.ts'
 import type { Change } from '../ports/catalog.ts'
 import type { Behaviour, VerbName } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
+import { claimChange, claimMade, type JobClaim, takeJob } from './job-claims.ts'
 import { isActive, JOBS } from './job-record.ts'
 import { describe } from './describe.ts'
 import { insist, type JobHooks, JobRun } from './job-run.ts'
@@ -64,12 +65,18 @@ export interface Submission {
   readonly isAdmitted?: boolean
 }
 
+interface TakenUp {
+  readonly job: Row
+  readonly claim: JobClaim
+  readonly wish: 'go' | 'pause' | 'cancel'
+}
+
 export class Jobs {
   readonly #cluster: Cluster
   readonly #hooks: JobHooks
   readonly #places: Places
   readonly #active = new Map<string, Promise<unknown>>()
-  /** Those whose record is being written. */
+  /** Those whose record, or whose claim, is being written. */
   readonly #submitted = new Set<string>()
   /** Those that could not go on. Each is told of once. */
   readonly #left = new Set<string>()
@@ -132,9 +139,13 @@ export class Jobs {
     this.#submitted.add(key)
     try {
       const isMaking = verb === 'create' || verb === 'bulk create'
-      const changes: Change[] = [...(isMaking ? [{ do: 'check-space' } as const] : []), this.#cluster.put(JOBS, job)]
-      await this.#insist(() => this.#cluster.catalog.commit(changes))
-      this.#start(job)
+      const changes: Change[] = [
+        claimChange(this.#cluster, key),
+        ...(isMaking ? [{ do: 'check-space' } as const] : []),
+        this.#cluster.put(JOBS, job),
+      ]
+      const outcomes = await this.#insist(() => this.#cluster.catalog.commit(changes))
+      this.#start(job, claimMade(key, outcomes, 0))
     } finally {
       this.#submitted.delete(key)
     }
@@ -168,8 +179,8 @@ export class Jobs {
   }
 
   /**
-   * Takes up jobs that nobody runs: those of an earlier process, and those that could not go on when they were last
-   * tried. Gives how many. What cannot be taken up is told in the events and in the log, and stops nothing.
+   * Takes up jobs that nobody runs: those of an earlier process of this node, and those that could not go on when they
+   * were last tried. Gives how many. What cannot be taken up is told in the events and in the log, and stops nothing.
    */
   async resume(): Promise<number> {
     const found = (await this.#cluster.rows(JOBS)).filter((row) => isActive(row) && !this.#isOurs(row['uuid']))
@@ -177,8 +188,17 @@ export class Jobs {
     let taken = 0
     for (let from = 0; from < left.length && !this.#stopping.signal.aborted; from += RESUMED_TOGETHER) {
       const some = left.slice(from, from + RESUMED_TOGETHER).map((row) => row['uuid'])
-      await this.#tell('cluster.job.resumed', some)
-      for (const uuid of some) if (await this.#takeUp(uuid)) taken++
+      // Together, so that their commits share syncs. They begin in the order in which they were asked for.
+      const ours = (await Promise.all(some.map((uuid) => this.#takeUp(uuid)))).filter((one) => one !== undefined)
+      await this.#tell(
+        'cluster.job.resumed',
+        ours.map(({ claim }) => claim.job),
+      )
+      for (const { job, claim, wish } of ours) {
+        this.#start(job, claim, wish)
+        this.#submitted.delete(claim.job)
+      }
+      taken += ours.length
     }
     return taken
   }
@@ -215,26 +235,29 @@ export class Jobs {
     return this.#active.has(uuid) || this.#submitted.has(uuid)
   }
 
-  async #takeUp(uuid: string): Promise<boolean> {
+  /** Claims a job that nobody runs, for the caller to start. Nothing where somebody does, or where that fails. */
+  async #takeUp(uuid: string): Promise<TakenUp | undefined> {
+    if (this.#isOurs(uuid)) return undefined
+    this.#submitted.add(uuid)
     try {
       const wish = await this.#cluster.jobOrders.asked(uuid)
-      // It may have ended, or been taken up, since it was listed.
+      // It may have ended since it was listed.
       const job = await this.#cluster.find(JOBS, uuid)
-      if (job === undefined || !isActive(job) || this.#isOurs(uuid)) return false
-      this.#start(job, wish)
-      return true
+      const claim = job === undefined || !isActive(job) ? undefined : await takeJob(this.#cluster, uuid)
+      if (job !== undefined && claim !== undefined) return { job, claim, wish }
     } catch (failure) {
       await this.#leave(uuid, failure)
-      return false
     }
+    this.#submitted.delete(uuid)
+    return undefined
   }
 
-  #start(job: Row, wish: 'go' | 'pause' | 'cancel' = 'go'): void {
+  #start(job: Row, claim: JobClaim, wish: 'go' | 'pause' | 'cancel' = 'go'): void {
     const uuid = textAt(job, 'uuid')
     const order = this.#cluster.jobOrders.open(uuid, this.#stopping.signal, wish)
     const run = async () => {
       try {
-        await this.#run(job, order)
+        await this.#run(job, claim, order)
         this.#left.delete(uuid)
       } catch (failure) {
         // The record says where it is, and it is taken up there again.
@@ -247,7 +270,7 @@ export class Jobs {
     this.#active.set(uuid, run())
   }
 
-  async #run(job: Row, order: ReturnType<Cluster['jobOrders']['open']>): Promise<void> {
+  async #run(job: Row, claim: JobClaim, order: ReturnType<Cluster['jobOrders']['open']>): Promise<void> {
     const cluster = this.#cluster
     const { signal } = this.#stopping
     const names = job['$locks'] as readonly string[]
@@ -257,7 +280,7 @@ export class Jobs {
       if (names.some((name) => cluster.locks.isHeld(name))) leavePlace()
       const release = await cluster.locks.acquire(names, { signal })
       try {
-        await new JobRun({ cluster, verb, order, hooks: this.#hooks, stopping: signal, leavePlace }).run(job)
+        await new JobRun({ cluster, claim, verb, order, hooks: this.#hooks, stopping: signal, leavePlace }).run(job)
       } finally {
         release()
       }

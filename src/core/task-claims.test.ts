@@ -5,6 +5,7 @@ import { SimulatedRandom } from '../engines/simulated/random.ts'
 import { openSqliteCatalog } from '../engines/sqlite/catalog.ts'
 import { CatalogUnavailable, type Catalog } from '../ports/catalog.ts'
 import { Background, type Task } from './background.ts'
+import { Incarnation } from './incarnation.ts'
 import { CLAIM_MS, RENEWED_MS, TASK_CLAIMS, TaskClaims } from './task-claims.ts'
 
 const EVERY_MS = 1000
@@ -27,7 +28,7 @@ function world(context: TestContext) {
   const log = { debug() {}, info() {}, warn() {}, error() {} }
   /** A process of a node, whose runs take so long unless they are halted. */
   function start(node: string, runMs = 0, own: Catalog = catalog): Node {
-    const claims = new TaskClaims({ catalog: own, clock, random, node })
+    const claims = new TaskClaims(own, clock, new Incarnation(node, random))
     const runs: number[] = []
     const task = new Background({ clock, log, claims }).task({
       name: 'a-task',

@@ -9,7 +9,8 @@
  */
 import { textOf } from '../model/value.ts'
 import { CommitRefused, type Catalog, type Fields } from '../ports/catalog.ts'
-import type { Clock, Random } from '../ports/system.ts'
+import type { Clock } from '../ports/system.ts'
+import type { Incarnation } from './incarnation.ts'
 
 /** The type of the records; their key is the name of the task. */
 export const TASK_CLAIMS = 'internal/task-claims'
@@ -34,22 +35,14 @@ export type Claimed = { readonly run: ClaimedRun } | { readonly elsewhere: strin
 export class TaskClaims {
   readonly #catalog: Catalog
   readonly #clock: Clock
-  readonly #random: Random
-  readonly #node: string
+  readonly #self: Incarnation
   /** Until when this node has tasks, by their names: saves reading what it wrote itself. */
   readonly #untilMs = new Map<string, number>()
-  #ownIncarnation: string | undefined
 
-  constructor(parts: {
-    readonly catalog: Catalog
-    readonly clock: Clock
-    readonly random: Random
-    readonly node: string
-  }) {
-    this.#catalog = parts.catalog
-    this.#clock = parts.clock
-    this.#random = parts.random
-    this.#node = parts.node
+  constructor(catalog: Catalog, clock: Clock, self: Incarnation) {
+    this.#catalog = catalog
+    this.#clock = clock
+    this.#self = self
   }
 
   /** Begins a run, unless the task is another node's. Fails as the catalog does. */
@@ -72,12 +65,12 @@ export class TaskClaims {
     for (;;) {
       const record = await this.#catalog.record(TASK_CLAIMS, task)
       const now = this.#clock.now()
-      if (record !== undefined && record.body['node'] !== this.#node && Number(record.body['until']) > now) {
+      if (record !== undefined && record.body['node'] !== this.#self.node && Number(record.body['until']) > now) {
         this.#untilMs.delete(task)
         return textOf(record.body['node'])
       }
       const until = now + CLAIM_MS
-      const body: Fields = { node: this.#node, incarnation: this.#incarnation, until }
+      const body: Fields = { node: this.#self.node, incarnation: this.#self.id, until }
       const expect = record?.revision ?? 'absent'
       try {
         await this.#catalog.commit([{ do: 'put-record', type: TASK_CLAIMS, key: task, body, expect }])
@@ -89,10 +82,6 @@ export class TaskClaims {
       this.#untilMs.set(task, until)
       return undefined
     }
-  }
-
-  get #incarnation(): string {
-    return (this.#ownIncarnation ??= this.#random.uuid())
   }
 
   /** Renews the claim for as long as a run takes, and halts the run in time where that fails. */

@@ -49,6 +49,8 @@ export interface TestClusterOptions {
   readonly turn?: () => Promise<void>
   /** The catalog has been started before. */
   readonly isUsed?: boolean
+  /** What this node is called, where several share a catalog. */
+  readonly node?: string
 }
 
 /** What came back, as a client sees it. */
@@ -157,6 +159,7 @@ export async function startTestCluster(options: TestClusterOptions = {}): Promis
     release: release(options.release ?? '9.16.1'),
     machine: options.machine ?? testMachine(TEST_PORTS),
     managementAddress: options.managementAddress ?? '192.0.2.7',
+    ...(options.node === undefined ? {} : { node: options.node }),
     volumesOf: simulatedByFolder(volumes),
     log: logInto(logged),
     certificates: realCertificates,
