@@ -102,6 +102,20 @@ test('rows are what the catalog holds, also after more changes than its feed rea
   await catalog.close()
 })
 
+test('a catalog that fails is told by a promise, also of what is in memory', async () => {
+  const catalog = openSqliteCatalog({ file: ':memory:', commit: 'in-process' })
+  await catalog.commit([put(1, 1)])
+  const mirror = new Mirror(catalog, realSystem, () => keeping)
+  assert.equal((await mirror.rows('t')).length, 1)
+  catalog.revision = () => {
+    throw new Error('The catalog is closed.')
+  }
+  await assert.rejects(mirror.find('t', 'k1'), /closed/)
+  await assert.rejects(mirror.rows('t'), /closed/)
+  assert.equal(mirror.rowsNow('t'), undefined)
+  await catalog.close()
+})
+
 /** The same catalog, in which something happens before each page of records is read. */
 function changedAmid(catalog: Catalog, happen: () => Promise<void>): Catalog {
   return new Proxy(catalog, {

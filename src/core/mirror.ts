@@ -129,9 +129,14 @@ export class Mirror {
     return turn
   }
 
-  /** While the feed is followed, the catalog is further than this. */
+  /** While the feed is followed, the catalog is further than this. A catalog that fails says so to those who wait. */
   #isNow(type: string | undefined): boolean {
-    return this.#hasType(type) && this.#catalog.revision() === this.#revision
+    if (!this.#hasType(type)) return false
+    try {
+      return this.#catalog.revision() === this.#revision
+    } catch {
+      return false
+    }
   }
 
   /** Looks again after what took long, until nothing has changed meanwhile: then the rows are those of one instant. */
