@@ -5,13 +5,15 @@ import { declaredName, fieldAt, type Resource } from './resource.ts'
 
 /**
  * The paths that `fields` expressions select. Exclusions alone take away from what is shown without any expression.
- * Fails with `malformed`, target `fields`; a lenient reading passes over names that nothing has.
+ * Fails with `malformed`, target `fields`; a lenient reading passes over names that nothing has. Failures call a field by
+ * the name that the client used for it.
  */
 export function selectFields(
   resource: Resource,
   expressions: readonly string[],
   served: Release,
   isLenient = false,
+  nameOf: (path: string) => string = (path) => path,
 ): Set<string> {
   const words = expressions.flatMap(splitFields)
   const selected = new Set<string>()
@@ -37,9 +39,9 @@ export function selectFields(
     if (found?.member !== undefined && isServed(found.field.since, served)) return [base]
     if (isLenient) return []
     if (all.some((field) => field.path === base)) {
-      throw failure('fieldNeverShown', { field: base })
+      throw failure('fieldNeverShown', { field: nameOf(base) })
     }
-    throw failure('fieldsUnknown', { field: given.slice(0, 80), noun: resource.noun })
+    throw failure('fieldsUnknown', { field: nameOf(given).slice(0, 80), noun: resource.noun })
   }
 
   /** Takes a path away, and what is under it. Of a list, the other members of its elements stay. */

@@ -13,6 +13,16 @@ export function overlap(a: string, b: string): boolean {
   return a === b || a.startsWith(`${b}.`) || b.startsWith(`${a}.`)
 }
 
+/** The words of the path of a collection, or of a record in it, below `/api`. */
+export function segmentsTo(
+  resource: Resource,
+  keys: Readonly<Record<string, string>>,
+  instance: readonly string[],
+): string[] {
+  const words = resource.path.slice(1).split('/')
+  return [...words.map((word) => (word.startsWith('{') ? (keys[word.slice(1, -1)] ?? '') : word)), ...instance]
+}
+
 /** The collection's path, with the keys of its parents filled in. */
 export function collectionPath(resource: Resource, keys: Readonly<Record<string, string>>): string {
   return `/api${resource.path.replaceAll(/\{([^}]+)\}/g, (_, key: string) => encodeURIComponent(keys[key] ?? ''))}`

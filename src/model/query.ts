@@ -12,9 +12,15 @@ export interface Filter {
   readonly test: Test
 }
 
-/** A filter on an object is one on its name. */
-export function parseFilter(resource: Resource, name: string, expression: string, served: Release): Filter {
-  const path = namePath(resource, name)
+/** A filter on an object is one on its name. Failures call the field by the name that the client used. */
+export function parseFilter(
+  resource: Resource,
+  given: string,
+  expression: string,
+  served: Release,
+  name = given,
+): Filter {
+  const path = namePath(resource, given)
   const found = fieldAt(resource, path)
   if (found === undefined || !isServed(found.field.since, served)) throw failure('argumentUnexpected', { name })
   if (found.kind.isSecret === true || found.field.shownOnce) {
@@ -32,8 +38,16 @@ function namePath(resource: Resource, given: string): string {
 
 const ORDERS_MAX = 16
 
-/** `space.used desc,name`: a plus or a blank stands between name and direction. */
-export function parseOrder(resource: Resource, expression: string, served: Release): Order[] {
+/**
+ * `space.used desc,name`: a plus or a blank stands between name and direction. Clients that have other names for fields say
+ * which path each means.
+ */
+export function parseOrder(
+  resource: Resource,
+  expression: string,
+  served: Release,
+  pathOf: (name: string) => string = (name) => name,
+): Order[] {
   const refuse = (problem: string) => failure('orderByUnfit', { problem })
   const orders = expression
     .split(',')
@@ -41,7 +55,7 @@ export function parseOrder(resource: Resource, expression: string, served: Relea
     .filter((part) => part !== '')
     .map((part) => {
       const [given = '', direction = 'asc', ...rest] = part.split(/\s+/)
-      const path = namePath(resource, given)
+      const path = namePath(resource, pathOf(given))
       const found = fieldAt(resource, path)
       if (found === undefined || !isServed(found.field.since, served)) {
         throw refuse(`"${given.slice(0, 80)}" is not a field of ${resource.noun}.`)

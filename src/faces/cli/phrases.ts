@@ -1,9 +1,19 @@
 /** What the command line says that is no field of the model by another name: it is made of fields when it is shown. */
 import { count, flag, list, text, type Kind } from '../../model/kinds/index.ts'
+import type { RecordType } from '../../model/rows.ts'
 import { isRecord, type Json } from '../../model/value.ts'
 
 /** The value of a field of the record, as the REST interface prints it. Nothing where it is not set. */
 export type At = (path: string) => Json | undefined
+
+/** A collection that phrases look into: each that is the same object is asked for once in a request. */
+export interface Sight {
+  readonly type: RecordType
+  /** The keys of its path. */
+  readonly path?: Readonly<Record<string, string>>
+  /** What is shown of its records: fields, or all below a name. */
+  readonly fields: readonly string[]
+}
 
 export interface Phrase {
   /** The fields that it is made of. */
@@ -12,8 +22,8 @@ export interface Phrase {
   readonly kind: Kind
   /** What it says; nothing where there is nothing to say. `seen` are the records of the collection that it looks into. */
   show(at: At, seen: readonly Json[]): Json | undefined
-  /** A collection with its query, asked for once in a request. */
-  readonly sees?: string
+  /** The collection that it looks into. */
+  readonly sees?: Sight
   /** The fields that setting it sets. Without this, it cannot be set. */
   read?(given: unknown): Readonly<Record<string, unknown>>
 }

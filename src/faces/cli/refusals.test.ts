@@ -65,7 +65,7 @@ test('values, filters, names and records that do not do are refused by status, c
     ['GET volume?start=~elsewhere', undefined, 400, codeOf('startUnknown'), 'start'],
     ['GET security/login?fields=password', undefined, 400, codeOf('fieldNeverShown'), 'fields'],
     ['GET security/login?password=secret', undefined, 400, codeOf('secretInAddress')],
-    [`GET volume?volume=${'v'.repeat(9000)}`, undefined, 400, codeOf('filterTooLong'), 'name'],
+    [`GET volume?volume=${'v'.repeat(9000)}`, undefined, 400, codeOf('filterTooLong'), 'volume'],
     [`GET volume?volume=${'v'.repeat(17_000)}`, undefined, 400, codeOf('addressTooLong'), 'query'],
     [`GET volume?${'volume=v&'.repeat(300)}`, undefined, 400, codeOf('tooManyArguments'), 'query'],
     ['POST volume', '[]', 400, codeOf('bodyNotObject')],

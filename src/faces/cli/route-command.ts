@@ -1,33 +1,25 @@
 /** Finds the command that a request is one of, and has it answered. */
 import type { Cluster } from '../../core/cluster.ts'
-import { mayDo, type Role } from '../../model/access.ts'
+import { mayDo } from '../../model/access.ts'
 import { failure } from '../../model/failure.ts'
 import type { Registry } from '../../model/registry.ts'
 import { isServed } from '../../model/release.ts'
-import type { RestFace, RestReply, RestRequest } from '../rest/answer.ts'
+import type { RestReply, RestRequest } from '../rest/answer.ts'
+import type { LetIn } from '../rest/exchange.ts'
 import { answerCommand } from './answer-command.ts'
 import { commandTree, type Command, type CommandTree } from './tree.ts'
 
 /**
- * The answer to a command of the shell; nothing where the request is none. It becomes requests of the REST interface, each
- * of which may do what it could do by itself. Who calls has been found out by then.
+ * The answer to a command of the shell; nothing where the request is none. Who calls has been found out by then. The role
+ * has to let the command in, and then each resource that it reads or changes.
  */
-export async function answerAsCommand(
-  face: RestFace,
-  request: RestRequest,
-  role: Role,
-  answer: (request: RestRequest) => Promise<RestReply>,
-): Promise<RestReply | undefined> {
-  const { cluster } = face.actions
+export async function answerAsCommand(letIn: LetIn, request: RestRequest): Promise<RestReply | undefined> {
+  const { face, role } = letIn
   const path = request.target.split('?', 1)[0] ?? ''
-  const command = commandAt(cluster, path)
+  const command = commandAt(face.actions.cluster, path)
   if (command === undefined) return undefined
   if (!mayDo(role, path, request.method)) throw failure('roleDenies', { role: role.name, method: request.method, path })
-  // The length is that of the command's own body.
-  const { 'content-length': _, ...headers } = request.headers
-  const ask = (method: string, target: string, body?: unknown) =>
-    answer({ ...request, headers, method, target, body: body === undefined ? '' : JSON.stringify(body) })
-  return answerCommand(ask, command, cluster.behaviour(command.resource.type), request)
+  return answerCommand(letIn, command, request)
 }
 
 const trees = new WeakMap<Registry, CommandTree>()

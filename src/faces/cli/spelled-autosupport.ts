@@ -6,7 +6,7 @@ import { memberOf, never, type Phrase, whole } from './phrases.ts'
 const node: Phrase = {
   from: [],
   kind: text(),
-  sees: 'cluster/nodes?fields=name',
+  sees: { type: 'cluster/nodes', fields: ['name'] },
   show: (_at, [first]) => memberOf(first, 'name'),
 }
 

@@ -2,7 +2,18 @@
 import { count, flag, text } from '../../model/kinds/index.ts'
 import { VOLUME_BYTES_MAX } from '../../resources/storage/volume-verbs.ts'
 import type { Meaning } from './names.ts'
-import { always, dashed, elementsOf, finder, isWord, memberOf, never, type Phrase, said } from './phrases.ts'
+import {
+  always,
+  dashed,
+  elementsOf,
+  finder,
+  isWord,
+  memberOf,
+  never,
+  type Phrase,
+  said,
+  type Sight,
+} from './phrases.ts'
 
 type Names = Readonly<Record<string, Meaning>>
 
@@ -96,6 +107,8 @@ export const FIXED_QOS: Names = {
 
 const limit = (given: unknown, none: string) => (typeof given === 'string' && given !== 'none' ? given : none)
 
+const QOS_POLICIES: Sight = { type: 'storage/qos/policies', fields: ['uuid', 'fixed', 'adaptive'] }
+
 const policyOf = finder((policy) => memberOf(policy, 'uuid'))
 
 /** A limit of the policy that a workload names; nothing where it names none, or one without that limit. */
@@ -103,7 +116,7 @@ function limitOfPolicy(path: 'max_throughput' | 'min_throughput'): Phrase {
   return {
     from: ['policy.uuid'],
     kind: text(),
-    sees: 'storage/qos/policies?fields=uuid,fixed,adaptive&max_records=10000',
+    sees: QOS_POLICIES,
     show: (at, policies) => {
       return memberOf(policyOf(policies, at('policy.uuid')), 'fixed', path)
     },
@@ -117,7 +130,7 @@ export const WORKLOAD: Names = {
   is_adaptive: {
     from: ['policy.uuid'],
     kind: flag(),
-    sees: 'storage/qos/policies?fields=uuid,fixed,adaptive&max_records=10000',
+    sees: QOS_POLICIES,
     show: (at, policies) => {
       return memberOf(policyOf(policies, at('policy.uuid')), 'adaptive') !== undefined
     },

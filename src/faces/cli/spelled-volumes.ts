@@ -4,14 +4,19 @@ import { VOLUME_BYTES_MAX } from '../../resources/storage/volume-verbs.ts'
 import { usualLimits } from '../../resources/storage/volumes/autosize.ts'
 import type { Json } from '../../model/value.ts'
 import type { Meaning } from './names.ts'
-import { always, elementsOf, finder, isWord, memberOf, never, type Phrase, said, whole } from './phrases.ts'
+import { always, elementsOf, finder, isWord, memberOf, never, type Phrase, said, type Sight, whole } from './phrases.ts'
+
+const AGGREGATES: Sight = {
+  type: 'storage/aggregates',
+  fields: ['name', 'node.name', 'space.block_storage.size'],
+}
 
 /** The nodes of the aggregates that something lies on. */
 function nodesOf(show: (names: readonly string[]) => string | string[] | undefined): Phrase {
   return {
     from: ['aggregates'],
     kind: text(),
-    sees: 'storage/aggregates?fields=name,node.name',
+    sees: AGGREGATES,
     show: (at, aggregates) => {
       const wanted = new Set(elementsOf(at('aggregates')).map((one) => memberOf(one, 'name')))
       const nodes = aggregates
@@ -27,7 +32,7 @@ function percentOfAggregate(path: string): Phrase {
   return {
     from: [path, 'aggregates'],
     kind: count(),
-    sees: 'storage/aggregates?fields=name,space.block_storage.size',
+    sees: AGGREGATES,
     show: (at, aggregates) => {
       const [first] = elementsOf(at('aggregates'))
       const aggregate = aggregates.find((one) => memberOf(one, 'name') === memberOf(first, 'name'))
@@ -137,12 +142,18 @@ export const FOOTPRINT: Readonly<Record<string, Meaning>> = {
   delayed_free_footprint: never(count()),
 }
 
+const COUNTERS: Sight = {
+  type: 'cluster/counter/tables/{counter_table.name}/rows',
+  path: { 'counter_table.name': 'volume' },
+  fields: ['properties', 'counters'],
+}
+
 /** A counter of the table of volumes. */
 function counted(counter: string): Phrase {
   return {
     from: ['uuid'],
     kind: count(),
-    sees: 'cluster/counter/tables/volume/rows?fields=properties,counters&max_records=10000',
+    sees: COUNTERS,
     show: (at, rows) => namedIn(memberOf(rowOf(rows, at('uuid')), 'counters'), counter),
   }
 }

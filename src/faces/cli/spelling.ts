@@ -85,7 +85,7 @@ const SSL: Readonly<Record<string, Meaning>> = {
   serial: {
     from: ['certificate.uuid'],
     kind: text(),
-    sees: 'security/certificates?fields=uuid,serial_number',
+    sees: { type: 'security/certificates', fields: ['uuid', 'serial_number'] },
     show: (at, certificates) => {
       const shown = certificates.find((one) => memberOf(one, 'uuid') === at('certificate.uuid'))
       return memberOf(shown, 'serial_number')

@@ -72,18 +72,7 @@ async function answerOf(face: RestFace, request: RestRequest): Promise<RestReply
     const fault = await faultOf(face, request, dialect, caller)
     if (fault !== undefined) return fault
     const letIn = { face, dialect, caller, role }
-    const command = await answerAsCommand(face, request, role, (inner) => answerInner(letIn, inner))
-    return command ?? (await answerResource(letIn, request))
-  } catch (cause) {
-    return failed(face, request, dialect, cause)
-  }
-}
-
-/** What a command asks for somebody who was let in with it. What each may do is looked at as for any other. */
-async function answerInner(letIn: LetIn, request: RestRequest): Promise<RestReply> {
-  const { face, dialect, caller } = letIn
-  try {
-    return (await faultOf(face, request, dialect, caller)) ?? (await answerResource(letIn, request))
+    return (await answerAsCommand(letIn, request)) ?? (await answerResource(letIn, request))
   } catch (cause) {
     return failed(face, request, dialect, cause)
   }
