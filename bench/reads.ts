@@ -12,7 +12,7 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type * as SqliteCatalog from '../src/engines/sqlite/catalog.ts'
 import type { Change, StoredRecord } from '../src/ports/catalog.ts'
-import { placed } from '../src/resources/storage/aggregate-space.ts'
+import { aggregateOf } from '../src/core/aggregate-of.ts'
 import { asText, recordsOf } from '../test/support/body.ts'
 import { startProduct, type Product } from '../test/support/product.ts'
 import { RestClient } from '../test/support/rest-client.ts'
@@ -208,6 +208,11 @@ function copy(like: StoredRecord | undefined, n: number): Change[] {
   return [
     { do: 'put-record', type: 'storage/volumes', key, parent: like.parent, body, unique },
     { do: 'open-volume', volume: key, sizeBytes: Number(like.body['size']) },
-    placed(body),
+    {
+      do: 'place-volume',
+      volume: key,
+      aggregate: aggregateOf(body),
+      isGuaranteed: like.body['guarantee.type'] === 'volume',
+    },
   ]
 }

@@ -12,7 +12,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { descendants } from '../test/clients/processes.ts'
 import { openSqliteCatalog } from '../src/engines/sqlite/catalog.ts'
 import type { Catalog, Change, StoredRecord } from '../src/ports/catalog.ts'
-import { placed } from '../src/resources/storage/aggregate-space.ts'
+import { aggregateOf } from '../src/core/aggregate-of.ts'
 import type { Bench } from './bench.ts'
 import { startGenerator } from './helpers.ts'
 import type { Load, Order } from './order.ts'
@@ -196,7 +196,7 @@ function copies(like: StoredRecord, shot: StoredRecord, n: number, svm: string):
   return [
     { do: 'put-record', type: 'storage/volumes', key, parent: svm, body, unique },
     { do: 'open-volume', volume: key, sizeBytes },
-    placed(body),
+    { do: 'place-volume', volume: key, aggregate: aggregateOf(body), isGuaranteed: n % 2 === 0 },
     ...shots.flat(),
   ]
 }

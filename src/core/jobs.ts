@@ -16,7 +16,7 @@
  * that cannot go on is taken up again later: nothing but its end takes it off the list.
  */
 import { failure } from '../model/failure.ts'
-import { type Row, textAt } from '../model/value.ts'
+import { type Row, textAt, textOf } from '../model/value.ts'
 import type { Change } from '../ports/catalog.ts'
 import type { Behaviour, VerbName } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
@@ -222,7 +222,7 @@ export class Jobs {
       .toSorted((a, b) => (b.end_time ?? 0) - (a.end_time ?? 0))
     const oldest = this.#cluster.now() - ENDED_KEPT_MS
     const gone = ended.filter((row, at) => at >= ENDED_KEPT_MAX || (row.end_time ?? 0) < oldest)
-    for (const row of gone) await this.#others.get(textAt(row, '$verb'))?.forget(row)
+    for (const row of gone) await this.#others.get(textOf(row['$verb']))?.forget(row)
     for (let at = 0; at < gone.length; at += 100) {
       await this.#cluster.catalog.commit(
         gone.slice(at, at + 100).map((row) => ({ do: 'remove-record', type: JOBS, key: row['uuid'] })),

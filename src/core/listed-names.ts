@@ -42,7 +42,7 @@ export function listedNames(about: ListedNames): Required<Pick<Acts, 'rows' | 'c
       step: {
         name: 'write record',
         async run(cluster, { input }) {
-          const record = await cluster.catalog.record(about.type, textAt(input, 'holder'))
+          const record = await cluster.catalog.record(about.type, input['holder'])
           if (record === undefined)
             throw failure('recordNotFound', { noun: cluster.registry.resource(about.type).noun })
           const list: Value = input['names'].map((name) => ({ name }))

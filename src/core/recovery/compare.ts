@@ -93,7 +93,7 @@ async function tellWhose(
   tell: (lost: LostObject) => void,
 ): Promise<void> {
   const buckets = (await cluster.rows('protocols/s3/buckets')).filter(
-    (bucket) => textAt(bucket, 'volume.uuid') === textAt(volume, 'uuid'),
+    (bucket) => (bucket['volume.uuid'] ?? '') === textAt(volume, 'uuid'),
   )
   for (const bucket of buckets) {
     let after: VersionPosition | undefined

@@ -1,6 +1,6 @@
 import type { Cluster } from '../../core/cluster.ts'
 import { flagArgument } from '../../core/flag-argument.ts'
-import { job, uuidOfNew, type Work } from '../../core/verb.ts'
+import { job, uuidOfNew, type Work, type Changing, type Making } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
 import { type Row, textAt, textOf } from '../../model/value.ts'
 import type { Change } from '../../ports/catalog.ts'
@@ -9,8 +9,9 @@ import { EXPORT_POLICIES, EXPORT_POLICIES_LOCK, newExportPolicy } from '../proto
 import { AGGREGATES_LOCK } from '../storage/aggregate-space.ts'
 import { removeVolume } from '../storage/volume-verbs.ts'
 import { APPLICATIONS, MEMBERS_LOCK, volumesOfApplication } from './members.ts'
-import { makeTrees, newVolumesChanges } from './new-volumes.ts'
+import { makeTrees, newVolumesChanges, newOf } from './new-volumes.ts'
 import { planNas } from './nas-template.ts'
+import type { Volume, VolumeDraft } from '../rows.ts'
 
 const VOLUMES = 'storage/volumes'
 
@@ -24,14 +25,14 @@ export const createApplication = job({
       nfs_access: [{ host: '192.0.2.0/24', access: 'rw' }],
     },
   },
-  async plan(cluster, request) {
+  async plan(cluster, request: Making<'application/applications'>) {
     const { draft } = request
     await insistOnName(cluster, draft)
     const planned = await planNas(cluster, request)
     const key = uuidOfNew(cluster, draft)
-    const lock = `application-name:${textAt(draft, 'svm.uuid')}/${textAt(draft, 'name')}`
+    const lock = `application-name:${draft['svm.uuid']}/${draft['name']}`
     if (cluster.locks.isHeld(lock)) {
-      throw failure('applicationBeingMade', { name: textAt(draft, 'name') })
+      throw failure('applicationBeingMade', { name: draft['name'] })
     }
     return {
       key,
@@ -63,9 +64,9 @@ export const createApplication = job({
 })
 
 async function recordChanges(cluster: Cluster, work: Work): Promise<Change[]> {
-  const { $new: rows, ...application } = work.input
+  const { $new: _, ...application } = work.input
   const exported = await exportChanges(cluster, application)
-  const volumes = ((rows ?? []) as readonly Row[]).map((row) => Object.assign({}, row, exported.fields))
+  const volumes = newOf(work).map((row) => Object.assign({}, row, exported.fields))
   const shares: Change[] = []
   for (const volume of volumes) shares.push(...(await shareChanges(cluster, application, volume)))
   return [
@@ -81,7 +82,7 @@ async function recordChanges(cluster: Cluster, work: Work): Promise<Change[]> {
 async function exportChanges(
   cluster: Cluster,
   application: Row,
-): Promise<{ changes: Change[]; fields: Row; noted: Row }> {
+): Promise<{ changes: Change[]; fields: VolumeDraft; noted: Row }> {
   const access = application['nas.nfs_access'] as readonly Row[] | undefined
   if (access === undefined || access.length === 0) return { changes: [], fields: {}, noted: {} }
   const svm = textAt(application, 'svm.uuid')
@@ -108,7 +109,7 @@ async function freePolicyName(cluster: Cluster, svm: string, base: string): Prom
   throw failure('exportPolicyTaken', { name: base })
 }
 
-async function shareChanges(cluster: Cluster, application: Row, volume: Row): Promise<Change[]> {
+async function shareChanges(cluster: Cluster, application: Row, volume: Volume): Promise<Change[]> {
   const access = application['nas.cifs_access'] as readonly Row[] | undefined
   if (access === undefined || access.length === 0) return []
   const acls = access.map((one) => ({
@@ -116,7 +117,7 @@ async function shareChanges(cluster: Cluster, application: Row, volume: Row): Pr
     type: 'windows',
     permission: one['access'] ?? 'full_control',
   }))
-  const { name = '', 'nas.path': path = '' } = volume
+  const { name, 'nas.path': path = '' } = volume
   return [await newShare(cluster, { 'svm.uuid': application['svm.uuid'] ?? '', name, path, acls })]
 }
 
@@ -133,9 +134,9 @@ export const removeApplication = job({
       'Whether to delete the volumes of the application. Default: true. `false` keeps the volumes without an application.',
   },
   exampleArgs: [{}, { delete_data: 'false' }],
-  async plan(cluster, request) {
-    const { row = {}, args } = request
-    const key = textAt(row, 'uuid')
+  async plan(cluster, request: Changing<'application/applications'>) {
+    const { row, args } = request
+    const key = row['uuid']
     const keepsData = args['delete_data'] !== undefined && !flagArgument(args, 'delete_data')
     const input: Record<string, Row[string]> = { 'svm.uuid': row['svm.uuid'] ?? '', name: row['name'] ?? '' }
     if (keepsData) return { key, input, locks: [`application:${key}`] }

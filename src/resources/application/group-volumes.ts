@@ -5,13 +5,14 @@ import { resolveReferences } from '../../core/references.ts'
 import type { VerbRequest } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
 import { bytes, count, each, group, name, oneOf, text, uuid } from '../../model/kinds/index.ts'
-import type { SomeType } from '../../model/rows.ts'
+import type { SomeType, RowOf } from '../../model/rows.ts'
 import { isRecord, type Row, textAt, type Value } from '../../model/value.ts'
 import { VOLUME_BYTES_MAX, VOLUME_BYTES_MIN } from '../storage/volume-verbs.ts'
 import { chargedTo, reserveOf } from '../storage/volumes/reserve.ts'
 import { isReadOnly } from '../storage/volumes/types.ts'
 import { groupOf, volumesOfGroup } from './members.ts'
 import { NUMBERED, planVolumes, type PlannedVolumes } from './new-volumes.ts'
+import type { Volume } from '../rows.ts'
 
 const VOLUMES = 'storage/volumes'
 /** Volumes of one group: the limit of the field. */
@@ -83,7 +84,7 @@ export async function planMembers(
     const volume = await volumeNamed(cluster, svm, one)
     const asked = memberOf(one['provisioning_options'], 'action')
     const size = memberOf(one['space'], 'size')
-    const isThere = volume !== undefined && members.includes(textAt(volume, 'uuid'))
+    const isThere = volume !== undefined && members.includes(volume['uuid'])
     const action = asked ?? (isThere ? 'keep' : volume === undefined && size !== undefined ? 'create' : 'add')
     if (action === 'create') {
       drafts.push(...(await newMembers(cluster, group, one)))
@@ -93,7 +94,7 @@ export async function planMembers(
       throw failure('memberVolumeNotFound', { name: nameOf(one) })
     }
     await insistOnSame(cluster, volume, one)
-    const key = textAt(volume, 'uuid')
+    const key = volume['uuid']
     if (action === 'remove') {
       if (!isThere) throw failure('volumeNotMember', { name: nameOf(one) })
       members.splice(members.indexOf(key), 1)
@@ -103,7 +104,7 @@ export async function planMembers(
     }
   }
   const planned = await planVolumes(cluster, request, drafts)
-  members.push(...planned.rows.map((row) => textAt(row, 'uuid')))
+  members.push(...planned.rows.map((row) => row['uuid']))
   if (members.length > MEMBERS_MAX) {
     throw failure('tooManyMembers', { max: MEMBERS_MAX })
   }
@@ -143,7 +144,7 @@ function referenceTo(base: string, value: Value | undefined): Row {
   }
 }
 
-async function volumeNamed(cluster: Cluster, svm: string, one: Row): Promise<Row | undefined> {
+async function volumeNamed(cluster: Cluster, svm: string, one: Row): Promise<Volume | undefined> {
   const key = textAt(one, 'uuid') || ((await cluster.keyOfName(VOLUMES, textAt(one, 'name'), svm)) ?? '')
   const volume = await cluster.find(VOLUMES, key)
   if (volume === undefined || volume['svm.uuid'] !== svm) return undefined
@@ -154,7 +155,7 @@ async function volumeNamed(cluster: Cluster, svm: string, one: Row): Promise<Row
 }
 
 /** A volume that is there is changed at its own place: what is said of it here has to be as it is. */
-async function insistOnSame(cluster: Cluster, volume: Row, one: Row): Promise<void> {
+async function insistOnSame(cluster: Cluster, volume: Volume, one: Row): Promise<void> {
   const said: readonly (readonly [string, Value | undefined, Value | undefined])[] = [
     ['space.size', memberOf(one['space'], 'size'), volume['size']],
     ['comment', one['comment'], volume['comment']],
@@ -163,23 +164,29 @@ async function insistOnSame(cluster: Cluster, volume: Row, one: Row): Promise<vo
   ]
   const other = said.find(([, given, is]) => given !== undefined && given !== is)
   if (other === undefined) return
-  throw failure('memberFieldFixed', { field: other[0], volume: textAt(volume, 'name') })
+  throw failure('memberFieldFixed', { field: other[0], volume: volume['name'] })
 }
 
-async function policySaid(cluster: Cluster, base: string, type: SomeType, volume: Row, given: Value | undefined) {
+async function policySaid(
+  cluster: Cluster,
+  base: 'qos.policy' | 'snapshot_policy',
+  type: SomeType,
+  volume: Volume,
+  given: Value | undefined,
+) {
   if (given === undefined) return []
   const is = await named(cluster, type, volume[`${base}.uuid`])
   return (['name', 'uuid'] as const).map((part) => [`${base}.${part}`, memberOf(given, part), is?.[part]] as const)
 }
 
 /** That a volume may come into a group: it is in no other, and snapshots can be taken of it. */
-export async function insistOnFree(cluster: Cluster, volume: Row, group: string): Promise<void> {
-  const other = await groupOf(cluster, textAt(volume, 'uuid'))
+export async function insistOnFree(cluster: Cluster, volume: Volume, group: string): Promise<void> {
+  const other = await groupOf(cluster, volume['uuid'])
   if (other !== undefined && other['uuid'] !== group) {
-    throw failure('volumeInAnotherGroup', { volume: textAt(volume, 'name'), group: textAt(other, 'name') })
+    throw failure('volumeInAnotherGroup', { volume: volume['name'], group: textAt(other, 'name') })
   }
   if (!isReadOnly(volume)) return
-  throw failure('memberReadOnly', { volume: textAt(volume, 'name') })
+  throw failure('memberReadOnly', { volume: volume['name'] })
 }
 
 function nameOf(one: Row): string {
@@ -191,7 +198,7 @@ export function memberOf(value: Value | undefined, member: string): Value | unde
 }
 
 /** The volumes of groups as they are now, and what they have together. */
-export const groupVolumes: Derivation = {
+export const groupVolumes: Derivation<RowOf<'application/consistency-groups'>> = {
   gives: ['volumes', 'space'],
   async from(cluster, rows, once) {
     const sums = await once('counters', () => cluster.volumeSums.all())

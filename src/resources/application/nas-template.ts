@@ -1,7 +1,7 @@
 /** The template `nas`: parts of one or more volumes each, with who may mount them, and how they are protected. */
 import type { Cluster } from '../../core/cluster.ts'
 import { resolveReferences } from '../../core/references.ts'
-import type { VerbRequest } from '../../core/verb.ts'
+import type { Making } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
 import { bytes, count, each, flag, group, name, oneOf, only, text, uuid, type Kind } from '../../model/kinds/index.ts'
 import type { Fields } from '../../model/resource.ts'
@@ -140,8 +140,10 @@ export interface PlannedNas extends PlannedVolumes {
   readonly components: readonly Component[]
 }
 
+type Draft = Making<'application/applications'>['draft']
+
 /** The volumes that the template is made of, as they would be planned one by one. */
-export async function planNas(cluster: Cluster, request: VerbRequest): Promise<PlannedNas> {
+export async function planNas(cluster: Cluster, request: Making<'application/applications'>): Promise<PlannedNas> {
   const { draft } = request
   const given = (draft['nas.application_components'] ?? []) as readonly Row[]
   if (given.length === 0) throw failure('fieldRequired', { field: 'nas.application_components' })
@@ -160,7 +162,7 @@ export async function planNas(cluster: Cluster, request: VerbRequest): Promise<P
   )
   const components = given.map((one): Component => {
     const part = textAt(one, 'name')
-    const volumes = planned.rows.filter((_, at) => drafts[at]?.component === part).map((row) => textAt(row, 'uuid'))
+    const volumes = planned.rows.filter((_, at) => drafts[at]?.component === part).map((row) => row['uuid'])
     // Known by its first volume.
     return { uuid: volumes[0] ?? '', name: part, volumes }
   })
@@ -168,8 +170,8 @@ export async function planNas(cluster: Cluster, request: VerbRequest): Promise<P
 }
 
 /** What all volumes of a part have in common. */
-async function volumeOf(cluster: Cluster, draft: Row, part: Row): Promise<Row> {
-  const svm = { 'svm.uuid': draft['svm.uuid'] ?? null }
+async function volumeOf(cluster: Cluster, draft: Draft, part: Row): Promise<Row> {
+  const svm = { 'svm.uuid': draft['svm.uuid'] }
   const policy = memberOf(memberOf(part['qos'], 'policy'), 'name')
   const policyUuid = memberOf(memberOf(part['qos'], 'policy'), 'uuid')
   const tiering = part['tiering']
@@ -195,15 +197,15 @@ async function volumeOf(cluster: Cluster, draft: Row, part: Row): Promise<Row> {
   }
   return {
     ...(await resolveReferences(cluster, resource, named)),
-    ...(await withExportPolicy(cluster, exported, 'nas.export_policy', textAt(draft, 'svm.uuid'))),
+    ...(await withExportPolicy(cluster, exported, 'nas.export_policy', draft['svm.uuid'])),
     ...(memberOf(tiering, 'policy') === undefined ? {} : { 'tiering.policy': memberOf(tiering, 'policy') ?? null }),
     aggregates: [{ uuid: await chooseAggregate(cluster, svm, undefined, excluded) }],
   }
 }
 
-function snapshotPolicy(draft: Row): string {
-  const given = textAt(draft, 'nas.protection_type.local_policy')
-  const rpo = textAt(draft, 'nas.protection_type.local_rpo')
+function snapshotPolicy(draft: Draft): string {
+  const given = draft['nas.protection_type.local_policy'] ?? ''
+  const rpo = draft['nas.protection_type.local_rpo'] ?? ''
   return given || (rpo === 'none' ? 'none' : 'default')
 }
 

@@ -11,12 +11,13 @@ import { createVolume, makeTree, newVolumeChanges } from '../storage/volume-verb
 import { isNameTaken } from '../storage/volumes/clone-buckets.ts'
 import { insistOnPath } from '../storage/volumes/nas.ts'
 import { insistOnRoom } from '../svm/svm-fields.ts'
+import type { Volume } from '../rows.ts'
 
 const VOLUMES = 'storage/volumes'
 
 export interface PlannedVolumes {
   /** Their rows; to be kept in the input of the job as `$new`. */
-  readonly rows: readonly Row[]
+  readonly rows: readonly Volume[]
   readonly locks: readonly string[]
 }
 
@@ -35,14 +36,14 @@ export async function planVolumes(
   drafts: readonly Row[],
 ): Promise<PlannedVolumes> {
   const resource = cluster.registry.resource(VOLUMES)
-  const [rows, locks]: [Row[], string[]] = [[], []]
+  const [rows, locks]: [Volume[], string[]] = [[], []]
   const isAmong = (name: Value) => rows.some((row) => row['name'] === name)
-  const planned = async (draft: Row): Promise<Plan> => {
+  const planned = async (draft: Row): Promise<Plan<Volume>> => {
     const complete = completeDraft(resource, { 'guarantee.type': 'none', ...draft })
     const resolved = await resolveReferences(cluster, resource, complete)
     return createVolume.plan(cluster, { ...request, draft: resolved, path: {}, args: {} })
   }
-  const numbered = async (draft: Row): Promise<Plan> => {
+  const numbered = async (draft: Row): Promise<Plan<Volume>> => {
     for (const name of numberedNames(draft)) {
       if (isAmong(name)) continue
       try {
@@ -75,14 +76,14 @@ function* numberedNames(row: Row): Generator<string, void, void> {
 const NUMBERS_MAX = 100_000
 
 /** The same rows; those that are numbered have names that are free now. */
-async function withFreeNames(cluster: Cluster, rows: readonly Row[]): Promise<Row[]> {
-  const names = new Set(rows.filter((row) => row[NUMBERED] === undefined).map((row) => textAt(row, 'name')))
-  const isTaken = async (row: Row, name: string) =>
-    names.has(name) || (await cluster.keyOfName(VOLUMES, name, textAt(row, 'svm.uuid'))) !== undefined
-  const named: Row[] = []
+async function withFreeNames(cluster: Cluster, rows: readonly Volume[]): Promise<Volume[]> {
+  const names = new Set(rows.filter((row) => row[NUMBERED] === undefined).map((row) => row['name']))
+  const isTaken = async (row: Volume, name: string) =>
+    names.has(name) || (await cluster.keyOfName(VOLUMES, name, row['svm.uuid'])) !== undefined
+  const named: Volume[] = []
   for (const row of rows) {
     const { [NUMBERED]: base, ...rest } = row
-    let name = textAt(row, 'name')
+    let name = row['name']
     if (base !== undefined && (await isTaken(row, name))) {
       for (const other of numberedNames(row)) {
         name = other
@@ -108,7 +109,8 @@ export async function commitWithVolumes(cluster: Cluster, work: Work, changes: (
   }
 }
 
-const newOf = (work: Work) => (work.input['$new'] ?? []) as readonly Row[]
+/** The volumes that the plan of a job is to make. */
+export const newOf = (work: Work) => (work.input['$new'] ?? []) as readonly Volume[]
 
 export const makeTrees: Step = {
   name: 'make trees',
@@ -129,8 +131,8 @@ export const makeTrees: Step = {
 export async function newVolumesChanges(cluster: Cluster, work: Work): Promise<Change[]> {
   const rows = await withFreeNames(cluster, newOf(work))
   if (rows.length === 0) return []
-  const svm = await cluster.record('svm/svms', textAt(rows[0], 'svm.uuid'))
-  if (svm === undefined) throw noParent(cluster, VOLUMES, textAt(rows[0], 'svm.uuid'))
+  const svm = await cluster.record('svm/svms', rows[0]?.['svm.uuid'] ?? '')
+  if (svm === undefined) throw noParent(cluster, VOLUMES, rows[0]?.['svm.uuid'] ?? '')
   await insistOnRoom(cluster, svm.body, rows)
   for (const row of rows) await insistOnPath(cluster, row)
   return [

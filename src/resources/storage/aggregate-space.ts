@@ -15,11 +15,11 @@ import { aggregateOf } from '../../core/aggregate-of.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { beforeOf, nextOf } from '../../core/tree-of.ts'
 import { inTurns } from '../../core/turns.ts'
-import { textAt, type Row } from '../../model/value.ts'
 import type { Change, VolumeCounters } from '../../ports/catalog.ts'
 import { type DiskSpace, VolumesFailure } from '../../ports/volumes.ts'
 import { RECOVERY_QUEUE } from './volumes/recovery-queue.ts'
 import { MOVES } from './volumes/movement.ts'
+import type { Volume } from '../rows.ts'
 
 /** Held from a look at what aggregates and disks have until the commit that rests on it. */
 export const AGGREGATES_LOCK = 'aggregates'
@@ -164,9 +164,9 @@ export async function spareIn(
 }
 
 /** Bytes that a move from one aggregate to another needs there, when nothing is copied yet. */
-export async function neededByMove(cluster: Cluster, volume: Row, to: string): Promise<number> {
+export async function neededByMove(cluster: Cluster, volume: Volume, to: string): Promise<number> {
   const disk = await diskOf(cluster, to)
-  const used = (await cluster.catalog.volume(textAt(volume, 'uuid')))?.usedBytes ?? 0
+  const used = (await cluster.catalog.volume(volume['uuid']))?.usedBytes ?? 0
   const isSameDisk = disk !== undefined && (await aggregatesOn(cluster, disk.disk)).has(aggregateOf(volume))
   return isSameDisk ? used : footprintOf(volume, used)
 }
@@ -190,16 +190,16 @@ async function owedByMoves(cluster: Cluster, aggregates: ReadonlySet<string>): P
 }
 
 /** The change that says where a volume lies, and whether its size is promised to it. To be in the commit of its record. */
-export function placed(volume: Row): Change {
+export function placed(volume: Volume): Change {
   return {
     do: 'place-volume',
-    volume: textAt(volume, 'uuid'),
+    volume: volume['uuid'],
     aggregate: aggregateOf(volume),
     isGuaranteed: isGuaranteed(volume),
   }
 }
 
-export function isGuaranteed(volume: Row): boolean {
+export function isGuaranteed(volume: Volume): boolean {
   return volume['guarantee.type'] === 'volume'
 }
 
@@ -212,7 +212,7 @@ export function ownedBytes(counters: VolumeCounters | undefined): number {
  * Bytes that a volume takes from its aggregate: what it uses, or all of its size where that is guaranteed. A guaranteed
  * clone may write its whole size beside what it shares: to replace that frees nothing while its parent needs it.
  */
-export function footprintOf(volume: Row, owned: number): number {
+export function footprintOf(volume: Volume, owned: number): number {
   return isGuaranteed(volume) ? Math.max(Number(volume['size']), owned) : owned
 }
 

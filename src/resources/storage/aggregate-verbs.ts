@@ -7,14 +7,15 @@ import { aggregateOf } from '../../core/aggregate-of.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { isActive, JOBS } from '../../core/jobs.ts'
 import { placesOf } from '../../core/tree-of.ts'
-import { job, uuidOfNew, type Work } from '../../core/verb.ts'
+import { job, uuidOfNew, type Work, type Changing, type Making } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
-import { type Row, textAt, textOf } from '../../model/value.ts'
+import { type Row, textOf } from '../../model/value.ts'
 import { type Change, CommitRefused } from '../../ports/catalog.ts'
 import { VolumesFailure } from '../../ports/volumes.ts'
 import { AGGREGATES_LOCK } from './aggregate-space.ts'
 import { SCRUB_NOTES, SCRUBS } from './scrub/notes.ts'
 import { RECOVERY_QUEUE } from './volumes/recovery-queue.ts'
+import type { Aggregate } from '../rows.ts'
 
 const AGGREGATES = 'storage/aggregates'
 const CLAIMS_LOCK = 'aggregate-folders'
@@ -23,10 +24,10 @@ const NODE = 'node.name'
 
 export const createAggregate = job({
   example: { name: 'aggr_example', 'block_storage.path': '/srv/aggr_example' },
-  async plan(cluster, { draft }) {
-    const name = textAt(draft, 'name')
+  async plan(cluster, { draft }: Making<typeof AGGREGATES>) {
+    const name = draft['name']
     await insistOnName(cluster, name, undefined)
-    await insistOnNode(cluster, textAt(draft, NODE))
+    await insistOnNode(cluster, draft[NODE] ?? '')
     const { [PATH]: path, [NODE]: _node, ...others } = draft
     const key = uuidOfNew(cluster, draft)
     const input = {
@@ -57,9 +58,9 @@ export const createAggregate = job({
 
 export const modifyAggregate = job({
   example: { name: 'aggr_renamed' },
-  async plan(cluster, { row, draft }) {
-    const key = textAt(row, 'uuid')
-    if (draft['name'] !== undefined) await insistOnName(cluster, textAt(draft, 'name'), key)
+  async plan(cluster, { row, draft }: Changing<typeof AGGREGATES>) {
+    const key = row['uuid']
+    if (draft['name'] !== undefined) await insistOnName(cluster, draft['name'] ?? '', key)
     return { key, input: { $change: { ...draft } }, locks: [`aggregate:${key}`] }
   },
   steps: [
@@ -68,7 +69,7 @@ export const modifyAggregate = job({
       async run(cluster, { key, input }) {
         const record = await cluster.record(AGGREGATES, key)
         if (record === undefined) throw failure('aggregateNotFound')
-        const changed: Row = { ...(record.body as Row), ...(input['$change'] as Row) }
+        const changed: Row = { ...record.body, ...(input['$change'] as Row) }
         const isRenamed = changed['name'] !== record.body['name']
         await cluster.commit([
           cluster.put(AGGREGATES, changed, { expect: record.revision }),
@@ -80,8 +81,8 @@ export const modifyAggregate = job({
 })
 
 export const removeAggregate = job({
-  async plan(cluster, { row = {} }) {
-    const key = textAt(row, 'uuid')
+  async plan(cluster, { row }: Changing<typeof AGGREGATES>) {
+    const key = row['uuid']
     await insistOnUnused(cluster, row)
     return { key, input: { ...row }, locks: [`aggregate:${key}`] }
   },
@@ -144,7 +145,7 @@ async function claim(cluster: Cluster, { key, input }: Work): Promise<void> {
   }
 }
 
-async function release(cluster: Cluster, { key, input }: Work): Promise<void> {
+async function release(cluster: Cluster, { key, input }: Work<Aggregate>): Promise<void> {
   await cluster.engineOf(input).release(key)
 }
 
@@ -174,8 +175,8 @@ async function insistOnName(cluster: Cluster, name: string, self: string | undef
   if (holder !== undefined && holder !== self) throw failure('aggregateNameTaken', { name })
 }
 
-async function insistOnUnused(cluster: Cluster, aggregate: Row): Promise<void> {
-  const key = textAt(aggregate, 'uuid')
+async function insistOnUnused(cluster: Cluster, aggregate: Aggregate): Promise<void> {
+  const key = aggregate['uuid']
   const held = (await cluster.rows('storage/volumes')).filter((volume) => aggregateOf(volume) === key)
   if (held.length > 0) {
     throw failure('aggregateHasVolumes', { count: held.length })

@@ -9,8 +9,9 @@ import { createAggregate, modifyAggregate, removeAggregate } from './aggregate-v
 import { diskFields, diskReadings } from './aggregates/disk-fields.ts'
 import { packFields, packReadings } from './aggregates/pack-fields.ts'
 import { spaceFields, spaceReadings } from './aggregates/space-fields.ts'
+import type { Aggregate } from '../rows.ts'
 
-const node: Derivation = {
+const node: Derivation<Aggregate> = {
   gives: ['node', 'home_node'],
   async from(cluster, rows) {
     const { name = null, uuid: key = null } = (await cluster.rows('cluster/nodes'))[0] ?? {}
@@ -23,7 +24,7 @@ const node: Derivation = {
   },
 }
 
-const place: Derivation = {
+const place: Derivation<Aggregate> = {
   gives: ['block_storage.path'],
   from: (cluster, rows) => Promise.resolve(rows.map((row) => ({ 'block_storage.path': cluster.engineOf(row).place }))),
 }

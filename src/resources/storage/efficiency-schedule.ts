@@ -11,7 +11,7 @@ import { Picked } from '../../core/picked.ts'
 import { Watch } from '../../core/watch.ts'
 import { doneUntil } from '../../core/schedule.ts'
 import { eachInTurns } from '../../core/turns.ts'
-import { type Row, textAt } from '../../model/value.ts'
+import type { Row } from '../../model/value.ts'
 import { SCHEDULES } from '../cluster/schedules.ts'
 import { addBuiltInEfficiency } from './volume-efficiency-policies/built-in.ts'
 import { EFFICIENCY_POLICIES } from './volume-efficiency-policies.ts'
@@ -19,6 +19,8 @@ import { compressionOf, dedupeOf, isEfficiencyOn, isInBackground } from './volum
 import { changeNotes, EFFICIENCY_NOTES, efficiencyLock, type EfficiencyNotes } from './volumes/efficiency-notes.ts'
 import { EFFICIENCY_RUNS } from './volumes/efficiency-runs.ts'
 import { owedSince, ruleOf } from './volumes/owed-snapshots.ts'
+import type { Volume } from '../rows.ts'
+import type { RowOf } from '../../model/rows.ts'
 
 const LOOK_EVERY_MS = 1000
 /** What was written is added up less often: the counters of all volumes are read for it. */
@@ -29,7 +31,7 @@ const WRITTEN = FIGURES.indexOf('bytes_written')
 
 export class EfficiencySchedule extends Watch {
   readonly #actions: Actions
-  readonly #efficient = new Picked<Row>(isEfficiencyOn)
+  readonly #efficient = new Picked<Volume>(isEfficiencyOn)
   #written: ReadonlyMap<string, number> | undefined
   #addedUpMs = 0
 
@@ -53,11 +55,11 @@ export class EfficiencySchedule extends Watch {
     const volumes = await cluster.shortRows('storage/volumes')
     const isOn = (volume: string) => cluster.locks.isHeld(efficiencyLock(volume))
     const efficient = this.#efficient.of(volumes)
-    let active = efficient.filter((row) => isOn(textAt(row, 'uuid'))).length
+    let active = efficient.filter((row) => isOn(row['uuid'])).length
     let begun = 0
     const once = onceEach()
     for await (const row of eachInTurns(cluster.system, efficient)) {
-      const volume = textAt(row, 'uuid')
+      const volume = row['uuid']
       const noted = (notes.get(volume) ?? {}) as EfficiencyNotes
       notes.delete(volume)
       if (row['state'] !== 'online' || isOn(volume)) continue
@@ -83,35 +85,45 @@ export class EfficiencySchedule extends Watch {
   }
 
   /** The policy that may begin runs of a volume; none where nothing is to be done in the background. */
-  async #policyOf(volume: Row, once: Once): Promise<Row | undefined> {
+  async #policyOf(volume: Volume, once: Once): Promise<RowOf<typeof EFFICIENCY_POLICIES> | undefined> {
     if (!isInBackground(compressionOf(volume)) && !isInBackground(dedupeOf(volume))) return undefined
-    const uuid = textAt(volume, 'efficiency.policy.uuid')
+    const uuid = volume['efficiency.policy.uuid'] ?? ''
     const { cluster } = this.#actions
     const policy = uuid === '' ? undefined : await once(uuid, () => cluster.find(EFFICIENCY_POLICIES, uuid))
     return policy?.['enabled'] === true ? policy : undefined
   }
 
-  async #isOwed(volume: string, policy: Row, noted: EfficiencyNotes, once: Once): Promise<boolean> {
+  async #isOwed(
+    volume: string,
+    policy: RowOf<typeof EFFICIENCY_POLICIES>,
+    noted: EfficiencyNotes,
+    once: Once,
+  ): Promise<boolean> {
     const { cluster } = this.#actions
     const nowMs = cluster.now()
     if (noted.policy !== policy['uuid'] || noted.doneMs === undefined) {
       const writtenBytes = (await this.#writtenBytes(nowMs)).get(volume) ?? 0
-      await changeNotes(cluster, volume, { policy: textAt(policy, 'uuid'), doneMs: nowMs, writtenBytes })
+      await changeNotes(cluster, volume, { policy: policy['uuid'], doneMs: nowMs, writtenBytes })
       return false
     }
     if (policy['type'] === 'threshold') return this.#isOverThreshold(volume, policy, noted, nowMs)
-    const uuid = textAt(policy, 'schedule.uuid')
+    const uuid = policy['schedule.uuid'] ?? ''
     const schedule = await once(uuid, () => cluster.find(SCHEDULES, uuid))
     if (schedule === undefined) return false
     return owedSince(ruleOf(schedule), doneUntil(noted.doneMs, nowMs), nowMs) !== undefined
   }
 
-  async #isOverThreshold(volume: string, policy: Row, noted: EfficiencyNotes, nowMs: number): Promise<boolean> {
+  async #isOverThreshold(
+    volume: string,
+    policy: RowOf<typeof EFFICIENCY_POLICIES>,
+    noted: EfficiencyNotes,
+    nowMs: number,
+  ): Promise<boolean> {
     const { cluster } = this.#actions
     const written = (await this.#writtenBytes(nowMs)).get(volume) ?? 0
     const { usedBytes = 0 } = (await cluster.catalog.volume(volume)) ?? {}
     const since = written - (noted.writtenBytes ?? 0)
-    const isOver = since > 0 && since >= (usedBytes / 100) * Number(policy['start_threshold_percent'] ?? 0)
+    const isOver = since > 0 && since >= (usedBytes / 100) * (policy['start_threshold_percent'] ?? 0)
     if (isOver) await changeNotes(cluster, volume, { writtenBytes: written })
     return isOver
   }

@@ -1,9 +1,10 @@
 import type { Cluster } from '../../core/cluster.ts'
-import { inline } from '../../core/verb.ts'
+import { inline, type Making, type Changing } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { withExportPolicy } from '../protocols/nfs/named-export-policy.ts'
 import { limitChanges, quotaLock, QUOTA_RULES } from './quota/limits.ts'
+import type { Volume } from '../rows.ts'
 
 export const QTREES = 'storage/qtrees'
 /** Ids are 1..4994; 0 is the default qtree, which is always there. */
@@ -12,13 +13,13 @@ const USER_ID_MAX = 2 ** 32 - 1
 const EXPORT_POLICY = 'export_policy'
 
 /** All qtrees of a volume, by their records. The default one has a record only when it was changed. */
-export function qtreesOf(volume: Row, records: readonly Row[]): Row[] {
+export function qtreesOf(volume: Volume, records: readonly Row[]): Row[] {
   const named = records.filter((row) => row['id'] !== 0)
   return [{ ...defaultQtree(volume), ...records.find((row) => row['id'] === 0) }, ...named]
 }
 
-function defaultQtree(volume: Row): Row {
-  const of = { 'volume.uuid': textAt(volume, 'uuid'), 'svm.uuid': textAt(volume, 'svm.uuid') }
+function defaultQtree(volume: Volume): Row {
+  const of = { 'volume.uuid': volume['uuid'], 'svm.uuid': volume['svm.uuid'] }
   return { ...of, id: 0, name: '', security_style: 'unix', unix_permissions: 755 }
 }
 
@@ -26,16 +27,16 @@ export const createQtree = inline({
   args: { synchronous: 'Whether to wait until the qtree exists. Accepted without effect: the request always waits.' },
   example: { name: 'qtree_example', 'svm.name': 'svm1', 'volume.name': 'vol1', security_style: 'unix' },
   alone: ({ draft }) => [quotaLock(textAt(draft, 'volume.uuid'))],
-  async plan(cluster, { draft }) {
+  async plan(cluster, { draft }: Making<typeof QTREES>) {
     if (draft['name'] === undefined) {
       throw failure('qtreeNameRequired')
     }
     checkFields(draft)
-    const volume = textAt(draft, 'volume.uuid')
+    const volume = draft['volume.uuid']
     await volumeOf(cluster, draft)
     await insistOnName(cluster, draft)
     const key = `${volume}/${freeId(await cluster.rows(QTREES, volume))}`
-    return { key, input: await withExportPolicy(cluster, draft, EXPORT_POLICY, textAt(draft, 'svm.uuid')) }
+    return { key, input: await withExportPolicy(cluster, draft, EXPORT_POLICY, draft['svm.uuid']) }
   },
   step: {
     name: 'write record',
@@ -51,9 +52,9 @@ export const createQtree = inline({
 
 export const modifyQtree = inline({
   alone: ({ row }) => [quotaLock(textAt(row, 'volume.uuid'))],
-  async plan(cluster, { row = {}, draft }) {
+  async plan(cluster, { row, draft }: Changing<typeof QTREES>) {
     checkFields(draft)
-    const volume = textAt(row, 'volume.uuid')
+    const volume = row['volume.uuid']
     const changed = { ...row, ...draft }
     if (row['id'] === 0) {
       if (draft['name'] !== undefined) {
@@ -63,8 +64,8 @@ export const modifyQtree = inline({
         throw failure('defaultQtreeQos')
       }
     } else if (draft['name'] !== undefined && draft['name'] !== row['name']) await insistOnName(cluster, changed)
-    const input = await withExportPolicy(cluster, draft, EXPORT_POLICY, textAt(row, 'svm.uuid'))
-    return { key: `${volume}/${textAt(row, 'id')}`, input }
+    const input = await withExportPolicy(cluster, draft, EXPORT_POLICY, row['svm.uuid'])
+    return { key: `${volume}/${row['id']}`, input }
   },
   step: {
     name: 'write record',
@@ -85,11 +86,11 @@ export const modifyQtree = inline({
 /** The rules that name a qtree go with it. */
 export const removeQtree = inline({
   alone: ({ row }) => [quotaLock(textAt(row, 'volume.uuid'))],
-  plan(_cluster, { row = {} }) {
+  plan(_cluster, { row }: Changing<typeof QTREES>) {
     if (row['id'] === 0) throw failure('defaultQtreeDelete')
-    const volume = textAt(row, 'volume.uuid')
+    const volume = row['volume.uuid']
     const { name = '' } = row
-    return Promise.resolve({ key: `${volume}/${textAt(row, 'id')}`, input: { name } })
+    return Promise.resolve({ key: `${volume}/${row['id']}`, input: { name } })
   },
   step: {
     name: 'remove record',
@@ -114,7 +115,7 @@ function freeId(qtrees: readonly Row[]): number {
 }
 
 /** The volume of a draft, which has to be one of its SVM. */
-export async function volumeOf(cluster: Cluster, draft: Row): Promise<Row> {
+export async function volumeOf(cluster: Cluster, draft: Row): Promise<Volume> {
   const volume = await cluster.find('storage/volumes', textAt(draft, 'volume.uuid'))
   if (volume === undefined || volume['svm.uuid'] !== draft['svm.uuid']) {
     throw failure('qtreeVolumeUnknown')

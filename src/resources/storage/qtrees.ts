@@ -8,15 +8,16 @@ import { exportPolicyFields, exportPolicyReading } from '../protocols/nfs/named-
 import { totalFields, totals } from '../metric-readings.ts'
 import { tagFields } from '../tags.ts'
 import { createQtree, modifyQtree, QTREE_ID_MAX, QTREES, qtreesOf, removeQtree } from './qtree-verbs.ts'
+import type { RowOf } from '../../model/rows.ts'
 
 /** Where clients see a qtree: under the path of its volume, where that has one. */
-const paths: Derivation = {
+const paths: Derivation<RowOf<'storage/qtrees'>> = {
   gives: ['path', 'nas.path'],
   async from(cluster, rows) {
     const derived: Row[] = []
     for (const row of rows) {
-      const junction = (await cluster.find('storage/volumes', textAt(row, 'volume.uuid')))?.['nas.path'] ?? ''
-      const path = `${junction === '/' ? '' : junction}/${textAt(row, 'name')}`.replace(/(?<=.)\/$/, '')
+      const junction = (await cluster.find('storage/volumes', row['volume.uuid']))?.['nas.path'] ?? ''
+      const path = `${junction === '/' ? '' : junction}/${row['name'] ?? ''}`.replace(/(?<=.)\/$/, '')
       derived.push(junction === '' ? {} : { path, 'nas.path': path })
     }
     return derived
@@ -29,7 +30,7 @@ const exportPolicies = exportPolicyReading('export_policy', async (cluster, row)
 })
 
 /** All objects of a volume lie in its default qtree, so its operations are those of that. */
-const operations: Derivation = {
+const operations: Derivation<RowOf<'storage/qtrees'>> = {
   gives: ['statistics'],
   async from(cluster, rows, once) {
     const isDefault = ({ id }: Row) => id === 0

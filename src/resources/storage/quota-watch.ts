@@ -7,9 +7,9 @@
 import type { Cluster } from '../../core/cluster.ts'
 import { Picked } from '../../core/picked.ts'
 import { Watch } from '../../core/watch.ts'
-import { type Row, textAt } from '../../model/value.ts'
 import { CommitRefused, type Change, type QuotaRow } from '../../ports/catalog.ts'
 import { areQuotasOn, fieldsOfTarget } from './quota/limits.ts'
+import type { Volume } from '../rows.ts'
 
 const LOOK_EVERY_MS = 1000
 /** Of ten thousand users a look takes some 50 ms: the pause is so many times longer, or a second. */
@@ -26,7 +26,7 @@ const NOTHING: Exceeded = { space: false, files: false }
 
 export class QuotaWatch extends Watch {
   readonly #cluster: Cluster
-  readonly #withQuotas = new Picked<Row>(areQuotasOn)
+  readonly #withQuotas = new Picked<Volume>(areQuotasOn)
   #told: Map<string, Exceeded> | undefined
 
   constructor(cluster: Cluster) {
@@ -54,8 +54,8 @@ export class QuotaWatch extends Watch {
     const seen = new Set<string>()
     for (const volume of this.#withQuotas.of(await this.#cluster.shortRows('storage/volumes'))) {
       if (this.isStopping) return
-      for (const quota of await catalog.quotas(textAt(volume, 'uuid'))) {
-        const key = `${textAt(volume, 'uuid')}/${quota.index}`
+      for (const quota of await catalog.quotas(volume['uuid'])) {
+        const key = `${volume['uuid']}/${quota.index}`
         seen.add(key)
         await this.#lookAt(volume, quota, key, this.#told)
       }
@@ -69,7 +69,7 @@ export class QuotaWatch extends Watch {
     }
   }
 
-  async #lookAt(volume: Row, quota: QuotaRow, key: string, told: Map<string, Exceeded>): Promise<void> {
+  async #lookAt(volume: Volume, quota: QuotaRow, key: string, told: Map<string, Exceeded>): Promise<void> {
     const before = told.get(key) ?? NOTHING
     const now: Exceeded = {
       space: isExceeded(quota.usedBytes, quota.limits.softBytes, before.space),
@@ -79,7 +79,7 @@ export class QuotaWatch extends Watch {
     if (crossed.length === 0) return
     const isOver = now.space || now.files
     const note: Change = isOver
-      ? { do: 'put-record', type: QUOTA_NOTES, key, parent: textAt(volume, 'uuid'), body: now }
+      ? { do: 'put-record', type: QUOTA_NOTES, key, parent: volume['uuid'], body: now }
       : { do: 'remove-record', type: QUOTA_NOTES, key }
     if (await this.#tell(volume, [note, ...crossed.map((unit) => this.#event(volume, quota, unit, now[unit]))])) {
       if (isOver) told.set(key, now)
@@ -87,11 +87,11 @@ export class QuotaWatch extends Watch {
     }
   }
 
-  #event(volume: Row, quota: QuotaRow, unit: (typeof UNITS)[number], isOver: boolean): Change {
+  #event(volume: Volume, quota: QuotaRow, unit: (typeof UNITS)[number], isOver: boolean): Change {
     const name = isOver ? 'quota.soft_limit.exceeded' : 'quota.soft_limit.back'
     const { tree, type } = quota
     return this.#cluster.event(name, {
-      volume: textAt(volume, 'name'),
+      volume: volume['name'],
       type,
       ...(tree === undefined ? {} : { qtree: tree }),
       ...fieldsOfTarget(quota),
@@ -100,9 +100,9 @@ export class QuotaWatch extends Watch {
   }
 
   /** False when the volume was changed or deleted meanwhile. */
-  async #tell(volume: Row, changes: readonly Change[]): Promise<boolean> {
+  async #tell(volume: Volume, changes: readonly Change[]): Promise<boolean> {
     const { catalog } = this.#cluster
-    const record = await catalog.record('storage/volumes', textAt(volume, 'uuid'))
+    const record = await catalog.record('storage/volumes', volume['uuid'])
     if (record === undefined) return false
     try {
       const { type, key, revision: expect } = record

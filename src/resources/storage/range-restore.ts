@@ -5,9 +5,10 @@
 import type { Cluster } from '../../core/cluster.ts'
 import { Interrupted, type Work } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
-import { type Row, textAt } from '../../model/value.ts'
+import type { Row } from '../../model/value.ts'
 import { CommitRefused, type Change, type KeyRange } from '../../ports/catalog.ts'
 import { patiently } from './patiently.ts'
+import type { Volume } from '../rows.ts'
 
 const BUCKETS = 'protocols/s3/buckets'
 /** Rows moved in one commit: few enough that other writers hardly wait. */
@@ -23,15 +24,20 @@ export type RangeInput = Row & {
 }
 
 /** What a path means within a volume: `/papers`, `/papers/2026/` or `/papers/2026/a.pdf`. */
-export async function plannedRange(cluster: Cluster, volume: Row, snapshot: string, path: string): Promise<RangeInput> {
+export async function plannedRange(
+  cluster: Cluster,
+  volume: Volume,
+  snapshot: string,
+  path: string,
+): Promise<RangeInput> {
   const [, name = '', rest = ''] = /^\/([^/]+)(?:\/(.*))?$/s.exec(path) ?? []
-  const row = (await cluster.rows(BUCKETS, textAt(volume, 'uuid'))).find((bucket) => bucket['name'] === name)
+  const row = (await cluster.rows(BUCKETS, volume['uuid'])).find((bucket) => bucket['name'] === name)
   if (row === undefined) {
     throw failure('restorePathMalformed')
   }
   const bucket = row['uuid']
   const names = rest === '' || rest.endsWith('/') ? { prefix: rest } : { key: rest }
-  await insistOnSomething(cluster, textAt(volume, 'uuid'), { bucket, snapshot, ...names })
+  await insistOnSomething(cluster, volume['uuid'], { bucket, snapshot, ...names })
   return { bucket, snapshot, ...names }
 }
 

@@ -117,7 +117,7 @@ export const snapshotPolicies: Behaviour<typeof snapshotPoliciesResource> = defi
 export async function changePolicy(cluster: Cluster, key: string, change: (policy: Row) => Row): Promise<void> {
   const record = await cluster.record(SNAPSHOT_POLICIES, key)
   if (record === undefined) throw failure('snapshotPolicyNotFound')
-  const before = record.body as Row
+  const before = record.body
   const row = await settled(cluster, { ...before, ...change(before) })
   await cluster.commit([cluster.put(SNAPSHOT_POLICIES, row, { expect: record.revision })])
 }

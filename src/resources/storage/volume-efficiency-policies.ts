@@ -108,7 +108,7 @@ export const volumeEfficiencyPolicies: Behaviour<typeof volumeEfficiencyPolicies
         async run(cluster, { key, input }) {
           const record = await cluster.record(EFFICIENCY_POLICIES, key)
           if (record === undefined) throw failure('efficiencyPolicyNotFound')
-          const row = await settled(cluster, { ...(record.body as Row), ...input }, input)
+          const row = await settled(cluster, { ...record.body, ...input }, input)
           await insistOnSchedule(cluster, row)
           await cluster.commit([cluster.put(EFFICIENCY_POLICIES, row, { expect: record.revision })])
         },

@@ -7,10 +7,11 @@ import { type Row, textAt } from '../../model/value.ts'
 import { lastSample, totals } from '../metric-readings.ts'
 import { availableIn, disksSeenLately, footprintOf, isGuaranteed, ownedBytes } from './aggregate-space.ts'
 import { chargedTo, reserveOf, reserveReadings } from './volumes/reserve.ts'
+import type { Volume } from '../rows.ts'
 
 const uuidOf = (row: Row) => textAt(row, 'uuid')
 
-const space: Derivation = {
+const space: Derivation<Volume> = {
   gives: ['space', 'guarantee.honored', 'snapshot_count'],
   async from(cluster, rows, once) {
     const counters = await once('counters', () => cluster.volumeSums.all())
@@ -38,14 +39,14 @@ const space: Derivation = {
 }
 
 /** What the aggregate of a volume has to give; of a guaranteed one nobody asks, as disks take long to tell it. */
-export function spareFor(cluster: Cluster, volume: Row, once: Once): Promise<number> {
+export function spareFor(cluster: Cluster, volume: Volume, once: Once): Promise<number> {
   const aggregate = aggregateOf(volume)
   return once(`available in ${aggregate}`, async () =>
     availableIn(cluster, aggregate, await once('disks', () => disksSeenLately(cluster))),
   )
 }
 
-const isRoot: Derivation = {
+const isRoot: Derivation<Volume> = {
   gives: ['is_object_store'],
   async from(cluster, rows, once) {
     const roots = await once('root volumes', async () => rootsOf(await cluster.rows('protocols/s3/services')))
@@ -55,6 +56,6 @@ const isRoot: Derivation = {
 
 const rootsOf = ofRows((servers) => new Set(servers.map((server) => server['root_volume.uuid'])))
 
-export const volumeSpace: readonly Derivation[] = [space, isRoot]
+export const volumeSpace: readonly Derivation<Volume>[] = [space, isRoot]
 
-export const volumeMetrics: readonly Derivation[] = [lastSample(uuidOf), totals('volume', uuidOf)]
+export const volumeMetrics: readonly Derivation<Volume>[] = [lastSample(uuidOf), totals('volume', uuidOf)]

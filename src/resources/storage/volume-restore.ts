@@ -16,6 +16,7 @@ import { patiently } from './patiently.ts'
 import { leaveRange, plannedRange, restoreRange, type RangeInput } from './range-restore.ts'
 import { SNAPSHOTS, whyKept } from './volumes/snapshot-changes.ts'
 import { insistOnReadWrite } from './volumes/types.ts'
+import type { Volume } from '../rows.ts'
 
 /** Rows in one commit: few enough that writers to other volumes hardly wait. */
 const BATCH = 500
@@ -56,7 +57,7 @@ export interface PlannedRestore {
 /** The snapshot that a request names, if it does. Refuses what cannot be undone for somebody who relies on it. */
 export async function plannedRestore(
   cluster: Cluster,
-  volume: Row,
+  volume: Volume,
   args: Readonly<Record<string, string>>,
 ): Promise<PlannedRestore> {
   const name = args['restore_to.snapshot.name']
@@ -69,7 +70,7 @@ export async function plannedRestore(
   if (name === '') {
     throw failure('restoreSnapshotMissing')
   }
-  const key = textAt(volume, 'uuid')
+  const key = volume['uuid']
   const found = uuid ?? (await cluster.keyOfName(SNAPSHOTS, name ?? '', key))
   const row = found === undefined ? undefined : await cluster.find(SNAPSHOTS, found)
   if (row?.['volume.uuid'] !== key || (name !== undefined && row['name'] !== name)) {

@@ -6,7 +6,7 @@ import { flagArgument } from '../../core/flag-argument.ts'
 import { noParent } from '../../core/references.ts'
 import { removeOwedTree, removeTree } from '../../core/removed-trees.ts'
 import { treeOf } from '../../core/tree-of.ts'
-import { job, uuidOfNew, type Work } from '../../core/verb.ts'
+import { job, uuidOfNew, type Work, type Changing, type Making, type Verb, type VerbRequest } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
 import { printSize } from '../../model/kinds/index.ts'
 import { isRecord, type Row, textAt } from '../../model/value.ts'
@@ -50,13 +50,14 @@ import { TREES_LOCK } from './volumes/tree-sharers.ts'
 import { isReadOnly } from './volumes/types.ts'
 import { insistOnStorage, storageOf } from '../svm/storage-limit.ts'
 import { insistOnRoom } from '../svm/svm-fields.ts'
+import type { Svm, Volume, VolumeDraft } from '../rows.ts'
 
 const MB = 2 ** 20
-const EXPORT_POLICY = 'nas.export_policy'
+const EXPORT_POLICY = 'nas.export_policy' as const
 export const VOLUME_BYTES_MIN = MB
 export const VOLUME_BYTES_MAX = 300 * 2 ** 40
 
-export const createVolume = job({
+export const createVolume: Verb<VerbRequest, Volume> = job({
   example: {
     name: 'vol_example',
     'svm.name': 'svm1',
@@ -76,9 +77,9 @@ export const createVolume = job({
       },
     },
   },
-  async plan(cluster, { draft: given }) {
-    const name = textAt(given, 'name')
-    const svm = textAt(given, 'svm.uuid')
+  async plan(cluster, { draft: given }: Making<'storage/volumes'>) {
+    const name = given['name']
+    const svm = given['svm.uuid']
     const draft = await withExportPolicy(cluster, withSize(given), EXPORT_POLICY, svm)
     if ((await cluster.keyOfName('storage/volumes', name, svm)) !== undefined) {
       throw failure('volumeNameTaken', { name })
@@ -89,11 +90,11 @@ export const createVolume = job({
     const parent = await parentOf(cluster, draft)
     const aggregate = await chooseAggregate(cluster, draft, parent)
     const key = uuidOfNew(cluster, draft)
-    const whole = withPath({ ...(await usual(cluster, parent, owner)), ...draft })
-    const input = {
-      ...(await withEfficiency(cluster, withAutosize(whole, draft, VOLUME_BYTES_MAX), draft)),
-      ...(parent === undefined ? {} : await cloneOf(cluster, draft, parent)),
-      uuid: key,
+    const usually = await usual(cluster, parent, owner)
+    const whole = withPath({ ...usually, ...draft, name, 'svm.uuid': svm, uuid: key })
+    const made = await withEfficiency(cluster, withAutosize(whole, draft, VOLUME_BYTES_MAX), draft)
+    const input: Volume = {
+      ...(parent === undefined ? made : await cloneOf(cluster, made, parent)),
       aggregates: [{ uuid: aggregate }],
       create_time: cluster.now(),
     }
@@ -106,12 +107,12 @@ export const createVolume = job({
     {
       name: 'make tree',
       isCancellable: true,
-      async run(cluster, { key, input }) {
-        if (!isClone(input)) await makeTree(cluster, { uuid: key, ...input })
+      async run(cluster, { input }) {
+        if (!isClone(input)) await makeTree(cluster, input)
       },
-      async undo(cluster, { key, input }) {
+      async undo(cluster, { input }) {
         // The tree of a clone is that of its parent.
-        if (!isClone(input)) await removeTree(cluster, { uuid: key, ...input })
+        if (!isClone(input)) await removeTree(cluster, input)
       },
     },
     { name: 'copy rows of the parent', isCancellable: true, isPausable: true, run: copyRows, undo: dropRows },
@@ -120,14 +121,14 @@ export const createVolume = job({
   ],
 })
 
-async function writeRecord(cluster: Cluster, { key, input }: Work): Promise<void> {
+async function writeRecord(cluster: Cluster, { key, input }: Work<Volume>): Promise<void> {
   if ((await cluster.find('storage/volumes', key)) !== undefined) return
   // Between the look at the space and the commit nobody else may promise it away.
   await cluster.locks.with([AGGREGATES_LOCK], async () => {
     await insistOnSpace(cluster, aggregateOf(input), input)
     await insistOnPath(cluster, input)
-    const svm = await cluster.record('svm/svms', textAt(input, 'svm.uuid'))
-    if (svm === undefined) throw noParent(cluster, 'storage/volumes', textAt(input, 'svm.uuid'))
+    const svm = await cluster.record('svm/svms', input['svm.uuid'])
+    if (svm === undefined) throw noParent(cluster, 'storage/volumes', input['svm.uuid'])
     await insistOnRoom(cluster, svm.body, [input])
     await cluster.commit([
       { do: 'check-record', type: svm.type, key: svm.key, expect: svm.revision },
@@ -137,8 +138,8 @@ async function writeRecord(cluster: Cluster, { key, input }: Work): Promise<void
 }
 
 /** What makes a planned volume known, when its tree is there. To be committed with `AGGREGATES_LOCK` held. */
-export function newVolumeChanges(cluster: Cluster, input: Row): Change[] {
-  const volume = textAt(input, 'uuid')
+export function newVolumeChanges(cluster: Cluster, input: Volume): Change[] {
+  const volume = input['uuid']
   const sizeBytes = Number(input['size'])
   return [
     cluster.put('storage/volumes', input, { expect: 'absent' }),
@@ -151,9 +152,9 @@ export function newVolumeChanges(cluster: Cluster, input: Row): Change[] {
 }
 
 /** The tree of a planned volume. An aggregate that is deleted meanwhile has the tree, and stays; or has gone before it. */
-export async function makeTree(cluster: Cluster, input: Row): Promise<void> {
+export async function makeTree(cluster: Cluster, input: Volume): Promise<void> {
   await cluster.locks.with([AGGREGATES_LOCK], async () => {
-    await (await cluster.volumesOf(aggregateOf(input))).create(textAt(input, 'uuid'))
+    await (await cluster.volumesOf(aggregateOf(input))).create(input['uuid'])
   })
 }
 
@@ -165,10 +166,10 @@ export const modifyVolume = job({
   },
   example: { size: '96m', comment: 'grown' },
   moreExamples: { split: { body: { 'clone.split_initiated': true }, of: 'clone' } },
-  async plan(cluster, { row = {}, draft: asGiven, args: givenArgs }) {
-    const key = textAt(row, 'uuid')
+  async plan(cluster, { row, draft: asGiven, args: givenArgs }: Changing<'storage/volumes'>) {
+    const key = row['uuid']
     const { args, draft: given } = restoreOf(givenArgs, asGiven)
-    const draft = await withExportPolicy(cluster, withSize(given), EXPORT_POLICY, textAt(row, 'svm.uuid'))
+    const draft = await withExportPolicy(cluster, withSize(given), EXPORT_POLICY, row['svm.uuid'])
     const move = await plannedMove(cluster, row, draft, args)
     if (move !== undefined) return move
     const { asked, others } = movementOf(draft)
@@ -205,13 +206,13 @@ export const modifyVolume = job({
         await cluster.locks.with([AGGREGATES_LOCK, quotaLock(key)], async () => {
           const record = await cluster.record('storage/volumes', key)
           if (record === undefined) throw failure('volumeNotFound')
-          const before = record.body as Row
+          const before = record.body
           const given: Row = isRecord(change) ? change : {}
           const sized = withAutosize(withPath({ ...before, ...given }), given, VOLUME_BYTES_MAX)
           const after = await withEfficiency(cluster, sized, given)
           const aggregate = aggregateOf(before)
           if (after['size'] !== before['size'] || after['guarantee.type'] !== before['guarantee.type']) {
-            const svm = await cluster.find('svm/svms', textAt(after, 'svm.uuid'))
+            const svm = await cluster.find('svm/svms', after['svm.uuid'])
             await insistOnStorage(cluster, svm, storageOf([after]) - storageOf([before]))
             await insistOnSpace(cluster, aggregate, after)
           }
@@ -237,13 +238,13 @@ export const removeVolume = job({
   moreExamples: { clone: { body: {}, of: 'clone' } },
   args: { force: 'Whether to delete the volume immediately, without the recovery queue.' },
   exampleArgs: [{}, { force: 'true' }],
-  async plan(cluster, { row, args }) {
-    const key = textAt(row, 'uuid')
+  async plan(cluster, { row, args }: Changing<'storage/volumes'>) {
+    const key = row['uuid']
     const isForced = flagArgument(args, 'force')
     await insistOnUnused(cluster, key)
     if (row !== undefined) insistOnNoMove(row)
     await insistOnNothingKept(cluster, key)
-    const hours = isForced ? 0 : retentionHours(await cluster.find('svm/svms', textAt(row, 'svm.uuid')))
+    const hours = isForced ? 0 : retentionHours(await cluster.find('svm/svms', row['svm.uuid']))
     return {
       key,
       input: {
@@ -282,7 +283,7 @@ export const removeVolume = job({
           // Clones do not get into the queue: their buckets go with them, and what they began with is held by the parent.
           const hours = isClone(volume) || own.length > 0 ? 0 : Number(input['$hours'])
           const changes: Change[] = [
-            ...own.map((bucket): Change => ({ do: 'remove-record', type: BUCKETS, key: textAt(bucket, 'uuid') })),
+            ...own.map((bucket): Change => ({ do: 'remove-record', type: BUCKETS, key: bucket['uuid'] })),
             ...unusedSince(cluster, 'storage/volumes', key, since),
             ...(hours > 0
               ? queueChanges(cluster, volume, hours, withinVolumes(cluster))
@@ -315,14 +316,16 @@ const BUCKETS = 'protocols/s3/buckets'
 const GB = 2 ** 30
 
 /** What a volume is where nothing is said of it: as its parent, if it has one. */
-async function usual(cluster: Cluster, parent: Row | undefined, svm: Row | undefined): Promise<Row> {
-  const policy = svm?.['snapshot_policy.uuid'] ?? (await cluster.keyOfName('storage/snapshot-policies', 'default'))
+async function usual(cluster: Cluster, parent: Volume | undefined, svm: Svm | undefined): Promise<VolumeDraft> {
+  const usually = svm?.['snapshot_policy.uuid'] ?? (await cluster.keyOfName('storage/snapshot-policies', 'default'))
+  const exported = parent?.[`${EXPORT_POLICY}.id`]
+  const kept = parent === undefined ? usually : parent['snapshot_policy.uuid']
   return {
     ...usualNas(parent),
-    [`${EXPORT_POLICY}.id`]: parent?.[`${EXPORT_POLICY}.id`] ?? null,
+    ...(exported === undefined ? {} : { [`${EXPORT_POLICY}.id`]: exported }),
     size: parent?.['size'] ?? GB,
     'guarantee.type': parent?.['guarantee.type'] ?? 'volume',
-    'snapshot_policy.uuid': parent === undefined ? (policy ?? null) : (parent['snapshot_policy.uuid'] ?? null),
+    ...(kept === undefined ? {} : { 'snapshot_policy.uuid': kept }),
   }
 }
 
@@ -338,16 +341,16 @@ function withinVolumes(cluster: Cluster): readonly string[] {
 /** The aggregate that a volume is to lie in: the one named, that of its parent, or of all but these one with most space. */
 export async function chooseAggregate(
   cluster: Cluster,
-  draft: Row,
-  parent: Row | undefined,
+  draft: Pick<VolumeDraft, 'aggregates' | 'svm.uuid'>,
+  parent: Volume | undefined,
   excluded: ReadonlySet<string> = new Set(),
 ): Promise<string> {
-  const given = draft['aggregates'] as readonly Row[] | undefined
+  const given = draft['aggregates']
   if (given !== undefined && given.length > 1) {
     throw failure('tooManyVolumeAggregates')
   }
   const named = given?.[0]?.['uuid']
-  const svm = await cluster.find('svm/svms', textAt(draft, 'svm.uuid'))
+  const svm = await cluster.find('svm/svms', draft['svm.uuid'] ?? '')
   const allowed = ((svm?.['aggregates'] ?? []) as readonly Row[]).map((row) => row['uuid'])
   const isAllowed = (uuid: string) => allowed.length === 0 || allowed.includes(uuid)
   if (parent !== undefined && typeof named === 'string' && named !== aggregateOf(parent)) {
@@ -376,12 +379,12 @@ export async function chooseAggregate(
 }
 
 /** A guarantee is given only when the aggregate has what the volume does not hold yet. */
-export async function insistOnSpace(cluster: Cluster, aggregate: string, volume: Row): Promise<void> {
+export async function insistOnSpace(cluster: Cluster, aggregate: string, volume: Volume): Promise<void> {
   if (volume['guarantee.type'] !== 'volume') return
   const [availableBytes, counters, before] = await Promise.all([
     availableIn(cluster, aggregate),
-    cluster.catalog.volume(textAt(volume, 'uuid')),
-    cluster.find('storage/volumes', textAt(volume, 'uuid')),
+    cluster.catalog.volume(volume['uuid']),
+    cluster.find('storage/volumes', volume['uuid']),
   ])
   const used = ownedBytes(counters)
   const promisedNow = before?.['guarantee.type'] === 'volume' ? Math.max(0, Number(before['size']) - used) : 0
@@ -401,14 +404,14 @@ async function queueHint(cluster: Cluster, aggregate: string): Promise<string> {
   return queued === 0 ? '' : ` Deleted volumes in the recovery queue hold ${printSize(queued)}: purge it to have that.`
 }
 
-async function insistOnName(cluster: Cluster, volume: Row): Promise<void> {
-  const holder = await cluster.keyOfName('storage/volumes', textAt(volume, 'name'), textAt(volume, 'svm.uuid'))
+async function insistOnName(cluster: Cluster, volume: Volume): Promise<void> {
+  const holder = await cluster.keyOfName('storage/volumes', volume['name'], volume['svm.uuid'])
   if (holder !== undefined && holder !== volume['uuid']) {
-    throw failure('volumeNameTaken', { name: textAt(volume, 'name') })
+    throw failure('volumeNameTaken', { name: volume['name'] })
   }
 }
 
-async function commitSize(cluster: Cluster, key: string, volume: Row, changes: readonly Change[]): Promise<void> {
+async function commitSize(cluster: Cluster, key: string, volume: Volume, changes: readonly Change[]): Promise<void> {
   try {
     await cluster.catalog.commit(changes)
   } catch (cause) {
@@ -419,7 +422,7 @@ async function commitSize(cluster: Cluster, key: string, volume: Row, changes: r
       const used = counters === undefined ? 0 : chargedTo(volume, counters)
       throw failure('volumeTooSmall', { used: printSize(used) })
     }
-    if (cause.reason === 'taken') throw failure('volumeNameTaken', { name: textAt(volume, 'name') })
+    if (cause.reason === 'taken') throw failure('volumeNameTaken', { name: volume['name'] })
     throw failure('volumeChanged')
   }
 }

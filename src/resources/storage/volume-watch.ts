@@ -8,12 +8,12 @@
 import type { Cluster } from '../../core/cluster.ts'
 import type { EventName } from '../../model/events/index.ts'
 import { Watch } from '../../core/watch.ts'
-import { type Row, textAt } from '../../model/value.ts'
 import { CommitRefused } from '../../ports/catalog.ts'
 import type { Held } from '../../ports/charged.ts'
 import { FULL_PERCENT, isAutosizing, NEARLY_FULL_PERCENT, wantedSize } from './volumes/autosize.ts'
 import { chargedTo } from './volumes/reserve.ts'
 import { setSize } from './volumes/set-size.ts'
+import type { Volume } from '../rows.ts'
 
 const LOOK_EVERY_MS = 1000
 /** Where very many change all the time, the pause is so many times as long as a look. */
@@ -97,15 +97,15 @@ export class VolumeWatch extends Watch {
   /** False when the volume was changed or deleted meanwhile. */
   async #tell(uuid: string, level: Level, held: Held): Promise<boolean> {
     const { catalog } = this.#cluster
-    const record = await catalog.record('storage/volumes', uuid)
+    const record = await this.#cluster.record('storage/volumes', uuid)
     if (record === undefined) return false
-    const volume = record.body as Row
+    const volume = record.body
     try {
       await catalog.commit([
         { do: 'check-record', type: record.type, key: uuid, expect: record.revision },
         { do: 'put-record', type: FULLNESS, key: uuid, body: { level } },
         this.#cluster.event(EVENTS[level], {
-          volume: textAt(volume, 'name'),
+          volume: volume['name'],
           percent: Math.floor((chargedTo(volume, held) / Number(volume['size'])) * 100),
         }),
       ])
@@ -117,10 +117,10 @@ export class VolumeWatch extends Watch {
   }
 }
 
-function levelOf(volume: Row, held: Held, before: Level): Level {
+function levelOf(volume: Volume, held: Held, before: Level): Level {
   const percent = (chargedTo(volume, held) / Number(volume['size'])) * 100
-  const full = Number(volume['space.full_threshold_percent'] ?? FULL_PERCENT)
-  const nearly = Number(volume['space.nearly_full_threshold_percent'] ?? NEARLY_FULL_PERCENT)
+  const full = volume['space.full_threshold_percent'] ?? FULL_PERCENT
+  const nearly = volume['space.nearly_full_threshold_percent'] ?? NEARLY_FULL_PERCENT
   if (percent >= full - (before === 'full' ? BELOW_POINTS : 0)) return 'full'
   return percent >= nearly - (before === 'none' ? 0 : BELOW_POINTS) ? 'nearly-full' : 'none'
 }

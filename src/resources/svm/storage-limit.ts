@@ -7,7 +7,8 @@ import { MADE_FOR, type Cluster } from '../../core/cluster.ts'
 import { failure } from '../../model/failure.ts'
 import { bytes, count, flag, printSize, percent } from '../../model/kinds/index.ts'
 import type { Fields } from '../../model/resource.ts'
-import { type Row, textAt } from '../../model/value.ts'
+import { type Row, textOf } from '../../model/value.ts'
+import type { Svm, Volume } from '../rows.ts'
 
 const LIMIT = 'storage.limit'
 const ALERT = 'storage.limit_threshold_alert'
@@ -47,14 +48,14 @@ export const storageFields = {
   },
 } as const satisfies Fields
 
-export const storageReading: Derivation = {
+export const storageReading: Derivation<Svm> = {
   gives: ['storage'],
   async from(cluster, rows) {
     const volumes = Map.groupBy(await cluster.shortRows('storage/volumes'), (volume) => volume['svm.uuid'])
     return rows.map((row): Row => {
       const limit = limitOf(row)
-      const alert = Number(row[ALERT] ?? ALERT_PERCENT)
-      const allocated = storageOf(volumes.get(textAt(row, 'uuid')) ?? [])
+      const alert = row[ALERT] ?? ALERT_PERCENT
+      const allocated = storageOf(volumes.get(row['uuid']) ?? [])
       const percent = limit === 0 ? 0 : Math.floor((allocated / limit) * 100)
       return {
         [LIMIT]: limit,
@@ -69,37 +70,37 @@ export const storageReading: Derivation = {
 }
 
 /** Fails when the volumes of the SVM may not grow by so many bytes more. */
-export async function insistOnStorage(cluster: Cluster, svm: Row | undefined, moreBytes: number): Promise<void> {
+export async function insistOnStorage(cluster: Cluster, svm: Svm | undefined, moreBytes: number): Promise<void> {
   const left = await storageLeft(cluster, svm)
   if (moreBytes <= 0 || moreBytes <= left) return
-  throw failure('storageLimitExceeded', { svm: textAt(svm, 'name'), left: printSize(left) })
+  throw failure('storageLimitExceeded', { svm: svm?.['name'] ?? '', left: printSize(left) })
 }
 
 /** The bytes by which volumes of an SVM may still grow. */
-export async function storageLeft(cluster: Cluster, svm: Row | undefined): Promise<number> {
-  const limit = limitOf(svm ?? {})
+export async function storageLeft(cluster: Cluster, svm: Svm | undefined): Promise<number> {
+  const limit = limitOf(svm)
   if (svm === undefined || limit === 0) return Number.POSITIVE_INFINITY
-  return Math.max(0, limit - storageOf(await cluster.shortRows('storage/volumes', textAt(svm, 'uuid'))))
+  return Math.max(0, limit - storageOf(await cluster.shortRows('storage/volumes', svm['uuid'])))
 }
 
 /** Fails when the limit is below what the volumes have already. */
-export async function insistOnLimit(cluster: Cluster, svm: Row): Promise<Row> {
+export async function insistOnLimit(cluster: Cluster, svm: Svm): Promise<Row> {
   const limit = limitOf(svm)
   if (limit === 0) return svm
-  const allocated = storageOf(await cluster.shortRows('storage/volumes', textAt(svm, 'uuid')))
+  const allocated = storageOf(await cluster.shortRows('storage/volumes', svm['uuid']))
   if (limit >= allocated) return svm
   throw failure('storageLimitTooLow', { allocated: printSize(allocated) })
 }
 
-function limitOf(svm: Row): number {
-  return Number(svm[LIMIT] ?? 0)
+function limitOf(svm: Svm | undefined): number {
+  return svm?.[LIMIT] ?? 0
 }
 
 /** What the sizes of volumes add up to, as they count. */
-export function storageOf(volumes: readonly Row[]): number {
+export function storageOf(volumes: readonly Volume[]): number {
   return volumes.reduce((sum, volume) => sum + (isMadeForBucket(volume) ? 0 : Number(volume['size'])), 0)
 }
 
-export function isMadeForBucket(volume: Row): boolean {
-  return textAt(volume, MADE_FOR) !== ''
+export function isMadeForBucket(volume: Volume): boolean {
+  return textOf(volume[MADE_FOR]) !== ''
 }

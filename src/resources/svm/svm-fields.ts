@@ -11,6 +11,7 @@ import { NFS_SERVICES } from '../protocols/nfs/services.ts'
 import { disksSeenLately, spaceOf } from '../storage/aggregate-space.ts'
 import { usual } from '../usual.ts'
 import { insistOnStorage, storageOf } from './storage-limit.ts'
+import type { Svm, Volume } from '../rows.ts'
 
 export const UNLIMITED = 'unlimited'
 
@@ -121,7 +122,7 @@ export const settingFields = {
   ),
 } as const satisfies Fields
 
-const services: Derivation = {
+const services: Derivation<Svm> = {
   gives: SERVICES.map(([service]) => `${service}.enabled`),
   async from(cluster, rows) {
     const enabled = await Promise.all(
@@ -130,7 +131,7 @@ const services: Derivation = {
         return [`${service}.enabled`, new Set(on.map((row) => row['svm.uuid']))] as const
       }),
     )
-    return rows.map((row) => Object.fromEntries(enabled.map(([path, svms]) => [path, svms.has(textAt(row, 'uuid'))])))
+    return rows.map((row) => Object.fromEntries(enabled.map(([path, svms]) => [path, svms.has(row['uuid'])])))
   },
 }
 
@@ -151,7 +152,7 @@ export const aggregateMembers = {
   },
 } as const
 
-const aggregates: Derivation = {
+const aggregates: Derivation<Svm> = {
   gives: ['aggregates'],
   async from(cluster, rows, once) {
     const seen = await once('disks', () => disksSeenLately(cluster))
@@ -170,7 +171,7 @@ const aggregates: Derivation = {
   },
 }
 
-export const settingReadings: readonly Derivation[] = [
+export const settingReadings: readonly Derivation<Svm>[] = [
   services,
   aggregates,
   usual({
@@ -189,11 +190,11 @@ export async function usualPolicy(cluster: Cluster): Promise<Row> {
 }
 
 /** Fails when the SVM may not have so many more volumes, or not the storage for them. */
-export async function insistOnRoom(cluster: Cluster, svm: Row | undefined, fresh: readonly Row[]): Promise<void> {
+export async function insistOnRoom(cluster: Cluster, svm: Svm | undefined, fresh: readonly Volume[]): Promise<void> {
   await insistOnStorage(cluster, svm, storageOf(fresh))
-  const most = textAt(svm, 'max_volumes') || UNLIMITED
+  const most = (svm?.['max_volumes'] ?? '') || UNLIMITED
   if (svm === undefined || most === UNLIMITED) return
-  const volumes = await cluster.rows('storage/volumes', textAt(svm, 'uuid'))
+  const volumes = await cluster.rows('storage/volumes', svm['uuid'])
   if (volumes.length + fresh.length <= Number(most)) return
-  throw failure('svmHasMoreVolumes', { svm: textAt(svm, 'name'), count: volumes.length, max: most })
+  throw failure('svmHasMoreVolumes', { svm: svm['name'], count: volumes.length, max: most })
 }

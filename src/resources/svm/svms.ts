@@ -30,16 +30,17 @@ import {
   UNLIMITED,
   usualPolicy,
 } from './svm-fields.ts'
+import type { Svm } from '../rows.ts'
 
 /** SVMs of a cluster; the documented limit of the field for data SVMs is 1,000 for each cluster of many nodes. */
 const SVMS_MAX = 1000
 
-const queueSums: Derivation = {
+const queueSums: Derivation<Svm> = {
   gives: ['number_of_volumes_in_recovery_queue', 'total_volume_size_in_recovery_queue'],
   async from(cluster, rows) {
     const queue = Map.groupBy(await cluster.rows(RECOVERY_QUEUE), (row) => row['svm.uuid'])
     return rows.map((row) => {
-      const queued = queue.get(textAt(row, 'uuid')) ?? []
+      const queued = queue.get(row['uuid']) ?? []
       return {
         number_of_volumes_in_recovery_queue: queued.length,
         total_volume_size_in_recovery_queue: queued.reduce((sum, { size }) => sum + Number(size), 0),

@@ -6,6 +6,7 @@ import { type Row, textAt } from '../../../model/value.ts'
 import { EXPORT_POLICIES } from '../../protocols/nfs/export-policies.ts'
 import { CIFS_SHARES } from '../../protocols/cifs/shares.ts'
 import { APPLICATIONS, componentsOf } from '../members.ts'
+import type { Volume } from '../../rows.ts'
 
 const backing = group({
   type: { kind: oneOf('volume'), doc: 'The type of the storage below the path.' },
@@ -96,7 +97,7 @@ async function readings(cluster: Cluster, uuids: readonly string[]): Promise<Row
   const [first] = volumes
   const policies = await cluster.rows(EXPORT_POLICIES)
   const shares = first === undefined ? [] : await cluster.rows(CIFS_SHARES, first['svm.uuid'])
-  const policyOf = (volume: Row) =>
+  const policyOf = (volume: Volume) =>
     policies.find(({ id }) => id === volume['nas.export_policy.id']) ??
     policies.find((policy) => policy['name'] === 'default' && policy['svm.uuid'] === volume['svm.uuid'])
   const aggregates = new Set<string>()
@@ -107,7 +108,7 @@ async function readings(cluster: Cluster, uuids: readonly string[]): Promise<Row
     }
   }
   const snapshotPolicy = await cluster.find('storage/snapshot-policies', first?.['snapshot_policy.uuid'] ?? '')
-  const at = (volume: Row) => ({ type: 'volume', uuid: textAt(volume, 'uuid') })
+  const at = (volume: Volume) => ({ type: 'volume', uuid: volume['uuid'] })
   return {
     'backing_storage.volumes': volumes.map((volume) => ({
       uuid: volume['uuid'] ?? null,

@@ -9,6 +9,7 @@ import type { Change } from '../../../ports/catalog.ts'
 import { dropChanges, SNAPSHOTS, SNAPSHOTS_MAX, takeChanges, whyKept } from '../../storage/volumes/snapshot-changes.ts'
 import { insistOnReadWrite } from '../../storage/volumes/types.ts'
 import { GROUP_SNAPSHOTS, GROUPS, MEMBERS_LOCK, volumesOfGroup } from '../members.ts'
+import type { RowOf } from '../../../model/rows.ts'
 
 const VOLUMES = 'storage/volumes'
 
@@ -26,7 +27,7 @@ const named = (what: string) =>
     uuid: { kind: uuid(), doc: `The UUID of the ${what}.` },
   })
 
-const parts: Derivation = {
+const parts: Derivation<RowOf<'application/consistency-groups/{consistency_group.uuid}/snapshots'>> = {
   gives: ['snapshot_volumes', 'missing_volumes', 'is_partial', 'size'],
   async from(cluster, rows) {
     const derived: Row[] = []

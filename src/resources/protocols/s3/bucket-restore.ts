@@ -1,8 +1,8 @@
 /** Takes a whole bucket back to a snapshot: `PATCH …/buckets/{uuid}?restore_to.snapshot.name=…`. */
 import type { Cluster } from '../../../core/cluster.ts'
-import { inline, type Work } from '../../../core/verb.ts'
+import { inline, type Work, type Changing } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { Row } from '../../../model/value.ts'
 import { leaveRange, restoreRange, type RangeInput } from '../../storage/range-restore.ts'
 import { changeBucket, modifyBucket } from './bucket-verbs.ts'
 import { findSnapshot } from './bucket-snapshots.ts'
@@ -14,8 +14,8 @@ export const modifyOrRestoreBucket = inline({
     'restore_to.snapshot.name': 'The name of the snapshot to restore the bucket from. Newer snapshots are kept.',
     'restore_to.snapshot.uuid': 'The UUID of the snapshot to restore the bucket from. Newer snapshots are kept.',
   },
-  async plan(cluster, request) {
-    const { row = {}, draft, args } = request
+  async plan(cluster, request: Changing<'protocols/s3/buckets'>) {
+    const { row, draft, args } = request
     const name = args['restore_to.snapshot.name']
     const uuid = args['restore_to.snapshot.uuid']
     if (name === undefined && uuid === undefined) return modifyBucket.plan(cluster, request)
@@ -23,11 +23,11 @@ export const modifyOrRestoreBucket = inline({
       throw failure('restoreWithChanges')
     }
     const snapshot = await findSnapshot(cluster, row, { name, uuid })
-    const volume = textAt(row, 'volume.uuid')
+    const volume = row['volume.uuid'] ?? ''
     if ((await cluster.row('storage/volumes', volume))['state'] === 'offline') {
       throw failure('bucketVolumeOffline')
     }
-    const range: RangeInput = { bucket: textAt(row, 'uuid'), snapshot, prefix: '' }
+    const range: RangeInput = { bucket: row['uuid'], snapshot, prefix: '' }
     const input = { 'svm.uuid': row['svm.uuid'] ?? '', $range: range }
     return { key: range.bucket, input, locks: [`volume:${volume}`], isLong: true }
   },

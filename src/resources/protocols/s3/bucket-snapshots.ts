@@ -7,6 +7,7 @@ import type { Change } from '../../../ports/catalog.ts'
 import { copiesOf, SNAPSHOT_POLICIES } from '../../storage/snapshot-policies/copies.ts'
 import { SNAPSHOTS } from '../../storage/volumes/snapshot-changes.ts'
 import { BUCKETS } from './types.ts'
+import type { Bucket } from '../../rows.ts'
 
 export const BUCKET_SNAPSHOTS = 'protocols/s3/services/{svm.uuid}/buckets/{s3_bucket.uuid}/snapshots'
 
@@ -56,11 +57,11 @@ export function dropBucketSnapshot(cluster: Cluster, row: Row, volume: string): 
 /** The snapshot of a bucket, or of its volume, that a request names. */
 export async function findSnapshot(
   cluster: Cluster,
-  bucket: Row,
+  bucket: Bucket,
   { name, uuid }: { readonly name?: string | undefined; readonly uuid?: string | undefined },
 ): Promise<string> {
-  const own = await namedOf(cluster, BUCKET_SNAPSHOTS, textAt(bucket, 'uuid'), { name, uuid })
-  const found = own ?? (await namedOf(cluster, SNAPSHOTS, textAt(bucket, 'volume.uuid'), { name, uuid }))
+  const own = await namedOf(cluster, BUCKET_SNAPSHOTS, bucket['uuid'], { name, uuid })
+  const found = own ?? (await namedOf(cluster, SNAPSHOTS, bucket['volume.uuid'] ?? '', { name, uuid }))
   if (found === undefined) {
     throw failure('bucketSnapshotUnknown')
   }

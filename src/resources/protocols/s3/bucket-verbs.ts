@@ -1,6 +1,6 @@
 import type { Derivation } from '../../../core/behaviour.ts'
 import { type Cluster } from '../../../core/cluster.ts'
-import { inline, type Plan, uuidOfNew, type Verb } from '../../../core/verb.ts'
+import { inline, type Plan, uuidOfNew, type Verb, type Changing, type Making } from '../../../core/verb.ts'
 import { Failure, failure } from '../../../model/failure.ts'
 import { printSize } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
@@ -15,18 +15,19 @@ import { NOTES } from '../../storage/volumes/owed-snapshots.ts'
 import { followSize } from './own-volume.ts'
 import { checkPolicy, volumesOf } from './server-verbs.ts'
 import { BUCKETS, SERVERS } from './types.ts'
+import type { Bucket, ObjectServer } from '../../rows.ts'
 
 /** What clients of the interface know these failures by. */
 
 /** Buckets of a cluster: the limit of the field. */
 const BUCKETS_MAX = 12_000
 
-export const bucketUse: Derivation = {
+export const bucketUse: Derivation<Bucket> = {
   gives: ['logical_used_size', 'object_count'],
   async from(cluster, rows) {
-    const counters = await cluster.catalog.buckets(rows.map((row) => textAt(row, 'uuid')))
+    const counters = await cluster.catalog.buckets(rows.map((row) => row['uuid']))
     return rows.map((row): Row => {
-      const counter = counters.get(textAt(row, 'uuid'))
+      const counter = counters.get(row['uuid'])
       return { logical_used_size: counter?.usedBytes ?? 0, object_count: counter?.objects ?? 0 }
     })
   },
@@ -34,7 +35,7 @@ export const bucketUse: Derivation = {
 
 export const createBucket = inline({
   example: { name: 'bucket-example', 'volume.name': 'vol1', size: 1_073_741_824 },
-  plan: (cluster, { draft }) => planBucket(cluster, draft),
+  plan: (cluster, { draft }: Making<typeof BUCKETS>) => planBucket(cluster, draft),
   step: {
     name: 'write record',
     async run(cluster, { key, input: { $volume: own, ...input } }) {
@@ -87,12 +88,12 @@ export async function planBucket(
   const input = settleBucket(undefined, draft, {
     ...draft,
     uuid: key,
-    'server.uuid': textAt(server, 'uuid'),
+    'server.uuid': server['uuid'],
     'volume.uuid': volume,
     create_time: cluster.now(),
     ...('policy.statements' in draft ? await namesSetNow(cluster) : {}),
   })
-  return { key, input, locks: [`server:${textAt(server, 'uuid')}`] }
+  return { key, input, locks: [`server:${server['uuid']}`] }
 }
 
 /** Buckets of one server may be made in several processes at once; each try but one finds that another came first. */
@@ -117,8 +118,8 @@ interface BucketChange {
 
 function modifyBucketBy(how: BucketChange = {}): Verb {
   return inline({
-    plan(_cluster, { row, draft }) {
-      const key = textAt(row, 'uuid')
+    plan(_cluster, { row, draft }: Changing<typeof BUCKETS>) {
+      const key = row['uuid']
       // Clients know the bucket by its name, and policies and snapshots hold it.
       if (draft['name'] !== undefined && draft['name'] !== row?.['name']) {
         throw failure('fieldNotModifiable', { field: 'name' })
@@ -138,7 +139,7 @@ function modifyBucketBy(how: BucketChange = {}): Verb {
 export async function changeBucket(
   cluster: Cluster,
   key: string,
-  draft: (bucket: Row) => Row,
+  draft: (bucket: Bucket) => Row,
   how: BucketChange = {},
 ): Promise<void> {
   for (let tries = 1; ; tries++) {
@@ -155,12 +156,12 @@ export async function changeBucket(
 async function changeOnce(
   cluster: Cluster,
   key: string,
-  draft: (bucket: Row) => Row,
+  draft: (bucket: Bucket) => Row,
   how: BucketChange,
 ): Promise<void> {
   const record = await cluster.record(BUCKETS, key)
   if (record === undefined) throw failure('bucketNotFound')
-  const before = record.body as Row
+  const before = record.body
   const asked = draft(before)
   const given = 'policy.statements' in asked ? { ...asked, ...(await namesSetNow(cluster)) } : asked
   const changed = Object.entries({ ...before, ...given }).filter(([, value]) => value !== null)
@@ -186,8 +187,8 @@ async function changeOnce(
 }
 
 export const removeBucket = inline({
-  plan: (_cluster, { row }) =>
-    Promise.resolve({ key: textAt(row, 'uuid'), input: {}, locks: [`bucket:${textAt(row, 'uuid')}`] }),
+  plan: (_cluster, { row }: Changing<typeof BUCKETS>) =>
+    Promise.resolve({ key: row['uuid'], input: {}, locks: [`bucket:${row['uuid']}`] }),
   step: {
     name: 'remove record',
     async run(cluster, { key }) {
@@ -228,7 +229,7 @@ function versioningChanges(
   throw failure('versioningTransition', { from: known, to: state })
 }
 
-async function serverOf(cluster: Cluster, svm: string, given: unknown): Promise<Row> {
+async function serverOf(cluster: Cluster, svm: string, given: unknown): Promise<ObjectServer> {
   if (typeof given === 'string') return cluster.row(SERVERS, given)
   const [first] = (await cluster.rows(SERVERS, svm)).toSorted((a, b) => (a['name'] < b['name'] ? -1 : 1))
   if (first === undefined) throw failure('objectStoreMissing')

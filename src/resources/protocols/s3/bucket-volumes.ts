@@ -3,7 +3,7 @@
  * the bucket is gone, whoever deleted it, the volume goes too.
  */
 import { MADE_FOR, type Cluster } from '../../../core/cluster.ts'
-import { job, type Step, uuidOfNew, type Work } from '../../../core/verb.ts'
+import { job, type Step, uuidOfNew, type Work, type Making } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { createVolume } from '../../storage/volume-verbs.ts'
@@ -14,7 +14,7 @@ const VOLUMES = 'storage/volumes'
 
 export const createWithVolume = job({
   example: { name: 'bucket-example', 'svm.name': 'svm1', aggregates: [{ name: 'aggr1' }], size: 1_073_741_824 },
-  async plan(cluster, request) {
+  async plan(cluster, request: Making<'protocols/s3/buckets'>) {
     const { aggregates, ...draft } = request.draft
     if (typeof draft['volume.uuid'] === 'string') {
       if (aggregates !== undefined) {
@@ -25,14 +25,14 @@ export const createWithVolume = job({
     const key = uuidOfNew(cluster, draft)
     const volumeDraft: Row = {
       name: volumeName(key),
-      'svm.uuid': textAt(draft, 'svm.uuid'),
+      'svm.uuid': draft['svm.uuid'],
       type: 'rw',
       style: 'flexvol',
       state: 'online',
-      ...ownVolumeSize(Number(draft['size'])),
+      ...ownVolumeSize(draft['size']),
       'guarantee.type': 'none',
       'snapshot_policy.uuid': (await cluster.keyOfName('storage/snapshot-policies', 'none')) ?? null,
-      comment: `Made for the bucket ${textAt(draft, 'name')}.`,
+      comment: `Made for the bucket ${draft['name']}.`,
       [MADE_FOR]: key,
       ...(aggregates === undefined ? {} : { aggregates }),
     }

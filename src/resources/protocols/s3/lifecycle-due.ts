@@ -8,13 +8,14 @@
 import type { Cluster } from '../../../core/cluster.ts'
 import { inTurns } from '../../../core/turns.ts'
 import { isLacking, wholeRows } from '../../../core/whole-rows.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { Row } from '../../../model/value.ts'
 import type { Change, FieldValue } from '../../../ports/catalog.ts'
 import { checksumAlgorithms } from '../../../s3/checksums/algorithms.ts'
 import { field, isList } from '../../../s3/record-values.ts'
 import { isReadOnly } from '../../storage/volumes/types.ts'
 import { RULES } from './rules.ts'
 import { BUCKETS } from './types.ts'
+import type { Bucket, Volume } from '../../rows.ts'
 
 const STATES = 'internal/lifecycle'
 
@@ -49,10 +50,10 @@ export async function dueBuckets(cluster: Cluster, scope: 'due' | 'all'): Promis
   const online = new Set(volumes.filter(takesChanges).map((volume) => volume['uuid']))
   const buckets = await cluster.shortRows(BUCKETS)
   await readDigests(cluster, buckets)
-  const isWanted = (bucket: Row) => {
+  const isWanted = (bucket: Bucket) => {
     const digest = longDigests.has(bucket) ? longDigests.get(bucket) : rulesDigest(bucket[RULES])
-    if (digest === undefined || !online.has(textAt(bucket, 'volume.uuid'))) return false
-    return scope === 'all' || isDue(states.get(textAt(bucket, 'uuid')), digest, cluster.now(), cluster.lifecycleDayMs)
+    if (digest === undefined || !online.has(bucket['volume.uuid'] ?? '')) return false
+    return scope === 'all' || isDue(states.get(bucket['uuid']), digest, cluster.now(), cluster.lifecycleDayMs)
   }
   const wanted: string[] = []
   for await (const some of inTurns(cluster.system, buckets)) {
@@ -65,14 +66,14 @@ export async function dueBuckets(cluster: Cluster, scope: 'due' | 'all'): Promis
 const longDigests = new WeakMap<Row, string | undefined>()
 
 /** Long rules are read once, and not at each look. */
-async function readDigests(cluster: Cluster, buckets: readonly Row[]): Promise<void> {
+async function readDigests(cluster: Cluster, buckets: readonly Bucket[]): Promise<void> {
   const unread = buckets.filter((row) => isLacking(row, [RULES]) && !longDigests.has(row))
   for await (const some of wholeRows(cluster, cluster.registry.resource(BUCKETS), unread, [RULES])) {
     for (const { row, at } of some) longDigests.set(unread[at] ?? row, rulesDigest(row[RULES]))
   }
 }
 
-export function takesChanges(volume: Row): boolean {
+export function takesChanges(volume: Volume): boolean {
   return volume['state'] === 'online' && !isReadOnly(volume)
 }
 

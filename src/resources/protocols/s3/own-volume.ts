@@ -10,6 +10,7 @@ import { isGuaranteed } from '../../storage/aggregate-space.ts'
 import { VOLUME_BYTES_MAX, VOLUME_BYTES_MIN } from '../../storage/volume-verbs.ts'
 import { isAutosizing } from '../../storage/volumes/autosize.ts'
 import { reserveOf } from '../../storage/volumes/reserve.ts'
+import type { Volume } from '../../rows.ts'
 
 /** A bucket that is nearly full is usual, so its volume grows late. In percent of its size. */
 const GROW_THRESHOLD = 98
@@ -30,13 +31,13 @@ export async function followSize(cluster: Cluster, before: Row, after: Row): Pro
   if (after['size'] === before['size']) return []
   const record = await cluster.record('storage/volumes', textAt(before, 'volume.uuid'))
   if (record === undefined) return []
-  const volume: Row = record.body
+  const volume: Volume = record.body
   if (volume[MADE_FOR] !== before['uuid'] || isGuaranteed(volume)) return []
   const wanted = sizeFor(Number(after['size']))
   const size = Math.max(Number(volume['size']), wanted)
   const limits = {
     'autosize.minimum': wanted,
-    'autosize.maximum': Math.max(Number(volume['autosize.maximum'] ?? 0), size),
+    'autosize.maximum': Math.max(volume['autosize.maximum'] ?? 0, size),
   }
   const sized = { ...volume, size, ...(isAutosizing(volume) ? limits : {}) }
   return [

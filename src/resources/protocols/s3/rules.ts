@@ -8,6 +8,7 @@ import { checkLifecycleRule, lifecycleIdCharactersMax, lifecycleRulesMax } from 
 import { lifecycleRowOf, lifecycleRuleOfRow } from '../../../s3/config/lifecycle-rows.ts'
 import { isList } from '../../../s3/record-values.ts'
 import { asOfS3 } from './refused-by-s3.ts'
+import type { Bucket } from '../../rows.ts'
 
 export const RULES = 'lifecycle_management.rules'
 
@@ -131,7 +132,7 @@ function settleRule(row: Value): Value {
   return lifecycleRowOf(rule)
 }
 
-export function rulesOf(bucket: Row): readonly Value[] {
+export function rulesOf(bucket: Bucket): readonly Value[] {
   const rules = bucket[RULES]
   return isList(rules) ? rules : []
 }

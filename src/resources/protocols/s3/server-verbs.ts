@@ -61,9 +61,9 @@ export const modifyServer = inline({
     async run(cluster, { key, input }) {
       const record = await cluster.record(SERVERS, key)
       if (record === undefined) throw failure('objectStoreNotFound')
-      const changed: Row = { ...(record.body as Row), ...(input['$change'] as Row) }
+      const changed: Row = { ...record.body, ...(input['$change'] as Row) }
       // Buckets of clones live in volumes that were never data volumes.
-      const dropped = new Set(volumesOf(record.body as Row)).difference(new Set(volumesOf(changed)))
+      const dropped = new Set(volumesOf(record.body)).difference(new Set(volumesOf(changed)))
       for (const bucket of await bucketsOf(cluster, key)) {
         if (dropped.has(textAt(bucket, 'volume.uuid'))) {
           throw failure('dataVolumeInUse', { bucket: textAt(bucket, 'name') })
@@ -80,8 +80,8 @@ export const removeServer = inline({
   args: {
     delete_all: 'Whether to delete the buckets, too. Accepted without effect: a server with buckets is never deleted.',
   },
-  plan: (_cluster, { row }) => {
-    const key = textAt(row, 'uuid')
+  plan: (_cluster, { row }: Changing<typeof SERVERS>) => {
+    const key = row['uuid']
     return Promise.resolve({ key, input: {}, locks: [`server:${key}`] })
   },
   step: {

@@ -6,10 +6,11 @@ import { lastSample, operationFields, totals } from '../../metric-readings.ts'
 import { serverFaces, serverFields } from './server-fields.ts'
 import { createServer, modifyServer, removeServer } from './server-verbs.ts'
 import { USERS } from './services/user-keys.ts'
+import type { ObjectServer } from '../../rows.ts'
 
 const svmOf = (row: Row) => textAt(row, 'svm.uuid')
 
-const usersOfServers: Derivation = {
+const usersOfServers: Derivation<ObjectServer> = {
   gives: ['users'],
   async from(cluster, rows) {
     const shown: Row[] = []

@@ -9,8 +9,9 @@ import { isActive, JOBS } from '../../../core/jobs.ts'
 import type { Actions } from '../../../core/perform.ts'
 import { Watch } from '../../../core/watch.ts'
 import { inTurns } from '../../../core/turns.ts'
-import { type Row, textAt, textOf } from '../../../model/value.ts'
+import { textOf } from '../../../model/value.ts'
 import { BUCKETS } from './types.ts'
+import type { Volume } from '../../rows.ts'
 
 const VOLUMES = 'storage/volumes'
 const LOOK_EVERY_MS = 5000
@@ -91,15 +92,15 @@ export class SpareVolumes extends Watch {
     }
   }
 
-  async #note(volume: Row | undefined): Promise<void> {
-    const bucket = textAt(volume, MADE_FOR)
+  async #note(volume: Volume | undefined): Promise<void> {
+    const bucket = textOf(volume?.[MADE_FOR])
     if (bucket === '') return
-    const uuid = textAt(volume, 'uuid')
+    const uuid = volume?.['uuid'] ?? ''
     this.#madeFor.set(bucket, uuid)
     if ((await this.#actions.cluster.find(BUCKETS, bucket)) === undefined) this.#suspects.add(uuid)
   }
 
-  async #remove(volume: Row): Promise<void> {
+  async #remove(volume: Volume): Promise<void> {
     const { cluster } = this.#actions
     await this.#actions.perform(cluster.behaviour(VOLUMES), 'remove', {
       caller: { user: 'cluster', role: 'admin', from: 'volumes of buckets' },
@@ -107,8 +108,8 @@ export class SpareVolumes extends Watch {
       draft: {},
       path: {},
       args: { force: 'true' },
-      description: `DELETE /api/storage/volumes/${textAt(volume, 'uuid')}`,
+      description: `DELETE /api/storage/volumes/${volume['uuid']}`,
     })
-    this.#madeFor.delete(textAt(volume, MADE_FOR))
+    this.#madeFor.delete(textOf(volume[MADE_FOR]))
   }
 }

@@ -4,6 +4,7 @@ import { bytes, count, time } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'
 import type { Row } from '../../../model/value.ts'
 import { VolumesFailure, type PackSums } from '../../../ports/volumes.ts'
+import type { Aggregate } from '../../rows.ts'
 
 export const packFields = {
   packs: { doc: 'The files that small objects are stored in together.', isGroup: true },
@@ -26,7 +27,7 @@ export const packFields = {
   },
 } as const satisfies Fields
 
-export const packReadings: Derivation = {
+export const packReadings: Derivation<Aggregate> = {
   gives: Object.keys(packFields),
   from: (cluster, rows) =>
     Promise.all(rows.map(async (row) => ofSums(await sumsOf(() => cluster.engineOf(row).packs())))),

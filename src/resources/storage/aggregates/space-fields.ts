@@ -9,10 +9,11 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { inTurns } from '../../../core/turns.ts'
 import { bytes, count, decimal, flag, oneOf, percent, type Kind } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration, Fields } from '../../../model/resource.ts'
-import { type Row, textAt, type Value } from '../../../model/value.ts'
+import type { Row, Value } from '../../../model/value.ts'
 import { usual } from '../../usual.ts'
 import { type AggregateSpace, DisksSeen, spaceOf } from '../aggregate-space.ts'
 import { ratio } from '../volumes/efficiency.ts'
+import type { Aggregate } from '../../rows.ts'
 
 const BLOCKS = 'space.block_storage'
 const DEDUPE = `${BLOCKS}.volume_deduplication`
@@ -201,7 +202,7 @@ export const spaceFields = {
   ...nothingFields,
 } as const satisfies Fields
 
-const disk: Derivation = {
+const disk: Derivation<Aggregate> = {
   gives: [
     'state',
     'volume-count',
@@ -214,7 +215,7 @@ const disk: Derivation = {
   ],
   async from(cluster, rows, once) {
     const seen = once('disks', () => new DisksSeen(cluster))
-    return Promise.all(rows.map(async (row) => ofDisk(await spaceOf(cluster, textAt(row, 'uuid'), seen))))
+    return Promise.all(rows.map(async (row) => ofDisk(await spaceOf(cluster, row['uuid'], seen))))
   },
 }
 
@@ -262,13 +263,13 @@ interface Held {
 
 const NOT_HELD: Held = { whole: 0, stored: 0, inherited: 0, savedByDedupe: 0 }
 
-const efficiency: Derivation = {
+const efficiency: Derivation<Aggregate> = {
   gives: [...EFFICIENCY, WITHOUT_CLONES]
     .flatMap((base) => [`${base}.logical_used`, `${base}.savings`, `${base}.ratio`])
     .concat(Object.keys(spaceFields).filter((path) => path.startsWith(DEDUPE))),
   async from(cluster, rows, once) {
     const held = await once('held', () => heldByAggregate(cluster))
-    return rows.map((row) => ofHeld(held.get(textAt(row, 'uuid')) ?? NOT_HELD))
+    return rows.map((row) => ofHeld(held.get(row['uuid']) ?? NOT_HELD))
   },
 }
 
@@ -310,7 +311,7 @@ function percentOf(part: number, whole: number): number {
   return whole === 0 ? 0 : Math.round((part / whole) * 100)
 }
 
-export const spaceReadings: readonly Derivation[] = [
+export const spaceReadings: readonly Derivation<Aggregate>[] = [
   disk,
   efficiency,
   usual(Object.fromEntries(Object.entries(NOTHING).map(([path, [value]]) => [path, value]))),

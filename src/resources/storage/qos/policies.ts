@@ -6,6 +6,7 @@ import { failure } from '../../../model/failure.ts'
 import { count, flag, name, oneOf, text, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
+import type { RowOf } from '../../../model/rows.ts'
 
 export const QOS_POLICIES = 'storage/qos/policies'
 
@@ -17,11 +18,11 @@ export const QOS_USERS = [
   ['svm/svms', 'qos_policy.uuid'],
 ] as const
 
-const objectCount: Derivation = {
+const objectCount: Derivation<RowOf<'storage/qos/policies'>> = {
   gives: ['object_count'],
   async from(cluster, rows, once) {
     const counts = await once('users', () => countUsers(cluster))
-    return rows.map((row) => ({ object_count: counts.get(textAt(row, 'uuid')) ?? 0 }))
+    return rows.map((row) => ({ object_count: counts.get(row['uuid']) ?? 0 }))
   },
 }
 

@@ -2,13 +2,14 @@
 import type { Cluster } from '../../../core/cluster.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { Change, QuotaLimits, QuotaTarget } from '../../../ports/catalog.ts'
+import type { Volume } from '../../rows.ts'
 
 export const QUOTA_RULES = 'storage/quota/rules'
 
 /** Held by all that change rules, or qtrees, or whether quotas are on; and while the volume goes. */
 export const quotaLock = (volume: string): string => `quotas:${volume}`
 
-export function areQuotasOn(volume: Row): boolean {
+export function areQuotasOn(volume: Volume): boolean {
   return volume['quota.enabled'] === true
 }
 
@@ -60,15 +61,15 @@ export function fieldsOfLimits(limits: QuotaLimits): Row {
 }
 
 /** What the catalog has to be told of a rule that is written, or taken away (`null`). Nothing while quotas are off. */
-export function limitChanges(volume: Row, rule: Row, limits: QuotaLimits | null): Change[] {
+export function limitChanges(volume: Volume, rule: Row, limits: QuotaLimits | null): Change[] {
   if (!areQuotasOn(volume)) return []
-  return [{ do: 'set-quota', volume: textAt(volume, 'uuid'), quota: targetOf(rule), limits }]
+  return [{ do: 'set-quota', volume: volume['uuid'], quota: targetOf(rule), limits }]
 }
 
 /** What switches quotas of a volume on or off, where that changes. To be asked for under the lock. */
-export async function switchChanges(cluster: Cluster, before: Row, after: Row): Promise<Change[]> {
+export async function switchChanges(cluster: Cluster, before: Volume, after: Volume): Promise<Change[]> {
   if (areQuotasOn(before) === areQuotasOn(after)) return []
-  const volume = textAt(after, 'uuid')
+  const volume = after['uuid']
   if (!areQuotasOn(after)) return [{ do: 'clear-quotas', volume }]
   const rules = await cluster.rows(QUOTA_RULES, volume)
   return rules.flatMap((rule) => limitChanges(after, rule, limitsOf(rule)))

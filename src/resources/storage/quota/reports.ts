@@ -7,6 +7,7 @@ import { type Row, textAt } from '../../../model/value.ts'
 import type { QuotaRow } from '../../../ports/catalog.ts'
 import { QTREE_ID_MAX, QTREES, qtreesOf } from '../qtree-verbs.ts'
 import { areQuotasOn, fieldsOfLimits, fieldsOfTarget } from './limits.ts'
+import type { Volume } from '../../rows.ts'
 
 const quotaReportsResource = resource({
   path: '/storage/quota/reports',
@@ -93,15 +94,15 @@ function isOfAll(report: Row): boolean {
   return (names?.['name'] ?? report['group.name']) === ''
 }
 
-async function reportsOf(cluster: Cluster, volume: Row): Promise<Row[]> {
-  const uuid = textAt(volume, 'uuid')
+async function reportsOf(cluster: Cluster, volume: Volume): Promise<Row[]> {
+  const uuid = volume['uuid']
   const quotas = await cluster.catalog.quotas(uuid)
   const qtrees = qtreesOf(volume, await cluster.rows(QTREES, uuid))
   const names = new Map(qtrees.map((qtree) => [Number(qtree['id']), textAt(qtree, 'name')]))
   const rows: Row[] = []
   const report = (quota: QuotaRow) =>
     rows.push({
-      'svm.uuid': textAt(volume, 'svm.uuid'),
+      'svm.uuid': volume['svm.uuid'],
       'volume.uuid': uuid,
       index: indexOf(uuid, quota),
       ...reportOf(quota),

@@ -1,5 +1,5 @@
 import type { Cluster } from '../../../core/cluster.ts'
-import { inline, uuidOfNew } from '../../../core/verb.ts'
+import { inline, uuidOfNew, type Changing, type Making } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { QTREES, volumeOf } from '../qtree-verbs.ts'
@@ -24,7 +24,7 @@ export const createRule = inline({
     'space.hard_limit': 1_073_741_824,
   },
   alone: ({ draft }) => [quotaLock(textAt(draft, 'volume.uuid'))],
-  async plan(cluster, { draft }) {
+  async plan(cluster, { draft }: Making<typeof QUOTA_RULES>) {
     await volumeOf(cluster, draft)
     checkTarget(draft)
     const row = withLimits({ ...draft, ...(await qtreeOf(cluster, draft)) })
@@ -46,16 +46,16 @@ export const createRule = inline({
 
 export const modifyRule = inline({
   alone: ({ row }) => [quotaLock(textAt(row, 'volume.uuid'))],
-  plan(_cluster, { row = {}, draft }) {
+  plan(_cluster, { row, draft }: Changing<typeof QUOTA_RULES>) {
     withLimits({ ...row, ...draft })
-    return Promise.resolve({ key: textAt(row, 'uuid'), input: { ...draft } })
+    return Promise.resolve({ key: row['uuid'], input: { ...draft } })
   },
   step: {
     name: 'write record',
     async run(cluster, { key, input }) {
       const record = await cluster.record(QUOTA_RULES, key)
       if (record === undefined) throw failure('quotaRuleNotFound')
-      const row = withLimits({ ...(record.body as Row), ...input })
+      const row = withLimits({ ...record.body, ...input })
       const volume = await cluster.row('storage/volumes', textAt(row, 'volume.uuid'))
       await cluster.commit([
         cluster.put(QUOTA_RULES, row, { expect: record.revision, unique: { [TARGET]: uniqueTarget(row) } }),
@@ -67,7 +67,7 @@ export const modifyRule = inline({
 
 export const removeRule = inline({
   alone: ({ row }) => [quotaLock(textAt(row, 'volume.uuid'))],
-  plan: (_cluster, { row }) => Promise.resolve({ key: textAt(row, 'uuid'), input: {} }),
+  plan: (_cluster, { row }: Changing<typeof QUOTA_RULES>) => Promise.resolve({ key: row['uuid'], input: {} }),
   step: {
     name: 'remove record',
     async run(cluster, { key }) {

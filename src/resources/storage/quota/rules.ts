@@ -2,11 +2,12 @@ import { type Behaviour, define, type Derivation } from '../../../core/behaviour
 import { bytes, count, each, flag, oneOf, text, uuid } from '../../../model/kinds/index.ts'
 import { groups, resource } from '../../../model/resource.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { Row } from '../../../model/value.ts'
 import { QTREES } from '../qtree-verbs.ts'
 import { limit } from './limit-kind.ts'
 import { createRule, modifyRule, removeRule } from './rule-verbs.ts'
 import { QUOTA_RULES } from './limits.ts'
+import type { RowOf } from '../../../model/rows.ts'
 
 const name = (doc: string) => ({ doc, kind: text({ charactersMax: 256 }) })
 const id = (doc: string) => ({
@@ -21,7 +22,7 @@ const limited = (doc: string, kind: FieldDeclaration['kind']) =>
   }) as const satisfies FieldDeclaration
 
 /** Names of qtrees are looked up, so that a rename shows. The rule for all qtrees that have none has the name ''. */
-const qtreeNames: Derivation = {
+const qtreeNames: Derivation<RowOf<'storage/quota/rules'>> = {
   gives: ['qtree.name'],
   async from(cluster, rows) {
     const derived: Row[] = []
@@ -29,7 +30,7 @@ const qtreeNames: Derivation = {
       const { 'qtree.id': qtree, type } = row
       if (qtree === undefined) derived.push(type === 'tree' ? { 'qtree.name': '' } : {})
       else {
-        const found = await cluster.find(QTREES, `${textAt(row, 'volume.uuid')}/${textAt(row, 'qtree.id')}`)
+        const found = await cluster.find(QTREES, `${row['volume.uuid']}/${String(row['qtree.id'] ?? '')}`)
         derived.push({ 'qtree.name': found?.['name'] ?? null })
       }
     }

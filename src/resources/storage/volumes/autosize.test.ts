@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import type { Row } from '../../../model/value.ts'
+import type { Volume, VolumeDraft } from '../../rows.ts'
 import { wantedSize, withAutosize } from './autosize.ts'
 import { chargedTo } from './reserve.ts'
 
 const GB = 2 ** 30
 
-function volume(more: Row): Row {
-  return withAutosize({ size: GB, 'autosize.mode': 'grow_shrink', ...more }, more, 300 * 2 ** 40)
+function volume(more: VolumeDraft): Volume {
+  const known = { uuid: 'v', name: 'v', 'svm.uuid': 's', size: GB, 'autosize.mode': 'grow_shrink' } as const
+  return withAutosize({ ...known, ...more }, more, 300 * 2 ** 40)
 }
 
 test('a volume begins to grow by itself up to 120 % of its size, and not below it, unless other limits are named', () => {

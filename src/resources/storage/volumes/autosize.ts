@@ -8,12 +8,12 @@
  *
  * So a volume that has just grown does not shrink at once, nor the other way round.
  */
-import type { FieldDeclaration } from '../../../model/resource.ts'
+import type { Fields } from '../../../model/resource.ts'
 import { failure } from '../../../model/failure.ts'
 import { bytes, oneOf, percent } from '../../../model/kinds/index.ts'
-import type { Row } from '../../../model/value.ts'
 import type { Held } from '../../../ports/charged.ts'
 import { chargedTo, reservePercent } from './reserve.ts'
+import type { Volume, VolumeDraft } from '../../rows.ts'
 
 export const GROW_THRESHOLD = 85
 export const SHRINK_THRESHOLD = 50
@@ -32,10 +32,7 @@ export function usualLimits(
   return { maximum: Math.min(sizeBytesMax, Math.ceil((size / 100) * MAXIMUM_PERCENT)), minimum: size }
 }
 
-export function autosizeFields(limits: {
-  readonly min: number
-  readonly max: number
-}): Record<string, FieldDeclaration> {
+export function autosizeFields(limits: { readonly min: number; readonly max: number }) {
   return {
     autosize: { doc: 'Automatic growing and shrinking of the volume.', isGroup: true },
     'autosize.mode': {
@@ -88,10 +85,10 @@ export function autosizeFields(limits: {
       default: FULL_PERCENT,
       since: '9.9.1',
     },
-  }
+  } as const satisfies Fields
 }
 
-export function isAutosizing(volume: Row): boolean {
+export function isAutosizing(volume: Volume): boolean {
   return volume['autosize.mode'] === 'grow' || volume['autosize.mode'] === 'grow_shrink'
 }
 
@@ -99,7 +96,7 @@ export function isAutosizing(volume: Row): boolean {
  * Completes a volume that is about to be written, of which `given` was named by the caller, or refuses what does not fit
  * together. A size that is set by hand moves a limit that it goes beyond.
  */
-export function withAutosize(volume: Row, given: Row, sizeBytesMax: number): Row {
+export function withAutosize(volume: Volume, given: VolumeDraft, sizeBytesMax: number): Volume {
   if (Number(volume['space.nearly_full_threshold_percent']) > Number(volume['space.full_threshold_percent'])) {
     throw failure('fullThresholdsReversed')
   }
@@ -110,8 +107,8 @@ export function withAutosize(volume: Row, given: Row, sizeBytesMax: number): Row
     throw failure('autosizeThresholdsTooClose', { points: 2 * MARGIN })
   }
   const size = Number(volume['size'])
-  let maximum = Number(volume['autosize.maximum'] ?? 0)
-  let minimum = Number(volume['autosize.minimum'] ?? size)
+  let maximum = volume['autosize.maximum'] ?? 0
+  let minimum = volume['autosize.minimum'] ?? size
   if (size > maximum) {
     if (given['autosize.maximum'] !== undefined) {
       throw failure('autosizeMaximumTooLow')
@@ -128,12 +125,12 @@ export function withAutosize(volume: Row, given: Row, sizeBytesMax: number): Row
 }
 
 /** The size up to which a volume grows by itself. */
-export function largestSize(volume: Row): number {
+export function largestSize(volume: Volume): number {
   return isAutosizing(volume) ? Number(volume['autosize.maximum']) : Number(volume['size'])
 }
 
 /** The size that a volume should have when it holds so much. */
-export function wantedSize(volume: Row, held: Held): number {
+export function wantedSize(volume: Volume, held: Held): number {
   const size = Number(volume['size'])
   if (!isAutosizing(volume)) return size
   const grow = percentOf(volume, 'autosize.grow_threshold', GROW_THRESHOLD)
@@ -159,6 +156,10 @@ function sizeFor({ usedBytes, snapshotBytes }: Held, percent: number, reserve: n
   )
 }
 
-function percentOf(volume: Row, field: string, otherwise: number): number {
-  return Number(volume[field] ?? otherwise)
+function percentOf(
+  volume: Volume,
+  field: 'autosize.grow_threshold' | 'autosize.shrink_threshold',
+  otherwise: number,
+): number {
+  return volume[field] ?? otherwise
 }

@@ -5,17 +5,18 @@
 import type { Cluster } from '../../../core/cluster.ts'
 import { treeOf } from '../../../core/tree-of.ts'
 import { failure } from '../../../model/failure.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { Row } from '../../../model/value.ts'
 import type { Change, StoredRecord } from '../../../ports/catalog.ts'
 import { AGGREGATES_LOCK } from '../aggregate-space.ts'
 import { BASE, PARENT } from './clone-fields.ts'
 import { insistOnNoMove } from './movement.ts'
 import { CLONE_OWNER, dropChanges, ownersOf, SNAPSHOTS, SNAPSHOTS_MAX, takeChanges } from './snapshot-changes.ts'
+import type { Volume } from '../../rows.ts'
 
 /** Set where the snapshot was taken for the clone alone: it goes when the clone needs it no more. */
 export const TAKEN = '$baseTaken'
 
-const ownerOf = (clone: Row) => CLONE_OWNER + textAt(clone, 'uuid')
+const ownerOf = (clone: Volume) => CLONE_OWNER + clone['uuid']
 
 /** A volume is not moved while a clone of it is being made, which is of the tree where it is. */
 export async function insistOnNoneBeingCloned(cluster: Cluster, volume: string): Promise<void> {
@@ -33,21 +34,21 @@ export async function clonesOf(cluster: Cluster, volume: string): Promise<Row[]>
 }
 
 /** Takes the snapshot for the clone, or holds on to the one that was chosen. Repeating it is fine. */
-export async function holdBase(cluster: Cluster, clone: Row): Promise<void> {
-  const volume = textAt(clone, PARENT)
+export async function holdBase(cluster: Cluster, clone: Volume): Promise<void> {
+  const volume = clone[PARENT] ?? ''
   await cluster.locks.with([`volume:${volume}`], () =>
     // No move begins between the look and the commit.
     cluster.locks.with([AGGREGATES_LOCK], () => holdInPlace(cluster, clone)),
   )
 }
 
-async function holdInPlace(cluster: Cluster, clone: Row): Promise<void> {
-  const parent = await cluster.row('storage/volumes', textAt(clone, PARENT))
+async function holdInPlace(cluster: Cluster, clone: Volume): Promise<void> {
+  const parent = await cluster.row('storage/volumes', clone[PARENT] ?? '')
   insistOnNoMove(parent)
   if (treeOf(parent) !== treeOf(clone)) {
     throw failure('cloneParentMoved')
   }
-  const record = await cluster.record(SNAPSHOTS, textAt(clone, BASE))
+  const record = await cluster.record(SNAPSHOTS, clone[BASE] ?? '')
   if (record === undefined) await takeBase(cluster, clone)
   else if (!ownersOf(record.body).includes(ownerOf(clone))) {
     const owners = [...ownersOf(record.body), ownerOf(clone)]
@@ -55,17 +56,17 @@ async function holdInPlace(cluster: Cluster, clone: Row): Promise<void> {
   }
 }
 
-async function takeBase(cluster: Cluster, clone: Row): Promise<void> {
+async function takeBase(cluster: Cluster, clone: Volume): Promise<void> {
   if (clone[TAKEN] !== true) throw failure('snapshotNotFound', {}, { target: 'clone.parent_snapshot.uuid' })
-  const volume = textAt(clone, PARENT)
+  const volume = clone[PARENT] ?? ''
   const parent = await cluster.row('storage/volumes', volume)
   if ((await cluster.catalog.snapshots(volume)).length >= SNAPSHOTS_MAX) {
     throw failure('cloneParentSnapshotLimit', { max: SNAPSHOTS_MAX })
   }
   const now = cluster.now()
   const row: Row = {
-    uuid: textAt(clone, BASE),
-    name: baseName(textAt(clone, 'name'), textAt(clone, BASE), now),
+    uuid: clone[BASE] ?? '',
+    name: baseName(clone['name'], clone[BASE] ?? '', now),
     'volume.uuid': volume,
     'svm.uuid': parent['svm.uuid'] ?? '',
     create_time: now,
@@ -81,15 +82,15 @@ function baseName(clone: string, snapshot: string, nowMs: number): string {
 }
 
 /** Lets go of the snapshot, in one commit with the changes that end the need for it. */
-export async function releaseBase(cluster: Cluster, clone: Row, changes: readonly Change[] = []): Promise<void> {
-  await cluster.locks.with([`volume:${textAt(clone, PARENT)}`], async () => {
-    const record = await cluster.record(SNAPSHOTS, textAt(clone, BASE))
+export async function releaseBase(cluster: Cluster, clone: Volume, changes: readonly Change[] = []): Promise<void> {
+  await cluster.locks.with([`volume:${clone[PARENT] ?? ''}`], async () => {
+    const record = await cluster.record(SNAPSHOTS, clone[BASE] ?? '')
     const released = record === undefined ? [] : releaseChanges(cluster, clone, record)
     if (changes.length + released.length > 0) await cluster.commit([...changes, ...released])
   })
 }
 
-function releaseChanges(cluster: Cluster, clone: Row, record: StoredRecord): Change[] {
+function releaseChanges(cluster: Cluster, clone: Volume, record: StoredRecord): Change[] {
   const row = record.body
   const owners = ownersOf(row).filter((owner) => owner !== ownerOf(clone))
   if (owners.length === ownersOf(row).length) return []

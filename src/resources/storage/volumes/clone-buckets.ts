@@ -7,6 +7,7 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { failure } from '../../../model/failure.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { type Change, CommitRefused } from '../../../ports/catalog.ts'
+import type { Volume } from '../../rows.ts'
 
 const BUCKETS = 'protocols/s3/buckets'
 const NAME_CHARACTERS_MAX = 63
@@ -68,7 +69,7 @@ export interface Making {
 /** The records of some buckets, with names that are free now. */
 export async function bucketRecords(
   cluster: Cluster,
-  clone: Row,
+  clone: Volume,
   { key, making }: Making,
   rows: readonly Row[],
 ): Promise<Change[]> {
@@ -102,23 +103,23 @@ export async function bucketRecords(
 }
 
 /** `papers-clone1`, or with a number where that is taken. */
-async function freeName(cluster: Cluster, clone: Row, bucket: string, taken: ReadonlySet<string>): Promise<string> {
-  const suffix = textAt(clone, 'name')
+async function freeName(cluster: Cluster, clone: Volume, bucket: string, taken: ReadonlySet<string>): Promise<string> {
+  const suffix = clone['name']
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '')
   for (let n = 1; n <= TRIES_MAX; n++) {
     const end = `-${suffix.slice(0, NAME_CHARACTERS_MAX / 2)}${n === 1 ? '' : `-${n}`}`
     const name = bucket.slice(0, NAME_CHARACTERS_MAX - end.length).replace(/[-.]+$/, '') + end
-    const holder = await cluster.keyOfName(BUCKETS, name, textAt(clone, 'svm.uuid'))
+    const holder = await cluster.keyOfName(BUCKETS, name, clone['svm.uuid'])
     if (holder === undefined && !taken.has(name)) return name
   }
   throw failure('cloneBucketTaken', { bucket, suffix })
 }
 
 /** The server that serves the buckets: that of the parent's, or the first of another SVM. */
-async function serverOf(cluster: Cluster, clone: Row, rows: readonly Row[]): Promise<Row> {
-  const servers = await cluster.rows('protocols/s3/services', textAt(clone, 'svm.uuid'))
+async function serverOf(cluster: Cluster, clone: Volume, rows: readonly Row[]): Promise<Row> {
+  const servers = await cluster.rows('protocols/s3/services', clone['svm.uuid'])
   const same = servers.find((server) => rows.some((row) => row['server.uuid'] === server['uuid']))
   const server = same ?? servers.toSorted((a, b) => (a['name'] < b['name'] ? -1 : 1))[0]
   if (server !== undefined) return server

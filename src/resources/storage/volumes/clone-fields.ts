@@ -4,8 +4,9 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { ofRows } from '../../../core/of-rows.ts'
 import type { Fields } from '../../../model/resource.ts'
 import { bytes, flag, text, uuid } from '../../../model/kinds/index.ts'
-import { type Row, textAt, type Value } from '../../../model/value.ts'
+import type { Row, Value } from '../../../model/value.ts'
 import { SNAPSHOTS } from './snapshot-changes.ts'
+import type { Volume } from '../../rows.ts'
 
 export const PARENT = 'clone.parent_volume.uuid'
 export const BASE = 'clone.parent_snapshot.uuid'
@@ -76,18 +77,18 @@ export const cloneFields = {
   'clone.has_flexclone': { doc: 'Whether the volume has clones.', kind: flag(), since: '9.16.1' },
 } as const satisfies Fields
 
-export function isClone(volume: Row): boolean {
+export function isClone(volume: Volume): boolean {
   return volume['clone.is_flexclone'] === true
 }
 
-export const cloneReadings: readonly Derivation[] = [
+export const cloneReadings: readonly Derivation<Volume>[] = [
   {
     gives: ['clone.is_flexclone', 'clone.has_flexclone', 'clone.split_initiated'],
     async from(cluster, rows, once) {
       const parents = await once('parents of clones', async () => parentsIn(await cluster.shortRows('storage/volumes')))
       return rows.map((row) => ({
         'clone.is_flexclone': isClone(row),
-        'clone.has_flexclone': parents.has(textAt(row, 'uuid')),
+        'clone.has_flexclone': parents.has(row['uuid']),
         'clone.split_initiated': false,
       }))
     },
@@ -97,7 +98,7 @@ export const cloneReadings: readonly Derivation[] = [
     async from(cluster, rows, once) {
       const counters = await once('counters', () => cluster.volumeSums.all())
       return rows.map((row): Row => {
-        const shared = isClone(row) ? counters.get(textAt(row, 'uuid'))?.inheritedBytes : undefined
+        const shared = isClone(row) ? counters.get(row['uuid'])?.inheritedBytes : undefined
         return shared === undefined ? {} : { 'clone.split_estimate': shared, 'clone.inherited_physical_used': shared }
       })
     },
@@ -109,18 +110,18 @@ export const cloneReadings: readonly Derivation[] = [
 ]
 
 /** The uuids of volumes that have clones. */
-const parentsIn = ofRows((volumes): ReadonlySet<Value> => {
+const parentsIn = ofRows((volumes: readonly Volume[]): ReadonlySet<Value> => {
   const parents = new Set<Value>()
   for (const volume of volumes) if (isClone(volume)) parents.add(volume[PARENT] ?? '')
   return parents
 })
 
-async function parentage(cluster: Cluster, row: Row): Promise<Row> {
-  const parent = isClone(row) ? await cluster.find('storage/volumes', textAt(row, PARENT)) : undefined
+async function parentage(cluster: Cluster, row: Volume): Promise<Row> {
+  const parent = isClone(row) ? await cluster.find('storage/volumes', row[PARENT] ?? '') : undefined
   if (parent === undefined) return {}
   const [svm, snapshot] = await Promise.all([
     cluster.find('svm/svms', parent['svm.uuid']),
-    cluster.find(SNAPSHOTS, textAt(row, BASE)),
+    cluster.find(SNAPSHOTS, row[BASE] ?? ''),
   ])
   return {
     'clone.parent_volume.name': parent['name'] ?? null,

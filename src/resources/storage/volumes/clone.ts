@@ -16,6 +16,7 @@ import { BASE, isClone, PARENT } from './clone-fields.ts'
 import { insistOnNoMove } from './movement.ts'
 import { chargedTo } from './reserve.ts'
 import { isHeldByClone, SNAPSHOTS } from './snapshot-changes.ts'
+import type { Bucket, Volume, VolumeDraft } from '../../rows.ts'
 
 const VOLUMES = 'storage/volumes'
 const BUCKETS = 'protocols/s3/buckets'
@@ -27,9 +28,9 @@ const BUCKETS_A_TURN = 50
 const TRIES_MAX = 20
 
 /** The volume that a new one is to be a clone of, if it is. */
-export async function parentOf(cluster: Cluster, draft: Row): Promise<Row | undefined> {
-  const name = textAt(draft, 'clone.parent_volume.name')
-  const given = textAt(draft, PARENT)
+export async function parentOf(cluster: Cluster, draft: VolumeDraft): Promise<Volume | undefined> {
+  const name = draft['clone.parent_volume.name'] ?? ''
+  const given = draft[PARENT] ?? ''
   if (draft['clone.is_flexclone'] !== true) {
     if (name === '' && given === '') return undefined
     throw failure('fieldRequired', { field: 'clone.is_flexclone' })
@@ -46,11 +47,11 @@ export async function parentOf(cluster: Cluster, draft: Row): Promise<Row | unde
   return parent
 }
 
-async function svmOfParent(cluster: Cluster, draft: Row): Promise<string> {
-  const uuid = textAt(draft, 'clone.parent_svm.uuid')
-  const name = textAt(draft, 'clone.parent_svm.name')
+async function svmOfParent(cluster: Cluster, draft: VolumeDraft): Promise<string> {
+  const uuid = draft['clone.parent_svm.uuid'] ?? ''
+  const name = draft['clone.parent_svm.name'] ?? ''
   if (uuid !== '') return uuid
-  if (name === '') return textAt(draft, 'svm.uuid')
+  if (name === '') return draft['svm.uuid'] ?? ''
   const found = await cluster.keyOfName('svm/svms', name)
   if (found === undefined) {
     throw failure('cloneParentSvmNotFound', { name: name.slice(0, 80) })
@@ -58,44 +59,42 @@ async function svmOfParent(cluster: Cluster, draft: Row): Promise<string> {
   return found
 }
 
-/** What the record of a clone has beside what every volume has. */
-export async function cloneOf(cluster: Cluster, draft: Row, parent: Row): Promise<Row> {
-  const chosen = await chosenSnapshot(cluster, draft, parent)
+/** A volume that is about to be made, as a clone. What its parent is called is looked up where it is read. */
+export async function cloneOf(cluster: Cluster, volume: Volume, parent: Volume): Promise<Volume> {
+  const chosen = await chosenSnapshot(cluster, volume, parent)
+  const { 'clone.parent_volume.name': _, 'clone.parent_snapshot.name': __, ...rest } = volume
+  const { 'clone.parent_svm.name': ___, 'clone.parent_svm.uuid': ____, ...row } = rest
   return {
+    ...row,
     $tree: treeOf(parent),
     'clone.is_flexclone': true,
-    [PARENT]: textAt(parent, 'uuid'),
+    [PARENT]: parent['uuid'],
     [BASE]: chosen ?? cluster.system.random.uuid(),
     ...(chosen === undefined ? { [TAKEN]: true } : {}),
-    // Looked up where they are read.
-    'clone.parent_volume.name': null,
-    'clone.parent_snapshot.name': null,
-    'clone.parent_svm.name': null,
-    'clone.parent_svm.uuid': null,
   }
 }
 
-async function chosenSnapshot(cluster: Cluster, draft: Row, parent: Row): Promise<string | undefined> {
-  const name = textAt(draft, 'clone.parent_snapshot.name')
-  const given = textAt(draft, BASE)
+async function chosenSnapshot(cluster: Cluster, draft: VolumeDraft, parent: Volume): Promise<string | undefined> {
+  const name = draft['clone.parent_snapshot.name'] ?? ''
+  const given = draft[BASE] ?? ''
   if (name === '' && given === '') return undefined
-  const volume = textAt(parent, 'uuid')
+  const volume = parent['uuid']
   const key = given === '' ? await cluster.keyOfName(SNAPSHOTS, name, volume) : given
   const row = key === undefined ? undefined : await cluster.find(SNAPSHOTS, key)
   if (row?.['volume.uuid'] === volume && (name === '' || row['name'] === name)) return key
   throw failure('cloneSnapshotUnknown')
 }
 
-export async function takeBase(cluster: Cluster, { input }: Work): Promise<void> {
+export async function takeBase(cluster: Cluster, { input }: Work<Volume>): Promise<void> {
   if (isClone(input)) await holdBase(cluster, input)
 }
 
-export async function giveBackBase(cluster: Cluster, { input }: Work): Promise<void> {
+export async function giveBackBase(cluster: Cluster, { input }: Work<Volume>): Promise<void> {
   if (isClone(input)) await releaseBase(cluster, input)
 }
 
 /** Repeated after a crash, it goes on where it last noted to be; from an earlier place it does the same. */
-export async function copyRows(cluster: Cluster, work: Work): Promise<void> {
+export async function copyRows(cluster: Cluster, work: Work<Volume>): Promise<void> {
   if (!isClone(work.input)) return
   const making = await openClone(cluster, work)
   for await (const rows of bucketsInBase(cluster, work.input, textAt(work.memo, 'copied'))) {
@@ -108,14 +107,18 @@ export async function copyRows(cluster: Cluster, work: Work): Promise<void> {
   }
 }
 
-async function copyBucket(cluster: Cluster, work: Work, { from, to }: { from: string; to: string }): Promise<void> {
+async function copyBucket(
+  cluster: Cluster,
+  work: Work<Volume>,
+  { from, to }: { from: string; to: string },
+): Promise<void> {
   for (let batch = 1; ; batch++) {
     if (work.stopping.aborted) throw new Interrupted()
     const after = work.memo['after']
     const next = await copyBatch(cluster, {
       bucket: to,
       from,
-      snapshot: textAt(work.input, BASE),
+      snapshot: work.input[BASE] ?? '',
       limit: BATCH,
       ...(typeof after === 'string' ? { after } : {}),
     })
@@ -142,7 +145,7 @@ async function copyBatch(
   }
 }
 
-async function openClone(cluster: Cluster, work: Work): Promise<Making> {
+async function openClone(cluster: Cluster, work: Work<Volume>): Promise<Making> {
   const { key, input, memo } = work
   if (textAt(memo, 'making') === '') {
     await work.commit([{ do: 'open-volume', volume: key, tree: treeOf(input), sizeBytes: Number(input['size']) }], {
@@ -156,8 +159,12 @@ async function openClone(cluster: Cluster, work: Work): Promise<Making> {
  * The records of the parent's buckets after one of them, as they were when the snapshot was taken: some in each turn of
  * the event loop, and so few that one commit can write as many.
  */
-async function* bucketsInBase(cluster: Cluster, clone: Row, after: string): AsyncGenerator<readonly Row[], void, void> {
-  const of = { volume: textAt(clone, PARENT), snapshot: textAt(clone, BASE) }
+async function* bucketsInBase(
+  cluster: Cluster,
+  clone: Volume,
+  after: string,
+): AsyncGenerator<readonly Row[], void, void> {
+  const of = { volume: clone[PARENT] ?? '', snapshot: clone[BASE] ?? '' }
   for (let key = after; ;) {
     const records = await cluster.catalog.recordsAt(BUCKETS, of, key, BUCKETS_A_TURN)
     const last = records.at(-1)
@@ -172,7 +179,7 @@ async function* bucketsInBase(cluster: Cluster, clone: Row, after: string): Asyn
  * Gives the buckets of a clone their records, before it has its own: they may be too many for one commit. Until the
  * volume is known, nobody is served from them.
  */
-export async function nameBuckets(cluster: Cluster, work: Work): Promise<void> {
+export async function nameBuckets(cluster: Cluster, work: Work<Volume>): Promise<void> {
   const { key, input, memo } = work
   if (!isClone(input)) return
   const counters = await cluster.catalog.volume(key)
@@ -197,12 +204,12 @@ export async function nameBuckets(cluster: Cluster, work: Work): Promise<void> {
 }
 
 /** Takes the records back. */
-export async function forgetBuckets(cluster: Cluster, { key, input }: Work): Promise<void> {
+export async function forgetBuckets(cluster: Cluster, { key, input }: Work<Volume>): Promise<void> {
   if (isClone(input)) await removeUnder(cluster, BUCKETS, key)
 }
 
 /** What was copied goes, before anybody has seen it. */
-export async function dropRows(cluster: Cluster, { key, input }: Work): Promise<void> {
+export async function dropRows(cluster: Cluster, { key, input }: Work<Volume>): Promise<void> {
   if (isClone(input)) await cluster.commit([{ do: 'close-volume', volume: key, withBuckets: true }])
 }
 
@@ -213,15 +220,14 @@ export async function insistOnNoClones(cluster: Cluster, key: string): Promise<v
 }
 
 /** Buckets that go with a clone, and those that keep it from going. */
-export async function bucketsIn(cluster: Cluster, volume: string): Promise<{ own: Row[]; others: Row[] }> {
+export async function bucketsIn(cluster: Cluster, volume: string): Promise<{ own: Bucket[]; others: Bucket[] }> {
   const buckets = await cluster.rows(BUCKETS, volume)
   const held = new Set((await cluster.catalog.bucketSnapshots(volume)).map(({ bucket }) => bucket))
-  const goes = (bucket: Row) =>
-    bucket[CAME_WITH_CLONE] === true && !hasLocks(bucket) && !held.has(textAt(bucket, 'uuid'))
+  const goes = (bucket: Bucket) => bucket[CAME_WITH_CLONE] === true && !hasLocks(bucket) && !held.has(bucket['uuid'])
   return { own: buckets.filter(goes), others: buckets.filter((bucket) => !goes(bucket)) }
 }
 
-function hasLocks(bucket: Row): boolean {
+function hasLocks(bucket: Bucket): boolean {
   const mode = bucket['retention.mode'] ?? 'no_lock'
   return mode !== 'no_lock' || bucket['$hasLocks'] === true
 }
@@ -231,22 +237,25 @@ export async function splitClone(cluster: Cluster, { key, input }: Work): Promis
   if (input['$split'] !== true) return
   const record = await cluster.record(VOLUMES, key)
   if (record === undefined) throw failure('volumeNotFound')
-  const clone = record.body as Row
+  const clone = record.body
   if (!isClone(clone)) return
   const own = Object.entries(clone).filter(([path]) => !path.startsWith('clone.') && path !== TAKEN)
   await releaseBase(cluster, clone, [
     cluster.put(VOLUMES, Object.fromEntries(own), { expect: record.revision }),
     { do: 'count-as-own', volume: key },
-    cluster.event('volume.clone.split', { volume: textAt(clone, 'name') }),
+    cluster.event('volume.clone.split', { volume: clone['name'] }),
   ])
 }
 
 /** Takes what a request says of splitting out of its draft. */
-export function plannedSplit(volume: Row, draft: Row): { readonly draft: Row; readonly isSplit: boolean } {
+export function plannedSplit(
+  volume: Volume,
+  draft: VolumeDraft,
+): { readonly draft: VolumeDraft; readonly isSplit: boolean } {
   const { 'clone.split_initiated': split, ...rest } = draft
   if (split !== true) return { draft: rest, isSplit: false }
   if (!isClone(volume)) {
-    throw failure('volumeNotClone', { volume: textAt(volume, 'name') })
+    throw failure('volumeNotClone', { volume: volume['name'] })
   }
   insistOnNoMove(volume)
   return { draft: rest, isSplit: true }

@@ -9,10 +9,11 @@ import type { Derivation } from '../../../core/behaviour.ts'
 import { failure } from '../../../model/failure.ts'
 import { bytes, count, decimal, flag, oneOf, text, time } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { Row } from '../../../model/value.ts'
 import type { VolumeCounters } from '../../../ports/catalog.ts'
 import { EFFICIENCY_POLICIES } from '../volume-efficiency-policies.ts'
 import { efficiencyLock, EFFICIENCY_NOTES, type EfficiencyNotes } from './efficiency-notes.ts'
+import type { Volume, VolumeDraft } from '../../rows.ts'
 
 const WHEN = {
   none: 'Never.',
@@ -138,15 +139,15 @@ export const efficiencyFields = {
   'efficiency.space_savings.total_percent': percent('Bytes saved, in percent of the space without savings.'),
 } as const satisfies Fields
 
-export function compressionOf(volume: Row): string {
-  return textAt(volume, 'efficiency.compression') || 'none'
+export function compressionOf(volume: Volume): string {
+  return (volume['efficiency.compression'] ?? '') || 'none'
 }
 
-export function dedupeOf(volume: Row): string {
-  return textAt(volume, 'efficiency.dedupe') || 'none'
+export function dedupeOf(volume: Volume): string {
+  return (volume['efficiency.dedupe'] ?? '') || 'none'
 }
 
-export function isEfficiencyOn(volume: Row): boolean {
+export function isEfficiencyOn(volume: Volume): boolean {
   return compressionOf(volume) !== 'none' || dedupeOf(volume) !== 'none'
 }
 
@@ -155,27 +156,26 @@ export function isInBackground(when: string): boolean {
 }
 
 /** Completes a volume that is about to be written, of which `given` was named by the caller. */
-export async function withEfficiency(cluster: Cluster, volume: Row, given: Row): Promise<Row> {
+export async function withEfficiency(cluster: Cluster, volume: Volume, given: VolumeDraft): Promise<Volume> {
   const { 'efficiency.state': state, 'efficiency.scanner.state': _, ...rest } = volume
   const { 'efficiency.scanner.scan_old_data': __, ...row } = rest
-  const complete: Record<string, Row[string]> = { ...row }
-  const named = ['efficiency.compression', 'efficiency.dedupe'].find((path) => (given[path] ?? 'none') !== 'none')
-  if (given['efficiency.state'] !== undefined && state === 'disabled') {
-    if (named !== undefined) {
-      throw failure('efficiencyDisabled', { field: named })
-    }
-    complete['efficiency.compression'] = 'none'
-    complete['efficiency.dedupe'] = 'none'
+  const whole = switched(row, given, state)
+  const isBackground = isInBackground(compressionOf(whole)) || isInBackground(dedupeOf(whole))
+  if (!isBackground || typeof whole['efficiency.policy.uuid'] === 'string') return whole
+  const policy = await cluster.keyOfName(EFFICIENCY_POLICIES, 'default')
+  return policy === undefined ? whole : { ...whole, 'efficiency.policy.uuid': policy }
+}
+
+/** What `efficiency.state`, where it was given, makes of the rest. */
+function switched(row: Volume, given: VolumeDraft, state: Volume['efficiency.state']): Volume {
+  if (given['efficiency.state'] === undefined) return row
+  if (state === 'disabled') {
+    const paths = ['efficiency.compression', 'efficiency.dedupe'] as const
+    const named = paths.find((path) => (given[path] ?? 'none') !== 'none')
+    if (named !== undefined) throw failure('efficiencyDisabled', { field: named })
+    return { ...row, 'efficiency.compression': 'none', 'efficiency.dedupe': 'none' }
   }
-  if (given['efficiency.state'] !== undefined && state === 'enabled' && !isEfficiencyOn(complete)) {
-    complete['efficiency.dedupe'] = 'background'
-  }
-  const isBackground = isInBackground(compressionOf(complete)) || isInBackground(dedupeOf(complete))
-  if (isBackground && typeof complete['efficiency.policy.uuid'] !== 'string') {
-    const policy = await cluster.keyOfName(EFFICIENCY_POLICIES, 'default')
-    if (policy !== undefined) complete['efficiency.policy.uuid'] = policy
-  }
-  return complete
+  return state === 'enabled' && !isEfficiencyOn(row) ? { ...row, 'efficiency.dedupe': 'background' } : row
 }
 
 /** What is read beside the record: how runs stand, and what is saved. */
@@ -183,7 +183,7 @@ const notesOf = ofRows((notes) => new Map(notes.map((row) => [row['volume'], row
 const policiesOf = ofRows((policies) => new Map(policies.map((row) => [row['uuid'], row])))
 const schedulesOf = ofRows((schedules) => new Map(schedules.map((row) => [row['uuid'], row['name'] ?? '-'])))
 
-export const volumeEfficiency: Derivation = {
+export const volumeEfficiency: Derivation<Volume> = {
   gives: Object.keys(efficiencyFields).filter((path) => path !== 'efficiency.policy'),
   async from(cluster, rows, once) {
     const counters = await once('counters', () => cluster.volumeSums.all())
@@ -191,8 +191,8 @@ export const volumeEfficiency: Derivation = {
     const policies = policiesOf(await cluster.rows(EFFICIENCY_POLICIES))
     const schedules = schedulesOf(await cluster.rows('cluster/schedules'))
     return rows.map((row): Row => {
-      const uuid = textAt(row, 'uuid')
-      const policy = policies.get(textAt(row, 'efficiency.policy.uuid'))
+      const uuid = row['uuid']
+      const policy = policies.get(row['efficiency.policy.uuid'] ?? '')
       return {
         'efficiency.state': isEfficiencyOn(row) ? 'enabled' : 'disabled',
         'efficiency.compression': compressionOf(row),
@@ -201,7 +201,7 @@ export const volumeEfficiency: Derivation = {
         'efficiency.cross_volume_dedupe': 'none',
         'efficiency.storage_efficiency_mode': 'default',
         'efficiency.type': 'regular',
-        'efficiency.volume_path': `/vol/${textAt(row, 'name')}`,
+        'efficiency.volume_path': `/vol/${row['name']}`,
         'efficiency.schedule': schedules.get(policy?.['schedule.uuid'] ?? '') ?? '-',
         ...runFields(cluster, row, notes.get(uuid)),
         ...savings(counters.get(uuid)),
@@ -210,8 +210,8 @@ export const volumeEfficiency: Derivation = {
   },
 }
 
-function runFields(cluster: Cluster, row: Row, notes: EfficiencyNotes | undefined): Row {
-  const isActive = cluster.locks.isHeld(efficiencyLock(textAt(row, 'uuid')))
+function runFields(cluster: Cluster, row: Volume, notes: EfficiencyNotes | undefined): Row {
+  const isActive = cluster.locks.isHeld(efficiencyLock(row['uuid']))
   let state = isEfficiencyOn(row) ? 'idle' : 'disabled'
   if (notes?.isWanted === true) state = 'pending'
   if (isActive) state = 'active'

@@ -5,6 +5,7 @@ import { flag, type Kind, list, oneOf, only, text, time, percent } from '../../.
 import type { FieldDeclaration, Fields } from '../../../model/resource.ts'
 import type { Row, Value } from '../../../model/value.ts'
 import { usual } from '../../usual.ts'
+import type { Volume } from '../../rows.ts'
 
 const AUTODELETE = 'space.snapshot.autodelete'
 const OBJECT_TAGS_MAX = 4
@@ -200,7 +201,7 @@ const formerNames: Derivation = {
 
 const languages = ofRows((svms) => new Map(svms.map((svm) => [svm['uuid'], svm['language'] ?? 'c.utf_8'])))
 
-const language: Derivation = {
+const language: Derivation<Volume> = {
   gives: ['language'],
   async from(cluster, rows, once) {
     const ofSvms = await once('languages', async () => languages(await cluster.rows('svm/svms')))
@@ -208,7 +209,7 @@ const language: Derivation = {
   },
 }
 
-export const fileSettingReadings: readonly Derivation[] = [
+export const fileSettingReadings: readonly Derivation<Volume>[] = [
   formerNames,
   language,
   usual({

@@ -2,8 +2,9 @@
 import type { Derivation } from '../../../core/behaviour.ts'
 import { bytes, count, flag, oneOf, only, percent } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { Row } from '../../../model/value.ts'
 import { reserveOf } from './reserve.ts'
+import type { Volume } from '../../rows.ts'
 
 /** One for each 32 KiB of the size, but not more than this: what volumes of shipping systems get. */
 const BYTES_A_FILE = 32 * 1024
@@ -132,7 +133,7 @@ export const keptFields = {
   },
 } as const satisfies Fields
 
-const files: Derivation = {
+const files: Derivation<Volume> = {
   gives: ['files.maximum'],
   from: (_cluster, rows) =>
     Promise.resolve(
@@ -143,7 +144,7 @@ const files: Derivation = {
     ),
 }
 
-const filesUsed: Derivation = {
+const filesUsed: Derivation<Volume> = {
   gives: ['files.used'],
   async from(cluster, rows, once) {
     const used = await once('files used', async () => {
@@ -153,16 +154,16 @@ const filesUsed: Derivation = {
       }
       return sums
     })
-    return rows.map((row) => ({ 'files.used': used.get(textAt(row, 'uuid')) ?? 0 }))
+    return rows.map((row) => ({ 'files.used': used.get(row['uuid']) ?? 0 }))
   },
 }
 
-const logicalSpace: Derivation = {
+const logicalSpace: Derivation<Volume> = {
   gives: ['used', 'available', 'used_percent'].map((word) => `space.logical_space.${word}`),
   async from(cluster, rows, once) {
     const counters = await once('counters', () => cluster.volumeSums.all())
     return rows.map((row): Row => {
-      const held = counters.get(textAt(row, 'uuid'))
+      const held = counters.get(row['uuid'])
       const used = held === undefined ? 0 : held.usedBytes + held.savedByCompressionBytes + held.savedByDedupeBytes
       const size = Number(row['size']) - reserveOf(row)
       return {
@@ -174,4 +175,4 @@ const logicalSpace: Derivation = {
   },
 }
 
-export const keptReadings: readonly Derivation[] = [files, filesUsed, logicalSpace]
+export const keptReadings: readonly Derivation<Volume>[] = [files, filesUsed, logicalSpace]

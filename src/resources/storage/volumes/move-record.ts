@@ -6,6 +6,7 @@ import { failure } from '../../../model/failure.ts'
 import type { Row } from '../../../model/value.ts'
 import { CatalogUnavailable, CommitRefused, type Change } from '../../../ports/catalog.ts'
 import type { MoveState } from './movement.ts'
+import type { Volume } from '../../rows.ts'
 
 const VOLUMES = 'storage/volumes'
 /** The record may be changed by others between a look and the commit. */
@@ -17,7 +18,7 @@ const UNAVAILABLE_WAIT_MS = 1000
 export async function changeVolume(
   cluster: Cluster,
   key: string,
-  change: (volume: Row) => Promise<readonly [volume: Row, beside: readonly Change[]] | undefined>,
+  change: (volume: Volume) => Promise<readonly [volume: Volume, beside: readonly Change[]] | undefined>,
 ): Promise<void> {
   for (let tries = 1; ; tries++) {
     const record = await cluster.record(VOLUMES, key)

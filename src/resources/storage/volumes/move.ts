@@ -14,7 +14,7 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { flagArgument } from '../../../core/flag-argument.ts'
 import { blobsLock } from '../../../core/housekeeping.ts'
 import { nextOf, placeOf, treeOf } from '../../../core/tree-of.ts'
-import { Interrupted, job, type Plan, type Work } from '../../../core/verb.ts'
+import { Interrupted, job, type Plan, type Work, type Changing } from '../../../core/verb.ts'
 import { Failure, failure } from '../../../model/failure.ts'
 import { printSize } from '../../../model/kinds/index.ts'
 import { type Row, textAt, textOf } from '../../../model/value.ts'
@@ -36,6 +36,7 @@ import {
   orderMove,
   wishFor,
 } from './movement.ts'
+import type { Volume, VolumeDraft } from '../../rows.ts'
 
 const VOLUMES = 'storage/volumes'
 const DESTINATION = 'movement.destination_aggregate'
@@ -57,8 +58,8 @@ const OWED_COUNTED = 10_000
 /** Plans a move where a change of a volume asks for it. */
 export async function plannedMove(
   cluster: Cluster,
-  volume: Row,
-  draft: Row,
+  volume: Volume,
+  draft: VolumeDraft,
   args: Readonly<Record<string, string>>,
 ): Promise<Plan | undefined> {
   const { asked, others } = movementOf(draft)
@@ -77,7 +78,7 @@ export async function plannedMove(
     throw failure('moveStartState')
   }
   await insistOnDestination(cluster, volume, aggregate)
-  const key = textAt(volume, 'uuid')
+  const key = volume['uuid']
   return {
     key,
     input: {
@@ -97,7 +98,7 @@ export async function plannedMove(
 
 export const moveVolume = job({
   example: { 'movement.destination_aggregate.name': 'aggr2' },
-  async plan(cluster, { row = {}, draft, args }) {
+  async plan(cluster, { row, draft, args }: Changing<'storage/volumes'>) {
     const plan = await plannedMove(cluster, row, draft, args)
     if (plan === undefined) throw failure('fieldRequired', { field: 'movement.destination_aggregate' })
     return plan
@@ -112,16 +113,16 @@ export const moveVolume = job({
   ],
 })
 
-async function insistOnDestination(cluster: Cluster, volume: Row, aggregate: string): Promise<void> {
+async function insistOnDestination(cluster: Cluster, volume: Volume, aggregate: string): Promise<void> {
   if (aggregateOf(volume) === aggregate) {
     throw failure('moveToSameAggregate')
   }
   insistOnNoMove(volume)
-  await insistOnNoneBeingCloned(cluster, textAt(volume, 'uuid'))
+  await insistOnNoneBeingCloned(cluster, volume['uuid'])
   if ((await cluster.rows(VOLUMES)).filter(isMoving).length >= MOVES_MAX) {
     throw failure('tooManyMoves', { max: MOVES_MAX })
   }
-  const svm = await cluster.find('svm/svms', textAt(volume, 'svm.uuid'))
+  const svm = await cluster.find('svm/svms', volume['svm.uuid'])
   const allowed = ((svm?.['aggregates'] ?? []) as readonly Row[]).map((row) => row['uuid'])
   if (allowed.length > 0 && !allowed.includes(aggregate)) {
     throw failure('moveSvmWithoutAggregate', { svm: svm?.['name'] ?? '' })
@@ -263,7 +264,7 @@ async function commitSwitch(cluster: Cluster, work: Work): Promise<void> {
 }
 
 /** The disk must be there, and have what the volume was promised when the move began: it may have grown since. */
-async function insistOnPromise(cluster: Cluster, volume: Row, aggregate: string): Promise<void> {
+async function insistOnPromise(cluster: Cluster, volume: Volume, aggregate: string): Promise<void> {
   await (await cluster.volumesOf(aggregate)).space()
   if (!isGuaranteed(volume)) return
   const spare = await spareIn(cluster, aggregate)

@@ -11,6 +11,7 @@ import { count, oneOf, time, percent } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
+import type { Volume } from '../../rows.ts'
 
 /** The types of the two records; their key is that of the volume. */
 export const MOVES = 'internal/volume-moves'
@@ -101,14 +102,14 @@ export const movementFields = {
   },
 } as const satisfies Fields
 
-export const movement: Derivation = {
+export const movement: Derivation<Volume> = {
   gives: ['movement'],
   async from(cluster, rows) {
     const moves = new Map((await cluster.rows(MOVES)).map((move) => [move['volume'], move]))
     const names = new Map<string, string>()
     const derived: Row[] = []
     for (const row of rows) {
-      const move = moves.get(textAt(row, 'uuid'))
+      const move = moves.get(row['uuid'])
       if (move === undefined) {
         derived.push({})
         continue
@@ -137,7 +138,7 @@ export function isMoving(volume: Row): boolean {
 }
 
 /** For what cannot be done to a volume whose blobs are between two places. */
-export function insistOnNoMove(volume: Row): void {
+export function insistOnNoMove(volume: Volume): void {
   if (!isMoving(volume)) return
   throw failure('volumeBeingMoved')
 }
@@ -174,7 +175,7 @@ export async function steerMove(cluster: Cluster, volume: string, asked: string)
 }
 
 /** What is asked of the move of a volume as it is now. */
-export function wishOf(volume: Row, asked: string): MoveWish {
+export function wishOf(volume: Volume, asked: string): MoveWish {
   const wish = MOVE_WISHES.find((one) => one === asked)
   if (wish === undefined) throw failure('moveStateUnfit', { states: MOVE_WISHES.join(', ') })
   if (beforeOf(volume) !== undefined) {

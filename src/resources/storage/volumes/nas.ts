@@ -3,7 +3,7 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { failure } from '../../../model/failure.ts'
 import { count, oneOf, text } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { Volume, VolumeDraft } from '../../rows.ts'
 
 const PATH = 'nas.path'
 const ID_MAX = 2 ** 32 - 1
@@ -46,28 +46,27 @@ export const nasFields = {
   },
 } as const satisfies Fields
 
-const USUAL: Row = {
-  'nas.security_style': 'unix',
-  'nas.unix_permissions': 755,
-  'nas.uid': 0,
-  'nas.gid': 0,
-}
-
 /** What a volume has of this where nothing is said: as its parent, if it has one. No two are in the same place. */
-export function usualNas(parent: Row | undefined): Row {
-  return Object.fromEntries(Object.entries(USUAL).map(([path, value]) => [path, parent?.[path] ?? value]))
+export function usualNas(parent: Volume | undefined): VolumeDraft {
+  return {
+    'nas.security_style': parent?.['nas.security_style'] ?? 'unix',
+    'nas.unix_permissions': parent?.['nas.unix_permissions'] ?? 755,
+    'nas.uid': parent?.['nas.uid'] ?? 0,
+    'nas.gid': parent?.['nas.gid'] ?? 0,
+  }
 }
 
 /** A volume that is mounted nowhere has no path. */
-export function withPath(volume: Row): Row {
-  return volume[PATH] === '' ? { ...volume, [PATH]: null } : volume
+export function withPath(volume: Volume): Volume {
+  const { [PATH]: path, ...rest } = volume
+  return path === '' ? rest : volume
 }
 
 /** To be called with a lock held under which no other volume gets a path. */
-export async function insistOnPath(cluster: Cluster, volume: Row): Promise<void> {
-  const path = textAt(volume, PATH)
+export async function insistOnPath(cluster: Cluster, volume: Volume): Promise<void> {
+  const path = volume[PATH] ?? ''
   if (path === '') return
-  const others = await cluster.rows('storage/volumes', textAt(volume, 'svm.uuid'))
+  const others = await cluster.rows('storage/volumes', volume['svm.uuid'])
   const holder = others.find((other) => other[PATH] === path && other['uuid'] !== volume['uuid'])
   if (holder === undefined) return
   throw failure('mountPathTaken', { volume: holder['name'], path })

@@ -2,6 +2,7 @@ import type { Derivation } from '../../../core/behaviour.ts'
 import { flag, oneOf } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'
 import { areQuotasOn } from '../quota/limits.ts'
+import type { Volume } from '../../rows.ts'
 
 export const quotaFields = {
   quota: { doc: 'Quotas in the volume.', isGroup: true },
@@ -12,7 +13,7 @@ export const quotaFields = {
   },
 } as const satisfies Fields
 
-export const volumeQuota: Derivation = {
+export const volumeQuota: Derivation<Volume> = {
   gives: ['quota'],
   from: (_cluster, rows) =>
     Promise.resolve(

@@ -19,6 +19,7 @@ import { type Row, textAt } from '../../../model/value.ts'
 import type { Change, StoredRecord } from '../../../ports/catalog.ts'
 import { SNAPSHOTS, whyKept } from './snapshot-changes.ts'
 import { sharersOf, TREES_LOCK } from './tree-sharers.ts'
+import type { Svm, Volume } from '../../rows.ts'
 
 export const RECOVERY_QUEUE = 'private/cli/volume/recovery-queue'
 
@@ -30,8 +31,8 @@ export const RETENTION_HOURS_MAX = 24 * 365
 export type PurgeReason = 'asked' | 'expired' | 'space' | 'number'
 
 /** For how long a volume of this SVM stays in the queue. 0: it does not get there. */
-export function retentionHours(svm: Row | undefined): number {
-  return Number(svm?.['volume_delete_retention_hours'] ?? RETENTION_HOURS)
+export function retentionHours(svm: Svm | undefined): number {
+  return svm?.['volume_delete_retention_hours'] ?? RETENTION_HOURS
 }
 
 /** What records within a volume are while it is in the queue: there they stay, and nobody finds them. */
@@ -41,13 +42,13 @@ const queuedType = (type: string) => `internal/queued/${type}`
  * The changes that put the volume of this record into the queue. The record goes in the same commit. What is within the
  * volume (qtrees, quota rules) is put aside, and comes back with it.
  */
-export function queueChanges(cluster: Cluster, volume: Row, hours: number, within: readonly string[]): Change[] {
-  const uuid = textAt(volume, 'uuid')
+export function queueChanges(cluster: Cluster, volume: Volume, hours: number, within: readonly string[]): Change[] {
+  const uuid = volume['uuid']
   // Others may be deleted by the same name: a number that stays with the volume tells them apart.
   const number = Number.parseInt(uuid.replaceAll('-', '').slice(-8), 16)
   const queued: Row = {
     uuid,
-    volume: `${textAt(volume, 'name')}_${number}`,
+    volume: `${volume['name']}_${number}`,
     'svm.uuid': volume['svm.uuid'] ?? null,
     aggregates: volume['aggregates'] ?? [],
     size: volume['size'] ?? 0,
@@ -71,8 +72,12 @@ export function queueChanges(cluster: Cluster, volume: Row, hours: number, withi
  * the blobs that only this one needed go one by one. To be called with `TREES_LOCK` held.
  * `within` names the types of records that go with it, beside its snapshots.
  */
-export async function forgetChanges(cluster: Cluster, volume: Row, within: readonly string[]): Promise<Change[]> {
-  const key = textAt(volume, 'uuid')
+export async function forgetChanges(
+  cluster: Cluster,
+  volume: Row & { readonly uuid: string },
+  within: readonly string[],
+): Promise<Change[]> {
+  const key = volume['uuid']
   const [counters, sharers, gone] = await Promise.all([
     cluster.catalog.volume(key),
     sharersOf(cluster, treeOf(volume), key),
@@ -153,6 +158,6 @@ function typesWithin(queued: StoredRecord): readonly string[] {
 }
 
 /** The record of a volume as it was when it was deleted. */
-export function volumeOf(queued: StoredRecord): Row {
-  return queued.body['$volume'] as Row
+export function volumeOf(queued: StoredRecord): Volume {
+  return queued.body['$volume'] as Volume
 }

@@ -3,6 +3,7 @@ import type { Fields } from '../../../model/resource.ts'
 import { bytes, percent } from '../../../model/kinds/index.ts'
 import { type Row } from '../../../model/value.ts'
 import { chargedBytes, type Held } from '../../../ports/charged.ts'
+import type { Volume } from '../../rows.ts'
 
 const RESERVE_PERCENT_MAX = 90
 
@@ -33,20 +34,20 @@ export const reserveFields = {
   },
 } as const satisfies Fields
 
-export function reservePercent(volume: Row): number {
-  return Number(volume['space.snapshot.reserve_percent'] ?? 0)
+export function reservePercent(volume: Volume): number {
+  return volume['space.snapshot.reserve_percent'] ?? 0
 }
 
-export function reserveOf(volume: Row): number {
+export function reserveOf(volume: Volume): number {
   return Math.floor((Number(volume['size']) / 100) * reservePercent(volume))
 }
 
 /** What a volume holds, as it counts against its size. */
-export function chargedTo(volume: Row, held: Held): number {
+export function chargedTo(volume: Volume, held: Held): number {
   return chargedBytes(held, reserveOf(volume))
 }
 
-export function reserveReadings(volume: Row, { snapshotBytes }: Held): Row {
+export function reserveReadings(volume: Volume, { snapshotBytes }: Held): Row {
   const reserve = reserveOf(volume)
   return {
     'space.snapshot.used': snapshotBytes,

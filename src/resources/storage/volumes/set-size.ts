@@ -4,12 +4,12 @@
  */
 import { aggregateOf } from '../../../core/aggregate-of.ts'
 import type { Cluster } from '../../../core/cluster.ts'
-import { type Row, textAt } from '../../../model/value.ts'
 import { CommitRefused } from '../../../ports/catalog.ts'
 import { isMadeForBucket, storageLeft } from '../../svm/storage-limit.ts'
 import { AGGREGATES_LOCK, availableIn, isGuaranteed } from '../aggregate-space.ts'
 import { largestSize, wantedSize } from './autosize.ts'
 import { chargedTo, reserveOf } from './reserve.ts'
+import type { Volume } from '../../rows.ts'
 
 /**
  * Gives a volume the size that it should have, as if it held `moreBytes` beside what it holds. Tells whether these fit
@@ -24,7 +24,7 @@ export function setSize(cluster: Cluster, volume: string, moreBytes = 0): Promis
       cluster.catalog.volume(volume),
     ])
     if (record === undefined || counters === undefined) return false
-    const before = record.body as Row
+    const before = record.body
     const held = { ...counters, usedBytes: counters.usedBytes + moreBytes }
     const fits = (sizeBytes: number) => chargedTo({ ...before, size: sizeBytes }, held) <= sizeBytes
     const size = Number(before['size'])
@@ -37,7 +37,7 @@ export function setSize(cluster: Cluster, volume: string, moreBytes = 0): Promis
         { do: 'resize-volume', volume, sizeBytes: after, reserveBytes: reserveOf({ ...before, size: after }) },
         cluster.put('storage/volumes', { ...before, size: after }, { expect: record.revision }),
         cluster.event(after > size ? 'volume.autosize.grown' : 'volume.autosize.shrunk', {
-          volume: textAt(before, 'name'),
+          volume: before['name'],
           from: size,
           to: after,
         }),
@@ -51,12 +51,12 @@ export function setSize(cluster: Cluster, volume: string, moreBytes = 0): Promis
   })
 }
 
-async function affordable(cluster: Cluster, volume: Row, wanted: number): Promise<number> {
+async function affordable(cluster: Cluster, volume: Volume, wanted: number): Promise<number> {
   const size = Number(volume['size'])
   if (wanted <= size) return wanted
   const left = isMadeForBucket(volume)
     ? Number.POSITIVE_INFINITY
-    : await storageLeft(cluster, await cluster.find('svm/svms', textAt(volume, 'svm.uuid')))
+    : await storageLeft(cluster, await cluster.find('svm/svms', volume['svm.uuid']))
   const spare = isGuaranteed(volume) ? await availableIn(cluster, aggregateOf(volume)) : Number.POSITIVE_INFINITY
   return Math.min(wanted, size + left, size + spare)
 }

@@ -1,8 +1,8 @@
 /** The size of a volume is said in two ways, which mean the same: `size`, and `space.size`, as some tools have it. */
 import { failure } from '../../../model/failure.ts'
-import type { Row } from '../../../model/value.ts'
+import type { VolumeDraft } from '../../rows.ts'
 
-export function withSize(draft: Row): Row {
+export function withSize(draft: VolumeDraft): VolumeDraft {
   const { 'space.size': said, ...rest } = draft
   if (said === undefined || said === null) return rest
   if (rest['size'] !== undefined && rest['size'] !== said) {

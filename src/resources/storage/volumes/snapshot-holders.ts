@@ -1,7 +1,7 @@
 /** What a snapshot policy makes snapshots of: a volume, or one bucket. Both are served by the same schedules. */
 import type { Cluster } from '../../../core/cluster.ts'
 import type { SomeType } from '../../../model/rows.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { Row } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
 import {
   BUCKET_SNAPSHOTS,
@@ -12,6 +12,7 @@ import {
 import { BUCKETS } from '../../protocols/s3/types.ts'
 import { dropChanges, SNAPSHOTS, takeChanges } from './snapshot-changes.ts'
 import { isScheduled } from './types.ts'
+import type { Bucket, Volume } from '../../rows.ts'
 
 export interface Holder {
   /** Its record, as it was read. */
@@ -40,7 +41,7 @@ export async function findHolder(cluster: Cluster, key: string): Promise<Holder 
   return bucket === undefined ? undefined : bucketHolder(cluster, key, bucket.body, bucket.revision)
 }
 
-function volumeHolder(cluster: Cluster, key: string, row: Row, revision: number): Holder {
+function volumeHolder(cluster: Cluster, key: string, row: Volume, revision: number): Holder {
   return {
     type: 'storage/volumes',
     row,
@@ -51,15 +52,15 @@ function volumeHolder(cluster: Cluster, key: string, row: Row, revision: number)
       const order = await cluster.catalog.snapshots(key)
       return inOrder(cluster, SNAPSHOTS, key, order)
     },
-    fields: { 'volume.uuid': key, 'svm.uuid': textAt(row, 'svm.uuid') },
+    fields: { 'volume.uuid': key, 'svm.uuid': row['svm.uuid'] },
     take: (snapshot) => takeChanges(cluster, snapshot),
     drop: (snapshot) => dropChanges(cluster, snapshot),
     skipped: (name) => cluster.event('snapshot.scheduled.skipped', { volume: key, snapshot: name }),
   }
 }
 
-async function bucketHolder(cluster: Cluster, key: string, row: Row, revision: number): Promise<Holder> {
-  const volume = textAt(row, 'volume.uuid')
+async function bucketHolder(cluster: Cluster, key: string, row: Bucket, revision: number): Promise<Holder> {
+  const volume = row['volume.uuid'] ?? ''
   const isOnline = isScheduled(await cluster.find('storage/volumes', volume))
   return {
     type: BUCKETS,
@@ -71,7 +72,7 @@ async function bucketHolder(cluster: Cluster, key: string, row: Row, revision: n
       const order = await cluster.catalog.bucketSnapshots(volume, key)
       return inOrder(cluster, BUCKET_SNAPSHOTS, key, order)
     },
-    fields: { bucket_uuid: key, 's3_bucket.uuid': key, 'svm.uuid': textAt(row, 'svm.uuid') },
+    fields: { bucket_uuid: key, 's3_bucket.uuid': key, 'svm.uuid': row['svm.uuid'] },
     take: (snapshot) => takeBucketSnapshot(cluster, snapshot),
     drop: (snapshot) => dropBucketSnapshot(cluster, snapshot, volume),
     skipped: (name) => cluster.event('bucket.snapshot.skipped', { bucket: key, snapshot: name }),

@@ -125,7 +125,7 @@ export const snapshots: Behaviour<typeof snapshotsResource> = define(snapshotsRe
         async run(cluster, { key, input }) {
           const record = await cluster.record(SNAPSHOTS, key)
           if (record === undefined) throw failure('snapshotNotFound')
-          const row = { ...(record.body as Row), ...(input['$change'] as Row) }
+          const row = { ...record.body, ...(input['$change'] as Row) }
           await cluster.commit([cluster.put(SNAPSHOTS, row, { expect: record.revision })])
         },
       },

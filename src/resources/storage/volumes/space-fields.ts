@@ -5,11 +5,12 @@
 import type { Derivation } from '../../../core/behaviour.ts'
 import { bytes, flag, only, percent } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration, Fields } from '../../../model/resource.ts'
-import { type Row, textAt, type Value } from '../../../model/value.ts'
+import type { Row, Value } from '../../../model/value.ts'
 import { usual } from '../../usual.ts'
 import { footprintOf, isGuaranteed, ownedBytes } from '../aggregate-space.ts'
 import { spareFor } from '../volume-readings.ts'
 import { chargedTo, reserveOf } from './reserve.ts'
+import type { Volume } from '../../rows.ts'
 
 type Told = Readonly<Record<string, readonly [doc: string, since?: string]>>
 
@@ -104,13 +105,13 @@ export const finerSpaceFields = {
   },
 } as const satisfies Fields
 
-const measured: Derivation = {
+const measured: Derivation<Volume> = {
   gives: Object.keys(MEASURED).map((word) => `space.${word}`),
   async from(cluster, rows, once) {
     const counters = await once('counters', () => cluster.volumeSums.all())
     const derived: Row[] = []
     for (const row of rows) {
-      const counter = counters.get(textAt(row, 'uuid'))
+      const counter = counters.get(row['uuid'])
       const { usedBytes, snapshotBytes, savedByCompressionBytes, savedByDedupeBytes } = counter ?? EMPTY
       const size = Number(row['size'])
       const reserve = reserveOf(row)
@@ -149,7 +150,7 @@ const nothing: Readonly<Record<string, Value>> = Object.fromEntries(
   Object.keys(NOTHING).map((word) => [`space.${word}`, 0]),
 )
 
-export const finerSpaceReadings: readonly Derivation[] = [
+export const finerSpaceReadings: readonly Derivation<Volume>[] = [
   measured,
   usual({ ...nothing, 'space.filesystem_size_fixed': false, 'space.is_used_stale': false }),
 ]

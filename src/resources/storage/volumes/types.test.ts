@@ -20,7 +20,7 @@ async function begin(type: string) {
 }
 
 async function become(cluster: TestCluster, uuid: string, type: VolumeType): Promise<void> {
-  const record = await cluster.cluster.catalog.record('storage/volumes', uuid)
+  const record = await cluster.cluster.record('storage/volumes', uuid)
   assert.ok(record !== undefined)
   await cluster.cluster.commit(typeChanges(cluster.cluster, record, type))
 }

@@ -7,32 +7,32 @@
  */
 import type { Cluster } from '../../../core/cluster.ts'
 import { failure } from '../../../model/failure.ts'
-import { type Row, textAt } from '../../../model/value.ts'
 import type { Change, StoredRecord } from '../../../ports/catalog.ts'
+import type { Volume } from '../../rows.ts'
 
 export type VolumeType = 'rw' | 'dp' | 'ls'
 
-export function isReadOnly(volume: Row): boolean {
+export function isReadOnly(volume: Volume): boolean {
   return volume['type'] === 'dp' || volume['type'] === 'ls'
 }
 
 /** Whether schedules make snapshots of a volume: they wait while it is not served, and replication makes its own. */
-export function isScheduled(volume: Row | undefined): boolean {
+export function isScheduled(volume: Volume | undefined): boolean {
   return volume !== undefined && volume['state'] === 'online' && !isReadOnly(volume)
 }
 
 /** Refuses what only a read-write volume takes, with the failure that clients know for it. */
 export function insistOnReadWrite(
-  volume: Row,
+  volume: Volume,
   name: 'volumeProtected' | 'snapshotsProtected' | 'bucketVolumeProtected',
 ): void {
   if (!isReadOnly(volume)) return
-  throw failure(name, { volume: textAt(volume, 'name'), type: textAt(volume, 'type') })
+  throw failure(name, { volume: volume['name'], type: volume['type'] ?? '' })
 }
 
 /** What makes the volume of this record one of another type: the record and what the catalog refuses, in one commit. */
-export function typeChanges(cluster: Cluster, record: StoredRecord, type: VolumeType): Change[] {
-  const volume: Row = { ...(record.body as Row), type }
+export function typeChanges(cluster: Cluster, record: StoredRecord<Volume>, type: VolumeType): Change[] {
+  const volume: Volume = { ...record.body, type }
   return [
     { do: 'protect-volume', volume: record.key, isReadOnly: isReadOnly(volume) },
     cluster.put('storage/volumes', volume, { expect: record.revision }),

@@ -53,7 +53,7 @@ export const recoveryQueue: Behaviour<typeof recoveryQueueResource> = define(rec
       async run(cluster, { key, input }) {
         const record = await cluster.record(RECOVERY_QUEUE, key)
         if (record === undefined) throw failure('queuedVolumeNotFound')
-        const queued: Row = { ...(record.body as Row), ...input }
+        const queued: Row = { ...record.body, ...input }
         await cluster.commit([cluster.put(RECOVERY_QUEUE, queued, { expect: record.revision })])
       },
     },

@@ -114,7 +114,7 @@ export const modifyUser: Verb = inline({
     async run(cluster, { key, input }) {
       const record = await cluster.record(USERS, key)
       if (record === undefined) throw failure('objectStoreUserNotFound')
-      const changed = Object.entries({ ...(record.body as Row), ...input }).filter(([, value]) => value !== null)
+      const changed = Object.entries({ ...record.body, ...input }).filter(([, value]) => value !== null)
       const row: Row = Object.fromEntries(changed)
       await cluster.commit([cluster.put(USERS, row, { expect: record.revision, unique: uniqueKey(row) })])
     },

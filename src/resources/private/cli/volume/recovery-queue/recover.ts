@@ -4,12 +4,14 @@ import { inline } from '../../../../../core/verb.ts'
 import { failure } from '../../../../../model/failure.ts'
 import { name } from '../../../../../model/kinds/index.ts'
 import { resource } from '../../../../../model/resource.ts'
-import { type Row, textAt, type Value } from '../../../../../model/value.ts'
+import { textAt, type Value } from '../../../../../model/value.ts'
 import { AGGREGATES_LOCK, placed } from '../../../../storage/aggregate-space.ts'
 import { aggregateOf } from '../../../../../core/aggregate-of.ts'
 import { insistOnSpace } from '../../../../storage/volume-verbs.ts'
 import { broughtBack, RECOVERY_QUEUE, volumeOf } from '../../../../storage/volumes/recovery-queue.ts'
 import { namedInQueue, queuedFields, vserver } from '../recovery-queue.ts'
+import type { Volume } from '../../../../rows.ts'
+import type { RecordType } from '../../../../../model/rows.ts'
 
 const VOLUMES = 'storage/volumes'
 
@@ -42,13 +44,13 @@ async function recover(cluster: Cluster, key: string, wanted: Value | undefined)
   const record = await cluster.record(RECOVERY_QUEUE, key)
   if (record === undefined) throw failure('queuedVolumeNotFound', {}, { target: 'volume' })
   const before = volumeOf(record)
-  const called = typeof wanted === 'string' ? wanted : textAt(before, 'name')
-  const svm = textAt(before, 'svm.uuid')
+  const called = typeof wanted === 'string' ? wanted : before['name']
+  const svm = before['svm.uuid']
   const isTaken = (await cluster.keyOfName(VOLUMES, called, svm)) !== undefined
   if (isTaken || cluster.locks.isHeld(`volume-name:${svm}/${called}`)) {
     throw failure('recoveredNameTaken', { name: called })
   }
-  const volume: Row = { ...(await withoutGone(cluster, before)), name: called, state: 'offline' }
+  const volume: Volume = { ...(await withoutGone(cluster, before)), name: called, state: 'offline' }
   await cluster.locks.with([AGGREGATES_LOCK], async () => {
     await insistOnSpace(cluster, aggregateOf(volume), volume)
     await cluster.commit([
@@ -62,21 +64,21 @@ async function recover(cluster: Cluster, key: string, wanted: Value | undefined)
 }
 
 /** Policies may have been deleted while only a deleted volume had them. */
-async function withoutGone(cluster: Cluster, volume: Row): Promise<Row> {
-  const row: Record<string, Value> = { ...volume }
-  if (
-    (await cluster.find('storage/volume-efficiency-policies', textAt(volume, 'efficiency.policy.uuid'))) === undefined
-  ) {
-    row['efficiency.policy.uuid'] = null
+async function withoutGone(cluster: Cluster, volume: Volume): Promise<Volume> {
+  const { 'efficiency.policy.uuid': efficiency = '', 'nas.export_policy.id': exported, ...others } = volume
+  const { 'qos.policy.uuid': ceiling = '', 'snapshot_policy.uuid': snapshots = '', ...row } = others
+  const usually = (await cluster.keyOfName('storage/snapshot-policies', 'none')) ?? ''
+  const isThere = async (type: RecordType, key: string) => (await cluster.find(type, key)) !== undefined
+  const taken = (await isThere('storage/snapshot-policies', snapshots)) ? snapshots : usually
+  return {
+    ...row,
+    ...((await isThere('storage/volume-efficiency-policies', efficiency))
+      ? { 'efficiency.policy.uuid': efficiency }
+      : {}),
+    ...(exported !== undefined && (await isThere('protocols/nfs/export-policies', String(exported)))
+      ? { 'nas.export_policy.id': exported }
+      : {}),
+    ...((await isThere('storage/qos/policies', ceiling)) ? { 'qos.policy.uuid': ceiling } : {}),
+    ...(taken === '' ? {} : { 'snapshot_policy.uuid': taken }),
   }
-  if ((await cluster.find('protocols/nfs/export-policies', textAt(volume, 'nas.export_policy.id'))) === undefined) {
-    row['nas.export_policy.id'] = null
-  }
-  if ((await cluster.find('storage/qos/policies', textAt(volume, 'qos.policy.uuid'))) === undefined) {
-    row['qos.policy.uuid'] = null
-  }
-  if ((await cluster.find('storage/snapshot-policies', textAt(volume, 'snapshot_policy.uuid'))) === undefined) {
-    row['snapshot_policy.uuid'] = (await cluster.keyOfName('storage/snapshot-policies', 'none')) ?? null
-  }
-  return row
 }

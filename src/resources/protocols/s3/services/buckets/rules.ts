@@ -8,6 +8,7 @@ import { type Row, textAt, type Value } from '../../../../../model/value.ts'
 import { changeBucket } from '../../bucket-verbs.ts'
 import { expirations, flatRule, nestedRule, ruleFields, RULES, rulesOf, settleRules } from '../../rules.ts'
 import { BUCKETS } from '../../types.ts'
+import type { Bucket } from '../../../../rows.ts'
 
 type Rules = readonly Value[]
 
@@ -46,8 +47,8 @@ export const bucketRules: Behaviour<typeof bucketRulesResource> = define(bucketR
     const bucket = await bucketOf(cluster, path)
     const of = {
       'svm.uuid': path['svm.uuid'] ?? '',
-      uuid: textAt(bucket, 'uuid'),
-      bucket_name: textAt(bucket, 'name'),
+      uuid: bucket['uuid'],
+      bucket_name: bucket['name'],
     }
     return rulesOf(bucket).map((rule) => flatRule(rule, of))
   },
@@ -85,7 +86,7 @@ function changing(
       const bucket = await bucketOf(cluster, path)
       const { name, change } = verb({ draft, ...(row === undefined ? {} : { row }) })
       settleRules(change(rulesOf(bucket)))
-      const key = textAt(bucket, 'uuid')
+      const key = bucket['uuid']
       return { key: name, input: { bucket: key, draft, row: row ?? {} }, locks: [`bucket:${key}`] }
     },
     step: {
@@ -109,7 +110,7 @@ function isNamed(rule: Value, name: string): boolean {
   return (rule as Row)['name'] === name
 }
 
-async function bucketOf(cluster: Cluster, path: Readonly<Record<string, string>>): Promise<Row> {
+async function bucketOf(cluster: Cluster, path: Readonly<Record<string, string>>): Promise<Bucket> {
   const bucket = await cluster.find(BUCKETS, path['s3_bucket.uuid'] ?? '')
   if (bucket === undefined || bucket['svm.uuid'] !== path['svm.uuid'])
     throw failure('bucketNotFound', {}, { target: 's3_bucket.uuid' })
