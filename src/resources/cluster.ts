@@ -97,7 +97,7 @@ export const cluster: Behaviour<typeof clusterResource> = define(clusterResource
         const record = await cluster.record('cluster', key)
         if (record === undefined) throw failure('clusterNotFound')
         const { dns_domains: _domains, name_servers: _servers, ...own } = input
-        const after: Row = { ...(record.body as Row), ...own }
+        const after: Row = { ...record.body, ...own }
         await cluster.commit([
           ...(await clusterDnsChanges(cluster, key, input)),
           ...(await renameOwner(cluster, record.body['name'] ?? '', textAt(after, 'name'))),

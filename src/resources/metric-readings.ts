@@ -8,6 +8,7 @@ import { totalsOf } from '../core/metrics/totals.ts'
 import { count, duration, oneOf, time, type Unit } from '../model/kinds/index.ts'
 import { type Fields, groups } from '../model/resource.ts'
 import { type Row, textAt, type Value } from '../model/value.ts'
+import type { Volume } from './rows.ts'
 
 const STATUS_MEANINGS = {
   ok: 'The interval was measured completely.',
@@ -103,7 +104,7 @@ export function totals(table: string, rowOf: (record: Row) => string): Derivatio
  * `metric` and `statistics`, of what volumes lie in together: the sums of those that lie in it now. `holderOf` tells by
  * the record of a volume what that is.
  */
-export function ofVolumes(holderOf: (volume: Row) => string): readonly Derivation[] {
+export function ofVolumes(holderOf: (volume: Volume) => string): readonly Derivation[] {
   return [
     {
       gives: ['metric'],

@@ -9,6 +9,7 @@ import type { FieldDeclaration, Fields } from '../../model/resource.ts'
 import { type Row, textAt, textOf } from '../../model/value.ts'
 import { CERTIFICATES } from '../security/certificates.ts'
 import { diskOf } from '../storage/aggregate-space.ts'
+import type { RowOf } from '../../model/rows.ts'
 
 const UTC = 'Etc/UTC'
 const ANY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
@@ -77,7 +78,7 @@ export const managementFields = {
   },
 } as const satisfies Fields
 
-export const managementInterfaces: Derivation = {
+export const managementInterfaces: Derivation<RowOf<'cluster'>> = {
   gives: ['management_interfaces'],
   async from(cluster, rows) {
     const found = (await managementAddresses(cluster)).map((each, at) => ({
@@ -107,7 +108,7 @@ function isAddress(given: string): boolean {
   }
 }
 
-const firstInterface: Derivation = {
+const firstInterface: Derivation<RowOf<'cluster'>> = {
   gives: ['management_interface.ip.address'],
   async from(cluster, rows) {
     const [first] = await managementAddresses(cluster)
@@ -115,7 +116,7 @@ const firstInterface: Derivation = {
   },
 }
 
-const ntpServers: Derivation = {
+const ntpServers: Derivation<RowOf<'cluster'>> = {
   gives: ['ntp_servers'],
   async from(cluster, rows) {
     const servers = (await cluster.rows('cluster/ntp/servers')).map((row) => row['server']).toSorted()
@@ -123,12 +124,12 @@ const ntpServers: Derivation = {
   },
 }
 
-const usualZone: Derivation = {
+const usualZone: Derivation<RowOf<'cluster'>> = {
   gives: ['timezone.name'],
   from: (_cluster, rows) => Promise.resolve(rows.map((row) => ({ 'timezone.name': row['timezone.name'] ?? UTC }))),
 }
 
-const health: Derivation = {
+const health: Derivation<RowOf<'cluster'>> = {
   gives: ['health'],
   async from(cluster, rows) {
     const aggregates = await cluster.rows('storage/aggregates')
@@ -138,7 +139,7 @@ const health: Derivation = {
   },
 }
 
-export const managementReadings: readonly Derivation[] = [
+export const managementReadings: readonly Derivation<RowOf<'cluster'>>[] = [
   managementInterfaces,
   firstInterface,
   ntpServers,

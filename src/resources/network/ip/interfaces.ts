@@ -7,6 +7,7 @@ import { address, flag, list, name, netmask, oneOf, text, uuid } from '../../../
 import { type Row, textAt } from '../../../model/value.ts'
 import { lastSample, operationFields, totals } from '../../metric-readings.ts'
 import { locationFields, locationReadings, withHome } from './interfaces/location.ts'
+import type { RowOf } from '../../../model/rows.ts'
 
 const uuidOf = (row: Row) => textAt(row, 'uuid')
 
@@ -24,7 +25,7 @@ const SERVICES = [
   ['protocols/cifs/services', 'data_cifs'],
 ] as const
 
-const services: Derivation = {
+const services: Derivation<RowOf<'network/ip/interfaces'>> = {
   gives: ['services'],
   async from(cluster, rows) {
     const svms = await Promise.all(
@@ -34,7 +35,7 @@ const services: Derivation = {
       }),
     )
     return rows.map((row) => {
-      const own = svms.filter(({ having }) => having.has(textAt(row, 'svm.uuid'))).map(({ service }) => service)
+      const own = svms.filter(({ having }) => having.has(row['svm.uuid'])).map(({ service }) => service)
       return { services: ['data_core', ...own, 'data_s3_server'] }
     })
   },

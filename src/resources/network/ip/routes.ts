@@ -7,6 +7,7 @@ import { address, count, each, group, netmask, oneOf, text, uuid } from '../../.
 import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { DEFAULT, INTERFACES, IPSPACES, NETWORK_LOCK, ROUTES } from '../names.ts'
+import type { RowOf } from '../../../model/rows.ts'
 
 const METRIC = 20
 const ROUTES_MAX = 4096
@@ -14,7 +15,7 @@ const ROUTES_MAX = 4096
 const family = oneOf({ ipv4: 'IPv4.', ipv6: 'IPv6.' })
 
 /** The network interfaces that reach the gateway without a router. */
-const reaching: Derivation = {
+const reaching: Derivation<RowOf<'network/ip/routes'>> = {
   gives: ['interfaces'],
   async from(cluster, rows) {
     const interfaces = await cluster.rows(INTERFACES)
@@ -22,7 +23,7 @@ const reaching: Derivation = {
       const found = interfaces.filter(
         (one) =>
           one['svm.uuid'] === row['svm.uuid'] &&
-          isWithin(textAt(row, 'gateway'), one['ip.address'], Number(one['ip.netmask'] ?? 0)),
+          isWithin(row['gateway'], one['ip.address'], Number(one['ip.netmask'] ?? 0)),
       )
       if (found.length === 0) return {}
       return {

@@ -16,6 +16,7 @@ import {
   settleRanges,
   takenIn,
 } from './ranges.ts'
+import type { RowOf } from '../../../model/rows.ts'
 
 /** Ranges that one subnet has. */
 const RANGES_MAX = 256
@@ -34,7 +35,7 @@ const rangeKind = each(
 const COUNTS = ['available_ip_ranges', 'available_count', 'used_count', 'total_count'] as const
 
 /** Which addresses of the ranges network interfaces have. */
-const use: Derivation = {
+const use: Derivation<RowOf<'network/ip/subnets'>> = {
   gives: COUNTS,
   async from(cluster, rows, once) {
     const addresses = await once('addresses', () => addressesTaken(cluster))

@@ -5,12 +5,13 @@ import { each, flag, secret, text } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { accountName, LOCAL_GROUPS, LOCAL_USERS, sidLock, withSid } from './local-accounts.ts'
+import type { RowOf } from '../../../model/rows.ts'
 
 const NAME_CHARACTERS_MAX = 36
 const PASSWORD_CHARACTERS_MIN = 6
 
 /** The groups that a user is in, by name. */
-const membership: Derivation = {
+const membership: Derivation<RowOf<'protocols/cifs/local-users'>> = {
   gives: ['membership'],
   async from(cluster, rows, once) {
     const groups = await once('local groups', () => cluster.rows(LOCAL_GROUPS))

@@ -10,6 +10,7 @@ import type { Change } from '../../../ports/catalog.ts'
 import { choice, never, NOTHING_ENCRYPTED, on } from '../setting.ts'
 import { insistOnCifs } from './services.ts'
 import { aclsKind, EVERYONE, settledAcls } from './shares/acl-list.ts'
+import type { RowOf } from '../../../model/rows.ts'
 
 export const CIFS_SHARES = 'protocols/cifs/shares'
 
@@ -43,14 +44,14 @@ export async function newShare(cluster: Cluster, draft: Row): Promise<Change> {
 }
 
 /** The volume whose path is the longest that the path of the share begins with. */
-const sharedVolume: Derivation = {
+const sharedVolume: Derivation<RowOf<'protocols/cifs/shares'>> = {
   gives: ['volume'],
   async from(cluster, rows, once) {
     const mounted = await once('mounted volumes', async () =>
       (await cluster.rows('storage/volumes')).filter((volume) => (volume['nas.path'] ?? '') !== ''),
     )
     return rows.map((row): Row => {
-      const path = `${textAt(row, 'path')}/`
+      const path = `${row['path']}/`
       const [volume] = mounted
         .filter((one) => one['svm.uuid'] === row['svm.uuid'] && path.startsWith(`${one['nas.path'] ?? ''}/`))
         .toSorted((a, b) => (b['nas.path'] ?? '').length - (a['nas.path'] ?? '').length)

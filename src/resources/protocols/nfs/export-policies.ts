@@ -113,7 +113,7 @@ export const exportPolicies: Behaviour<typeof exportPoliciesResource> = define(e
 export async function changeExportPolicy(cluster: Cluster, key: string, change: (policy: Row) => Row): Promise<void> {
   const record = await cluster.record(EXPORT_POLICIES, key)
   if (record === undefined) throw failure('exportPolicyNotFound')
-  const before = record.body as Row
+  const before = record.body
   const row = settled({ ...before, ...change(before) })
   await cluster.commit([cluster.put(EXPORT_POLICIES, row, { expect: record.revision })])
 }

@@ -69,7 +69,7 @@ function changing(change: (request: VerbRequest, privileges: readonly Row[]) => 
 async function write(cluster: Cluster, input: Row): Promise<void> {
   const record = await cluster.record(ROLES, textAt(input, 'role'))
   if (record === undefined) throw failure('roleNotFound')
-  const role: Row = { ...(record.body as Row), privileges: input['privileges'] ?? [] }
+  const role: Row = { ...record.body, privileges: input['privileges'] ?? [] }
   await cluster.commit([cluster.put(ROLES, role, { expect: record.revision })])
 }
 

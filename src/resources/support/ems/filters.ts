@@ -7,6 +7,7 @@ import { flag, name } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { isRecord, type Row, textAt, type Value } from '../../../model/value.ts'
 import { type GivenRule, type Rule, rulesKind, settleRules, shownRules } from './filter-rules.ts'
+import type { RowOf } from '../../../model/rows.ts'
 
 export const EMS_FILTERS = 'support/ems/filters'
 export const EMS_DESTINATIONS = 'support/ems/destinations'
@@ -23,7 +24,7 @@ export const emsName = () =>
     patternDoc: 'letters, digits, "_" and "-", not beginning or ending with "-"',
   })
 
-const systemDefined: Derivation = {
+const systemDefined: Derivation<RowOf<'support/ems/filters'>> = {
   gives: ['system_defined'],
   from: (_cluster, rows) => Promise.resolve(rows.map((row) => ({ system_defined: row['$isBuiltIn'] === true }))),
 }

@@ -8,6 +8,7 @@ import { failure } from '../../../model/failure.ts'
 import { address, oneOf, secret, text, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
+import type { RowOf } from '../../../model/rows.ts'
 
 export const SNMP_USERS = 'support/snmp/users'
 export const SNMP_TRAPHOSTS = 'support/snmp/traphosts'
@@ -16,13 +17,13 @@ export const SNMP_LOCK = 'snmp'
 const USERS_MAX = 1024
 const PASSWORD = { charactersMin: 8, charactersMax: 255 } as const
 
-const owner: Derivation = {
+const owner: Derivation<RowOf<'support/snmp/users'>> = {
   gives: ['owner.name', 'owner.uuid', 'scope'],
   async from(cluster, rows) {
     const [self] = await cluster.rows('cluster')
     return Promise.all(
       rows.map(async (row): Promise<Row> => {
-        const svm = textAt(row, 'owner.uuid')
+        const svm = row['owner.uuid'] ?? ''
         const of = svm === '' || svm === self?.['uuid'] ? self : await cluster.find('svm/svms', svm)
         return {
           'owner.name': of?.['name'] ?? null,

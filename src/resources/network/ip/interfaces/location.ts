@@ -7,10 +7,11 @@ import type { Cluster } from '../../../../core/cluster.ts'
 import { failure } from '../../../../model/failure.ts'
 import { flag, oneOf, text, uuid } from '../../../../model/kinds/index.ts'
 import type { Fields } from '../../../../model/resource.ts'
-import { type Row, textAt, textOf } from '../../../../model/value.ts'
+import { type Row, textOf } from '../../../../model/value.ts'
 import { ADDRESSES, DOMAIN, portRows } from '../../ethernet/port-rows.ts'
 import { BROADCAST_DOMAINS, IPSPACES, SUBNETS } from '../../names.ts'
 import { type AddressRange, numbered, takenIn } from '../ranges.ts'
+import type { RowOf } from '../../../../model/rows.ts'
 
 const HOME_NODE = 'location.home_node'
 const HOME_PORT = 'location.home_port'
@@ -72,7 +73,7 @@ export const locationFields = {
   'subnet.uuid': { doc: 'The UUID of the subnet whose ranges contain the address.', kind: uuid(), since: '9.11.1' },
 } as const satisfies Fields
 
-const location: Derivation = {
+const location: Derivation<RowOf<'network/ip/interfaces'>> = {
   gives: Object.keys(locationFields).filter((path) => path.startsWith('location.')),
   async from(cluster, rows) {
     const [node = {}] = await cluster.rows('cluster/nodes')
@@ -82,7 +83,7 @@ const location: Derivation = {
     const domains = new Map((await cluster.rows(BROADCAST_DOMAINS)).map((row) => [row['uuid'], row['name'] ?? null]))
     return rows.map((row): Row => {
       const named = row[`${HOME_PORT}.name`]
-      const port = addresses.get(textAt(row, 'ip.address'))
+      const port = addresses.get(row['ip.address'])
       const home = named === undefined || named === null ? port : ports.find(({ name }) => name === named)
       const domain = port?.[DOMAIN] ?? null
       return {
@@ -111,15 +112,15 @@ function portAt(base: string, port: Row | undefined): Row {
   }
 }
 
-const network: Derivation = {
+const network: Derivation<RowOf<'network/ip/interfaces'>> = {
   gives: ['ipspace', 'subnet'],
   async from(cluster, rows) {
     const spaces = await cluster.rows(IPSPACES)
     const svms = new Map((await cluster.rows('svm/svms')).map((svm) => [svm['uuid'], svm['ipspace.uuid']]))
     const subnets = await cluster.rows(SUBNETS)
     return rows.map((row): Row => {
-      const space = spaces.find(({ uuid }) => uuid === svms.get(textAt(row, 'svm.uuid')))
-      const own = numbered([textAt(row, 'ip.address')])
+      const space = spaces.find(({ uuid }) => uuid === svms.get(row['svm.uuid']))
+      const own = numbered([row['ip.address']])
       const subnet = subnets.find(({ ip_ranges: ranges }) =>
         ((ranges ?? []) as unknown as readonly AddressRange[]).some((range) => takenIn(range, own).length > 0),
       )
@@ -133,7 +134,7 @@ const network: Derivation = {
   },
 }
 
-export const locationReadings: readonly Derivation[] = [location, network]
+export const locationReadings: readonly Derivation<RowOf<'network/ip/interfaces'>>[] = [location, network]
 
 /** A row as it is kept: its home node is the one there is, its home port is kept by name. */
 export async function withHome(cluster: Cluster, row: Row): Promise<Row> {

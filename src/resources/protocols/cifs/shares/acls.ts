@@ -58,7 +58,7 @@ function changing(example: Row, change: (request: VerbRequest, acls: readonly Ro
         const record = await cluster.record(CIFS_SHARES, input['share'])
         if (record === undefined) throw failure('shareNotFound')
         const unique = { [`${CIFS_SHARES}:folded`]: input['share'].toLowerCase() }
-        const row: Row = { ...(record.body as Row), acls: input['acls'] ?? [] }
+        const row: Row = { ...record.body, acls: input['acls'] ?? [] }
         await cluster.commit([cluster.put(CIFS_SHARES, row, { expect: record.revision, unique })])
       },
     },
