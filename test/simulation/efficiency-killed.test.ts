@@ -1,11 +1,10 @@
 /**
  * An efficiency run over real files, killed again and again: before or after a commit chosen by chance, so that files have
- * changed of which the catalog does not know yet; and taken up each time by a new process. In the end every byte is there,
- * and what the catalog says of each file is so.
+ * changed of which the catalog does not know yet; and taken up each time from what a killed process leaves
+ * ([until-commit.ts](until-commit.ts)). In the end every byte is there, and what the catalog says of each file is so.
  */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -16,7 +15,11 @@ import { EFFICIENCY_RUNS } from '../../src/resources/storage/volumes/efficiency-
 import { runChild } from '../support/child.ts'
 import { efficiencyVolume } from '../support/efficiency.ts'
 import { openJobsCluster } from '../support/jobs-cluster.ts'
+import { QUICK_DISK } from '../support/quick-disk.ts'
 import { seedOf } from '../support/seed.ts'
+import { isWhole } from '../support/whole.ts'
+import { runEfficiency } from './efficiency-run.ts'
+import { type End, untilCommit } from './until-commit.ts'
 
 const CHILD = fileURLToPath(new URL('run-efficiency.ts', import.meta.url))
 const BODIES = 40
@@ -26,10 +29,12 @@ test(
   { timeout: 300_000 },
   async (context) => {
     const random = new SimulatedRandom(seedOf(context))
-    const folder = mkdtempSync(join(tmpdir(), 'holdfast-efficiency-'))
+    const root = mkdtempSync(join(QUICK_DISK, 'holdfast-efficiency-'))
+    let folder = join(root, 'cluster')
     try {
+      mkdirSync(folder)
       const open = openJobsCluster(folder)
-      const { put } = await efficiencyVolume(open, folder)
+      const { put, volume: of } = await efficiencyVolume(open, folder)
       const texts = Array.from({ length: 6 }, () => textOf(5000 + random.below(400_000)))
       const bodies = new Map<string, Buffer>()
       for (let n = 0; n < BODIES; n++) {
@@ -41,13 +46,13 @@ test(
       let deaths = 0
       for (let starts = 0; ; starts++) {
         assert.ok(starts < 200, 'the run comes to its end')
-        const ended = await runChild(CHILD, [
-          folder,
-          String(6 + random.below(14)),
-          random.chance(0.5) ? 'before' : 'after',
-        ])
-        if (ended === 0) break
-        assert.equal(ended, 'SIGKILL')
+        const left = await killed(folder, of, {
+          // Early at first, so that it dies more than once.
+          commits: 6 + random.below(deaths < 3 ? 3 : 14),
+          when: random.chance(0.5) ? 'before' : 'after',
+        })
+        if (left === undefined) break
+        folder = left
         deaths++
       }
       context.diagnostic(`killed ${deaths} times`)
@@ -68,7 +73,15 @@ test(
       assert.equal(again['saved'], 0)
       await after.close()
     } finally {
-      rmSync(folder, { recursive: true, force: true })
+      rmSync(root, { recursive: true, force: true })
     }
   },
 )
+
+/** The folder that is left when the run is killed at a commit, with HOLDFAST_TEST_WHOLE=1 in a process of its own. */
+async function killed(folder: string, volume: string, end: End): Promise<string | undefined> {
+  if (!isWhole) return untilCommit(folder, end, (open) => runEfficiency(open, volume))
+  const ended = await runChild(CHILD, [folder, volume, JSON.stringify(end)])
+  assert.ok(ended === 0 || ended === 'SIGKILL', String(ended))
+  return ended === 0 ? undefined : folder
+}

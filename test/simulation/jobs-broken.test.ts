@@ -37,8 +37,8 @@ import { leave, never, systemUntil } from './until-commit.ts'
 const CHILD = fileURLToPath(new URL('break-job.ts', import.meta.url))
 /** A job that neither ends nor reaches the point where it is to be broken. */
 const STUCK_MS = 60_000
-/** A plain run breaks each job in every third way, from one on that the seed says; `.ci/run` in all. */
-const PART = isWhole ? 1 : 3
+/** A plain run breaks each job in every sixth way, from one on that the seed says; `.ci/run` in all. */
+const PART = isWhole ? 1 : 6
 const VERBS: readonly VerbName[] = ['create', 'modify', 'remove', 'move']
 
 const root = mkdtempSync(join(QUICK_DISK, 'holdfast-jobs-'))

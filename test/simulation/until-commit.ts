@@ -3,7 +3,7 @@
  * two statements. The rest of its work comes to nothing: no commit of it is answered any more, whoever sleeps does not
  * wake, and nobody looks at its folder again.
  */
-import { cpSync } from 'node:fs'
+import { cpSync, linkSync, rmSync, statSync } from 'node:fs'
 import { realSystem } from '../../src/engines/system.ts'
 import type { Catalog } from '../../src/ports/catalog.ts'
 import type { System } from '../../src/ports/system.ts'
@@ -56,11 +56,36 @@ export function endAtCommit(catalog: Catalog, { commits, when }: End, act: () =>
 
 let copies = 0
 
+/** Files that come and go while they are copied, as calls of the file system go on beside. */
+const TRIES_MAX = 20
+
 /** What a process leaves that ends now: no lock, and no memory that it shared with others. */
 export function leave(folder: string): string {
   const left = `${folder.replace(/-left-\d+$/, '')}-left-${++copies}`
-  cpSync(folder, left, { recursive: true, filter: (path) => !/\.db(-shm|\.lock)$/.test(path) })
-  return left
+  for (let tries = 1; ; tries++) {
+    try {
+      copy(folder, left)
+      return left
+    } catch (failure) {
+      rmSync(left, { recursive: true, force: true })
+      if ((failure as NodeJS.ErrnoException).code !== 'ENOENT' || tries === TRIES_MAX) throw failure
+    }
+  }
+}
+
+/** What is one file under several names is so afterwards. */
+function copy(from: string, to: string): void {
+  const copied = new Map<number, string>()
+  const isCopied = (path: string, place: string): boolean => {
+    if (/\.db(-shm|\.lock)$/.test(path)) return false
+    const stat = statSync(path)
+    if (!stat.isFile() || stat.nlink === 1) return true
+    const same = copied.get(stat.ino)
+    if (same === undefined) copied.set(stat.ino, place)
+    else linkSync(same, place)
+    return same === undefined
+  }
+  cpSync(from, to, { recursive: true, filter: isCopied })
 }
 
 export const never = () => new Promise<never>(() => undefined)

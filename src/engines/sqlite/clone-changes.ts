@@ -66,7 +66,7 @@ export function cloneChanges(
     db,
     `SELECT key, seq, born, NULL AS died, ${COUNTED}, NULL AS dead FROM objects WHERE ${FROM_HERE}
        UNION ALL SELECT key, seq, born, died, ${COUNTED}, id AS dead FROM object_history WHERE ${FROM_HERE}
-       ORDER BY key, seq DESC LIMIT ?4`,
+       ORDER BY key, seq DESC LIMIT ?4 + 0`,
   )
   const shown = query<FoundRow>(
     db,

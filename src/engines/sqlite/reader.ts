@@ -63,7 +63,7 @@ export function reader(db: DatabaseSync) {
   const state = tupleQuery<readonly [revision: number, seq: number]>(db, 'SELECT revision, seq FROM state')
   const changes = query<RecordChange>(
     db,
-    'SELECT revision, type, key FROM changes WHERE revision > ? ORDER BY revision LIMIT ?',
+    'SELECT revision, type, key FROM changes WHERE revision > ? ORDER BY revision LIMIT ? + 0',
   )
   const volume = query<VolumeCounters & { uuid: string }>(db, `${VOLUME} WHERE uuid = ?`)
   const volumes = query<VolumeCounters & { uuid: string }>(db, `${VOLUME} WHERE uuid IS NOT NULL`)
@@ -114,22 +114,22 @@ export function reader(db: DatabaseSync) {
   const parts = query<PartColumns>(
     db,
     `SELECT number, size, etag, modified, checksum, blobs FROM parts
-       WHERE upload = ? AND number > ? ORDER BY number LIMIT ?`,
+       WHERE upload = ? AND number > ? ORDER BY number LIMIT ? + 0`,
   )
   const uploads = query<UploadColumns>(
     db,
     `SELECT upload, key, started, details FROM uploads
-       WHERE bucket = ${OBJECT_IN} AND (key, upload) > (?, ?) ORDER BY key, upload LIMIT ?`,
+       WHERE bucket = ${OBJECT_IN} AND (key, upload) > (?, ?) ORDER BY key, upload LIMIT ? + 0`,
   )
   const unneeded = query<{ blob: string }>(
     db,
     `SELECT b.blob FROM blobs b WHERE b.volume = (SELECT id FROM volumes WHERE uuid = ?) AND b.refs = 0
-       ORDER BY b.freed LIMIT ?`,
+       ORDER BY b.freed LIMIT ? + 0`,
   )
   const givenUp = query<{ blob: string }>(
     db,
     `SELECT b.blob FROM blobs b WHERE b.volume = (SELECT id FROM volumes WHERE uuid = ?) AND b.refs = 0 AND b.freed = 0
-       LIMIT ?`,
+       LIMIT ? + 0`,
   )
   const sharing = query<{ id: number }>(
     db,
@@ -146,17 +146,17 @@ export function reader(db: DatabaseSync) {
   const blobsOf = query<BlobRefColumns>(
     db,
     `SELECT blob, size AS sizeBytes, crc FROM blobs
-       WHERE volume = (SELECT id FROM volumes WHERE uuid = ?) AND blob > ? ORDER BY blob LIMIT ?`,
+       WHERE volume = (SELECT id FROM volumes WHERE uuid = ?) AND blob > ? ORDER BY blob LIMIT ? + 0`,
   )
   const arrivalsOf = query<BlobRefColumns>(
     db,
     `SELECT blob, size AS sizeBytes, crc FROM arrivals
-       WHERE volume = (SELECT id FROM volumes WHERE uuid = ?) ORDER BY blob LIMIT ?`,
+       WHERE volume = (SELECT id FROM volumes WHERE uuid = ?) ORDER BY blob LIMIT ? + 0`,
   )
   const known = query<{ blob: string }>(db, 'SELECT blob FROM blobs WHERE volume = ? AND blob = ?')
   const log = query<{ id: number; timeMs: number; body: string }>(
     db,
-    'SELECT id, time AS timeMs, body FROM log WHERE name = ? AND id < ? ORDER BY id DESC LIMIT ?',
+    'SELECT id, time AS timeMs, body FROM log WHERE name = ? AND id < ? ORDER BY id DESC LIMIT ? + 0',
   )
   const counters = query<{ row: string; name: string; value: number }>(
     db,

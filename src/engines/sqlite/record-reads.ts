@@ -15,7 +15,7 @@ const LONG_CHARACTERS = 64 * 1024
 export function recordReads(db: DatabaseSync, turn: () => Promise<void>) {
   const record = query<RecordColumns>(db, `${RECORD} WHERE type = ? AND key = ?`)
   const ofType = query<RecordColumns>(db, `${RECORD} WHERE type = ? ORDER BY key`)
-  const afterKey = query<RecordColumns>(db, `${RECORD} WHERE type = ? AND key > ? ORDER BY key LIMIT ?`)
+  const afterKey = query<RecordColumns>(db, `${RECORD} WHERE type = ? AND key > ? ORDER BY key LIMIT ? + 0`)
   // Left to itself, SQLite reads all records of the type, for their order.
   const ofParent = query<RecordColumns>(
     db,
@@ -23,7 +23,7 @@ export function recordReads(db: DatabaseSync, turn: () => Promise<void>) {
   )
   const ofParentAfter = query<RecordColumns>(
     db,
-    `${RECORD} INDEXED BY records_by_parent WHERE type = ? AND parent = ? AND key > ? ORDER BY key LIMIT ?`,
+    `${RECORD} INDEXED BY records_by_parent WHERE type = ? AND parent = ? AND key > ? ORDER BY key LIMIT ? + 0`,
   )
   const seenAt = query<{ key: string; body: string }>(
     db,
@@ -33,7 +33,7 @@ export function recordReads(db: DatabaseSync, turn: () => Promise<void>) {
      UNION ALL
      SELECT key, body FROM at JOIN record_history h ON h.volume = at.volume AND h.type = ?1 AND h.key > ?4
        AND h.born <= at.epoch AND h.died > at.epoch
-     ORDER BY key LIMIT ?5`,
+     ORDER BY key LIMIT ?5 + 0`,
   )
 
   return {

@@ -77,13 +77,13 @@ export function restoreChanges(
   const live = query<LiveRow>(
     db,
     `SELECT key, seq, born, blobs, size, marker, ${OWNER} AS owner FROM objects
-       WHERE bucket = ?1 AND key >= ?2 AND (key > ?2 OR seq < ?3) ORDER BY key, seq DESC LIMIT ?4`,
+       WHERE bucket = ?1 AND key >= ?2 AND (key > ?2 OR seq < ?3) ORDER BY key, seq DESC LIMIT ?4 + 0`,
   )
   const removeLive = ledger.write('DELETE FROM objects WHERE bucket = ? AND key = ? AND seq = ?')
   const dead = query<DeadRow>(
     db,
     `SELECT h.id, h.bucket, h.key, ${IS_VERSIONED}, h.blobs, h.size, h.marker, ${OWNER} AS owner FROM object_history h JOIN buckets b ON b.id = h.bucket AND b.closed = 0
-       WHERE h.volume = ?1 AND h.died > ?2 AND h.born <= ?2 LIMIT ?3`,
+       WHERE h.volume = ?1 AND h.died > ?2 AND h.born <= ?2 LIMIT ?3 + 0`,
   )
   const revive = ledger.write(
     `INSERT INTO objects (${COPIED_COLUMNS}) SELECT ${COPIED_COLUMNS} FROM object_history WHERE id = ?`,

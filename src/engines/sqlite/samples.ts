@@ -13,7 +13,7 @@ export function sampleChanges(ledger: Ledger) {
   )
   const drop = ledger.write(
     `DELETE FROM samples WHERE (step, block, row) IN
-       (SELECT step, block, row FROM samples WHERE step = ? AND block < ? ORDER BY block, row LIMIT ?)`,
+       (SELECT step, block, row FROM samples WHERE step = ? AND block < ? ORDER BY block, row LIMIT ? + 0)`,
   )
 
   return {
@@ -32,7 +32,7 @@ export function sampleChanges(ledger: Ledger) {
 export function sampleReads(db: DatabaseSync, turn: () => Promise<void>) {
   const page = query<SampleBlock>(
     db,
-    'SELECT row, body FROM samples WHERE step = ? AND block = ? AND row > ? ORDER BY row LIMIT ?',
+    'SELECT row, body FROM samples WHERE step = ? AND block = ? AND row > ? ORDER BY row LIMIT ? + 0',
   )
   const one = query<{ body: Uint8Array }>(db, 'SELECT body FROM samples WHERE step = ? AND block = ? AND row = ?')
   const last = query<{ block: number | null }>(

@@ -26,7 +26,7 @@ export function snapshotSizes(db: DatabaseSync): (volume: string) => Promise<Map
   const dead = query<DeadRow>(
     db,
     `SELECT id, bucket, died, born, blobs FROM object_history
-       WHERE volume = ? AND (died, born, id) < (?, ?, ?) ORDER BY died DESC, born DESC, id DESC LIMIT ?`,
+       WHERE volume = ? AND (died, born, id) < (?, ?, ?) ORDER BY died DESC, born DESC, id DESC LIMIT ? + 0`,
   )
   // What blobs in one file have together is that of their group.
   const file = query<{ name: string; stored: number; live: number; isShared: number }>(

@@ -95,7 +95,7 @@ export function snapshotChanges(db: DatabaseSync, ledger: Ledger, blobs: BlobCha
   const dead = query<DeadRow>(
     db,
     `SELECT id, bucket, born, blobs FROM object_history
-       WHERE volume = ? AND died = ? AND (born, id) > (?, ?) ORDER BY born, id LIMIT ?`,
+       WHERE volume = ? AND died = ? AND (born, id) > (?, ?) ORDER BY born, id LIMIT ? + 0`,
   )
   const removeRow = ledger.write('DELETE FROM object_history WHERE id = ?')
   const removeSpentBucket = ledger.write(

@@ -24,7 +24,10 @@ export function lazily(db: DatabaseSync, sql: string, made: (statement: Statemen
   }
 }
 
-/** A SELECT. That the columns match the type is the caller's promise; it stands beside the SQL. */
+/**
+ * A SELECT. That the columns match the type is the caller's promise; it stands beside the SQL. A LIMIT that is bound is
+ * written `LIMIT ? + 0`: one that is a parameter alone makes SQLite plan the statement anew whenever it is bound.
+ */
 export function query<Row>(db: DatabaseSync, sql: string): Query<Row> {
   const statement = lazily(db, sql) as unknown as () => Query<Row>
   return {
@@ -59,8 +62,7 @@ export function batchRows(wanted: number): BatchRows {
 export type Batches<Row> = (rows: BatchRows, ...values: Value[]) => Row[]
 
 /**
- * Prepares a SELECT once for each size of a batch. With a bound LIMIT SQLite would plan it anew whenever the value of
- * that changes, which takes longer than to read a few rows.
+ * Prepares a SELECT once for each size of a batch, so that SQLite plans it for as many rows as there will be.
  */
 export function batches<Row>(db: DatabaseSync, sql: string): Batches<Row> {
   const prepared = new Map(BATCH_ROWS.map((rows) => [rows, query<Row>(db, `${sql} LIMIT ${rows}`)]))

@@ -32,7 +32,7 @@ export function storedBlobReads(db: DatabaseSync) {
   // Rows are counted before those are left out that nothing needs, so that no page takes long.
   const after = query<StoredColumns>(
     db,
-    `SELECT ${COLUMNS} FROM blobs b WHERE volume = ${IN_VOLUME} AND blob > ? ORDER BY blob LIMIT ?`,
+    `SELECT ${COLUMNS} FROM blobs b WHERE volume = ${IN_VOLUME} AND blob > ? ORDER BY blob LIMIT ? + 0`,
   )
   const one = query<StoredColumns>(
     db,
@@ -41,7 +41,7 @@ export function storedBlobReads(db: DatabaseSync) {
   const ofDigest = query<StoredColumns>(
     db,
     `SELECT ${COLUMNS} FROM blobs b WHERE volume = ${IN_VOLUME} AND digest = ? AND size = ? AND refs > 0
-       AND grp IS coalesce(?, grp) ORDER BY blob DESC LIMIT ?`,
+       AND grp IS coalesce(?, grp) ORDER BY blob DESC LIMIT ? + 0`,
   )
   const withoutCrc = query<{ blobs: number }>(
     db,

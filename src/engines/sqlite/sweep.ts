@@ -19,30 +19,30 @@ export function sweeper(db: DatabaseSync, ledger: Ledger): (limit: number) => nu
   const closed = query<ClosedVolume>(db, 'SELECT id, tree FROM volumes WHERE uuid IS NULL LIMIT 1')
   const removeHistory = write(
     db,
-    'DELETE FROM object_history WHERE id IN (SELECT id FROM object_history WHERE volume = ? LIMIT ?)',
+    'DELETE FROM object_history WHERE id IN (SELECT id FROM object_history WHERE volume = ? LIMIT ? + 0)',
   )
   const bucketIn = query<{ id: number }>(db, 'SELECT id FROM buckets WHERE volume = ? LIMIT 1')
   const removeObjects = write(
     db,
-    `DELETE FROM objects WHERE (bucket, key, seq) IN (SELECT bucket, key, seq FROM objects WHERE bucket = ? LIMIT ?)`,
+    `DELETE FROM objects WHERE (bucket, key, seq) IN (SELECT bucket, key, seq FROM objects WHERE bucket = ? LIMIT ? + 0)`,
   )
   const removeListed = write(
     db,
-    'DELETE FROM listed_keys WHERE (bucket, key) IN (SELECT bucket, key FROM listed_keys WHERE bucket = ? LIMIT ?)',
+    'DELETE FROM listed_keys WHERE (bucket, key) IN (SELECT bucket, key FROM listed_keys WHERE bucket = ? LIMIT ? + 0)',
   )
   const uploadIn = query<{ id: number }>(db, 'SELECT id FROM uploads WHERE bucket = ? LIMIT 1')
   const removeParts = write(
     db,
-    'DELETE FROM parts WHERE (upload, number) IN (SELECT upload, number FROM parts WHERE upload = ? LIMIT ?)',
+    'DELETE FROM parts WHERE (upload, number) IN (SELECT upload, number FROM parts WHERE upload = ? LIMIT ? + 0)',
   )
   const removeUpload = write(db, 'DELETE FROM uploads WHERE id = ?')
   const removeBucket = write(db, 'DELETE FROM buckets WHERE id = ?')
   const heir = query<{ id: number }>(db, 'SELECT id FROM volumes WHERE tree = ? AND uuid IS NOT NULL LIMIT 1')
   const removeBlobs = write(
     db,
-    'DELETE FROM blobs WHERE volume = ?1 AND blob IN (SELECT blob FROM blobs WHERE volume = ?1 LIMIT ?2)',
+    'DELETE FROM blobs WHERE volume = ?1 AND blob IN (SELECT blob FROM blobs WHERE volume = ?1 LIMIT ?2 + 0)',
   )
-  const blobsOf = query<{ blob: string }>(db, 'SELECT blob FROM blobs WHERE volume = ? LIMIT ?')
+  const blobsOf = query<{ blob: string }>(db, 'SELECT blob FROM blobs WHERE volume = ? LIMIT ? + 0')
   const isElsewhere = blobElsewhere(db)
   const removeBlob = write(db, 'DELETE FROM blobs WHERE volume = ? AND blob = ?')
   const giveBlob = write(
@@ -51,12 +51,12 @@ export function sweeper(db: DatabaseSync, ledger: Ledger): (limit: number) => nu
   )
   const removeGroups = write(
     db,
-    'DELETE FROM blob_groups WHERE volume = ?1 AND name IN (SELECT name FROM blob_groups WHERE volume = ?1 LIMIT ?2)',
+    'DELETE FROM blob_groups WHERE volume = ?1 AND name IN (SELECT name FROM blob_groups WHERE volume = ?1 LIMIT ?2 + 0)',
   )
   const removeRecords = write(
     db,
     `DELETE FROM record_history WHERE (volume, type, key, born) IN
-       (SELECT volume, type, key, born FROM record_history WHERE volume = ? LIMIT ?)`,
+       (SELECT volume, type, key, born FROM record_history WHERE volume = ? LIMIT ? + 0)`,
   )
   const removeVolume = write(db, 'DELETE FROM volumes WHERE id = ?')
 
