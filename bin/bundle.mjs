@@ -1,7 +1,8 @@
 /**
- * The product's programs as a few files of JavaScript, made of its TypeScript when that has changed. Node.js loads them
- * in a quarter of the time that it takes for several hundred files, and they stay as they are while a cluster runs,
- * whatever happens to the sources. Plain JavaScript, because an older Node.js reads it (bin/launch.mjs).
+ * The product's programs, and the packages that they use, as a few files of JavaScript, made anew when the TypeScript has
+ * changed. Node.js loads them in a quarter of the time that it takes for several hundred files, and they stay as they are
+ * while a cluster runs, whatever happens to the sources. Plain JavaScript, because an older Node.js reads it
+ * (bin/launch.mjs).
  *
  *   node bin/bundle.mjs    prints the folder that they are in
  */
@@ -19,6 +20,8 @@ const MADE_OF = ['bin', 'src', 'package-lock.json']
 const KEPT = 10
 /** Nor is one removed that may be about to be used. */
 const UNUSED_MS = 24 * 3600 * 1000
+/** What Node.js compiled is compiled again after so long: most of it is of programs and files that are gone. */
+const COMPILED_MS = 7 * 24 * 3600 * 1000
 
 /** The folder of the programs for the sources as they are now. Rejects where none can be made. */
 export async function bundle() {
@@ -65,7 +68,10 @@ async function make(to) {
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    packages: 'external',
+    // For packages in CommonJS, which ask for modules of Node.js by it.
+    banner: {
+      js: "import { createRequire as __requireOf } from 'node:module'; const require = __requireOf(import.meta.url)",
+    },
     logLevel: 'silent',
     write: false,
   })
@@ -91,6 +97,13 @@ function removeOld() {
   const old = byUse.toSorted((a, b) => b.usedMs - a.usedMs).slice(KEPT)
   for (const { path, usedMs } of old) {
     if (Date.now() - usedMs > UNUSED_MS) rmSync(path, { recursive: true, force: true })
+  }
+  for (const place of readdirSync(folder).filter((name) => /^v\d/.test(name))) {
+    for (const name of readdirSync(join(folder, place))) {
+      const path = join(folder, place, name)
+      const madeMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
+      if (Date.now() - madeMs > COMPILED_MS) rmSync(path, { recursive: true, force: true })
+    }
   }
 }
 

@@ -64,6 +64,12 @@ describe('the programs that are made of the sources', () => {
       // Two of them are from a week before, the others of today.
       if (at < 2) utimesSync(join(cache, name), Date.now() / 1000 - 7 * 86_400, Date.now() / 1000 - 7 * 86_400)
     }
+    const compiled = join(cache, 'v24.0.0-x64-0-0')
+    for (const [name, days] of Object.entries({ recent: 2, long: 8 })) {
+      mkdirSync(compiled, { recursive: true })
+      writeFileSync(join(compiled, name), '')
+      utimesSync(join(compiled, name), Date.now() / 1000 - days * 86_400, Date.now() / 1000 - days * 86_400)
+    }
     write('src/greeting.ts', `export const greeting: string = 'third'\n`)
     const made = (await bundle()).split('/').at(-1)
     const left = readdirSync(cache)
@@ -72,6 +78,7 @@ describe('the programs that are made of the sources', () => {
       old.filter((name) => !left.includes(name)),
       ['programs-0', 'programs-1'],
     )
+    assert.deepEqual(readdirSync(compiled), ['recent'])
   })
 
   it('say what is wrong in a source that cannot be read, and leave nothing half made', async () => {
@@ -80,5 +87,14 @@ describe('the programs that are made of the sources', () => {
     await assert.rejects(bundle(), /greeting\.ts:2/)
     assert.deepEqual(readdirSync(cache), names)
     assert.equal(readFileSync(join(copy, 'package-lock.json'), 'utf8'), '{}')
+  })
+
+  it('have the packages within them, also those that ask for modules of Node.js as CommonJS does', async () => {
+    write('node_modules/said/package.json', '{"name":"said"}')
+    write('node_modules/said/index.js', `exports.said = () => require('node:path').basename('/a/by a package')`)
+    write('bin/holdfast.ts', `import { said } from 'said'\nprocess.stdout.write(said())\n`)
+    const folder = await bundle()
+    rmSync(join(copy, 'node_modules/said'), { recursive: true })
+    assert.equal(await said(folder), 'by a package')
   })
 })

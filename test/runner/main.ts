@@ -7,9 +7,10 @@
  *   --file-seconds <n>  the longest time for one file
  */
 import { spawn, spawnSync } from 'node:child_process'
-import { globSync, mkdtempSync, rmSync, statSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
+import { globSync, statSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { longestFirst } from './order.ts'
 import { runFiles, type Ran } from './run-files.ts'
@@ -18,6 +19,8 @@ import { runFiles, type Ran } from './run-files.ts'
 const WORKERS = availableParallelism() + 1
 /** Longest time for one test: far above what any takes on a busy machine. */
 const TEST_MS_MAX = 180_000
+/** As bin/launch.mjs names it. */
+const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/holdfast', import.meta.url))
 const WHOLE = process.env['HOLDFAST_TEST_WHOLE'] === '1'
 const ALL = ['src/**/*.test.ts', 'test/**/*.test.ts']
 
@@ -44,9 +47,8 @@ async function main(): Promise<number> {
     return 2
   }
   const stopLoad = values['beside-load'] ? load() : () => undefined
-  // The tests start hundreds of processes: what one has compiled, the others need not compile again.
-  const compiled = mkdtempSync(join(tmpdir(), 'holdfast-compiled-'))
-  process.env['NODE_COMPILE_CACHE'] = compiled
+  // The tests start hundreds of processes: what one has compiled, the others need not compile again, nor the next run.
+  process.env['NODE_COMPILE_CACHE'] ??= COMPILED
   try {
     const programs = spawnSync(process.execPath, ['bin/bundle.mjs'], {
       encoding: 'utf8',
@@ -72,7 +74,6 @@ async function main(): Promise<number> {
     return 0
   } finally {
     stopLoad()
-    rmSync(compiled, { recursive: true, force: true, maxRetries: 5 })
   }
 }
 
