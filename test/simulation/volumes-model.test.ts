@@ -27,9 +27,9 @@ test('contents, listings and sizes are those of the model at every step', { time
 const broken = operations.filter(({ name }) => !leftToChance.includes(name))
 /** A plain run breaks every sixth one, `.ci/run` all of them: from which one on, chance or the seed says. */
 const PART = 6
-const first = Number(process.env['HOLDFAST_TEST_SEED'] ?? randomInt(PART)) % PART
+const part = Number(process.env['HOLDFAST_TEST_SEED'] ?? randomInt(PART)) % PART
 
-for (const operation of broken.filter((_, at) => isWhole || at % PART === first)) {
+for (const operation of broken.filter((_, at) => isWhole || at % PART === part)) {
   test(`${operation.name}, broken at each of its calls, is done or undone`, { timeout: 600_000 }, async (context) => {
     const broken = await breakEverywhere(seedOf(context), operation)
     context.diagnostic(`broken ${broken} times`)
