@@ -162,9 +162,9 @@ test('a client that stops reading, and then goes away, lets go of the file', asy
   assert.equal((await send(t, 'GET', `/${Bucket}`)).status, 200)
 })
 
-test('300 MB go in and out with flat memory', async () => {
+test('200 MB go in and out with flat memory', async () => {
   const megabyte = randomBytes(2 ** 20)
-  const count = 300
+  const count = 200
   const body = Readable.from(
     (function* () {
       for (let at = 0; at < count; at += 1) yield megabyte

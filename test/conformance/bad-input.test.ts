@@ -119,7 +119,7 @@ async function instanceOf(behaviour: Behaviour): Promise<string | undefined> {
 }
 
 /** A plain run sends each of these to some of the places and some of these to each place, `.ci/run` all to all. */
-const PART = isWhole ? 1 : 4
+const PART = isWhole ? 1 : 6
 function partOf<Item>(items: readonly Item[], place: number): Item[] {
   // Each place gets one of them at least.
   const every = Math.min(PART, items.length)

@@ -12,7 +12,7 @@ import { operations } from './volumes/operations.ts'
 import { leftToChance } from './volumes/operations/cluster.ts'
 import { breakEverywhere, run, seedsOf } from './volumes/run.ts'
 
-const RUNS = 3
+const RUNS = isWhole ? 3 : 2
 const STEPS = Number(process.env['HOLDFAST_TEST_STEPS'] ?? 120)
 
 test('contents, listings and sizes are those of the model at every step', { timeout: 600_000 }, async (context) => {
