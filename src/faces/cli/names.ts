@@ -20,7 +20,7 @@ export type Meaning = string | Phrase
 export interface Names {
   /** What a name means. Dashes and underscores are the same. */
   meaningOf(name: string): Meaning | undefined
-  /** The names under which every record shows what it is. */
+  /** The names under which every record of the release shows what it is. */
   readonly keys: readonly (readonly [name: string, meaning: Meaning])[]
   /** All names, but those of secrets and of what has to be asked for. */
   readonly all: readonly (readonly [name: string, meaning: Meaning])[]
@@ -50,9 +50,6 @@ export function namesOf(
     if (!meanings.has(plain)) meanings.set(plain, reference?.part === 'list' ? `${path}.name` : path)
   }
   const nameOf = (path: string) => [...meanings].find(([, one]) => one === path)?.[0]
-  const parents = resource.pathKeys.map((key) => key.replace(/uuid$/, 'name'))
-  const own = resource.fields.has('name') ? ['name'] : resource.key
-  const identity = [...new Set(['svm.name', ...parents, ...own])]
   const isPlain = (meaning: Meaning) => {
     if (typeof meaning !== 'string') return true
     const field = resource.fields.get(meaning)
@@ -65,6 +62,10 @@ export function namesOf(
     }
     return false
   }
+  const parents = resource.pathKeys.map((key) => key.replace(/uuid$/, 'name'))
+  const own = isThere('name') ? ['name'] : resource.key
+  // What came with a later release says nothing of any record.
+  const identity = [...new Set(['svm.name', ...parents, ...own])].filter(isThere)
   return {
     isServed: isThere,
     all: [...meanings].filter(([, meaning]) => isPlain(meaning)),

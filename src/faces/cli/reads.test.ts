@@ -118,3 +118,18 @@ test('of what there is one of everything is shown, and fields are no filters', a
   assert.equal((await cluster.call('GET', `${CLI}/version?version=%3E`)).status, 400)
   await cluster.close()
 })
+
+test('names that came with a later release do not stand in the way of a command', async () => {
+  const cluster = await startTestCluster({ release: '9.7' })
+  // Schedules belong to SVMs since 9.10, and certificates have names since 9.8.
+  for (const [command, key] of [
+    ['job/schedule', 'schedule'],
+    ['security/certificate', 'uuid'],
+  ] as const) {
+    const { status, body } = await cluster.call('GET', `${CLI}/${command}`)
+    assert.equal(status, 200, command)
+    for (const record of recordsOf(body)) assert.ok(record[key] !== undefined)
+    if (command === 'job/schedule') assert.ok(recordsOf(body).length > 0)
+  }
+  await cluster.close()
+})
