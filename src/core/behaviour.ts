@@ -10,9 +10,9 @@ export interface Derivation<Of extends Row = Row> {
   readonly gives: readonly string[]
   /**
    * For each row, in the same order, the fields to add. Rows of one reading come some at a time: what they have in common
-   * is made `once`.
+   * is made `once`. A read of one record runs a dozen of these: who has nothing to wait for gives no promise.
    */
-  from(cluster: Cluster, rows: readonly Of[], once: Once): Promise<readonly Row[]>
+  from(cluster: Cluster, rows: readonly Of[], once: Once): readonly Row[] | Promise<readonly Row[]>
 }
 
 /** Gives what was made under this name in this reading, or makes it. */

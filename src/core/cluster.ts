@@ -188,6 +188,11 @@ export class Cluster {
     return this.catalog.record(type, key)
   }
 
+  /** What `find` gives of a record that is in memory; nothing where one has to wait for it. */
+  findNow(type: SomeType, key: string): Row | undefined {
+    return this.#mirror.findNow(type, key)
+  }
+
   /** The stored fields of a record that a request names. */
   row<Type extends RecordType>(type: Type, key: string): Promise<RowOf<Type>>
   row(type: SomeType, key: string): Promise<Row>

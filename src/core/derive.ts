@@ -31,7 +31,8 @@ export async function deriveSome(
   if (needed.length === 0 || rows.length === 0) return rows
   const derived = rows.map((row): Record<string, Value> => ({ ...row }))
   for (const derivation of needed) {
-    const added = await derivation.from(cluster, derived, once)
+    const made = derivation.from(cluster, derived, once)
+    const added = made instanceof Promise ? await made : made
     for (const [at, row] of derived.entries()) Object.assign(row, added[at])
   }
   return derived

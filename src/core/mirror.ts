@@ -82,10 +82,15 @@ export class Mirror {
     return this.#types.get(type)?.byKey.size ?? 0
   }
 
+  /** What `find` gives, where that is known without waiting. */
+  findNow(type: string, key: string): Row | undefined {
+    return this.#isNow(undefined) ? this.#known(type, key) : undefined
+  }
+
   /** The row of one record as the catalog has it now, whole. */
   find(type: string, key: string): Promise<Row | undefined> {
     // Most of what a request asks for is here: it is given without the promises of those who wait.
-    const known = this.#isNow(undefined) ? this.#known(type, key) : undefined
+    const known = this.findNow(type, key)
     return known === undefined ? this.#findAnew(type, key) : Promise.resolve(known)
   }
 

@@ -129,42 +129,75 @@ export function referenceDerivations(resource: Resource): Derivation[] {
     if (reference === undefined || reference.part === 'uuid') return []
     const nameIn = (cluster: Cluster, once: Once) =>
       once(`names of ${reference.type}`, () => names(cluster, reference.type))
-    if (reference.part === 'name') {
-      return [
-        {
-          gives: [field.path],
-          async from(cluster, rows, once) {
-            const nameOf = nameIn(cluster, once)
-            const derived: Row[] = []
-            for (const row of rows) {
-              const uuid = row[`${reference.base}.uuid`]
-              derived.push(typeof uuid === 'string' ? { [field.path]: await nameOf(uuid) } : {})
-            }
-            return derived
-          },
-        },
-      ]
-    }
-    return [
-      {
-        gives: [field.path],
-        async from(cluster, rows, once) {
-          const nameOf = nameIn(cluster, once)
-          const derived: Row[] = []
-          for (const row of rows) {
-            const list: Value[] = []
-            const elements = row[field.path]
-            for (const element of Array.isArray(elements) ? (elements as readonly Row[]) : []) {
-              const uuid = textAt(element, 'uuid')
-              list.push({ name: await nameOf(uuid), uuid })
-            }
-            derived.push({ [field.path]: list })
-          }
-          return derived
-        },
-      },
-    ]
+    if (reference.part === 'name') return [nameDerivation(field.path, reference.type, `${reference.base}.uuid`, nameIn)]
+    return [listDerivation(field.path, reference.type, nameIn)]
   })
+}
+
+type NameIn = (cluster: Cluster, once: Once) => (uuid: string) => Promise<Value>
+
+function nameDerivation(path: string, type: SomeType, uuidPath: string, nameIn: NameIn): Derivation {
+  return {
+    gives: [path],
+    from(cluster, rows, once) {
+      const derived: Row[] = []
+      for (const row of rows) {
+        const uuid = row[uuidPath]
+        if (typeof uuid !== 'string') derived.push(NOTHING)
+        else {
+          const named = cluster.findNow(type, uuid)
+          if (named === undefined) return lookedUp(rows, nameIn(cluster, once))
+          derived.push({ [path]: named['name'] ?? null })
+        }
+      }
+      return derived
+    },
+  }
+
+  /** Not all of them are in memory. */
+  async function lookedUp(rows: readonly Row[], nameOf: (uuid: string) => Promise<Value>): Promise<Row[]> {
+    const derived: Row[] = []
+    for (const row of rows) {
+      const uuid = row[uuidPath]
+      derived.push(typeof uuid === 'string' ? { [path]: await nameOf(uuid) } : NOTHING)
+    }
+    return derived
+  }
+}
+
+const NOTHING: Row = {}
+
+function listDerivation(path: string, type: SomeType, nameIn: NameIn): Derivation {
+  const uuidsOf = (row: Row): string[] => {
+    const elements = row[path]
+    return Array.isArray(elements) ? (elements as readonly Row[]).map((element) => textAt(element, 'uuid')) : []
+  }
+  return {
+    gives: [path],
+    from(cluster, rows, once) {
+      const derived: Row[] = []
+      for (const row of rows) {
+        const list: Value[] = []
+        for (const uuid of uuidsOf(row)) {
+          const named = cluster.findNow(type, uuid)
+          if (named === undefined) return lookedUp(rows, nameIn(cluster, once))
+          list.push({ name: named['name'] ?? null, uuid })
+        }
+        derived.push({ [path]: list })
+      }
+      return derived
+    },
+  }
+
+  async function lookedUp(rows: readonly Row[], nameOf: (uuid: string) => Promise<Value>): Promise<Row[]> {
+    const derived: Row[] = []
+    for (const row of rows) {
+      const list: Value[] = []
+      for (const uuid of uuidsOf(row)) list.push({ name: await nameOf(uuid), uuid })
+      derived.push({ [path]: list })
+    }
+    return derived
+  }
 }
 
 /** Looks each name up once, however many rows share it. */

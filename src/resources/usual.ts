@@ -7,15 +7,13 @@ export function usual(values: Row): Derivation {
   return {
     gives: paths,
     from: (_cluster, rows) =>
-      Promise.resolve(
-        rows.map((row) => {
-          const shown: Record<string, Value> = { ...values }
-          for (const path of paths) {
-            const said = row[path]
-            if (said !== undefined && said !== null) shown[path] = said
-          }
-          return shown
-        }),
-      ),
+      rows.map((row) => {
+        let shown: Record<string, Value> | undefined
+        for (const path of paths) {
+          const said = row[path]
+          if (said !== undefined && said !== null) (shown ??= { ...values })[path] = said
+        }
+        return shown ?? values
+      }),
   }
 }
