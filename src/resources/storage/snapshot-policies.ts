@@ -5,9 +5,10 @@ import { inline, uuidOfNew } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
 import { flag, name, oneOf, text, uuid } from '../../model/kinds/index.ts'
 import { resource, namesBy } from '../../model/resource.ts'
-import { type Row, textAt, type Value } from '../../model/value.ts'
+import type { Row, Value } from '../../model/value.ts'
 import { SCHEDULES, SCHEDULES_LOCK } from '../cluster/schedules.ts'
 import { copiesKind, copiesOf, settleCopies, shownCopy, SNAPSHOT_POLICIES } from './snapshot-policies/copies.ts'
+import type { DraftOf, RowOf } from '../../model/rows.ts'
 
 const snapshotPoliciesResource = resource({
   path: '/storage/snapshot-policies',
@@ -114,7 +115,11 @@ export const snapshotPolicies: Behaviour<typeof snapshotPoliciesResource> = defi
 })
 
 /** Changes a policy as it is now, in one commit. To be called with `SCHEDULES_LOCK` held. */
-export async function changePolicy(cluster: Cluster, key: string, change: (policy: Row) => Row): Promise<void> {
+export async function changePolicy(
+  cluster: Cluster,
+  key: string,
+  change: (policy: RowOf<'storage/snapshot-policies'>) => Row,
+): Promise<void> {
   const record = await cluster.record(SNAPSHOT_POLICIES, key)
   if (record === undefined) throw failure('snapshotPolicyNotFound')
   const before = record.body
@@ -122,9 +127,9 @@ export async function changePolicy(cluster: Cluster, key: string, change: (polic
   await cluster.commit([cluster.put(SNAPSHOT_POLICIES, row, { expect: record.revision })])
 }
 
-async function settled(cluster: Cluster, row: Row): Promise<Row> {
+async function settled(cluster: Cluster, row: DraftOf<'storage/snapshot-policies'>): Promise<Row> {
   const given = (row['copies'] ?? []) as readonly Value[]
-  const copies = await settleCopies(cluster, given, textAt(row, 'svm.uuid'))
+  const copies = await settleCopies(cluster, given, row['svm.uuid'] ?? '')
   if (row['$isBuiltIn'] !== true && copies.length === 0) {
     throw failure('snapshotPolicyEmpty')
   }

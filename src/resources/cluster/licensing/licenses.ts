@@ -6,6 +6,7 @@ import { each, flag, group, list, oneOf, text, time } from '../../../model/kinds
 import { resource } from '../../../model/resource.ts'
 import { type Row, textAt, textOf } from '../../../model/value.ts'
 import { type LicenseFile, readLicenseFile } from './license-files.ts'
+import type { RowOf } from '../../../model/rows.ts'
 
 const LICENSES = 'cluster/licensing/licenses'
 
@@ -179,11 +180,11 @@ function asRow(file: LicenseFile): Row {
   }
 }
 
-function keyOf(file: Row): string {
-  return `${textAt(file, '$serialNumber')}/${textAt(file, '$product')}`
+function keyOf(file: RowOf<'cluster/licensing/licenses'>): string {
+  return `${textOf(file['$serialNumber'])}/${textOf(file['$product'])}`
 }
 
-function packagesOf(file: Row): readonly string[] {
+function packagesOf(file: RowOf<'cluster/licensing/licenses'>): readonly string[] {
   return file['$packages'] as readonly string[]
 }
 
@@ -208,12 +209,12 @@ async function licenseRows(cluster: Cluster): Promise<Row[]> {
   })
 }
 
-function shown(file: Row, self: Row, now: number): Row {
+function shown(file: RowOf<'cluster/licensing/licenses'>, self: Row, now: number): Row {
   return {
     owner: textAt(self, 'name'),
-    serial_number: textAt(file, '$serialNumber'),
-    installed_license: textAt(file, '$product'),
-    host_id: textAt(file, '$hostId') || null,
+    serial_number: textOf(file['$serialNumber']),
+    installed_license: textOf(file['$product']),
+    host_id: textOf(file['$hostId']) || null,
     active: isActive(file, now),
     evaluation: file['$isEvaluation'] === true,
     shutdown_imminent: false,
@@ -222,6 +223,6 @@ function shown(file: Row, self: Row, now: number): Row {
   }
 }
 
-function isActive(file: Row, now: number): boolean {
+function isActive(file: RowOf<'cluster/licensing/licenses'>, now: number): boolean {
   return file['$endMs'] === undefined || Number(file['$endMs']) > now
 }

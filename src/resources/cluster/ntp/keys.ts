@@ -5,6 +5,7 @@ import { failure } from '../../../model/failure.ts'
 import { count, oneOf, text } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
+import type { NewOf } from '../../../model/rows.ts'
 
 export const NTP_KEYS = 'cluster/ntp/keys'
 
@@ -67,7 +68,7 @@ export const ntpKeys: Behaviour<typeof ntpKeysResource> = define(ntpKeysResource
 })
 
 /** The value is kept under the cluster key, beside its field, and does not come back in messages either. */
-function sealed(cluster: Cluster, row: Row): Row {
+function sealed(cluster: Cluster, row: NewOf<'cluster/ntp/keys'>): Row {
   const { value, ...rest } = row
   if (typeof value !== 'string') return rest
   if (!/^[0-9A-Fa-f]+$/.test(value)) throw failure('ntpKeyMalformed')

@@ -8,6 +8,7 @@ import { type Row, textAt, textOf } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
 import { BROADCAST_DOMAINS, DEFAULT, INTERFACES, IPSPACES, NETWORK_LOCK, PORTS } from '../names.ts'
 import { ADDRESSES, DOMAIN, portRows } from './port-rows.ts'
+import type { NewOf } from '../../../model/rows.ts'
 
 export const qualifiedPorts = each({
   name: { kind: text(), doc: 'The name of the port on the machine.' },
@@ -156,7 +157,7 @@ export async function portChange(cluster: Cluster, key: string, settings: Row): 
 }
 
 /** The broadcast domain that a change names. Without an IPspace, it is one of the IPspace that comes with the cluster. */
-async function chosenDomain(cluster: Cluster, draft: Row): Promise<string | undefined> {
+async function chosenDomain(cluster: Cluster, draft: NewOf<'network/ethernet/ports'>): Promise<string | undefined> {
   const given = draft[DOMAIN]
   const domainName = draft['broadcast_domain.name']
   const space = draft['broadcast_domain.ipspace.name']

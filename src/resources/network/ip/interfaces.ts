@@ -4,12 +4,11 @@ import { familyOf } from '../../../model/addresses.ts'
 import { groups, resource } from '../../../model/resource.ts'
 import { failure } from '../../../model/failure.ts'
 import { address, flag, list, name, netmask, oneOf, text, uuid } from '../../../model/kinds/index.ts'
-import { type Row, textAt } from '../../../model/value.ts'
 import { lastSample, operationFields, totals } from '../../metric-readings.ts'
 import { locationFields, locationReadings, withHome } from './interfaces/location.ts'
-import type { RowOf } from '../../../model/rows.ts'
+import type { RowOf, DraftOf } from '../../../model/rows.ts'
 
-const uuidOf = (row: Row) => textAt(row, 'uuid')
+const uuidOf = (row: DraftOf<'network/ip/interfaces'>) => row['uuid'] ?? ''
 
 /** Holds when the interface was enabled last. */
 export const UP_SINCE = '$up_since'

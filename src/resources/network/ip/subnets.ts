@@ -5,7 +5,7 @@ import { familyOf, fromNumber, isWithin } from '../../../model/addresses.ts'
 import { failure } from '../../../model/failure.ts'
 import { address, count, each, flag, name, netmask, oneOf, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { Row } from '../../../model/value.ts'
 import { BROADCAST_DOMAINS, DEFAULT, INTERFACES, NETWORK_LOCK, SUBNETS } from '../names.ts'
 import {
   type AddressRange,
@@ -16,7 +16,7 @@ import {
   settleRanges,
   takenIn,
 } from './ranges.ts'
-import type { RowOf } from '../../../model/rows.ts'
+import type { RowOf, NewOf } from '../../../model/rows.ts'
 
 /** Ranges that one subnet has. */
 const RANGES_MAX = 256
@@ -163,17 +163,21 @@ export const subnets: Behaviour<typeof subnetsResource> = define(subnetsResource
 })
 
 /** Ranges in order and without overlap, all within the network. */
-async function settled(cluster: Cluster, row: Row, { isStrict }: { readonly isStrict: boolean }): Promise<Row> {
+async function settled(
+  cluster: Cluster,
+  row: NewOf<'network/ip/subnets'>,
+  { isStrict }: { readonly isStrict: boolean },
+): Promise<Row> {
   // It may have gone before the lock was given.
-  const domain = await cluster.row(BROADCAST_DOMAINS, textAt(row, 'broadcast_domain.uuid'))
+  const domain = await cluster.row(BROADCAST_DOMAINS, row['broadcast_domain.uuid'])
   if (domain['ipspace.uuid'] !== row['ipspace.uuid']) {
     throw failure('subnetIpspaceMismatch')
   }
-  const [network, prefix] = [textAt(row, 'subnet.address'), Number(textAt(row, 'subnet.netmask'))]
+  const [network, prefix] = [row['subnet.address'], Number(row['subnet.netmask'])]
   if (familyOf(network) === 'ipv4' && prefix > 32) {
     throw failure('subnetPrefixTooLong')
   }
-  const gateway = textAt(row, 'gateway')
+  const gateway = row['gateway'] ?? ''
   if (gateway !== '' && !isWithin(gateway, network, prefix)) {
     throw failure('gatewayOutside', { gateway, network, prefix })
   }
@@ -204,7 +208,7 @@ async function insistOnFree(cluster: Cluster, ranges: readonly AddressRange[]): 
   throw failure('subnetRangeInUse', { address })
 }
 
-function rangesOf(row: Row): readonly AddressRange[] {
+function rangesOf(row: NewOf<'network/ip/subnets'>): readonly AddressRange[] {
   const ranges = row['ip_ranges']
   return Array.isArray(ranges) ? ranges : []
 }

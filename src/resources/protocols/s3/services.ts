@@ -1,14 +1,15 @@
 import { type Behaviour, define, type Derivation } from '../../../core/behaviour.ts'
 import { each, text } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { Row } from '../../../model/value.ts'
 import { lastSample, operationFields, totals } from '../../metric-readings.ts'
 import { serverFaces, serverFields } from './server-fields.ts'
 import { createServer, modifyServer, removeServer } from './server-verbs.ts'
 import { USERS } from './services/user-keys.ts'
 import type { ObjectServer } from '../../rows.ts'
+import type { DraftOf } from '../../../model/rows.ts'
 
-const svmOf = (row: Row) => textAt(row, 'svm.uuid')
+const svmOf = (row: DraftOf<'protocols/s3/services'>) => row['svm.uuid'] ?? ''
 
 const usersOfServers: Derivation<ObjectServer> = {
   gives: ['users'],

@@ -7,6 +7,7 @@ import { type Row, textAt, type Value } from '../../../model/value.ts'
 import { SCHEDULES, SCHEDULES_LOCK } from '../../cluster/schedules.ts'
 import { changePolicy } from '../snapshot-policies.ts'
 import { copiesOf, copyFields, settleCopies, shownCopy, SNAPSHOT_POLICIES, type Copy } from './copies.ts'
+import type { DraftOf } from '../../../model/rows.ts'
 
 const PATH_KEY = 'snapshot_policy.uuid'
 
@@ -86,12 +87,15 @@ function changing(change: Change): Verb {
   })
 }
 
-function isOf(copy: Copy, row: Row | undefined): boolean {
+function isOf(
+  copy: Copy,
+  row: DraftOf<'storage/snapshot-policies/{snapshot_policy.uuid}/schedules'> | undefined,
+): boolean {
   return copy.schedule.uuid === row?.['schedule.uuid']
 }
 
 /** Fields of a row as the element of the list has them. */
-function nested(draft: Row): Row {
+function nested(draft: DraftOf<'storage/snapshot-policies/{snapshot_policy.uuid}/schedules'>): Row {
   const { 'schedule.uuid': key, 'schedule.name': name, [PATH_KEY]: _policy, ...rest } = draft
   const kept = Object.fromEntries(Object.entries(rest).filter(([path]) => path in copyFields))
   const schedule = { ...(key === undefined ? {} : { uuid: key }), ...(name === undefined ? {} : { name }) }

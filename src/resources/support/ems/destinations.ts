@@ -4,9 +4,9 @@ import { inline } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { Misfit, count, each, flag, oneOf, text } from '../../../model/kinds/index.ts'
 import { namesBy, resource } from '../../../model/resource.ts'
-import { type Row, textAt } from '../../../model/value.ts'
 import { hostAddress, mailAddress, webAddress } from '../addresses.ts'
 import { EMS_DESTINATIONS, EMS_FILTERS, EMS_LOCK, emsName, filterNames } from './filters.ts'
+import type { NewOf } from '../../../model/rows.ts'
 
 const DESTINATIONS_MAX = 128
 const SYSLOG = {
@@ -191,8 +191,8 @@ export const emsDestinations: Behaviour<typeof emsDestinationsResource> = define
 const ADDRESSES = { email: mailAddress(), syslog: hostAddress(), rest_api: webAddress() } as const
 
 /** The filters are there, and the destination is one of its type. */
-async function insistOnFit(cluster: Cluster, row: Row): Promise<void> {
-  const type = textAt(row, 'type')
+async function insistOnFit(cluster: Cluster, row: NewOf<'support/ems/destinations'>): Promise<void> {
+  const type = row['type']
   for (const [path, value] of Object.entries(row)) {
     if (path.startsWith('syslog.') && type !== 'syslog' && value !== null) {
       throw failure('eventDestinationFieldUnfit', { type, field: path })
@@ -209,7 +209,7 @@ async function insistOnFit(cluster: Cluster, row: Row): Promise<void> {
   }
   if (new Set(names).size < names.length) throw failure('eventFilterTwice')
   if (type !== 'email' && type !== 'syslog' && type !== 'rest_api') {
-    if (textAt(row, 'destination') !== '') throw failure('eventDestinationReserved')
+    if (row['destination'] !== '') throw failure('eventDestinationReserved')
     return
   }
   try {

@@ -7,7 +7,7 @@ import { flag, name } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { isRecord, type Row, textAt, type Value } from '../../../model/value.ts'
 import { type GivenRule, type Rule, rulesKind, settleRules, shownRules } from './filter-rules.ts'
-import type { RowOf } from '../../../model/rows.ts'
+import type { RowOf, DraftOf } from '../../../model/rows.ts'
 
 export const EMS_FILTERS = 'support/ems/filters'
 export const EMS_DESTINATIONS = 'support/ems/destinations'
@@ -124,10 +124,10 @@ export function insistOnOwn(filter: Row): void {
   throw failure('builtInEventFilter')
 }
 
-function withRules(row: Row): Row {
+function withRules(row: DraftOf<'support/ems/filters'>): Row {
   const given = row['rules']
   if (given === undefined) return row
-  const rules = settleRules((given ?? []) as unknown as readonly GivenRule[])
+  const rules = settleRules(given ?? [])
   return { ...row, rules }
 }
 

@@ -8,7 +8,7 @@ import { failure } from '../../../model/failure.ts'
 import { address, oneOf, secret, text, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
-import type { RowOf } from '../../../model/rows.ts'
+import type { RowOf, DraftOf } from '../../../model/rows.ts'
 
 export const SNMP_USERS = 'support/snmp/users'
 export const SNMP_TRAPHOSTS = 'support/snmp/traphosts'
@@ -160,12 +160,12 @@ function engineOf(cluster: Cluster): string {
 }
 
 /** The SVM that an owner names; without one it is the cluster. */
-async function owned(cluster: Cluster, row: Row): Promise<Row> {
+async function owned(cluster: Cluster, row: DraftOf<'support/snmp/users'>): Promise<Row> {
   const [self] = await cluster.rows('cluster')
   const { 'owner.uuid': given, ...rest } = row
-  const name = textAt(row, 'owner.name')
+  const name = row['owner.name'] ?? ''
   const uuid =
-    given === undefined && name !== '' ? await cluster.keyOfName('svm/svms', name) : textAt(row, 'owner.uuid')
+    given === undefined && name !== '' ? await cluster.keyOfName('svm/svms', name) : (row['owner.uuid'] ?? '')
   if (given === self?.['uuid'] || (given === undefined && (name === '' || name === self?.['name']))) return rest
   const svm = await cluster.find('svm/svms', uuid ?? '')
   if (svm === undefined || (name !== '' && svm['name'] !== name)) {
@@ -175,15 +175,15 @@ async function owned(cluster: Cluster, row: Row): Promise<Row> {
 }
 
 /** A community has nothing of version 3; a user has the protocols that it names, each with its password. */
-function withVersion3(row: Row): Row {
-  const method = textAt(row, 'authentication_method')
+function withVersion3(row: DraftOf<'support/snmp/users'>): Row {
+  const method = row['authentication_method'] ?? ''
   const given = Object.keys(row).find((path) => path.startsWith('snmpv3.'))
   if (method === 'community') {
     if (given !== undefined) throw failure('communityFieldUnfit', { field: given })
     return row
   }
-  const proof = textAt(row, 'snmpv3.authentication_protocol') || 'none'
-  const privacy = textAt(row, 'snmpv3.privacy_protocol') || 'none'
+  const proof = (row['snmpv3.authentication_protocol'] ?? '') || 'none'
+  const privacy = (row['snmpv3.privacy_protocol'] ?? '') || 'none'
   for (const [protocol, path] of [
     [proof, 'snmpv3.authentication_password'],
     [privacy, 'snmpv3.privacy_password'],

@@ -8,6 +8,7 @@ import { type Row, textAt } from '../../../../model/value.ts'
 import type { Change } from '../../../../ports/catalog.ts'
 import { giveUpName, insistOnName, takeName } from './namesakes.ts'
 import { keyFields, modifyUser, uniqueKey, USERS, withKeys } from './user-keys.ts'
+import type { RowOf } from '../../../../model/rows.ts'
 
 export { USERS } from './user-keys.ts'
 
@@ -81,9 +82,9 @@ export const users: Behaviour<typeof usersResource> = define(usersResource, {
 })
 
 /** A group of the SVM has users that there are. */
-async function leaveGroups(cluster: Cluster, user: Row): Promise<Change[]> {
-  const name = textAt(user, 'name')
-  const groups = await cluster.catalog.records(GROUPS, { parent: textAt(user, 'svm.uuid') })
+async function leaveGroups(cluster: Cluster, user: RowOf<'protocols/s3/services/{svm.uuid}/users'>): Promise<Change[]> {
+  const name = user['name']
+  const groups = await cluster.catalog.records(GROUPS, { parent: user['svm.uuid'] })
   return groups.flatMap(({ body, revision }): Change[] => {
     const group = body as Row
     const users = (group['users'] ?? []) as readonly Row[]
