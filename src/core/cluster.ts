@@ -82,6 +82,8 @@ export interface Secrets {
   unseal(sealed: string): string
   /** A slow hash of a password, with its salt. */
   hashPassword(password: string): Promise<string>
+  /** What looks like such a hash and is that of no password, made at once. To check it is as slow. */
+  decoyHash(): string
   checkPassword(password: string, hash: string): Promise<boolean>
   /** A fast hash, for secrets that are random themselves. */
   digest(secret: string): string

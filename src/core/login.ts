@@ -30,10 +30,11 @@ export class Login {
   readonly #remembered = new Map<string, string>()
   readonly #guesses: Guesses
   #checks = 0
-  #decoy: Promise<string> | undefined
+  readonly #decoy: string
 
   constructor(cluster: Cluster) {
     this.#cluster = cluster
+    this.#decoy = cluster.secrets.decoyHash()
     this.#guesses = new Guesses(() => cluster.now())
   }
 
@@ -82,8 +83,7 @@ export class Login {
     }
     this.#checks++
     try {
-      this.#decoy ??= secrets.hashPassword('no account has this password')
-      const isRight = await secrets.checkPassword(password, typeof hash === 'string' ? hash : await this.#decoy)
+      const isRight = await secrets.checkPassword(password, typeof hash === 'string' ? hash : this.#decoy)
       if (!isRight || typeof hash !== 'string' || isShutOut) return await this.#note(attempt, address)
       attempt.takeBack()
       if (this.#remembered.size >= REMEMBERED_MAX) this.#remembered.delete(this.#remembered.keys().next().value ?? '')

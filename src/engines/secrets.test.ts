@@ -49,3 +49,14 @@ test('a password is known by its hash, another is not', async (t) => {
   assert.equal(await secrets.checkPassword('correct hors', hash), false)
   assert.ok(!hash.includes('correct'))
 })
+
+test('a decoy has the form and the cost of a hash, and is that of no password', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'holdfast-secrets-'))
+  t.after(() => rm(folder, { recursive: true }))
+  const secrets = await makeSecrets(join(folder, 'cluster.key'))
+  const [hash, decoy] = [await secrets.hashPassword('words'), secrets.decoyHash()]
+  const form = (text: string) => text.split(':').map((part, at) => (at < 2 ? part : Buffer.from(part, 'base64').length))
+  assert.deepEqual(form(decoy), form(hash))
+  assert.notEqual(decoy, secrets.decoyHash())
+  assert.equal(await secrets.checkPassword('words', decoy), false)
+})

@@ -16,6 +16,7 @@ const KEY_BYTES = 32
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const SALT_BYTES = 16
+const HASH_BYTES = 32
 /** N of scrypt: about 50 ms and 16 MiB for one check. */
 const SCRYPT_COST = 16_384
 
@@ -44,7 +45,11 @@ export class KeyFileSecrets {
 
   async hashPassword(password: string): Promise<string> {
     const salt = randomBytes(SALT_BYTES)
-    return `scrypt:${SCRYPT_COST}:${salt.toString('base64')}:${(await stretch(password, salt, SCRYPT_COST)).toString('base64')}`
+    return printed(salt, await stretch(password, salt, SCRYPT_COST))
+  }
+
+  decoyHash(): string {
+    return printed(randomBytes(SALT_BYTES), randomBytes(HASH_BYTES))
   }
 
   async checkPassword(password: string, hash: string): Promise<boolean> {
@@ -64,9 +69,15 @@ export class KeyFileSecrets {
   }
 }
 
+function printed(salt: Buffer, hash: Buffer): string {
+  return `scrypt:${SCRYPT_COST}:${salt.toString('base64')}:${hash.toString('base64')}`
+}
+
 function stretch(password: string, salt: Buffer, cost: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    scrypt(password, salt, 32, { N: cost }, (failure, key) => (failure === null ? resolve(key) : reject(failure)))
+    scrypt(password, salt, HASH_BYTES, { N: cost }, (failure, key) =>
+      failure === null ? resolve(key) : reject(failure),
+    )
   })
 }
 

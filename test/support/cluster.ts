@@ -288,6 +288,10 @@ export class QuickSecrets implements Secrets {
     return Promise.resolve(`quick:${randomUUID()}:${this.digest(password)}`)
   }
 
+  decoyHash(): string {
+    return `quick:${randomUUID()}:`
+  }
+
   checkPassword(password: string, hash: string): Promise<boolean> {
     this.checks++
     return Promise.resolve(this.isEqual(hash.split(':')[2] ?? '', this.digest(password)))
