@@ -16,9 +16,15 @@ export async function show(reach: Reach, query: CommandQuery): Promise<RestReply
   const wanted = query.wanted(command)
   const filters = query.filters(command)
   const reading = query.reading(command, wanted, filters)
-  const { rows, next } = await readPages(reach, query, filters, reading)
   const sights = new Sights(reach)
-  const said = await sayAll(reach, rows, await speaker(command, reading, wanted, filters.conditions, sights))
+  let say: Promise<Say> | undefined
+  const speak = () => (say ??= speaker(command, reading, wanted, filters.conditions, sights))
+  const said: Json[] = []
+  const next = await readPages(reach, query, filters, reading, async (rows) => {
+    for (const one of await sayAll(reach, rows, await speak())) said.push(one)
+  })
+  // Who may not see what phrases look into is refused where there are no records, too.
+  await speak()
   if (!query.given.has('start')) {
     for (const other of command.others) said.push(...(await besides(reach, query, other, sights)))
   }
@@ -37,20 +43,21 @@ export async function print(reach: Reach, query: CommandQuery, name: string): Pr
   return { ...reply, body: { ...reply.body, cli_output: `${printed.join('\n')}\n` } }
 }
 
+/** Reads a page, and hands on the rows of each collection: whole rows of all of them would take much memory. */
 async function readPages(
   reach: Reach,
   query: CommandQuery,
   filters: Filters,
   reading: () => Reading,
-): Promise<{ rows: Row[]; next: Start | undefined }> {
+  take: (rows: readonly Row[]) => Promise<void>,
+): Promise<Start | undefined> {
   const [limit, offset, start, orders] = [query.limit(), query.offset(), query.start(), query.orders()]
   const { resource } = query.command
   const after = start === undefined || start.place === '' ? undefined : decodePlace(start.place)
-  const rows: Row[] = []
   let left = limit
   for (const { pathValues, parent } of await collections(reach, query, filters.plain)) {
     if (start !== undefined && parent < start.parent) continue
-    if (left !== undefined && left <= 0) return { rows, next: { parent, place: '' } }
+    if (left !== undefined && left <= 0) return { parent, place: '' }
     const page: Records = await reach.read(resource, { pathValues }, () => ({
       ...reading(),
       orders,
@@ -58,11 +65,11 @@ async function readPages(
       limit: left ?? reach.letIn.dialect.pageByDefault,
       after: start?.parent === parent ? after : undefined,
     }))
-    rows.push(...page.rows)
+    await take(page.rows)
     if (left !== undefined) left -= page.rows.length
-    if (page.next !== undefined) return { rows, next: { parent, place: page.next } }
+    if (page.next !== undefined) return { parent, place: page.next }
   }
-  return { rows, next: undefined }
+  return undefined
 }
 
 /** What is shown beside the command's own records. Filters that it does not know are of the others. */
