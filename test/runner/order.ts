@@ -24,7 +24,6 @@ export const LONGEST: readonly string[] = [
   'src/engines/sqlite/writer-process.test.ts',
   'test/clients/small-objects-killed.test.ts',
   'test/guide-to-automation.test.ts',
-  'test/simulation/efficiency-killed.test.ts',
   'test/simulation/jobs-broken.test.ts',
   'test/clients/seed.test.ts',
 ]
