@@ -23,7 +23,8 @@
  *
  * States are those of reflected CRCs: the first bit of the message is the lowest bit of the register.
  */
-import { assembleCrc, lookUpsAtOnce, pageBytes, pages, wordBytes } from './crc-module.ts'
+import { assembleCrc, lookUpsAtOnce, pages, wordBytes } from './crc-module.ts'
+import { pageBytes } from './wasm.ts'
 
 export interface Crc {
   readonly sizeBytes: number
