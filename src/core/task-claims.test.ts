@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test'
 import { SimulatedClock } from '../engines/simulated/clock.ts'
 import { SimulatedRandom } from '../engines/simulated/random.ts'
 import { openSqliteCatalog } from '../engines/sqlite/catalog.ts'
-import { CatalogUnavailable, type Catalog } from '../ports/catalog.ts'
+import { CatalogUnavailable, CommitRefused, type Catalog } from '../ports/catalog.ts'
 import { Background, type Task } from './background.ts'
 import { Incarnation } from './incarnation.ts'
 import { CLAIM_MS, RENEWED_MS, TASK_CLAIMS, TaskClaims } from './task-claims.ts'
@@ -175,4 +175,20 @@ test('a run is halted as well where nobody answers whether its claim was renewed
   assert.equal(one.task.status.runs, 1)
   hangs.on = false
   never.reject(new CatalogUnavailable('The writer is gone.'))
+})
+
+test('a claim that is refused for another reason than a race fails the run, and is tried again after a rest', async (context) => {
+  const { clock, catalog, start } = world(context)
+  const own = broken(catalog)
+  let asked = 0
+  own.catalog.commit = () => {
+    asked++
+    return Promise.reject(new CommitRefused('no-space', 0))
+  }
+  const { task, runs } = start('n1', 0, own.catalog)
+  await clock.advance(2 * EVERY_MS)
+  assert.deepEqual([asked, runs.length, task.status.failures], [3, 0, 3])
+  own.catalog.commit = (changes) => catalog.commit(changes)
+  await clock.advance(EVERY_MS)
+  assert.equal(runs.length, 1)
 })

@@ -22,6 +22,9 @@ export const RENEWED_MS = CLAIM_MS / 2
 const RETRY_MS = 10_000
 const CLOCKS_DIFFER_MS = 60_000
 
+/** What a commit is refused for when another was faster. */
+const RACES: ReadonlySet<string> = new Set(['stale', 'exists'])
+
 /** One run of a task that is this node's. */
 export interface ClaimedRun {
   /** Aborts when another node may run the task. */
@@ -75,7 +78,7 @@ export class TaskClaims {
       try {
         await this.#catalog.commit([{ do: 'put-record', type: TASK_CLAIMS, key: task, body, expect }])
       } catch (refused) {
-        if (!(refused instanceof CommitRefused) || refused.reason === 'no-space') throw refused
+        if (!(refused instanceof CommitRefused) || !RACES.has(refused.reason)) throw refused
         // Somebody was faster: the record says who.
         continue
       }
