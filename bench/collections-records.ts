@@ -1,7 +1,7 @@
 /** Records of any type, as long as its limits plausibly allow, made from the declarations alone. */
 import { randomUUID } from 'node:crypto'
 import type { Behaviour } from '../src/core/behaviour.ts'
-import { isDerived } from '../src/core/derive.ts'
+import { isDerived } from '../src/core/read/derive.ts'
 import { asJson } from '../src/faces/openapi/examples.ts'
 import type { JsonSchema } from '../src/model/kinds/kind.ts'
 import { collectionPath } from '../src/model/paths.ts'

@@ -8,11 +8,11 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { BulkVerb } from '../src/core/bulk.ts'
+import type { BulkVerb } from '../src/core/jobs/bulk.ts'
 import { flatten } from '../src/model/shape.ts'
 import { type Row, textAt } from '../src/model/value.ts'
 import { firstStart } from '../src/resources/first-start.ts'
-import { SpareVolumes } from '../src/resources/protocols/s3/spare-volumes.ts'
+import { SpareVolumes } from '../src/background/spare-volumes.ts'
 import { openJobsCluster } from '../test/support/jobs-cluster.ts'
 import { QUICK_DISK } from '../test/support/quick-disk.ts'
 

@@ -3,7 +3,7 @@
  * with everything that lies beside it: a start refuses it, because objects of acknowledged writes would be unknown to it.
  */
 import { randomBytes } from 'node:crypto'
-import type { Task } from '../src/core/background.ts'
+import type { Task } from '../src/core/tasks/background.ts'
 import type { Cluster } from '../src/core/cluster.ts'
 import { type AgeNote, readAgeNote, writeAgeNote } from '../src/engines/directory/age-note.ts'
 import type { SqliteCatalog } from '../src/engines/sqlite/catalog.ts'

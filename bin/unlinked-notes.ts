@@ -1,4 +1,4 @@
-import type { TreePlace } from '../src/core/tree-of.ts'
+import type { TreePlace } from '../src/storage/tree-of.ts'
 
 /** Told together: a client whose writes are refused may bring thousands of them a second. */
 const TELL_AFTER_MS = 500

@@ -1,6 +1,6 @@
 /** A data-plane process: reads the catalog directly, commits through the writer, shares the ports with its siblings. */
-import { Jobs } from '../src/core/jobs.ts'
-import { fullVolumes } from '../src/core/full-volumes.ts'
+import { Jobs } from '../src/core/jobs/jobs.ts'
+import { fullVolumes } from '../src/storage/full-volumes.ts'
 import { Actions } from '../src/core/perform.ts'
 import type { FloorSample } from '../src/core/qos/floors.ts'
 import type { Charged } from '../src/core/qos/ledger.ts'

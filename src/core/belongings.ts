@@ -1,7 +1,7 @@
 import type { Row } from '../model/value.ts'
 import type { Change } from '../ports/catalog.ts'
 import type { Cluster } from './cluster.ts'
-import { recordPages } from './record-pages.ts'
+import { recordPages } from './read/record-pages.ts'
 import { typesWithin } from './within.ts'
 
 /** Records removed in one commit: others wait for it no longer than for some dozens of usual ones. */

@@ -3,7 +3,7 @@ import type { RecordType, RowOf, SomeType } from '../model/rows.ts'
 import type { Row, Value } from '../model/value.ts'
 import type { Acts } from './behaviour.ts'
 import type { Cluster } from './cluster.ts'
-import { sealSecrets } from './sealed.ts'
+import { sealSecrets } from './access/sealed.ts'
 import { inline } from './verb.ts'
 
 export interface SingletonOptions<Of extends Row = Row> {

@@ -5,7 +5,7 @@
  */
 import type { Behaviour } from '../core/behaviour.ts'
 import type { Cluster } from '../core/cluster.ts'
-import { failureOf } from '../core/jobs.ts'
+import { failureOf } from '../core/jobs/jobs.ts'
 import type { Actions } from '../core/perform.ts'
 import type { SomeType } from '../model/rows.ts'
 import { type Row, textAt, textOf } from '../model/value.ts'

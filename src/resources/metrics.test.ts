@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { asNumber, asText, recordsOf } from '../../test/support/body.ts'
 import { startTestCluster, type TestCluster } from '../../test/support/cluster.ts'
 import { growthOf } from '../core/metrics/figures.ts'
-import { Sampling } from '../core/metrics/sampling.ts'
+import { Sampling } from '../background/sampling.ts'
 
 const STEP = 15_000
 

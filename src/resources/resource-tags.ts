@@ -1,6 +1,6 @@
 import { type Behaviour, define } from '../core/behaviour.ts'
 import type { Cluster } from '../core/cluster.ts'
-import { eachInTurns } from '../core/turns.ts'
+import { eachInTurns } from '../core/time/turns.ts'
 import { count, text } from '../model/kinds/index.ts'
 import { collectionPath, recordPath } from '../model/paths.ts'
 import { resource } from '../model/resource.ts'

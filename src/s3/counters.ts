@@ -1,5 +1,5 @@
-import { countedOperations, type Noted } from '../core/server-counters.ts'
-import type { CountedTable } from '../core/counter-tables.ts'
+import { countedOperations, type Noted } from '../core/metrics/server-counters.ts'
+import type { CountedTable } from '../core/metrics/counter-tables.ts'
 import type { Catalog, Change } from '../ports/catalog.ts'
 import type { Clock } from '../ports/system.ts'
 import type { S3Error } from './errors.ts'

@@ -1,5 +1,5 @@
 /** What is counted of a request beside its operation: how it was signed, and what policies said of it. */
-import type { Noted } from '../core/server-counters.ts'
+import type { Noted } from '../core/metrics/server-counters.ts'
 import type { Verified } from './auth/sigv4.ts'
 import type { S3Error } from './errors.ts'
 import { headerValue, type RequestHeaders } from './headers.ts'

@@ -1,5 +1,5 @@
 /** What the data plane is made of, and where its connections come in. */
-import type { Sparingly } from '../core/sparingly.ts'
+import type { Sparingly } from '../core/time/sparingly.ts'
 import type { System } from '../ports/system.ts'
 import type { Volumes } from '../ports/volumes.ts'
 import type { SigningKeys } from './auth/sigv4.ts'

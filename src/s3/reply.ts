@@ -1,5 +1,5 @@
 /** How answers begin, and what becomes of failures: the error document, the log and what is counted. */
-import type { Noted } from '../core/server-counters.ts'
+import type { Noted } from '../core/metrics/server-counters.ts'
 import { region } from './call.ts'
 import type { Reply } from './call.ts'
 import { s3Error } from './errors.ts'

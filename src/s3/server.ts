@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { Server as HttpServer } from 'node:http'
-import { Sparingly } from '../core/sparingly.ts'
+import { Sparingly } from '../core/time/sparingly.ts'
 import { Readiness } from '../core/readiness.ts'
 import type { Catalog } from '../ports/catalog.ts'
 import type { System } from '../ports/system.ts'

@@ -1,5 +1,5 @@
-import { beforeOf, placeOf } from '../core/tree-of.ts'
-import type { TreePlace } from '../core/tree-of.ts'
+import { beforeOf, placeOf } from '../storage/tree-of.ts'
+import type { TreePlace } from '../storage/tree-of.ts'
 import type { Fields, FieldValue, SnapshotAt } from '../ports/catalog.ts'
 import { readSettings } from './bucket-settings.ts'
 import type { BucketSettings } from './bucket-settings.ts'

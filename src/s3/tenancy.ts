@@ -1,5 +1,5 @@
-import { DAMAGED_BLOBS } from '../core/damage.ts'
-import { recordPages } from '../core/record-pages.ts'
+import { DAMAGED_BLOBS } from '../storage/damage.ts'
+import { recordPages } from '../core/read/record-pages.ts'
 import type { Charged } from '../core/qos/ledger.ts'
 import type { Catalog, SnapshotRow } from '../ports/catalog.ts'
 import type { Volumes } from '../ports/volumes.ts'

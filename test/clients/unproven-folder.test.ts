@@ -15,7 +15,7 @@ import { describeUnless, reasonUnlessWhole } from './programs.ts'
 
 const BLOB = /\/objects\/[0-9a-f]{2}\/[0-9a-f]{32}$/
 const reason =
-  reasonUnlessWhole('src/core/housekeeping.test.ts') ||
+  reasonUnlessWhole('src/background/housekeeping.test.ts') ||
   (canSeeProcesses ? false : 'the processes of the product are found in /proc')
 
 describeUnless(reason, 'the data folder of a cluster that was killed', {}, () => {

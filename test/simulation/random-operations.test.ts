@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { removeOwedTrees } from '../../src/core/removed-trees.ts'
+import { removeOwedTrees } from '../../src/storage/removed-trees.ts'
 import { asNumber, asText, recordsOf, type Body } from '../support/body.ts'
 import { startTestCluster, type TestCluster } from '../support/cluster.ts'
 import { leftovers } from '../support/leftovers.ts'

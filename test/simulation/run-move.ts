@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { appendFileSync, readFileSync } from 'node:fs'
-import { Housekeeping } from '../../src/core/housekeeping.ts'
+import { Housekeeping } from '../../src/background/housekeeping.ts'
 import { SimulatedRandom } from '../../src/engines/simulated/random.ts'
 import { textAt } from '../../src/model/value.ts'
 import { readSettings } from '../../src/s3/bucket-settings.ts'

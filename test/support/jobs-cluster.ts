@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import type { Behaviour, VerbName } from '../../src/core/behaviour.ts'
 import { Cluster, type LeaveTree } from '../../src/core/cluster.ts'
-import { Jobs, type JobHooks } from '../../src/core/jobs.ts'
+import { Jobs, type JobHooks } from '../../src/core/jobs/jobs.ts'
 import { Actions, type Performed } from '../../src/core/perform.ts'
 import { DirectoryVolumes } from '../../src/engines/directory/volumes.ts'
 import { openSqliteCatalog } from '../../src/engines/sqlite/catalog.ts'

@@ -1,11 +1,11 @@
 /** A cluster in memory with buckets that have lifecycle rules, and a clock that shows what a test says. */
 import type { Cluster } from '../../src/core/cluster.ts'
-import { JOBS } from '../../src/core/jobs.ts'
+import { JOBS } from '../../src/core/jobs/jobs.ts'
 import type { Actions } from '../../src/core/perform.ts'
 import { type Row, textAt } from '../../src/model/value.ts'
 import type { Change, ObjectDraft } from '../../src/ports/catalog.ts'
 import { createBucket } from '../../src/resources/protocols/s3/bucket-verbs.ts'
-import { LifecycleSchedule } from '../../src/resources/protocols/s3/lifecycle-schedule.ts'
+import { LifecycleSchedule } from '../../src/background/lifecycle-schedule.ts'
 import { BUCKETS, LIFECYCLE_RUNS } from '../../src/resources/protocols/s3/types.ts'
 import { readLifecycle } from '../../src/s3/config/lifecycle.ts'
 import { lifecycleFields } from '../../src/s3/config/lifecycle-rows.ts'

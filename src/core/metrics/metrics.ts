@@ -3,7 +3,7 @@
  * sample. The last one is what `metric` of volumes and of the cluster shows; all go to the history.
  */
 import type { Catalog } from '../../ports/catalog.ts'
-import { sampledTables } from '../counter-tables.ts'
+import { sampledTables } from './counter-tables.ts'
 import { type Growth, type Measured, NO_GROWTH, sum } from './figures.ts'
 import { CLUSTER_ROW, History } from './history.ts'
 import { SAMPLE_SECONDS } from './intervals.ts'

@@ -3,7 +3,7 @@ import { type Row, textAt } from '../../model/value.ts'
 import type { BlobRef, VersionPosition } from '../../ports/catalog.ts'
 import { type Volumes, VolumesFailure } from '../../ports/volumes.ts'
 import type { Cluster } from '../cluster.ts'
-import { placeOf } from '../tree-of.ts'
+import { placeOf } from '../../storage/tree-of.ts'
 
 /** Blobs that are looked for at once. */
 const LANES = 16

@@ -9,7 +9,7 @@ import { nester, place } from '../../model/shape.ts'
 import { isRecord, type Json, type Row, textAt, type Value } from '../../model/value.ts'
 import type { Behaviour } from '../behaviour.ts'
 import { BUILT_IN, MADE_FOR, type Cluster } from '../cluster.ts'
-import { derive } from '../derive.ts'
+import { derive } from '../read/derive.ts'
 import { addressOf } from './document.ts'
 
 export interface ExportOptions {

@@ -15,7 +15,7 @@ import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { type Log, readLog, saltsOf } from './log-frames.ts'
 import { logOf } from './log-mark.ts'
-import { SCHEMA_VERSION } from './schema.ts'
+import { SCHEMA_VERSION } from '../../catalog/schema.ts'
 
 /** As for readers: they wait for nothing but recovery after a crash. */
 const BUSY_MS = 5000

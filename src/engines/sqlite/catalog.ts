@@ -35,9 +35,9 @@ import type {
 import { LocalCommitter, NoCommitter, SocketCommitter } from './committer.ts'
 import type { Committer } from './committer.ts'
 import { WriterLock } from './lock.ts'
-import { reader } from './reader.ts'
-import type { Reader } from './reader.ts'
-import { openForReading } from './schema.ts'
+import { reader } from '../../catalog/reads/reader.ts'
+import type { Reader } from '../../catalog/reads/reader.ts'
+import { openForReading } from '../../catalog/schema.ts'
 import { Writer } from './writer.ts'
 
 export interface SqliteCatalogOptions {

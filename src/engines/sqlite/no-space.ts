@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { isOwnWork } from '../../ports/own-work.ts'
 import type { Change, Outcome } from '../../ports/catalog.ts'
 import { extendedCode } from './lock.ts'
-import { query } from './statements.ts'
+import { query } from '../../catalog/statements.ts'
 
 const SQLITE_FULL = 13
 /** The file that processes share could not grow. */

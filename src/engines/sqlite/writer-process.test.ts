@@ -13,7 +13,7 @@ import { CatalogUnavailable } from '../../ports/catalog.ts'
 import type { Change } from '../../ports/catalog.ts'
 import { bytes, draft, listed, openBucket, part, put, setVersioning } from '../../ports/catalog-fixtures.suite.ts'
 import { openSqliteCatalog } from './catalog.ts'
-import { SCHEMA_VERSION } from './schema.ts'
+import { SCHEMA_VERSION } from '../../catalog/schema.ts'
 import { WriterServer } from './server.ts'
 import { startWriter as start, type WriterOrder, type WriterProcess } from './start-writer.ts'
 

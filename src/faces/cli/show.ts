@@ -1,5 +1,5 @@
 /** GET of a command: a page of its records, from one collection after the other, and what it shows beside them. */
-import { inTurns } from '../../core/turns.ts'
+import { inTurns } from '../../core/time/turns.ts'
 import type { Json, Row } from '../../model/value.ts'
 import type { RestReply } from '../rest/answer.ts'
 import { decodePlace } from '../rest/arguments.ts'

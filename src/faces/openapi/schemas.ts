@@ -1,5 +1,5 @@
 /** Schemas of the OpenAPI document: records and drafts from the declarations, and the envelopes that answers come in. */
-import { BULK_RECORDS_MAX } from '../../core/bulk.ts'
+import { BULK_RECORDS_MAX } from '../../core/jobs/bulk.ts'
 import { isServed, type Release } from '../../model/release.ts'
 import { type Field, fieldAt, type Resource } from '../../model/resource.ts'
 import { place } from '../../model/shape.ts'

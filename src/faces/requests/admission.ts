@@ -4,7 +4,7 @@
  */
 import type { Behaviour, VerbName } from '../../core/behaviour.ts'
 import type { Actions, Call, Performed } from '../../core/perform.ts'
-import { hasAll } from '../../core/read.ts'
+import { hasAll } from '../../core/read/read.ts'
 import type { Caller } from '../../core/verb.ts'
 import { hasMethod, mayDo, type Role } from '../../model/access.ts'
 import { Failure, failure } from '../../model/failure.ts'

@@ -1,5 +1,5 @@
 /** Reads of a resource in the name of whoever was let in to it. */
-import { type CollectionQuery, type Page, readCollection, readInstance } from '../../core/read.ts'
+import { type CollectionQuery, type Page, readCollection, readInstance } from '../../core/read/read.ts'
 import type { Row } from '../../model/value.ts'
 import type { Admission } from './admission.ts'
 import { scopeFilters } from './svm-scope.ts'

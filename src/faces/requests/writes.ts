@@ -1,7 +1,7 @@
 /** Verbs on one record, in the name of whoever was let in: what is given is parsed, the verb is called, its job waited for. */
-import { failureOf, isActive } from '../../core/jobs.ts'
+import { failureOf, isActive } from '../../core/jobs/jobs.ts'
 import type { Performed } from '../../core/perform.ts'
-import { findInstance, insistOnParents } from '../../core/read.ts'
+import { findInstance, insistOnParents } from '../../core/read/read.ts'
 import { failure } from '../../model/failure.ts'
 import type { Filter } from '../../model/query.ts'
 import { textAt } from '../../model/value.ts'

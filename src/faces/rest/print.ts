@@ -1,5 +1,5 @@
 /** Prints answers as JSON: long ones in pieces, each in a turn of the event loop of its own. */
-import { inTurns } from '../../core/turns.ts'
+import { inTurns } from '../../core/time/turns.ts'
 import type { Json } from '../../model/value.ts'
 import type { System } from '../../ports/system.ts'
 

@@ -1,5 +1,5 @@
 /** GET of one record, and of a page of a collection. */
-import { inTurns } from '../../core/turns.ts'
+import { inTurns } from '../../core/time/turns.ts'
 import type { Json } from '../../model/value.ts'
 import { readOne, readPage } from '../requests/reads.ts'
 import type { RestReply } from './answer.ts'

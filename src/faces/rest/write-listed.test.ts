@@ -1,8 +1,8 @@
 /** POST, PATCH and DELETE of records that a body lists. */
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { BULK_RECORDS_MAX } from '../../core/bulk.ts'
-import { JOBS } from '../../core/jobs.ts'
+import { BULK_RECORDS_MAX } from '../../core/jobs/bulk.ts'
+import { JOBS } from '../../core/jobs/jobs.ts'
 import { textAt } from '../../model/value.ts'
 import type { Catalog } from '../../ports/catalog.ts'
 import { asList, asText, recordsOf, type Body } from '../../../test/support/body.ts'

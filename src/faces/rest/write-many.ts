@@ -6,8 +6,8 @@
  * `num_records`, and at the link to those that are left.
  */
 import { explainFailure } from '../../core/explain.ts'
-import { failureOf, isActive } from '../../core/jobs.ts'
-import { findInstance, insistOnParents, type Page } from '../../core/read.ts'
+import { failureOf, isActive } from '../../core/jobs/jobs.ts'
+import { findInstance, insistOnParents, type Page } from '../../core/read/read.ts'
 import type { Failure } from '../../model/failure.ts'
 import { type Json, type Row, textAt } from '../../model/value.ts'
 import { changes, changesNothing } from '../requests/drafts.ts'

@@ -1,7 +1,7 @@
 /** POST, PUT, PATCH and DELETE of one record. */
 import type { VerbName } from '../../core/behaviour.ts'
-import { derive } from '../../core/derive.ts'
-import { findInstance } from '../../core/read.ts'
+import { derive } from '../../core/read/derive.ts'
+import { findInstance } from '../../core/read/read.ts'
 import { selectFields } from '../../model/fields.ts'
 import { recordPath } from '../../model/paths.ts'
 import type { Resource } from '../../model/resource.ts'

@@ -1,7 +1,7 @@
 /** Which volumes applications and consistency groups are made of, and what becomes of these when a volume goes. */
 import { belongingChanges } from '../../core/belongings.ts'
 import type { Cluster } from '../../core/cluster.ts'
-import { recordPages } from '../../core/record-pages.ts'
+import { recordPages } from '../../core/read/record-pages.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import type { Change, StoredRecord } from '../../ports/catalog.ts'
 import { EXPORT_POLICIES, userOfPolicy } from '../protocols/nfs/export-policies.ts'

@@ -1,6 +1,6 @@
 /** What a volume says about the application and the consistency group that it is a part of. */
 import type { Derivation } from '../../core/behaviour.ts'
-import { ofRows } from '../../core/of-rows.ts'
+import { ofRows } from '../../core/read/of-rows.ts'
 import { text, uuid } from '../../model/kinds/index.ts'
 import type { Fields } from '../../model/resource.ts'
 import type { SomeType } from '../../model/rows.ts'

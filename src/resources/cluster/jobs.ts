@@ -1,6 +1,6 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
-import { JOB_ACTIONS } from '../../core/job-orders.ts'
-import { isActive } from '../../core/jobs.ts'
+import { JOB_ACTIONS } from '../../core/jobs/job-orders.ts'
+import { isActive } from '../../core/jobs/jobs.ts'
 import { inline } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
 import { count, oneOf, text, time, uuid, percent } from '../../model/kinds/index.ts'

@@ -1,14 +1,14 @@
 /** How the cluster is reached and whether it is well: addresses, certificate, time, health. */
 import type { Derivation } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
-import { DAMAGE, isLoss } from '../../core/damage.ts'
+import { DAMAGE, isLoss } from '../../storage/damage.ts'
 import { namedUuid } from '../../core/named-uuid.ts'
 import { failure } from '../../model/failure.ts'
 import { address, each, group, list, Misfit, oneOf, text, uuid, type Kind } from '../../model/kinds/index.ts'
 import type { FieldDeclaration, Fields } from '../../model/resource.ts'
 import { type Row, textAt, textOf } from '../../model/value.ts'
 import { CERTIFICATES } from '../security/certificates.ts'
-import { diskOf } from '../storage/aggregate-space.ts'
+import { diskOf } from '../storage/aggregates/space.ts'
 import type { RowOf } from '../../model/rows.ts'
 
 const UTC = 'Etc/UTC'

@@ -1,7 +1,7 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { plainVerbs } from '../../core/plain.ts'
-import { sealSecrets } from '../../core/sealed.ts'
+import { sealSecrets } from '../../core/access/sealed.ts'
 import { failure } from '../../model/failure.ts'
 import { flag, list, secret, text } from '../../model/kinds/index.ts'
 import { type FieldDeclaration, resource } from '../../model/resource.ts'

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asText, recordsOf } from '../../../test/support/body.ts'
 import { startTestCluster } from '../../../test/support/cluster.ts'
-import { Housekeeping } from '../../core/housekeeping.ts'
-import { QuotaWatch } from '../storage/quota-watch.ts'
-import { VolumeWatch } from '../storage/volume-watch.ts'
+import { Housekeeping } from '../../background/housekeeping.ts'
+import { QuotaWatch } from '../../background/quota-watch.ts'
+import { VolumeWatch } from '../../background/volume-watch.ts'
 
 test('background tasks are listed with their state, their runs and their last error', async () => {
   const cluster = await startTestCluster()

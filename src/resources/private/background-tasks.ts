@@ -1,5 +1,5 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
-import type { Task } from '../../core/background.ts'
+import type { Task } from '../../core/tasks/background.ts'
 import { count, duration, oneOf, text, time } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
 import type { Row } from '../../model/value.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { asText, recordsOf } from '../../../test/support/body.ts'
 import { startTestCluster, type TestCluster } from '../../../test/support/cluster.ts'
-import { noteDamage } from '../../core/damage.ts'
+import { noteDamage } from '../../storage/damage.ts'
 
 const DAMAGED = '/api/private/damaged-objects'
 let t: TestCluster

@@ -1,5 +1,5 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
-import { DAMAGE, DAMAGE_RECORDS_MAX } from '../../core/damage.ts'
+import { DAMAGE, DAMAGE_RECORDS_MAX } from '../../storage/damage.ts'
 import { inline } from '../../core/verb.ts'
 import { oneOf, text, time, uuid } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'

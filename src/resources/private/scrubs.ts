@@ -1,7 +1,7 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { settingsOf } from '../../core/singleton.ts'
-import { untilAvailable } from '../../core/until-available.ts'
+import { untilAvailable } from '../../core/jobs/until-available.ts'
 import { job, uuidOfNew, type Work } from '../../core/verb.ts'
 import { bytes, count, time, uuid } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
@@ -9,7 +9,7 @@ import { textAt } from '../../model/value.ts'
 import { type Change, CommitRefused } from '../../ports/catalog.ts'
 import { changeScrubNotes, scrubLock, SCRUBS } from '../storage/scrub/notes.ts'
 import { ScrubWalk } from '../storage/scrub/scrub-walk.ts'
-import { SCRUB_SCHEDULE } from '../../core/housekeeping.ts'
+import { SCRUB_SCHEDULE } from '../../background/housekeeping.ts'
 import { RATE_BYTES_MIN } from './scrub-schedule.ts'
 
 /** The newest scrubs of an aggregate that stay on record. */

@@ -1,6 +1,6 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
-import { mayUseHttp } from '../../core/login.ts'
+import { mayUseHttp } from '../../core/access/login.ts'
 import { inline, type Caller, type Plan, type Step } from '../../core/verb.ts'
 import { builtinRoles, mayDo, type Role } from '../../model/access.ts'
 import { groups, resource } from '../../model/resource.ts'

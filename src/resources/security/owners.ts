@@ -1,7 +1,7 @@
 /** What accounts and roles belong to: the cluster, or an SVM. */
 import type { Derivation } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
-import { noSuchOwner } from '../../core/references.ts'
+import { noSuchOwner } from '../../core/read/references.ts'
 import { oneOf, text, uuid } from '../../model/kinds/index.ts'
 import type { Fields } from '../../model/resource.ts'
 import { type Row, textAt, textOf, type Value } from '../../model/value.ts'

@@ -4,7 +4,7 @@ import type { Cluster } from '../../core/cluster.ts'
 import { bytes, decimal, percent } from '../../model/kinds/index.ts'
 import { groups, resource } from '../../model/resource.ts'
 import type { Row } from '../../model/value.ts'
-import { DisksSeen, spaceOf } from './aggregate-space.ts'
+import { DisksSeen, spaceOf } from './aggregates/space.ts'
 import { ratio } from './volumes/efficiency.ts'
 
 const storageClusterResource = resource({

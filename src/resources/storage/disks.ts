@@ -3,7 +3,7 @@ import type { Cluster } from '../../core/cluster.ts'
 import { bytes, count, each, flag, oneOf, text, uuid } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'
-import { diskOf } from './aggregate-space.ts'
+import { diskOf } from './aggregates/space.ts'
 
 const disksResource = resource({
   path: '/storage/disks',

@@ -1,6 +1,6 @@
 import { type Behaviour, define, type Derivation } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
-import { inTurns } from '../../core/turns.ts'
+import { inTurns } from '../../core/time/turns.ts'
 import { count, oneOf, text } from '../../model/kinds/index.ts'
 import { groups, resource, namesBy } from '../../model/resource.ts'
 import { type Row, textAt } from '../../model/value.ts'

@@ -10,7 +10,7 @@ import {
   PutObjectCommand,
   UploadPartCommand,
 } from '@aws-sdk/client-s3'
-import { DAMAGED_BLOBS } from '../../core/damage.ts'
+import { DAMAGED_BLOBS } from '../../storage/damage.ts'
 import { send, startTestPlane, volume } from '../test-plane.ts'
 import type { TestPlane } from '../test-plane.ts'
 import type { ReadDamage } from './damage.ts'

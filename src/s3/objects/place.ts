@@ -1,5 +1,5 @@
-import { copyBlob } from '../../core/copy-blob.ts'
-import type { TreePlace } from '../../core/tree-of.ts'
+import { copyBlob } from '../../storage/copy-blob.ts'
+import type { TreePlace } from '../../storage/tree-of.ts'
 import { Failure } from '../../model/failure.ts'
 import type { BlobDraft, BlobRef } from '../../ports/catalog.ts'
 import { VolumesFailure } from '../../ports/volumes.ts'

@@ -1,5 +1,5 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
-import { counterTables } from '../../../core/counter-tables.ts'
+import { counterTables } from '../../../core/metrics/counter-tables.ts'
 import { failure } from '../../../model/failure.ts'
 import { each, group, oneOf, text } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'

@@ -1,6 +1,6 @@
 import { type Behaviour, define, type Derivation } from '../../../core/behaviour.ts'
 import { plainCreate, plainModify, plainRemove } from '../../../core/plain.ts'
-import { sealSecrets } from '../../../core/sealed.ts'
+import { sealSecrets } from '../../../core/access/sealed.ts'
 import { each, flag, secret, text } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'

@@ -1,7 +1,7 @@
 /** What volumes and qtrees say about their export policy: its name or its number, and without either the usual one. */
 import type { Derivation } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
-import { ofRows } from '../../../core/of-rows.ts'
+import { ofRows } from '../../../core/read/of-rows.ts'
 import { failure } from '../../../model/failure.ts'
 import { count, text } from '../../../model/kinds/index.ts'
 import { type Row, textAt, type Value } from '../../../model/value.ts'

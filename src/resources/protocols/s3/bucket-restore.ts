@@ -3,7 +3,7 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { inline, type Work, type Changing } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import type { Row } from '../../../model/value.ts'
-import { leaveRange, restoreRange, type RangeInput } from '../../storage/range-restore.ts'
+import { leaveRange, restoreRange, type RangeInput } from '../../storage/volumes/range-restore.ts'
 import { changeBucket, modifyBucket } from './bucket-verbs.ts'
 import { findSnapshot } from './bucket-snapshots.ts'
 

@@ -4,9 +4,9 @@ import { asNumber, asText, recordsOf } from '../../../../test/support/body.ts'
 import { startTestCluster } from '../../../../test/support/cluster.ts'
 import { openSqliteCatalog } from '../../../engines/sqlite/catalog.ts'
 import { type Catalog, CommitRefused } from '../../../ports/catalog.ts'
-import { VolumeWatch } from '../../storage/volume-watch.ts'
+import { VolumeWatch } from '../../../background/volume-watch.ts'
 import { setSize } from '../../storage/volumes/set-size.ts'
-import { SpareVolumes } from './spare-volumes.ts'
+import { SpareVolumes } from '../../../background/spare-volumes.ts'
 
 const BUCKETS = '/api/protocols/s3/buckets'
 const TOOL = { headers: { 'user-agent': 'python-requests/2.31.0', 'x-dot-client-app': 'netapp.ontap/22.7.0' } }

@@ -6,8 +6,8 @@
  * when its rules have changed.
  */
 import type { Cluster } from '../../../core/cluster.ts'
-import { inTurns } from '../../../core/turns.ts'
-import { isLacking, wholeRows } from '../../../core/whole-rows.ts'
+import { inTurns } from '../../../core/time/turns.ts'
+import { isLacking, wholeRows } from '../../../core/read/whole-rows.ts'
 import type { Row } from '../../../model/value.ts'
 import type { Change, FieldValue } from '../../../ports/catalog.ts'
 import { checksumAlgorithms } from '../../../s3/checksums/algorithms.ts'

@@ -9,7 +9,7 @@ import {
   write,
   type LifecycleCluster,
 } from '../../../../test/support/lifecycle.ts'
-import { isActive, Jobs, JOBS } from '../../../core/jobs.ts'
+import { isActive, Jobs, JOBS } from '../../../core/jobs/jobs.ts'
 import { textAt } from '../../../model/value.ts'
 import { CatalogUnavailable, type Change } from '../../../ports/catalog.ts'
 import { PAGE_ROWS } from './lifecycle-walk.ts'

@@ -1,5 +1,5 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
-import { logEntry, logPages } from '../../../core/log-pages.ts'
+import { logEntry, logPages } from '../../../core/read/log-pages.ts'
 import { count, oneOf, text, time } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import type { Row } from '../../../model/value.ts'

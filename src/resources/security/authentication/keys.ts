@@ -7,7 +7,7 @@ import { roleNames } from '../accounts.ts'
 import { insistOnCovering } from '../roles/covering.ts'
 import { clusterOwner } from '../owners.ts'
 import { plainRemove } from '../../../core/plain.ts'
-import { makeToken } from '../../../core/token.ts'
+import { makeToken } from '../../../core/access/token.ts'
 import { resource } from '../../../model/resource.ts'
 import { textOf } from '../../../model/value.ts'
 

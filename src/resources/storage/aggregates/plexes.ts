@@ -1,7 +1,7 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import { flag, oneOf, text, percent } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import { spaceOf } from '../aggregate-space.ts'
+import { spaceOf } from './space.ts'
 
 const plexesResource = resource({
   path: '/storage/aggregates/{aggregate.uuid}/plexes',

@@ -3,15 +3,15 @@
  * aggregate has no snapshots of its own and no cloud tier, and volumes share nothing with one another but clones with
  * their parents.
  */
-import { aggregateOf } from '../../../core/aggregate-of.ts'
+import { aggregateOf } from '../../../storage/aggregate-of.ts'
 import type { Derivation } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
-import { inTurns } from '../../../core/turns.ts'
+import { inTurns } from '../../../core/time/turns.ts'
 import { bytes, count, decimal, flag, oneOf, percent, type Kind } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration, Fields } from '../../../model/resource.ts'
 import type { Row, Value } from '../../../model/value.ts'
 import { usual } from '../../usual.ts'
-import { type AggregateSpace, DisksSeen, spaceOf } from '../aggregate-space.ts'
+import { type AggregateSpace, DisksSeen, spaceOf } from './space.ts'
 import { ratio } from '../volumes/efficiency.ts'
 import type { Aggregate } from '../../rows.ts'
 

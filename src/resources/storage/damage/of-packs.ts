@@ -1,6 +1,6 @@
 import type { Cluster } from '../../../core/cluster.ts'
-import { isLoss, type FoundDamage } from '../../../core/damage.ts'
-import type { TellPackDamage } from '../../../core/pack-damage.ts'
+import { isLoss, type FoundDamage } from '../../../storage/damage.ts'
+import type { TellPackDamage } from '../../../storage/pack-damage.ts'
 import { nameLosses } from '../scrub/name-losses.ts'
 
 /** Passes on the damage that compaction meets, with the names of the objects that have it. */

@@ -7,8 +7,8 @@
  * of its label, where it can be read still, or the ETag of its object.
  */
 import type { Cluster } from '../../../core/cluster.ts'
-import { placeOf } from '../../../core/tree-of.ts'
-import { eachInTurns } from '../../../core/turns.ts'
+import { placeOf } from '../../../storage/tree-of.ts'
+import { eachInTurns } from '../../../core/time/turns.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { StoredBlob } from '../../../ports/catalog.ts'
 import { digestOfLabel } from '../../../s3/objects/labels.ts'

@@ -1,6 +1,6 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
-import { eachInTurns } from '../../../core/turns.ts'
+import { eachInTurns } from '../../../core/time/turns.ts'
 import { bytes, count, each, oneOf, text, percent as percentKind } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'

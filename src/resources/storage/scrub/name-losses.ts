@@ -1,6 +1,6 @@
 /** Which objects are lost with blobs: by the labels of their files, or where these cannot be read by looking through rows. */
 import type { Cluster } from '../../../core/cluster.ts'
-import type { DamageKind, FoundDamage } from '../../../core/damage.ts'
+import type { DamageKind, FoundDamage } from '../../../storage/damage.ts'
 import { isRecord, textAt, type Value } from '../../../model/value.ts'
 import type { VersionPosition } from '../../../ports/catalog.ts'
 import { VolumesFailure } from '../../../ports/volumes.ts'

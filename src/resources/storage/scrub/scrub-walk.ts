@@ -9,11 +9,11 @@
  *
  * Where the walk is, and what it has counted, is kept with its job: after a restart it goes on there.
  */
-import { ByteRate } from '../../../core/byte-rate.ts'
+import { ByteRate } from '../../../core/time/byte-rate.ts'
 import type { Cluster } from '../../../core/cluster.ts'
-import { DAMAGE, DAMAGE_RECORDS_MAX, isLoss, noteDamage, type DamageKind } from '../../../core/damage.ts'
-import { placeOf } from '../../../core/tree-of.ts'
-import { untilAvailable } from '../../../core/until-available.ts'
+import { DAMAGE, DAMAGE_RECORDS_MAX, isLoss, noteDamage, type DamageKind } from '../../../storage/damage.ts'
+import { placeOf } from '../../../storage/tree-of.ts'
+import { untilAvailable } from '../../../core/jobs/until-available.ts'
 import { Interrupted, type Work } from '../../../core/verb.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { CommitRefused, type StoredBlob } from '../../../ports/catalog.ts'

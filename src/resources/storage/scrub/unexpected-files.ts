@@ -1,6 +1,6 @@
-import { RESTORED } from '../../../core/unclean-sweep.ts'
+import { RESTORED } from '../../../background/unclean-sweep.ts'
 import type { Cluster } from '../../../core/cluster.ts'
-import { treeOf } from '../../../core/tree-of.ts'
+import { treeOf } from '../../../storage/tree-of.ts'
 import type { Files } from '../damage/check-blob.ts'
 import { RECOVERY_QUEUE } from '../volumes/recovery-queue.ts'
 

@@ -3,11 +3,11 @@
  * deleted or split: the blobs that both need are then needed by both, and what the clone shares is known without a search.
  */
 import type { Cluster } from '../../../core/cluster.ts'
-import { treeOf } from '../../../core/tree-of.ts'
+import { treeOf } from '../../../storage/tree-of.ts'
 import { failure } from '../../../model/failure.ts'
 import type { Row } from '../../../model/value.ts'
 import type { Change, StoredRecord } from '../../../ports/catalog.ts'
-import { AGGREGATES_LOCK } from '../aggregate-space.ts'
+import { AGGREGATES_LOCK } from '../aggregates/space.ts'
 import { BASE, PARENT } from './clone-fields.ts'
 import { insistOnNoMove } from './movement.ts'
 import { CLONE_OWNER, dropChanges, ownersOf, SNAPSHOTS, SNAPSHOTS_MAX, takeChanges } from './snapshot-changes.ts'

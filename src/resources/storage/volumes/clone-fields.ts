@@ -1,7 +1,7 @@
 /** What is shown of a clone: where it came from, and what it still shares with that. */
 import type { Derivation } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
-import { ofRows } from '../../../core/of-rows.ts'
+import { ofRows } from '../../../core/read/of-rows.ts'
 import type { Fields } from '../../../model/resource.ts'
 import { bytes, flag, text, uuid } from '../../../model/kinds/index.ts'
 import type { Row, Value } from '../../../model/value.ts'

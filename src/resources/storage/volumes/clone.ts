@@ -3,8 +3,8 @@
  * index gives the clone rows of its own, batch by batch, before the clone is seen by anybody.
  */
 import type { Cluster } from '../../../core/cluster.ts'
-import { removeUnder } from '../../../core/record-pages.ts'
-import { treeOf } from '../../../core/tree-of.ts'
+import { removeUnder } from '../../../core/read/record-pages.ts'
+import { treeOf } from '../../../storage/tree-of.ts'
 import { Interrupted, type Work } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { printSize } from '../../../model/kinds/index.ts'

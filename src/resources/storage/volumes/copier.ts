@@ -1,6 +1,6 @@
 import type { Cluster } from '../../../core/cluster.ts'
-import { copyBlob } from '../../../core/copy-blob.ts'
-import type { TreePlace } from '../../../core/tree-of.ts'
+import { copyBlob } from '../../../storage/copy-blob.ts'
+import type { TreePlace } from '../../../storage/tree-of.ts'
 import type { BlobRef } from '../../../ports/catalog.ts'
 import { type Volumes, VolumesFailure } from '../../../ports/volumes.ts'
 

@@ -1,7 +1,7 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { describe } from '../../../core/describe.ts'
-import { untilAvailable } from '../../../core/until-available.ts'
+import { untilAvailable } from '../../../core/jobs/until-available.ts'
 import { Interrupted, job, type Work } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { bytes, count, flag, oneOf, time, uuid } from '../../../model/kinds/index.ts'

@@ -10,10 +10,10 @@
  * files as they are, and says it then.
  */
 import type { Cluster } from '../../../core/cluster.ts'
-import { blobsLock } from '../../../core/housekeeping.ts'
+import { blobsLock } from '../../../background/housekeeping.ts'
 import { describe } from '../../../core/describe.ts'
-import { placeOf } from '../../../core/tree-of.ts'
-import { untilAvailable } from '../../../core/until-available.ts'
+import { placeOf } from '../../../storage/tree-of.ts'
+import { untilAvailable } from '../../../core/jobs/until-available.ts'
 import { Interrupted, type Work } from '../../../core/verb.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { CommitRefused, SHARING_BLOBS_MAX, type Change, type StoredBlob, type Tried } from '../../../ports/catalog.ts'

@@ -4,7 +4,7 @@
  * processor then; how much is what `bench/efficiency.ts` shows.
  */
 import type { Cluster } from '../../../core/cluster.ts'
-import { ofRows } from '../../../core/of-rows.ts'
+import { ofRows } from '../../../core/read/of-rows.ts'
 import type { Derivation } from '../../../core/behaviour.ts'
 import { failure } from '../../../model/failure.ts'
 import { bytes, count, decimal, flag, oneOf, text, time } from '../../../model/kinds/index.ts'

@@ -1,6 +1,6 @@
 /** Settings of volumes for file access and for snapshots that go by themselves: kept until there is either. */
 import type { Derivation } from '../../../core/behaviour.ts'
-import { ofRows } from '../../../core/of-rows.ts'
+import { ofRows } from '../../../core/read/of-rows.ts'
 import { flag, type Kind, list, oneOf, only, text, time, percent } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration, Fields } from '../../../model/resource.ts'
 import type { Row, Value } from '../../../model/value.ts'

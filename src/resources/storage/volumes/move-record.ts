@@ -1,6 +1,6 @@
 /** What the steps of a move write: the record of the volume, and the notes of how far it is. */
 import type { Cluster } from '../../../core/cluster.ts'
-import { readPlace, type TreePlace } from '../../../core/tree-of.ts'
+import { readPlace, type TreePlace } from '../../../storage/tree-of.ts'
 import type { Work } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import type { Row } from '../../../model/value.ts'

@@ -1,8 +1,8 @@
 /** The end of a move, behind the switch: there is no way back, so it is done, however long a disk or the catalog is away. */
 import type { Cluster } from '../../../core/cluster.ts'
 import { describe } from '../../../core/describe.ts'
-import { removeTreesOf, treeChange } from '../../../core/removed-trees.ts'
-import { beforeOf, type TreePlace, treeOf } from '../../../core/tree-of.ts'
+import { removeTreesOf, treeChange } from '../../../storage/removed-trees.ts'
+import { beforeOf, type TreePlace, treeOf } from '../../../storage/tree-of.ts'
 import { Interrupted, type Work } from '../../../core/verb.ts'
 import type { Row } from '../../../model/value.ts'
 import type { BlobRef, StoredBlob } from '../../../ports/catalog.ts'

@@ -9,18 +9,18 @@
  * Up to the switch, which is one commit, nothing has happened that anybody sees, and whatever fails is undone. From there on
  * there is no way back: what is left to be done is done, however long a disk or the catalog is away.
  */
-import { aggregateOf } from '../../../core/aggregate-of.ts'
+import { aggregateOf } from '../../../storage/aggregate-of.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { flagArgument } from '../../../core/flag-argument.ts'
-import { blobsLock } from '../../../core/housekeeping.ts'
-import { nextOf, placeOf, treeOf } from '../../../core/tree-of.ts'
+import { blobsLock } from '../../../background/housekeeping.ts'
+import { nextOf, placeOf, treeOf } from '../../../storage/tree-of.ts'
 import { Interrupted, job, type Plan, type Work, type Changing } from '../../../core/verb.ts'
 import { Failure, failure } from '../../../model/failure.ts'
 import { printSize } from '../../../model/kinds/index.ts'
 import { type Row, textAt, textOf } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
 import { VolumesFailure } from '../../../ports/volumes.ts'
-import { AGGREGATES_LOCK, availableIn, isGuaranteed, neededByMove, placed, spareIn } from '../aggregate-space.ts'
+import { AGGREGATES_LOCK, availableIn, isGuaranteed, neededByMove, placed, spareIn } from '../aggregates/space.ts'
 import { clonesOf, insistOnNoneBeingCloned } from './clone-base.ts'
 import { Copier } from './copier.ts'
 import { changeVolume, destinationOf, noteOf } from './move-record.ts'

@@ -5,7 +5,7 @@
  */
 import type { Derivation } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
-import { beforeOf, nextOf } from '../../../core/tree-of.ts'
+import { beforeOf, nextOf } from '../../../storage/tree-of.ts'
 import { failure } from '../../../model/failure.ts'
 import { count, oneOf, time, percent } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'

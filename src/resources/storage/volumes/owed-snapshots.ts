@@ -6,7 +6,7 @@
  * of it or nothing, and neither doubles a snapshot nor loses one.
  */
 import type { Cluster } from '../../../core/cluster.ts'
-import { isOwed, lastDue, type Schedule } from '../../../core/schedule.ts'
+import { isOwed, lastDue, type Schedule } from '../../../core/time/schedule.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
 import { scheduleOf, SCHEDULES } from '../../cluster/schedules.ts'

@@ -10,9 +10,9 @@
  * Each arrow is one commit. A guarantee is given up on the way in, and has to fit again on the way back.
  */
 import type { Cluster } from '../../../core/cluster.ts'
-import { recordPages } from '../../../core/record-pages.ts'
-import { treeChange } from '../../../core/removed-trees.ts'
-import { treeOf } from '../../../core/tree-of.ts'
+import { recordPages } from '../../../core/read/record-pages.ts'
+import { treeChange } from '../../../storage/removed-trees.ts'
+import { treeOf } from '../../../storage/tree-of.ts'
 import { Failure } from '../../../model/failure.ts'
 import type { SomeType } from '../../../model/rows.ts'
 import { type Row, textAt } from '../../../model/value.ts'

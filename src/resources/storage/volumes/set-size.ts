@@ -2,11 +2,11 @@
  * Sets the size of a volume that chooses it itself. Whether a write fits is decided by its commit alone, here as
  * everywhere: this only changes the size that the commit goes by, ahead of writers or when one was refused.
  */
-import { aggregateOf } from '../../../core/aggregate-of.ts'
+import { aggregateOf } from '../../../storage/aggregate-of.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { CommitRefused } from '../../../ports/catalog.ts'
 import { isMadeForBucket, storageLeft } from '../../svm/storage-limit.ts'
-import { AGGREGATES_LOCK, availableIn, isGuaranteed } from '../aggregate-space.ts'
+import { AGGREGATES_LOCK, availableIn, isGuaranteed } from '../aggregates/space.ts'
 import { largestSize, wantedSize } from './autosize.ts'
 import { chargedTo, reserveOf } from './reserve.ts'
 import type { Volume } from '../../rows.ts'

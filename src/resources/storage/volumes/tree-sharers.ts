@@ -1,6 +1,6 @@
 /** Which other volumes, of those that are there and of those in the recovery queue, have something in a tree. */
 import type { Cluster } from '../../../core/cluster.ts'
-import { placesOf } from '../../../core/tree-of.ts'
+import { placesOf } from '../../../storage/tree-of.ts'
 import { MOVES } from './movement.ts'
 
 /** Held from a look at who shares a tree until the commit that rests on it. */

@@ -1,7 +1,7 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { EventEntry } from '../../../model/events/entry.ts'
 import { eventTable } from '../../../model/events/index.ts'
-import { logEntry, logPages } from '../../../core/log-pages.ts'
+import { logEntry, logPages } from '../../../core/read/log-pages.ts'
 import { count, each, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { type Row, textOf } from '../../../model/value.ts'

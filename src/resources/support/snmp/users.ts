@@ -1,7 +1,7 @@
 import { type Behaviour, define, type Derivation } from '../../../core/behaviour.ts'
 import { namedUuid } from '../../../core/named-uuid.ts'
 import { plainCreate, plainModify } from '../../../core/plain.ts'
-import { sealSecrets } from '../../../core/sealed.ts'
+import { sealSecrets } from '../../../core/access/sealed.ts'
 import { inline } from '../../../core/verb.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { failure } from '../../../model/failure.ts'

@@ -1,13 +1,13 @@
 /** What the rows of counter tables are about: who it is, and what was counted of it. */
-import { aggregateOf } from '../../../../core/aggregate-of.ts'
+import { aggregateOf } from '../../../../storage/aggregate-of.ts'
 import type { Cluster } from '../../../../core/cluster.ts'
-import type { CounterTable } from '../../../../core/counter-tables.ts'
-import type { Sums } from '../../../../core/counter-schemas.ts'
-import { interfaceSums, nodeSums, portSums, processorSums } from '../../../../core/machine-counters.ts'
+import type { CounterTable } from '../../../../core/metrics/counter-tables.ts'
+import type { Sums } from '../../../../core/metrics/counter-schemas.ts'
+import { interfaceSums, nodeSums, portSums, processorSums } from '../../../../core/metrics/machine-counters.ts'
 import type { SomeType } from '../../../../model/rows.ts'
 import { type Row, textAt } from '../../../../model/value.ts'
 import type { MachinePort } from '../../../../ports/machine.ts'
-import { eachInTurns } from '../../../../core/turns.ts'
+import { eachInTurns } from '../../../../core/time/turns.ts'
 import { UP_SINCE } from '../../../network/ip/interfaces.ts'
 import { type Workload, workloadsOf } from '../../../storage/qos/workloads.ts'
 

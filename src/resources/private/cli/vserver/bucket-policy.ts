@@ -1,7 +1,7 @@
 /** `vserver object-store-server bucket policy`: the statements of bucket policies, one record for each. */
 import { type Behaviour, define } from '../../../../core/behaviour.ts'
 import type { Cluster } from '../../../../core/cluster.ts'
-import { wholeRows } from '../../../../core/whole-rows.ts'
+import { wholeRows } from '../../../../core/read/whole-rows.ts'
 import { count, list, oneOf, text } from '../../../../model/kinds/index.ts'
 import { resource } from '../../../../model/resource.ts'
 import { type Row, textAt, type Value } from '../../../../model/value.ts'

@@ -1,0 +1,327 @@
+/** One job under way: its steps forward, and back when one of them fails. Its record says what it does before it does it. */
+import { codeOf, Failure, failure } from '../../model/failure.ts'
+import { type Row, textAt, textOf, type Value } from '../../model/value.ts'
+import { CatalogUnavailable, CommitRefused, type Change, type Outcome } from '../../ports/catalog.ts'
+import type { Clock } from '../../ports/system.ts'
+import { auditEntry } from '../access/audit.ts'
+import type { Cluster } from '../cluster.ts'
+import { describe } from '../describe.ts'
+import { explainFailure } from '../explain.ts'
+import { forgetOrder, type JobAction, type JobOrder } from './job-orders.ts'
+import { claimed, type JobClaim, releaseChange } from './job-claims.ts'
+import { JOBS } from './job-record.ts'
+import { stepsOf, upgraded } from './job-steps.ts'
+import { Interrupted, type Step, type Verb, type Work } from '../verb.ts'
+
+/** A job whose undo fails is tried again this often before it is left for later. */
+const UNDO_TRIES = 5
+/** How often a job tries again while the catalog cannot be reached, before it is left for later; and between. */
+const UNAVAILABLE_TRIES = 100
+const UNAVAILABLE_WAIT_MS = 1000
+
+export interface JobHooks {
+  /** Called at each point where a crash may strike: `<type> <verb>: <step>: before|after|undo-before|undo-after`. */
+  reached?(point: string): Promise<void>
+  /** Called when a step begins; an error makes the step fail. */
+  beforeStep?(point: string): Promise<void>
+}
+
+export interface JobRunParts {
+  readonly cluster: Cluster
+  readonly claim: JobClaim
+  /** Nothing where this release does not know it. */
+  readonly verb: Verb | undefined
+  readonly order: JobOrder
+  readonly hooks: JobHooks
+  /** Aborts when the cluster stops. */
+  readonly stopping: AbortSignal
+  /** Lets another job begin: this one takes long from here on. */
+  readonly leavePlace: () => void
+}
+
+export class JobRun {
+  readonly #cluster: Cluster
+  readonly #verb: Verb | undefined
+  readonly #order: JobOrder
+  readonly #hooks: JobHooks
+  readonly #stopping: AbortSignal
+  readonly #leavePlace: () => void
+
+  constructor(parts: JobRunParts) {
+    this.#cluster = claimed(parts.cluster, parts.claim)
+    this.#verb = parts.verb
+    this.#order = parts.order
+    this.#hooks = parts.hooks
+    this.#stopping = parts.stopping
+    this.#leavePlace = parts.leavePlace
+  }
+
+  /** Gives its record when it has ended, or as it was where the cluster stops first, or another process has taken it. */
+  async run(queued: Row): Promise<Row> {
+    const cluster = this.#cluster
+    const order = this.#order
+    const steps = this.#verb?.steps ?? []
+    const pointOf = (step: Step) => `${textAt(queued, '$type')} ${textAt(queued, '$verb')}: ${step.name}`
+    let job: Row = queued
+    const saveOnce = async (changes: Row, beside: readonly Change[] = []) => {
+      const next = { ...job, ...changes, $memo: { ...work.memo } }
+      await this.#write(next, beside)
+      job = next
+    }
+    const save = (changes: Row, beside: readonly Change[] = []) => this.#insist(() => saveOnce(changes, beside))
+    const work: Work = {
+      key: textAt(queued, '$key'),
+      input: queued['$input'] as Row,
+      memo: { ...(queued['$memo'] as Record<string, Value>) },
+      get stopping() {
+        return order.signal
+      },
+      progress: (done, message) =>
+        saveOnce({
+          progress: Math.min(99, Math.floor(((Number(job['$at']) + done) / steps.length) * 100)),
+          ...(message === undefined ? {} : { message }),
+        }),
+      commit: async (changes, notes) => {
+        const noted: Row = { ...job, $memo: { ...work.memo, ...notes } }
+        let outcomes: readonly Outcome[]
+        try {
+          outcomes = await cluster.catalog.commit([...changes, cluster.put(JOBS, noted)])
+        } catch (failure) {
+          isInDoubt ||= failure instanceof CatalogUnavailable
+          throw failure
+        }
+        job = noted
+        Object.assign(work.memo, notes)
+        return outcomes
+      },
+    }
+
+    /** A commit of the step that was not answered may have been done: its notes are in the record then. */
+    let isInDoubt = false
+    const recall = async () => {
+      const { body } = (await cluster.catalog.record(JOBS, textAt(queued, 'uuid'))) ?? {}
+      if (body !== undefined) Object.assign(work.memo, body['$memo'])
+      isInDoubt = false
+    }
+
+    const otherwise = await this.#upgrade(queued)
+    if (otherwise !== undefined) await save(otherwise)
+
+    if (job['$direction'] === 'forward') {
+      try {
+        for (let at = Number(job['$at']); at < steps.length; at++) {
+          const step = steps[at] as Step
+          await this.#insist(() => cluster.jobOrders.look(textAt(job, 'uuid')))
+          await this.#obey(order, save)
+          order.step = step
+          if (step.isPausable === true) this.#leavePlace()
+          await save({
+            state: 'running',
+            message: `Step ${at + 1} of ${steps.length}: ${step.name}.`,
+            $at: at,
+            $allows: allowedBy(step),
+            progress: Math.floor((at / steps.length) * 100),
+          })
+          await this.#hooks.reached?.(`${pointOf(step)}: before`)
+          await this.#hooks.beforeStep?.(pointOf(step))
+          await this.#whileWanted(order, save, async () => {
+            if (at === 0 && cluster.faults.isOn) await this.#faulty(queued, order)
+            await this.#insist(async () => {
+              if (isInDoubt) await recall()
+              await step.run(cluster, work)
+            })
+          })
+          await this.#hooks.reached?.(`${pointOf(step)}: after`)
+        }
+        await this.#unlessCancelled(queued, (unchanged) =>
+          save({ state: 'success', message: 'success', code: 0, progress: 100, end_time: cluster.now() }, [
+            unchanged,
+            this.#auditEntry(queued, 'success', textAt(queued, '$key')),
+            forgetOrder(textAt(job, 'uuid')),
+            releaseChange(textAt(job, 'uuid')),
+          ]),
+        )
+        order.close()
+        return job
+      } catch (cause) {
+        if (cause instanceof Interrupted) return job
+        if (cause instanceof CatalogUnavailable) throw cause
+        const failure = explainFailure(cause)
+        if (failure.kind === 'internal')
+          cluster.log.error('A job failed.', { job: job['uuid'], cause: describe(cause) })
+        // Nothing has been done of what was not begun.
+        await save({ ...backFor(failure), ...(job['state'] === 'queued' ? { $at: -1 } : {}) })
+      }
+    }
+
+    order.close()
+    for (let at = Number(job['$at']); at >= 0; at--) {
+      const step = steps[at] as Step
+      if (step.isPausable === true) this.#leavePlace()
+      await save({ $at: at, message: `Undoing step ${at + 1}: ${step.name}.` })
+      await this.#hooks.reached?.(`${pointOf(step)}: undo-before`)
+      await this.#undo(step, work)
+      await this.#hooks.reached?.(`${pointOf(step)}: undo-after`)
+    }
+    const failure = job['$failure'] as Row
+    const message = textAt(failure, 'message')
+    await save(
+      {
+        state: 'failure',
+        message,
+        code: Number(failure['code']),
+        'error.message': message,
+        'error.code': Number(failure['code']),
+        end_time: cluster.now(),
+      },
+      [
+        this.#auditEntry(queued, 'error', message),
+        cluster.event('cluster.job.failed', { job: textAt(job, 'uuid'), message }),
+        forgetOrder(textAt(job, 'uuid')),
+        releaseChange(textAt(job, 'uuid')),
+      ],
+    )
+    return job
+  }
+
+  /** What the record of a job says from now on, where it was begun in other steps than its verb has now. */
+  async #upgrade(job: Row): Promise<Row | undefined> {
+    if (this.#verb === undefined) return { ...backFor(failure('jobVerbUnknown')), $at: -1 }
+    const found = upgraded(job, this.#verb)
+    if (found === undefined) return undefined
+    const steps = stepsOf(this.#verb)
+    if (found.isLast && job['$direction'] === 'forward' && (await this.#isMade(job))) {
+      return { ...steps, $at: this.#verb.steps.length }
+    }
+    const isBack = job['$direction'] === 'back'
+    return { ...(isBack ? {} : backFor(failure('jobStepsChanged'))), ...steps, $at: found.undoFrom }
+  }
+
+  async #isMade(job: Row): Promise<boolean> {
+    const { rowsOf } = this.#cluster.behaviour(textAt(job, '$type')).resource
+    return textAt(job, '$verb') === 'create' && (await this.#cluster.find(rowsOf, textAt(job, '$key'))) !== undefined
+  }
+
+  async #faulty(job: Row, order: JobOrder): Promise<void> {
+    const { signal } = order
+    await this.#cluster.faults.onJob(textAt(job, 'description'), signal)
+    if (signal.aborted) throw new Interrupted()
+  }
+
+  /** Does what is asked of the job: gives it up, or halts until something else is asked. */
+  async #obey(order: JobOrder, save: (changes: Row) => Promise<void>): Promise<void> {
+    if (order.wish === 'pause') await save({ state: 'paused', message: 'Paused.' })
+    while (order.wish === 'pause') {
+      await order.otherwise()
+      if (this.#stopping.aborted) throw new Interrupted()
+    }
+    if (order.wish === 'cancel') throw cancelled()
+  }
+
+  /** Ends a job with a commit that is refused where something is asked of it meanwhile: whoever asked was told so. */
+  async #unlessCancelled(job: Row, end: (unchanged: Change) => Promise<void>): Promise<void> {
+    for (;;) {
+      const { wish, unchanged } = await this.#insist(() => this.#cluster.jobOrders.look(textAt(job, 'uuid')))
+      if (wish === 'cancel') throw cancelled()
+      try {
+        await end(unchanged)
+        return
+      } catch (failure) {
+        if (!(failure instanceof CommitRefused) || failure.reason !== 'stale') throw failure
+      }
+    }
+  }
+
+  /** Runs a step, again after a pause, unless the job is given up meanwhile. */
+  async #whileWanted(order: JobOrder, save: (changes: Row) => Promise<void>, run: () => Promise<void>): Promise<void> {
+    for (;;) {
+      try {
+        await run()
+        return
+      } catch (cause) {
+        if (this.#stopping.aborted || cause instanceof CatalogUnavailable) throw cause
+        if (order.wish === 'cancel') throw cancelled()
+        if (!(cause instanceof Interrupted)) throw cause
+        await this.#obey(order, save)
+        await save({ state: 'running', message: 'The job continues after a pause.' })
+      }
+    }
+  }
+
+  /** Repeats what failed because the catalog could not be reached, until it can be or the cluster stops. */
+  #insist<Result>(act: () => Promise<Result>): Promise<Result> {
+    return insist(this.#cluster.system.clock, act, { triesMax: UNAVAILABLE_TRIES, stopping: this.#stopping })
+  }
+
+  async #undo(step: Step, work: Work): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        await step.undo?.(this.#cluster, work)
+        return
+      } catch (failure) {
+        if (failure instanceof Interrupted || tries >= UNDO_TRIES) throw failure
+        await this.#cluster.system.clock.sleep(100 * 2 ** tries, this.#stopping)
+        if (this.#stopping.aborted) throw new Interrupted()
+      }
+    }
+  }
+
+  /** What became of a job is in the audit trail when its record says so, neither sooner nor later. */
+  #auditEntry(job: Row, state: 'success' | 'error', message: string): Change {
+    const caller = { user: textAt(job, '$user'), from: textAt(job, '$from') }
+    return auditEntry(this.#cluster, caller, textAt(job, 'description'), state, message)
+  }
+
+  async #write(job: Row, beside: readonly Change[] = []): Promise<void> {
+    await this.#cluster.catalog.commit([this.#cluster.put(JOBS, job), ...beside])
+  }
+}
+
+/** Repeats what the catalog could not be reached for, so often. */
+export async function insist<Result>(
+  clock: Clock,
+  act: () => Promise<Result>,
+  { triesMax, stopping }: { readonly triesMax: number; readonly stopping: AbortSignal },
+): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await act()
+    } catch (failure) {
+      if (!(failure instanceof CatalogUnavailable) || tries >= triesMax) throw failure
+      await clock.sleep(UNAVAILABLE_WAIT_MS, stopping)
+      if (stopping.aborted) throw new Interrupted()
+    }
+  }
+}
+
+function cancelled(): Failure {
+  return failure('jobCancelled')
+}
+
+/** The record of a job that is about to be undone. */
+function backFor({ code, kind, message, target }: Failure): Row {
+  return { $direction: 'back', $failure: { code, kind, message, target: target ?? null } }
+}
+
+/** What may be asked of the job in a step, for processes that do not run it. */
+function allowedBy({ isCancellable, isPausable }: Step): readonly JobAction[] {
+  return [
+    ...(isCancellable === true ? (['cancel'] as const) : []),
+    ...(isPausable === true ? (['pause'] as const) : []),
+  ]
+}
+
+/** The failure that a failed job's record tells of. */
+export function failureOf(job: Row): Failure {
+  const told = (job['$failure'] ?? {}) as Row
+  const kind = told['kind'] as Failure['kind'] | undefined
+  const target = told['target']
+  return new Failure(
+    kind ?? 'internal',
+    Number(told['code'] ?? codeOf('jobFailed')),
+    textOf(told['message'] ?? 'The job failed.'),
+    {
+      target: typeof target === 'string' ? target : undefined,
+    },
+  )
+}

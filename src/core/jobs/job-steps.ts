@@ -1,0 +1,59 @@
+/**
+ * The steps that a job was made with, and what becomes of one whose verb has other steps by now: an upgrade came between.
+ *
+ * What its steps noted, and how far it is, means nothing to other steps; to go on with these could leave something that
+ * is neither done nor undone. So it fails with a sentence, and what it had made is taken back: steps can be undone after
+ * they were half done, or not begun. The record of what a job makes is written by its last step. Where that was what it
+ * was in, and the record is there, all of it was done.
+ *
+ * The record of a job names the steps. Those of jobs from before that was so are told by the message of their step.
+ */
+import { type Row, textAt } from '../../model/value.ts'
+import type { Verb } from '../verb.ts'
+
+const STEPS = '$steps'
+/** What a job's record says of the step it is in. */
+const MESSAGE = /^(?:Step (?<number>\d+) of (?<total>\d+)|Undoing step (?<undone>\d+)): (?<name>.*)\.$/
+
+export function stepsOf(verb: Pick<Verb, 'steps'> | undefined): Row {
+  return verb === undefined ? {} : { [STEPS]: verb.steps.map(({ name }) => name) }
+}
+
+interface Upgraded {
+  /** The last step of today that may have something to undo; -1: none has. */
+  readonly undoFrom: number
+  /** It was in its last step. */
+  readonly isLast: boolean
+}
+
+/** What is to be known of a job that cannot go on with the steps of its verb; nothing where it can. */
+export function upgraded(job: Row, verb: Verb): Upgraded | undefined {
+  const at = Number(job['$at'])
+  const names = verb.steps.map(({ name }) => name)
+  const before = job[STEPS]
+  if (!Array.isArray(before)) return withoutNames(job, names)
+  if (before.length === names.length && before.every((name, n) => name === names[n])) return undefined
+  const begun: unknown[] = isWaiting(job) ? [] : before.slice(0, at + 1)
+  return { undoFrom: undoFrom(job, names, begun), isLast: at === before.length - 1 }
+}
+
+function withoutNames(job: Row, names: readonly string[]): Upgraded | undefined {
+  const at = Number(job['$at'])
+  if (isWaiting(job)) return undefined
+  const { number, total, name } = MESSAGE.exec(textAt(job, 'message'))?.groups ?? {}
+  const isTold = name !== undefined
+  const isOther = isTold && (names[at] !== name || (number !== undefined && Number(total) !== names.length))
+  // Where a step told something else, its number says only that there was one; a job of one step is its old self.
+  const isUntold = !isTold && names.length > 1 && isMaking(job) && textAt(job, 'message') !== ''
+  if (!isOther && !isUntold && at < names.length) return undefined
+  return { undoFrom: undoFrom(job, names, isTold ? [name] : []), isLast: isTold && Number(total) === at + 1 }
+}
+
+/** What was being made is not there yet, so nothing is lost where all steps are undone. */
+function undoFrom(job: Row, names: readonly string[], begun: readonly unknown[]): number {
+  if (isWaiting(job)) return -1
+  return isMaking(job) ? names.length - 1 : names.findLastIndex((name) => begun.includes(name))
+}
+
+const isWaiting = (job: Row) => job['state'] === 'queued'
+const isMaking = (job: Row) => job['$verb'] === 'create'
