@@ -3,13 +3,13 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { randomBytes } from 'node:crypto'
 import type { LeaveTree } from '../src/core/cluster.ts'
+import { backgroundTasks } from '../src/background/index.ts'
 import { Housekeeping } from '../src/background/housekeeping.ts'
 import { Jobs } from '../src/core/jobs/jobs.ts'
 import { Login } from '../src/core/access/login.ts'
 import { divideMemory } from '../src/core/memory-budget.ts'
 import type { TreePlace } from '../src/storage/tree-of.ts'
 import { Readiness } from '../src/core/readiness.ts'
-import { Sampling } from '../src/background/sampling.ts'
 import { Actions } from '../src/core/perform.ts'
 import { seed, type Seeded } from '../src/core/seed/apply.ts'
 import { CertificateFailure, openCertificate } from '../src/engines/certificate.ts'
@@ -21,17 +21,9 @@ import { serveManagement } from '../src/faces/rest/server.ts'
 import { printRelease } from '../src/model/release.ts'
 import { addBuiltIns, type FirstCredentials, firstStart, isFirstStart } from '../src/resources/first-start.ts'
 import { adoptAccounts } from '../src/resources/security/accounts.ts'
-import { SpareVolumes } from '../src/background/spare-volumes.ts'
 import { adoptAggregates } from '../src/resources/storage/aggregates/adopt.ts'
-import { EfficiencySchedule } from '../src/background/efficiency-schedule.ts'
-import { LifecycleSchedule } from '../src/background/lifecycle-schedule.ts'
-import { ScheduledSnapshots } from '../src/background/scheduled-snapshots.ts'
-import { ScrubSchedule } from '../src/background/scrub-schedule.ts'
-import { RecoveryQueueWatch } from '../src/background/recovery-queue-watch.ts'
 import { namingPackDamage } from '../src/resources/storage/damage/of-packs.ts'
 import { DamageWatch } from '../src/background/damage-watch.ts'
-import { QuotaWatch } from '../src/background/quota-watch.ts'
-import { VolumeWatch } from '../src/background/volume-watch.ts'
 import { setSize } from '../src/resources/storage/volumes/set-size.ts'
 import { AgeNotes, insistOnAge } from './age.ts'
 import { announce, keepSecrets, type Secrets } from './announce.ts'
@@ -218,17 +210,9 @@ export async function start(given: Settings): Promise<void> {
   }
   const before = await markRun(catalog, false)
   const tasks = [
-    new ScheduledSnapshots(cluster),
-    new VolumeWatch(cluster),
-    new RecoveryQueueWatch(cluster),
-    new QuotaWatch(cluster),
+    ...backgroundTasks(actions),
     damageWatch,
-    new LifecycleSchedule(actions),
-    new SpareVolumes(actions),
     ...(settings.backup === undefined ? [] : [new ScheduledBackups(cluster, settings.backup, settings.data)]),
-    new EfficiencySchedule(actions),
-    new ScrubSchedule(actions),
-    new Sampling(cluster),
   ]
   for (const task of tasks) task.start()
   housekeeping.start(before.isClean ? undefined : { sweepBeforeMs: begunMs, isProven: before.isProven })

@@ -15,7 +15,14 @@ import { type Row, textAt } from '../model/value.ts'
 import type { StoredBlob } from '../ports/catalog.ts'
 import { checkBlob, damageOf, isThere, type Files } from '../resources/storage/damage/check-blob.ts'
 import { rewriteBlob, Unneeded } from '../resources/storage/damage/rewrite.ts'
-import { digestOfDamaged, isSameFile, searchTwins, volumesFirst, type DamagedBlob, type Twin } from '../resources/storage/damage/search-twins.ts'
+import {
+  digestOfDamaged,
+  isSameFile,
+  searchTwins,
+  volumesFirst,
+  type DamagedBlob,
+  type Twin,
+} from '../resources/storage/damage/search-twins.ts'
 
 const LOOK_EVERY_MS = 2000
 /** Records looked at each time, which takes some ten milliseconds. Where there are more, each has its turn later. */

@@ -16,10 +16,15 @@ import { SCHEDULES } from '../resources/cluster/schedules.ts'
 import { addBuiltInEfficiency } from '../resources/storage/volume-efficiency-policies/built-in.ts'
 import { EFFICIENCY_POLICIES } from '../resources/storage/volume-efficiency-policies.ts'
 import { compressionOf, dedupeOf, isEfficiencyOn, isInBackground } from '../resources/storage/volumes/efficiency.ts'
-import { changeNotes, EFFICIENCY_NOTES, efficiencyLock, type EfficiencyNotes } from '../resources/storage/volumes/efficiency-notes.ts'
+import {
+  changeNotes,
+  EFFICIENCY_NOTES,
+  efficiencyLock,
+  type EfficiencyNotes,
+} from '../resources/storage/volumes/efficiency-notes.ts'
 import { EFFICIENCY_RUNS } from '../resources/storage/volumes/efficiency-runs.ts'
 import { owedSince, ruleOf } from '../resources/storage/volumes/owed-snapshots.ts'
-import type { Volume } from '../resources/rows.ts'
+import type { Volume } from '../records/rows.ts'
 import type { RowOf } from '../model/rows.ts'
 
 const LOOK_EVERY_MS = 1000

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Change } from '../ports/catalog.ts'
 import { startTestCluster } from '../../test/support/cluster.ts'
-import { Housekeeping, SET_ASIDE_KEPT_MS } from './housekeeping.ts'
+import { Housekeeping } from './housekeeping.ts'
+import { SET_ASIDE_KEPT_MS } from '../records/set-aside.ts'
 
 async function watched() {
   const cluster = await startTestCluster()

@@ -2,6 +2,8 @@
  * What runs beside requests: giving back the space of dropped snapshots, unlinking blobs that nothing needs, removing
  * trees of volumes that are gone and old job records, taking up jobs that could not go on. All of it may stop at any point and be repeated.
  */
+import { SCRUB_SCHEDULE, SET_ASIDE_HOURS } from '../records/set-aside.ts'
+import { blobsLock } from '../storage/blobs-lock.ts'
 import type { Row } from '../model/value.ts'
 import { CommitRefused } from '../ports/catalog.ts'
 import { VolumesFailure } from '../ports/volumes.ts'
@@ -27,20 +29,11 @@ const KEPT_MAX = 100_000
 /** Batches for one volume in one round, so that one large deletion does not hold up the others. */
 const BATCHES_A_ROUND = 20
 
-/** Has how long blobs that were set aside are kept, where it is proven that nobody was answered for them; else for good. */
-export const SCRUB_SCHEDULE = 'private/scrub-schedule'
-export const SET_ASIDE_HOURS = 7 * 24
 const HOUR_MS = 3_600_000
-export const SET_ASIDE_KEPT_MS = SET_ASIDE_HOURS * HOUR_MS
-const EMPTY_EVERY_MS = 3_600_000
+const EMPTY_EVERY_MS = HOUR_MS
 
 /** Volumes, and those that were deleted and can be had back. */
 const VOLUMES = ['storage/volumes', 'private/cli/volume/recovery-queue'] as const
-/**
- * Held while files of a volume's unneeded blobs are removed, while another file takes the place of one of its blobs, and
- * while it is switched from one tree to another.
- */
-export const blobsLock = (volume: string): string => `volume-blobs:${volume}`
 
 /** Those of the blobs that are still being sent to somebody. Their files stay until they are not. */
 export type StillReading = (blobs: readonly string[]) => Promise<ReadonlySet<string>>

@@ -4,21 +4,19 @@
  * What was told is noted in a record, in the commit of the event, as it is for full volumes: each crossing is told once,
  * also over restarts, and what is held has to go some way below a limit before it can be crossed again.
  */
+import { QUOTA_NOTES } from '../records/quota-notes.ts'
 import type { Cluster } from '../core/cluster.ts'
 import { Picked } from '../core/read/picked.ts'
 import { Watch } from '../core/tasks/watch.ts'
 import { CommitRefused, type Change, type QuotaRow } from '../ports/catalog.ts'
 import { areQuotasOn, fieldsOfTarget } from '../resources/storage/quota/limits.ts'
-import type { Volume } from '../resources/rows.ts'
+import type { Volume } from '../records/rows.ts'
 
 const LOOK_EVERY_MS = 1000
 /** Of ten thousand users a look takes some 50 ms: the pause is so many times longer, or a second. */
 const PAUSE_TIMES = 20
 /** So much of a limit less, in whole bytes or files, is below it again. */
 const BELOW_SHARE = 0.02
-
-/** Soft limits that are exceeded, as they were told. The key is the volume and the index of the quota. */
-export const QUOTA_NOTES = 'internal/quota-notes'
 
 const UNITS = ['space', 'files'] as const
 type Exceeded = Readonly<Record<(typeof UNITS)[number], boolean>>

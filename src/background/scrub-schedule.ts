@@ -5,7 +5,7 @@
 import type { Actions } from '../core/perform.ts'
 import { Watch } from '../core/tasks/watch.ts'
 import { settingsOf } from '../core/singleton.ts'
-import { SCRUB_SCHEDULE } from './housekeeping.ts'
+import { SCRUB_SCHEDULE } from '../records/set-aside.ts'
 import { changeScrubNotes, SCRUB_NOTES, scrubLock, SCRUBS } from '../resources/storage/scrub/notes.ts'
 
 const LOOK_EVERY_MS = 60_000

@@ -11,7 +11,7 @@ import { Watch } from '../core/tasks/watch.ts'
 import { inTurns } from '../core/time/turns.ts'
 import { textOf } from '../model/value.ts'
 import { BUCKETS } from '../resources/protocols/s3/types.ts'
-import type { Volume } from '../resources/rows.ts'
+import type { Volume } from '../records/rows.ts'
 
 const VOLUMES = 'storage/volumes'
 const LOOK_EVERY_MS = 5000

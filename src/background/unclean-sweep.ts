@@ -3,6 +3,7 @@
  * an object whose row was lost. They are set aside. Everything is looked at, so it is done slowly beside clients; what is
  * left to do is a record, so that an orderly stop meanwhile does not end it.
  */
+import { RESTORED } from '../records/restored.ts'
 import { type Row, textAt } from '../model/value.ts'
 import { VolumesFailure } from '../ports/volumes.ts'
 import type { Task } from '../core/tasks/background.ts'
@@ -21,18 +22,6 @@ const LOOK_EVERY_MS = 60_000
 const VOLUMES = ['storage/volumes', 'private/cli/volume/recovery-queue'] as const
 /** What is to be swept: there is a record as long as a sweep has not come to its end. */
 const DUE = ['internal/sweep', 'due'] as const
-
-/**
- * When the catalog was put back from a backup, and of when its state is: blobs that are older may be of objects that it does
- * not know, so they stay where they are.
- */
-export const RESTORED = ['internal/restored', 'last'] as const
-
-declare module '../model/rows.ts' {
-  interface RowTypes {
-    readonly 'internal/restored': { readonly atMs: number }
-  }
-}
 
 export interface UncleanStop {
   /** When the cluster was started after it: what is older was written before. */

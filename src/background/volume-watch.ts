@@ -5,6 +5,7 @@
  * How full a volume was when it was last told of is noted in a record, in the commit of the event. So each crossing is
  * told once, also over restarts; and a volume has to be some way below a threshold before it can cross it again.
  */
+import { FULLNESS, type Fullness } from '../records/volume-fullness.ts'
 import type { Cluster } from '../core/cluster.ts'
 import type { EventName } from '../model/events/index.ts'
 import { Watch } from '../core/tasks/watch.ts'
@@ -13,7 +14,7 @@ import type { Held } from '../ports/charged.ts'
 import { FULL_PERCENT, isAutosizing, NEARLY_FULL_PERCENT, wantedSize } from '../resources/storage/volumes/autosize.ts'
 import { chargedTo } from '../resources/storage/volumes/reserve.ts'
 import { setSize } from '../resources/storage/volumes/set-size.ts'
-import type { Volume } from '../resources/rows.ts'
+import type { Volume } from '../records/rows.ts'
 
 const LOOK_EVERY_MS = 1000
 /** Where very many change all the time, the pause is so many times as long as a look. */
@@ -23,21 +24,11 @@ const SLICE = 100
 /** So many points below a threshold, a volume is below it again. */
 const BELOW_POINTS = 2
 
-/** How full the volume was when it was last told of; its key is that of the volume. */
-export const FULLNESS = 'internal/volume-fullness'
-
-declare module '../model/rows.ts' {
-  interface RowTypes {
-    readonly 'internal/volume-fullness': { readonly level: Level }
-  }
-}
-
-type Level = 'none' | 'nearly-full' | 'full'
 const EVENTS = {
   none: 'volume.space.back',
   'nearly-full': 'volume.space.nearly_full',
   full: 'volume.space.full',
-} as const satisfies Readonly<Record<Level, EventName>>
+} as const satisfies Readonly<Record<Fullness, EventName>>
 
 export class VolumeWatch extends Watch {
   readonly #cluster: Cluster
@@ -95,7 +86,7 @@ export class VolumeWatch extends Watch {
   }
 
   /** False when the volume was changed or deleted meanwhile. */
-  async #tell(uuid: string, level: Level, held: Held): Promise<boolean> {
+  async #tell(uuid: string, level: Fullness, held: Held): Promise<boolean> {
     const { catalog } = this.#cluster
     const record = await this.#cluster.record('storage/volumes', uuid)
     if (record === undefined) return false
@@ -117,7 +108,7 @@ export class VolumeWatch extends Watch {
   }
 }
 
-function levelOf(volume: Volume, held: Held, before: Level): Level {
+function levelOf(volume: Volume, held: Held, before: Fullness): Fullness {
   const percent = (chargedTo(volume, held) / Number(volume['size'])) * 100
   const full = volume['space.full_threshold_percent'] ?? FULL_PERCENT
   const nearly = volume['space.nearly_full_threshold_percent'] ?? NEARLY_FULL_PERCENT

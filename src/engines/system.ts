@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Clock, Random, System } from '../ports/system.ts'
-import { turnstile } from './turnstile.ts'
+import { turnstile } from '../ports/turnstile.ts'
 
 /** The time of this machine. */
 export const realClock: Clock = {

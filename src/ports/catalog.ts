@@ -1,45 +1,24 @@
-import type { RecordsChange } from './catalog-record-changes.ts'
-import type { VolumeChange } from './catalog-volume-changes.ts'
+import type { Records } from './catalog/records.ts'
+import type { ObjectIndex } from './catalog/objects.ts'
+import type { VolumeIndex } from './catalog/volumes.ts'
+import type { BlobIndex } from './catalog/blobs.ts'
+import type { Telemetry } from './catalog/telemetry.ts'
+import type { RecordsChange } from './catalog/record-changes.ts'
+import type { VolumeChange } from './catalog/volume-changes.ts'
 import type {
-  AggregateCounters,
-  BlobRef,
-  BucketCounters,
-  ChangedVolume,
   DeleteCondition,
   Fields,
-  KeptRecord,
-  ListPage,
-  ListQuery,
-  LogEntry,
   LogName,
   ObjectDraft,
   ObjectLock,
-  ObjectRow,
   PartDraft,
-  PartRow,
-  QuotaRoom,
-  QuotaRow,
-  RecordChange,
-  RecordsWithin,
-  ScanPage,
-  SampleBlock,
-  SnapshotAt,
-  SnapshotRow,
-  StoredBlob,
-  StoredRecord,
-  UntidyVolume,
   Tried,
-  UploadPosition,
   UploadRow,
-  VersionPosition,
-  VersionsPage,
-  VersionsQuery,
-  VolumeCounters,
   WriteCondition,
-} from './catalog-rows.ts'
+} from './catalog/rows.ts'
 
-export type * from './catalog-rows.ts'
-export { SHARING_BLOBS_MAX } from './catalog-rows.ts'
+export type * from './catalog/rows.ts'
+export { SHARING_BLOBS_MAX } from './catalog/rows.ts'
 
 /**
  * The catalog: records of the model, the ordered object index, counters and logs. It is the only truth: a blob file
@@ -67,170 +46,9 @@ export { SHARING_BLOBS_MAX } from './catalog-rows.ts'
  *     put k (v1)   put k (v2)   delete k (marker v3)   delete version v3   delete version v2
  *     v1           v2 v1        [v3] v2 v1             v2 v1               v1                  newest first
  */
-export interface Catalog {
-  /** One record, or nothing. */
-  record(type: string, key: string): Promise<StoredRecord | undefined>
-
-  /**
-   * All records of a type, or those under one parent, ordered by key. With `after`, at most so many after that key, in a
-   * turn of the event loop of its own: a walk meets every record once that stays. Such a page ends before its limit when
-   * records are long, after one at the earliest; the walk is over with an empty one.
-   */
-  records(type: string, within?: RecordsWithin): Promise<StoredRecord[]>
-
-  /**
-   * Records of a type under a volume, as one of its snapshots shows them: those that were put with `isInSnapshots`. At most
-   * so many after a key, in pages as those of `records`. Nothing where there is no such snapshot.
-   */
-  recordsAt(
-    type: string,
-    of: { readonly volume: string; readonly snapshot: string },
-    after: string,
-    limit: number,
-  ): Promise<readonly KeptRecord[]>
-
-  /** The key of the record that holds a unique value in a scope, such as scope `svm.name`, value `svm1`. */
-  holder(scope: string, value: string): Promise<{ readonly type: string; readonly key: string } | undefined>
-
-  /**
-   * A number that grows with every commit that touches a record. Equal numbers mean that no record changed between the
-   * two reads: callers may keep what they derived from records. An engine that knows it at once gives it without a promise,
-   * as requests ask for it before everything that they look up.
-   */
-  revision(): number | Promise<number>
-
-  /**
-   * How many changes of records, objects and volumes it has seen, ever. Equal numbers mean that neither a record nor a
-   * counter of a volume changed between the two reads. Where a volume lies, and that it is gone, changes with its record.
-   */
-  changesMade(): number | Promise<number>
-
-  /** Which records changed after a revision, oldest first. `undefined` when the feed no longer reaches back so far. */
-  changes(after: number, limit: number): Promise<readonly RecordChange[] | undefined>
-
+export interface Catalog extends Records, ObjectIndex, VolumeIndex, BlobIndex, Telemetry {
   /** Applies all changes or none. Rejects with `CommitRefused` when one does not hold; other errors: outcome unknown. */
   commit(changes: readonly Change[]): Promise<readonly Outcome[]>
-
-  /** Counters of a volume's index: sizes and epoch, true as of the last commit. */
-  volume(volume: string): Promise<VolumeCounters | undefined>
-  volumes(): Promise<ReadonlyMap<string, VolumeCounters>>
-  /** Volumes whose tree is this one, in the order of their names. Cost grows with their number alone. */
-  volumesIn(tree: string): Promise<readonly string[]>
-  /**
-   * Volumes whose size, or what they hold, changed after a `change` that was read before (0: all), oldest first. Each has
-   * the number of its last change alone.
-   */
-  changedVolumes(after: number, limit: number): Promise<readonly ChangedVolume[]>
-  /** Volumes in which there is something to `reclaim`, or blobs that are not needed. Cost grows with their number alone. */
-  untidyVolumes(): Promise<readonly UntidyVolume[]>
-  /** Sums over the volumes that were placed in an aggregate. Constant time at any number of them. */
-  aggregate(aggregate: string): Promise<AggregateCounters>
-
-  /** Counters of a bucket. */
-  bucket(bucket: string): Promise<BucketCounters | undefined>
-  /** Of all buckets, or of those of them that are named. */
-  buckets(named?: readonly string[]): Promise<ReadonlyMap<string, BucketCounters>>
-
-  /** All of a volume that limits hold for, their own or the default ones, in the order of their index. */
-  quotas(volume: string): Promise<readonly QuotaRow[]>
-  /** What is left to objects of an owner, by each hard limit that stands against them. Constant time. */
-  quotaRoom(volume: string, owner: string): Promise<readonly QuotaRoom[]>
-
-  /** Snapshots of a whole volume, oldest first. */
-  snapshots(volume: string): Promise<readonly SnapshotRow[]>
-  /** Snapshots of single buckets of a volume, or of the one named, oldest first. */
-  bucketSnapshots(volume: string, bucket?: string): Promise<readonly SnapshotRow[]>
-
-  /**
-   * For each snapshot of a volume or of a bucket in it, the bytes that it sees and that neither the live index nor a later snapshot does:
-   * what deleting it and all earlier ones would free of it. Cost grows with the rows that died, not with the volume.
-   */
-  snapshotBytes(volume: string): Promise<ReadonlyMap<string, number>>
-
-  /**
-   * The row of a key with a version, or the current one, live or as a snapshot shows it. It may be a delete marker: a key
-   * whose current row `isMarker` has no object.
-   */
-  object(bucket: string, key: Uint8Array, at?: SnapshotAt, version?: string): Promise<ObjectRow | undefined>
-
-  /**
-   * One page in byte order of keys; cost grows with the page, never with the bucket nor with the versions of its keys.
-   * (At a snapshot also with the rows in between that it does not see.) Keys whose current row is a delete marker are
-   * passed over; so is a common prefix that has no other keys. A page may end before its limit, even without anything,
-   * when very many keys were passed over; `next` tells. A key that is written meanwhile is shown as before or as after.
-   */
-  list(query: ListQuery): Promise<ListPage>
-
-  /** As `list`, with all rows of a key, newest first, delete markers too. */
-  versions(query: VersionsQuery): Promise<VersionsPage>
-
-  /**
-   * All rows of a bucket in the order of `versions`, with everything that is known of them, for jobs that walk it. A row
-   * that stays is met once. Pass `next` as `after`, also when the row it names has been deleted since. A page may end
-   * before its limit when rows are very long.
-   */
-  scan(bucket: string, after: VersionPosition | undefined, limit: number, at?: SnapshotAt): Promise<ScanPage>
-
-  /** An open multipart upload, with or without its parts (ordered by number). */
-  upload(bucket: string, upload: string): Promise<UploadRow | undefined>
-  parts(bucket: string, upload: string, afterNumber: number, limit: number): Promise<readonly PartRow[]>
-  /** Open uploads ordered by key, then by upload id, after the given position. */
-  uploads(bucket: string, after: UploadPosition | undefined, limit: number): Promise<readonly UploadRow[]>
-
-  /**
-   * Blobs that no row needs any more, of this volume nor of another that shares its tree, oldest first. They are to be
-   * unlinked, then dropped with `drop-blobs`. Those that were given up come first.
-   */
-  unneededBlobs(volume: string, limit: number): Promise<readonly string[]>
-  /** Those of the unneeded blobs that were given up with `give-up-blobs`: their files are kept, elsewhere. */
-  givenUpBlobs(volume: string, limit: number): Promise<readonly string[]>
-  /**
-   * Which of these blobs the index knows, needed or not, of all volumes that share the tree of this one. With `trees`: of
-   * this volume, and of all that have one of these.
-   */
-  knownBlobs(volume: string, blobs: readonly string[], trees?: readonly string[]): Promise<ReadonlySet<string>>
-  /** Blobs that a volume knows, needed or not, in the order of their names, after the one named. */
-  blobs(volume: string, after: string, limit: number): Promise<readonly BlobRef[]>
-  /** Blobs that came to a volume since its move began, and that were not dropped from the list, in the order of names. */
-  arrivals(volume: string, limit: number): Promise<readonly BlobRef[]>
-  /** Needed blobs after a name, in the order of names. A page may end before its limit; `next` tells whether there is more. */
-  storedBlobs(
-    volume: string,
-    after: string,
-    limit: number,
-  ): Promise<{ readonly blobs: readonly StoredBlob[]; readonly next?: string }>
-  /** How a blob is stored that some row needs; nothing of others. */
-  storedBlob(volume: string, blob: string): Promise<StoredBlob | undefined>
-  /** How many needed blobs of all volumes have no checksum yet, as files of earlier releases; counted up to a million. */
-  unverifiedBlobs(): Promise<number>
-  /** Needed blobs with this digest and size, those with the last names first; or only those of one group. */
-  twins(
-    volume: string,
-    of: { readonly digest: string; readonly sizeBytes: number; readonly group?: string },
-    limit: number,
-  ): Promise<readonly StoredBlob[]>
-
-  /**
-   * Entries of a log, newest first, in a turn of the event loop of its own. It ends before the limit when entries are long,
-   * after one at the earliest: a walk is over with an empty one.
-   */
-  log(name: LogName, query: { readonly before?: number; readonly limit: number }): Promise<readonly LogEntry[]>
-
-  /**
-   * Values of operation counters: one map of names to totals for each row of a table. With `page`, of at most so many
-   * rows after the one named, in order, and in a turn of the event loop of its own; or of the rows `named`.
-   */
-  counters(
-    table: string,
-    page?: { readonly after: string; readonly limit: number } | { readonly named: readonly string[] },
-  ): Promise<ReadonlyMap<string, Readonly<Record<string, number>>>>
-
-  /** Samples of one block of time, in the order of rows, after the row named; in a turn of the event loop of its own. */
-  samples(step: number, block: number, after: string, limit: number): Promise<readonly SampleBlock[]>
-  /** Samples of one row in the blocks named, where there are some. */
-  samplesOf(step: number, row: string, blocks: readonly number[]): Promise<ReadonlyMap<number, Uint8Array>>
-  /** The last block of a step before this one that has samples of any row. */
-  lastSamples(step: number, before: number): Promise<number | undefined>
 
   /** Lets go of connections and files. Commits already sent are settled first. */
   close(): Promise<void>

@@ -1,4 +1,4 @@
-import type { VolumeCounters } from './catalog-rows.ts'
+import type { VolumeCounters } from './catalog/rows.ts'
 
 /** What a volume holds: all of it, and of that what only snapshots hold. */
 export type Held = Pick<VolumeCounters, 'usedBytes' | 'snapshotBytes'>

@@ -8,7 +8,7 @@ import { totalsOf } from '../core/metrics/totals.ts'
 import { count, duration, oneOf, time, type Unit } from '../model/kinds/index.ts'
 import { type Fields, groups } from '../model/resource.ts'
 import { type Row, textAt, type Value } from '../model/value.ts'
-import type { Volume } from './rows.ts'
+import type { Volume } from '../records/rows.ts'
 
 const STATUS_MEANINGS = {
   ok: 'The interval was measured completely.',

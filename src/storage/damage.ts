@@ -6,7 +6,7 @@ import { type Row, textAt } from '../model/value.ts'
 import { CommitRefused, type StoredRecord } from '../ports/catalog.ts'
 import type { FileDamage } from '../ports/volumes.ts'
 import type { Cluster } from '../core/cluster.ts'
-import { namedUuid } from '../core/named-uuid.ts'
+import { namedUuid } from '../records/named-uuid.ts'
 import { placeOf } from './tree-of.ts'
 
 export const DAMAGE = 'private/damaged-objects'

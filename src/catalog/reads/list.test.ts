@@ -12,7 +12,7 @@ import {
   setVersioning,
   takeSnapshot,
   text,
-} from '../../ports/catalog-fixtures.suite.ts'
+} from '../../ports/catalog/fixtures.suite.ts'
 import { SqliteCatalog, openSqliteCatalog } from '../../engines/sqlite/catalog.ts'
 import { LocalCommitter } from '../../engines/sqlite/committer.ts'
 import { listKeys } from './list.ts'

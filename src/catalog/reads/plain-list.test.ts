@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { draft, openBucket, put } from '../../ports/catalog-fixtures.suite.ts'
+import { draft, openBucket, put } from '../../ports/catalog/fixtures.suite.ts'
 import type { Catalog, ListPage } from '../../ports/catalog.ts'
 import { openSqliteCatalog } from '../../engines/sqlite/catalog.ts'
 import { commonPrefix } from '../prefixes.ts'

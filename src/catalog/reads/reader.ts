@@ -24,7 +24,7 @@ import type {
   ListPage,
   VolumeCounters,
 } from '../../ports/catalog.ts'
-import { turnstile } from '../../engines/turnstile.ts'
+import { turnstile } from '../../ports/turnstile.ts'
 import { listKeys } from './list.ts'
 import type { PageWalk } from './list.ts'
 import { listVersions, scanVersions } from './list-versions.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { bytes, text } from '../../ports/catalog-fixtures.suite.ts'
+import { bytes, text } from '../../ports/catalog/fixtures.suite.ts'
 import type { BatchRows } from '../statements.ts'
 import { MergedWalk, TableWalk, keyAfter, keyStart } from './walk.ts'
 import type { Place, Table } from './walk.ts'

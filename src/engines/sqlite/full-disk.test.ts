@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { CatalogUnavailable, CommitRefused } from '../../ports/catalog.ts'
 import type { Change } from '../../ports/catalog.ts'
-import { bytes, draft, put } from '../../ports/catalog-fixtures.suite.ts'
+import { bytes, draft, put } from '../../ports/catalog/fixtures.suite.ts'
 import { Reserve } from './reserve.ts'
 import { Writer, type Settled } from './writer.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { CommitRefused } from '../../ports/catalog.ts'
 import type { Change } from '../../ports/catalog.ts'
-import { draft, put } from '../../ports/catalog-fixtures.suite.ts'
+import { draft, put } from '../../ports/catalog/fixtures.suite.ts'
 import { Writer } from './writer.ts'
 
 const record = (key: string): Change => ({ do: 'put-record', type: 't', key, body: { key } })

@@ -7,7 +7,7 @@ import { text, uuid } from '../../model/kinds/index.ts'
 import { release } from '../../model/release.ts'
 import { commandTree } from './tree.ts'
 import { spellings } from './spelling.ts'
-import { draft, put } from '../../ports/catalog-fixtures.suite.ts'
+import { draft, put } from '../../ports/catalog/fixtures.suite.ts'
 import { codeOf } from '../../model/failure.ts'
 
 const CLI = '/api/private/cli'

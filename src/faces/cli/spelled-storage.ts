@@ -1,6 +1,6 @@
 /** What the command line calls the fields of nodes, aggregates, disks, ports and QoS policies. */
 import { count, flag, text } from '../../model/kinds/index.ts'
-import { VOLUME_BYTES_MAX } from '../../resources/storage/volumes/verbs.ts'
+import { VOLUME_BYTES_MAX } from '../../resources/storage/volumes/size.ts'
 import type { Meaning } from './names.ts'
 import {
   always,

@@ -1,6 +1,6 @@
 /** What the command line calls the fields of volumes, in its several commands about them. */
 import { bytes, count, flag, text } from '../../model/kinds/index.ts'
-import { VOLUME_BYTES_MAX } from '../../resources/storage/volumes/verbs.ts'
+import { VOLUME_BYTES_MAX } from '../../resources/storage/volumes/size.ts'
 import { usualLimits } from '../../resources/storage/volumes/autosize.ts'
 import type { Json } from '../../model/value.ts'
 import type { Meaning } from './names.ts'

@@ -7,11 +7,11 @@ import type { Change } from '../../ports/catalog.ts'
 import { CIFS_SHARES, newShare } from '../protocols/cifs/shares.ts'
 import { EXPORT_POLICIES, EXPORT_POLICIES_LOCK, newExportPolicy } from '../protocols/nfs/export-policies.ts'
 import { AGGREGATES_LOCK } from '../storage/aggregates/space.ts'
-import { removeVolume } from '../storage/volumes/verbs.ts'
+import { removeVolume } from '../storage/volumes/remove.ts'
 import { APPLICATIONS, MEMBERS_LOCK, volumesOfApplication } from './members.ts'
 import { makeTrees, newVolumesChanges, newOf } from './new-volumes.ts'
 import { planNas } from './nas-template.ts'
-import type { Volume, VolumeDraft } from '../rows.ts'
+import type { Volume, VolumeDraft } from '../../records/rows.ts'
 
 const VOLUMES = 'storage/volumes'
 

@@ -7,11 +7,11 @@ import { Failure, failure } from '../../model/failure.ts'
 import { completeDraft } from '../../model/shape.ts'
 import { type Row, textAt, textOf, type Value } from '../../model/value.ts'
 import type { Change } from '../../ports/catalog.ts'
-import { createVolume, makeTree, newVolumeChanges } from '../storage/volumes/verbs.ts'
+import { createVolume, makeTree, newVolumeChanges } from '../storage/volumes/create.ts'
 import { isNameTaken } from '../storage/volumes/clone-buckets.ts'
 import { insistOnPath } from '../storage/volumes/nas.ts'
 import { insistOnRoom } from '../svm/svm-fields.ts'
-import type { Volume } from '../rows.ts'
+import type { Volume } from '../../records/rows.ts'
 
 const VOLUMES = 'storage/volumes'
 

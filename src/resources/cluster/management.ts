@@ -2,7 +2,7 @@
 import type { Derivation } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { DAMAGE, isLoss } from '../../storage/damage.ts'
-import { namedUuid } from '../../core/named-uuid.ts'
+import { namedUuid } from '../../records/named-uuid.ts'
 import { failure } from '../../model/failure.ts'
 import { address, each, group, list, Misfit, oneOf, text, uuid, type Kind } from '../../model/kinds/index.ts'
 import type { FieldDeclaration, Fields } from '../../model/resource.ts'

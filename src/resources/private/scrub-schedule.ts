@@ -1,5 +1,5 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
-import { SCRUB_SCHEDULE, SET_ASIDE_HOURS } from '../../background/housekeeping.ts'
+import { SCRUB_SCHEDULE, SET_ASIDE_HOURS } from '../../records/set-aside.ts'
 import { singletonActs } from '../../core/singleton.ts'
 import { bytes, count, flag } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'

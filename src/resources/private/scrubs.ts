@@ -9,7 +9,7 @@ import { textAt } from '../../model/value.ts'
 import { type Change, CommitRefused } from '../../ports/catalog.ts'
 import { changeScrubNotes, scrubLock, SCRUBS } from '../storage/scrub/notes.ts'
 import { ScrubWalk } from '../storage/scrub/scrub-walk.ts'
-import { SCRUB_SCHEDULE } from '../../background/housekeeping.ts'
+import { SCRUB_SCHEDULE } from '../../records/set-aside.ts'
 import { RATE_BYTES_MIN } from './scrub-schedule.ts'
 
 /** The newest scrubs of an aggregate that stay on record. */

@@ -9,7 +9,7 @@ import { createAggregate, modifyAggregate, removeAggregate } from './aggregates/
 import { diskFields, diskReadings } from './aggregates/disk-fields.ts'
 import { packFields, packReadings } from './aggregates/pack-fields.ts'
 import { spaceFields, spaceReadings } from './aggregates/space-fields.ts'
-import type { Aggregate } from '../rows.ts'
+import type { Aggregate } from '../../records/rows.ts'
 
 const node: Derivation<Aggregate> = {
   gives: ['node', 'home_node'],

@@ -4,7 +4,7 @@ import { failure } from '../../model/failure.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import { withExportPolicy } from '../protocols/nfs/named-export-policy.ts'
 import { limitChanges, quotaLock, QUOTA_RULES } from './quota/limits.ts'
-import type { Volume } from '../rows.ts'
+import type { Volume } from '../../records/rows.ts'
 
 export const QTREES = 'storage/qtrees'
 /** Ids are 1..4994; 0 is the default qtree, which is always there. */

@@ -8,7 +8,7 @@ import { failure } from '../../model/failure.ts'
 import { bytes, count, flag, printSize, percent } from '../../model/kinds/index.ts'
 import type { Fields } from '../../model/resource.ts'
 import { type Row, textOf } from '../../model/value.ts'
-import type { Svm, Volume } from '../rows.ts'
+import type { Svm, Volume } from '../../records/rows.ts'
 
 const LIMIT = 'storage.limit'
 const ALERT = 'storage.limit_threshold_alert'

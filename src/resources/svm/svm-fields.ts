@@ -11,7 +11,7 @@ import { NFS_SERVICES } from '../protocols/nfs/services.ts'
 import { disksSeenLately, spaceOf } from '../storage/aggregates/space.ts'
 import { usual } from '../usual.ts'
 import { insistOnStorage, storageOf } from './storage-limit.ts'
-import type { Svm, Volume } from '../rows.ts'
+import type { Svm, Volume } from '../../records/rows.ts'
 
 export const UNLIMITED = 'unlimited'
 

@@ -30,7 +30,7 @@ import {
   UNLIMITED,
   usualPolicy,
 } from './svm-fields.ts'
-import type { Svm } from '../rows.ts'
+import type { Svm } from '../../records/rows.ts'
 
 /** SVMs of a cluster; the documented limit of the field for data SVMs is 1,000 for each cluster of many nodes. */
 const SVMS_MAX = 1000

@@ -1,10 +1,10 @@
 /** Whether the cluster is what the model says: at every step in samples and in all sums, from time to time in everything. */
 import assert from 'node:assert/strict'
 import type { SimulatedRandom } from '../../../src/engines/simulated/random.ts'
-import { SET_ASIDE_KEPT_MS } from '../../../src/background/housekeeping.ts'
+import { SET_ASIDE_KEPT_MS } from '../../../src/records/set-aside.ts'
 import { treeOf } from '../../../src/storage/tree-of.ts'
 import { textAt, textOf } from '../../../src/model/value.ts'
-import { listed, text, versionsListed } from '../../../src/ports/catalog-fixtures.suite.ts'
+import { listed, text, versionsListed } from '../../../src/ports/catalog/fixtures.suite.ts'
 import { S3Error } from '../../../src/s3/errors.ts'
 import { SNAPSHOTS } from '../../../src/resources/storage/volumes/snapshot-changes.ts'
 import { withObject } from '../../../src/s3/objects/read.ts'

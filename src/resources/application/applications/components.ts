@@ -6,7 +6,7 @@ import { type Row, textAt } from '../../../model/value.ts'
 import { EXPORT_POLICIES } from '../../protocols/nfs/export-policies.ts'
 import { CIFS_SHARES } from '../../protocols/cifs/shares.ts'
 import { APPLICATIONS, componentsOf } from '../members.ts'
-import type { Volume } from '../../rows.ts'
+import type { Volume } from '../../../records/rows.ts'
 
 const backing = group({
   type: { kind: oneOf('volume'), doc: 'The type of the storage below the path.' },

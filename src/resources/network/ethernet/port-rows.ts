@@ -3,7 +3,7 @@
  * set. Where nothing was, it is in the broadcast domain that comes with the cluster, unless it is a loopback.
  */
 import type { Cluster } from '../../../core/cluster.ts'
-import { namedUuid } from '../../../core/named-uuid.ts'
+import { namedUuid } from '../../../records/named-uuid.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { MachinePort } from '../../../ports/machine.ts'
 import { BROADCAST_DOMAINS, PORTS } from '../names.ts'

@@ -1,5 +1,5 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
-import { namedUuid } from '../../../core/named-uuid.ts'
+import { namedUuid } from '../../../records/named-uuid.ts'
 import { eachInTurns } from '../../../core/time/turns.ts'
 import { flag, list, oneOf, text, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'

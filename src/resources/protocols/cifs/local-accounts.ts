@@ -1,6 +1,6 @@
 /** What local users and groups of a CIFS server have in common: their names, and the numbers that Windows knows them by. */
 import type { Cluster } from '../../../core/cluster.ts'
-import { namedUuid } from '../../../core/named-uuid.ts'
+import { namedUuid } from '../../../records/named-uuid.ts'
 import { failure } from '../../../model/failure.ts'
 import { text } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'

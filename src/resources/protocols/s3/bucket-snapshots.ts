@@ -7,7 +7,7 @@ import type { Change } from '../../../ports/catalog.ts'
 import { copiesOf, SNAPSHOT_POLICIES } from '../../storage/snapshot-policies/copies.ts'
 import { SNAPSHOTS } from '../../storage/volumes/snapshot-changes.ts'
 import { BUCKETS } from './types.ts'
-import type { Bucket } from '../../rows.ts'
+import type { Bucket } from '../../../records/rows.ts'
 
 export const BUCKET_SNAPSHOTS = 'protocols/s3/services/{svm.uuid}/buckets/{s3_bucket.uuid}/snapshots'
 

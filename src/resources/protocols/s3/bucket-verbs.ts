@@ -15,7 +15,7 @@ import { NOTES } from '../../storage/volumes/owed-snapshots.ts'
 import { followSize } from './own-volume.ts'
 import { checkPolicy, volumesOf } from './server-verbs.ts'
 import { BUCKETS, SERVERS } from './types.ts'
-import type { Bucket, ObjectServer } from '../../rows.ts'
+import type { Bucket, ObjectServer } from '../../../records/rows.ts'
 
 /** What clients of the interface know these failures by. */
 

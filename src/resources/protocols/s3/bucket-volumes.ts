@@ -6,7 +6,7 @@ import { MADE_FOR, type Cluster } from '../../../core/cluster.ts'
 import { job, type Step, uuidOfNew, type Work, type Making } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { type Row, textAt } from '../../../model/value.ts'
-import { createVolume } from '../../storage/volumes/verbs.ts'
+import { createVolume } from '../../storage/volumes/create.ts'
 import { createBucket, planBucket } from './bucket-verbs.ts'
 import { ownVolumeSize } from './own-volume.ts'
 

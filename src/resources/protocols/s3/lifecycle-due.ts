@@ -15,7 +15,7 @@ import { field, isList } from '../../../s3/record-values.ts'
 import { isReadOnly } from '../../storage/volumes/types.ts'
 import { RULES } from './rules.ts'
 import { BUCKETS } from './types.ts'
-import type { Bucket, Volume } from '../../rows.ts'
+import type { Bucket, Volume } from '../../../records/rows.ts'
 
 const STATES = 'internal/lifecycle'
 

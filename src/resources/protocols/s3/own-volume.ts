@@ -7,10 +7,10 @@ import { MADE_FOR, type Cluster } from '../../../core/cluster.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
 import { isGuaranteed } from '../../storage/aggregates/space.ts'
-import { VOLUME_BYTES_MAX, VOLUME_BYTES_MIN } from '../../storage/volumes/verbs.ts'
+import { VOLUME_BYTES_MAX, VOLUME_BYTES_MIN } from '../../storage/volumes/size.ts'
 import { isAutosizing } from '../../storage/volumes/autosize.ts'
 import { reserveOf } from '../../storage/volumes/reserve.ts'
-import type { Volume } from '../../rows.ts'
+import type { Volume } from '../../../records/rows.ts'
 
 /** A bucket that is nearly full is usual, so its volume grows late. In percent of its size. */
 const GROW_THRESHOLD = 98

@@ -8,7 +8,7 @@ import { checkLifecycleRule, lifecycleIdCharactersMax, lifecycleRulesMax } from 
 import { lifecycleRowOf, lifecycleRuleOfRow } from '../../../s3/config/lifecycle-rows.ts'
 import { isList } from '../../../s3/record-values.ts'
 import { asOfS3 } from './refused-by-s3.ts'
-import type { Bucket } from '../../rows.ts'
+import type { Bucket } from '../../../records/rows.ts'
 
 export const RULES = 'lifecycle_management.rules'
 

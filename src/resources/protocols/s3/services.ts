@@ -6,7 +6,7 @@ import { lastSample, operationFields, totals } from '../../metric-readings.ts'
 import { serverFaces, serverFields } from './server-fields.ts'
 import { createServer, modifyServer, removeServer } from './server-verbs.ts'
 import { USERS } from './services/user-keys.ts'
-import type { ObjectServer } from '../../rows.ts'
+import type { ObjectServer } from '../../../records/rows.ts'
 import type { DraftOf } from '../../../model/rows.ts'
 
 const svmOf = (row: DraftOf<'protocols/s3/services'>) => row['svm.uuid'] ?? ''

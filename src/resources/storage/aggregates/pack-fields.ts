@@ -4,7 +4,7 @@ import { bytes, count, time } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'
 import type { Row } from '../../../model/value.ts'
 import { VolumesFailure, type PackSums } from '../../../ports/volumes.ts'
-import type { Aggregate } from '../../rows.ts'
+import type { Aggregate } from '../../../records/rows.ts'
 
 export const packFields = {
   packs: { doc: 'The files that small objects are stored in together.', isGroup: true },

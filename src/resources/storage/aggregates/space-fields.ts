@@ -13,7 +13,7 @@ import type { Row, Value } from '../../../model/value.ts'
 import { usual } from '../../usual.ts'
 import { type AggregateSpace, DisksSeen, spaceOf } from './space.ts'
 import { ratio } from '../volumes/efficiency.ts'
-import type { Aggregate } from '../../rows.ts'
+import type { Aggregate } from '../../../records/rows.ts'
 
 const BLOCKS = 'space.block_storage'
 const DEDUPE = `${BLOCKS}.volume_deduplication`

@@ -19,7 +19,7 @@ import type { Change, VolumeCounters } from '../../../ports/catalog.ts'
 import { type DiskSpace, VolumesFailure } from '../../../ports/volumes.ts'
 import { RECOVERY_QUEUE } from '../volumes/recovery-queue.ts'
 import { MOVES } from '../volumes/movement.ts'
-import type { Volume } from '../../rows.ts'
+import type { Volume } from '../../../records/rows.ts'
 
 /** Held from a look at what aggregates and disks have until the commit that rests on it. */
 export const AGGREGATES_LOCK = 'aggregates'

@@ -15,7 +15,7 @@ import { VolumesFailure } from '../../../ports/volumes.ts'
 import { AGGREGATES_LOCK } from './space.ts'
 import { SCRUB_NOTES, SCRUBS } from '../scrub/notes.ts'
 import { RECOVERY_QUEUE } from '../volumes/recovery-queue.ts'
-import type { Aggregate } from '../../rows.ts'
+import type { Aggregate } from '../../../records/rows.ts'
 
 const AGGREGATES = 'storage/aggregates'
 const CLAIMS_LOCK = 'aggregate-folders'

@@ -4,7 +4,7 @@
  */
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
-import { namedUuid } from '../../../core/named-uuid.ts'
+import { namedUuid } from '../../../records/named-uuid.ts'
 import { eachInTurns } from '../../../core/time/turns.ts'
 import { count, oneOf, text, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'

@@ -2,7 +2,7 @@
 import type { Cluster } from '../../../core/cluster.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { Change, QuotaLimits, QuotaTarget } from '../../../ports/catalog.ts'
-import type { Volume } from '../../rows.ts'
+import type { Volume } from '../../../records/rows.ts'
 
 export const QUOTA_RULES = 'storage/quota/rules'
 

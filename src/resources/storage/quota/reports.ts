@@ -7,7 +7,7 @@ import { type Row, textAt } from '../../../model/value.ts'
 import type { QuotaRow } from '../../../ports/catalog.ts'
 import { QTREE_ID_MAX, QTREES, qtreesOf } from '../qtree-verbs.ts'
 import { areQuotasOn, fieldsOfLimits, fieldsOfTarget } from './limits.ts'
-import type { Volume } from '../../rows.ts'
+import type { Volume } from '../../../records/rows.ts'
 
 const quotaReportsResource = resource({
   path: '/storage/quota/reports',

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { asNumber, asText, recordsOf, type Body } from '../../../../test/support/body.ts'
 import { startTestCluster, type TestCluster } from '../../../../test/support/cluster.ts'
 import type { Outcome } from '../../../ports/catalog.ts'
-import { draft, put, refused } from '../../../ports/catalog-fixtures.suite.ts'
+import { draft, put, refused } from '../../../ports/catalog/fixtures.suite.ts'
 import { codeOf } from '../../../model/failure.ts'
 
 const VOLUMES = '/api/storage/volumes'

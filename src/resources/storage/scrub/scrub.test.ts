@@ -20,7 +20,7 @@ import { openJobsCluster, type JobsCluster } from '../../../../test/support/jobs
 import { aggregateOf } from '../../../storage/aggregate-of.ts'
 import { DAMAGE } from '../../../storage/damage.ts'
 import { Housekeeping } from '../../../background/housekeeping.ts'
-import { RESTORED } from '../../../background/unclean-sweep.ts'
+import { RESTORED } from '../../../records/restored.ts'
 import { Interrupted, type Work } from '../../../core/verb.ts'
 import { SAMPLE_CONTENT, sampleOfFormat1, sampleOfFormat2 } from '../../../engines/directory/kept-samples.ts'
 import { type Row, textAt, type Value } from '../../../model/value.ts'

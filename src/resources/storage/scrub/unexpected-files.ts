@@ -1,4 +1,4 @@
-import { RESTORED } from '../../../background/unclean-sweep.ts'
+import { RESTORED } from '../../../records/restored.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { treeOf } from '../../../storage/tree-of.ts'
 import type { Files } from '../damage/check-blob.ts'

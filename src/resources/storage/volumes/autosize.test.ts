@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import type { Volume, VolumeDraft } from '../../rows.ts'
+import type { Volume, VolumeDraft } from '../../../records/rows.ts'
 import { wantedSize, withAutosize } from './autosize.ts'
 import { chargedTo } from './reserve.ts'
 

@@ -13,7 +13,7 @@ import { failure } from '../../../model/failure.ts'
 import { bytes, oneOf, percent } from '../../../model/kinds/index.ts'
 import type { Held } from '../../../ports/charged.ts'
 import { chargedTo, reservePercent } from './reserve.ts'
-import type { Volume, VolumeDraft } from '../../rows.ts'
+import type { Volume, VolumeDraft } from '../../../records/rows.ts'
 
 export const GROW_THRESHOLD = 85
 export const SHRINK_THRESHOLD = 50

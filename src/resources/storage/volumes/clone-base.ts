@@ -11,7 +11,7 @@ import { AGGREGATES_LOCK } from '../aggregates/space.ts'
 import { BASE, PARENT } from './clone-fields.ts'
 import { insistOnNoMove } from './movement.ts'
 import { CLONE_OWNER, dropChanges, ownersOf, SNAPSHOTS, SNAPSHOTS_MAX, takeChanges } from './snapshot-changes.ts'
-import type { Volume } from '../../rows.ts'
+import type { Volume } from '../../../records/rows.ts'
 
 /** Set where the snapshot was taken for the clone alone: it goes when the clone needs it no more. */
 export const TAKEN = '$baseTaken'

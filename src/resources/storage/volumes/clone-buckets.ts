@@ -7,7 +7,7 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { failure } from '../../../model/failure.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { type Change, CommitRefused } from '../../../ports/catalog.ts'
-import type { Volume } from '../../rows.ts'
+import type { Volume } from '../../../records/rows.ts'
 
 const BUCKETS = 'protocols/s3/buckets'
 const NAME_CHARACTERS_MAX = 63

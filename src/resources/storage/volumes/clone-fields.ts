@@ -6,7 +6,7 @@ import type { Fields } from '../../../model/resource.ts'
 import { bytes, flag, text, uuid } from '../../../model/kinds/index.ts'
 import type { Row, Value } from '../../../model/value.ts'
 import { SNAPSHOTS } from './snapshot-changes.ts'
-import type { Volume } from '../../rows.ts'
+import type { Volume } from '../../../records/rows.ts'
 
 export const PARENT = 'clone.parent_volume.uuid'
 export const BASE = 'clone.parent_snapshot.uuid'

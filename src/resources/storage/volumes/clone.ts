@@ -16,7 +16,7 @@ import { BASE, isClone, PARENT } from './clone-fields.ts'
 import { insistOnNoMove } from './movement.ts'
 import { chargedTo } from './reserve.ts'
 import { isHeldByClone, SNAPSHOTS } from './snapshot-changes.ts'
-import type { Bucket, Volume, VolumeDraft } from '../../rows.ts'
+import type { Bucket, Volume, VolumeDraft } from '../../../records/rows.ts'
 
 const VOLUMES = 'storage/volumes'
 const BUCKETS = 'protocols/s3/buckets'

@@ -10,7 +10,7 @@
  * files as they are, and says it then.
  */
 import type { Cluster } from '../../../core/cluster.ts'
-import { blobsLock } from '../../../background/housekeeping.ts'
+import { blobsLock } from '../../../storage/blobs-lock.ts'
 import { describe } from '../../../core/describe.ts'
 import { placeOf } from '../../../storage/tree-of.ts'
 import { untilAvailable } from '../../../core/jobs/until-available.ts'

@@ -13,7 +13,7 @@ import type { Row } from '../../../model/value.ts'
 import type { VolumeCounters } from '../../../ports/catalog.ts'
 import { EFFICIENCY_POLICIES } from '../volume-efficiency-policies.ts'
 import { efficiencyLock, EFFICIENCY_NOTES, type EfficiencyNotes } from './efficiency-notes.ts'
-import type { Volume, VolumeDraft } from '../../rows.ts'
+import type { Volume, VolumeDraft } from '../../../records/rows.ts'
 
 const WHEN = {
   none: 'Never.',

@@ -5,7 +5,7 @@ import { flag, type Kind, list, oneOf, only, text, time, percent } from '../../.
 import type { FieldDeclaration, Fields } from '../../../model/resource.ts'
 import type { Row, Value } from '../../../model/value.ts'
 import { usual } from '../../usual.ts'
-import type { Volume } from '../../rows.ts'
+import type { Volume } from '../../../records/rows.ts'
 
 const AUTODELETE = 'space.snapshot.autodelete'
 const OBJECT_TAGS_MAX = 4

@@ -4,7 +4,7 @@ import { bytes, count, flag, oneOf, only, percent } from '../../../model/kinds/i
 import type { Fields } from '../../../model/resource.ts'
 import type { Row } from '../../../model/value.ts'
 import { reserveOf } from './reserve.ts'
-import type { Volume } from '../../rows.ts'
+import type { Volume } from '../../../records/rows.ts'
 
 /** One for each 32 KiB of the size, but not more than this: what volumes of shipping systems get. */
 const BYTES_A_FILE = 32 * 1024

@@ -6,7 +6,7 @@ import { failure } from '../../../model/failure.ts'
 import type { Row } from '../../../model/value.ts'
 import { CatalogUnavailable, CommitRefused, type Change } from '../../../ports/catalog.ts'
 import type { MoveState } from './movement.ts'
-import type { Volume } from '../../rows.ts'
+import type { Volume } from '../../../records/rows.ts'
 
 const VOLUMES = 'storage/volumes'
 /** The record may be changed by others between a look and the commit. */

@@ -12,7 +12,7 @@
 import { aggregateOf } from '../../../storage/aggregate-of.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { flagArgument } from '../../../core/flag-argument.ts'
-import { blobsLock } from '../../../background/housekeeping.ts'
+import { blobsLock } from '../../../storage/blobs-lock.ts'
 import { nextOf, placeOf, treeOf } from '../../../storage/tree-of.ts'
 import { Interrupted, job, type Plan, type Work, type Changing } from '../../../core/verb.ts'
 import { Failure, failure } from '../../../model/failure.ts'
@@ -36,7 +36,7 @@ import {
   orderMove,
   wishFor,
 } from './movement.ts'
-import type { Volume, VolumeDraft } from '../../rows.ts'
+import type { Volume, VolumeDraft } from '../../../records/rows.ts'
 
 const VOLUMES = 'storage/volumes'
 const DESTINATION = 'movement.destination_aggregate'

@@ -11,7 +11,7 @@ import { count, oneOf, time, percent } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
-import type { Volume } from '../../rows.ts'
+import type { Volume } from '../../../records/rows.ts'
 
 /** The types of the two records; their key is that of the volume. */
 export const MOVES = 'internal/volume-moves'

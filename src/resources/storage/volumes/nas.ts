@@ -3,7 +3,9 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { failure } from '../../../model/failure.ts'
 import { count, oneOf, text } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'
-import type { Volume, VolumeDraft } from '../../rows.ts'
+import type { Volume, VolumeDraft } from '../../../records/rows.ts'
+
+export const EXPORT_POLICY = 'nas.export_policy' as const
 
 const PATH = 'nas.path'
 const ID_MAX = 2 ** 32 - 1

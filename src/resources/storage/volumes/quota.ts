@@ -2,7 +2,7 @@ import type { Derivation } from '../../../core/behaviour.ts'
 import { flag, oneOf } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'
 import { areQuotasOn } from '../quota/limits.ts'
-import type { Volume } from '../../rows.ts'
+import type { Volume } from '../../../records/rows.ts'
 
 export const quotaFields = {
   quota: { doc: 'Quotas in the volume.', isGroup: true },

@@ -8,7 +8,7 @@ import { failure } from '../../../model/failure.ts'
 import type { Row } from '../../../model/value.ts'
 import { CommitRefused, type Change, type KeyRange } from '../../../ports/catalog.ts'
 import { patiently } from './patiently.ts'
-import type { Volume } from '../../rows.ts'
+import type { Volume } from '../../../records/rows.ts'
 
 const BUCKETS = 'protocols/s3/buckets'
 /** Rows moved in one commit: few enough that other writers hardly wait. */

@@ -7,7 +7,7 @@ import { type Row, textAt } from '../../../model/value.ts'
 import { lastSample, totals } from '../../metric-readings.ts'
 import { availableIn, disksSeenLately, footprintOf, isGuaranteed, ownedBytes } from '../aggregates/space.ts'
 import { chargedTo, reserveOf, reserveReadings } from './reserve.ts'
-import type { Volume } from '../../rows.ts'
+import type { Volume } from '../../../records/rows.ts'
 
 const uuidOf = (row: Row) => textAt(row, 'uuid')
 

@@ -19,7 +19,7 @@ import { type Row, textAt } from '../../../model/value.ts'
 import type { Change, StoredRecord } from '../../../ports/catalog.ts'
 import { SNAPSHOTS, whyKept } from './snapshot-changes.ts'
 import { sharersOf, TREES_LOCK } from './tree-sharers.ts'
-import type { Svm, Volume } from '../../rows.ts'
+import type { Svm, Volume } from '../../../records/rows.ts'
 
 export const RECOVERY_QUEUE = 'private/cli/volume/recovery-queue'
 

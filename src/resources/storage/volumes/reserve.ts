@@ -3,7 +3,7 @@ import type { Fields } from '../../../model/resource.ts'
 import { bytes, percent } from '../../../model/kinds/index.ts'
 import { type Row } from '../../../model/value.ts'
 import { chargedBytes, type Held } from '../../../ports/charged.ts'
-import type { Volume } from '../../rows.ts'
+import type { Volume } from '../../../records/rows.ts'
 
 const RESERVE_PERCENT_MAX = 90
 

@@ -16,7 +16,7 @@ import { patiently } from './patiently.ts'
 import { leaveRange, plannedRange, restoreRange, type RangeInput } from './range-restore.ts'
 import { SNAPSHOTS, whyKept } from './snapshot-changes.ts'
 import { insistOnReadWrite } from './types.ts'
-import type { Volume } from '../../rows.ts'
+import type { Volume } from '../../../records/rows.ts'
 
 /** Rows in one commit: few enough that writers to other volumes hardly wait. */
 const BATCH = 500

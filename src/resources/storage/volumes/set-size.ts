@@ -9,7 +9,7 @@ import { isMadeForBucket, storageLeft } from '../../svm/storage-limit.ts'
 import { AGGREGATES_LOCK, availableIn, isGuaranteed } from '../aggregates/space.ts'
 import { largestSize, wantedSize } from './autosize.ts'
 import { chargedTo, reserveOf } from './reserve.ts'
-import type { Volume } from '../../rows.ts'
+import type { Volume } from '../../../records/rows.ts'
 
 /**
  * Gives a volume the size that it should have, as if it held `moreBytes` beside what it holds. Tells whether these fit

@@ -12,7 +12,7 @@ import {
 import { BUCKETS } from '../../protocols/s3/types.ts'
 import { dropChanges, SNAPSHOTS, takeChanges } from './snapshot-changes.ts'
 import { isScheduled } from './types.ts'
-import type { Bucket, Volume } from '../../rows.ts'
+import type { Bucket, Volume } from '../../../records/rows.ts'
 
 export interface Holder {
   /** Its record, as it was read. */

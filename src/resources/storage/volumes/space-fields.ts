@@ -10,7 +10,7 @@ import { usual } from '../../usual.ts'
 import { footprintOf, isGuaranteed, ownedBytes } from '../aggregates/space.ts'
 import { spareFor } from './readings.ts'
 import { chargedTo, reserveOf } from './reserve.ts'
-import type { Volume } from '../../rows.ts'
+import type { Volume } from '../../../records/rows.ts'
 
 type Told = Readonly<Record<string, readonly [doc: string, since?: string]>>
 

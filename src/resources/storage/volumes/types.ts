@@ -8,7 +8,7 @@
 import type { Cluster } from '../../../core/cluster.ts'
 import { failure } from '../../../model/failure.ts'
 import type { Change, StoredRecord } from '../../../ports/catalog.ts'
-import type { Volume } from '../../rows.ts'
+import type { Volume } from '../../../records/rows.ts'
 
 export type VolumeType = 'rw' | 'dp' | 'ls'
 

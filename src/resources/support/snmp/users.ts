@@ -1,5 +1,5 @@
 import { type Behaviour, define, type Derivation } from '../../../core/behaviour.ts'
-import { namedUuid } from '../../../core/named-uuid.ts'
+import { namedUuid } from '../../../records/named-uuid.ts'
 import { plainCreate, plainModify } from '../../../core/plain.ts'
 import { sealSecrets } from '../../../core/access/sealed.ts'
 import { inline } from '../../../core/verb.ts'

@@ -8,7 +8,7 @@ import { type Row, textAt, type Value } from '../../../../../model/value.ts'
 import { changeBucket } from '../../bucket-verbs.ts'
 import { expirations, flatRule, nestedRule, ruleFields, RULES, rulesOf, settleRules } from '../../rules.ts'
 import { BUCKETS } from '../../types.ts'
-import type { Bucket } from '../../../../rows.ts'
+import type { Bucket } from '../../../../../records/rows.ts'
 
 type Rules = readonly Value[]
 

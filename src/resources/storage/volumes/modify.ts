@@ -1,0 +1,123 @@
+import { aggregateOf } from '../../../storage/aggregate-of.ts'
+import type { Cluster } from '../../../core/cluster.ts'
+import { job, type Changing } from '../../../core/verb.ts'
+import { failure } from '../../../model/failure.ts'
+import { printSize } from '../../../model/kinds/index.ts'
+import { isRecord, type Row, textAt } from '../../../model/value.ts'
+import { CommitRefused, type Change } from '../../../ports/catalog.ts'
+import { withExportPolicy } from '../../protocols/nfs/named-export-policy.ts'
+import { quotaLock, switchChanges } from '../quota/limits.ts'
+import { plannedRestore, restore, restoreArgs, restoreOf, undoRestore } from './restore.ts'
+import { AGGREGATES_LOCK, placed } from '../aggregates/space.ts'
+import { withAutosize } from './autosize.ts'
+import { plannedSplit, splitClone } from './clone.ts'
+import { chargedTo, reserveOf } from './reserve.ts'
+import { EXPORT_POLICY, insistOnPath, withPath } from './nas.ts'
+import { plannedMove } from './move.ts'
+import { movementOf, steerMove, wishOf } from './movement.ts'
+import { isEfficiencyOn, withEfficiency } from './efficiency.ts'
+import { askForRun } from './efficiency-notes.ts'
+import { notOn } from './efficiency-runs.ts'
+import { VOLUME_BYTES_MAX, withSize } from './size.ts'
+import { insistOnStorage, storageOf } from '../../svm/storage-limit.ts'
+import type { Volume } from '../../../records/rows.ts'
+import { insistOnSpace } from './placement.ts'
+
+export const modifyVolume = job({
+  args: {
+    ...restoreArgs,
+    validate_only: 'Whether to check only if the volume can be moved, without moving it.',
+    sizing_method: 'How the size of constituents is changed. Accepted without effect: a volume has no constituents.',
+  },
+  example: { size: '96m', comment: 'grown' },
+  moreExamples: { split: { body: { 'clone.split_initiated': true }, of: 'clone' } },
+  async plan(cluster, { row, draft: asGiven, args: givenArgs }: Changing<'storage/volumes'>) {
+    const key = row['uuid']
+    const { args, draft: given } = restoreOf(givenArgs, asGiven)
+    const draft = await withExportPolicy(cluster, withSize(given), EXPORT_POLICY, row['svm.uuid'])
+    const move = await plannedMove(cluster, row, draft, args)
+    if (move !== undefined) return move
+    const { asked, others } = movementOf(draft)
+    if (Object.keys(asked).some((path) => path !== 'movement.state')) {
+      throw failure('fieldRequired', { field: 'movement.destination_aggregate' })
+    }
+    const wish = textAt(asked, 'movement.state')
+    await insistOnPath(cluster, { ...row, ...draft })
+    const planned = await plannedRestore(cluster, row, args)
+    const split = plannedSplit(row, others)
+    const after = await withEfficiency(cluster, { ...row, ...draft }, draft)
+    if (draft['efficiency.scanner.state'] === 'active' && !isEfficiencyOn(after)) throw notOn()
+    return {
+      key,
+      input: {
+        'svm.uuid': row['svm.uuid'] ?? '',
+        name: row['name'] ?? '',
+        $change: { ...split.draft },
+        ...planned,
+        ...(wish === '' ? {} : { $wish: wishOf(row, wish) }),
+        ...(split.isSplit ? { $split: true } : {}),
+      },
+      locks: [`volume:${key}`],
+    }
+  },
+  steps: [
+    {
+      name: 'apply',
+      async run(cluster, { key, input }) {
+        const wish = textAt(input, '$wish')
+        if (wish !== '') await steerMove(cluster, key, wish)
+        const change = input['$change']
+        if (isRecord(change) && Object.keys(change).length === 0) return
+        await cluster.locks.with([AGGREGATES_LOCK, quotaLock(key)], async () => {
+          const record = await cluster.record('storage/volumes', key)
+          if (record === undefined) throw failure('volumeNotFound')
+          const before = record.body
+          const given: Row = isRecord(change) ? change : {}
+          const sized = withAutosize(withPath({ ...before, ...given }), given, VOLUME_BYTES_MAX)
+          const after = await withEfficiency(cluster, sized, given)
+          const aggregate = aggregateOf(before)
+          if (after['size'] !== before['size'] || after['guarantee.type'] !== before['guarantee.type']) {
+            const svm = await cluster.find('svm/svms', after['svm.uuid'])
+            await insistOnStorage(cluster, svm, storageOf([after]) - storageOf([before]))
+            await insistOnSpace(cluster, aggregate, after)
+          }
+          await insistOnName(cluster, after)
+          await insistOnPath(cluster, after)
+          await commitSize(cluster, key, after, [
+            { do: 'resize-volume', volume: key, sizeBytes: Number(after['size']), reserveBytes: reserveOf(after) },
+            placed(after),
+            cluster.put('storage/volumes', after, { expect: record.revision }),
+            ...(await switchChanges(cluster, before, after)),
+            cluster.event('volume.modified', { volume: after['name'] ?? '' }),
+          ])
+          await askForRun(cluster, key, given)
+        })
+      },
+    },
+    { name: 'restore', run: restore, undo: undoRestore },
+    { name: 'split', run: splitClone },
+  ],
+})
+
+async function insistOnName(cluster: Cluster, volume: Volume): Promise<void> {
+  const holder = await cluster.keyOfName('storage/volumes', volume['name'], volume['svm.uuid'])
+  if (holder !== undefined && holder !== volume['uuid']) {
+    throw failure('volumeNameTaken', { name: volume['name'] })
+  }
+}
+
+async function commitSize(cluster: Cluster, key: string, volume: Volume, changes: readonly Change[]): Promise<void> {
+  try {
+    await cluster.catalog.commit(changes)
+  } catch (cause) {
+    if (!(cause instanceof CommitRefused)) throw cause
+    if (cause.reason === 'full' && cause.scope === 'aggregate') throw failure('aggregateSizesOverLimit')
+    if (cause.reason === 'full') {
+      const counters = await cluster.catalog.volume(key)
+      const used = counters === undefined ? 0 : chargedTo(volume, counters)
+      throw failure('volumeTooSmall', { used: printSize(used) })
+    }
+    if (cause.reason === 'taken') throw failure('volumeNameTaken', { name: volume['name'] })
+    throw failure('volumeChanged')
+  }
+}

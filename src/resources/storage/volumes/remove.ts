@@ -1,0 +1,128 @@
+import { typesWithin, unusedSince } from '../../../core/within.ts'
+import { SNAPSHOTS } from './snapshot-changes.ts'
+import type { Cluster } from '../../../core/cluster.ts'
+import { flagArgument } from '../../../core/flag-argument.ts'
+import { removeOwedTree } from '../../../storage/removed-trees.ts'
+import { treeOf } from '../../../storage/tree-of.ts'
+import { job, type Work, type Changing } from '../../../core/verb.ts'
+import { failure } from '../../../model/failure.ts'
+import { type Row, textAt } from '../../../model/value.ts'
+import { type Change } from '../../../ports/catalog.ts'
+import { departureChanges, MEMBERS_LOCK } from '../../application/members.ts'
+import { EXPORT_POLICIES_LOCK } from '../../protocols/nfs/export-policies.ts'
+import { quotaLock } from '../quota/limits.ts'
+import { QUOTA_NOTES } from '../../../records/quota-notes.ts'
+import { AGGREGATES_LOCK } from '../aggregates/space.ts'
+import { FULLNESS } from '../../../records/volume-fullness.ts'
+import { bucketsIn, insistOnNoClones } from './clone.ts'
+import { releaseBase } from './clone-base.ts'
+import { isClone } from './clone-fields.ts'
+import { forgetMoves, insistOnNoMove } from './movement.ts'
+import { EFFICIENCY_NOTES } from './efficiency-notes.ts'
+import { NOTES } from './owed-snapshots.ts'
+import { forgetChanges, insistOnNothingKept, queueChanges, retentionHours } from './recovery-queue.ts'
+import { TREES_LOCK } from './tree-sharers.ts'
+
+const BUCKETS = 'protocols/s3/buckets'
+
+export const removeVolume = job({
+  moreExamples: { clone: { body: {}, of: 'clone' } },
+  args: { force: 'Whether to delete the volume immediately, without the recovery queue.' },
+  exampleArgs: [{}, { force: 'true' }],
+  async plan(cluster, { row, args }: Changing<'storage/volumes'>) {
+    const key = row['uuid']
+    const isForced = flagArgument(args, 'force')
+    await insistOnUnused(cluster, key)
+    if (row !== undefined) insistOnNoMove(row)
+    await insistOnNothingKept(cluster, key)
+    const hours = isForced ? 0 : retentionHours(await cluster.find('svm/svms', row['svm.uuid']))
+    return {
+      key,
+      input: {
+        'svm.uuid': row?.['svm.uuid'] ?? '',
+        name: row?.['name'] ?? '',
+        $tree: treeOf(row ?? {}),
+        $hours: hours,
+      },
+      locks: [`volume:${key}`],
+    }
+  },
+  steps: [
+    {
+      name: 'remove records',
+      async run(cluster, { key, input, memo }) {
+        // No server may take the volume between the look and the commit, nobody change its size,
+        // share its tree, or make a qtree or a rule in it.
+        const locks = [
+          `servers:${textAt(input, 'svm.uuid')}`,
+          AGGREGATES_LOCK,
+          TREES_LOCK,
+          quotaLock(key),
+          MEMBERS_LOCK,
+          EXPORT_POLICIES_LOCK,
+        ]
+        await cluster.locks.with(locks, async () => {
+          const since = await cluster.catalog.revision()
+          const volume = await cluster.find('storage/volumes', key)
+          if (volume === undefined) return
+          insistOnNoMove(volume)
+          // It may have been moved since this was planned.
+          memo['tree'] = treeOf(volume)
+          await insistOnUnused(cluster, key)
+          await insistOnNothingKept(cluster, key)
+          const { own } = await bucketsIn(cluster, key)
+          // Clones do not get into the queue: their buckets go with them, and what they began with is held by the parent.
+          const hours = isClone(volume) || own.length > 0 ? 0 : Number(input['$hours'])
+          const changes: Change[] = [
+            ...own.map((bucket): Change => ({ do: 'remove-record', type: BUCKETS, key: bucket['uuid'] })),
+            ...unusedSince(cluster, 'storage/volumes', key, since),
+            ...(hours > 0
+              ? queueChanges(cluster, volume, hours, withinVolumes(cluster))
+              : await forgetChanges(cluster, volume, withinVolumes(cluster))),
+            { do: 'remove-record', type: 'storage/volumes', key },
+            ...forgetMoves(key),
+            { do: 'remove-record', type: NOTES, key },
+            { do: 'remove-record', type: EFFICIENCY_NOTES, key },
+            { do: 'remove-record', type: FULLNESS, key },
+            { do: 'drop-counters', table: 'volume', row: key },
+            ...(await departureChanges(cluster, key)),
+            cluster.event('volume.deleted', { volume: input['name'] ?? '' }),
+          ]
+          if (isClone(volume)) await releaseBase(cluster, volume, changes)
+          else await cluster.commit(changes)
+        })
+      },
+    },
+    {
+      name: 'remove tree',
+      run: removeTreeOf,
+      // The records are gone, so there is no way back: what is left is cleared away, now or by the housekeeping.
+      undo: removeTreeOf,
+    },
+  ],
+})
+
+async function removeTreeOf(cluster: Cluster, { input, memo }: Work): Promise<void> {
+  await removeOwedTree(cluster, textAt(memo, 'tree') || textAt(input, '$tree'))
+}
+
+/** What goes with its volume, beside its snapshots. */
+function withinVolumes(cluster: Cluster): readonly string[] {
+  return [...typesWithin(cluster, 'storage/volumes', 'deleted').filter((type) => type !== SNAPSHOTS), QUOTA_NOTES]
+}
+
+async function insistOnUnused(cluster: Cluster, key: string): Promise<void> {
+  await insistOnNoClones(cluster, key)
+  if ((await bucketsIn(cluster, key)).others.length > 0) {
+    throw failure('volumeHasBuckets')
+  }
+  for (const server of await cluster.rows('protocols/s3/services')) {
+    if (server['root_volume.uuid'] === key) {
+      throw failure('volumeIsRootVolume', { server: server['name'] })
+    }
+    const data = (server['data_volumes'] ?? []) as readonly Row[]
+    if (data.some((volume) => volume['uuid'] === key)) {
+      throw failure('volumeIsDataVolume', { server: server['name'] })
+    }
+  }
+}
