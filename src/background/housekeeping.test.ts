@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Change } from '../ports/catalog.ts'
 import { startTestCluster } from '../../test/support/cluster.ts'
+import { until } from '../../test/support/until.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { SET_ASIDE_KEPT_MS } from '../records/set-aside.ts'
 
@@ -136,10 +137,7 @@ test('a sweep that an orderly stop ends goes on after the next start, and trusts
   assert.equal(cluster.volumes.aside.length, 0)
   const next = new Housekeeping(cluster.cluster, cluster.jobs)
   next.start({ sweepBeforeMs: sweepBeforeMs + 1, isProven: true })
-  for (let tries = 0; (await due()) !== undefined; tries++) {
-    assert.ok(tries < 1000)
-    await cluster.cluster.system.turn()
-  }
+  await until('the sweep has ended', async () => (await due()) === undefined)
   await next.stop()
   assert.deepEqual(
     cluster.volumes.aside.map(({ name }) => name),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asText, recordsOf } from '../../../test/support/body.ts'
 import { startTestCluster } from '../../../test/support/cluster.ts'
+import { until } from '../../../test/support/until.ts'
 import { Housekeeping } from '../../background/housekeeping.ts'
 import { QuotaWatch } from '../../background/quota-watch.ts'
 import { VolumeWatch } from '../../background/volume-watch.ts'
@@ -18,10 +19,7 @@ test('background tasks are listed with their state, their runs and their last er
   const list = async () =>
     recordsOf((await cluster.call('GET', '/api/private/background-tasks?fields=*&order_by=name')).body)
   const shown = async (name: string) => (await list()).find((record) => asText(record['name']) === name) ?? {}
-  for (let tries = 0; (await shown('volume-watch'))['last_error'] === undefined; tries++) {
-    assert.ok(tries < 1000)
-    await cluster.cluster.system.turn()
-  }
+  await until('a look failed', async () => (await shown('volume-watch'))['last_error'] !== undefined)
   assert.deepEqual(
     (await list()).map(({ name }) => name),
     ['housekeeping', 'leftover-sweep', 'pack-compaction', 'quota-watch', 'tree-removal', 'volume-watch'],

@@ -9,6 +9,7 @@ import {
   write,
   type LifecycleCluster,
 } from '../../../../test/support/lifecycle.ts'
+import { until } from '../../../../test/support/until.ts'
 import { isActive, Jobs, JOBS } from '../../../core/jobs/jobs.ts'
 import { textAt } from '../../../model/value.ts'
 import { CatalogUnavailable, type Change } from '../../../ports/catalog.ts'
@@ -339,10 +340,7 @@ test('the schedule looks by itself until it is stopped', () =>
       return sleep(Math.min(ms, 5), signal)
     }
     open.schedule.start()
-    for (let tries = 0; (await open.rows(bucket)).length > 0; tries++) {
-      assert.ok(tries < 1000)
-      await sleep(5)
-    }
+    await until('the object has expired', async () => (await open.rows(bucket)).length === 0)
     await open.schedule.stop()
     open.test.clock.sleep = sleep
     assert.ok(pauses.includes(10_000))

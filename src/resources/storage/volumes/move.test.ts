@@ -10,6 +10,7 @@ import { textAt } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
 import { VolumesFailure } from '../../../ports/volumes.ts'
 import { allowAnyAggregate } from '../../../../test/support/any-aggregate.ts'
+import { until } from '../../../../test/support/until.ts'
 import { codeOf } from '../../../model/failure.ts'
 
 const VOLUMES = '/api/storage/volumes'
@@ -65,10 +66,7 @@ class Moving {
   }
 
   async until(state: string, path = this.path): Promise<void> {
-    for (let tries = 0; (await this.state(path)) !== state; tries++) {
-      assert.ok(tries < 2000, `the move is ${await this.state(path)}, not ${state}`)
-      await new Promise((resolve) => setTimeout(resolve, 5))
-    }
+    await until(`the move is ${state}`, async () => (await this.state(path)) === state)
   }
 
   async state(path = this.path): Promise<string> {
