@@ -9,7 +9,7 @@
  * says is made of fields where it is shown, and filtered by after that.
  */
 import type { Behaviour } from '../../core/behaviour.ts'
-import { MethodRefused } from '../requests/admission.ts'
+import { type Attempt, MethodRefused } from '../requests/admission.ts'
 import { insistOnAddress } from '../rest/address.ts'
 import type { RestReply, RestRequest } from '../rest/answer.ts'
 import type { LetIn } from '../rest/exchange.ts'
@@ -21,11 +21,16 @@ import { Faulted, Reach } from './reach.ts'
 import { print, show } from './show.ts'
 import type { Command } from './tree.ts'
 
-export async function answerCommand(letIn: LetIn, command: Command, request: RestRequest): Promise<RestReply> {
+export async function answerCommand(
+  letIn: LetIn,
+  command: Command,
+  request: RestRequest,
+  attempt: Attempt,
+): Promise<RestReply> {
   const { cluster } = letIn.face.actions
   const allowed = allowedFor(command, cluster.behaviour(command.resource.type))
   const refused = () => new MethodRefused(request.method, request.target.split('?', 1)[0] ?? '', allowed)
-  const reach = new Reach(letIn, request)
+  const reach = new Reach(letIn, request, attempt)
   insistOnAddress(request.target)
   const query = new CommandQuery(command, queryOf(request), cluster.release)
   const { part, prints } = command

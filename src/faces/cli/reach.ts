@@ -12,7 +12,7 @@ import type { SvmScope } from '../requests/svm-scope.ts'
 import { changeRecord } from '../requests/writes.ts'
 import type { RestReply, RestRequest } from '../rest/answer.ts'
 import { encodePlace } from '../rest/arguments.ts'
-import { type LetIn, visitorOf } from '../rest/exchange.ts'
+import type { LetIn } from '../rest/exchange.ts'
 import { faultOf } from '../rest/faulty.ts'
 import type { Reading } from './query.ts'
 
@@ -53,12 +53,15 @@ export class Faulted extends Error {
 export class Reach {
   readonly letIn: LetIn
   readonly request: RestRequest
+  /** The command itself. */
+  readonly #attempt: Attempt
   readonly #visitor: Visitor
 
-  constructor(letIn: LetIn, request: RestRequest) {
+  constructor(letIn: LetIn, request: RestRequest, attempt: Attempt) {
     this.letIn = letIn
     this.request = request
-    const visitor = visitorOf(letIn, request)
+    this.#attempt = attempt
+    const { visitor } = attempt
     let scope: Promise<SvmScope | undefined> | undefined
     this.#visitor = { ...visitor, scope: () => (scope ??= visitor.scope()) }
   }
@@ -78,10 +81,14 @@ export class Reach {
     const fault = await faultOf(face, { method, target: path }, dialect, caller)
     if (fault !== undefined) throw new Faulted(fault)
     const attempt = new Attempt(this.#visitor, method, path)
-    return audited(attempt, async () => {
-      const match = { resource, pathValues, instance }
-      return act(await admit(attempt, segmentsTo(resource, pathValues, instance), match))
-    })
+    try {
+      return await audited(attempt, async () => {
+        const match = { resource, pathValues, instance }
+        return act(await admit(attempt, segmentsTo(resource, pathValues, instance), match))
+      })
+    } finally {
+      this.#attempt.isNoted ||= attempt.isNoted
+    }
   }
 
   /** A page of a collection; or the one record that there is, of which fields are no filters. */

@@ -136,8 +136,36 @@ test('who may only read is refused every change, and what of it is denied by a p
     `operator: DELETE /api/storage/volumes/${vol1}: error`,
     `operator: POST /api/storage/volumes/${vol1}/snapshots: error`,
   ])
+  assert.deepEqual(await audited(cluster, CLI), [
+    'reader: POST /api/private/cli/volume: error',
+    'reader: PATCH /api/private/cli/volume: error',
+    'reader: DELETE /api/private/cli/volume: error',
+    'operator: PATCH /api/private/cli/volume: error',
+  ])
   const isolated = await userWith(cluster, 'isolated', { '/api/private/cli': 'all', '/api/svm': 'readonly' })
   await insistOnRefusals(cluster, [['GET snapshot', undefined, 403, denied]], isolated)
+  await cluster.close()
+})
+
+test('a change by command that is refused before it reaches a record is in the audit trail as the command, once', async () => {
+  const cluster = await startTestCluster()
+  await insistOnRefusals(cluster, [
+    ['POST volume', '{', 400, codeOf('bodyNotJson')],
+    ['POST volume/snapshot', { snapshot: 's' }, 422, codeOf('fieldRequired'), 'volume'],
+    ['PATCH volume', { comment: 'x' }, 400, codeOf('commandTargetMissing'), 'query'],
+    ['PATCH volume?volume=none', { comment: 'x' }, 404, codeOf('recordNotFound')],
+    ['DELETE snapshot?volume=vol1&snapshot=none', undefined, 404, codeOf('recordNotFound')],
+    // As everywhere, what no resource has is no attempt to change one; a read changes nothing.
+    ['PUT volume', {}, 405, codeOf('methodUnsupported')],
+    ['GET volume?colour=red', undefined, 400, codeOf('argumentUnexpected'), 'colour'],
+  ])
+  assert.deepEqual(await audited(cluster, CLI), [
+    'admin: POST /api/private/cli/volume: error',
+    'admin: POST /api/private/cli/volume/snapshot: error',
+    'admin: PATCH /api/private/cli/volume: error',
+    'admin: PATCH /api/private/cli/volume: error',
+    'admin: DELETE /api/private/cli/snapshot: error',
+  ])
   await cluster.close()
 })
 

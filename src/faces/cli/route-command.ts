@@ -4,22 +4,28 @@ import { mayDo } from '../../model/access.ts'
 import { failure } from '../../model/failure.ts'
 import type { Registry } from '../../model/registry.ts'
 import { isServed } from '../../model/release.ts'
+import { Attempt, audited } from '../requests/admission.ts'
 import type { RestReply, RestRequest } from '../rest/answer.ts'
-import type { LetIn } from '../rest/exchange.ts'
+import { type LetIn, visitorOf } from '../rest/exchange.ts'
 import { answerCommand } from './answer-command.ts'
 import { commandTree, type Command, type CommandTree } from './tree.ts'
 
 /**
  * The answer to a command of the shell; nothing where the request is none. Who calls has been found out by then. The role
- * has to let the command in, and then each resource that it reads or changes.
+ * has to let the command in, and then each resource that it reads or changes. A change that is refused before it reaches a
+ * record is in the audit trail as the command, others as what is done to the record.
  */
 export async function answerAsCommand(letIn: LetIn, request: RestRequest): Promise<RestReply | undefined> {
   const { face, role } = letIn
   const path = request.target.split('?', 1)[0] ?? ''
   const command = commandAt(face.actions.cluster, path)
   if (command === undefined) return undefined
-  if (!mayDo(role, path, request.method)) throw failure('roleDenies', { role: role.name, method: request.method, path })
-  return answerCommand(letIn, command, request)
+  const { method } = request
+  const attempt = new Attempt(visitorOf(letIn, request), method, path)
+  return audited(attempt, () => {
+    if (!mayDo(role, path, method)) throw failure('roleDenies', { role: role.name, method, path })
+    return answerCommand(letIn, command, request, attempt)
+  })
 }
 
 const trees = new WeakMap<Registry, CommandTree>()

@@ -30,8 +30,8 @@ export class Attempt {
   readonly visitor: Visitor
   readonly method: string
   readonly path: string
-  /** A verb was called, and has written its entry in the audit trail. */
-  isPerformed = false
+  /** The audit trail says what became of it: a verb that was called has written its entry, or its refusal is there. */
+  isNoted = false
 
   constructor(visitor: Visitor, method: string, path: string) {
     this.visitor = visitor
@@ -47,8 +47,9 @@ export async function audited<Result>(attempt: Attempt, act: () => Promise<Resul
   try {
     return await act()
   } catch (cause) {
-    const { visitor, method, path, isPerformed } = attempt
-    if (!isPerformed && WRITES.has(method) && !(cause instanceof MethodRefused)) {
+    const { visitor, method, path, isNoted } = attempt
+    if (!isNoted && WRITES.has(method) && !(cause instanceof MethodRefused)) {
+      attempt.isNoted = true
       const message = cause instanceof Failure ? cause.message : 'internal error'
       await visitor.actions.audit(visitor.caller, `${method} ${path}`, 'error', message)
     }
@@ -140,7 +141,7 @@ export class Admission {
 
   perform(verb: VerbName, call: Pick<Call, 'draft' | 'args'> & { readonly row?: Row }): Promise<Performed> {
     const { attempt, match } = this
-    attempt.isPerformed = true
+    attempt.isNoted = true
     const { row } = call
     // What a query chose, or a body lists, is in the audit trail one by one.
     const path = row === undefined || match.instance.length > 0 ? attempt.path : this.pathOf(row)

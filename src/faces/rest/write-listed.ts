@@ -34,7 +34,7 @@ export async function writeListed(exchange: Exchange, verb: BulkVerb, given: rea
     throw failure('secretInList')
   }
   const records = given.map((record, at) => within(at, () => recordOf(exchange, verb, record, args.args)))
-  exchange.attempt.isPerformed = true
+  exchange.attempt.isNoted = true
   const job = await face.actions.bulk.submit({
     behaviour,
     verb,

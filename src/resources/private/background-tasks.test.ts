@@ -33,6 +33,14 @@ test('background tasks are listed with their state, their runs and their last er
   const idle = await shown('quota-watch')
   assert.deepEqual([idle['state'], idle['statistics']], ['stopped', { runs: 0, failures: 0 }])
 
+  // Which fields are shown beside those asked for depends on the client, as everywhere.
+  const states = async (options = {}) =>
+    recordsOf((await cluster.call('GET', '/api/private/background-tasks?fields=state', undefined, options)).body).map(
+      (record) => Object.keys(record).filter((word) => word !== '_links'),
+    )
+  assert.deepEqual((await states())[0], ['state'])
+  assert.deepEqual((await states({ headers: { 'x-dot-client-app': 'a tool' } }))[0], ['name', 'state'])
+
   catalog.changedVolumes = changedVolumes
   await Promise.all([volumes.stop(), housekeeping.stop(), quotas.stop()])
   assert.equal((await shown('volume-watch'))['state'], 'stopped')
