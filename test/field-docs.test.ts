@@ -52,28 +52,29 @@ test('a number says its unit, or what it counts', () => {
   assert.deepEqual(bare.map(print), [], 'Give the kind a unit, or say in the doc what the number counts.')
 })
 
-test('every word of an enumeration that people choose means something', () => {
-  const settable = behaviours.flatMap(({ resource }) =>
-    [...resource.fields.values()]
-      .filter(({ set, kind }) => set !== 'never' && kind.name === 'oneOf' && kind.meanings === undefined)
-      .map(({ path }) => `${resource.type} ${path}`),
-  )
+test('every word of every enumeration means something, in lists and their members too', () => {
   assert.deepEqual(
-    settable.filter((field) => !WITHOUT_MEANINGS.has(field)),
+    behaviours.flatMap(({ resource }) =>
+      [...resource.fields.values()].flatMap(({ path, kind }) => bareWords(`${resource.type} ${path}`, kind.schema)),
+    ),
     [],
     'Say what each word means: oneOf({ word: "What it does." }).',
   )
 })
 
-/** Words that mean what they say: names of methods, of algorithms, of sizes. This list only becomes shorter. */
-const WITHOUT_MEANINGS: ReadonlySet<string> = new Set([
-  'application/applications nas.protection_type.local_rpo',
-  'application/applications nas.protection_type.remote_rpo',
-  'private/faults method',
-  'security/authentication/keys role.name',
-  'security/certificate-signing-request hash_function',
-  'security/certificates hash_function',
-])
+/** Words of a schema that say nothing beside themselves. */
+function bareWords(path: string, schema: unknown): string[] {
+  if (typeof schema !== 'object' || schema === null) return []
+  const { enum: words = [], 'x-enumDescriptions': meanings = {} } = schema as Readonly<Record<string, unknown>>
+  const means = meanings as Readonly<Record<string, string | undefined>>
+  const bare = (words as readonly unknown[]).filter(
+    (word) => typeof word === 'string' && !/^\S.*\.$/.test(means[word] ?? ''),
+  )
+  return [
+    ...bare.map((word) => `${path}: ${String(word)}`),
+    ...Object.entries(schema).flatMap(([word, inner]) => (word === 'enum' ? [] : bareWords(`${path}.${word}`, inner))),
+  ]
+}
 
 function documented(resource: Resource): Documented[] {
   const { type, noun } = resource

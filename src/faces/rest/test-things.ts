@@ -38,7 +38,12 @@ const thingsResource = resource({
     uuid: { doc: 'Its UUID.', kind: uuid(), set: 'create' },
     name: { doc: 'Its name.', kind: name(), set: 'always', required: true },
     comment: { doc: 'Free text.', kind: text(), set: 'always' },
-    state: { doc: 'How it is.', kind: oneOf('online', 'offline', 'restricted'), set: 'always', default: 'online' },
+    state: {
+      doc: 'How it is.',
+      kind: oneOf({ online: 'On.', offline: 'Off.', restricted: 'Neither.' }),
+      set: 'always',
+      default: 'online',
+    },
     enabled: { doc: 'Whether it is on.', kind: flag(), set: 'always' },
     size: { doc: 'Its size.', kind: bytes(), set: 'always' },
     ratio: { doc: 'A ratio.', kind: decimal(), set: 'always' },

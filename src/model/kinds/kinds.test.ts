@@ -172,7 +172,7 @@ test('uuids are kept in lower case', () => {
 })
 
 test('oneOf takes its words in any case and keeps them as declared', () => {
-  const kind = oneOf('online', 'offline')
+  const kind = oneOf({ online: 'On.', offline: 'Off.' })
   takes(kind, [
     ['online', 'online'],
     ['ONLINE', 'online'],
@@ -344,7 +344,7 @@ test('no kind takes a value that it cannot print, whatever the value is', (test)
     time(),
     duration(),
     uuid(),
-    oneOf('a', 'b'),
+    oneOf({ a: 'A.', b: 'B.' }),
     name(),
     text(),
     address(),

@@ -76,17 +76,13 @@ export function uuid(): Kind<string> {
 }
 
 /**
- * One of a closed set of words, as a list or with what each means. Words may differ in case when given; they are kept as
- * declared.
+ * One of a closed set of words, each with what it means. Words may differ in case when given; they are kept as declared.
  */
-export function oneOf<const Words extends Meanings>(words: Words): Kind<Extract<keyof Words, string>>
-export function oneOf<const Words extends readonly string[]>(...words: Words): Kind<Words[number]>
-export function oneOf(...given: readonly string[] | readonly [Meanings]): Kind<string> {
-  const [first] = given
-  const meanings = typeof first === 'object' ? first : undefined
-  const words = meanings === undefined ? (given as readonly string[]) : Object.keys(meanings)
+export function oneOf<const Words extends Meanings>(meanings: Words): Kind<Extract<keyof Words, string>>
+export function oneOf(meanings: Meanings): Kind<string> {
+  const words = Object.keys(meanings)
   return {
-    ...(meanings === undefined ? {} : { meanings }),
+    meanings,
     ...text(),
     name: 'oneOf',
     parse(value) {
@@ -96,7 +92,7 @@ export function oneOf(...given: readonly string[] | readonly [Meanings]): Kind<s
     },
     // Tools list several with a blank after the comma (seen in na_ontap_license 22.7).
     parseText: (text) => text.trim(),
-    schema: { type: 'string', enum: [...words], ...(meanings === undefined ? {} : described(meanings)) },
+    schema: { type: 'string', enum: words, ...described(meanings) },
   }
 }
 

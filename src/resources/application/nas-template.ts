@@ -71,7 +71,12 @@ const component = each(
           doc: 'Whether the component needs a cloud tier. `required` is refused: there is no cloud tier.',
         },
         policy: {
-          kind: oneOf('none', 'auto', 'snapshot_only', 'all'),
+          kind: oneOf({
+            none: 'No data.',
+            auto: 'Data that was not read for a while.',
+            snapshot_only: 'Data that only snapshots hold.',
+            all: 'All data.',
+          }),
           doc: 'Which data is tiered. Stored without effect.',
         },
       }),
@@ -80,6 +85,15 @@ const component = each(
   },
   { elementsMax: COMPONENTS_MAX },
 )
+
+const REMOTE_RPOS = {
+  none: 'The application is not replicated.',
+  zero: 'At once.',
+  hourly: 'Every hour.',
+  '6_hourly': 'Every six hours.',
+  daily: 'Every day.',
+  weekly: 'Every week.',
+} as const
 
 export const nasFields = {
   'nas.application_components': { doc: 'The components of the application.', kind: component, set: 'create' },
@@ -106,7 +120,12 @@ export const nasFields = {
           doc: 'The user or group. Default: `Everyone`.',
         },
         access: {
-          kind: oneOf('no_access', 'read', 'change', 'full_control'),
+          kind: oneOf({
+            no_access: 'No access.',
+            read: 'Read.',
+            change: 'Read and write.',
+            full_control: 'Read, write, and change permissions.',
+          }),
           doc: 'The access of the user or group. Default: `full_control`.',
         },
       },
@@ -122,7 +141,7 @@ export const nasFields = {
   },
   'nas.protection_type.local_rpo': {
     doc: 'How often snapshots are taken.',
-    kind: oneOf('none', 'hourly'),
+    kind: oneOf({ none: 'No snapshots are taken.', hourly: 'Every hour.' }),
     set: 'create',
   },
   'nas.protection_type.local_policy': {
@@ -132,7 +151,7 @@ export const nasFields = {
   },
   'nas.protection_type.remote_rpo': {
     doc: 'How often the application is replicated. Always `none`.',
-    kind: only('none', oneOf('none', 'zero', 'hourly', '6_hourly', 'daily', 'weekly'), 'there is no replication yet.'),
+    kind: only('none', oneOf(REMOTE_RPOS), 'there is no replication yet.'),
     set: 'create',
   },
 } as const satisfies Fields

@@ -52,7 +52,16 @@ const faultsResource = resource({
     },
     method: {
       doc: 'The method of the affected requests. `*`: any method. For a job, the method of the request that started it.',
-      kind: oneOf('*', 'GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'),
+      kind: oneOf({
+        '*': 'Any method.',
+        GET: 'Reads.',
+        HEAD: 'Reads of headers alone.',
+        POST: 'Requests that create.',
+        PUT: 'Requests that create or replace.',
+        PATCH: 'Requests that change.',
+        DELETE: 'Requests that delete.',
+        OPTIONS: 'Requests for the allowed methods.',
+      }),
       set: 'always',
     },
     path: {

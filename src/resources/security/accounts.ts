@@ -2,7 +2,7 @@ import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { mayUseHttp } from '../../core/access/login.ts'
 import { inline, type Caller, type Plan, type Step } from '../../core/verb.ts'
-import { builtinRoles, mayDo, type Role } from '../../model/access.ts'
+import { mayDo, type Role } from '../../model/access.ts'
 import { groups, resource } from '../../model/resource.ts'
 import { failure } from '../../model/failure.ts'
 import { flag, name, oneOf, secret, text } from '../../model/kinds/index.ts'
@@ -17,8 +17,6 @@ export const ACCOUNTS = 'security/accounts'
 
 /** Of the cluster and of all SVMs. */
 const ACCOUNTS_MAX = 10_000
-
-export const roleNames = builtinRoles.map((role) => role.name)
 
 /** Changes an account by what a plan has made of the request. */
 export const writeAccount: Step = {

@@ -4,7 +4,7 @@ import { failure } from '../../model/failure.ts'
 import { count, oneOf, text } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
 import { SUBJECT_PARTS } from '../../ports/certificates.ts'
-import { alternativeFields, alternativesOf, HASHES } from './certificates/asked.ts'
+import { alternativeFields, alternativesOf, HASHES, USUAL_HASH } from './certificates/asked.ts'
 
 /** Bits of security, and the length of the key that has them (NIST SP 800-57, part 1, table 2). */
 const STRENGTHS = { rsa: { 112: 2048, 128: 3072 }, ec: { 112: 256, 128: 256, 192: 384 } } as const
@@ -31,9 +31,9 @@ const certificateSigningRequestsResource = resource({
     },
     hash_function: {
       doc: 'The hash function of the signature.',
-      kind: oneOf(...HASHES),
+      kind: oneOf(HASHES),
       set: 'create',
-      default: HASHES[0],
+      default: USUAL_HASH,
     },
     security_strength: {
       doc: 'The strength of the keys in bits: 112 or 128, for elliptic curves also 192.',

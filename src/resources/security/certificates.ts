@@ -10,6 +10,7 @@ import {
   alternativeFields,
   alternativesOf,
   HASHES,
+  USUAL_HASH,
   KEY_BITS,
   keyBits,
   PEM_CHARACTERS_MAX,
@@ -81,7 +82,7 @@ const certificatesResource = resource({
       set: 'create',
     },
     key_size: { doc: 'The size of the RSA key in bits.', kind: keyBits(), set: 'create' },
-    hash_function: { doc: 'The hash function of the signature.', kind: oneOf(...HASHES), set: 'create' },
+    hash_function: { doc: 'The hash function of the signature.', kind: oneOf(HASHES), set: 'create' },
     public_certificate: {
       doc: 'The certificate in PEM. Give it to install an existing certificate.',
       kind: text({ charactersMin: 1, charactersMax: PEM_CHARACTERS_MAX }),
@@ -154,7 +155,7 @@ async function made(cluster: Cluster, draft: Draft): Promise<Installed> {
   const { certificate, privateKey } = await cluster.certificates.makeSelfSigned({
     commonName: draft['common_name'] ?? '',
     keyBits: Number(draft['key_size'] ?? KEY_BITS[0]),
-    hash: (draft['hash_function'] ?? '') || HASHES[0],
+    hash: (draft['hash_function'] ?? '') || USUAL_HASH,
     notBeforeMs: now - BEFORE_MS,
     notAfterMs: expiryMs(draft['expiry_time'], now),
     isCa: type === 'root_ca',

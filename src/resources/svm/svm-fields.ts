@@ -64,6 +64,13 @@ const logicalSpace = {
     'Whether volume sizes limit data before compression and deduplication. Stored without effect.',
 } as const
 
+const NAME_SERVICES = {
+  files: 'The users, groups and hosts that the SVM itself has.',
+  dns: 'DNS, for hosts.',
+  ldap: 'LDAP.',
+  nis: 'NIS.',
+} as const
+
 const settings = {
   ...Object.fromEntries(
     Object.entries(logicalSpace).map(([path, doc]): [string, FieldDeclaration] => [
@@ -76,7 +83,7 @@ const settings = {
       `nsswitch.${base}`,
       {
         doc: `The sources for ${SOURCE_WORDS[base] ?? base}, in the order of lookup. Stored without effect.`,
-        kind: list(oneOf('files', 'dns', 'ldap', 'nis'), { elementsMax: 4 }),
+        kind: list(oneOf(NAME_SERVICES), { elementsMax: 4 }),
         set: 'always',
       },
     ]),

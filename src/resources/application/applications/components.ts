@@ -8,8 +8,14 @@ import { CIFS_SHARES } from '../../protocols/cifs/shares.ts'
 import { APPLICATIONS, componentsOf } from '../members.ts'
 import type { Volume } from '../../../records/rows.ts'
 
+const VOLUME_TYPES = {
+  rw: 'Clients read and write.',
+  dp: 'The destination of a replication; clients only read.',
+  ls: 'A load-sharing mirror; clients only read.',
+} as const
+
 const backing = group({
-  type: { kind: oneOf('volume'), doc: 'The type of the storage below the path.' },
+  type: { kind: oneOf({ volume: 'A volume.' }), doc: 'The type of the storage below the path.' },
   uuid: { kind: uuid(), doc: 'The UUID of the volume.' },
 })
 
@@ -37,7 +43,7 @@ const applicationComponentsResource = resource({
         size: { kind: bytes(), doc: 'The size of the volume in bytes.' },
         comment: { kind: text(), doc: 'The comment on the volume.' },
         creation_timestamp: { kind: time(), doc: 'When the volume was created.' },
-        type: { kind: oneOf('rw', 'dp', 'ls'), doc: 'The type of the volume.' },
+        type: { kind: oneOf(VOLUME_TYPES), doc: 'The type of the volume.' },
       }),
     },
     nfs_access: {

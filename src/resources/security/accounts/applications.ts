@@ -7,7 +7,16 @@ const APPLICATIONS_MAX = 16
 
 /** Tools call it `service-processor` too, as the command line does. */
 function application(): Kind {
-  const kind = oneOf('http', 'ssh', 'console', 'ontapi', 'service_processor', 'amqp', 'rsh', 'telnet')
+  const kind = oneOf({
+    http: 'This interface.',
+    ssh: 'SSH.',
+    console: 'The console of the machine.',
+    ontapi: 'The XML interface.',
+    service_processor: 'The service processor of the machine.',
+    amqp: 'AMQP.',
+    rsh: 'RSH.',
+    telnet: 'Telnet.',
+  })
   return { ...kind, parse: (value) => kind.parse(value === 'service-processor' ? 'service_processor' : value) }
 }
 

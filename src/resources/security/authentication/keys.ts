@@ -3,7 +3,6 @@ import { inline, uuidOfNew } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { name, oneOf, text, time, uuid } from '../../../model/kinds/index.ts'
 import { builtinRoles } from '../../../model/access.ts'
-import { roleNames } from '../accounts.ts'
 import { insistOnCovering } from '../roles/covering.ts'
 import { clusterOwner } from '../owners.ts'
 import { plainRemove } from '../../../core/plain.ts'
@@ -42,7 +41,7 @@ const keysResource = resource({
     role: { doc: 'The role that limits what the key may do.', isGroup: true },
     'role.name': {
       doc: 'The role of requests with the key.',
-      kind: oneOf(...roleNames),
+      kind: oneOf({ admin: 'Everything.', readonly: 'Read, but nothing of security.', none: 'Nothing.' }),
       set: 'create',
       required: true,
     },

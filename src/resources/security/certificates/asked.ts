@@ -9,7 +9,8 @@ const ALTERNATIVES_MAX = 100
 
 /** Shorter keys and weaker hashes are not made. The first is that of who says nothing. */
 export const KEY_BITS: readonly number[] = [2048, 3072, 4096]
-export const HASHES = ['sha256', 'sha384', 'sha512'] as const
+export const HASHES = { sha256: 'SHA-256.', sha384: 'SHA-384.', sha512: 'SHA-512.' } as const
+export const USUAL_HASH = 'sha256'
 
 /** The length of an RSA key. */
 export function keyBits(): Kind {

@@ -38,14 +38,14 @@ const cifsPrivilegesResource = resource({
     privileges: {
       doc: 'The privileges of the user or group. An empty list removes all privileges.',
       kind: list(
-        oneOf(
-          'setcbprivilege',
-          'sebackupprivilege',
-          'serestoreprivilege',
-          'setakeownershipprivilege',
-          'sesecurityprivilege',
-          'sechangenotifyprivilege',
-        ),
+        oneOf({
+          setcbprivilege: 'Act as part of the operating system.',
+          sebackupprivilege: 'Back up files, whatever their permissions.',
+          serestoreprivilege: 'Restore files, whatever their permissions.',
+          setakeownershipprivilege: 'Take ownership of files.',
+          sesecurityprivilege: 'Manage auditing and the security log.',
+          sechangenotifyprivilege: 'Pass through folders, whatever their permissions.',
+        }),
         { elementsMax: 16 },
       ),
       set: 'always',

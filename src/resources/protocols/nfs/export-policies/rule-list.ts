@@ -13,7 +13,20 @@ const RULES_MAX = 1024
 const CLIENTS_MAX = 1024
 const INDEX_MAX = 2 ** 31 - 1
 
-const flavors = () => list(oneOf('any', 'none', 'never', 'krb5', 'krb5i', 'krb5p', 'ntlm', 'sys'), { elementsMax: 8 })
+const flavors = () =>
+  list(
+    oneOf({
+      any: 'Any authentication.',
+      none: 'No authentication: the client acts as the anonymous user.',
+      never: 'No access, whatever the authentication.',
+      krb5: 'Kerberos 5.',
+      krb5i: 'Kerberos 5 with integrity checks.',
+      krb5p: 'Kerberos 5 with encryption.',
+      ntlm: 'NTLM, for SMB clients.',
+      sys: 'The user ID that the client sends.',
+    }),
+    { elementsMax: 8 },
+  )
 
 /** What a rule has beside its index. */
 export const ruleFields = {
@@ -34,7 +47,18 @@ export const ruleFields = {
   },
   protocols: {
     doc: 'The protocols that the rule matches.',
-    kind: list(oneOf('any', 'nfs', 'nfs3', 'nfs4', 'cifs', 'flexcache', 's3'), { elementsMax: 8 }),
+    kind: list(
+      oneOf({
+        any: 'Every protocol.',
+        nfs: 'NFS of any version.',
+        nfs3: 'NFS version 3.',
+        nfs4: 'NFS version 4.',
+        cifs: 'SMB.',
+        flexcache: 'FlexCache.',
+        s3: 'S3.',
+      }),
+      { elementsMax: 8 },
+    ),
     set: 'always',
     default: ['any'],
   },

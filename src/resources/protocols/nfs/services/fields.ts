@@ -192,7 +192,10 @@ export const serviceFields = {
   ),
   'security.permitted_encryption_types': {
     doc: 'The permitted encryption types of Kerberos.',
-    kind: list(oneOf('des', 'des3', 'aes_128', 'aes_256'), { elementsMax: 4 }),
+    kind: list(
+      oneOf({ des: 'DES.', des3: 'Triple DES.', aes_128: 'AES with 128 bits.', aes_256: 'AES with 256 bits.' }),
+      { elementsMax: 4 },
+    ),
     set: 'always',
     default: ['des', 'des3', 'aes_128', 'aes_256'],
     since: '9.11.1',
