@@ -26,11 +26,11 @@ export function onceEach(): Once {
   }
 }
 
-export interface SecretField {
+export interface SecretField<Of extends Row = Row> {
   /** What it is, if there is any, for an export that is to hold secrets. A field without this cannot be exported. */
-  readonly read?: (cluster: Cluster, row: Row) => string | undefined
+  read?(cluster: Cluster, row: Of): string | undefined
   /** Whether it is what is given. */
-  readonly isSame?: (cluster: Cluster, row: Row, given: string) => Promise<boolean>
+  isSame?(cluster: Cluster, row: Of, given: string): Promise<boolean>
 }
 
 export interface Acts<Of extends Row = Row, Draft extends Row = Row, New extends Row = Row> {
@@ -52,7 +52,7 @@ export interface Acts<Of extends Row = Row, Draft extends Row = Row, New extends
   readonly readArgs?: Readonly<Record<string, string>>
   readonly derive?: readonly Derivation<Of>[]
   /** Fields that are kept so that reads do not show them, and those that are of use only with them. */
-  readonly secrets?: Readonly<Record<string, SecretField>>
+  readonly secrets?: { readonly [Path in keyof Of & string]?: SecretField<Of> }
   readonly create?: Verb<VerbRequest<Of, New>>
   readonly modify?: Verb<ChangeRequest<Of, Draft>>
   readonly remove?: Verb<ChangeRequest<Of, Draft>>

@@ -12,6 +12,7 @@ import {
   type Change,
   type Fields,
   type Outcome,
+  type RecordsWithin,
   type StoredRecord,
 } from '../ports/catalog.ts'
 import type { Certificates } from '../ports/certificates.ts'
@@ -188,6 +189,13 @@ export class Cluster {
   record(type: SomeType, key: string): Promise<StoredRecord<Row> | undefined>
   async record(type: string, key: string): Promise<StoredRecord<Row> | undefined> {
     return this.catalog.record(type, key)
+  }
+
+  /** All records of a type, or those that are asked for, with their revisions: see `Records.records`. */
+  records<Type extends RecordType>(type: Type, within?: RecordsWithin): Promise<StoredRecord<RowOf<Type>>[]>
+  records(type: SomeType, within?: RecordsWithin): Promise<StoredRecord<Row>[]>
+  records(type: string, within?: RecordsWithin): Promise<StoredRecord<Row>[]> {
+    return this.catalog.records(type, within)
   }
 
   /** What `find` gives of a record that is in memory; nothing where one has to wait for it. */

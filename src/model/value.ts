@@ -15,6 +15,21 @@ export function textAt<Of extends Row>(row: Of | undefined, path: keyof Of & str
   return textOf(row?.[path])
 }
 
+/** The row without the fields that are null. */
+export function withoutUnset<Of extends Row>(row: Of): Of {
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Of
+}
+
+/** The row as a change makes it: null takes a value away. */
+export function changedBy<Of extends Row>(before: Of, change: { readonly [Path in keyof Of]?: Of[Path] | null }): Of {
+  return withoutUnset({ ...before, ...change })
+}
+
+/** The names of the fields of a row, or of what else is declared, as TypeScript knows them. */
+export function namesOf<Of extends object>(of: Of): (keyof Of & string)[] {
+  return Object.keys(of) as (keyof Of & string)[]
+}
+
 /** A plain value as text; nothing, and what is not plain, as ''. */
 export function textOf(value: Value | undefined): string {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : ''

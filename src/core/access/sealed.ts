@@ -2,6 +2,11 @@
 import type { Row, Value } from '../../model/value.ts'
 import type { Cluster } from '../cluster.ts'
 
+/** What was sealed and is kept with a record, if anything is: `$password`. */
+export function unsealed(cluster: Cluster, kept: Value | undefined): string | undefined {
+  return typeof kept === 'string' && kept !== '' ? cluster.secrets.unseal(kept) : undefined
+}
+
 /**
  * The row with its secret fields sealed: `password` becomes `$password`. A secret that is null or empty is forgotten; one
  * that is not given stays as it was.

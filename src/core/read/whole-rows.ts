@@ -27,26 +27,26 @@ export function isLacking(row: Row, needed: Needed): boolean {
 }
 
 /** Those of the rows whose records are still there, in their order, with their place among those given. */
-export async function* wholeRows(
+export async function* wholeRows<Of extends Row>(
   { catalog, system }: Source,
   resource: Resource,
-  rows: readonly Row[],
+  rows: readonly Of[],
   needed: Needed,
-): AsyncGenerator<readonly { readonly row: Row; readonly at: number }[], void, void> {
+): AsyncGenerator<readonly { readonly row: Of; readonly at: number }[], void, void> {
   let endMs = Number.NEGATIVE_INFINITY
   for (let at = 0; at < rows.length;) {
     if (rows.length > ROWS && system.clock.elapsed() >= endMs) {
       await system.turn()
       endMs = system.clock.elapsed() + TURN_MS
     }
-    const some: { row: Row; at: number }[] = []
+    const some: { row: Of; at: number }[] = []
     for (let characters = 0; at < rows.length && some.length < ROWS && characters < TURN_CHARACTERS; at++) {
-      const row = rows[at] as Row
+      const row = rows[at] as Of
       if (!isLacking(row, needed)) some.push({ row, at })
       else {
         const record = await catalog.record(resource.rowsOf, recordKey(resource, row))
         if (record === undefined) continue
-        const whole = completed(row, record.body)
+        const whole = completed(row, record.body) as Of
         characters += charactersOf(whole)
         some.push({ row: whole, at })
       }

@@ -153,8 +153,8 @@ class Seeding {
   async #isSecretThere(row: Row, path: string, given: Value): Promise<boolean> {
     const secret = this.#behaviour.secrets?.[path]
     if (secret === undefined && this.#resource.fields.get(path)?.kind.isSecret !== true) return false
-    const isSame = secret?.isSame
-    return isSame === undefined || (typeof given === 'string' && isSame(this.#actions.cluster, row, given))
+    if (secret?.isSame === undefined) return true
+    return typeof given === 'string' && secret.isSame(this.#actions.cluster, row, given)
   }
 
   #differing(row: Row, wanted: Row): string[] {

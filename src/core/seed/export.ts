@@ -91,8 +91,8 @@ async function recordsOf(
     if (hasUuid && !isBuiltIn) record['uuid'] = textAt(row, 'uuid')
     for (const [word, value] of Object.entries(printed)) record[word] = byNames(value)
     if (withSecrets) {
-      for (const [path, { read }] of Object.entries(secrets)) {
-        const secret = read?.(cluster, row)
+      for (const [path, field] of Object.entries(secrets)) {
+        const secret = field?.read?.(cluster, row)
         if (secret !== undefined) place(record, path, secret)
       }
     }

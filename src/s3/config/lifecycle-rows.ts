@@ -42,9 +42,7 @@ export function lifecycleFields(
   }
 }
 
-export function lifecycleRowOf({ id, enabled, filter, isLegacy, expiration, noncurrent, abortDays }: LifecycleRule): {
-  readonly [name: string]: FieldValue
-} {
+export function lifecycleRowOf({ id, enabled, filter, isLegacy, expiration, noncurrent, abortDays }: LifecycleRule) {
   return {
     name: id,
     enabled,
@@ -87,7 +85,7 @@ function tagText({ key, value }: Tag): string {
   return `${key.replaceAll('%', '%25').replaceAll('=', '%3D')}=${value}`
 }
 
-function filterRow({ prefix, tags, greaterThanBytes, lessThanBytes }: LifecycleFilter): FieldValue {
+function filterRow({ prefix, tags, greaterThanBytes, lessThanBytes }: LifecycleFilter) {
   return {
     ...(prefix === undefined ? {} : { prefix }),
     ...(tags === undefined ? {} : { tags: tags.map(tagText) }),
@@ -106,7 +104,7 @@ function readExpiration(row: FieldValue | undefined): LifecycleExpiration | unde
   return field(row, 'expired_object_delete_marker') === true ? { removesMarkers: true } : undefined
 }
 
-function expirationRow({ days, dateMs, removesMarkers }: LifecycleExpiration): FieldValue {
+function expirationRow({ days, dateMs, removesMarkers }: LifecycleExpiration) {
   return {
     ...(days === undefined ? {} : { object_age_days: days }),
     ...(dateMs === undefined ? {} : { object_expiry_date: dateMs }),

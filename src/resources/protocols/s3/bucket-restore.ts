@@ -1,11 +1,14 @@
 /** Takes a whole bucket back to a snapshot: `PATCH …/buckets/{uuid}?restore_to.snapshot.name=…`. */
 import type { Cluster } from '../../../core/cluster.ts'
-import { inline, type Work, type Changing } from '../../../core/verb.ts'
+import { inline, type Work, type Changing, type Plan } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
-import type { Row } from '../../../model/value.ts'
+import type { DraftOf } from '../../../model/rows.ts'
 import { leaveRange, restoreRange, type RangeInput } from '../../storage/volumes/range-restore.ts'
 import { changeBucket, modifyBucket } from './bucket-verbs.ts'
 import { findSnapshot } from './bucket-snapshots.ts'
+
+/** What is given of the bucket, or the range that is restored. */
+type Input = DraftOf<'protocols/s3/buckets'> & { readonly $range?: RangeInput }
 
 /** Changes a bucket inline, as elsewhere. With these arguments it is a job, and changes nothing else. */
 export const modifyOrRestoreBucket = inline({
@@ -14,7 +17,7 @@ export const modifyOrRestoreBucket = inline({
     'restore_to.snapshot.name': 'The name of the snapshot to restore the bucket from. Newer snapshots are kept.',
     'restore_to.snapshot.uuid': 'The UUID of the snapshot to restore the bucket from. Newer snapshots are kept.',
   },
-  async plan(cluster, request: Changing<'protocols/s3/buckets'>) {
+  async plan(cluster, request: Changing<'protocols/s3/buckets'>): Promise<Plan<Input>> {
     const { row, draft, args } = request
     const name = args['restore_to.snapshot.name']
     const uuid = args['restore_to.snapshot.uuid']
@@ -33,17 +36,13 @@ export const modifyOrRestoreBucket = inline({
   },
   step: {
     name: 'write record',
-    async run(cluster: Cluster, work: Work) {
-      const range = rangeOf(work.input)
-      await (range === undefined
-        ? changeBucket(cluster, work.key, () => work.input)
-        : restoreRange(cluster, work, range))
+    async run(cluster: Cluster, work: Work<Input>) {
+      const { $range: range, ...draft } = work.input
+      await (range === undefined ? changeBucket(cluster, work.key, () => draft) : restoreRange(cluster, work, range))
     },
-    async undo(cluster: Cluster, work: Work) {
-      const range = rangeOf(work.input)
+    async undo(cluster: Cluster, work: Work<Input>) {
+      const { $range: range } = work.input
       if (range !== undefined) await leaveRange(cluster, work, range)
     },
   },
 })
-
-const rangeOf = (input: Row) => input['$range'] as RangeInput | undefined

@@ -1,5 +1,5 @@
-import { type Row, textAt } from '../../../model/value.ts'
-import { isList } from '../../../s3/record-values.ts'
+import type { DraftOf } from '../../../model/rows.ts'
+import type { Bucket } from '../../../records/rows.ts'
 import { checkCorsRules } from './cors.ts'
 import { settleLocks } from './retention.ts'
 import { RULES, settleRules } from './rules.ts'
@@ -12,20 +12,32 @@ import { checkBucketStatements } from './statement-checks.ts'
  * @param before the bucket as it was; absent for a new one
  * @param draft what was given
  */
-export function settleBucket(before: Row | undefined, draft: Row, after: Row): Row {
+export function settleBucket(
+  before: Bucket | undefined,
+  draft: DraftOf<'protocols/s3/buckets'>,
+  after: Bucket,
+): Bucket {
   if (!('$policy' in draft && draft['$policy'] !== null)) {
-    checkBucketStatements(draft['policy.statements'], textAt(after, 'name'))
+    checkBucketStatements(draft['policy.statements'], after['name'])
   }
   checkCorsRules(draft['cors.rules'])
   const rules = draft[RULES]
-  const isChecked = !isList(rules) || '$transitionMinimum' in draft
+  // A change takes rules away by null, or by an empty list.
+  const isChecked = !Array.isArray(rules) || '$transitionMinimum' in draft
   return settleLocks(before, draft, withoutEmpty(isChecked ? after : { ...after, [RULES]: settleRules(rules) }))
 }
 
 /** An empty list takes away what was there, as the DELETE requests of S3 do. */
-function withoutEmpty(row: Row): Row {
-  const kept = Object.entries(row).filter(([name, value]) => !(lists.has(name) && isList(value) && value.length === 0))
-  return Object.fromEntries(kept)
+function withoutEmpty({
+  'policy.statements': statements = [],
+  'cors.rules': cors = [],
+  [RULES]: rules = [],
+  ...bucket
+}: Bucket): Bucket {
+  return {
+    ...bucket,
+    ...(statements.length === 0 ? {} : { 'policy.statements': statements }),
+    ...(cors.length === 0 ? {} : { 'cors.rules': cors }),
+    ...(rules.length === 0 ? {} : { [RULES]: rules }),
+  }
 }
-
-const lists: ReadonlySet<string> = new Set(['policy.statements', 'cors.rules', RULES])

@@ -1,8 +1,7 @@
 /** Snapshots of one bucket: what is committed when one is taken or dropped, and which of them a request means. */
 import type { Cluster } from '../../../core/cluster.ts'
 import { failure } from '../../../model/failure.ts'
-import type { SomeType } from '../../../model/rows.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { DraftOf, RowOf } from '../../../model/rows.ts'
 import type { Change } from '../../../ports/catalog.ts'
 import { copiesOf, SNAPSHOT_POLICIES } from '../../storage/snapshot-policies/copies.ts'
 import { SNAPSHOTS } from '../../storage/volumes/snapshot-changes.ts'
@@ -10,6 +9,9 @@ import { BUCKETS } from './types.ts'
 import type { Bucket } from '../../../records/rows.ts'
 
 export const BUCKET_SNAPSHOTS = 'protocols/s3/services/{svm.uuid}/buckets/{s3_bucket.uuid}/snapshots'
+
+/** A snapshot of one bucket. */
+export type BucketSnapshot = RowOf<typeof BUCKET_SNAPSHOTS>
 
 /** The limit of the field for one bucket. */
 export const BUCKET_SNAPSHOTS_MAX = 1023
@@ -24,8 +26,8 @@ export function bucketSnapshotName(prefix: string, minute: string): string | und
 }
 
 /** Refuses a snapshot policy by which snapshots of a bucket could not be called. */
-export async function checkSnapshotPolicy(cluster: Cluster, bucket: Row): Promise<void> {
-  const policy = await cluster.find(SNAPSHOT_POLICIES, textAt(bucket, 'snapshot_policy.uuid'))
+export async function checkSnapshotPolicy(cluster: Cluster, bucket: DraftOf<typeof BUCKETS>): Promise<void> {
+  const policy = await cluster.find(SNAPSHOT_POLICIES, bucket['snapshot_policy.uuid'] ?? '')
   const names = copiesOf(policy).map(({ prefix }) => bucketSnapshotName(prefix, '2026-11-21_1805'))
   if (names.includes(undefined) || new Set(names).size < names.length) {
     throw failure('bucketSnapshotPrefixUnfit')
@@ -33,24 +35,24 @@ export async function checkSnapshotPolicy(cluster: Cluster, bucket: Row): Promis
 }
 
 /** Takes the snapshot of this row: with uuid, name, bucket, SVM and time. */
-export async function takeBucketSnapshot(cluster: Cluster, row: Row): Promise<Change[]> {
-  const key = textAt(row, 's3_bucket.uuid')
+export async function takeBucketSnapshot(cluster: Cluster, row: BucketSnapshot): Promise<Change[]> {
+  const key = row['s3_bucket.uuid'] ?? ''
   const bucket = await cluster.row(BUCKETS, key)
   const volume = bucket['volume.uuid'] ?? ''
-  const snapshot = textAt(row, 'uuid')
+  const snapshot = row['uuid']
   return [
-    { do: 'take-snapshot', volume, bucket: key, snapshot, nowMs: Number(row['create_time']) },
+    { do: 'take-snapshot', volume, bucket: key, snapshot, nowMs: row['create_time'] ?? cluster.now() },
     cluster.put(BUCKET_SNAPSHOTS, row, { expect: 'absent' }),
-    cluster.event('bucket.snapshot.created', { bucket: key, snapshot: row['name'] ?? '' }),
+    cluster.event('bucket.snapshot.created', { bucket: key, snapshot: row['name'] }),
   ]
 }
 
-export function dropBucketSnapshot(cluster: Cluster, row: Row, volume: string): Change[] {
-  const key = textAt(row, 'uuid')
+export function dropBucketSnapshot(cluster: Cluster, row: BucketSnapshot, volume: string): Change[] {
+  const key = row['uuid']
   return [
     { do: 'drop-snapshot', volume, snapshot: key },
     { do: 'remove-record', type: BUCKET_SNAPSHOTS, key },
-    cluster.event('bucket.snapshot.deleted', { bucket: textAt(row, 's3_bucket.uuid'), snapshot: row['name'] ?? '' }),
+    cluster.event('bucket.snapshot.deleted', { bucket: row['s3_bucket.uuid'] ?? '', snapshot: row['name'] }),
   ]
 }
 
@@ -70,7 +72,7 @@ export async function findSnapshot(
 
 async function namedOf(
   cluster: Cluster,
-  type: SomeType,
+  type: typeof BUCKET_SNAPSHOTS | typeof SNAPSHOTS,
   parent: string,
   { name, uuid }: { readonly name: string | undefined; readonly uuid: string | undefined },
 ): Promise<string | undefined> {

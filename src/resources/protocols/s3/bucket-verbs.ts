@@ -1,9 +1,10 @@
 import type { Derivation } from '../../../core/behaviour.ts'
 import { type Cluster } from '../../../core/cluster.ts'
-import { inline, type Plan, uuidOfNew, type Verb, type Changing, type Making } from '../../../core/verb.ts'
+import { inline, type Plan, uuidOfNew, type Verb, type Work, type Changing, type Making } from '../../../core/verb.ts'
 import { Failure, failure } from '../../../model/failure.ts'
 import { printSize } from '../../../model/kinds/index.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { DraftOf, NewOf } from '../../../model/rows.ts'
+import { withoutUnset } from '../../../model/value.ts'
 import { CommitRefused, type Change } from '../../../ports/catalog.ts'
 import { chargedBytes } from '../../../ports/charged.ts'
 import { closeBucket } from '../../../s3/objects/close-bucket.ts'
@@ -15,7 +16,7 @@ import { NOTES } from '../../storage/volumes/owed-snapshots.ts'
 import { followSize } from './own-volume.ts'
 import { checkPolicy, volumesOf } from './server-verbs.ts'
 import { BUCKETS, SERVERS } from './types.ts'
-import type { Bucket, ObjectServer } from '../../../records/rows.ts'
+import type { Bucket, ObjectServer, Volume } from '../../../records/rows.ts'
 
 /** What clients of the interface know these failures by. */
 
@@ -26,7 +27,7 @@ export const bucketUse: Derivation<Bucket> = {
   gives: ['logical_used_size', 'object_count'],
   async from(cluster, rows) {
     const counters = await cluster.catalog.buckets(rows.map((row) => row['uuid']))
-    return rows.map((row): Row => {
+    return rows.map((row): DraftOf<typeof BUCKETS> => {
       const counter = counters.get(row['uuid'])
       return { logical_used_size: counter?.usedBytes ?? 0, object_count: counter?.objects ?? 0 }
     })
@@ -38,10 +39,10 @@ export const createBucket = inline({
   plan: (cluster, { draft }: Making<typeof BUCKETS>) => planBucket(cluster, draft),
   step: {
     name: 'write record',
-    async run(cluster, { key, input: { $volume: own, ...input } }) {
+    async run(cluster, { key, input: { $volume: own, ...input } }: Work<BucketInput>) {
       if ((await cluster.find(BUCKETS, key)) !== undefined) return
       for (let tries = 1; ; tries++) {
-        const server = await cluster.record(SERVERS, textAt(input, 'server.uuid'))
+        const server = await cluster.record(SERVERS, input['server.uuid'] ?? '')
         if (server === undefined) throw failure('objectStoreNotFound', {}, { target: 'server.uuid' })
         if (own === undefined) await placeBucket(cluster, server.body, input['volume.uuid'])
         try {
@@ -51,8 +52,8 @@ export const createBucket = inline({
             {
               do: 'open-bucket',
               bucket: key,
-              volume: textAt(input, 'volume.uuid'),
-              limitBytes: Number(input['size']),
+              volume: input['volume.uuid'] ?? '',
+              limitBytes: input['size'],
             },
             ...versioningChanges(key, undefined, input),
             cluster.put(BUCKETS, input, { expect: 'absent' }),
@@ -66,14 +67,17 @@ export const createBucket = inline({
   },
 })
 
+/** A bucket that is to be made, and the volume that is made for it. */
+export type BucketInput = Bucket & { readonly $volume?: Volume }
+
 /** Plans a bucket in a data volume of its server, or in one that is being made for it. */
 export async function planBucket(
   cluster: Cluster,
-  draft: Row,
+  draft: NewOf<typeof BUCKETS>,
   own?: { readonly key: string; readonly volume: string },
-): Promise<Plan> {
-  const svm = textAt(draft, 'svm.uuid')
-  const name = textAt(draft, 'name')
+): Promise<Plan<BucketInput>> {
+  const svm = draft['svm.uuid']
+  const name = draft['name']
   if ((await cluster.keyOfName(BUCKETS, name, svm)) !== undefined) {
     throw failure('bucketNameTaken', { name })
   }
@@ -85,14 +89,15 @@ export async function planBucket(
   await checkSnapshotPolicy(cluster, draft)
   const volume = own?.volume ?? (await placeBucket(cluster, server, draft['volume.uuid']))
   const key = own?.key ?? uuidOfNew(cluster, draft)
-  const input = settleBucket(undefined, draft, {
+  const whole: Bucket = {
     ...draft,
     uuid: key,
     'server.uuid': server['uuid'],
     'volume.uuid': volume,
     create_time: cluster.now(),
     ...('policy.statements' in draft ? await namesSetNow(cluster) : {}),
-  })
+  }
+  const input = settleBucket(undefined, draft, withoutUnset(whole))
   return { key, input, locks: [`server:${server['uuid']}`] }
 }
 
@@ -121,7 +126,7 @@ function modifyBucketBy(how: BucketChange = {}): Verb {
     plan(_cluster, { row, draft }: Changing<typeof BUCKETS>) {
       const key = row['uuid']
       // Clients know the bucket by its name, and policies and snapshots hold it.
-      if (draft['name'] !== undefined && draft['name'] !== row?.['name']) {
+      if (draft['name'] !== undefined && draft['name'] !== row['name']) {
         throw failure('fieldNotModifiable', { field: 'name' })
       }
       // Statements that come without the text of a policy are not those of the text any more.
@@ -139,7 +144,7 @@ function modifyBucketBy(how: BucketChange = {}): Verb {
 export async function changeBucket(
   cluster: Cluster,
   key: string,
-  draft: (bucket: Bucket) => Row,
+  draft: (bucket: Bucket) => DraftOf<typeof BUCKETS>,
   how: BucketChange = {},
 ): Promise<void> {
   for (let tries = 1; ; tries++) {
@@ -156,7 +161,7 @@ export async function changeBucket(
 async function changeOnce(
   cluster: Cluster,
   key: string,
-  draft: (bucket: Bucket) => Row,
+  draft: (bucket: Bucket) => DraftOf<typeof BUCKETS>,
   how: BucketChange,
 ): Promise<void> {
   const record = await cluster.record(BUCKETS, key)
@@ -164,8 +169,7 @@ async function changeOnce(
   const before = record.body
   const asked = draft(before)
   const given = 'policy.statements' in asked ? { ...asked, ...(await namesSetNow(cluster)) } : asked
-  const changed = Object.entries({ ...before, ...given }).filter(([, value]) => value !== null)
-  const after = settleBucket(before, given, Object.fromEntries(changed))
+  const after = settleBucket(before, given, withoutUnset({ ...before, ...given }))
   await checkPolicy(cluster, after)
   if ('snapshot_policy.uuid' in given) await checkSnapshotPolicy(cluster, after)
   try {
@@ -173,7 +177,7 @@ async function changeOnce(
       // A restore may have brought it above its size, which is no reason to refuse what does not concern that.
       ...(after['size'] === before['size']
         ? []
-        : [{ do: 'limit-bucket', bucket: key, limitBytes: Number(after['size']) } as const]),
+        : [{ do: 'limit-bucket', bucket: key, limitBytes: after['size'] } as const]),
       ...(await followSize(cluster, before, after)),
       ...versioningChanges(key, before, after, how),
       cluster.put(BUCKETS, after, { expect: record.revision }),
@@ -210,13 +214,13 @@ export const removeBucket = inline({
 /** The index follows the record in the same commit. */
 function versioningChanges(
   bucket: string,
-  before: Row | undefined,
-  after: Row,
+  before: Bucket | undefined,
+  after: Bucket,
   { suspendsAtOnce = false }: BucketChange = {},
 ): Change[] {
-  const state = textAt(after, 'versioning_state')
-  const known = textAt(before, 'versioning_state') || 'disabled'
-  if (state === known || state === '') return []
+  const { versioning_state: state } = after
+  const known = before?.versioning_state ?? 'disabled'
+  if (state === known || state === undefined) return []
   if (state === 'enabled' || (state === 'suspended' && known === 'enabled')) {
     return [{ do: 'version-bucket', bucket, state }]
   }
@@ -229,7 +233,7 @@ function versioningChanges(
   throw failure('versioningTransition', { from: known, to: state })
 }
 
-async function serverOf(cluster: Cluster, svm: string, given: unknown): Promise<ObjectServer> {
+async function serverOf(cluster: Cluster, svm: string, given: string | undefined): Promise<ObjectServer> {
   if (typeof given === 'string') return cluster.row(SERVERS, given)
   const [first] = (await cluster.rows(SERVERS, svm)).toSorted((a, b) => (a['name'] < b['name'] ? -1 : 1))
   if (first === undefined) throw failure('objectStoreMissing')
@@ -237,7 +241,7 @@ async function serverOf(cluster: Cluster, svm: string, given: unknown): Promise<
 }
 
 /** The volume that was asked for, if it is a data volume of the server; otherwise the data volume with most room. */
-async function placeBucket(cluster: Cluster, server: Row, asked: unknown): Promise<string> {
+async function placeBucket(cluster: Cluster, server: ObjectServer, asked: string | undefined): Promise<string> {
   const data = volumesOf(server)
   if (typeof asked === 'string') {
     if (data.includes(asked)) {

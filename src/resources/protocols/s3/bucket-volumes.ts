@@ -3,18 +3,19 @@
  * the bucket is gone, whoever deleted it, the volume goes too.
  */
 import { MADE_FOR, type Cluster } from '../../../core/cluster.ts'
-import { job, type Step, uuidOfNew, type Work, type Making } from '../../../core/verb.ts'
+import { job, type Plan, type Step, uuidOfNew, type Work, type Making } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { NewOf } from '../../../model/rows.ts'
+import type { Volume } from '../../../records/rows.ts'
 import { createVolume } from '../../storage/volumes/create.ts'
-import { createBucket, planBucket } from './bucket-verbs.ts'
+import { type BucketInput, createBucket, planBucket } from './bucket-verbs.ts'
 import { ownVolumeSize } from './own-volume.ts'
 
 const VOLUMES = 'storage/volumes'
 
 export const createWithVolume = job({
   example: { name: 'bucket-example', 'svm.name': 'svm1', aggregates: [{ name: 'aggr1' }], size: 1_073_741_824 },
-  async plan(cluster, request: Making<'protocols/s3/buckets'>) {
+  async plan(cluster, request: Making<'protocols/s3/buckets'>): Promise<Plan<BucketInput>> {
     const { aggregates, ...draft } = request.draft
     if (typeof draft['volume.uuid'] === 'string') {
       if (aggregates !== undefined) {
@@ -23,7 +24,8 @@ export const createWithVolume = job({
       return planBucket(cluster, draft)
     }
     const key = uuidOfNew(cluster, draft)
-    const volumeDraft: Row = {
+    const unprotected = await cluster.keyOfName('storage/snapshot-policies', 'none')
+    const volumeDraft: NewOf<typeof VOLUMES> = {
       name: volumeName(key),
       'svm.uuid': draft['svm.uuid'],
       type: 'rw',
@@ -31,7 +33,7 @@ export const createWithVolume = job({
       state: 'online',
       ...ownVolumeSize(draft['size']),
       'guarantee.type': 'none',
-      'snapshot_policy.uuid': (await cluster.keyOfName('storage/snapshot-policies', 'none')) ?? null,
+      ...(unprotected === undefined ? {} : { 'snapshot_policy.uuid': unprotected }),
       comment: `Made for the bucket ${draft['name']}.`,
       [MADE_FOR]: key,
       ...(aggregates === undefined ? {} : { aggregates }),
@@ -67,19 +69,21 @@ const forgetVolume =
   }
 
 /** A step of making a volume, as one of making a bucket with it. */
-function onVolumeStep(step: Step): Step {
-  const forth: Step = {
-    ...step,
-    name: `volume: ${step.name}`,
+function onVolumeStep(step: Step<Volume>): Step<BucketInput> {
+  const { name, isCancellable = false, isPausable = false } = step
+  const forth: Step<BucketInput> = {
+    name: `volume: ${name}`,
+    isCancellable,
+    isPausable,
     run: (cluster, work) => onVolume(work, (its) => step.run(cluster, its)),
   }
   if (step.undo === undefined) return forth
   return { ...forth, undo: (cluster, work) => onVolume(work, async (its) => step.undo?.(cluster, its)) }
 }
 
-async function onVolume(work: Work, act: (work: Work) => Promise<void>): Promise<void> {
-  const volume = work.input['$volume'] as Row | undefined
-  if (volume !== undefined) await act({ ...work, key: textAt(volume, 'uuid'), input: volume })
+async function onVolume(work: Work<BucketInput>, act: (work: Work<Volume>) => Promise<void>): Promise<void> {
+  const { $volume: volume } = work.input
+  if (volume !== undefined) await act({ ...work, key: volume['uuid'], input: volume })
 }
 
 /** Begins as shipping systems name such volumes; the UUID of the bucket makes it unique without a look at other names. */

@@ -1,16 +1,14 @@
 import { failure } from '../../../model/failure.ts'
 import { count, each, list, text } from '../../../model/kinds/index.ts'
-import type { Kind } from '../../../model/kinds/index.ts'
-import type { Value } from '../../../model/value.ts'
+import type { ValueOf } from '../../../model/kinds/index.ts'
 import { corsBytesMax, corsMethods, corsRuleProblem, corsRulesMax } from '../../../s3/config/cors.ts'
 import { corsRuleOfRow } from '../../../s3/config/cors-rows.ts'
-import { isList } from '../../../s3/record-values.ts'
 
 /** One rule may hold nearly all that a document may. */
 const WORDS_MAX = 4096
 const words = list(text({ charactersMin: 1, charactersMax: 1024 }), { elementsMax: WORDS_MAX })
 
-export function corsKind(): Kind {
+export function corsKind() {
   return each({
     id: { kind: text({ charactersMax: 255 }), doc: 'The name of the CORS rule.' },
     allowed_origins: {
@@ -32,8 +30,9 @@ export function corsKind(): Kind {
   })
 }
 
-export function checkCorsRules(rows: Value | undefined): void {
-  if (!isList(rows)) return
+export function checkCorsRules(rows: ValueOf<ReturnType<typeof corsKind>> | undefined): void {
+  // A change takes rules away by null.
+  if (!Array.isArray(rows)) return
   if (rows.length > corsRulesMax || JSON.stringify(rows).length > corsBytesMax) {
     const limits = `${corsRulesMax} rules and ${corsBytesMax / 1024} KiB together`
     throw failure('tooManyCorsRules', { limits })

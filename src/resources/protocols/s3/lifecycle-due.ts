@@ -8,7 +8,6 @@
 import type { Cluster } from '../../../core/cluster.ts'
 import { inTurns } from '../../../core/time/turns.ts'
 import { isLacking, wholeRows } from '../../../core/read/whole-rows.ts'
-import type { Row } from '../../../model/value.ts'
 import type { Change, FieldValue } from '../../../ports/catalog.ts'
 import { checksumAlgorithms } from '../../../s3/checksums/algorithms.ts'
 import { field, isList } from '../../../s3/record-values.ts'
@@ -63,7 +62,7 @@ export async function dueBuckets(cluster: Cluster, scope: 'due' | 'all'): Promis
 }
 
 /** Of rows that lack their rules. A row in memory is another as soon as its record has changed. */
-const longDigests = new WeakMap<Row, string | undefined>()
+const longDigests = new WeakMap<Bucket, string | undefined>()
 
 /** Long rules are read once, and not at each look. */
 async function readDigests(cluster: Cluster, buckets: readonly Bucket[]): Promise<void> {
@@ -78,11 +77,10 @@ export function takesChanges(volume: Volume): boolean {
 }
 
 /** Also when the clock has gone back by more than a day: what was judged by the wrong time says nothing. */
-export function isDue(state: Row | undefined, rules: string, nowMs: number, dayMs: number): boolean {
+export function isDue(state: BucketState | undefined, rules: string, nowMs: number, dayMs: number): boolean {
   if (state === undefined || state['rules'] !== rules) return true
-  const judgedMs = Number(state['judgedMs'])
-  const retryMs = state['retryMs']
-  if (typeof retryMs === 'number') return nowMs >= retryMs || retryMs - nowMs > RETRY_MS
+  const { judgedMs, retryMs } = state
+  if (retryMs !== undefined) return nowMs >= retryMs || retryMs - nowMs > RETRY_MS
   return Math.floor(nowMs / dayMs) > Math.floor(judgedMs / dayMs) || judgedMs - nowMs > dayMs
 }
 

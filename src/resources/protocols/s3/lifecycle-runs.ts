@@ -136,7 +136,7 @@ async function close(cluster: Cluster, { key, input, memo }: Work): Promise<void
 
 async function forgetOld(cluster: Cluster): Promise<Change[]> {
   const newestFirst = (await cluster.rows(LIFECYCLE_RUNS)).toSorted(
-    (a, b) => Number(b['start_time']) - Number(a['start_time']),
+    (a, b) => (b['start_time'] ?? 0) - (a['start_time'] ?? 0),
   )
   return newestFirst
     .slice(RUNS_KEPT - 1)

@@ -6,7 +6,7 @@
  */
 import type { Cluster } from '../../../core/cluster.ts'
 import { Interrupted, type Work } from '../../../core/verb.ts'
-import { textAt } from '../../../model/value.ts'
+import type { Bucket, Volume } from '../../../records/rows.ts'
 import { CommitRefused, type Change, type StoredRecord } from '../../../ports/catalog.ts'
 import { compileLifecycle, type Lifecycle } from '../../../s3/config/lifecycle.ts'
 import { readLifecycleRows } from '../../../s3/config/lifecycle-rows.ts'
@@ -67,8 +67,8 @@ export function afterWalk(how: 'done' | 'left' | 'failed', bucket: string, notes
 
 /** A bucket as its records are now. */
 interface Seen {
-  readonly bucket: StoredRecord
-  readonly volume: StoredRecord
+  readonly bucket: StoredRecord<Bucket>
+  readonly volume: StoredRecord<Volume>
   readonly rules: string
   readonly lifecycle: Lifecycle
   readonly abortsUploads: boolean
@@ -217,7 +217,7 @@ class Walker {
     const { counts } = this.walk
     const counters = await this.#cluster.catalog.bucket(this.walk.bucket)
     const rows = (counters?.objects ?? 0) + (counters?.versions ?? 0)
-    const name = textAt(this.#seen.bucket.body, 'name')
+    const name = this.#seen.bucket.body['name']
     const message = `Bucket "${name}": ${counts.looked} versions looked at, ${removedOf(counts)} removed.`
     const { buckets, failed } = readNotes(this.#work.memo)
     const walked = Math.min(1, counts.looked / (rows + removedOf(counts) + 1))
@@ -239,7 +239,7 @@ class Walker {
 
   async #end(): Promise<void> {
     const { bucket, rules, judgedMs, counts } = this.walk
-    const bucketName = this.#seen.bucket.body['name'] ?? ''
+    const bucketName = this.#seen.bucket.body['name']
     await this.#work.commit(
       [
         ...this.#checks,

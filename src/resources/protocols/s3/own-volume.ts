@@ -4,18 +4,17 @@
  * to the size of the bucket. When the bucket is resized, the volume follows in the same commit.
  */
 import { MADE_FOR, type Cluster } from '../../../core/cluster.ts'
-import { type Row, textAt } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
 import { isGuaranteed } from '../../storage/aggregates/space.ts'
 import { VOLUME_BYTES_MAX, VOLUME_BYTES_MIN } from '../../storage/volumes/size.ts'
 import { isAutosizing } from '../../storage/volumes/autosize.ts'
 import { reserveOf } from '../../storage/volumes/reserve.ts'
-import type { Volume } from '../../../records/rows.ts'
+import type { Bucket, Volume, VolumeDraft } from '../../../records/rows.ts'
 
 /** A bucket that is nearly full is usual, so its volume grows late. In percent of its size. */
 const GROW_THRESHOLD = 98
 
-export function ownVolumeSize(bucketBytes: number): Row {
+export function ownVolumeSize(bucketBytes: number): VolumeDraft & { readonly size: number } {
   const size = sizeFor(bucketBytes)
   return {
     size,
@@ -27,14 +26,14 @@ export function ownVolumeSize(bucketBytes: number): Row {
 }
 
 /** What makes the volume of a bucket follow its new size. A volume that is guaranteed or shared by hand is left alone. */
-export async function followSize(cluster: Cluster, before: Row, after: Row): Promise<Change[]> {
+export async function followSize(cluster: Cluster, before: Bucket, after: Bucket): Promise<Change[]> {
   if (after['size'] === before['size']) return []
-  const record = await cluster.record('storage/volumes', textAt(before, 'volume.uuid'))
+  const record = await cluster.record('storage/volumes', before['volume.uuid'] ?? '')
   if (record === undefined) return []
   const volume: Volume = record.body
   if (volume[MADE_FOR] !== before['uuid'] || isGuaranteed(volume)) return []
-  const wanted = sizeFor(Number(after['size']))
-  const size = Math.max(Number(volume['size']), wanted)
+  const wanted = sizeFor(after['size'])
+  const size = Math.max(volume['size'] ?? 0, wanted)
   const limits = {
     'autosize.minimum': wanted,
     'autosize.maximum': Math.max(volume['autosize.maximum'] ?? 0, size),

@@ -1,20 +1,21 @@
 import { failure } from '../../../model/failure.ts'
 import { Misfit, text } from '../../../model/kinds/index.ts'
 import type { Kind } from '../../../model/kinds/index.ts'
-import { type Row, textAt, textOf } from '../../../model/value.ts'
+import type { DraftOf } from '../../../model/rows.ts'
+import type { Bucket } from '../../../records/rows.ts'
 import { readLockFields, readPeriod } from '../../../s3/config/lock-fields.ts'
 import { checkDefaultRetention } from '../../../s3/config/object-lock.ts'
 import { checkVersioningChange } from '../../../s3/config/versioning.ts'
 import { asOfS3 } from './refused-by-s3.ts'
 
 /** `P30D`, `P7Y`; also as the command line of shipping systems has it: `30days`, `7 years`. Kept and shown as the first. */
-export function periodKind(): Kind {
+export function periodKind(): Kind<string> {
   const kind = text()
   return {
     ...kind,
     parse(value) {
       const given = kind.parse(value)
-      const match = /^(?:P(\d{1,6})([DY])|(\d{1,6}) ?(d|y)(?:ays?|ears?)?)$/i.exec(textOf(given))
+      const match = /^(?:P(\d{1,6})([DY])|(\d{1,6}) ?(d|y)(?:ays?|ears?)?)$/i.exec(given)
       if (match === null) throw new Misfit('It takes days or years, such as P30D or P7Y.')
       const [, count, unit, plainCount, plainUnit] = match
       return `P${Number(count ?? plainCount)}${(unit ?? plainUnit ?? '').toUpperCase()}`
@@ -23,9 +24,10 @@ export function periodKind(): Kind {
   }
 }
 
-const MODE = 'retention.mode'
 const PERIOD = 'retention.default_period'
 const VERSIONING = 'versioning_state'
+
+const lockPaths = ['retention.mode', PERIOD, VERSIONING, '$hasLocks'] as const satisfies readonly (keyof Bucket)[]
 
 /**
  * The row with what follows from its locks. Locks hold versions, so a new bucket that is to have them keeps versions, and
@@ -34,19 +36,9 @@ const VERSIONING = 'versioning_state'
  * @param before the bucket as it was; absent for a new one
  * @param draft what was given
  */
-export function settleLocks(before: Row | undefined, draft: Row, after: Row): Row {
-  if (![MODE, PERIOD, VERSIONING, '$hasLocks'].some((name) => name in draft)) return after
-  const hasDefault = textAt(after, MODE) !== '' && textAt(after, MODE) !== 'no_lock'
-  const settled: Record<string, Row[string]> = { ...after }
-  if (hasDefault) {
-    checkDefault(after)
-    settled['$hasLocks'] = true
-  } else {
-    if (typeof draft[PERIOD] === 'string') {
-      throw failure('retentionModeMissing')
-    }
-    delete settled[PERIOD]
-  }
+export function settleLocks(before: Bucket | undefined, draft: DraftOf<'protocols/s3/buckets'>, after: Bucket): Bucket {
+  if (!lockPaths.some((name) => name in draft)) return after
+  const settled = settleDefault(draft, after)
   if (settled['$hasLocks'] !== true) return settled
   if (before === undefined && settled[VERSIONING] !== 'suspended') return { ...settled, [VERSIONING]: 'enabled' }
   const hadLocks = readLockFields(before ?? {}) !== undefined
@@ -59,9 +51,20 @@ export function settleLocks(before: Row | undefined, draft: Row, after: Row): Ro
   return settled
 }
 
-function checkDefault(row: Row): void {
-  const mode = textAt(row, MODE) === 'compliance' ? 'compliance' : 'governance'
-  const period = readPeriod(textAt(row, PERIOD))
+/** Without a default, its period goes. */
+function settleDefault(draft: DraftOf<'protocols/s3/buckets'>, after: Bucket): Bucket {
+  const { [PERIOD]: period, ...rest } = after
+  const { 'retention.mode': mode = 'no_lock' } = after
+  if (mode !== 'no_lock') {
+    checkDefault(mode, period ?? '')
+    return { ...after, $hasLocks: true }
+  }
+  if (typeof draft[PERIOD] === 'string') throw failure('retentionModeMissing')
+  return rest
+}
+
+function checkDefault(mode: 'compliance' | 'governance', given: string): void {
+  const period = readPeriod(given)
   if (period === undefined) throw failure('fieldRequired', { field: 'retention.default_period' })
   asOfS3(PERIOD, 'bucketSettingUnfit', () => checkDefaultRetention({ mode, ...period }))
 }

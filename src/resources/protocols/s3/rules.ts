@@ -1,12 +1,10 @@
 /** Lifecycle rules of a bucket: a list in the bucket's record, and rows of a collection below it. */
 import { failure } from '../../../model/failure.ts'
 import { bytes, count, each, flag, group, list, text, time } from '../../../model/kinds/index.ts'
-import type { Kind } from '../../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../../model/resource.ts'
-import { isRecord, type Row, textOf, type Value } from '../../../model/value.ts'
+import type { MembersOf, ValueOf } from '../../../model/kinds/index.ts'
+import { namesOf, type Row } from '../../../model/value.ts'
 import { checkLifecycleRule, lifecycleIdCharactersMax, lifecycleRulesMax } from '../../../s3/config/lifecycle.ts'
 import { lifecycleRowOf, lifecycleRuleOfRow } from '../../../s3/config/lifecycle-rows.ts'
-import { isList } from '../../../s3/record-values.ts'
 import { asOfS3 } from './refused-by-s3.ts'
 import type { Bucket } from '../../../records/rows.ts'
 
@@ -14,12 +12,12 @@ export const RULES = 'lifecycle_management.rules'
 
 const days = count({ min: 1, max: 365_000, unit: 'days' })
 
-const ruleName: FieldDeclaration & { readonly kind: Kind } = {
+const ruleName = {
   doc: 'The name of the rule, unique within its bucket.',
   kind: text({ charactersMin: 1, charactersMax: lifecycleIdCharactersMax }),
   set: 'create',
   required: true,
-}
+} as const
 
 const enabled = { doc: 'Whether the lifecycle rule is applied.', kind: flag() }
 
@@ -64,63 +62,130 @@ const groups = {
 } as const
 
 /** The list, as a field of a bucket. */
-export function rulesKind(): Kind {
-  const grouped = Object.entries(groups).map(([name, { doc, members }]) => [name, { doc, kind: group(members) }])
-  return each({ name: ruleName, enabled, ...Object.fromEntries(grouped) }, { elementsMax: lifecycleRulesMax })
+export function rulesKind() {
+  const { object_filter, expiration, non_current_version_expiration, abort_incomplete_multipart_upload } = groups
+  return each(
+    {
+      name: ruleName,
+      enabled,
+      object_filter: { doc: object_filter.doc, kind: group(object_filter.members) },
+      expiration: { doc: expiration.doc, kind: group(expiration.members) },
+      non_current_version_expiration: {
+        doc: non_current_version_expiration.doc,
+        kind: group(non_current_version_expiration.members),
+      },
+      abort_incomplete_multipart_upload: {
+        doc: abort_incomplete_multipart_upload.doc,
+        kind: group(abort_incomplete_multipart_upload.members),
+      },
+    },
+    { elementsMax: lifecycleRulesMax },
+  )
 }
+
+/** A rule as it lies in the record of its bucket. */
+export type LifecycleRow = ValueOf<ReturnType<typeof rulesKind>>[number]
 
 /** The fields of one, as a row of its own. */
-export function ruleFields(): Record<string, FieldDeclaration> {
-  const flat = Object.entries(groups).flatMap(([name, { members }]) =>
-    Object.entries(members).map(([member, field]): [string, FieldDeclaration] => [
-      `${name}.${member}`,
-      { ...field, set: 'always' },
-    ]),
-  )
-  return { name: ruleName, enabled: { ...enabled, set: 'always', default: true }, ...Object.fromEntries(flat) }
+export function ruleFields() {
+  return {
+    name: ruleName,
+    enabled: { ...enabled, set: 'always', default: true },
+    ...flat('object_filter'),
+    ...flat('expiration'),
+    ...flat('non_current_version_expiration'),
+    ...flat('abort_incomplete_multipart_upload'),
+  } as const
 }
 
-/** A rule of a bucket as a row: `{ 'expiration.object_age_days': 30 }`, with the bucket it is of. */
-export function flatRule(rule: Value, of: Row = {}): Row {
-  if (!isRecord(rule)) return {}
-  const flat: Record<string, Value> = { ...of }
-  for (const [name, value] of Object.entries(rule as Row)) {
-    if (!(name in groups)) flat[name] = value
-    else if (isRecord(value)) for (const [member, one] of Object.entries(value)) flat[`${name}.${member}`] = one
+/** The members of one, each at a path of its own. */
+function flat<Name extends keyof typeof groups>(name: Name): Flat<Name> {
+  const members = Object.entries(groups[name].members)
+  // Of a path that is put together, TypeScript knows only that it is a string.
+  return Object.fromEntries(
+    members.map(([member, field]) => [`${name}.${member}`, { ...field, set: 'always' }]),
+  ) as Flat<Name>
+}
+
+type Flat<Name extends keyof typeof groups> = {
+  readonly [
+    Member in keyof (typeof groups)[Name]['members'] & string as `${Name}.${Member}`
+  ]: (typeof groups)[Name]['members'][Member] & { readonly set: 'always' }
+}
+
+/** A rule as a row of its own: `{ 'expiration.object_age_days': 30 }`. */
+export type RuleRow = { readonly name: string; readonly enabled?: boolean } & {
+  readonly [Path in Exclude<keyof ReturnType<typeof ruleFields>, 'name' | 'enabled'>]?: ValueOf<
+    ReturnType<typeof ruleFields>[Path]['kind']
+  >
+}
+
+/** A rule of a bucket as a row of its own. */
+export function flatRule(rule: LifecycleRow): RuleRow {
+  const { object_filter, expiration, non_current_version_expiration, abort_incomplete_multipart_upload, ...plain } =
+    rule
+  return {
+    ...plain,
+    ...below('object_filter', object_filter),
+    ...below('expiration', expiration),
+    ...below('non_current_version_expiration', non_current_version_expiration),
+    ...below('abort_incomplete_multipart_upload', abort_incomplete_multipart_upload),
   }
-  return flat
+}
+
+function below<Name extends keyof typeof groups>(name: Name, members: Members<Name> | undefined): FlatOf<Name> {
+  const flat = Object.entries(members ?? {}).map(([member, value]) => [`${name}.${member}`, value])
+  return Object.fromEntries(flat) as FlatOf<Name>
+}
+
+type Members<Name extends keyof typeof groups> = MembersOf<(typeof groups)[Name]['members']>
+type FlatOf<Name extends keyof typeof groups> = {
+  readonly [Member in keyof Members<Name> & string as `${Name}.${Member}`]?: Members<Name>[Member]
 }
 
 /** The way back. What else the row has (the bucket it is of) is left out. */
-export function nestedRule(row: Row): Row {
-  const nested: Record<string, Value> = { name: row['name'] ?? '', enabled: row['enabled'] ?? true }
-  for (const [name, { members }] of Object.entries(groups)) {
-    const given = Object.keys(members)
-      .map((member) => [member, row[`${name}.${member}`]] as const)
-      .filter((entry): entry is [string, Value] => entry[1] !== undefined && entry[1] !== null)
-    if (given.length > 0) nested[name] = Object.fromEntries(given)
+export function nestedRule(row: RuleRow): LifecycleRow {
+  return {
+    name: row.name,
+    enabled: row.enabled ?? true,
+    ...gathered(row, 'object_filter'),
+    ...gathered(row, 'expiration'),
+    ...gathered(row, 'non_current_version_expiration'),
+    ...gathered(row, 'abort_incomplete_multipart_upload'),
   }
-  return nested
+}
+
+/** The members of one, where any is set. */
+function gathered<Name extends keyof typeof groups>(
+  row: RuleRow,
+  name: Name,
+): { readonly [Of in Name]?: Members<Name> } {
+  const values: Row = row
+  const given = Object.keys(groups[name].members)
+    .map((member) => [member, values[`${name}.${member}`] ?? null])
+    .filter(([, value]) => value !== null)
+  if (given.length === 0) return {}
+  return { [name]: Object.fromEntries(given) } as { readonly [Of in Name]?: Members<Name> }
 }
 
 /** The names under which a rule may say when objects expire: only one of them. */
-export const expirations = Object.keys(groups.expiration.members).map((member) => `expiration.${member}`)
+export const expirations = namesOf(flat('expiration'))
 
 /** The rules as they are kept, or what is wrong with them, by what the object store holds its own clients to. */
-export function settleRules(rows: readonly Value[]): Value {
+export function settleRules(rows: readonly LifecycleRow[]): readonly LifecycleRow[] {
   if (rows.length > lifecycleRulesMax) {
     throw failure('lifecycleRuleLimit', { max: lifecycleRulesMax })
   }
-  const names = rows.map((row) => (row as Row)['name'])
+  const names = rows.map((row) => row.name)
   const repeated = names.find((name, at) => names.indexOf(name) !== at)
-  if (repeated !== undefined) throw failure('lifecycleRuleRepeated', { name: textOf(repeated) })
+  if (repeated !== undefined) throw failure('lifecycleRuleRepeated', { name: repeated })
   return rows.map(settleRule)
 }
 
-function settleRule(row: Value): Value {
-  const flat = flatRule(row)
+function settleRule(row: LifecycleRow): LifecycleRow {
   // What the object store itself wrote is as it should be, and may say more than the fields here can.
-  if ('$isLegacy' in flat) return row
+  if ('$isLegacy' in row) return row
+  const flat = flatRule(row)
   const given = expirations.filter((path) => flat[path] !== undefined && flat[path] !== false)
   if (given.length > 1) throw failure('lifecycleRuleConflict', { fields: given.join(' and ') })
   const newer = flat['non_current_version_expiration.new_non_current_versions']
@@ -132,7 +197,6 @@ function settleRule(row: Value): Value {
   return lifecycleRowOf(rule)
 }
 
-export function rulesOf(bucket: Bucket): readonly Value[] {
-  const rules = bucket[RULES]
-  return isList(rules) ? rules : []
+export function rulesOf(bucket: Bucket): readonly LifecycleRow[] {
+  return bucket[RULES] ?? []
 }

@@ -2,13 +2,15 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { inline, uuidOfNew, type Changing, type Making } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { isServed, printRelease } from '../../../model/release.ts'
-import { type Row, textAt, type Value } from '../../../model/value.ts'
+import type { DraftOf, NewOf } from '../../../model/rows.ts'
+import { namesOf } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
 
 import { CERTIFICATES } from '../../security/certificates.ts'
 import { insistOnReadWrite } from '../../storage/volumes/types.ts'
 import { builtinPolicies, POLICIES } from './services/builtin-policies.ts'
 import { BUCKETS, SERVERS } from './types.ts'
+import type { Bucket, ObjectServer } from '../../../records/rows.ts'
 
 /** Servers of one SVM, from the release on that allows more than one. */
 const SERVERS_MAX = 16
@@ -39,7 +41,7 @@ export const createServer = inline({
       const svm = input['svm.uuid']
       const known = new Set((await cluster.rows(POLICIES, svm)).map((policy) => policy['name']))
       const policies = builtinPolicies
-        .filter((policy) => !known.has(textAt(policy, 'name')))
+        .filter((policy) => !known.has(policy['name']))
         .map((policy): Change => cluster.put(POLICIES, { ...policy, 'svm.uuid': svm }, { expect: 'absent' }))
       await checkVolumes(cluster, input)
       await cluster.commit([cluster.put(SERVERS, input, { expect: 'absent' }), ...policies])
@@ -52,7 +54,7 @@ export const modifyServer = inline({
     const key = row['uuid']
     return Promise.resolve({
       key,
-      input: { $change: { ...draft } },
+      input: { ...draft },
       locks: [`server:${key}`, `servers:${row['svm.uuid']}`],
     })
   },
@@ -61,12 +63,12 @@ export const modifyServer = inline({
     async run(cluster, { key, input }) {
       const record = await cluster.record(SERVERS, key)
       if (record === undefined) throw failure('objectStoreNotFound')
-      const changed: Row = { ...record.body, ...(input['$change'] as Row) }
+      const changed: ObjectServer = { ...record.body, ...input }
       // Buckets of clones live in volumes that were never data volumes.
       const dropped = new Set(volumesOf(record.body)).difference(new Set(volumesOf(changed)))
       for (const bucket of await bucketsOf(cluster, key)) {
-        if (dropped.has(textAt(bucket, 'volume.uuid'))) {
-          throw failure('dataVolumeInUse', { bucket: textAt(bucket, 'name') })
+        if (dropped.has(bucket['volume.uuid'] ?? '')) {
+          throw failure('dataVolumeInUse', { bucket: bucket['name'] })
         }
       }
       await checkVolumes(cluster, changed)
@@ -97,26 +99,29 @@ export const removeServer = inline({
   },
 })
 
-export function volumesOf(server: Row): string[] {
-  return ((server['data_volumes'] ?? []) as readonly Row[]).map((volume) => textAt(volume, 'uuid'))
+export function volumesOf(server: DraftOf<typeof SERVERS>): string[] {
+  return (server['data_volumes'] ?? []).map((volume) => volume['uuid'])
 }
 
-async function bucketsOf(cluster: Cluster, server: string): Promise<Row[]> {
+async function bucketsOf(cluster: Cluster, server: string): Promise<Bucket[]> {
   return (await cluster.shortRows(BUCKETS)).filter((bucket) => bucket['server.uuid'] === server)
 }
 
 /** A policy that is named is there. The built-in ones are made with the first server. */
-export async function checkPolicy(cluster: Cluster, row: Row): Promise<void> {
-  const name = textAt(row, 'policy.name')
-  if (name === '' || builtinPolicies.some((policy) => policy['name'] === name)) return
-  if ((await cluster.find(POLICIES, `${textAt(row, 'svm.uuid')}/${name}`)) === undefined) {
+export async function checkPolicy(
+  cluster: Cluster,
+  row: DraftOf<typeof SERVERS> | DraftOf<typeof BUCKETS>,
+): Promise<void> {
+  const { 'policy.name': name, 'svm.uuid': svm = '' } = row
+  if (name === undefined || name === '' || builtinPolicies.some((policy) => policy['name'] === name)) return
+  if ((await cluster.find(POLICIES, `${svm}/${name}`)) === undefined) {
     throw failure('objectStorePolicyUnknown', { name })
   }
 }
 
 /** It is one by which servers show who they are, with its key, and not of another SVM. */
-async function checkCertificate(cluster: Cluster, server: Row): Promise<void> {
-  const key = textAt(server, 'certificate.uuid')
+async function checkCertificate(cluster: Cluster, server: ObjectServer): Promise<void> {
+  const key = server['certificate.uuid'] ?? ''
   if (key === '') return
   const found = await cluster.row(CERTIFICATES, key)
   const isOwn = found['scope'] === 'cluster' || found['svm.uuid'] === server['svm.uuid']
@@ -125,7 +130,7 @@ async function checkCertificate(cluster: Cluster, server: Row): Promise<void> {
 }
 
 /** The root volume is empty and shared with nothing; data volumes are other volumes of the same SVM. */
-async function checkVolumes(cluster: Cluster, server: Row): Promise<void> {
+async function checkVolumes(cluster: Cluster, server: ObjectServer): Promise<void> {
   await checkPolicy(cluster, server)
   await checkCertificate(cluster, server)
   const root = server['root_volume.uuid']
@@ -155,15 +160,11 @@ async function checkVolumes(cluster: Cluster, server: Row): Promise<void> {
 }
 
 /** Whether every setting that was given is as it is already. */
-function isSame(draft: Row, server: Row): boolean {
-  const canonical = (value: Value | undefined) =>
-    Array.isArray(value)
-      ? (value as readonly Row[])
-          .map((one) => textAt(one, 'uuid'))
-          .toSorted((a, b) => (a < b ? -1 : 1))
-          .join()
-      : JSON.stringify(value)
-  return Object.entries(draft).every(([path, value]) =>
-    path.endsWith('.name') && path !== 'policy.name' ? true : canonical(value) === canonical(server[path]),
-  )
+function isSame(draft: NewOf<typeof SERVERS>, server: ObjectServer): boolean {
+  const { data_volumes: _, ...plain } = draft
+  const isAsked = new Set(volumesOf(draft)).symmetricDifference(new Set(volumesOf(server))).size === 0
+  if (draft['data_volumes'] !== undefined && !isAsked) return false
+  return namesOf(plain).every((path) => {
+    return (path.endsWith('.name') && path !== 'policy.name') || plain[path] === server[path]
+  })
 }

@@ -1,30 +1,29 @@
 import { type Behaviour, define, type Derivation } from '../../../core/behaviour.ts'
 import { each, text } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import type { Row } from '../../../model/value.ts'
 import { lastSample, operationFields, totals } from '../../metric-readings.ts'
 import { serverFaces, serverFields } from './server-fields.ts'
 import { createServer, modifyServer, removeServer } from './server-verbs.ts'
 import { USERS } from './services/user-keys.ts'
 import type { ObjectServer } from '../../../records/rows.ts'
-import type { DraftOf } from '../../../model/rows.ts'
+import type { DraftOf, RowOf } from '../../../model/rows.ts'
 
 const svmOf = (row: DraftOf<'protocols/s3/services'>) => row['svm.uuid'] ?? ''
 
 const usersOfServers: Derivation<ObjectServer> = {
   gives: ['users'],
   async from(cluster, rows) {
-    const shown: Row[] = []
+    const shown: DraftOf<'protocols/s3/services'>[] = []
     for (const row of rows) {
-      const users = (await cluster.rows(USERS, svmOf(row))).map((user): Row => ({
-        name: user['name'],
-        comment: user['comment'] ?? '',
-        access_key: user['access_key'] ?? null,
-      }))
+      const users = (await cluster.rows(USERS, svmOf(row))).map(shownUser)
       shown.push({ users })
     }
     return shown
   },
+}
+
+function shownUser({ name, comment = '', access_key }: RowOf<typeof USERS>) {
+  return { name, comment, ...(access_key === undefined ? {} : { access_key }) }
 }
 
 const servicesResource = resource({

@@ -1,8 +1,8 @@
 /** What is wrong with statements of a policy, by the codes that clients of the interface know. */
 import { failure } from '../../../model/failure.ts'
-import type { Row, Value } from '../../../model/value.ts'
-import { isList } from '../../../s3/record-values.ts'
+import type { ValueOf } from '../../../model/kinds/index.ts'
 import { statementOfRow } from '../../../s3/policy/statement-rows.ts'
+import type { statementsKind } from './statements.ts'
 import {
   namesMax,
   policyProblem,
@@ -14,8 +14,10 @@ import {
 /** All statements of a policy, as JSON. A document of S3 has 20 KiB, and is several times as long in rows. */
 const CHARACTERS_MAX = 128 * 1024
 
+type Statements = ValueOf<ReturnType<typeof statementsKind>>
+
 /** Statements of the bucket's own policy. */
-export function checkBucketStatements(rows: Value | undefined, bucket: string): void {
+export function checkBucketStatements(rows: Statements | undefined, bucket: string): void {
   check('policy.statements', rows, [bucket, `${bucket}/*`], (statement) => {
     const isForAll = statement.principals === undefined && statement.notPrincipals === undefined
     return problemOf(isForAll ? { ...statement, principals: ['*'] } : statement, { bucket })
@@ -23,7 +25,7 @@ export function checkBucketStatements(rows: Value | undefined, bucket: string): 
 }
 
 /** Statements of a named policy. Those it is attached to are whom it is about; principals may narrow that. */
-export function checkPolicyStatements(rows: Value | undefined): void {
+export function checkPolicyStatements(rows: Statements | undefined): void {
   check('statements', rows, ['*'], ({ principals, notPrincipals, ...statement }) => {
     const named = [...(principals ?? []), ...(notPrincipals ?? [])]
     const message = named.map(principalProblem).find((problem) => problem !== undefined)
@@ -42,16 +44,17 @@ interface Problem {
 
 function check(
   field: string,
-  rows: Value | undefined,
+  rows: Statements | undefined,
   everything: readonly string[],
   problemOf: (statement: Statement) => Problem | undefined,
 ): void {
-  if (!isList(rows)) return
+  // A change takes statements away by null.
+  if (!Array.isArray(rows)) return
   if (rows.length > statementsMax || JSON.stringify(rows).length > CHARACTERS_MAX) {
     const limits = `${statementsMax} statements and ${CHARACTERS_MAX} characters together`
     throw failure('tooManyPolicyStatements', { limits, field })
   }
-  for (const [at, row] of (rows as readonly Row[]).entries()) {
+  for (const [at, row] of rows.entries()) {
     checkLists(row, `${field}[${at}]`)
     const problem = problemOf(statementOfRow(row, everything))
     if (problem === undefined) continue
@@ -60,11 +63,11 @@ function check(
 }
 
 /** A field and its opposite exclude each other, and an empty list would be read as one that was not given. */
-function checkLists(row: Row, statement: string): void {
-  for (const name of ['principals', 'actions', 'resources']) {
+function checkLists(row: Statements[number], statement: string): void {
+  for (const name of ['principals', 'actions', 'resources'] as const) {
     const [given, opposite] = [row[name], row[`not_${name}`]]
     for (const list of [given, opposite]) {
-      if (!isList(list) || list.length <= namesMax) continue
+      if (list === undefined || list.length <= namesMax) continue
       throw failure('policyStatementListTooLong', {
         field: `${statement}.${name}`,
         problem: `A statement has at most ${namesMax} of its ${name}.`,
@@ -77,7 +80,7 @@ function checkLists(row: Row, statement: string): void {
         problem: `A statement has either ${name} or not_${name}.`,
       })
     }
-    if (isList(opposite) && opposite.length === 0) {
+    if (opposite.length === 0) {
       throw failure(nameOf(name), { field: `${statement}.not_${name}`, problem: 'It is empty. Leave it out.' })
     }
   }

@@ -1,5 +1,4 @@
 import { count, each, flag, list, oneOf, text } from '../../../model/kinds/index.ts'
-import type { Kind } from '../../../model/kinds/index.ts'
 import { nameCharactersMax } from '../../../s3/policy/statements.ts'
 
 /**
@@ -7,7 +6,7 @@ import { nameCharactersMax } from '../../../s3/policy/statements.ts'
  * that a policy which came by S3 can be read and written back, and is no wider for it. How long lists may be is not said
  * here: too many has an error code of its own.
  */
-export function statementsKind(): Kind {
+export function statementsKind() {
   return each({
     effect: {
       kind: oneOf({
@@ -50,7 +49,7 @@ export function statementsKind(): Kind {
 const names = list(text({ charactersMin: 1, charactersMax: nameCharactersMax }))
 const values = list(text({ charactersMax: nameCharactersMax }))
 
-function conditionsKind(): Kind {
+function conditionsKind() {
   return each({
     operator: {
       kind: text({ charactersMin: 1, charactersMax: 64 }),

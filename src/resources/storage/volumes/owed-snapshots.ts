@@ -12,7 +12,7 @@ import type { Change } from '../../../ports/catalog.ts'
 import { scheduleOf, SCHEDULES } from '../../cluster/schedules.ts'
 import { copiesOf, SNAPSHOT_POLICIES, type Copy } from '../snapshot-policies/copies.ts'
 import { SNAPSHOTS_MAX, whyKept } from './snapshot-changes.ts'
-import { findHolder, type Holder } from './snapshot-holders.ts'
+import { findHolder, type HeldSnapshot, type Holder } from './snapshot-holders.ts'
 
 /** The type of the notes; their key is that of the volume or the bucket. */
 export const NOTES = 'internal/scheduled-snapshots'
@@ -69,7 +69,7 @@ export async function takeOwed(cluster: Cluster, key: string): Promise<Notes | u
   const nowMs = cluster.now()
   const done: Record<string, number> = { ...before }
   const changes: Change[] = []
-  let held: readonly Row[] | undefined
+  let held: readonly HeldSnapshot[] | undefined
   for (const copy of copiesOf(policy)) {
     const schedule = await cluster.find(SCHEDULES, copy.schedule.uuid)
     const notedMs = before[copy.schedule.uuid]
@@ -86,7 +86,7 @@ export async function takeOwed(cluster: Cluster, key: string): Promise<Notes | u
     }
     // The clock was put back, or a request was as quick: the snapshot of this minute is there.
     if (held.some((snapshot) => snapshot['name'] === name)) continue
-    const fresh: Row = {
+    const fresh: HeldSnapshot = {
       uuid: cluster.system.random.uuid(),
       name,
       ...holder.fields,
@@ -114,8 +114,8 @@ export async function takeOwed(cluster: Cluster, key: string): Promise<Notes | u
 }
 
 /** Those that must go so that one more of this prefix is not one too many. What may not be deleted stays. */
-function tooMany(holder: Holder, held: readonly Row[], copy: Copy, nowMs: number): readonly Row[] {
-  const own = held.filter((snapshot) => isNamedBy(holder, copy.prefix, textAt(snapshot, 'name')))
+function tooMany(holder: Holder, held: readonly HeldSnapshot[], copy: Copy, nowMs: number): readonly HeldSnapshot[] {
+  const own = held.filter((snapshot) => isNamedBy(holder, copy.prefix, snapshot['name']))
   const excess = Math.max(0, own.length + 1 - copy.count)
   return own.filter((snapshot) => whyKept(snapshot, nowMs) === undefined).slice(0, excess)
 }

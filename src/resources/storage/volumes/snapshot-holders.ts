@@ -1,10 +1,11 @@
 /** What a snapshot policy makes snapshots of: a volume, or one bucket. Both are served by the same schedules. */
 import type { Cluster } from '../../../core/cluster.ts'
-import type { SomeType } from '../../../model/rows.ts'
+import type { DraftOf, SomeType } from '../../../model/rows.ts'
 import type { Row } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
 import {
   BUCKET_SNAPSHOTS,
+  type BucketSnapshot,
   bucketSnapshotName,
   dropBucketSnapshot,
   takeBucketSnapshot,
@@ -12,7 +13,9 @@ import {
 import { BUCKETS } from '../../protocols/s3/types.ts'
 import { dropChanges, SNAPSHOTS, takeChanges } from './snapshot-changes.ts'
 import { isScheduled } from './types.ts'
-import type { Bucket, Volume } from '../../../records/rows.ts'
+import type { Bucket, Snapshot, Volume } from '../../../records/rows.ts'
+
+export type HeldSnapshot = Snapshot | BucketSnapshot
 
 export interface Holder {
   /** Its record, as it was read. */
@@ -24,11 +27,11 @@ export interface Holder {
   /** What a snapshot of this prefix and minute is called; nothing when the prefix makes no name. */
   nameOf(prefix: string, ms: number): string | undefined
   /** Oldest first by the order in which they were taken, which a clock that was wrong for a while does not disturb. */
-  snapshotsByAge(): Promise<Row[]>
+  snapshotsByAge(): Promise<HeldSnapshot[]>
   /** What a snapshot has beside uuid, name and time. */
-  readonly fields: Row
-  take(snapshot: Row): Change[] | Promise<Change[]>
-  drop(snapshot: Row): Change[]
+  readonly fields: DraftOf<typeof SNAPSHOTS> & DraftOf<typeof BUCKET_SNAPSHOTS>
+  take(snapshot: HeldSnapshot): Change[] | Promise<Change[]>
+  drop(snapshot: HeldSnapshot): Change[]
   /** Tells that a snapshot was not taken. */
   skipped(name: string): Change
 }
@@ -81,12 +84,12 @@ async function bucketHolder(cluster: Cluster, key: string, row: Bucket, revision
 
 async function inOrder(
   cluster: Cluster,
-  type: SomeType,
+  type: typeof SNAPSHOTS | typeof BUCKET_SNAPSHOTS,
   parent: string,
   order: readonly { readonly snapshot: string }[],
-): Promise<Row[]> {
-  const records = await cluster.catalog.records(type, { parent })
-  const rows = new Map(records.map((record): [string, Row] => [record.key, record.body]))
+): Promise<HeldSnapshot[]> {
+  const records = await cluster.records(type, { parent })
+  const rows = new Map(records.map((record): [string, HeldSnapshot] => [record.key, record.body]))
   return order.map(({ snapshot }) => rows.get(snapshot)).filter((row) => row !== undefined)
 }
 

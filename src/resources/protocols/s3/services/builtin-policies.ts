@@ -1,9 +1,9 @@
-import type { Row } from '../../../../model/value.ts'
+import type { DraftOf } from '../../../../model/rows.ts'
 
 export const POLICIES = 'protocols/s3/services/{svm.uuid}/policies'
 
 /** The policies that every SVM with an object store server has. */
-export const builtinPolicies: readonly Row[] = [
+export const builtinPolicies: readonly (DraftOf<typeof POLICIES> & { readonly name: string })[] = [
   { name: 'default', comment: 'Grants nothing. Add statements to open a server or its buckets.', statements: [] },
   {
     name: 'FullAccess',

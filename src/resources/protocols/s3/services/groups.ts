@@ -4,7 +4,6 @@ import { failure } from '../../../../model/failure.ts'
 import { count, name, text } from '../../../../model/kinds/index.ts'
 import { type FieldDeclaration, resource } from '../../../../model/resource.ts'
 import { each } from '../../../../model/kinds/index.ts'
-import { type Row, textAt } from '../../../../model/value.ts'
 import { POLICIES } from './builtin-policies.ts'
 import { meantSince } from '../../../../s3/tenancy-records.ts'
 import { giveUpName, insistOnName, namesSetNow, takeName } from './namesakes.ts'
@@ -43,14 +42,14 @@ export const groups: Behaviour<typeof groupsResource> = define(
         : since === null
           ? {}
           : { [meantSince]: since }
-      const row: Row = { ...kept, ...meant, ...(await namesSetNow(cluster)) }
-      const svm = textAt(row, 'svm.uuid')
+      const row = { ...kept, ...meant, ...(await namesSetNow(cluster)) }
+      const svm = row['svm.uuid']
       for (const [field, type, noun] of [
         ['users', USERS, 'user'],
         ['policies', POLICIES, 'policy'],
       ] as const) {
-        for (const each of row[field] as readonly Row[]) {
-          const named = textAt(each, 'name')
+        for (const each of row[field]) {
+          const named = each['name']
           if ((await cluster.find(type, `${svm}/${named}`)) === undefined) {
             throw failure('groupMemberUnknown', { noun, name: named, field })
           }
@@ -69,10 +68,10 @@ export const groups: Behaviour<typeof groupsResource> = define(
   }),
 )
 
-function names(doc: string): FieldDeclaration {
+function names(doc: string) {
   return {
     doc,
     kind: each({ name: { kind: text({ charactersMin: 1, charactersMax: 128 }), doc: 'The name.', required: true } }),
     set: 'always',
-  }
+  } as const satisfies FieldDeclaration
 }

@@ -7,7 +7,7 @@
  * A name that nobody gave up means whoever has it, also a user that is made after the policy.
  */
 import type { Cluster } from '../../../../core/cluster.ts'
-import { type Row, textAt } from '../../../../model/value.ts'
+import type { Hidden } from '../../../../model/rows.ts'
 import type { Change } from '../../../../ports/catalog.ts'
 import { meantSince, namesAt } from '../../../../s3/tenancy-records.ts'
 
@@ -20,19 +20,21 @@ export function giveUpName(kind: Kind, name: string): Change {
 }
 
 /** Since when the name means a record that takes it now: nothing where nobody gave it up. */
-export async function takeName(cluster: Cluster, kind: Kind, name: string): Promise<Row> {
+export async function takeName(cluster: Cluster, kind: Kind, name: string): Promise<Hidden> {
   const past = await cluster.catalog.record(PAST_NAMES, `${kind}/${name}`)
   return past === undefined ? {} : { [meantSince]: past.revision }
 }
 
+type Named = Hidden & { readonly name: string }
+
 /** Goes with the record that took a name: refused where somebody gave the name up in between. */
-export function insistOnName(kind: Kind, row: Row): Change {
+export function insistOnName(kind: Kind, row: Named): Change {
   const expect = row[meantSince]
-  const key = `${kind}/${textAt(row, 'name')}`
+  const key = `${kind}/${row['name']}`
   return { do: 'check-record', type: PAST_NAMES, key, expect: typeof expect === 'number' ? expect : 'absent' }
 }
 
 /** Beside names that a record gets: when they were set. Read before the commit, so that it is never too late. */
-export async function namesSetNow(cluster: Cluster): Promise<Row> {
+export async function namesSetNow(cluster: Cluster): Promise<Hidden> {
   return { [namesAt]: await cluster.catalog.revision() }
 }

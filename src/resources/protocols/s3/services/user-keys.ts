@@ -4,11 +4,12 @@
  */
 import type { Cluster } from '../../../../core/cluster.ts'
 import { flagArgument } from '../../../../core/flag-argument.ts'
-import { inline, type Verb } from '../../../../core/verb.ts'
+import { type Changing, inline } from '../../../../core/verb.ts'
 import { failure } from '../../../../model/failure.ts'
 import { duration, flag, text, time } from '../../../../model/kinds/index.ts'
 import type { Fields } from '../../../../model/resource.ts'
-import { type Row, textAt } from '../../../../model/value.ts'
+import type { DraftOf, NewOf } from '../../../../model/rows.ts'
+import { changedBy } from '../../../../model/value.ts'
 
 export const USERS = 'protocols/s3/services/{svm.uuid}/users'
 
@@ -67,37 +68,41 @@ export const keyFields = {
   },
 } as const satisfies Fields
 
-export function uniqueKey(row: Row): Readonly<Record<string, string>> {
-  const accessKey = textAt(row, 'access_key')
-  return accessKey === '' ? {} : { [ACCESS_KEYS]: accessKey }
+export function uniqueKey({
+  access_key: accessKey = null,
+}: Pick<Keys, 'access_key'>): Readonly<Record<string, string>> {
+  return accessKey === null ? {} : { [ACCESS_KEYS]: accessKey }
 }
 
-interface WithKeys {
-  readonly row: Row
-  /** For the one answer that shows them. */
-  readonly reveal: Row
+/** What is kept of the keys of a user: null where there are none. */
+interface Keys {
+  readonly access_key?: string | null
+  readonly $secret: string | null
+  readonly [TIME_TO_LIVE]?: null
+  readonly [EXPIRY]: number | null
 }
 
-/** The draft of a new user, with the keys that it gives or new ones. */
-export async function withKeys(cluster: Cluster, draft: Row): Promise<WithKeys> {
+/** The draft of a new user, with the keys that it gives or new ones. What is revealed is for the one answer that shows them. */
+export async function withKeys(cluster: Cluster, draft: NewOf<typeof USERS>) {
   const { access_key: given, secret_key: secret, ...rest } = draft
   if ((given === undefined) !== (secret === undefined)) {
     throw failure('accessKeyIncomplete')
   }
-  const pair = typeof given === 'string' && typeof secret === 'string' ? { given, secret } : undefined
+  const pair = given === undefined || secret === undefined ? undefined : { given, secret }
   if (pair !== undefined && (await cluster.catalog.holder(ACCESS_KEYS, pair.given)) !== undefined) {
     throw failure('accessKeyTaken')
   }
-  return keyed(cluster, rest, pair)
+  const { keys, reveal } = newKeys(cluster, rest[TIME_TO_LIVE], pair)
+  return { row: { ...rest, ...keys }, reveal }
 }
 
 /** Changes a user; the body or the query may ask for other keys or for none. */
-export const modifyUser: Verb = inline({
+export const modifyUser = inline({
   args: {
     regenerate_keys: 'Whether to replace the keys of the user, as with the field of the same name.',
     delete_keys: 'Whether to remove the keys of the user, as with the field of the same name.',
   },
-  plan(cluster, { row = {}, draft, args }) {
+  plan(cluster, { row, draft, args }: Changing<typeof USERS>) {
     const { regenerate_keys: renew, delete_keys: drop, ...rest } = draft
     const isRenewed = renew === true || flagArgument(args, 'regenerate_keys')
     const isDropped = drop === true || flagArgument(args, 'delete_keys')
@@ -105,31 +110,40 @@ export const modifyUser: Verb = inline({
     if (!isRenewed && rest[TIME_TO_LIVE] !== undefined && rest[TIME_TO_LIVE] !== (row[TIME_TO_LIVE] ?? null)) {
       throw failure('accessKeyLifetimeAlone')
     }
-    const key = `${textAt(row, 'svm.uuid')}/${textAt(row, 'name')}`
-    const made = isRenewed ? keyed(cluster, rest) : { row: isDropped ? { ...rest, ...NO_KEYS } : rest, reveal: {} }
-    return Promise.resolve({ key, input: made.row, reveal: made.reveal, locks: [`${USERS}:${key}`] })
+    const key = `${row['svm.uuid']}/${row['name']}`
+    const made = isRenewed ? newKeys(cluster, rest[TIME_TO_LIVE]) : { keys: isDropped ? NO_KEYS : {}, reveal: {} }
+    return Promise.resolve({
+      key,
+      input: { ...rest, ...made.keys },
+      reveal: made.reveal,
+      locks: [`${USERS}:${key}`],
+    })
   },
   step: {
     name: 'write record',
     async run(cluster, { key, input }) {
       const record = await cluster.record(USERS, key)
       if (record === undefined) throw failure('objectStoreUserNotFound')
-      const changed = Object.entries({ ...record.body, ...input }).filter(([, value]) => value !== null)
-      const row: Row = Object.fromEntries(changed)
+      const row = changedBy(record.body, input)
       await cluster.commit([cluster.put(USERS, row, { expect: record.revision, unique: uniqueKey(row) })])
     },
   },
 })
 
-const NO_KEYS: Row = { access_key: null, $secret: null, [TIME_TO_LIVE]: null, [EXPIRY]: null }
+const NO_KEYS: Keys = { access_key: null, $secret: null, [TIME_TO_LIVE]: null, [EXPIRY]: null }
 
-function keyed(cluster: Cluster, draft: Row, pair?: { readonly given: string; readonly secret: string }): WithKeys {
-  const seconds = Number(draft[TIME_TO_LIVE] ?? 0)
+function newKeys(
+  cluster: Cluster,
+  seconds: number | undefined,
+  pair?: { readonly given: string; readonly secret: string },
+): { readonly keys: Keys; readonly reveal: DraftOf<typeof USERS> } {
   const accessKey = pair?.given ?? makeAccessKey(cluster)
   const secretKey = pair?.secret ?? cluster.system.random.bytes(SECRET_BYTES).toString('base64url')
-  const lives = seconds === 0 ? { [TIME_TO_LIVE]: null, [EXPIRY]: null } : { [EXPIRY]: cluster.now() + seconds * 1000 }
+  // A change may say null, which is no time to live as zero is.
+  const livesMs = (seconds ?? 0) * 1000
+  const lives = livesMs === 0 ? { [TIME_TO_LIVE]: null, [EXPIRY]: null } : { [EXPIRY]: cluster.now() + livesMs }
   return {
-    row: { ...draft, ...lives, access_key: accessKey, $secret: cluster.secrets.seal(secretKey) },
+    keys: { ...lives, access_key: accessKey, $secret: cluster.secrets.seal(secretKey) },
     reveal: { access_key: accessKey, secret_key: secretKey },
   }
 }

@@ -1,10 +1,10 @@
 import { type Behaviour, define } from '../../../../core/behaviour.ts'
+import { unsealed } from '../../../../core/access/sealed.ts'
 import type { Cluster } from '../../../../core/cluster.ts'
 import { inline } from '../../../../core/verb.ts'
 import { failure } from '../../../../model/failure.ts'
 import { name, text } from '../../../../model/kinds/index.ts'
 import { resource } from '../../../../model/resource.ts'
-import { type Row, textAt } from '../../../../model/value.ts'
 import type { Change } from '../../../../ports/catalog.ts'
 import { giveUpName, insistOnName, takeName } from './namesakes.ts'
 import { keyFields, modifyUser, uniqueKey, USERS, withKeys } from './user-keys.ts'
@@ -35,10 +35,9 @@ const usersResource = resource({
 export const users: Behaviour<typeof usersResource> = define(usersResource, {
   secrets: {
     // A pair: one without the other is refused. A user whose keys were taken away has neither.
-    access_key: { read: (_cluster, row) => textAt(row, 'access_key') || undefined },
+    access_key: { read: (_cluster, row) => row['access_key'] },
     secret_key: {
-      read: (cluster, row) =>
-        textAt(row, '$secret') === '' ? undefined : cluster.secrets.unseal(textAt(row, '$secret')),
+      read: (cluster, row) => unsealed(cluster, row['$secret']),
     },
   },
   create: inline({
@@ -52,7 +51,7 @@ export const users: Behaviour<typeof usersResource> = define(usersResource, {
     step: {
       name: 'write record',
       async run(cluster, { input }) {
-        const row = { ...input, ...(await takeName(cluster, 'user', textAt(input, 'name'))) }
+        const row = { ...input, ...(await takeName(cluster, 'user', input['name'])) }
         await cluster.commit([
           insistOnName('user', row),
           cluster.put(USERS, row, { expect: 'absent', unique: uniqueKey(row) }),
@@ -84,11 +83,11 @@ export const users: Behaviour<typeof usersResource> = define(usersResource, {
 /** A group of the SVM has users that there are. */
 async function leaveGroups(cluster: Cluster, user: RowOf<'protocols/s3/services/{svm.uuid}/users'>): Promise<Change[]> {
   const name = user['name']
-  const groups = await cluster.catalog.records(GROUPS, { parent: user['svm.uuid'] })
+  const groups = await cluster.records(GROUPS, { parent: user['svm.uuid'] })
   return groups.flatMap(({ body, revision }): Change[] => {
-    const group = body as Row
-    const users = (group['users'] ?? []) as readonly Row[]
-    const left = users.filter((each) => each['name'] !== name)
-    return left.length === users.length ? [] : [cluster.put(GROUPS, { ...group, users: left }, { expect: revision })]
+    const left = body.users.filter((each) => each.name !== name)
+    return left.length === body.users.length
+      ? []
+      : [cluster.put(GROUPS, { ...body, users: left }, { expect: revision })]
   })
 }

@@ -1,16 +1,23 @@
 import { type Behaviour, define } from '../../../../../core/behaviour.ts'
 import type { Cluster } from '../../../../../core/cluster.ts'
-import { inline, type Verb, type VerbRequest } from '../../../../../core/verb.ts'
+import { inline, type Plan, type Step } from '../../../../../core/verb.ts'
 import { failure } from '../../../../../model/failure.ts'
 import { groups, resource } from '../../../../../model/resource.ts'
 import { text, uuid } from '../../../../../model/kinds/index.ts'
-import { type Row, textAt, type Value } from '../../../../../model/value.ts'
+import type { DraftIn } from '../../../../../model/rows.ts'
 import { changeBucket } from '../../bucket-verbs.ts'
-import { expirations, flatRule, nestedRule, ruleFields, RULES, rulesOf, settleRules } from '../../rules.ts'
+import {
+  expirations,
+  flatRule,
+  type LifecycleRow,
+  nestedRule,
+  ruleFields,
+  RULES,
+  rulesOf,
+  settleRules,
+} from '../../rules.ts'
 import { BUCKETS } from '../../types.ts'
 import type { Bucket } from '../../../../../records/rows.ts'
-
-type Rules = readonly Value[]
 
 const bucketRulesResource = resource({
   path: '/protocols/s3/services/{svm.uuid}/buckets/{s3_bucket.uuid}/rules',
@@ -42,6 +49,21 @@ const bucketRulesResource = resource({
   },
 })
 
+/** What becomes of a rule in the list of its bucket. */
+type Input = {
+  readonly bucket: string
+  readonly name: string
+  readonly what: 'add' | 'change' | 'remove'
+  readonly draft: DraftIn<typeof bucketRulesResource>
+}
+
+const step: Step<Input> = {
+  name: 'write record',
+  async run(cluster, { input }) {
+    await changeBucket(cluster, input.bucket, (bucket) => ({ [RULES]: changed(rulesOf(bucket), input) }))
+  },
+}
+
 export const bucketRules: Behaviour<typeof bucketRulesResource> = define(bucketRulesResource, {
   async rows(cluster, path) {
     const bucket = await bucketOf(cluster, path)
@@ -50,64 +72,51 @@ export const bucketRules: Behaviour<typeof bucketRulesResource> = define(bucketR
       uuid: bucket['uuid'],
       bucket_name: bucket['name'],
     }
-    return rulesOf(bucket).map((rule) => flatRule(rule, of))
+    return rulesOf(bucket).map((rule) => Object.assign({}, of, flatRule(rule)))
   },
-  create: {
-    ...changing(({ draft }) => ({
-      name: textAt(draft, 'name'),
-      change(rules) {
-        if (rules.some((rule) => isNamed(rule, textAt(draft, 'name')))) {
-          throw failure('lifecycleRuleNameTaken', { name: textAt(draft, 'name') })
-        }
-        return [...rules, nestedRule(draft)]
-      },
-    })),
+  create: inline({
     example: { name: 'logs', 'object_filter.prefix': 'logs/', 'expiration.object_age_days': 30 },
-  },
-  modify: changing(({ draft, row = {} }) => ({
-    name: textAt(row, 'name'),
-    change(rules) {
-      if (!rules.some((rule) => isNamed(rule, textAt(row, 'name')))) throw failure('lifecycleRuleNotFound')
-      return rules.map((rule) => (isNamed(rule, textAt(row, 'name')) ? changed(rule, draft) : rule))
-    },
-  })),
-  remove: changing(({ row = {} }) => ({
-    name: textAt(row, 'name'),
-    change: (rules) => rules.filter((rule) => !isNamed(rule, textAt(row, 'name'))),
-  })),
+    plan: (cluster, { draft, path }) => planned(cluster, path, { name: draft['name'], what: 'add', draft }),
+    step,
+  }),
+  modify: inline({
+    plan: (cluster, { row, draft, path }) => planned(cluster, path, { name: row['name'], what: 'change', draft }),
+    step,
+  }),
+  remove: inline({
+    plan: (cluster, { row, path }) => planned(cluster, path, { name: row['name'], what: 'remove', draft: {} }),
+    step,
+  }),
 })
 
-/** A verb that makes other rules of those that its bucket has. */
-function changing(
-  verb: (request: Pick<VerbRequest, 'draft' | 'row'>) => { name: string; change: (rules: Rules) => Rules },
-): Verb {
-  return inline({
-    async plan(cluster, { draft, row, path }) {
-      const bucket = await bucketOf(cluster, path)
-      const { name, change } = verb({ draft, ...(row === undefined ? {} : { row }) })
-      settleRules(change(rulesOf(bucket)))
-      const key = bucket['uuid']
-      return { key: name, input: { bucket: key, draft, row: row ?? {} }, locks: [`bucket:${key}`] }
-    },
-    step: {
-      name: 'write record',
-      async run(cluster, { input }) {
-        const { change } = verb({ draft: input['draft'], row: input['row'] })
-        await changeBucket(cluster, input['bucket'], (bucket) => ({ [RULES]: change(rulesOf(bucket)) }))
-      },
-    },
-  })
+async function planned(
+  cluster: Cluster,
+  path: Readonly<Record<string, string>>,
+  change: Omit<Input, 'bucket'>,
+): Promise<Plan<Input>> {
+  const bucket = await bucketOf(cluster, path)
+  settleRules(changed(rulesOf(bucket), change))
+  const key = bucket['uuid']
+  return { key: change.name, input: { ...change, bucket: key }, locks: [`bucket:${key}`] }
+}
+
+function changed(rules: readonly LifecycleRow[], change: Omit<Input, 'bucket'>): readonly LifecycleRow[] {
+  const { name, what, draft } = change
+  const isThere = rules.some((rule) => rule.name === name)
+  if (what === 'add') {
+    if (isThere) throw failure('lifecycleRuleNameTaken', { name })
+    return [...rules, nestedRule({ ...draft, name })]
+  }
+  if (what === 'remove') return rules.filter((rule) => rule.name !== name)
+  if (!isThere) throw failure('lifecycleRuleNotFound')
+  return rules.map((rule) => (rule.name === name ? changedRule(rule, draft) : rule))
 }
 
 /** When objects expire is said in one of several ways: a new way takes the place of the old. */
-function changed(rule: Value, draft: Row): Row {
+function changedRule(rule: LifecycleRow, draft: Input['draft']): LifecycleRow {
+  const { expiration: _, ...others } = rule
   const isExpiring = expirations.some((path) => draft[path] !== undefined)
-  const kept = Object.entries(flatRule(rule)).filter(([path]) => !isExpiring || !expirations.includes(path))
-  return nestedRule({ ...Object.fromEntries(kept), ...draft })
-}
-
-function isNamed(rule: Value, name: string): boolean {
-  return (rule as Row)['name'] === name
+  return nestedRule({ ...flatRule(isExpiring ? others : rule), ...draft })
 }
 
 async function bucketOf(cluster: Cluster, path: Readonly<Record<string, string>>): Promise<Bucket> {
