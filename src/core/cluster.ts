@@ -1,5 +1,6 @@
 /** What verbs and derivations are given: the catalog, the volumes of each aggregate, time, chance and one another. */
 import { failure, type Failure } from '../model/failure.ts'
+import { nameScope } from '../model/name-scope.ts'
 import { rowOrder } from '../model/query.ts'
 import { registry, type Registry } from '../model/registry.ts'
 import type { Release } from '../model/release.ts'
@@ -267,7 +268,7 @@ export class Cluster {
 
   /** The key of the record with this name; `within` is the value of the field that names are unique within. */
   async keyOfName(type: SomeType, name: string, within = ''): Promise<string | undefined> {
-    return (await this.catalog.holder(`${type}:name`, `${within}/${name}`))?.key
+    return (await this.catalog.holder(nameScope(type), `${within}/${name}`))?.key
   }
 
   async volumesOf(aggregate: string): Promise<Volumes> {
@@ -311,7 +312,9 @@ export class Cluster {
       ...(names.length === 0 ? {} : { names }),
       body: stored(resource, row),
       unique: {
-        ...(typeof name === 'string' && resource.nameWithin !== false ? { [`${type}:name`]: `${within}/${name}` } : {}),
+        ...(typeof name === 'string' && resource.nameWithin !== false
+          ? { [nameScope(type)]: `${within}/${name}` }
+          : {}),
         ...options.unique,
       },
       ...(resource.isInSnapshots ? { isInSnapshots: true } : {}),

@@ -12,6 +12,12 @@ export interface RowTypes {}
 /** What requests give to make records, by type. */
 export interface DraftTypes {}
 
+/**
+ * What is kept with records of a type and never shown, where more than one part of the product knows it. Names begin with
+ * `$`. Files of `src/records` add them.
+ */
+export interface NoteTypes {}
+
 /** The name of a type of records: `storage/volumes`. */
 export type RecordType = Extract<keyof RowTypes, string>
 

@@ -10,6 +10,10 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+export function isList(value: Value | undefined): value is readonly Value[] {
+  return Array.isArray(value)
+}
+
 /** The value at a field of a row as text. The field is one that the row can have, where its type is known. */
 export function textAt<Of extends Row>(row: Of | undefined, path: keyof Of & string): string {
   return textOf(row?.[path])

@@ -1,14 +1,14 @@
-import type { Fields, FieldValue } from '../ports/catalog.ts'
-import type { CorsRule } from './config/cors.ts'
-import { corsFields, readCorsRows } from './config/cors-rows.ts'
+import type { CorsRule } from '../records/cors-rules.ts'
+import { corsFields, readCorsRows } from '../records/cors-rules.ts'
 import { compileLifecycle } from './config/lifecycle.ts'
-import type { Lifecycle, LifecycleRule } from './config/lifecycle.ts'
-import { readLifecycleRows } from './config/lifecycle-rows.ts'
-import type { LockConfiguration } from './config/object-lock.ts'
-import { readLockFields } from './config/lock-fields.ts'
-import type { PublicAccessBlock } from './config/public-access-block.ts'
-import type { Tag } from './config/tagging.ts'
-import { field, isList, text } from './record-values.ts'
+import type { Lifecycle } from './config/lifecycle.ts'
+import type { LifecycleRule } from '../records/lifecycle-rules.ts'
+import { readLifecycleRows } from '../records/lifecycle-rules.ts'
+import type { LockConfiguration } from '../records/lock-fields.ts'
+import { readLockFields } from '../records/lock-fields.ts'
+import type { Tag } from '../records/tags.ts'
+import type { BucketChange, Maker, PublicAccessBlock, StoredBucket } from '../records/bucket-notes.ts'
+import { findList, findMember, findText, is, type Stored, text } from '../records/stored.ts'
 
 /**
  * Everything a bucket can be told beside its name, size and policy. All of it is fields of the bucket's record: those that
@@ -29,11 +29,6 @@ export interface BucketSettings {
   readonly maker?: Maker
 }
 
-export interface Maker {
-  readonly svm: string
-  readonly user: string
-}
-
 export interface LifecycleSettings {
   readonly rules: readonly LifecycleRule[]
   readonly compiled: Lifecycle
@@ -41,45 +36,39 @@ export interface LifecycleSettings {
   readonly transitionMinimum?: string
 }
 
-export function readSettings(body: Fields): BucketSettings {
-  const cors = readCorsRows(body)
-  const lifecycle = readLifecycle(body)
-  const locks = readLockFields(body)
-  const tags = body['$tags']
-  const block = body['$publicAccessBlock']
-  const maker = body['$maker']
+export function readSettings(bucket: StoredBucket): BucketSettings {
+  const cors = readCorsRows(bucket)
+  const lifecycle = readLifecycle(bucket)
+  const locks = readLockFields(bucket)
+  const tags = findList(bucket, '$tags')
+  const block = findMember(bucket, '$publicAccessBlock')
+  const maker = findMember(bucket, '$maker')
   return {
     ...(cors === undefined ? {} : { cors }),
     ...(lifecycle === undefined ? {} : { lifecycle }),
     ...(locks === undefined ? {} : { locks }),
-    ...(isList(tags) ? { tags: tags.map(readTag) } : {}),
-    ...(typeof block === 'object' && block !== null ? { publicAccessBlock: readBlock(block) } : {}),
-    isOwnershipSet: body['$ownership'] !== false,
-    isOwnershipChosen: body['$ownership'] === true,
-    ...(maker === undefined || maker === null
-      ? {}
-      : { maker: { svm: text(field(maker, 'svm')), user: text(field(maker, 'user')) } }),
+    ...(tags === undefined ? {} : { tags: tags.map(readTag) }),
+    ...(block === undefined ? {} : { publicAccessBlock: readBlock(block) }),
+    isOwnershipSet: !is(bucket, '$ownership', false),
+    isOwnershipChosen: is(bucket, '$ownership', true),
+    ...(maker === undefined ? {} : { maker: { svm: text(maker, 'svm'), user: text(maker, 'user') } }),
   }
 }
 
 /** Fields to change in a bucket's record; `null` removes one. */
 export const settingFields = {
   cors: corsFields,
-  tags: (tags: readonly Tag[] | undefined): Fields => ({
-    $tags: tags === undefined ? null : tags.map(({ key, value }) => ({ key, value })),
-  }),
-  publicAccessBlock: (block: PublicAccessBlock | undefined): Fields => ({
-    $publicAccessBlock: block === undefined ? null : { ...block },
-  }),
-  maker: ({ svm, user }: Maker): Fields => ({ $maker: { svm, user } }),
+  tags: (tags: readonly Tag[] | undefined): BucketChange => ({ $tags: tags ?? null }),
+  publicAccessBlock: (block: PublicAccessBlock | undefined): BucketChange => ({ $publicAccessBlock: block ?? null }),
+  maker: ({ svm, user }: Maker): BucketChange => ({ $maker: { svm, user } }),
   /** Every bucket begins with it, without this field: it is written where it was chosen, and where it was taken away. */
-  ownership: (isSet: boolean): Fields => ({ $ownership: isSet }),
+  ownership: (isSet: boolean): BucketChange => ({ $ownership: isSet }),
 } as const
 
-function readLifecycle(body: Fields): LifecycleSettings | undefined {
-  const rules = readLifecycleRows(body)
+function readLifecycle(bucket: StoredBucket): LifecycleSettings | undefined {
+  const rules = readLifecycleRows(bucket)
   if (rules === undefined) return undefined
-  const minimum = body['$transitionMinimum']
+  const minimum = findText(bucket, '$transitionMinimum')
   // Most requests do not ask for it, and a bucket may have a thousand rules.
   let compiled: Lifecycle | undefined
   return {
@@ -87,16 +76,16 @@ function readLifecycle(body: Fields): LifecycleSettings | undefined {
     get compiled() {
       return (compiled ??= compileLifecycle(rules))
     },
-    ...(typeof minimum === 'string' ? { transitionMinimum: minimum } : {}),
+    ...(minimum === undefined ? {} : { transitionMinimum: minimum }),
   }
 }
 
-function readTag(value: FieldValue): Tag {
-  return { key: text(field(value, 'key')), value: text(field(value, 'value')) }
+function readTag(tag: Stored<Tag>): Tag {
+  return { key: text(tag, 'key'), value: text(tag, 'value') }
 }
 
-function readBlock(value: FieldValue): PublicAccessBlock {
-  const isSet = (name: string): boolean => field(value, name) === true
+function readBlock(block: Stored<PublicAccessBlock>): PublicAccessBlock {
+  const isSet = (name: keyof PublicAccessBlock): boolean => is(block, name, true)
   return {
     blockPublicAcls: isSet('blockPublicAcls'),
     ignorePublicAcls: isSet('ignorePublicAcls'),

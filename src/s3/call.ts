@@ -5,7 +5,7 @@ import type { RequestHeaders } from './headers.ts'
 import type { IncomingBody } from './objects/store-body.ts'
 import type { ObjectStore, OpenBucket } from './objects/store.ts'
 import type { Operation } from './router.ts'
-import type { Fields } from '../ports/catalog.ts'
+import type { BucketChange } from '../records/bucket-notes.ts'
 import type { RequestFacts } from './policy/context.ts'
 import type { Bucket, Server, User } from './tenancy-records.ts'
 import type { TenancyView } from './tenancy.ts'
@@ -82,12 +82,12 @@ export interface BucketControl {
     readonly name: string
     readonly caller: BucketCaller
     /** Fields of its record beside those that every new bucket has. */
-    readonly fields?: Fields
+    readonly fields?: BucketChange
   }) => Promise<BucketOutcome>
   /** Changes fields of a bucket's record; `null` removes one. `operation` is for the audit trail. */
   readonly configureBucket: (order: {
     readonly bucket: string
-    readonly fields: Fields
+    readonly fields: BucketChange
     readonly operation: string
     readonly caller: BucketCaller
   }) => Promise<BucketOutcome>
@@ -144,7 +144,7 @@ export async function demand(
 }
 
 /** Writes settings of the bucket into its record. They hold from the next request on. */
-export async function configure(call: BucketCall, fields: Fields): Promise<void> {
+export async function configure(call: BucketCall, fields: BucketChange): Promise<void> {
   const { control, bucket, caller, operation } = call
   const outcome = await control.configureBucket({
     bucket: bucket.uuid,

@@ -6,7 +6,8 @@ import type { Clock } from '../ports/system.ts'
 import { secureOptions } from '../wire/tls.ts'
 import type { Tls } from '../wire/tls.ts'
 import type { Endpoint, Log } from './plane.ts'
-import { text } from './record-values.ts'
+import { is, storedRow, text } from '../records/stored.ts'
+import { findRows } from './stored-rows.ts'
 import { readServer, recordTypes } from './tenancy-records.ts'
 import type { Server } from './tenancy-records.ts'
 
@@ -165,18 +166,18 @@ export class Listeners {
   async #wanted(): Promise<Map<string, Wanted>> {
     const { catalog, policy } = this.#parts
     const wanted = new Map<string, Wanted>()
-    const servers = (await catalog.records(recordTypes.servers)).map(({ body }) => readServer(body))
-    const interfaces = (await catalog.records(recordTypes.interfaces)).filter(
-      ({ body }) => body['enabled'] !== false && body['scope'] !== 'cluster',
-    )
+    const servers = (await findRows(catalog, recordTypes.servers)).map(readServer)
+    const interfaces = (await catalog.records(recordTypes.interfaces))
+      .map(({ key, body }) => ({ key, row: storedRow(recordTypes.interfaces, body) }))
+      .filter(({ row }) => !is(row, 'enabled', false) && !is(row, 'scope', 'cluster'))
     // A disabled server keeps its address, so that its clients are told, but never from one that is enabled.
     for (const isEnabled of [true, false]) {
       const serversOf = Map.groupBy(
         servers.filter((server) => server.isEnabled === isEnabled),
         (server) => server.svm,
       )
-      for (const { key, body } of interfaces) {
-        const [host, svm] = [text(body['ip.address']), text(body['svm.uuid'])]
+      for (const { key, row } of interfaces) {
+        const [host, svm] = [text(row, 'ip.address'), text(row, 'svm.uuid')]
         for (const server of (serversOf.get(svm) ?? []).toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
           for (const isSecure of [false, true]) {
             const address = addressOf(policy, key, host, isSecure ? server.httpsPort : server.httpPort, isSecure)

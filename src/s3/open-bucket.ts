@@ -1,8 +1,9 @@
 import type { Plane } from './plane.ts'
 import { s3Error } from './errors.ts'
-import { objectBytesDefault } from './objects/limits.ts'
+import { objectBytesDefault } from '../records/object-servers.ts'
 import { VolumePlace } from './objects/place.ts'
 import type { OpenBucket } from './objects/store.ts'
+import { findRow } from './stored-rows.ts'
 import { readVolume, recordTypes } from './tenancy-records.ts'
 import type { Bucket } from './tenancy-records.ts'
 import type { TenancyView } from './tenancy.ts'
@@ -24,8 +25,8 @@ export async function openBucket(
     readingFrom: (aggregate) => view.readingEngine(aggregate, plane.volumesOf),
     trees: plane.store.trees,
     async look() {
-      const found = await plane.store.catalog.record(recordTypes.volumes, record.volume)
-      return found === undefined ? undefined : readVolume(found.body)
+      const found = await findRow(plane.store.catalog, recordTypes.volumes, record.volume)
+      return found === undefined ? undefined : readVolume(found)
     },
   })
   const { uuid, name, svm, createdMs, versioning, settings } = record

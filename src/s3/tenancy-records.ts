@@ -1,14 +1,29 @@
 import { beforeOf, placeOf } from '../storage/tree-of.ts'
 import type { TreePlace } from '../storage/tree-of.ts'
-import type { Fields, FieldValue, SnapshotAt } from '../ports/catalog.ts'
+import { meantSince, namesAt } from '../records/namesakes.ts'
+import { nameScope } from '../model/name-scope.ts'
+import type { RecordType } from '../model/rows.ts'
+import { replicaTypes } from '../records/volume-types.ts'
+import type { SnapshotAt } from '../ports/catalog.ts'
+import type { KeptBucket, StoredBucket } from '../records/bucket-notes.ts'
+import {
+  findNumber,
+  findText,
+  findWord,
+  is,
+  list,
+  plain,
+  type Stored,
+  type StoredRow,
+  text,
+} from '../records/stored.ts'
 import { readSettings } from './bucket-settings.ts'
 import type { BucketSettings } from './bucket-settings.ts'
 import type { VersioningState } from './config/versioning.ts'
-import { statementOfRow } from './policy/statement-rows.ts'
-import type { Statement } from './policy/statements.ts'
-import { objectBytesDefault } from './objects/limits.ts'
+import { statementOfRow } from '../records/statements.ts'
+import type { Statement } from '../records/statements.ts'
+import { objectBytesDefault } from '../records/object-servers.ts'
 import type { Storing } from './objects/storing.ts'
-import { field, list, number, text } from './record-values.ts'
 
 /** The types of the records that the object store reads. Any change to one of them makes it look again. */
 export const recordTypes = {
@@ -25,17 +40,11 @@ export const recordTypes = {
   snapshots: 'storage/volumes/{volume.uuid}/snapshots',
   damage: 'private/damaged-objects',
   bucketSnapshots: 'protocols/s3/services/{svm.uuid}/buckets/{s3_bucket.uuid}/snapshots',
-} as const
+} as const satisfies Readonly<Record<string, RecordType>>
 
-/** Of a user or group that took a name which another had: the revision at which that one gave it up. */
-export const meantSince = '$meantSince'
-/** Of what names users or groups: the revision at which the names were set. Without it, before all others. */
-export const namesAt = '$namesAt'
-
-export const accessKeyScope = 's3:access-key'
-export const bucketNameScope = `${recordTypes.buckets}:name`
-export const snapshotNameScope = `${recordTypes.snapshots}:name`
-export const bucketSnapshotNameScope = `${recordTypes.bucketSnapshots}:name`
+export const bucketNameScope = nameScope(recordTypes.buckets)
+export const snapshotNameScope = nameScope(recordTypes.snapshots)
+export const bucketSnapshotNameScope = nameScope(recordTypes.bucketSnapshots)
 
 export interface User {
   readonly name: string
@@ -115,93 +124,97 @@ export interface Group {
   readonly usersAt: number
 }
 
-export function readServer(body: Fields): Server {
+export function readServer(server: StoredRow<typeof recordTypes.servers>): Server {
   return {
-    uuid: text(body['uuid']),
-    name: text(body['name']),
-    svm: text(body['svm.uuid']),
-    isEnabled: body['enabled'] !== false,
-    isVirtualHosted: body['bucket_endpoint_style'] === 'virtual_hosted_style',
-    policy: text(body['policy.name']),
-    certificate: text(body['certificate.uuid']),
-    objectBytesMax: number(body['object_size_max']) ?? objectBytesDefault,
-    httpPort: body['is_http_enabled'] === false ? undefined : number(body['port']),
-    httpsPort: body['is_https_enabled'] === false ? undefined : number(body['secure_port']),
+    uuid: text(server, 'uuid'),
+    name: text(server, 'name'),
+    svm: text(server, 'svm.uuid'),
+    isEnabled: !is(server, 'enabled', false),
+    isVirtualHosted: is(server, 'bucket_endpoint_style', 'virtual_hosted_style'),
+    policy: text(server, 'policy.name'),
+    certificate: text(server, 'certificate.uuid'),
+    objectBytesMax: findNumber(server, 'object_size_max') ?? objectBytesDefault,
+    httpPort: is(server, 'is_http_enabled', false) ? undefined : findNumber(server, 'port'),
+    httpsPort: is(server, 'is_https_enabled', false) ? undefined : findNumber(server, 'secure_port'),
   }
 }
 
 /** What a listing of buckets shows of one: all of their settings in memory would be very much. */
 export type ListedBucket = Pick<Bucket, 'name' | 'createdMs'>
 
-export function listedBucket(body: Fields): ListedBucket {
-  return { name: text(body['name']), createdMs: number(body['create_time']) ?? 0 }
+export function listedBucket(bucket: StoredBucket): ListedBucket {
+  return { name: text(bucket, 'name'), createdMs: findNumber(bucket, 'create_time') ?? 0 }
 }
 
-export function readBucket(body: Fields): Bucket {
-  const name = text(body['name'])
-  const policyText = body['$policy']
+export function readBucket(bucket: StoredBucket): Bucket {
+  const name = text(bucket, 'name')
   return {
-    uuid: text(body['uuid']),
+    uuid: text(bucket, 'uuid'),
     name,
-    svm: text(body['svm.uuid']),
-    server: text(body['server.uuid']),
-    volume: text(body['volume.uuid']),
-    policy: text(body['policy.name']),
-    statements: readStatements(body['policy.statements'], [name, `${name}/*`]),
-    statementsAt: number(body[namesAt]) ?? 0,
-    policyText: typeof policyText === 'string' ? policyText : undefined,
-    createdMs: number(body['create_time']) ?? 0,
-    versioning: versioningOf(text(body['versioning_state'])),
-    settings: readSettings(body),
-    sizeBytes: number(body['size']) ?? 0,
-    qosPolicy: text(body['qos_policy.uuid']),
+    svm: text(bucket, 'svm.uuid'),
+    server: text(bucket, 'server.uuid'),
+    volume: text(bucket, 'volume.uuid'),
+    policy: text(bucket, 'policy.name'),
+    statements: readStatements(list(bucket, 'policy.statements'), [name, `${name}/*`]),
+    statementsAt: findNumber(bucket, namesAt) ?? 0,
+    policyText: findText(bucket, '$policy'),
+    createdMs: findNumber(bucket, 'create_time') ?? 0,
+    versioning: findWord(bucket, 'versioning_state', ['enabled', 'suspended']) ?? 'unversioned',
+    settings: readSettings(bucket),
+    sizeBytes: findNumber(bucket, 'size') ?? 0,
+    qosPolicy: text(bucket, 'qos_policy.uuid'),
   }
 }
 
-function versioningOf(state: string): VersioningState {
-  return state === 'enabled' || state === 'suspended' ? state : 'unversioned'
-}
+type StoredVolume = StoredRow<typeof recordTypes.volumes>
 
-export function readVolume(body: Fields): Volume {
+export function readVolume(volume: StoredVolume): Volume {
   return {
-    here: placeOf(body),
-    before: beforeOf(body),
-    isOnline: body['state'] !== 'offline' && body['state'] !== 'restricted',
-    isReadOnly: body['type'] === 'dp' || body['type'] === 'ls',
-    sizeBytes: number(body['size']) ?? 0,
-    storing: readStoring(body),
-    mayPack: readMayPack(body),
-    hasQuotas: body['quota.enabled'] === true,
-    growsToBytes: text(body['autosize.mode']).startsWith('grow') ? number(body['autosize.maximum']) : undefined,
-    qosPolicy: text(body['qos.policy.uuid']),
+    here: placeOf(plain(volume)),
+    before: beforeOf(plain(volume)),
+    isOnline: findWord(volume, 'state', ['offline', 'restricted']) === undefined,
+    isReadOnly: findWord(volume, 'type', replicaTypes) !== undefined,
+    sizeBytes: findNumber(volume, 'size') ?? 0,
+    storing: readStoring(volume),
+    mayPack: readMayPack(volume),
+    hasQuotas: is(volume, 'quota.enabled', true),
+    growsToBytes:
+      findWord(volume, 'autosize.mode', ['grow', 'grow_shrink']) === undefined
+        ? undefined
+        : findNumber(volume, 'autosize.maximum'),
+    qosPolicy: text(volume, 'qos.policy.uuid'),
   }
 }
 
-function readStoring(body: Fields): Storing | undefined {
-  const [compression, dedupe] = [text(body['efficiency.compression']), text(body['efficiency.dedupe'])]
-  const isInline = (when: string) => when === 'inline' || when === 'both'
-  const keepDigest = isInline(dedupe) || dedupe === 'background'
-  const storing = { compress: isInline(compression), keepDigest, findTwin: isInline(dedupe) }
+function readStoring(volume: StoredVolume): Storing | undefined {
+  const findTwin = findWord(volume, 'efficiency.dedupe', ['inline', 'both']) !== undefined
+  const storing = {
+    compress: findWord(volume, 'efficiency.compression', ['inline', 'both']) !== undefined,
+    keepDigest: findTwin || is(volume, 'efficiency.dedupe', 'background'),
+    findTwin,
+  }
   return storing.compress || storing.keepDigest ? storing : undefined
 }
 
-function readMayPack(body: Fields): boolean {
-  const [compression, dedupe] = [text(body['efficiency.compression']), text(body['efficiency.dedupe'])]
-  return compression !== 'background' && (dedupe === '' || dedupe === 'none')
+function readMayPack(volume: StoredVolume): boolean {
+  const dedupe = findText(volume, 'efficiency.dedupe') ?? 'none'
+  return !is(volume, 'efficiency.compression', 'background') && dedupe === 'none'
 }
 
-export function readGroup(body: Fields): Group {
-  const names = (value: FieldValue | undefined): string[] => list(value).map((one) => text(field(one, 'name')))
+export function readGroup(group: StoredRow<typeof recordTypes.groups>): Group {
+  const names = (named: readonly Stored<{ readonly name: string }>[]): string[] => named.map((one) => text(one, 'name'))
   return {
-    name: text(body['name']),
-    users: names(body['users']),
-    policies: names(body['policies']),
-    since: number(body[meantSince]),
-    usersAt: number(body[namesAt]) ?? 0,
+    name: text(group, 'name'),
+    users: names(list(group, 'users')),
+    policies: names(list(group, 'policies')),
+    since: findNumber(group, meantSince),
+    usersAt: findNumber(group, namesAt) ?? 0,
   }
 }
 
+type StatementRows = readonly Stored<NonNullable<KeptBucket['policy.statements']>[number]>[]
+
 /** Statements without resources are about everything their policy can reach. */
-export function readStatements(value: FieldValue | undefined, everything: readonly string[]): Statement[] {
-  return list(value).map((one) => statementOfRow(one, everything))
+export function readStatements(rows: StatementRows, everything: readonly string[]): Statement[] {
+  return rows.map((row) => statementOfRow(row, everything))
 }

@@ -7,17 +7,17 @@ import { BoundedMap } from './bounded-map.ts'
 import type { IsDamaged } from './objects/store.ts'
 import type { Lookup } from './policy/pattern.ts'
 import { combineDecisions, compilePolicy, conditionKeysOf, isPublicPolicy } from './policy/statements.ts'
-import type { Decision, Policy, Principal, Statement } from './policy/statements.ts'
+import type { Decision, Policy, Principal } from './policy/statements.ts'
+import type { Statement } from '../records/statements.ts'
 import { splitSnapshotName } from './keys.ts'
 import { floorOf, limitOf, readQosPolicy } from './qos/limits.ts'
 import type { QosAssignment } from './qos/limits.ts'
-import { number, text } from './record-values.ts'
+import { accessKeyScope, sealedSecret } from '../records/access-keys.ts'
+import { findNumber, findText, is, list, storedRow, text } from '../records/stored.ts'
+import { findHolder, findRow, findRows } from './stored-rows.ts'
 import {
-  accessKeyScope,
   bucketSnapshotNameScope,
   bucketNameScope,
-  meantSince,
-  namesAt,
   listedBucket,
   readBucket,
   readGroup,
@@ -27,6 +27,7 @@ import {
   snapshotNameScope,
   recordTypes,
 } from './tenancy-records.ts'
+import { meantSince, namesAt } from '../records/namesakes.ts'
 import type { Bucket, Group, ListedBucket, Server, User, Volume } from './tenancy-records.ts'
 
 /**
@@ -106,17 +107,16 @@ export class TenancyView {
   /** The user of an access key, of whatever SVM: keys are unique in the cluster and work with all its servers. */
   user(accessKey: string): Promise<User | undefined> {
     return this.#users.get(accessKey, async () => {
-      const holder = await this.#catalog.holder(accessKeyScope, accessKey)
-      if (holder === undefined) return undefined
-      const body = (await this.#catalog.record(holder.type, holder.key))?.body
-      const sealed = body?.['$secret']
-      if (body === undefined || typeof sealed !== 'string') return undefined
+      const user = await findHolder(this.#catalog, recordTypes.users, accessKeyScope, accessKey)
+      if (user === undefined) return undefined
+      const sealed = findText(user, sealedSecret)
+      if (sealed === undefined) return undefined
       return {
-        name: text(body['name']),
-        svm: text(body['svm.uuid']),
+        name: text(user, 'name'),
+        svm: text(user, 'svm.uuid'),
         secret: this.#unseal(sealed),
-        expiresMs: number(body['key_expiry_time']),
-        since: number(body[meantSince]),
+        expiresMs: findNumber(user, 'key_expiry_time'),
+        since: findNumber(user, meantSince),
       }
     })
   }
@@ -129,24 +129,23 @@ export class TenancyView {
 
   isRunning(svm: string): Promise<boolean> {
     return this.#svms.get(svm, async () => {
-      const record = await this.#catalog.record(recordTypes.svms, svm)
-      return record !== undefined && record.body['state'] !== 'stopped'
+      const row = await findRow(this.#catalog, recordTypes.svms, svm)
+      return row !== undefined && !is(row, 'state', 'stopped')
     })
   }
 
   /** The servers of an SVM, ordered by name. */
   servers(svm: string): Promise<readonly Server[]> {
     return this.#servers.get(svm, async () => {
-      const records = await this.#catalog.records(recordTypes.servers, { parent: svm })
-      return records.map(({ body }) => readServer(body)).toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      const rows = await findRows(this.#catalog, recordTypes.servers, { parent: svm })
+      return rows.map(readServer).toSorted((a, b) => (a.name < b.name ? -1 : 1))
     })
   }
 
   bucket(svm: string, name: string): Promise<Bucket | undefined> {
     return this.#buckets.get(`${svm}/${name}`, async () => {
-      const holder = await this.#catalog.holder(bucketNameScope, `${svm}/${name}`)
-      const record = holder === undefined ? undefined : await this.#catalog.record(holder.type, holder.key)
-      return record === undefined ? this.#snapshotBucket(svm, name) : readBucket(record.body)
+      const row = await findHolder(this.#catalog, recordTypes.buckets, bucketNameScope, `${svm}/${name}`)
+      return row === undefined ? this.#snapshotBucket(svm, name) : readBucket(row)
     })
   }
 
@@ -182,8 +181,8 @@ export class TenancyView {
     return this.#bucketLists.get(svm, async () => {
       const found: ListedBucket[] = []
       for await (const page of recordPages(this.#catalog, recordTypes.buckets)) {
-        const own = page.filter(({ body }) => body['svm.uuid'] === svm)
-        found.push(...own.map(({ body }) => listedBucket(body)))
+        const rows = page.map(({ body }) => storedRow(recordTypes.buckets, body))
+        found.push(...rows.filter((row) => is(row, 'svm.uuid', svm)).map(listedBucket))
       }
       return found.toSorted((a, b) => (a.name < b.name ? -1 : 1))
     })
@@ -203,7 +202,7 @@ export class TenancyView {
 
   async #assignmentsOf(bucket: Bucket): Promise<readonly QosAssignment[]> {
     const volume = await this.volume(bucket.volume)
-    const svm = await this.#catalog.record(recordTypes.svms, bucket.svm)
+    const svm = await findRow(this.#catalog, recordTypes.svms, bucket.svm)
     const volumeUsed = async (): Promise<number> => (await this.#catalog.volume(bucket.volume))?.usedBytes ?? 0
     const bucketUsed = async (): Promise<number> => (await this.#catalog.bucket(bucket.uuid))?.usedBytes ?? 0
     const volumeBytes = volume?.sizeBytes ?? 0
@@ -211,20 +210,20 @@ export class TenancyView {
       [bucket.qosPolicy, bucket.uuid, bucket.sizeBytes, bucketUsed],
       [volume?.qosPolicy ?? '', bucket.volume, volumeBytes, volumeUsed],
       // An SVM has no size of its own: adaptive policies go by the volume that is asked for.
-      [text(svm?.body['qos_policy.uuid']), bucket.svm, volumeBytes, volumeUsed],
+      [svm === undefined ? '' : text(svm, 'qos_policy.uuid'), bucket.svm, volumeBytes, volumeUsed],
     ] as const
     const assignments: QosAssignment[] = []
     for (const [uuid, object, sizeBytes, usedBytes] of wanted) {
-      const record = uuid === '' ? undefined : await this.#catalog.record(recordTypes.qosPolicies, uuid)
-      if (record !== undefined) assignments.push({ policy: readQosPolicy(record.body), object, sizeBytes, usedBytes })
+      const row = uuid === '' ? undefined : await findRow(this.#catalog, recordTypes.qosPolicies, uuid)
+      if (row !== undefined) assignments.push({ policy: readQosPolicy(row), object, sizeBytes, usedBytes })
     }
     return assignments
   }
 
   volume(uuid: string): Promise<Volume | undefined> {
     return this.#volumes.get(uuid, async () => {
-      const record = await this.#catalog.record(recordTypes.volumes, uuid)
-      return record === undefined ? undefined : readVolume(record.body)
+      const row = await findRow(this.#catalog, recordTypes.volumes, uuid)
+      return row === undefined ? undefined : readVolume(row)
     })
   }
 
@@ -309,10 +308,8 @@ export class TenancyView {
 
   #membership({ svm, name, since }: User): Promise<Membership> {
     return this.#memberships.get(`${svm}/${name}`, async () => {
-      const records = await this.#catalog.records(recordTypes.groups, { parent: svm })
-      const groups = records
-        .map(({ body }) => readGroup(body))
-        .filter((group) => group.users.includes(name) && !isLater(since, group.usersAt))
+      const rows = await findRows(this.#catalog, recordTypes.groups, { parent: svm })
+      const groups = rows.map(readGroup).filter((group) => group.users.includes(name) && !isLater(since, group.usersAt))
       return {
         groups,
         policies: [...new Set(groups.flatMap((group) => group.policies))].map((policy) => ({ svm, name: policy })),
@@ -322,9 +319,9 @@ export class TenancyView {
 
   #policy(svm: string, name: string): Promise<SetStatements> {
     return this.#statements.get(`${svm}/${name}`, async () => {
-      const record = await this.#catalog.record(recordTypes.policies, `${svm}/${name}`)
-      if (record === undefined) return { statements: [], at: 0 }
-      return { statements: readStatements(record.body['statements'], ['*']), at: number(record.body[namesAt]) ?? 0 }
+      const row = await findRow(this.#catalog, recordTypes.policies, `${svm}/${name}`)
+      if (row === undefined) return { statements: [], at: 0 }
+      return { statements: readStatements(list(row, 'statements'), ['*']), at: findNumber(row, namesAt) ?? 0 }
     })
   }
 }

@@ -19,7 +19,11 @@ import type { BucketControl } from './call.ts'
 import { closeBucket } from './objects/close-bucket.ts'
 import { startDataPlane } from './server.ts'
 import type { DataPlane, DataPlaneParts } from './server.ts'
-import { text } from './record-values.ts'
+import { accessKeyScope } from '../records/access-keys.ts'
+import type { RecordType } from '../model/rows.ts'
+import { bucketNameScope } from './tenancy-records.ts'
+import { nameScope } from '../model/name-scope.ts'
+import { textAt } from '../model/value.ts'
 
 export const svm = '11111111-1111-4111-8111-111111111111'
 export const volume = '22222222-2222-4222-8222-222222222222'
@@ -99,7 +103,7 @@ export interface TestPlane {
   readonly secureUrl: string
   readonly logged: { readonly level: string; readonly message: string; readonly details: unknown }[]
   client(credentials?: { accessKeyId: string; secretAccessKey: string }): S3Client
-  put(type: string, key: string, body: Readonly<Record<string, FieldValue>>, parent?: string): Promise<void>
+  put(type: RecordType, key: string, body: Readonly<Record<string, FieldValue>>, parent?: string): Promise<void>
   addUser(
     name: string,
     credentials: { accessKeyId: string; secretAccessKey: string },
@@ -135,10 +139,10 @@ export async function startTestPlane(
   const log = (level: string) => (message: string, details?: unknown) => void logged.push({ level, message, details })
 
   const put: TestPlane['put'] = async (type, key, body, parent) => {
-    const scope = text(body['svm.uuid'])
+    const scope = textAt(body, 'svm.uuid')
     const unique = {
-      [`${type}:name`]: `${scope}/${text(body['name'])}`,
-      ...(typeof body['access_key'] === 'string' ? { 's3:access-key': body['access_key'] } : {}),
+      [nameScope(type)]: `${scope}/${textAt(body, 'name')}`,
+      ...(typeof body['access_key'] === 'string' ? { [accessKeyScope]: body['access_key'] } : {}),
     }
     await catalog.commit([{ do: 'put-record', type, key, body, parent: parent ?? scope, unique }])
   }
@@ -168,7 +172,7 @@ export async function startTestPlane(
       volume: made.volume ?? volume,
       limitBytes: made.limitBytes ?? 10 * 2 ** 40,
     }
-    const unique = { 'protocols/s3/buckets:name': `${svm}/${name}` }
+    const unique = { [bucketNameScope]: `${svm}/${name}` }
     await catalog.commit([
       change,
       { do: 'put-record', type: 'protocols/s3/buckets', key: uuid, parent: volume, body, unique, expect: 'absent' },

@@ -7,6 +7,7 @@ import { appendFileSync, readFileSync } from 'node:fs'
 import { Housekeeping } from '../../src/background/housekeeping.ts'
 import { SimulatedRandom } from '../../src/engines/simulated/random.ts'
 import { textAt } from '../../src/model/value.ts'
+import { storedRow } from '../../src/records/stored.ts'
 import { readSettings } from '../../src/s3/bucket-settings.ts'
 import { VolumePlace } from '../../src/s3/objects/place.ts'
 import { PieceBuffers } from '../../src/s3/objects/piece-buffers.ts'
@@ -62,10 +63,10 @@ async function openBucket(): Promise<OpenBucket> {
   const row = await cluster.row('storage/volumes', order.volume)
   const place = new VolumePlace({
     volume: order.volume,
-    known: readVolume(row).here,
+    known: readVolume(storedRow('storage/volumes', row)).here,
     trees,
     volumesOf: (aggregate) => cluster.volumesOf(aggregate),
-    look: async () => readVolume(await cluster.row('storage/volumes', order.volume)),
+    look: async () => readVolume(storedRow('storage/volumes', await cluster.row('storage/volumes', order.volume))),
   })
   return {
     uuid: order.bucket,
@@ -78,7 +79,7 @@ async function openBucket(): Promise<OpenBucket> {
     createdMs: 0,
     objectBytesMax: 2 ** 30,
     versioning: 'unversioned',
-    settings: readSettings({}),
+    settings: readSettings(storedRow('protocols/s3/buckets', {})),
   }
 }
 
@@ -145,7 +146,7 @@ async function tidy(housekeeping: Housekeeping): Promise<void> {
 
 const row = await cluster.row('storage/volumes', order.volume)
 const resumed = await open.jobs.resume()
-if (resumed === 0 && readVolume(row).here.aggregate !== order.to) {
+if (resumed === 0 && readVolume(storedRow('storage/volumes', row)).here.aggregate !== order.to) {
   await open.actions.perform(cluster.behaviour('storage/volumes'), 'modify', {
     caller: { user: 'admin', role: 'admin', from: 'test' },
     draft: { 'movement.destination_aggregate.uuid': order.to },

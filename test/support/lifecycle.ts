@@ -8,7 +8,7 @@ import { createBucket } from '../../src/resources/protocols/s3/bucket-verbs.ts'
 import { LifecycleSchedule } from '../../src/background/lifecycle-schedule.ts'
 import { BUCKETS, LIFECYCLE_RUNS } from '../../src/resources/protocols/s3/types.ts'
 import { readLifecycle } from '../../src/s3/config/lifecycle.ts'
-import { lifecycleFields } from '../../src/s3/config/lifecycle-rows.ts'
+import { lifecycleFields } from '../../src/records/lifecycle-rules.ts'
 import { startTestCluster, type TestCluster, type TestClusterOptions } from './cluster.ts'
 
 export const HOUR = 3_600_000

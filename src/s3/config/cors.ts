@@ -1,3 +1,4 @@
+import { type CorsMethod, corsMethods, type CorsRule } from '../../records/cors-rules.ts'
 import { s3Error } from '../errors.ts'
 import type { S3Error } from '../errors.ts'
 import { headerValue } from '../headers.ts'
@@ -10,20 +11,6 @@ export const corsRulesMax = 100
 /** The whole document. Amazon S3 User Guide, "Elements of a CORS configuration". */
 export const corsBytesMax = 64 * 1024
 export const corsIdCharactersMax = 255
-
-export type CorsMethod = (typeof corsMethods)[number]
-export const corsMethods = ['GET', 'PUT', 'POST', 'DELETE', 'HEAD'] as const
-
-export interface CorsRule {
-  readonly id?: string
-  /** Each with at most one `*`. */
-  readonly allowedOrigins: readonly string[]
-  readonly allowedMethods: readonly CorsMethod[]
-  /** Each with at most one `*`, in any case. */
-  readonly allowedHeaders: readonly string[]
-  readonly exposeHeaders: readonly string[]
-  readonly maxAgeSeconds?: number
-}
 
 /** The body of PutBucketCors. */
 export function readCors(body: Uint8Array): readonly CorsRule[] {

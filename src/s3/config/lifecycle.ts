@@ -1,3 +1,4 @@
+import type { LifecycleExpiration, LifecycleFilter, LifecycleRule } from '../../records/lifecycle-rules.ts'
 import { invalidArgument, s3Error } from '../errors.ts'
 import type { S3Error } from '../errors.ts'
 import { headerValue } from '../headers.ts'
@@ -7,7 +8,7 @@ import { child, children, findBoolean, findChild, findText, malformed, readXml, 
 import type { XmlContent, XmlNode } from '../xml.ts'
 import { checkElements, findNumber, readIsoDate } from './elements.ts'
 import { checkTag, hasDuplicateKeys, readTag, tagContent } from './tagging.ts'
-import type { Tag } from './tagging.ts'
+import type { Tag } from '../../records/tags.ts'
 
 /**
  * Lifecycle of a bucket: rules that remove what is old. Times follow Amazon: so many days after an object was made, at the
@@ -16,35 +17,6 @@ import type { Tag } from './tagging.ts'
  *
  * Whether a lock keeps a version is not asked here: who removes it finds out.
  */
-export interface LifecycleRule {
-  readonly id: string
-  readonly enabled: boolean
-  readonly filter: LifecycleFilter
-  /** Written as `<Prefix>` of the rule itself, as documents before 2016 have it. It is printed the same way. */
-  readonly isLegacy?: boolean
-  readonly expiration?: LifecycleExpiration
-  readonly noncurrent?: { readonly days: number; readonly newerVersions?: number }
-  readonly abortDays?: number
-}
-
-export interface LifecycleFilter {
-  readonly prefix?: string
-  readonly tags?: readonly Tag[]
-  /** Exclusive. */
-  readonly greaterThanBytes?: number
-  /** Exclusive. */
-  readonly lessThanBytes?: number
-}
-
-/** Exactly one of the three. */
-export interface LifecycleExpiration {
-  readonly days?: number
-  /** A midnight UTC. */
-  readonly dateMs?: number
-  /** Removes a delete marker that hides nothing any more. */
-  readonly removesMarkers?: boolean
-}
-
 export const lifecycleRulesMax = 1000
 export const lifecycleIdCharactersMax = 255
 export const newerVersionsMax = 100

@@ -1,3 +1,4 @@
+import type { DefaultRetention, LockConfiguration, LockMode } from '../../records/lock-fields.ts'
 import { invalidArgument, s3Error } from '../errors.ts'
 import type { S3Error } from '../errors.ts'
 import { headerValue } from '../headers.ts'
@@ -5,9 +6,6 @@ import type { RequestHeaders } from '../headers.ts'
 import { child, findChild, findText, malformed, readXml, xmlDocument } from '../xml.ts'
 import type { XmlNode } from '../xml.ts'
 import { checkElements, findNumber, readIsoDate } from './elements.ts'
-
-/** `governance` may be lifted by who has the permission for it, `compliance` by nobody before its time. */
-export type LockMode = 'governance' | 'compliance'
 
 export interface Retention {
   readonly mode: LockMode
@@ -18,18 +16,6 @@ export interface Retention {
 export interface ObjectLock {
   readonly retention?: Retention
   readonly legalHold?: boolean
-}
-
-/** What objects get that are stored without a retention of their own. Either days or years. */
-export interface DefaultRetention {
-  readonly mode: LockMode
-  readonly days?: number
-  readonly years?: number
-}
-
-/** Of a bucket that has locks. */
-export interface LockConfiguration {
-  readonly defaultRetention?: DefaultRetention
 }
 
 export const retentionDaysMax = 36_500

@@ -1,15 +1,6 @@
+import type { PublicAccessBlock } from '../../records/bucket-notes.ts'
 import { findBoolean, readXml, xmlDocument } from '../xml.ts'
 import { checkElements } from './elements.ts'
-
-export interface PublicAccessBlock {
-  /** Lists never make anything public here, so these two hold without being set. */
-  readonly blockPublicAcls: boolean
-  readonly ignorePublicAcls: boolean
-  /** A policy that opens the bucket to everybody is refused. */
-  readonly blockPublicPolicy: boolean
-  /** Such a policy, if it is there already, opens nothing to those without credentials. */
-  readonly restrictPublicBuckets: boolean
-}
 
 /** The body of PutPublicAccessBlock. What is left out is false. */
 export function readPublicAccessBlock(body: Uint8Array): PublicAccessBlock {

@@ -1,3 +1,4 @@
+import type { Tag } from '../../records/tags.ts'
 import { invalidArgument, s3Error } from '../errors.ts'
 import type { S3Error } from '../errors.ts'
 import { headerValue } from '../headers.ts'
@@ -7,12 +8,6 @@ import type { QueryParameter } from '../query.ts'
 import { child, children, readXml, xmlDocument } from '../xml.ts'
 import type { XmlContent, XmlNode } from '../xml.ts'
 import { checkElements } from './elements.ts'
-
-/** Tags are kept in the order they were given. */
-export interface Tag {
-  readonly key: string
-  readonly value: string
-}
 
 export const objectTagsMax = 10
 export const bucketTagsMax = 50

@@ -1,5 +1,5 @@
 import type { ObjectLock } from '../../ports/catalog.ts'
-import type { Tag } from '../config/tagging.ts'
+import type { Tag } from '../../records/tags.ts'
 import { writeTags } from './details.ts'
 import { findObject } from './read.ts'
 import type { ObjectStore, OpenBucket } from './store.ts'

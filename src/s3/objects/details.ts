@@ -1,8 +1,8 @@
+import { isList, textOf } from '../../model/value.ts'
 import type { Fields, ObjectDraft } from '../../ports/catalog.ts'
-import type { Tag } from '../config/tagging.ts'
+import type { Tag } from '../../records/tags.ts'
 import type { ObjectMetadata } from '../metadata.ts'
 import { defaultContentType } from '../metadata.ts'
-import { list, text } from '../record-values.ts'
 
 /** What the object store keeps with an object for itself. */
 export interface ObjectDetails {
@@ -45,7 +45,7 @@ export function readDetails({ user, owner, upload, tags, storageClass, ...conten
   return {
     metadata: { contentType: defaultContentType, ...texts(content), user: texts(user) },
     owner: typeof owner === 'string' ? owner : '',
-    tags: list(tags).map((pair) => ({ key: text(list(pair)[0]), value: text(list(pair)[1]) })),
+    tags: isList(tags) ? tags.filter(isList).map(([key, value]) => ({ key: textOf(key), value: textOf(value) })) : [],
     ...(typeof storageClass === 'string' ? { storageClass } : {}),
     ...(typeof upload === 'string' ? { upload } : {}),
   }

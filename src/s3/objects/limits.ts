@@ -1,6 +1,3 @@
-/** The specification, section 8: a multipart upload does not raise it, but a server may be told to take more in parts. */
-export const objectBytesDefault = 5 * 2 ** 30
-
 /** Amazon S3 User Guide, "Multipart upload limits". */
 const requestBytesMax = 5 * 2 ** 30
 

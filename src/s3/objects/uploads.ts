@@ -1,10 +1,10 @@
-import type { Fields, FieldValue, UploadRow } from '../../ports/catalog.ts'
+import type { Fields, FieldValue, ObjectLock, UploadRow } from '../../ports/catalog.ts'
 import type { ChecksumAlgorithm, ChecksumType } from '../checksums/algorithms.ts'
 import { s3Error } from '../errors.ts'
 import { algorithmOf } from './checksums.ts'
 import { readDetails, writeDetails } from './details.ts'
 import type { ObjectDetails } from './details.ts'
-import { field, number } from '../record-values.ts'
+import { findNumber, findWord, stored, type Stored } from '../../records/stored.ts'
 import type { GivenLock } from './locks.ts'
 import { newId } from './ids.ts'
 import type { ObjectStore, OpenBucket } from './store.ts'
@@ -69,18 +69,18 @@ export function readUpload({ upload, key, startedMs, details }: UploadRow): Open
     key,
     startedMs,
     details: readDetails(object),
-    locks: readLocks(lock, legalHold),
+    locks: readLocks(stored<ObjectLock>(lock), legalHold),
     algorithm: algorithmOf({ algorithm: typeof checksumAlgorithm === 'string' ? checksumAlgorithm : '' }),
     type: checksumType === 'COMPOSITE' ? 'COMPOSITE' : 'FULL_OBJECT',
     isAlgorithmChosen: isAlgorithmChosen === true,
   }
 }
 
-function readLocks(lock: FieldValue | undefined, legalHold: FieldValue | undefined): GivenLock {
-  const mode = field(lock, 'mode')
-  const untilMs = number(field(lock, 'untilMs'))
+function readLocks(lock: Stored<ObjectLock>, legalHold: FieldValue | undefined): GivenLock {
+  const mode = findWord(lock, 'mode', ['governance', 'compliance'])
+  const untilMs = findNumber(lock, 'untilMs')
   return {
-    ...((mode === 'governance' || mode === 'compliance') && untilMs !== undefined ? { lock: { mode, untilMs } } : {}),
+    ...(mode !== undefined && untilMs !== undefined ? { lock: { mode, untilMs } } : {}),
     ...(typeof legalHold === 'boolean' ? { legalHold } : {}),
   }
 }

@@ -7,7 +7,7 @@ import {
   readTransitionMinimum,
   transitionMinimumHeader,
 } from '../config/lifecycle.ts'
-import { lifecycleFields } from '../config/lifecycle-rows.ts'
+import { lifecycleFields } from '../../records/lifecycle-rules.ts'
 import { s3Error } from '../errors.ts'
 import { newId } from '../objects/ids.ts'
 import { readXmlInTurns } from '../xml.ts'

@@ -1,7 +1,7 @@
 import { demand } from '../call.ts'
 import type { ObjectCall, Reply } from '../call.ts'
 import { taggingDirective } from '../config/tagging.ts'
-import type { Tag } from '../config/tagging.ts'
+import type { Tag } from '../../records/tags.ts'
 import { findChecksumAlgorithm } from '../checksums/algorithms.ts'
 import type { ChecksumAlgorithm } from '../checksums/algorithms.ts'
 import { invalidArgument, s3Error } from '../errors.ts'

@@ -1,6 +1,6 @@
 import type { BucketCall, Reply } from '../call.ts'
 import { configure } from '../call.ts'
-import { lockFields } from '../config/lock-fields.ts'
+import { lockFields } from '../../records/lock-fields.ts'
 import { lockConfigurationDocument, readLockConfiguration } from '../config/object-lock.ts'
 import { s3Error } from '../errors.ts'
 

@@ -1,7 +1,7 @@
 import { demand } from '../call.ts'
 import type { ObjectCall, Reply } from '../call.ts'
 import { readTagging, taggingDocument } from '../config/tagging.ts'
-import type { Tag } from '../config/tagging.ts'
+import type { Tag } from '../../records/tags.ts'
 import { readDetails } from '../objects/details.ts'
 import { amendObject } from '../objects/amend.ts'
 import { findObject } from '../objects/read.ts'

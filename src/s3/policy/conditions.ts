@@ -1,20 +1,8 @@
+import type { Condition } from '../../records/conditions.ts'
 import { readIsoDate } from '../config/elements.ts'
 import { addressRange } from './address.ts'
 import { compilePattern, compileText, conditionKey, variableKeys } from './pattern.ts'
 import type { Lookup } from './pattern.ts'
-
-/**
- * One condition of a statement, as Amazon writes it: `{ "StringLike": { "s3:prefix": ["home/*"] } }` is
- * `{ operator: 'StringLike', key: 's3:prefix', values: ['home/*'] }`. Several hold together.
- *
- * An operator is a base, maybe with `IfExists` behind it (true when nothing is known about the key) and maybe with
- * `ForAnyValue:` or `ForAllValues:` before it (for keys with several values, such as the tags of a request).
- */
-export interface Condition {
-  readonly operator: string
-  readonly key: string
-  readonly values: readonly string[]
-}
 
 /** Values of one condition. */
 export const conditionValuesMax = 500

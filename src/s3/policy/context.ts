@@ -1,5 +1,5 @@
 import type { ObjectLock } from '../config/object-lock.ts'
-import type { Tag } from '../config/tagging.ts'
+import type { Tag } from '../../records/tags.ts'
 import { headerValue } from '../headers.ts'
 import type { RequestHeaders } from '../headers.ts'
 import { algorithmName } from '../auth/canonical.ts'

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { headersOf } from '../headers.ts'
-import { conditionsOfRow, rowOfCondition } from './condition-rows.ts'
+import { stored } from '../../records/stored.ts'
+import { type ConditionRow, conditionsOfRow, rowOfCondition } from '../../records/conditions.ts'
 import { requestContext } from './context.ts'
 import type { RequestFacts } from './context.ts'
 import { policyBytesMax, policyDocument, readPolicyDocument } from './document.ts'
-import { rowOfStatement, statementOfRow } from './statement-rows.ts'
+import { rowOfStatement, statementOfRow } from '../../records/statements.ts'
 import { compilePolicy, isPublicPolicy, policyProblem } from './statements.ts'
 import type { Decision, Principal } from './statements.ts'
 
@@ -161,12 +162,12 @@ test('everyone but some, everything but some', () => {
 })
 
 test('rows of the management interface are the same conditions', () => {
-  const rows = [
+  const rows: readonly ConditionRow[] = [
     { operator: 'ip_address', source_ips: ['10.0.0.0/8'] },
     { operator: 'null', if_none_match: false },
     { operator: 'numeric_less_than', max_keys: [5] },
   ]
-  const conditions = rows.flatMap(conditionsOfRow)
+  const conditions = rows.flatMap((row) => conditionsOfRow(stored(row)))
   assert.deepEqual(conditions[0], { operator: 'IpAddress', key: 'aws:SourceIp', values: ['10.0.0.0/8'] })
   assert.deepEqual(conditions.map(rowOfCondition), rows)
 })
@@ -185,7 +186,7 @@ test('a policy of S3 is the same after it was rows, whatever it says', () => {
   ])
   assert.equal(statements.length, 2)
   assert.deepEqual(
-    statements.map((statement) => statementOfRow(rowOfStatement(statement), ['never'])),
+    statements.map((statement) => statementOfRow(stored(rowOfStatement(statement)), ['never'])),
     statements,
   )
 })
@@ -202,7 +203,7 @@ test('a grant to all users does not become one to everybody by being read and wr
 
 test('a row without a condition in it grants nothing', () => {
   const row = { effect: 'allow', principals: ['*'], actions: ['*'], conditions: [{ operator: 'bool' }] }
-  assert.ok(policyProblem([statementOfRow(row, ['b'])], { bucket: 'b' }))
+  assert.ok(policyProblem([statementOfRow(stored(row), ['b'])], { bucket: 'b' }))
 })
 
 test('a policy is public when nothing narrows whom it is for', () => {

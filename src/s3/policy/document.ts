@@ -5,7 +5,7 @@ import type { S3Error } from '../errors.ts'
 import { operations } from '../router.ts'
 import { otherActionNames } from './actions.ts'
 import { conditionProblem } from './conditions.ts'
-import type { Condition } from './conditions.ts'
+import type { Condition } from '../../records/conditions.ts'
 import {
   actionProblem,
   bareResource,
@@ -15,7 +15,7 @@ import {
   resourceProblem,
   statementsMax,
 } from './statements.ts'
-import type { Statement } from './statements.ts'
+import type { Statement } from '../../records/statements.ts'
 import { wildcard } from './wildcard.ts'
 
 /** Largest policy document, as it was sent. Amazon S3 User Guide, "Bucket policies". */

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { combineDecisions, compilePolicy, policyProblem } from './statements.ts'
-import type { Principal, Statement } from './statements.ts'
+import type { Principal } from './statements.ts'
+import type { Statement } from '../../records/statements.ts'
 import { wildcard } from './wildcard.ts'
 
 const everyone = { principals: ['*'] }

@@ -1,36 +1,10 @@
+import type { Statement } from '../../records/statements.ts'
 import { actionNames, otherActionNames } from './actions.ts'
 import { compileCondition, conditionProblem, isLimiting, keysOf } from './conditions.ts'
-import type { Condition } from './conditions.ts'
+import type { Condition } from '../../records/conditions.ts'
 import { compilePattern, variableKeys } from './pattern.ts'
 import type { Lookup } from './pattern.ts'
 import { wildcard } from './wildcard.ts'
-
-/**
- * Statements decide who may do what. A deny wins over any allow, in whatever order they stand, and what no statement
- * matches is refused. Names may be written as Amazon does (`s3:GetObject`, `arn:aws:s3:::bucket/key*`) or as ONTAP does
- * (`GetObject`, `bucket/key*`).
- */
-export interface Statement {
-  readonly sid?: string
-  readonly effect: 'allow' | 'deny'
-  /**
-   * Only in bucket policies: user names, `*` for everyone (also without credentials), `group/<name>`. A server policy has
-   * none, as it belongs to those it is attached to.
-   */
-  readonly principals?: readonly string[]
-  /** In place of principals, of a denial: it is about everyone but these. */
-  readonly notPrincipals?: readonly string[]
-  /** Empty when `notActions` is there. */
-  readonly actions: readonly string[]
-  readonly notActions?: readonly string[]
-  /** Empty when `notResources` is there. May have variables: `home/${aws:username}/*`. */
-  readonly resources: readonly string[]
-  readonly notResources?: readonly string[]
-  /** All must hold. */
-  readonly conditions?: readonly Condition[]
-  /** `${…}` is no variable: so it is in Amazon's policies that do not say `"Version": "2012-10-17"`. */
-  readonly isLiteral?: boolean
-}
 
 /** Who asks. Without a name: someone without credentials. */
 export interface Principal {

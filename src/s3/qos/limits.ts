@@ -1,6 +1,5 @@
 import type { Rate } from '../../core/qos/limiters.ts'
-import type { Fields, FieldValue } from '../../ports/catalog.ts'
-import { number, text } from '../record-values.ts'
+import { findNumber, findWord, is, type StoredRow, text } from '../../records/stored.ts'
 
 const tebibyte = 2 ** 40
 const mebibyte = 2 ** 20
@@ -44,11 +43,13 @@ export interface AdaptivePolicy {
 
 type Space = 'used_space' | 'allocated_space'
 
-export function readQosPolicy(body: Fields): QosPolicy {
-  const uuid = text(body['uuid'])
-  const peakPerTebibyte = number(body['adaptive.peak_iops'])
+type StoredPolicy = StoredRow<'storage/qos/policies'>
+
+export function readQosPolicy(policy: StoredPolicy): QosPolicy {
+  const uuid = text(policy, 'uuid')
+  const peakPerTebibyte = findNumber(policy, 'adaptive.peak_iops')
   if (peakPerTebibyte !== undefined) {
-    const block = /^(\d+)k$/.exec(text(body['adaptive.block_size']))?.[1]
+    const block = /^(\d+)k$/.exec(text(policy, 'adaptive.block_size'))?.[1]
     return {
       uuid,
       isShared: false,
@@ -56,34 +57,37 @@ export function readQosPolicy(body: Fields): QosPolicy {
       floor: {},
       adaptive: {
         peakPerTebibyte,
-        peakOf: space(body['adaptive.peak_iops_allocation']),
-        expectedPerTebibyte: number(body['adaptive.expected_iops']) ?? 0,
-        expectedOf: space(body['adaptive.expected_iops_allocation']),
-        leastOperations: number(body['adaptive.absolute_min_iops']) ?? 0,
+        peakOf: space(policy, 'adaptive.peak_iops_allocation'),
+        expectedPerTebibyte: findNumber(policy, 'adaptive.expected_iops') ?? 0,
+        expectedOf: space(policy, 'adaptive.expected_iops_allocation'),
+        leastOperations: findNumber(policy, 'adaptive.absolute_min_iops') ?? 0,
         ...(block === undefined ? {} : { blockBytes: Number(block) * 1024 }),
       },
     }
   }
   return {
     uuid,
-    isShared: body['fixed.capacity_shared'] === true,
-    ceiling: throughput(body['fixed.max_throughput_iops'], body['fixed.max_throughput_mbps']),
-    floor: throughput(body['fixed.min_throughput_iops'], body['fixed.min_throughput_mbps']),
+    isShared: is(policy, 'fixed.capacity_shared', true),
+    ceiling: throughput(
+      findNumber(policy, 'fixed.max_throughput_iops'),
+      findNumber(policy, 'fixed.max_throughput_mbps'),
+    ),
+    floor: throughput(findNumber(policy, 'fixed.min_throughput_iops'), findNumber(policy, 'fixed.min_throughput_mbps')),
   }
 }
 
 /** 0 says that there is no such ceiling or floor. */
-function throughput(operations: FieldValue | undefined, mebibytes: FieldValue | undefined): Throughput {
-  const operationsPerSecond = number(operations) || undefined
-  const perSecond = number(mebibytes) || undefined
+function throughput(operations: number | undefined, mebibytes: number | undefined): Throughput {
+  const operationsPerSecond = operations || undefined
+  const perSecond = mebibytes || undefined
   return {
     ...(operationsPerSecond === undefined ? {} : { operationsPerSecond }),
     ...(perSecond === undefined ? {} : { bytesPerSecond: perSecond * mebibyte }),
   }
 }
 
-function space(value: FieldValue | undefined): Space {
-  return value === 'allocated_space' ? 'allocated_space' : 'used_space'
+function space(policy: StoredPolicy, name: 'adaptive.peak_iops_allocation' | 'adaptive.expected_iops_allocation') {
+  return findWord(policy, name, ['allocated_space']) ?? 'used_space'
 }
 
 /** The ceiling that an assignment sets at this moment, if any. */

@@ -4,7 +4,8 @@ import { usual } from '../../usual.ts'
 import { bytes, count, flag, name, oneOf, only, text, time, uuid } from '../../../model/kinds/index.ts'
 import { corsKind } from './cors.ts'
 import { periodKind } from './retention.ts'
-import { RULES, rulesKind } from './rules.ts'
+import { rulesKind } from './rules.ts'
+import { RULES } from '../../../records/lifecycle-rules.ts'
 import { statementsKind } from './statements.ts'
 
 /** 100 TB: the specification, section 8. */

@@ -2,7 +2,8 @@ import type { DraftOf } from '../../../model/rows.ts'
 import type { Bucket } from '../../../records/rows.ts'
 import { checkCorsRules } from './cors.ts'
 import { settleLocks } from './retention.ts'
-import { RULES, settleRules } from './rules.ts'
+import { settleRules } from './rules.ts'
+import { RULES } from '../../../records/lifecycle-rules.ts'
 import { checkBucketStatements } from './statement-checks.ts'
 
 /**

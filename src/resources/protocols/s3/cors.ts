@@ -1,8 +1,9 @@
 import { failure } from '../../../model/failure.ts'
 import { count, each, list, text } from '../../../model/kinds/index.ts'
 import type { ValueOf } from '../../../model/kinds/index.ts'
-import { corsBytesMax, corsMethods, corsRuleProblem, corsRulesMax } from '../../../s3/config/cors.ts'
-import { corsRuleOfRow } from '../../../s3/config/cors-rows.ts'
+import { corsMethods, corsRuleOfRow } from '../../../records/cors-rules.ts'
+import { stored } from '../../../records/stored.ts'
+import { corsBytesMax, corsRuleProblem, corsRulesMax } from '../../../s3/config/cors.ts'
 
 /** One rule may hold nearly all that a document may. */
 const WORDS_MAX = 4096
@@ -37,7 +38,7 @@ export function checkCorsRules(rows: ValueOf<ReturnType<typeof corsKind>> | unde
     const limits = `${corsRulesMax} rules and ${corsBytesMax / 1024} KiB together`
     throw failure('tooManyCorsRules', { limits })
   }
-  for (const rule of rows.map(corsRuleOfRow)) {
+  for (const rule of rows.map((row) => corsRuleOfRow(stored(row)))) {
     if (rule.allowedOrigins.length === 0 || rule.allowedMethods.length === 0) {
       throw failure('corsRuleIncomplete')
     }

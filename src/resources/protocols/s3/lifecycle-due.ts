@@ -10,9 +10,10 @@ import { inTurns } from '../../../core/time/turns.ts'
 import { isLacking, wholeRows } from '../../../core/read/whole-rows.ts'
 import type { Change, FieldValue } from '../../../ports/catalog.ts'
 import { checksumAlgorithms } from '../../../s3/checksums/algorithms.ts'
-import { field, isList } from '../../../s3/record-values.ts'
+import { is, stored } from '../../../records/stored.ts'
+import { type LifecycleRow, RULES } from '../../../records/lifecycle-rules.ts'
+import { isList } from '../../../model/value.ts'
 import { isReadOnly } from '../../storage/volumes/types.ts'
-import { RULES } from './rules.ts'
 import { BUCKETS } from './types.ts'
 import type { Bucket, Volume } from '../../../records/rows.ts'
 
@@ -89,7 +90,7 @@ export function rulesDigest(rules: FieldValue | undefined): string | undefined {
   if (!isList(rules)) return undefined
   const known = digests.get(rules)
   if (known !== undefined) return known.digest
-  const digest = rules.some((rule) => field(rule, 'enabled') !== false) ? digestOf(rules) : undefined
+  const digest = rules.some((rule) => !is(stored<LifecycleRow>(rule), 'enabled', false)) ? digestOf(rules) : undefined
   digests.set(rules, { digest })
   return digest
 }

@@ -1,7 +1,7 @@
 /** What a lifecycle run remembers in the memo of its job, so that it goes on after a crash where it was. */
-import type { Row, Value } from '../../../model/value.ts'
+import type { Row } from '../../../model/value.ts'
 import type { UploadPosition, VersionPosition } from '../../../ports/catalog.ts'
-import { field, number, text } from '../../../s3/record-values.ts'
+import { findMember, findNumber, findText, member, stored, type Stored, text } from '../../../records/stored.ts'
 import type { Deletion, RowPlace } from './lifecycle-judge.ts'
 
 export const countNames = [
@@ -65,41 +65,60 @@ export function countFields(counts: Counts) {
   }
 }
 
-export function readNotes(memo: Row): Notes {
+/** What is in the memo. */
+type Memo = {
+  readonly walk: WalkMemo | null
+  readonly last: string
+  readonly buckets: number
+  readonly failed: number
+  readonly counts: Counts
+}
+type WalkMemo = {
+  readonly bucket: string
+  readonly rules: string
+  readonly judgedMs: number
+  readonly place: { readonly after: PositionMemo | null; readonly hiddenKept: number } | null
+  readonly upload: { readonly key: string; readonly upload: string } | null
+  readonly counts: Counts
+}
+/** Keys are bytes, and not all of them are text: they are written in base64. */
+type PositionMemo = { readonly key: string; readonly version: string | null; readonly order: number | null }
+
+export function readNotes(written: Row): Notes {
+  const memo = stored<Memo>(written)
   return {
-    walk: readWalk(memo['walk']),
-    last: text(memo['last']),
-    buckets: number(memo['buckets']) ?? 0,
-    failed: number(memo['failed']) ?? 0,
-    counts: readCounts(memo['counts']),
+    walk: readWalk(member(memo, 'walk')),
+    last: text(memo, 'last'),
+    buckets: findNumber(memo, 'buckets') ?? 0,
+    failed: findNumber(memo, 'failed') ?? 0,
+    counts: readCounts(member(memo, 'counts')),
   }
 }
 
-export function writeNotes({ walk, last, buckets, failed, counts }: Notes): Readonly<Record<string, Value>> {
+export function writeNotes({ walk, last, buckets, failed, counts }: Notes): Memo {
   return { walk: walk === undefined ? null : writeWalk(walk), last, buckets, failed, counts }
 }
 
-function readWalk(walk: Value | undefined): Walk | undefined {
-  const bucket = text(field(walk, 'bucket'))
+function readWalk(walk: Stored<WalkMemo>): Walk | undefined {
+  const bucket = text(walk, 'bucket')
   if (bucket === '') return undefined
-  const place = field(walk, 'place')
-  const after = field(place, 'after')
-  const upload = field(walk, 'upload')
+  const place = findMember(walk, 'place')
+  const upload = findMember(walk, 'upload')
   return {
     bucket,
-    rules: text(field(walk, 'rules')),
-    judgedMs: number(field(walk, 'judgedMs')) ?? 0,
-    ...(place === undefined || place === null
+    rules: text(walk, 'rules'),
+    judgedMs: findNumber(walk, 'judgedMs') ?? 0,
+    ...(place === undefined
       ? {}
-      : { place: { after: readPosition(after), hiddenKept: number(field(place, 'hiddenKept')) ?? 0 } }),
-    ...(upload === undefined || upload === null
-      ? {}
-      : { upload: { key: readKey(field(upload, 'key')), upload: text(field(upload, 'upload')) } }),
-    counts: readCounts(field(walk, 'counts')),
+      : {
+          place: { after: readPosition(findMember(place, 'after')), hiddenKept: findNumber(place, 'hiddenKept') ?? 0 },
+        }),
+    ...(upload === undefined ? {} : { upload: { key: readKey(text(upload, 'key')), upload: text(upload, 'upload') } }),
+    counts: readCounts(member(walk, 'counts')),
   }
 }
 
-function writeWalk({ place, upload, counts, ...walk }: Walk): Value {
+function writeWalk({ place, upload, counts, ...walk }: Walk): WalkMemo {
   return {
     ...walk,
     place: place === undefined ? null : { after: writePosition(place.after), hiddenKept: place.hiddenKept },
@@ -108,32 +127,31 @@ function writeWalk({ place, upload, counts, ...walk }: Walk): Value {
   }
 }
 
-function readPosition(position: Value | undefined): VersionPosition | undefined {
-  if (position === undefined || position === null) return undefined
-  const version = field(position, 'version')
-  const order = number(field(position, 'order'))
+function readPosition(position: Stored<PositionMemo> | undefined): VersionPosition | undefined {
+  if (position === undefined) return undefined
+  const version = findText(position, 'version')
+  const order = findNumber(position, 'order')
   return {
-    key: readKey(field(position, 'key')),
-    ...(typeof version === 'string' ? { version } : {}),
+    key: readKey(text(position, 'key')),
+    ...(version === undefined ? {} : { version }),
     ...(order === undefined ? {} : { order }),
   }
 }
 
-function writePosition(position: VersionPosition | undefined): Value {
+function writePosition(position: VersionPosition | undefined): PositionMemo | null {
   if (position === undefined) return null
   const { key, version, order } = position
   return { key: writeKey(key), version: version ?? null, order: order ?? null }
 }
 
-/** Keys are bytes, and not all of them are text. */
 function writeKey(key: Uint8Array): string {
   return Buffer.from(key).toString('base64')
 }
 
-function readKey(key: Value | undefined): Buffer {
-  return Buffer.from(text(key), 'base64')
+function readKey(key: string): Buffer {
+  return Buffer.from(key, 'base64')
 }
 
-function readCounts(counts: Value | undefined): Counts {
-  return Object.fromEntries(countNames.map((name) => [name, number(field(counts, name)) ?? 0])) as Counts
+function readCounts(counts: Stored<Counts>): Counts {
+  return Object.fromEntries(countNames.map((name) => [name, findNumber(counts, name) ?? 0])) as Counts
 }

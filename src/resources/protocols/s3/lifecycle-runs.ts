@@ -10,7 +10,7 @@ import { CatalogUnavailable, type Change } from '../../../ports/catalog.ts'
 import { dueBuckets, forgetGone, keepState, RETRY_MS, rulesDigest } from './lifecycle-due.ts'
 import { countFields, readNotes } from './lifecycle-notes.ts'
 import { afterWalk, walkBucket } from './lifecycle-walk.ts'
-import { RULES } from './rules.ts'
+import { RULES } from '../../../records/lifecycle-rules.ts'
 import { BUCKETS, LIFECYCLE_RUNS } from './types.ts'
 
 /** Held by the run that is on: others wait, so buckets come one after another. */

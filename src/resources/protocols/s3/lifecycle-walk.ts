@@ -9,7 +9,8 @@ import { Interrupted, type Work } from '../../../core/verb.ts'
 import type { Bucket, Volume } from '../../../records/rows.ts'
 import { CommitRefused, type Change, type StoredRecord } from '../../../ports/catalog.ts'
 import { compileLifecycle, type Lifecycle } from '../../../s3/config/lifecycle.ts'
-import { readLifecycleRows } from '../../../s3/config/lifecycle-rows.ts'
+import { readLifecycleRows, RULES } from '../../../records/lifecycle-rules.ts'
+import { storedRow } from '../../../records/stored.ts'
 import { takesChanges, keepState, rulesDigest, VOLUMES } from './lifecycle-due.ts'
 import { firstPlace, judgePage, type Deletion } from './lifecycle-judge.ts'
 import {
@@ -22,7 +23,6 @@ import {
   type Notes,
   type Walk,
 } from './lifecycle-notes.ts'
-import { RULES } from './rules.ts'
 import { BUCKETS } from './types.ts'
 
 /**
@@ -81,7 +81,7 @@ async function see(cluster: Cluster, uuid: string): Promise<Seen | undefined> {
   if (bucket === undefined || rules === undefined) return undefined
   const volume = await cluster.record(VOLUMES, bucket.body['volume.uuid'] ?? '')
   if (volume === undefined || !takesChanges(volume.body)) return undefined
-  const rows = (readLifecycleRows(bucket.body) ?? []).filter(({ enabled }) => enabled)
+  const rows = (readLifecycleRows(storedRow(BUCKETS, bucket.body)) ?? []).filter(({ enabled }) => enabled)
   return {
     bucket,
     volume,

@@ -3,7 +3,8 @@ import { Misfit, text } from '../../../model/kinds/index.ts'
 import type { Kind } from '../../../model/kinds/index.ts'
 import type { DraftOf } from '../../../model/rows.ts'
 import type { Bucket } from '../../../records/rows.ts'
-import { readLockFields, readPeriod } from '../../../s3/config/lock-fields.ts'
+import { readLockFields, readPeriod } from '../../../records/lock-fields.ts'
+import { storedRow } from '../../../records/stored.ts'
 import { checkDefaultRetention } from '../../../s3/config/object-lock.ts'
 import { checkVersioningChange } from '../../../s3/config/versioning.ts'
 import { asOfS3 } from './refused-by-s3.ts'
@@ -41,7 +42,7 @@ export function settleLocks(before: Bucket | undefined, draft: DraftOf<'protocol
   const settled = settleDefault(draft, after)
   if (settled['$hasLocks'] !== true) return settled
   if (before === undefined && settled[VERSIONING] !== 'suspended') return { ...settled, [VERSIONING]: 'enabled' }
-  const hadLocks = readLockFields(before ?? {}) !== undefined
+  const hadLocks = readLockFields(storedRow('protocols/s3/buckets', before)) !== undefined
   if (hadLocks && settled[VERSIONING] === 'suspended') {
     asOfS3(VERSIONING, 'versioningUnfit', () => checkVersioningChange('suspended', { hasObjectLock: true }))
   }

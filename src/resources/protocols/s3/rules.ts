@@ -4,11 +4,10 @@ import { bytes, count, each, flag, group, list, text, time } from '../../../mode
 import type { MembersOf, ValueOf } from '../../../model/kinds/index.ts'
 import { namesOf, type Row } from '../../../model/value.ts'
 import { checkLifecycleRule, lifecycleIdCharactersMax, lifecycleRulesMax } from '../../../s3/config/lifecycle.ts'
-import { lifecycleRowOf, lifecycleRuleOfRow } from '../../../s3/config/lifecycle-rows.ts'
+import { type LifecycleRow, lifecycleRowOf, lifecycleRuleOfRow, RULES } from '../../../records/lifecycle-rules.ts'
+import { stored } from '../../../records/stored.ts'
 import { asOfS3 } from './refused-by-s3.ts'
 import type { Bucket } from '../../../records/rows.ts'
-
-export const RULES = 'lifecycle_management.rules'
 
 const days = count({ min: 1, max: 365_000, unit: 'days' })
 
@@ -82,9 +81,6 @@ export function rulesKind() {
     { elementsMax: lifecycleRulesMax },
   )
 }
-
-/** A rule as it lies in the record of its bucket. */
-export type LifecycleRow = ValueOf<ReturnType<typeof rulesKind>>[number]
 
 /** The fields of one, as a row of its own. */
 export function ruleFields() {
@@ -192,7 +188,7 @@ function settleRule(row: LifecycleRow): LifecycleRow {
   if (newer !== undefined && flat['non_current_version_expiration.non_current_days'] === undefined) {
     throw failure('lifecycleDaysMissing')
   }
-  const rule = lifecycleRuleOfRow(row)
+  const rule = lifecycleRuleOfRow(stored<LifecycleRow>(row))
   asOfS3(RULES, 'bucketSettingUnfit', () => checkLifecycleRule(rule))
   return lifecycleRowOf(rule)
 }

@@ -1,9 +1,7 @@
 import type { Fields } from '../../../model/resource.ts'
 import { CERTIFICATES } from '../../security/certificates.ts'
 import { bytes, count, flag, name, oneOf, text, uuid } from '../../../model/kinds/index.ts'
-
-/** 5 GiB: the specification, section 8. */
-const OBJECT_BYTES_DEFAULT = 5 * 2 ** 30
+import { objectBytesDefault } from '../../../records/object-servers.ts'
 
 /** 5 TiB: Amazon S3 User Guide, "Multipart upload limits". */
 const OBJECT_BYTES_MAX = 5 * 2 ** 40
@@ -80,7 +78,7 @@ export function serverFields(options: { readonly rootIsRequired: boolean }) {
       doc: 'The maximum size of an object in bytes, up to 5 TiB. Objects larger than 5 GiB must be uploaded in parts.',
       kind: bytes({ min: 1, max: OBJECT_BYTES_MAX }),
       set: 'always',
-      default: OBJECT_BYTES_DEFAULT,
+      default: objectBytesDefault,
     },
     is_http_enabled: {
       doc: 'Whether the object store server accepts requests without TLS.',

@@ -4,6 +4,7 @@ import { failure } from '../../../model/failure.ts'
 import { isServed, printRelease } from '../../../model/release.ts'
 import type { DraftOf, NewOf } from '../../../model/rows.ts'
 import { namesOf } from '../../../model/value.ts'
+import { sealedKey } from '../../../records/certificates.ts'
 import type { Change } from '../../../ports/catalog.ts'
 
 import { CERTIFICATES } from '../../security/certificates.ts'
@@ -125,7 +126,7 @@ async function checkCertificate(cluster: Cluster, server: ObjectServer): Promise
   if (key === '') return
   const found = await cluster.row(CERTIFICATES, key)
   const isOwn = found['scope'] === 'cluster' || found['svm.uuid'] === server['svm.uuid']
-  if (isOwn && found['type'] === 'server' && typeof found['$privateKey'] === 'string') return
+  if (isOwn && found['type'] === 'server' && typeof found[sealedKey] === 'string') return
   throw failure('objectStoreCertificateUnfit')
 }
 

@@ -1,15 +1,10 @@
 /** What is wrong with statements of a policy, by the codes that clients of the interface know. */
 import { failure } from '../../../model/failure.ts'
 import type { ValueOf } from '../../../model/kinds/index.ts'
-import { statementOfRow } from '../../../s3/policy/statement-rows.ts'
+import { type Statement, statementOfRow } from '../../../records/statements.ts'
+import { stored } from '../../../records/stored.ts'
 import type { statementsKind } from './statements.ts'
-import {
-  namesMax,
-  policyProblem,
-  principalProblem,
-  statementsMax,
-  type Statement,
-} from '../../../s3/policy/statements.ts'
+import { namesMax, policyProblem, principalProblem, statementsMax } from '../../../s3/policy/statements.ts'
 
 /** All statements of a policy, as JSON. A document of S3 has 20 KiB, and is several times as long in rows. */
 const CHARACTERS_MAX = 128 * 1024
@@ -56,7 +51,7 @@ function check(
   }
   for (const [at, row] of rows.entries()) {
     checkLists(row, `${field}[${at}]`)
-    const problem = problemOf(statementOfRow(row, everything))
+    const problem = problemOf(statementOfRow(stored(row), everything))
     if (problem === undefined) continue
     throw failure(nameOf(problem.field), { field: `${field}[${at}].${problem.field}`, problem: problem.message })
   }

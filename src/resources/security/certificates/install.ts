@@ -2,6 +2,7 @@
 import type { Cluster } from '../../../core/cluster.ts'
 import { failure } from '../../../model/failure.ts'
 import type { DraftOf } from '../../../model/rows.ts'
+import { sealedKey } from '../../../records/certificates.ts'
 import type { CertificateFacts } from '../../../ports/certificates.ts'
 
 export type Draft = DraftOf<'security/certificates'>
@@ -40,7 +41,7 @@ export function installed(cluster: Cluster, draft: Draft) {
     ca: facts.issuer,
     serial_number: facts.serialNumber,
     expiry_time: facts.notAfterMs,
-    ...(typeof key === 'string' ? { $privateKey: cluster.secrets.seal(key) } : {}),
+    ...(typeof key === 'string' ? { [sealedKey]: cluster.secrets.seal(key) } : {}),
   }
 }
 

@@ -16,6 +16,8 @@ import { BASE, isClone, PARENT } from './clone-fields.ts'
 import { insistOnNoMove } from './movement.ts'
 import { chargedTo } from './reserve.ts'
 import { isHeldByClone, SNAPSHOTS } from './snapshot-changes.ts'
+import { readLockFields } from '../../../records/lock-fields.ts'
+import { storedRow } from '../../../records/stored.ts'
 import type { Bucket, Volume, VolumeDraft } from '../../../records/rows.ts'
 
 const VOLUMES = 'storage/volumes'
@@ -228,8 +230,7 @@ export async function bucketsIn(cluster: Cluster, volume: string): Promise<{ own
 }
 
 function hasLocks(bucket: Bucket): boolean {
-  const mode = bucket['retention.mode'] ?? 'no_lock'
-  return mode !== 'no_lock' || bucket['$hasLocks'] === true
+  return readLockFields(storedRow('protocols/s3/buckets', bucket)) !== undefined
 }
 
 /** Makes a clone a volume of its own. Both go on needing the blobs that they share, and count them each for itself. */

@@ -19,7 +19,6 @@ import { type Row, textAt } from '../../../model/value.ts'
 import { CommitRefused, SHARING_BLOBS_MAX, type Change, type StoredBlob, type Tried } from '../../../ports/catalog.ts'
 import { VolumesFailure, type Manner, type Volumes } from '../../../ports/volumes.ts'
 import { digestOfLabel } from '../../../s3/objects/labels.ts'
-import { number } from '../../../s3/record-values.ts'
 import { compressionOf, dedupeOf } from './efficiency.ts'
 import { changeNotes, readNotes } from './efficiency-notes.ts'
 import { isMoving } from './movement.ts'
@@ -91,7 +90,7 @@ export class EfficiencyWalk {
     this.#volume = volume
     this.counts = { ...NOTHING, ...(memo['counts'] as Partial<WalkCounts> | undefined) }
     this.#after = textAt(memo, 'after')
-    const hours = number(input['duration'] ?? 0) ?? 0
+    const hours = Number(input['duration'] ?? 0)
     this.#endMs = hours === 0 ? Infinity : Number(memo['startMs']) + hours * HOUR_MS
     this.#isGentle = input['qos_policy'] !== 'best_effort'
     this.#triesAgain = input['scan_old_data'] === true

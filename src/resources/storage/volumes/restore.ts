@@ -10,7 +10,8 @@ import type { FieldDeclaration } from '../../../model/resource.ts'
 import type { SomeType } from '../../../model/rows.ts'
 import { type Row, textAt, textOf } from '../../../model/value.ts'
 import type { Change, SnapshotRow } from '../../../ports/catalog.ts'
-import { readSettings } from '../../../s3/bucket-settings.ts'
+import { readLockFields } from '../../../records/lock-fields.ts'
+import { storedRow } from '../../../records/stored.ts'
 import { BUCKET_SNAPSHOTS } from '../../protocols/s3/bucket-snapshots.ts'
 import { patiently } from './patiently.ts'
 import { leaveRange, plannedRange, restoreRange, type RangeInput } from './range-restore.ts'
@@ -107,7 +108,7 @@ async function newerSnapshots(cluster: Cluster, volume: string, snapshot: string
 
 async function insistOnNoLocks(cluster: Cluster, key: string): Promise<void> {
   for (const bucket of await cluster.rows('protocols/s3/buckets', key)) {
-    if (readSettings(bucket).locks === undefined) continue
+    if (readLockFields(storedRow('protocols/s3/buckets', bucket)) === undefined) continue
     throw failure('restoreBreaksBucketLocks', { bucket: bucket['name'] })
   }
 }

@@ -9,11 +9,12 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { failure } from '../../../model/failure.ts'
 import type { Change, StoredRecord } from '../../../ports/catalog.ts'
 import type { Volume } from '../../../records/rows.ts'
+import { replicaTypes } from '../../../records/volume-types.ts'
 
 export type VolumeType = 'rw' | 'dp' | 'ls'
 
 export function isReadOnly(volume: Volume): boolean {
-  return volume['type'] === 'dp' || volume['type'] === 'ls'
+  return replicaTypes.some((type) => type === volume['type'])
 }
 
 /** Whether schedules make snapshots of a volume: they wait while it is not served, and replication makes its own. */

@@ -5,7 +5,7 @@ import { count, name, text } from '../../../../model/kinds/index.ts'
 import { type FieldDeclaration, resource } from '../../../../model/resource.ts'
 import { each } from '../../../../model/kinds/index.ts'
 import { POLICIES } from './builtin-policies.ts'
-import { meantSince } from '../../../../s3/tenancy-records.ts'
+import { meantSince } from '../../../../records/namesakes.ts'
 import { giveUpName, insistOnName, namesSetNow, takeName } from './namesakes.ts'
 import { GROUPS, USERS } from './users.ts'
 

@@ -9,7 +9,7 @@
 import type { Cluster } from '../../../../core/cluster.ts'
 import type { Hidden } from '../../../../model/rows.ts'
 import type { Change } from '../../../../ports/catalog.ts'
-import { meantSince, namesAt } from '../../../../s3/tenancy-records.ts'
+import { meantSince, namesAt } from '../../../../records/namesakes.ts'
 
 const PAST_NAMES = 'internal/past-s3-names'
 type Kind = 'user' | 'group'

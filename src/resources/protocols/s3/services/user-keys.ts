@@ -10,11 +10,9 @@ import { duration, flag, text, time } from '../../../../model/kinds/index.ts'
 import type { Fields } from '../../../../model/resource.ts'
 import type { DraftOf, NewOf } from '../../../../model/rows.ts'
 import { changedBy } from '../../../../model/value.ts'
+import { accessKeyScope, sealedSecret } from '../../../../records/access-keys.ts'
 
 export const USERS = 'protocols/s3/services/{svm.uuid}/users'
-
-/** Where an access key leads to its user: keys are unique in the cluster. */
-const ACCESS_KEYS = 's3:access-key'
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 const ACCESS_KEY_CHARACTERS = 20
@@ -71,13 +69,13 @@ export const keyFields = {
 export function uniqueKey({
   access_key: accessKey = null,
 }: Pick<Keys, 'access_key'>): Readonly<Record<string, string>> {
-  return accessKey === null ? {} : { [ACCESS_KEYS]: accessKey }
+  return accessKey === null ? {} : { [accessKeyScope]: accessKey }
 }
 
 /** What is kept of the keys of a user: null where there are none. */
 interface Keys {
   readonly access_key?: string | null
-  readonly $secret: string | null
+  readonly [sealedSecret]: string | null
   readonly [TIME_TO_LIVE]?: null
   readonly [EXPIRY]: number | null
 }
@@ -89,7 +87,7 @@ export async function withKeys(cluster: Cluster, draft: NewOf<typeof USERS>) {
     throw failure('accessKeyIncomplete')
   }
   const pair = given === undefined || secret === undefined ? undefined : { given, secret }
-  if (pair !== undefined && (await cluster.catalog.holder(ACCESS_KEYS, pair.given)) !== undefined) {
+  if (pair !== undefined && (await cluster.catalog.holder(accessKeyScope, pair.given)) !== undefined) {
     throw failure('accessKeyTaken')
   }
   const { keys, reveal } = newKeys(cluster, rest[TIME_TO_LIVE], pair)
@@ -130,7 +128,7 @@ export const modifyUser = inline({
   },
 })
 
-const NO_KEYS: Keys = { access_key: null, $secret: null, [TIME_TO_LIVE]: null, [EXPIRY]: null }
+const NO_KEYS: Keys = { access_key: null, [sealedSecret]: null, [TIME_TO_LIVE]: null, [EXPIRY]: null }
 
 function newKeys(
   cluster: Cluster,
@@ -143,7 +141,7 @@ function newKeys(
   const livesMs = (seconds ?? 0) * 1000
   const lives = livesMs === 0 ? { [TIME_TO_LIVE]: null, [EXPIRY]: null } : { [EXPIRY]: cluster.now() + livesMs }
   return {
-    keys: { ...lives, access_key: accessKey, $secret: cluster.secrets.seal(secretKey) },
+    keys: { ...lives, access_key: accessKey, [sealedSecret]: cluster.secrets.seal(secretKey) },
     reveal: { access_key: accessKey, secret_key: secretKey },
   }
 }

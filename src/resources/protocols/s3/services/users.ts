@@ -6,6 +6,7 @@ import { failure } from '../../../../model/failure.ts'
 import { name, text } from '../../../../model/kinds/index.ts'
 import { resource } from '../../../../model/resource.ts'
 import type { Change } from '../../../../ports/catalog.ts'
+import { sealedSecret } from '../../../../records/access-keys.ts'
 import { giveUpName, insistOnName, takeName } from './namesakes.ts'
 import { keyFields, modifyUser, uniqueKey, USERS, withKeys } from './user-keys.ts'
 import type { RowOf } from '../../../../model/rows.ts'
@@ -37,7 +38,7 @@ export const users: Behaviour<typeof usersResource> = define(usersResource, {
     // A pair: one without the other is refused. A user whose keys were taken away has neither.
     access_key: { read: (_cluster, row) => row['access_key'] },
     secret_key: {
-      read: (cluster, row) => unsealed(cluster, row['$secret']),
+      read: (cluster, row) => unsealed(cluster, row[sealedSecret]),
     },
   },
   create: inline({

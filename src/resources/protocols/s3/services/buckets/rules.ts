@@ -6,16 +6,8 @@ import { groups, resource } from '../../../../../model/resource.ts'
 import { text, uuid } from '../../../../../model/kinds/index.ts'
 import type { DraftIn } from '../../../../../model/rows.ts'
 import { changeBucket } from '../../bucket-verbs.ts'
-import {
-  expirations,
-  flatRule,
-  type LifecycleRow,
-  nestedRule,
-  ruleFields,
-  RULES,
-  rulesOf,
-  settleRules,
-} from '../../rules.ts'
+import { expirations, flatRule, nestedRule, ruleFields, rulesOf, settleRules } from '../../rules.ts'
+import { type LifecycleRow, RULES } from '../../../../../records/lifecycle-rules.ts'
 import { BUCKETS } from '../../types.ts'
 import type { Bucket } from '../../../../../records/rows.ts'
 

@@ -1,6 +1,19 @@
-import type { FieldValue } from '../../ports/catalog.ts'
-import { field, isList, text, texts } from '../record-values.ts'
-import type { Condition } from './conditions.ts'
+import { isList } from '../model/value.ts'
+import type { KeptBucket } from './bucket-notes.ts'
+import { findText, plain, type Stored, text, texts } from './stored.ts'
+
+/**
+ * One condition of a statement, as Amazon writes it: `{ "StringLike": { "s3:prefix": ["home/*"] } }` is
+ * `{ operator: 'StringLike', key: 's3:prefix', values: ['home/*'] }`. Several hold together.
+ *
+ * An operator is a base, maybe with `IfExists` behind it (true when nothing is known about the key) and maybe with
+ * `ForAnyValue:` or `ForAllValues:` before it (for keys with several values, such as the tags of a request).
+ */
+export interface Condition {
+  readonly operator: string
+  readonly key: string
+  readonly values: readonly string[]
+}
 
 /**
  * Conditions as the management interface has them. One row has one operator and, by name, the keys it compares; several
@@ -32,23 +45,26 @@ export const rowOperators: Readonly<Record<string, string>> = {
   null: 'Null',
 }
 
+export type ConditionRow = NonNullable<NonNullable<KeptBucket['policy.statements']>[number]['conditions']>[number]
+
 /** Conditions of a row. An operator that is none stays as it is, so that `policyProblem` names it. */
-export function conditionsOfRow(row: FieldValue): readonly Condition[] {
-  const given = text(field(row, 'operator'))
+export function conditionsOfRow(row: Stored<ConditionRow>): readonly Condition[] {
+  const given = text(row, 'operator')
   const operator = rowOperators[given.toLowerCase()] ?? given
   const conditions: Condition[] = []
+  const values = plain(row)
   for (const [name, key] of rowFields) {
-    const value = field(row, name)
+    const value = values[name]
     if (value === undefined || value === null) continue
     conditions.push({ operator, key, values: (isList(value) ? value : [value]).map(String) })
   }
-  const key = field(row, 'key')
-  if (typeof key === 'string') conditions.push({ operator, key, values: texts(field(row, 'values')) })
+  const key = findText(row, 'key')
+  if (key !== undefined) conditions.push({ operator, key, values: texts(row, 'values') })
   // A condition on nothing must not become none: it is one that `policyProblem` refuses.
   return conditions.length === 0 ? [{ operator, key: '', values: [] }] : conditions
 }
 
-export function rowOfCondition({ operator, key, values }: Condition): FieldValue {
+export function rowOfCondition({ operator, key, values }: Condition): ConditionRow {
   const name = Object.entries(rowOperators).find(([, amazon]) => amazon.toLowerCase() === operator.toLowerCase())?.[0]
   const row = rowFields.find(([, known]) => known.toLowerCase() === key.toLowerCase())?.[0]
   const value = row === undefined ? undefined : valueOf(row, values)
@@ -65,10 +81,13 @@ const rowFields = [
   ['if_match', 's3:if-match'],
   ['if_none_match', 's3:if-none-match'],
   ['object_creation_operation', 's3:ObjectCreationOperation'],
-] as const
+] as const satisfies readonly (readonly [keyof ConditionRow, string])[]
 
 /** The value in the type that the row's field has, if it can have it. */
-function valueOf(name: (typeof rowFields)[number][0], values: readonly string[]): FieldValue | undefined {
+function valueOf(
+  name: (typeof rowFields)[number][0],
+  values: readonly string[],
+): ConditionRow[(typeof rowFields)[number][0]] {
   if (name === 'max_keys') {
     const numbers = values.map(Number)
     return numbers.every(Number.isSafeInteger) ? numbers : undefined
