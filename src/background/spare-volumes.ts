@@ -107,7 +107,7 @@ export class SpareVolumes extends Watch {
       row: volume,
       draft: {},
       path: {},
-      args: { force: 'true' },
+      args: { force: true },
       description: `DELETE /api/storage/volumes/${volume['uuid']}`,
     })
     this.#madeFor.delete(textOf(volume[MADE_FOR]))

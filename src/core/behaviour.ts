@@ -1,5 +1,5 @@
 /** A resource with what it does: where its rows come from, what is derived when they are read, its verbs. */
-import type { Resource } from '../model/resource.ts'
+import type { Fields, Resource } from '../model/resource.ts'
 import type { DraftIn, NewDraftIn, RowIn } from '../model/rows.ts'
 import type { Row } from '../model/value.ts'
 import type { Cluster } from './cluster.ts'
@@ -38,18 +38,14 @@ export interface Acts<Of extends Row = Row, Draft extends Row = Row, New extends
    * Rows of a computed resource; without it, rows are records. `path` holds the keys of the path, those of the record too
    * where one is asked for.
    */
-  readonly rows?: (
-    cluster: Cluster,
-    path: Readonly<Record<string, string>>,
-    args: Readonly<Record<string, string>>,
-  ) => Promise<Row[]>
+  readonly rows?: (cluster: Cluster, path: Readonly<Record<string, string>>, args: Row) => Promise<Row[]>
   /**
    * All rows of a computed resource, some at a time and in any order, where they are too many to be in memory at once; then
    * `rows` gives the one whose key is asked for.
    */
   readonly rowPages?: (cluster: Cluster) => AsyncIterable<readonly Row[]>
-  /** Query arguments of reads that `rows` takes, with what they mean. */
-  readonly readArgs?: Readonly<Record<string, string>>
+  /** Arguments of reads that `rows` takes. */
+  readonly readArgs?: Fields
   readonly derive?: readonly Derivation<Of>[]
   /** Fields that are kept so that reads do not show them, and those that are of use only with them. */
   readonly secrets?: { readonly [Path in keyof Of & string]?: SecretField<Of> }

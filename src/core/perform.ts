@@ -1,5 +1,6 @@
 /** Calls a verb: resolves what the draft refers to, plans, then runs inline or submits a job; and writes the audit trail. */
 import { Failure, failure } from '../model/failure.ts'
+import { completeArguments } from '../model/arguments.ts'
 import { completeDraft } from '../model/shape.ts'
 import type { Row } from '../model/value.ts'
 import { CommitRefused } from '../ports/catalog.ts'
@@ -20,7 +21,8 @@ export interface Call {
   readonly draft: Row
   readonly row?: Row
   readonly path: Readonly<Record<string, string>>
-  readonly args: Readonly<Record<string, string>>
+  /** Those of the arguments of the verb that are given, as their kinds parse them. */
+  readonly args: Row
   /** `POST /api/storage/volumes`: for the job's description and the audit trail. */
   readonly description: string
   /** Called when it is settled what will be done, before anything is; with the UUID of the job that will do it, if one will. */
@@ -81,7 +83,8 @@ export class Actions {
     if (verb === undefined) throw failure('methodUnsupported', { method: name, path: behaviour.resource.path })
     const draft = await this.#draft(behaviour, name, call)
     // Those of a record that is there are given its row.
-    const request = { ...call, draft } as Call & ChangeRequest
+    const args = completeArguments(verb.args, call.args)
+    const request = { ...call, draft, args } as Call & ChangeRequest
     const names = verb.alone?.(request) ?? []
     return this.cluster.locks.with(names, () => this.#run(behaviour, name, verb, request), admission(call))
   }

@@ -1,4 +1,5 @@
 /** What there is one of in a cluster, from the start: settings that have the defaults of their fields until they are set. */
+import type { Fields } from '../model/resource.ts'
 import type { RecordType, RowOf, SomeType } from '../model/rows.ts'
 import type { Row, Value } from '../model/value.ts'
 import type { Acts } from './behaviour.ts'
@@ -11,8 +12,8 @@ export interface SingletonOptions<Of extends Row = Row> {
   check?(cluster: Cluster, row: Of): Promise<Row> | Row
   /** A body that changes the settings. */
   readonly example?: Readonly<Record<string, unknown>>
-  /** Query arguments that a change takes, with what they mean. */
-  readonly args?: Readonly<Record<string, string>>
+  /** Arguments that a change takes. */
+  readonly args?: Fields
 }
 
 type SettingsActs = Required<Pick<Acts, 'rows' | 'modify'>>

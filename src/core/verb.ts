@@ -5,7 +5,8 @@
  * before the first step, its progress after each, so that a crash at any point is followed by a resumption. Steps must
  * therefore be repeatable: `run` after a half-done `run`, `undo` after a half-done `run` or `undo`.
  */
-import type { Declared, DraftOf, NewOf, RecordType, RowOf } from '../model/rows.ts'
+import type { Fields } from '../model/resource.ts'
+import type { ArgumentsOf, Declared, DraftOf, NewOf, RecordType, RowOf } from '../model/rows.ts'
 import type { Row, Value } from '../model/value.ts'
 import type { Change, Outcome } from '../ports/catalog.ts'
 import type { Cluster } from './cluster.ts'
@@ -25,9 +26,17 @@ export interface VerbRequest<Of extends Row = Row, Draft extends Row = Row> {
   readonly row?: Of
   /** Keys of the path: `volume.uuid`. */
   readonly path: Readonly<Record<string, string>>
-  /** Query arguments that the verb declares. */
-  readonly args: Readonly<Record<string, string>>
 }
+
+/** The values of the arguments that a verb declares, of their kinds and with their defaults. */
+export interface WithArguments<Args = Row> {
+  readonly args: Args
+}
+
+const NONE = {} as const satisfies Fields
+
+/** No arguments. */
+export type None = typeof NONE
 
 /** The request of a verb that is about a record which is there. */
 export interface ChangeRequest<Of extends Row = Row, Draft extends Row = Row> extends VerbRequest<Of, Draft> {
@@ -35,10 +44,12 @@ export interface ChangeRequest<Of extends Row = Row, Draft extends Row = Row> ex
 }
 
 /** The request of a verb that makes a record of this type, where the verb is written apart from its resource. */
-export type Making<Type extends Declared> = VerbRequest<RowOf<Type>, NewOf<Type>>
+export type Making<Type extends Declared, Args extends Fields = None> = VerbRequest<RowOf<Type>, NewOf<Type>> &
+  WithArguments<ArgumentsOf<Args>>
 
 /** The request of a verb about a record of this type, where the verb is written apart from its resource. */
-export type Changing<Type extends RecordType> = ChangeRequest<RowOf<Type>, DraftOf<Type>>
+export type Changing<Type extends RecordType, Args extends Fields = None> = ChangeRequest<RowOf<Type>, DraftOf<Type>> &
+  WithArguments<ArgumentsOf<Args>>
 
 /** The UUID of a record that is about to be made: the one that a seed file says, or a new one. */
 export function uuidOfNew(cluster: Cluster, draft: Row): string {
@@ -100,19 +111,19 @@ export interface Step<Input extends Row = Row> {
 
 export interface Verb<Request extends VerbRequest = VerbRequest, Input extends Row = Row> {
   readonly isJob: boolean | 'when long'
-  /** Query arguments it takes beside the general ones, with their documentation. */
-  readonly args?: Readonly<Record<string, string>>
+  /** Arguments it takes beside fields: those of the query in the REST interface. */
+  readonly args?: Fields
   /** A body that shows what it takes; also what the crash tests call it with. Names of the first start may be used. */
   readonly example?: Readonly<Record<string, unknown>>
   /** Others that take another way, by a name; `of` names the one with which the record is created that it is about. */
   readonly moreExamples?: Readonly<
     Record<string, { readonly body: Readonly<Record<string, unknown>>; readonly of?: string }>
   >
-  /** Query arguments that make it go different ways: the crash tests call it with each of these. Without, with none. */
-  readonly exampleArgs?: readonly Readonly<Record<string, string>>[]
+  /** Arguments that make it go different ways: the crash tests call it with each of these. Without, with none. */
+  readonly exampleArgs?: readonly Row[]
   /** Locks held from before the plan to the end: for an inline verb whose plan chooses what only one can have. */
   alone?(request: Request): readonly string[]
-  plan(cluster: Cluster, request: Request): Promise<Plan<Input>>
+  plan(cluster: Cluster, request: Request & WithArguments): Promise<Plan<Input>>
   readonly steps: readonly Step<Input>[]
 }
 
@@ -120,15 +131,34 @@ export interface Verb<Request extends VerbRequest = VerbRequest, Input extends R
  * An inline verb has one step, so that a crash leaves all of it or nothing. Some of its calls may be jobs, where the plan
  * says so: for these the step is repeatable.
  */
-export function inline<Request extends VerbRequest = VerbRequest, Input extends Row = Row>(
-  verb: Omit<Verb<Request, Input>, 'isJob' | 'steps'> & { readonly step: Step<Input>; readonly isJob?: 'when long' },
-): Verb<Request, Input> {
+export function inline<
+  Request extends VerbRequest = VerbRequest,
+  Input extends Row = Row,
+  const Args extends Fields = None,
+>(
+  verb: Asked<Request, Input, Args> & { readonly step: Step<Input>; readonly isJob?: 'when long' },
+): Verb<Request, Input>
+export function inline(
+  verb: Omit<Verb, 'isJob' | 'steps'> & { readonly step: Step; readonly isJob?: 'when long' },
+): Verb {
   const { step, isJob = false, ...rest } = verb
   return { ...rest, isJob, steps: [step] }
 }
 
-export function job<Request extends VerbRequest = VerbRequest, Input extends Row = Row>(
-  verb: Omit<Verb<Request, Input>, 'isJob'>,
-): Verb<Request, Input> {
+export function job<
+  Request extends VerbRequest = VerbRequest,
+  Input extends Row = Row,
+  const Args extends Fields = None,
+>(verb: Asked<Request, Input, Args> & Pick<Verb<Request, Input>, 'steps'>): Verb<Request, Input>
+export function job(verb: Omit<Verb, 'isJob'>): Verb {
   return { ...verb, isJob: true }
+}
+
+/** A verb without what carries it out: its plan gets the arguments that it declares, and no others. */
+interface Asked<Request extends VerbRequest, Input extends Row, Args extends Fields> extends Omit<
+  Verb<Request, Input>,
+  'isJob' | 'steps' | 'args' | 'plan'
+> {
+  readonly args?: Args
+  plan(cluster: Cluster, request: Request & WithArguments<ArgumentsOf<Args>>): Promise<Plan<Input>>
 }

@@ -7,11 +7,9 @@
  * shows everywhere at once.
  */
 import { type Danger, labelOf, type Labels, labelsOf, type When } from './facts.ts'
-import { kindAt } from './kinds/at-release.ts'
 import { each, name, text, uuid } from './kinds/index.ts'
 import type { Kind } from './kinds/index.ts'
 import type { Member } from './kinds/kind.ts'
-import { printRelease, type Release } from './release.ts'
 import { type Row, textOf, type Value } from './value.ts'
 
 export interface Order {
@@ -238,13 +236,21 @@ export function resource<const Of extends ResourceDeclaration>(declared: Of & Ex
   return whole
 }
 
-function made(declared: ResourceDeclaration): Resource {
+/** Fields by their paths, references as the two fields that they become. */
+export function expandFields(declared: Fields): ReadonlyMap<string, Field> {
   const fields = new Map<string, Field>()
+  for (const [path, field] of Object.entries(declared)) {
+    if (field.isGroup === true) continue
+    for (const made of expand(path, field)) fields.set(made.path, made)
+  }
+  return fields
+}
+
+function made(declared: ResourceDeclaration): Resource {
+  const fields = expandFields(declared.fields)
   const groups = new Map<string, string>()
   for (const [path, field] of Object.entries(declared.fields)) {
     if (field.isGroup === true || field.ref !== undefined) groups.set(path, field.doc)
-    if (field.isGroup === true) continue
-    for (const made of expand(path, field)) fields.set(made.path, made)
   }
   const parentType = (declared.parentType as TypeName | undefined) ?? fields.get(declared.parent ?? '')?.reference?.type
   return {
@@ -313,30 +319,6 @@ function namings(
     const keys = (row: Row) => valuesAt(row, keyPath).filter((value) => typeof value === 'string' && value !== '')
     return { path, type, fate: said, isParent, keys: keys as Naming['keys'] }
   })
-}
-
-/**
- * The resource as a release has it: what kinds its fields are of. The fields themselves are all there, as records may
- * hold them; requests are asked about their `since`.
- */
-export function resourceAt(resource: Resource, served: Release): Resource {
-  const known = RESOURCES_AT.get(resource) ?? new Map<string, Resource>()
-  RESOURCES_AT.set(resource, known)
-  const name = printRelease(served)
-  const at = known.get(name) ?? madeAt(resource, served)
-  known.set(name, at)
-  return at
-}
-
-/** Of declarations, which do not change: it is made once, for however many clusters a process has. */
-const RESOURCES_AT = new WeakMap<Resource, Map<string, Resource>>()
-
-function madeAt(resource: Resource, served: Release): Resource {
-  const fields = [...resource.fields].map(([path, field]): [string, Field] => [
-    path,
-    { ...field, kind: kindAt(field.kind, served) },
-  ])
-  return { ...resource, fields: new Map(fields) }
 }
 
 function expand(path: string, declared: FieldDeclaration): Field[] {

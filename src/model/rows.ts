@@ -4,7 +4,7 @@
  * path or a type that is misspelt, or that was renamed elsewhere, does not compile.
  */
 import type { ValueOf } from './kinds/index.ts'
-import type { DeclaredResource, FieldDeclaration, Resource, ResourceDeclaration, TypeName } from './resource.ts'
+import type { DeclaredResource, FieldDeclaration, Fields, Resource, ResourceDeclaration, TypeName } from './resource.ts'
 import type { Row, Value } from './value.ts'
 
 export interface RowTypes {}
@@ -83,6 +83,29 @@ export type NewDraft<Of extends ResourceDeclaration> = string extends keyof Of['
       } & NamesOfReferences<Of>
     > &
       Hidden
+
+/** What is given of declared arguments: those that are required or have a default are always there. */
+export type ArgumentsOf<Args extends Fields> = string extends keyof Args
+  ? Row
+  : Flat<
+      {
+        readonly [
+          Path in keyof Args & string as IsThere<Args[Path]> extends true ? ArgumentPath<Args, Path> : never
+        ]: Held<Args[Path]>
+      } & {
+        readonly [
+          Path in keyof Args & string as IsThere<Args[Path]> extends true ? never : ArgumentPath<Args, Path>
+        ]?: Held<Args[Path]>
+      }
+    >
+
+type IsThere<Of extends FieldDeclaration> = Of extends { readonly required: true } | { readonly default: Value }
+  ? true
+  : false
+
+type ArgumentPath<Args extends Fields, Path extends keyof Args & string> = Args[Path] extends { readonly ref: string }
+  ? `${Path}.uuid`
+  : Path
 
 /** Kept with a record and never shown: their names begin with `$`. */
 export type Hidden = { readonly [name: `$${string}`]: Value }

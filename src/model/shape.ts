@@ -166,7 +166,10 @@ function isPrefix(resource: Resource, path: string, served: Release): boolean {
 }
 
 /** Fills in defaults and insists on required fields, before a record is made. */
-export function completeDraft(resource: Resource, draft: Readonly<Record<string, Value>>): Record<string, Value> {
+export function completeDraft(
+  resource: Pick<Resource, 'fields'>,
+  draft: Readonly<Record<string, Value>>,
+): Record<string, Value> {
   const complete: Record<string, Value> = { ...draft }
   for (const field of resource.fields.values()) {
     if (complete[field.path] === null) delete complete[field.path]

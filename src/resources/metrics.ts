@@ -5,9 +5,10 @@ import { figuresOf } from '../core/metrics/figures.ts'
 import { CLUSTER_ROW } from '../core/metrics/history.ts'
 import { FINEST, INTERVALS, type Interval } from '../core/metrics/intervals.ts'
 import { failure } from '../model/failure.ts'
+import { text } from '../model/kinds/index.ts'
 import { resource, type ResourceDeclaration } from '../model/resource.ts'
 import type { SomeType } from '../model/rows.ts'
-import type { Row } from '../model/value.ts'
+import type { Row, Value } from '../model/value.ts'
 import { sampleFields } from './metric-readings.ts'
 
 interface Of extends Pick<ResourceDeclaration, 'path' | 'doc' | 'since'> {
@@ -36,7 +37,10 @@ export function defineMetrics({ path, doc, since, of, fields = sampleFields(), f
     }),
     {
       readArgs: {
-        interval: `The period to return, which sets the length of samples: ${INTERVALS.map(({ name }) => name).join(', ')}. Default: ${FINEST.name}.`,
+        interval: {
+          doc: `The period to return, which sets the length of samples: ${INTERVALS.map(({ name }) => name).join(', ')}. Default: ${FINEST.name}.`,
+          kind: text(),
+        },
       },
       async rows(cluster, keys, args) {
         const uuid = uuidField === undefined ? undefined : (keys[uuidField] ?? '')
@@ -64,7 +68,7 @@ async function madeAt(cluster: Cluster, type: SomeType, uuid: string): Promise<n
   return Number((await cluster.row(type, uuid))['create_time'] ?? 0)
 }
 
-function intervalOf(text: string | undefined): Interval {
+function intervalOf(text: Value | undefined): Interval {
   const found = INTERVALS.find(({ name }) => name === (text ?? FINEST.name))
   if (found === undefined) {
     throw failure('intervalUnknown', { intervals: INTERVALS.map(({ name }) => name).join(', ') })

@@ -1,6 +1,7 @@
 /** The child process of the test that breaks jobs: runs one job, or takes up what is left, and kills itself at a point. */
 import type { VerbName } from '../../src/core/behaviour.ts'
 import { openJobsCluster, performExample, settled } from '../support/jobs-cluster.ts'
+import type { Row } from '../../src/model/value.ts'
 
 export interface Breakage {
   readonly folder: string
@@ -10,7 +11,7 @@ export interface Breakage {
   readonly key?: string | undefined
   /** One of the verb's further examples. */
   readonly example?: string | undefined
-  readonly args?: Readonly<Record<string, string>> | undefined
+  readonly args?: Row | undefined
   /** The step that fails: `<type> <verb>: <step>`. */
   readonly failing?: string | undefined
   /** Where the process is killed: `<type> <verb>: <step>: before` and its like. */

@@ -23,7 +23,7 @@ import { firstStart } from '../../src/resources/first-start.ts'
 import { createBucket } from '../../src/resources/protocols/s3/bucket-verbs.ts'
 import { behaviours } from '../../src/resources/index.ts'
 import type { Verb } from '../../src/core/verb.ts'
-import { textAt } from '../../src/model/value.ts'
+import { type Row, textAt, textOf } from '../../src/model/value.ts'
 import { runChild } from '../support/child.ts'
 import { type JobsCluster, openJobsCluster, performDraft, performExample, settled } from '../support/jobs-cluster.ts'
 import { leftovers, stateOf } from '../support/leftovers.ts'
@@ -91,13 +91,15 @@ async function prepare(): Promise<void> {
 interface Way {
   readonly name: string
   readonly example?: string
-  readonly args?: Readonly<Record<string, string>>
+  readonly args?: Row
 }
 
 function waysOf({ exampleArgs = [{}], moreExamples = {} }: Verb): readonly Way[] {
   return [
     ...exampleArgs.map((args) => {
-      const query = new URLSearchParams(args).toString()
+      const query = Object.entries(args)
+        .map(([name, value]) => `${name}=${textOf(value)}`)
+        .join('&')
       return { name: query === '' ? '' : `?${query}`, args }
     }),
     ...Object.keys(moreExamples).map((example) => ({ name: ` (${example})`, example })),

@@ -72,7 +72,7 @@ export interface Chosen {
   readonly key?: string | undefined
   /** One of its further examples. */
   readonly example?: string | undefined
-  readonly args?: Readonly<Record<string, string>> | undefined
+  readonly args?: Row | undefined
 }
 
 /**

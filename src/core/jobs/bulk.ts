@@ -53,7 +53,7 @@ export interface BulkOrder {
   readonly verb: BulkVerb
   readonly records: readonly BulkRecord[]
   readonly path: Readonly<Record<string, string>>
-  readonly args: Readonly<Record<string, string>>
+  readonly args: Row
   readonly caller: Caller
   readonly description: string
   readonly continueOnFailure: boolean
@@ -301,7 +301,7 @@ export class Bulk {
     const [act, draft] = verb === 'create' ? (['remove', {}] as const) : (['modify', outcome.before ?? {}] as const)
     const description = `taking back ${resource.noun} ${outcome.key}`
     // Nobody has used what is taken back: nobody will want it back.
-    const args = act === 'remove' && behaviour.remove?.args?.['force'] !== undefined ? { force: 'true' } : {}
+    const args = act === 'remove' && behaviour.remove?.args?.['force'] !== undefined ? { force: true } : {}
     const call = { caller, draft, row, path, args, description, isAdmitted: true }
     const { job } = await this.#actions.perform(behaviour, act, call)
     if (job === undefined) return

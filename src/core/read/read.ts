@@ -25,7 +25,7 @@ export interface CollectionQuery {
   readonly limit: number
   readonly offset: number
   /** Those of the behaviour's own. */
-  readonly args?: Readonly<Record<string, string>>
+  readonly args?: Row
   /** Only rows that come after this place. */
   readonly after?: Place
   /** Only rows that have what is looked for. */
@@ -204,7 +204,7 @@ async function shortRowsOf(
   cluster: Cluster,
   behaviour: Behaviour,
   path: Readonly<Record<string, string>>,
-  args: Readonly<Record<string, string>> = {},
+  args: Row = {},
 ): Promise<Row[]> {
   const { resource } = behaviour
   await insistOnParents(cluster, behaviour, path)

@@ -3,10 +3,11 @@
  *
  *     ?fields=used&vserver=svm1&order_by=volume  ─▶  fields space.used, svm.name, name; filter on svm.name; order by name
  */
-import { flagArgument } from '../../core/flag-argument.ts'
+import { parseArgument } from '../../model/arguments.ts'
 import { failure } from '../../model/failure.ts'
 import { selectFields } from '../../model/fields.ts'
 import { compileFilter } from '../../model/filter.ts'
+import { flag } from '../../model/kinds/index.ts'
 import { type Filter, type Order, parseFilter, parseOrder } from '../../model/query.ts'
 import { printRelease, type Release } from '../../model/release.ts'
 import type { Resource } from '../../model/resource.ts'
@@ -77,7 +78,8 @@ export class CommandQuery {
     const { names: known, resource } = source
     // Of what there is one of, nothing else would say what it is.
     const wanted = new Map<string, Meaning>(resource.isSingleton && asked.length === 0 ? known.all : known.keys)
-    const isLenient = flagArgument(Object.fromEntries(this.given), LENIENT)
+    const lenience = this.given.get(LENIENT)
+    const isLenient = lenience !== null && parseArgument({ path: LENIENT, kind: flag() }, lenience) === true
     for (const name of isLenient ? asked.filter((one) => known.meaningOf(one) !== undefined) : asked) {
       wanted.set(underscored(name), meaningOf(source, name))
     }

@@ -84,7 +84,7 @@ class Operations {
     return this.#read('list', schemaOf(`${schemaName(this.#resource)}_page`), {
       summary: `List ${nouns}`,
       description: `${this.#resource.doc}\n\nReturns a page of ${nouns}. Every field is a filter: \`?${this.#resource.key[0] ?? 'name'}=…\`; \`_links.next.href\` leads to the next page.`,
-      query: [...PAGE_QUERY, ...ownQuery(this.#behaviour.readArgs)],
+      query: [...PAGE_QUERY, ...ownQuery(this.#behaviour.readArgs, this.#release)],
       done: `A page of ${nouns}.`,
     })
   }
@@ -190,7 +190,7 @@ class Operations {
   ): Document {
     return {
       ...this.#named(name, about),
-      parameters: [...WRITE_QUERY, ...about.query, ...ownQuery(verb.args, verb.exampleArgs?.[0])],
+      parameters: [...WRITE_QUERY, ...about.query, ...ownQuery(verb.args, this.#release, verb.exampleArgs?.[0])],
       ...(about.body === undefined ? {} : { requestBody: about.body }),
       responses: {
         ...about.responses,

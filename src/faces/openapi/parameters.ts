@@ -1,24 +1,30 @@
 /** Query and path parameters of the OpenAPI document. */
+import { argumentsOf } from '../../model/arguments.ts'
+import { kindAt } from '../../model/kinds/at-release.ts'
+import { docWithWords } from '../../model/kinds/kind.ts'
 import { isServed, type Release } from '../../model/release.ts'
-import { fieldAt, type Resource } from '../../model/resource.ts'
-import type { Json } from '../../model/value.ts'
+import { fieldAt, type Fields, type Resource } from '../../model/resource.ts'
+import type { Json, Row } from '../../model/value.ts'
 import { sampleOf } from './examples.ts'
 
 export function queryArgument(
   name: string,
   description: string,
   schema: Json = { type: 'string' },
-  example?: string,
+  example?: Json,
 ): Json {
   return { name, in: 'query', description, schema, ...(example === undefined ? {} : { example }) }
 }
 
 /** Arguments that a verb or a read declares. */
-export function ownQuery(
-  args: Readonly<Record<string, string>> = {},
-  examples: Readonly<Record<string, string>> = {},
-): Json[] {
-  return Object.entries(args).map(([argument, doc]) => queryArgument(argument, doc, undefined, examples[argument]))
+export function ownQuery(declared: Fields | undefined, release: Release, examples: Row = {}): Json[] {
+  return [...argumentsOf(declared).values()].map((argument) => {
+    const { path, doc, default: usual } = argument
+    const kind = kindAt(argument.kind, release)
+    const schema = { ...kind.schema, ...(usual === undefined ? {} : { default: kind.print(usual) }) }
+    const example = examples[path]
+    return queryArgument(path, docWithWords(doc, kind), schema, example === undefined ? undefined : kind.print(example))
+  })
 }
 
 /** The keys in a path: those of what the resource lies in, or its own. */

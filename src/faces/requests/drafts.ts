@@ -20,7 +20,7 @@ export function changes({ resource, cluster }: Admission, given: unknown): Row {
   return flatten(resource, given, 'modify', cluster.release)
 }
 
-export function changesNothing(draft: Row, args: Readonly<Record<string, string>>): boolean {
+export function changesNothing(draft: Row, args: Row): boolean {
   return Object.keys(draft).length === 0 && Object.keys(args).length === 0
 }
 

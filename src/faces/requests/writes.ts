@@ -4,14 +4,14 @@ import type { Performed } from '../../core/perform.ts'
 import { findInstance, insistOnParents } from '../../core/read/read.ts'
 import { failure } from '../../model/failure.ts'
 import type { Filter } from '../../model/query.ts'
-import { textAt } from '../../model/value.ts'
+import { type Row, textAt } from '../../model/value.ts'
 import type { Admission } from './admission.ts'
 import { changesNothing, changesOf, newDraft } from './drafts.ts'
 
 /** How a write is done, whatever it writes. */
 export interface Manner {
   /** Arguments that the verb declares. */
-  readonly args: Readonly<Record<string, string>>
+  readonly args: Row
   /** How long its job is waited for. */
   readonly waitSeconds: number
 }

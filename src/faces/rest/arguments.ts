@@ -1,10 +1,12 @@
 /** The query arguments of a request: the general ones, those the verb declares, and filters on fields. */
+import { argumentsOf, parseArgument } from '../../model/arguments.ts'
 import { failure } from '../../model/failure.ts'
 import { selectFields } from '../../model/fields.ts'
 import { parseFilter, parseOrder, type Filter, type Order, type Place } from '../../model/query.ts'
 import { isServed, printRelease, type Release } from '../../model/release.ts'
-import type { Resource } from '../../model/resource.ts'
+import type { Fields, Resource } from '../../model/resource.ts'
 import { parseSearch, type Search } from '../../model/search.ts'
+import type { Row, Value } from '../../model/value.ts'
 import { fieldsAskedFor, shared } from '../requests/field-sets.ts'
 import type { Dialect } from './dialects.ts'
 
@@ -23,13 +25,13 @@ export interface ReadArguments {
   /** No records, and no pages: only how many there are. */
   readonly isCount: boolean
   readonly search: Search | undefined
-  readonly args: Readonly<Record<string, string>>
+  readonly args: Row
 }
 
 export interface WriteArguments {
   readonly returnRecords: boolean
   readonly returnTimeoutSeconds: number
-  readonly args: Readonly<Record<string, string>>
+  readonly args: Row
 }
 
 /** Arguments that are taken anywhere and change nothing that is served. */
@@ -41,7 +43,7 @@ export function readArguments(
   dialect: Dialect,
   release: Release,
   isCollection: boolean,
-  declared: Readonly<Record<string, string>> = {},
+  declared?: Fields,
 ): ReadArguments {
   insistOnCount(given)
   returnTimeout(given, 15)
@@ -59,13 +61,15 @@ export function readArguments(
   })
 
   const filters: Filter[] = []
-  const args: Record<string, string> = {}
+  const args: Record<string, Value> = {}
+  const known = argumentsOf(declared)
   for (const [name, expression] of given) {
     if (HARMLESS.has(name) || name === 'fields') continue
     // Tools send these with everything, be it a collection or one record.
     if (SEARCH.has(name) && isCollection && !resource.fields.has(name)) continue
     if (PAGING.has(name) || (name === 'limit' && !resource.fields.has('limit'))) continue
-    if (isCollection && Object.hasOwn(declared, name)) args[name] = expression
+    const argument = isCollection ? known.get(name) : undefined
+    if (argument !== undefined) args[name] = parseArgument(argument, expression)
     else filters.push(parseFilter(resource, name, expression, release))
   }
   if (dialect.showsFiltered && filters.length > 0) {
@@ -101,19 +105,21 @@ export function writeArguments(
   resource: Resource,
   given: URLSearchParams,
   dialect: Dialect,
-  declared: Readonly<Record<string, string>>,
+  declared: Fields | undefined,
 ): WriteArguments {
   insistOnCount(given)
-  const args: Record<string, string> = {}
+  const args: Record<string, Value> = {}
+  const known = argumentsOf(declared)
   for (const [name, value] of given) {
     if (HARMLESS.has(name)) continue
-    if (!Object.hasOwn(declared, name)) {
+    const argument = known.get(name)
+    if (argument === undefined) {
       if (resource.fields.has(name)) {
         throw failure('fieldsInQuery', { name })
       }
       throw failure('argumentUnexpected', { name })
     }
-    args[name] = value
+    args[name] = parseArgument(argument, value)
   }
   return {
     args,
@@ -147,14 +153,16 @@ export function manyArguments(
   resource: Resource,
   given: URLSearchParams,
   release: Release,
-  declared: Readonly<Record<string, string>>,
+  declared: Fields | undefined,
 ): ManyArguments {
   insistOnCount(given)
   const filters: Filter[] = []
-  const args: Record<string, string> = {}
+  const args: Record<string, Value> = {}
+  const known = argumentsOf(declared)
   for (const [name, expression] of given) {
     if (HARMLESS.has(name) || MANY.has(name)) continue
-    if (Object.hasOwn(declared, name)) args[name] = expression
+    const argument = known.get(name)
+    if (argument !== undefined) args[name] = parseArgument(argument, expression)
     else filters.push(parseFilter(resource, name, expression, release))
   }
   if (filters.length === 0) {
@@ -182,7 +190,7 @@ export function bulkArguments(
   resource: Resource,
   given: URLSearchParams,
   dialect: Dialect,
-  declared: Readonly<Record<string, string>>,
+  declared: Fields | undefined,
 ): BulkArguments {
   const own = new URLSearchParams([...given].filter(([name]) => !TOGETHER.includes(name)))
   return { ...writeArguments(resource, own, dialect, declared), ...together(given) }
@@ -201,12 +209,12 @@ export function changeArguments(
   given: URLSearchParams,
   dialect: Dialect,
   release: Release,
-  declared: Readonly<Record<string, string>>,
+  declared: Fields | undefined,
 ): WriteArguments & { readonly filters: readonly Filter[] } {
   const own = new URLSearchParams()
   const filters: Filter[] = []
   for (const [name, value] of given) {
-    if (HARMLESS.has(name) || Object.hasOwn(declared, name)) own.append(name, value)
+    if (HARMLESS.has(name) || argumentsOf(declared).has(name)) own.append(name, value)
     else filters.push(parseFilter(resource, name, value, release))
   }
   insistOnCount(given)

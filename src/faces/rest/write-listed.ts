@@ -28,7 +28,7 @@ export function listedRecords({ resource }: Exchange, body: unknown): readonly u
 export async function writeListed(exchange: Exchange, verb: BulkVerb, given: readonly unknown[]): Promise<RestReply> {
   const { cluster, behaviour, match, resource, asked } = exchange
   const { face, request, caller } = asked
-  const args = bulkArguments(resource, asked.query, asked.dialect, behaviour[verb]?.args ?? {})
+  const args = bulkArguments(resource, asked.query, asked.dialect, behaviour[verb]?.args)
   await insistOnParents(cluster, behaviour, match.pathValues)
   if (verb === 'create' && [...resource.fields.values()].some(({ shownOnce }) => shownOnce)) {
     throw failure('secretInList')
@@ -58,12 +58,7 @@ export async function writeListed(exchange: Exchange, verb: BulkVerb, given: rea
   }
 }
 
-function recordOf(
-  exchange: Exchange,
-  verb: BulkVerb,
-  given: unknown,
-  args: Readonly<Record<string, string>>,
-): BulkRecord {
+function recordOf(exchange: Exchange, verb: BulkVerb, given: unknown, args: Row): BulkRecord {
   const { request, path, dialect } = exchange.asked
   if (!isRecord(given)) throw failure('recordNotObject')
   if (verb === 'create') {

@@ -21,7 +21,7 @@ import { nextHref } from './read.ts'
 
 export async function changeMany(exchange: Exchange, verb: 'modify' | 'remove', body: unknown): Promise<RestReply> {
   const { cluster, behaviour, match, resource, asked } = exchange
-  const args = manyArguments(resource, asked.query, cluster.release, behaviour[verb]?.args ?? {})
+  const args = manyArguments(resource, asked.query, cluster.release, behaviour[verb]?.args)
   const draft = verb === 'modify' ? changes(exchange, body) : {}
   await insistOnParents(cluster, behaviour, match.pathValues)
   const keys = new Set(keyFields(resource, cluster.release))

@@ -15,7 +15,7 @@ import { jobPath } from './links.ts'
 
 export async function createOne(exchange: Exchange, body: unknown): Promise<RestReply> {
   const { behaviour, resource, asked } = exchange
-  const args = writeArguments(resource, asked.query, asked.dialect, behaviour.create?.args ?? {})
+  const args = writeArguments(resource, asked.query, asked.dialect, behaviour.create?.args)
   const { bucketSizeBytes } = asked.dialect
   return writtenReply(
     exchange,
@@ -27,7 +27,7 @@ export async function createOne(exchange: Exchange, body: unknown): Promise<Rest
 
 export async function changeOne(exchange: Exchange, verb: 'modify' | 'remove', body: unknown): Promise<RestReply> {
   const { cluster, behaviour, resource, asked } = exchange
-  const args = changeArguments(resource, asked.query, asked.dialect, cluster.release, behaviour[verb]?.args ?? {})
+  const args = changeArguments(resource, asked.query, asked.dialect, cluster.release, behaviour[verb]?.args)
   const written = await changeRecord(exchange, verb, body, { ...mannerOf(args), filters: args.filters })
   if (written === undefined) return { status: 200, headers: exchange.headers(), body: {} }
   return writtenReply(exchange, written, args, verb)

@@ -1,6 +1,6 @@
 /** Failures of NFS and CIFS. */
 import { errno } from './errno.ts'
-import { badArgument, badValue, duplicate, inUse, invalid, notFound } from './forms.ts'
+import { badValue, duplicate, inUse, invalid, notFound } from './forms.ts'
 
 export const nas = {
   exportClientTwice: invalid('clients.match', 'The client "{client}" is given twice.', 'Give each client once.', {
@@ -76,7 +76,6 @@ export const nas = {
     'A running CIFS server keeps its name. Stop it first, or use force.',
     'Stop the CIFS server first, or use force.',
   ),
-  forceNotFlag: badArgument('force', 'it is neither true nor false.', 'Send true or false.'),
   cifsServerMissing: invalid('svm.uuid', 'The SVM has no CIFS server. Make one first.', 'Make a CIFS server first.', {
     code: '655449',
   }),

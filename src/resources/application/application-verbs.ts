@@ -1,5 +1,6 @@
+import type { Fields } from '../../model/resource.ts'
+import { flag } from '../../model/kinds/index.ts'
 import type { Cluster } from '../../core/cluster.ts'
-import { flagArgument } from '../../core/flag-argument.ts'
 import { job, uuidOfNew, type Work, type Changing, type Making } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
 import { type Row, textAt, textOf } from '../../model/value.ts'
@@ -128,23 +129,27 @@ async function insistOnName(cluster: Cluster, draft: Row): Promise<void> {
   }
 }
 
-export const removeApplication = job({
-  args: {
-    delete_data:
-      'Whether to delete the volumes of the application. Default: true. `false` keeps the volumes without an application.',
+const removalArgs = {
+  delete_data: {
+    doc: 'Whether to delete the volumes of the application. Default: true. `false` keeps the volumes without an application.',
+    kind: flag(),
+    default: true,
   },
-  exampleArgs: [{}, { delete_data: 'false' }],
-  async plan(cluster, request: Changing<'application/applications'>) {
+} as const satisfies Fields
+
+export const removeApplication = job({
+  args: removalArgs,
+  exampleArgs: [{}, { delete_data: false }],
+  async plan(cluster, request: Changing<'application/applications', typeof removalArgs>) {
     const { row, args } = request
     const key = row['uuid']
-    const keepsData = args['delete_data'] !== undefined && !flagArgument(args, 'delete_data')
     const input: Record<string, Row[string]> = { 'svm.uuid': row['svm.uuid'] ?? '', name: row['name'] ?? '' }
-    if (keepsData) return { key, input, locks: [`application:${key}`] }
+    if (!args.delete_data) return { key, input, locks: [`application:${key}`] }
     const [volumes, locks]: [Row[], string[]] = [[], []]
     for (const uuid of volumesOfApplication(row)) {
       const volume = await cluster.find(VOLUMES, uuid)
       if (volume === undefined) continue
-      const plan = await removeVolume.plan(cluster, { ...request, row: volume, args: {}, path: {} })
+      const plan = await removeVolume.plan(cluster, { ...request, row: volume, args: { force: false }, path: {} })
       volumes.push({ ...plan.input, uuid, path: volume['nas.path'] ?? '' })
       locks.push(...(plan.locks ?? []))
     }

@@ -49,12 +49,18 @@ const jobsResource = resource({
 export const jobs: Behaviour<typeof jobsResource> = define(jobsResource, {
   modify: inline({
     args: {
-      action:
-        'The action on the job. `cancel`: stops the job and undoes its changes; the job ends as `failure`. `pause`: pauses the job. `resume`: resumes the job. Refused if the current step does not allow it.',
+      action: {
+        doc: 'The action on the job. Refused if the current step does not allow it.',
+        kind: oneOf({
+          cancel: 'Stops the job and undoes its changes; the job ends as `failure`.',
+          pause: 'Pauses the job.',
+          resume: 'Resumes the job.',
+        }),
+      },
     },
     exampleArgs: [{ action: 'pause' }],
     plan(_cluster, { row, args }) {
-      const action = JOB_ACTIONS.find((one) => one === args['action'])
+      const { action } = args
       if (action === undefined) throw failure('jobActionUnknown', { actions: JOB_ACTIONS.join(', ') })
       return Promise.resolve({ key: row['uuid'], input: { action } })
     },

@@ -145,7 +145,10 @@ export const snapmirrorRelationships: Behaviour<typeof snapmirrorRelationshipsRe
   snapmirrorRelationshipsResource,
   {
     readArgs: {
-      list_destinations_only: 'Whether to return relationships by their source instead of their destination.',
+      list_destinations_only: {
+        doc: 'Whether to return relationships by their source instead of their destination.',
+        kind: flag(),
+      },
     },
     rows: () => Promise.resolve([]),
   },

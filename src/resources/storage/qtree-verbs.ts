@@ -1,3 +1,4 @@
+import { flag } from '../../model/kinds/index.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { inline, type Making, type Changing } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
@@ -24,7 +25,12 @@ function defaultQtree(volume: Volume): Row {
 }
 
 export const createQtree = inline({
-  args: { synchronous: 'Whether to wait until the qtree exists. Accepted without effect: the request always waits.' },
+  args: {
+    synchronous: {
+      doc: 'Whether to wait until the qtree exists. Accepted without effect: the request always waits.',
+      kind: flag(),
+    },
+  },
   example: { name: 'qtree_example', 'svm.name': 'svm1', 'volume.name': 'vol1', security_style: 'unix' },
   alone: ({ draft }) => [quotaLock(textAt(draft, 'volume.uuid'))],
   async plan(cluster, { draft }: Making<typeof QTREES>) {

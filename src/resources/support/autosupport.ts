@@ -97,6 +97,11 @@ export const autosupport: Behaviour<typeof autosupportResource> = define(
   autosupportResource,
   singletonActs('support/autosupport', {
     example: { from: 'cluster@example.com' },
-    args: { force: 'Whether to skip the test of the settings. Accepted without effect: settings are never tested.' },
+    args: {
+      force: {
+        doc: 'Whether to skip the test of the settings. Accepted without effect: settings are never tested.',
+        kind: flag(),
+      },
+    },
   }),
 )

@@ -142,11 +142,15 @@ export const licenses: Behaviour<typeof licensesResource> = define(licensesResou
   }),
   remove: inline({
     args: {
-      serial_number: 'The serial number of the license to remove. Default, and with `*`: all licenses of the package.',
+      serial_number: {
+        doc: 'The serial number of the license to remove. Default, and with `*`: all licenses of the package.',
+        kind: text(),
+        default: '*',
+      },
     },
     async plan(cluster, { row, args }) {
       const name = row['name']
-      const serial = args['serial_number'] ?? '*'
+      const serial = args.serial_number
       const files = (await cluster.rows(LICENSES)).filter(
         (file) => packagesOf(file).includes(name) && (serial === '*' || file['$serialNumber'] === serial),
       )

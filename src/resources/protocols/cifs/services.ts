@@ -3,7 +3,7 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { plainVerbs } from '../../../core/plain.ts'
 import { failure } from '../../../model/failure.ts'
 import { type Fields, groups, resource } from '../../../model/resource.ts'
-import { address, list, oneOf, secret, text } from '../../../model/kinds/index.ts'
+import { address, list, oneOf, secret, text, flag } from '../../../model/kinds/index.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { totalFields } from '../../metric-readings.ts'
 import { choice, never, NOTHING_ENCRYPTED, number, on } from '../setting.ts'
@@ -19,10 +19,13 @@ const netbiosName = () =>
     patternDoc: 'a NetBIOS name',
   })
 
-const force: Readonly<Record<string, string>> = {
-  force:
-    'Whether to take over an existing machine account. There is no domain, so this only allows a running server to be renamed.',
-}
+const force = {
+  force: {
+    doc: 'Whether to take over an existing machine account. There is no domain, so this only allows a running server to be renamed.',
+    kind: flag(),
+    default: false,
+  },
+} as const satisfies Fields
 
 const security = {
   'security.smb_signing': on('Whether clients must sign requests.', false),
@@ -170,28 +173,14 @@ export const cifsServices: Behaviour<typeof cifsServicesResource> = define(cifsS
     plan(cluster, request) {
       const { row, draft, args } = request
       const isRenamed = draft['name'] !== undefined && draft['name'] !== row['name']
-      if (isRenamed && row['enabled'] === true && draft['enabled'] !== false && !isForced(args)) {
+      if (isRenamed && row['enabled'] === true && draft['enabled'] !== false && !args.force) {
         throw failure('cifsServerRunning')
       }
       return plain.modify.plan(cluster, request)
     },
   },
-  remove: {
-    ...plain.remove,
-    args: force,
-    plan(cluster, request) {
-      isForced(request.args)
-      return plain.remove.plan(cluster, request)
-    },
-  },
+  remove: { ...plain.remove, args: force },
 })
-
-function isForced(args: Readonly<Record<string, string>>): boolean {
-  const { force: given = 'false' } = args
-  const word = given.toLowerCase()
-  if (word !== 'true' && word !== 'false') throw failure('forceNotFlag')
-  return word === 'true'
-}
 
 /** Refuses what an SVM without a CIFS server cannot have. */
 export async function insistOnCifs(cluster: Cluster, row: Row): Promise<void> {

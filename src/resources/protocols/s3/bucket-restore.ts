@@ -2,6 +2,8 @@
 import type { Cluster } from '../../../core/cluster.ts'
 import { inline, type Work, type Changing, type Plan } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
+import { text } from '../../../model/kinds/index.ts'
+import type { Fields } from '../../../model/resource.ts'
 import type { DraftOf } from '../../../model/rows.ts'
 import { leaveRange, restoreRange, type RangeInput } from '../../storage/volumes/range-restore.ts'
 import { changeBucket, modifyBucket } from './bucket-verbs.ts'
@@ -10,14 +12,22 @@ import { findSnapshot } from './bucket-snapshots.ts'
 /** What is given of the bucket, or the range that is restored. */
 type Input = DraftOf<'protocols/s3/buckets'> & { readonly $range?: RangeInput }
 
+const restoreArgs = {
+  'restore_to.snapshot.name': {
+    doc: 'The name of the snapshot to restore the bucket from. Newer snapshots are kept.',
+    kind: text(),
+  },
+  'restore_to.snapshot.uuid': {
+    doc: 'The UUID of the snapshot to restore the bucket from. Newer snapshots are kept.',
+    kind: text(),
+  },
+} as const satisfies Fields
+
 /** Changes a bucket inline, as elsewhere. With these arguments it is a job, and changes nothing else. */
 export const modifyOrRestoreBucket = inline({
   isJob: 'when long',
-  args: {
-    'restore_to.snapshot.name': 'The name of the snapshot to restore the bucket from. Newer snapshots are kept.',
-    'restore_to.snapshot.uuid': 'The UUID of the snapshot to restore the bucket from. Newer snapshots are kept.',
-  },
-  async plan(cluster, request: Changing<'protocols/s3/buckets'>): Promise<Plan<Input>> {
+  args: restoreArgs,
+  async plan(cluster, request: Changing<'protocols/s3/buckets', typeof restoreArgs>): Promise<Plan<Input>> {
     const { row, draft, args } = request
     const name = args['restore_to.snapshot.name']
     const uuid = args['restore_to.snapshot.uuid']

@@ -1,3 +1,4 @@
+import { flag } from '../../../model/kinds/index.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { inline, uuidOfNew, type Changing, type Making } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
@@ -81,7 +82,10 @@ export const modifyServer = inline({
 
 export const removeServer = inline({
   args: {
-    delete_all: 'Whether to delete the buckets, too. Accepted without effect: a server with buckets is never deleted.',
+    delete_all: {
+      doc: 'Whether to delete the buckets, too. Accepted without effect: a server with buckets is never deleted.',
+      kind: flag(),
+    },
   },
   plan: (_cluster, { row }: Changing<typeof SERVERS>) => {
     const key = row['uuid']

@@ -1,7 +1,7 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { eachInTurns } from '../../../core/time/turns.ts'
-import { bytes, count, each, oneOf, text, percent as percentKind } from '../../../model/kinds/index.ts'
+import { bytes, count, each, oneOf, text, percent as percentKind, flag } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import type { QuotaRow } from '../../../ports/catalog.ts'
@@ -73,11 +73,14 @@ const quotaReportsResource = resource({
 
 export const quotaReports: Behaviour<typeof quotaReportsResource> = define(quotaReportsResource, {
   readArgs: {
-    show_default_records: 'Whether to include the limits of all users and qtrees without a rule. Default: true.',
+    show_default_records: {
+      doc: 'Whether to include the limits of all users and qtrees without a rule. Default: true.',
+      kind: flag(),
+    },
   },
   async rows(cluster, path, args) {
     const wanted = path['volume.uuid']
-    const isWhole = (args['show_default_records'] ?? 'true').toLowerCase() !== 'false'
+    const isWhole = args['show_default_records'] !== false
     const rows: Row[] = []
     for await (const volume of eachInTurns(cluster.system, await cluster.rows('storage/volumes'))) {
       if (!areQuotasOn(volume) || (wanted !== undefined && volume['uuid'] !== wanted)) continue

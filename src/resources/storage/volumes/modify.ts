@@ -2,7 +2,8 @@ import { aggregateOf } from '../../../storage/aggregate-of.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { job, type Changing } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
-import { printSize } from '../../../model/kinds/index.ts'
+import { printSize, text } from '../../../model/kinds/index.ts'
+import type { Fields } from '../../../model/resource.ts'
 import { isRecord, type Row, textAt } from '../../../model/value.ts'
 import { CommitRefused, type Change } from '../../../ports/catalog.ts'
 import { withExportPolicy } from '../../protocols/nfs/named-export-policy.ts'
@@ -13,7 +14,7 @@ import { withAutosize } from './autosize.ts'
 import { plannedSplit, splitClone } from './clone.ts'
 import { chargedTo, reserveOf } from './reserve.ts'
 import { EXPORT_POLICY, insistOnPath, withPath } from './nas.ts'
-import { plannedMove } from './move.ts'
+import { moveArgs, plannedMove } from './move.ts'
 import { movementOf, steerMove, wishOf } from './movement.ts'
 import { isEfficiencyOn, withEfficiency } from './efficiency.ts'
 import { askForRun } from './efficiency-notes.ts'
@@ -23,15 +24,20 @@ import { insistOnStorage, storageOf } from '../../svm/storage-limit.ts'
 import type { Volume } from '../../../records/rows.ts'
 import { insistOnSpace } from './placement.ts'
 
-export const modifyVolume = job({
-  args: {
-    ...restoreArgs,
-    validate_only: 'Whether to check only if the volume can be moved, without moving it.',
-    sizing_method: 'How the size of constituents is changed. Accepted without effect: a volume has no constituents.',
+const modifyArgs = {
+  ...restoreArgs,
+  ...moveArgs,
+  sizing_method: {
+    doc: 'How the size of constituents is changed. Accepted without effect: a volume has no constituents.',
+    kind: text(),
   },
+} as const satisfies Fields
+
+export const modifyVolume = job({
+  args: modifyArgs,
   example: { size: '96m', comment: 'grown' },
   moreExamples: { split: { body: { 'clone.split_initiated': true }, of: 'clone' } },
-  async plan(cluster, { row, draft: asGiven, args: givenArgs }: Changing<'storage/volumes'>) {
+  async plan(cluster, { row, draft: asGiven, args: givenArgs }: Changing<'storage/volumes', typeof modifyArgs>) {
     const key = row['uuid']
     const { args, draft: given } = restoreOf(givenArgs, asGiven)
     const draft = await withExportPolicy(cluster, withSize(given), EXPORT_POLICY, row['svm.uuid'])

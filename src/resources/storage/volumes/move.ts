@@ -11,12 +11,13 @@
  */
 import { aggregateOf } from '../../../storage/aggregate-of.ts'
 import type { Cluster } from '../../../core/cluster.ts'
-import { flagArgument } from '../../../core/flag-argument.ts'
 import { blobsLock } from '../../../storage/blobs-lock.ts'
 import { nextOf, placeOf, treeOf } from '../../../storage/tree-of.ts'
 import { Interrupted, job, type Plan, type Work, type Changing } from '../../../core/verb.ts'
 import { Failure, failure } from '../../../model/failure.ts'
-import { printSize } from '../../../model/kinds/index.ts'
+import { flag, printSize } from '../../../model/kinds/index.ts'
+import type { Fields } from '../../../model/resource.ts'
+import type { ArgumentsOf } from '../../../model/rows.ts'
 import { type Row, textAt, textOf } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
 import { VolumesFailure } from '../../../ports/volumes.ts'
@@ -55,17 +56,24 @@ const WATCH_MS = 1000
 /** Blobs that are still to be copied at the switch, as far as they are counted. */
 const OWED_COUNTED = 10_000
 
+export const moveArgs = {
+  validate_only: {
+    doc: 'Whether to check only if the volume can be moved, without moving it.',
+    kind: flag(),
+    default: false,
+  },
+} as const satisfies Fields
+
 /** Plans a move where a change of a volume asks for it. */
 export async function plannedMove(
   cluster: Cluster,
   volume: Volume,
   draft: VolumeDraft,
-  args: Readonly<Record<string, string>>,
+  args: ArgumentsOf<typeof moveArgs>,
 ): Promise<Plan | undefined> {
   const { asked, others } = movementOf(draft)
   const aggregate = asked[`${DESTINATION}.uuid`]
-  const isTrial = flagArgument(args, 'validate_only')
-  const { validate_only: _, ...otherArgs } = args
+  const { validate_only: isTrial, ...otherArgs } = args
   if (typeof aggregate !== 'string') {
     if (isTrial) throw failure('validateOnlyWithoutMove')
     return undefined
@@ -98,7 +106,7 @@ export async function plannedMove(
 
 export const moveVolume = job({
   example: { 'movement.destination_aggregate.name': 'aggr2' },
-  async plan(cluster, { row, draft, args }: Changing<'storage/volumes'>) {
+  async plan(cluster, { row, draft, args }: Changing<'storage/volumes', typeof moveArgs>) {
     const plan = await plannedMove(cluster, row, draft, args)
     if (plan === undefined) throw failure('fieldRequired', { field: 'movement.destination_aggregate' })
     return plan

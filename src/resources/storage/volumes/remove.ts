@@ -1,11 +1,12 @@
 import { typesWithin, unusedSince } from '../../../core/within.ts'
 import { SNAPSHOTS } from './snapshot-changes.ts'
 import type { Cluster } from '../../../core/cluster.ts'
-import { flagArgument } from '../../../core/flag-argument.ts'
 import { removeOwedTree } from '../../../storage/removed-trees.ts'
 import { treeOf } from '../../../storage/tree-of.ts'
 import { job, type Work, type Changing } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
+import { flag } from '../../../model/kinds/index.ts'
+import type { Fields } from '../../../model/resource.ts'
 import { type Row, textAt } from '../../../model/value.ts'
 import { type Change } from '../../../ports/catalog.ts'
 import { departureChanges, MEMBERS_LOCK } from '../../application/members.ts'
@@ -25,17 +26,24 @@ import { TREES_LOCK } from './tree-sharers.ts'
 
 const BUCKETS = 'protocols/s3/buckets'
 
+const removalArgs = {
+  force: {
+    doc: 'Whether to delete the volume immediately, without the recovery queue.',
+    kind: flag(),
+    default: false,
+  },
+} as const satisfies Fields
+
 export const removeVolume = job({
   moreExamples: { clone: { body: {}, of: 'clone' } },
-  args: { force: 'Whether to delete the volume immediately, without the recovery queue.' },
-  exampleArgs: [{}, { force: 'true' }],
-  async plan(cluster, { row, args }: Changing<'storage/volumes'>) {
+  args: removalArgs,
+  exampleArgs: [{}, { force: true }],
+  async plan(cluster, { row, args }: Changing<'storage/volumes', typeof removalArgs>) {
     const key = row['uuid']
-    const isForced = flagArgument(args, 'force')
     await insistOnUnused(cluster, key)
     if (row !== undefined) insistOnNoMove(row)
     await insistOnNothingKept(cluster, key)
-    const hours = isForced ? 0 : retentionHours(await cluster.find('svm/svms', row['svm.uuid']))
+    const hours = args.force ? 0 : retentionHours(await cluster.find('svm/svms', row['svm.uuid']))
     return {
       key,
       input: {

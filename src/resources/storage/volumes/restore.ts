@@ -6,8 +6,8 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { Interrupted, type Work } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { text } from '../../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../../model/resource.ts'
-import type { SomeType } from '../../../model/rows.ts'
+import type { FieldDeclaration, Fields } from '../../../model/resource.ts'
+import type { ArgumentsOf, SomeType } from '../../../model/rows.ts'
 import { type Row, textAt, textOf } from '../../../model/value.ts'
 import type { Change, SnapshotRow } from '../../../ports/catalog.ts'
 import { readLockFields } from '../../../records/lock-fields.ts'
@@ -24,27 +24,37 @@ const BATCH = 500
 const NOTED_BATCHES = 20
 
 export const restoreArgs = {
-  'restore_to.snapshot.name': 'The name of the snapshot to restore the volume from. Newer snapshots are deleted.',
-  'restore_to.snapshot.uuid': 'The UUID of the snapshot to restore the volume from. Newer snapshots are deleted.',
-  'restore_to.path':
-    'The part of the volume to restore: `/<bucket>`, `/<bucket>/<prefix>/` or `/<bucket>/<key>`. Newer snapshots are kept.',
-} as const
+  'restore_to.snapshot.name': {
+    doc: 'The name of the snapshot to restore the volume from. Newer snapshots are deleted.',
+    kind: text(),
+  },
+  'restore_to.snapshot.uuid': {
+    doc: 'The UUID of the snapshot to restore the volume from. Newer snapshots are deleted.',
+    kind: text(),
+  },
+  'restore_to.path': {
+    doc: 'The part of the volume to restore: `/<bucket>`, `/<bucket>/<prefix>/` or `/<bucket>/<key>`. Newer snapshots are kept.',
+    kind: text(),
+  },
+} as const satisfies Fields
 
 /** The same as fields of the body, as some tools send them. None of them is kept. */
 export const restoreFields: Record<string, FieldDeclaration> = Object.fromEntries(
-  Object.entries(restoreArgs).map(([path, doc]) => [path, { doc, kind: text(), set: 'modify', danger: 'destructive' }]),
+  Object.entries(restoreArgs).map(([path, declared]) => [path, { ...declared, set: 'modify', danger: 'destructive' }]),
 )
 
+type RestoreArguments = ArgumentsOf<typeof restoreArgs>
+
 /** What a request asks to go back to, be it in its query or in its body; and what else it changes. */
-export function restoreOf(
-  args: Readonly<Record<string, string>>,
+export function restoreOf<Args extends RestoreArguments>(
+  args: Args,
   draft: Row,
-): { readonly args: Readonly<Record<string, string>>; readonly draft: Row } {
+): { readonly args: Args & RestoreArguments; readonly draft: Row } {
   const isAsked = ([path]: readonly [string, unknown]) => path in restoreArgs
   const entries = Object.entries(draft)
   const asked = entries.filter(isAsked).map(([path, value]) => [path, textOf(value)])
   return {
-    args: { ...(Object.fromEntries(asked) as Record<string, string>), ...args },
+    args: { ...Object.fromEntries(asked), ...args },
     draft: Object.fromEntries(entries.filter((entry) => !isAsked(entry))),
   }
 }
@@ -59,7 +69,7 @@ export interface PlannedRestore {
 export async function plannedRestore(
   cluster: Cluster,
   volume: Volume,
-  args: Readonly<Record<string, string>>,
+  args: RestoreArguments,
 ): Promise<PlannedRestore> {
   const name = args['restore_to.snapshot.name']
   const uuid = args['restore_to.snapshot.uuid']

@@ -1,8 +1,7 @@
 import { type Behaviour, define } from '../../../../core/behaviour.ts'
 import { inline } from '../../../../core/verb.ts'
-import { failure } from '../../../../model/failure.ts'
 import { groups, resource } from '../../../../model/resource.ts'
-import { count, Misfit, text } from '../../../../model/kinds/index.ts'
+import { count, text } from '../../../../model/kinds/index.ts'
 import { EXPORT_POLICIES, EXPORT_POLICIES_LOCK } from '../export-policies.ts'
 import { changedRule, indexKind, ruleFields, rulesOf, withRule } from './rule-list.ts'
 import { writeRules } from './write-rules.ts'
@@ -54,13 +53,13 @@ export const exportRules: Behaviour<typeof exportRulesResource> = define(exportR
     step: writeRules(),
   }),
   modify: inline({
-    args: { new_index: 'The new index of the rule.' },
+    args: { new_index: { doc: 'The new index of the rule.', kind: indexKind() } },
     alone: () => [EXPORT_POLICIES_LOCK],
     async plan(cluster, { row, draft, args }) {
       const policy = String(row[POLICY])
       const index = row.index
       const rules = rulesOf(await cluster.row(EXPORT_POLICIES, policy))
-      const changed = changedRule(rules, index, draft, newIndex(args['new_index'], index))
+      const changed = changedRule(rules, index, draft, args.new_index ?? index)
       return { key: String(index), input: { policy, rules: changed } }
     },
     step: writeRules(),
@@ -75,13 +74,3 @@ export const exportRules: Behaviour<typeof exportRulesResource> = define(exportR
     step: writeRules(),
   }),
 })
-
-function newIndex(given: string | undefined, index: number): number {
-  if (given === undefined) return index
-  try {
-    return indexKind().parse(given)
-  } catch (misfit) {
-    if (misfit instanceof Misfit) throw failure('argumentInvalid', { field: 'new_index', problem: misfit.message })
-    throw misfit
-  }
-}

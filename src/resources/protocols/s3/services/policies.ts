@@ -1,6 +1,6 @@
 import { type Behaviour, define } from '../../../../core/behaviour.ts'
 import { plainVerbs } from '../../../../core/plain.ts'
-import type { Verb, VerbRequest } from '../../../../core/verb.ts'
+import type { Verb, VerbRequest, WithArguments } from '../../../../core/verb.ts'
 import { failure } from '../../../../model/failure.ts'
 import { flag, name, text } from '../../../../model/kinds/index.ts'
 import { resource } from '../../../../model/resource.ts'
@@ -54,7 +54,7 @@ export const policies: Behaviour<typeof policiesResource> = define(policiesResou
 function stamped(verb: Verb): Verb {
   return {
     ...verb,
-    async plan(cluster, request: VerbRequest) {
+    async plan(cluster, request: VerbRequest & WithArguments) {
       if (request.draft['statements'] === undefined) return verb.plan(cluster, request)
       return verb.plan(cluster, { ...request, draft: { ...request.draft, ...(await namesSetNow(cluster)) } })
     },
@@ -64,7 +64,7 @@ function stamped(verb: Verb): Verb {
 function notBuiltin(verb: Verb): Verb {
   return {
     ...verb,
-    plan(cluster, request: VerbRequest) {
+    plan(cluster, request: VerbRequest & WithArguments) {
       if (request.row?.['read-only'] === true) throw failure('objectStorePolicyReadOnly')
       return verb.plan(cluster, request)
     },

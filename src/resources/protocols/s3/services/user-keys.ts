@@ -3,7 +3,6 @@
  * the answer that made it, and kept sealed. Keys with a time to live are of no use after it; they stay until others come.
  */
 import type { Cluster } from '../../../../core/cluster.ts'
-import { flagArgument } from '../../../../core/flag-argument.ts'
 import { type Changing, inline } from '../../../../core/verb.ts'
 import { failure } from '../../../../model/failure.ts'
 import { duration, flag, text, time } from '../../../../model/kinds/index.ts'
@@ -94,16 +93,26 @@ export async function withKeys(cluster: Cluster, draft: NewOf<typeof USERS>) {
   return { row: { ...rest, ...keys }, reveal }
 }
 
+const keyArgs = {
+  regenerate_keys: {
+    doc: 'Whether to replace the keys of the user, as with the field of the same name.',
+    kind: flag(),
+    default: false,
+  },
+  delete_keys: {
+    doc: 'Whether to remove the keys of the user, as with the field of the same name.',
+    kind: flag(),
+    default: false,
+  },
+} as const satisfies Fields
+
 /** Changes a user; the body or the query may ask for other keys or for none. */
 export const modifyUser = inline({
-  args: {
-    regenerate_keys: 'Whether to replace the keys of the user, as with the field of the same name.',
-    delete_keys: 'Whether to remove the keys of the user, as with the field of the same name.',
-  },
-  plan(cluster, { row, draft, args }: Changing<typeof USERS>) {
+  args: keyArgs,
+  plan(cluster, { row, draft, args }: Changing<typeof USERS, typeof keyArgs>) {
     const { regenerate_keys: renew, delete_keys: drop, ...rest } = draft
-    const isRenewed = renew === true || flagArgument(args, 'regenerate_keys')
-    const isDropped = drop === true || flagArgument(args, 'delete_keys')
+    const isRenewed = renew === true || args.regenerate_keys
+    const isDropped = drop === true || args.delete_keys
     if (isRenewed && isDropped) throw failure('accessKeyConflict')
     if (!isRenewed && rest[TIME_TO_LIVE] !== undefined && rest[TIME_TO_LIVE] !== (row[TIME_TO_LIVE] ?? null)) {
       throw failure('accessKeyLifetimeAlone')

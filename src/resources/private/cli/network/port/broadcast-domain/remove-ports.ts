@@ -26,13 +26,13 @@ export const portsTakenOut: Behaviour<typeof portsTakenOutResource> = define(por
     example: { ports: ['node1:eth0'] },
     exampleArgs: [{ broadcast_domain: 'Default' }],
     args: {
-      broadcast_domain: 'The name of the broadcast domain.',
-      ipspace: 'The name of the IPspace. Default: the built-in IPspace.',
+      broadcast_domain: { doc: 'The name of the broadcast domain.', kind: text() },
+      ipspace: { doc: 'The name of the IPspace. Default: the built-in IPspace.', kind: text(), default: DEFAULT },
     },
     async plan(cluster, { draft, args }) {
-      const domainName = args['broadcast_domain']
+      const domainName = args.broadcast_domain
       if (domainName === undefined) throw failure('fieldRequired', { field: 'broadcast-domain' })
-      const domain = await domainNamed(cluster, domainName, args['ipspace'] ?? DEFAULT)
+      const domain = await domainNamed(cluster, domainName, args.ipspace)
       return { key: domain, input: { ports: draft['ports'] ?? [] }, locks: [NETWORK_LOCK] }
     },
     step: {
