@@ -57,8 +57,8 @@ function filesOf(path) {
 
 /** Appears at once and whole, whoever else makes the same, and also where the machine stops meanwhile. */
 async function make(to) {
-  const { build } = await import('esbuild')
-  const { outputFiles } = await build({
+  const { build, stop } = await import('esbuild')
+  const made = build({
     absWorkingDir: root,
     entryPoints: PROGRAMS,
     entryNames: '[name]',
@@ -75,6 +75,8 @@ async function make(to) {
     logLevel: 'silent',
     write: false,
   })
+  // Its process would stay as long as the launcher, which waits for the cluster where it cannot become it.
+  const { outputFiles } = await made.finally(stop)
   const draft = `${to}.${process.pid}`
   mkdirSync(draft, { recursive: true })
   try {

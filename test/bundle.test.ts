@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -19,6 +20,22 @@ import { promisify } from 'node:util'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const run = promisify(execFile)
+const NO_PROC = existsSync('/proc/self/status') ? false : 'there is no /proc to see processes in'
+/** Makes the programs and says how many processes it still has, some time later at most. */
+const BESIDE = String.raw`import { readdirSync, readFileSync } from 'node:fs'
+import { bundle } from './bin/bundle.mjs'
+const isChild = (pid) => {
+  try {
+    return readFileSync('/proc/' + pid + '/status', 'utf8').includes('PPid:\t' + process.pid + '\n')
+  } catch {
+    return false
+  }
+}
+const children = () => readdirSync('/proc').filter((name) => /^\d+$/.test(name) && isChild(name)).length
+await bundle()
+for (let tries = 0; children() > 0 && tries < 200; tries++) await new Promise((done) => setTimeout(done, 50))
+console.log(children())
+`
 
 describe('the programs that are made of the sources', () => {
   const copy = mkdtempSync(join(tmpdir(), 'holdfast-bundle-'))
@@ -50,11 +67,17 @@ describe('the programs that are made of the sources', () => {
     assert.equal(await said(folder ?? ''), 'first')
   })
 
+  it('leave no process of the bundler beside who has made them', { skip: NO_PROC }, async () => {
+    write('src/greeting.ts', `export const greeting: string = 'alone'\n`)
+    write('beside.mjs', BESIDE)
+    assert.equal((await run(process.execPath, [join(copy, 'beside.mjs')])).stdout, '0\n')
+  })
+
   it('stay as they are for those that run when the sources change', async () => {
     const before = await bundle()
     write('src/greeting.ts', `export const greeting: string = 'second'\n`)
     const after = await bundle()
-    assert.deepEqual([await said(before), await said(after)], ['first', 'second'])
+    assert.deepEqual([await said(before), await said(after)], ['alone', 'second'])
   })
 
   it('are removed when they have not been used for a day and there are ten newer ones', async () => {
