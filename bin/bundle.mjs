@@ -76,7 +76,7 @@ async function make(to) {
     write: false,
   })
   // Its process would stay as long as the launcher, which waits for the cluster where it cannot become it.
-  const { outputFiles } = await made.finally(stop)
+  const { outputFiles } = await made.finally(() => void stop())
   const draft = `${to}.${process.pid}`
   mkdirSync(draft, { recursive: true })
   try {

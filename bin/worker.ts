@@ -9,6 +9,7 @@ import type { Certificate } from '../src/engines/certificate.ts'
 import { bufferTrimmer, keepHeapSmall, trimHeap } from '../src/engines/heap.ts'
 import { openSecrets } from '../src/engines/secrets.ts'
 import { openSqliteCatalog } from '../src/engines/sqlite/catalog.ts'
+import { tellParent } from '../src/engines/tell-parent.ts'
 import type { WorkerMemory } from '../src/core/memory-budget.ts'
 import { parseRelease, release } from '../src/model/release.ts'
 import { bucketActions } from '../src/resources/protocols/s3/bucket-actions.ts'
@@ -172,7 +173,7 @@ async function serve(order: WorkerOrder): Promise<void> {
   const catalog = openSqliteCatalog({ file: places.catalog, commit: { socket: order.socket }, cacheKib })
   const secrets = await openSecrets(places.clusterKey)
   const notes = new UnlinkedNotes((unlinked) => {
-    if (process.connected) process.send?.({ kind: 'unlinked', unlinked } satisfies WorkerReport)
+    tellParent({ kind: 'unlinked', unlinked } satisfies WorkerReport)
   })
   const engines = openEngines({
     writer: order.writer,
@@ -201,8 +202,8 @@ async function serve(order: WorkerOrder): Promise<void> {
     memory: { ...bounds, collecting: { everyBytes: collectEveryBytes, collect: bufferTrimmer(buffersBytesMax) } },
     shaper: parentShaper(),
     grow: growByParent(),
-    onDamage: (found) => void process.send?.({ kind: 'damage', found } satisfies WorkerReport),
-    onUnbound: (addresses) => void process.send?.({ kind: 'unbound', addresses } satisfies WorkerReport),
+    onDamage: (found) => tellParent({ kind: 'damage', found } satisfies WorkerReport),
+    onUnbound: (addresses) => tellParent({ kind: 'unbound', addresses } satisfies WorkerReport),
     tls: order.certificate,
     listen: {
       canBindLowPorts: order.canBindLowPorts,
@@ -229,7 +230,7 @@ async function serve(order: WorkerOrder): Promise<void> {
   })
   process.on('message', (asked: ParentMessage) => {
     const { kind } = asked
-    const answer = (report: WorkerReport): void => void process.send?.(report)
+    const answer = (report: WorkerReport): void => tellParent(report)
     if (kind === 'reading') answer({ kind, id: asked.id, blobs: plane.stillReading(asked.blobs) })
     if (kind === 'fill') {
       full = new Set(asked.aggregates)
@@ -239,7 +240,7 @@ async function serve(order: WorkerOrder): Promise<void> {
   })
   trimHeap()
   keepHeapSmall(() => plane.trim())
-  process.send?.({ kind: 'ready' } satisfies WorkerReport)
+  tellParent({ kind: 'ready' } satisfies WorkerReport)
 }
 
 /** The parent keeps the ledger. If it goes, so does this process, and nobody waits for the answers any more. */
@@ -258,10 +259,10 @@ function parentShaper(): Shaper {
       new Promise((resolve) => {
         const id = ++last
         waiting.set(id, resolve)
-        process.send?.({ kind: 'charge', id, charged, cost, waitMsMax } satisfies WorkerReport)
+        tellParent({ kind: 'charge', id, charged, cost, waitMsMax } satisfies WorkerReport)
       }),
     isHoldingBack: () => isHoldingBack,
-    report: (samples) => void process.send?.({ kind: 'floors', samples } satisfies WorkerReport),
+    report: (samples) => tellParent({ kind: 'floors', samples } satisfies WorkerReport),
   }
 }
 
@@ -278,6 +279,6 @@ function growByParent(): Grow {
     new Promise((resolve) => {
       const id = ++last
       waiting.set(id, resolve)
-      process.send?.({ kind: 'grow', id, volume, moreBytes } satisfies WorkerReport)
+      tellParent({ kind: 'grow', id, volume, moreBytes } satisfies WorkerReport)
     })
 }

@@ -3,7 +3,8 @@
  * two statements. The rest of its work comes to nothing: no commit of it is answered any more, whoever sleeps does not
  * wake, and nobody looks at its folder again.
  */
-import { cpSync, linkSync, rmSync, statSync } from 'node:fs'
+import { cpSync, linkSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { realSystem } from '../../src/engines/system.ts'
 import type { Catalog } from '../../src/ports/catalog.ts'
 import type { System } from '../../src/ports/system.ts'
@@ -56,21 +57,37 @@ export function endAtCommit(catalog: Catalog, { commits, when }: End, act: () =>
 
 let copies = 0
 
-/** Files that come and go while they are copied, as calls of the file system go on beside. */
-const TRIES_MAX = 20
+/** Calls of the file system that are under way go on beside a copy, until they have ended: no new ones are made meanwhile. */
+const TRIES_MAX = 50
 
-/** What a process leaves that ends now: no lock, and no memory that it shared with others. */
+/**
+ * What a process leaves that ends now: no lock, and no memory that it shared with others. A copy is good when nothing
+ * changed while it was made; files of different instants are what no process leaves.
+ */
 export function leave(folder: string): string {
   const left = `${folder.replace(/-left-\d+$/, '')}-left-${++copies}`
   for (let tries = 1; ; tries++) {
     try {
+      const before = seen(folder)
       copy(folder, left)
-      return left
+      if (seen(folder) === before) return left
+      if (tries === TRIES_MAX) throw new Error(`${folder} did not come to rest.`)
     } catch (failure) {
-      rmSync(left, { recursive: true, force: true })
       if ((failure as NodeJS.ErrnoException).code !== 'ENOENT' || tries === TRIES_MAX) throw failure
     }
+    rmSync(left, { recursive: true, force: true })
   }
+}
+
+/** Names, and what they are names of. */
+function seen(folder: string): string {
+  const entries = readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted()
+  return entries
+    .map((name) => {
+      const { ino, nlink, size, mtimeNs } = statSync(join(folder, name), { bigint: true })
+      return `${name} ${ino} ${nlink} ${size} ${mtimeNs}`
+    })
+    .join('\n')
 }
 
 /** What is one file under several names is so afterwards. */

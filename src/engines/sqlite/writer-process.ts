@@ -6,6 +6,7 @@ import { inspect } from 'node:util'
 import { keepHeapSmall, trimHeap } from '../heap.ts'
 import { WriterServer } from './server.ts'
 import type { WriterReady } from './start-writer.ts'
+import { tellParent } from '../tell-parent.ts'
 
 const [file, socket, ...flags] = process.argv.slice(2)
 if (file === undefined || socket === undefined) {
@@ -68,5 +69,5 @@ if (process.send === undefined) {
   process.on('SIGINT', () => undefined)
   process.on('SIGHUP', () => undefined)
   process.on('disconnect', end)
-  process.send({ isProven: server.isProven, hasLost: server.hasLost } satisfies WriterReady)
+  tellParent({ isProven: server.isProven, hasLost: server.hasLost } satisfies WriterReady)
 }
