@@ -4,13 +4,13 @@
  */
 import { type KeyFileSecrets, KeyFileFailure, makeSecrets, openSecrets, readSecrets } from '../src/engines/secrets.ts'
 import { textOf } from '../src/model/value.ts'
-import type { Catalog } from '../src/ports/catalog.ts'
+import type { Commits, Records } from '../src/ports/catalog.ts'
 
 const RECORD = ['internal/key', 'cluster'] as const
 /** What is digested to know the key by. */
 const SAMPLE = 'the key of this cluster'
 
-export async function openClusterKey(file: string, catalog: Catalog): Promise<KeyFileSecrets> {
+export async function openClusterKey(file: string, catalog: Records & Commits): Promise<KeyFileSecrets> {
   const known = await catalog.record(...RECORD)
   const isNew = known === undefined && (await catalog.records('cluster')).length === 0
   const secrets = isNew ? ((await readSecrets(file)) ?? (await makeSecrets(file))) : await openSecrets(file)

@@ -1,5 +1,5 @@
 /** Records of the catalog about its runs. */
-import type { Catalog } from '../src/ports/catalog.ts'
+import type { Commits, Records } from '../src/ports/catalog.ts'
 
 /** Whether the cluster was stopped in order. */
 export const RUN = ['internal/run', 'last'] as const
@@ -14,7 +14,7 @@ interface Ended {
 }
 
 /** Notes whether the cluster has been stopped in order. Tells what was noted before; a first start counts as clean. */
-export async function markRun(catalog: Catalog, isClean: boolean): Promise<Ended> {
+export async function markRun(catalog: Records & Commits, isClean: boolean): Promise<Ended> {
   const found = await catalog.record(...RUN)
   const before = { isClean: found?.body['isClean'] !== false, isProven: found?.body['isProven'] !== false }
   const isProven = isClean || before.isProven
@@ -23,7 +23,7 @@ export async function markRun(catalog: Catalog, isClean: boolean): Promise<Ended
 }
 
 /** Before the first commit of this start, after which the log looks whole to the next one. */
-export async function noteUnproven(catalog: Catalog): Promise<void> {
+export async function noteUnproven(catalog: Records & Commits): Promise<void> {
   const found = await catalog.record(...RUN)
   if (found === undefined) return
   await catalog.commit([{ do: 'put-record', type: RUN[0], key: RUN[1], body: { ...found.body, isProven: false } }])

@@ -1,23 +1,13 @@
-/** What every engine for the catalog must do. */
+/** What every engine for the catalog must do: one suite for each interface of the port, and all of it against a model. */
 import { after, before, describe } from 'node:test'
 import type { Catalog } from './catalog.ts'
 import type { OpenedCatalog } from './catalog/fixtures.suite.ts'
-import { proveChecksums } from './catalog/checksums.suite.ts'
-import { proveClones } from './catalog/clones.suite.ts'
-import { proveAgainstModel } from './catalog/model.suite.ts'
-import { proveKeptRecords } from './catalog/kept-records.suite.ts'
-import { proveMoves } from './catalog/moves.suite.ts'
+import { proveBlobs } from './catalog/blobs.suite.ts'
+import { proveAgainstModel } from './catalog/model/model.suite.ts'
 import { proveObjects } from './catalog/objects.suite.ts'
-import { provePages } from './catalog/pages.suite.ts'
-import { proveReadOnly } from './catalog/read-only.suite.ts'
-import { proveQuotas } from './catalog/quotas.suite.ts'
-import { proveRangeRestores } from './catalog/ranges.suite.ts'
 import { proveRecords } from './catalog/records.suite.ts'
-import { proveRetention } from './catalog/retention.suite.ts'
-import { proveSnapshots } from './catalog/snapshots.suite.ts'
-import { proveSums } from './catalog/sums.suite.ts'
-import { proveStorage } from './catalog/storage.suite.ts'
-import { proveVersions } from './catalog/versions.suite.ts'
+import { proveTelemetry } from './catalog/telemetry.suite.ts'
+import { proveVolumeIndex } from './catalog/volumes.suite.ts'
 
 export type { OpenedCatalog } from './catalog/fixtures.suite.ts'
 
@@ -42,21 +32,12 @@ export function proveCatalog(
       current = await opened.reopen()
       return current
     }
-    proveRecords(catalog, reopen)
-    proveKeptRecords(catalog, runs)
-    proveObjects(catalog)
-    proveSnapshots(catalog)
-    proveClones(catalog)
-    proveSums(catalog, reopen, runs)
-    proveReadOnly(catalog, reopen)
-    proveRangeRestores(catalog, reopen)
-    proveMoves(catalog)
-    proveStorage(catalog)
-    proveChecksums(catalog)
-    proveVersions(catalog)
-    proveRetention(catalog)
-    proveQuotas(catalog, reopen, runs)
-    provePages(catalog, runs)
+    const proof = { catalog, reopen, runs }
+    proveRecords(proof)
+    proveObjects(proof)
+    proveVolumeIndex(proof)
+    proveBlobs(proof)
+    proveTelemetry(proof)
     proveAgainstModel(catalog, runs)
   })
 }

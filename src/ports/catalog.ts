@@ -17,6 +17,7 @@ import type {
   WriteCondition,
 } from './catalog/rows.ts'
 
+export type { BlobIndex, ObjectIndex, Records, Telemetry, VolumeIndex }
 export type * from './catalog/rows.ts'
 export { SHARING_BLOBS_MAX } from './catalog/rows.ts'
 
@@ -46,12 +47,15 @@ export { SHARING_BLOBS_MAX } from './catalog/rows.ts'
  *     put k (v1)   put k (v2)   delete k (marker v3)   delete version v3   delete version v2
  *     v1           v2 v1        [v3] v2 v1             v2 v1               v1                  newest first
  */
-export interface Catalog extends Records, ObjectIndex, VolumeIndex, BlobIndex, Telemetry {
-  /** Applies all changes or none. Rejects with `CommitRefused` when one does not hold; other errors: outcome unknown. */
-  commit(changes: readonly Change[]): Promise<readonly Outcome[]>
-
+export interface Catalog extends Records, ObjectIndex, VolumeIndex, BlobIndex, Telemetry, Commits {
   /** Lets go of connections and files. Commits already sent are settled first. */
   close(): Promise<void>
+}
+
+/** The one way to change anything in the catalog. Whoever is given it beside an interface that reads may change the rest, too. */
+export interface Commits {
+  /** Applies all changes or none. Rejects with `CommitRefused` when one does not hold; other errors: outcome unknown. */
+  commit(changes: readonly Change[]): Promise<readonly Outcome[]>
 }
 
 /**

@@ -1,6 +1,6 @@
 import { countedOperations, type Noted } from '../core/metrics/server-counters.ts'
 import type { CountedTable } from '../core/metrics/counter-tables.ts'
-import type { Catalog, Change } from '../ports/catalog.ts'
+import type { Change, Commits } from '../ports/catalog.ts'
 import type { Clock } from '../ports/system.ts'
 import type { S3Error } from './errors.ts'
 
@@ -39,12 +39,12 @@ const intervalMs = 1000
  * the writer cannot be reached, what was to be added is lost: it may have been added, and counting twice would be worse.
  */
 export class Counters {
-  readonly #catalog: Catalog
+  readonly #catalog: Commits
   readonly #stop = new AbortController()
   readonly #running: Promise<void>
   #rows = new Map<CountedTable, Map<string, Sums>>()
 
-  constructor(catalog: Catalog, clock: Clock) {
+  constructor(catalog: Commits, clock: Clock) {
     this.#catalog = catalog
     this.#running = this.#run(clock)
   }

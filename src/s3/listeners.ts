@@ -1,7 +1,7 @@
 import type { Server as HttpServer } from 'node:http'
 import { Server as SecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import type { Catalog } from '../ports/catalog.ts'
+import type { Records } from '../ports/catalog.ts'
 import type { Clock } from '../ports/system.ts'
 import { secureOptions } from '../wire/tls.ts'
 import type { Tls } from '../wire/tls.ts'
@@ -46,7 +46,7 @@ export interface BoundListener extends Address {
 }
 
 export interface ListenerParts {
-  readonly catalog: Catalog
+  readonly catalog: Records
   readonly clock: Clock
   readonly log: Log
   readonly policy: ListenPolicy

@@ -1,6 +1,6 @@
 /** The certificate by which a data address shows who it is, where its object store server has one of its own. */
 import { createSecureContext } from 'node:tls'
-import type { Records } from '../ports/catalog/records.ts'
+import type { Records } from '../ports/catalog.ts'
 import { secureOptions } from '../wire/tls.ts'
 import type { Tls } from '../wire/tls.ts'
 import type { Log } from './plane.ts'

@@ -1,6 +1,5 @@
 import type { RecordType } from '../model/rows.ts'
-import type { Records } from '../ports/catalog/records.ts'
-import type { RecordsWithin } from '../ports/catalog.ts'
+import type { Records, RecordsWithin } from '../ports/catalog.ts'
 import { storedRow, type StoredRow } from '../records/stored.ts'
 
 /** One record of a type, or nothing. */

@@ -1,7 +1,7 @@
 import { DAMAGED_BLOBS } from '../storage/damage.ts'
 import { recordPages } from '../core/read/record-pages.ts'
 import type { Charged } from '../core/qos/ledger.ts'
-import type { Catalog, SnapshotRow } from '../ports/catalog.ts'
+import type { ObjectIndex, Records, SnapshotRow, VolumeIndex } from '../ports/catalog.ts'
 import type { Volumes } from '../ports/volumes.ts'
 import { BoundedMap } from './bounded-map.ts'
 import type { IsDamaged } from './objects/store.ts'
@@ -36,12 +36,12 @@ import type { Bucket, Group, ListedBucket, Server, User, Volume } from './tenanc
  * request finds out: so a changed policy, key or state holds from the next request on.
  */
 export class Tenancy {
-  readonly #catalog: Catalog
+  readonly #catalog: TenancyIndex
   readonly #unseal: (sealed: string) => string
   #view: TenancyView | undefined
   #revision = -1
 
-  constructor(catalog: Catalog, unseal: (sealed: string) => string) {
+  constructor(catalog: TenancyIndex, unseal: (sealed: string) => string) {
     this.#catalog = catalog
     this.#unseal = unseal
   }
@@ -83,8 +83,11 @@ export interface Asker {
   readonly bucket: Bucket | undefined
 }
 
+/** What it reads of the catalog: records, and what volumes and buckets hold. */
+type TenancyIndex = Records & VolumeIndex & Pick<ObjectIndex, 'bucket'>
+
 export class TenancyView {
-  readonly #catalog: Catalog
+  readonly #catalog: TenancyIndex
   readonly #unseal: (sealed: string) => string
   readonly #users = new BoundedMap<User | undefined>(entriesMax)
   readonly #buckets = new BoundedMap<Bucket | undefined>(entriesMax)
@@ -99,7 +102,7 @@ export class TenancyView {
   readonly #assignments = new BoundedMap<readonly QosAssignment[]>(entriesMax)
   readonly #engines = new BoundedMap<Volumes>(entriesMax)
 
-  constructor(catalog: Catalog, unseal: (sealed: string) => string) {
+  constructor(catalog: TenancyIndex, unseal: (sealed: string) => string) {
     this.#catalog = catalog
     this.#unseal = unseal
   }

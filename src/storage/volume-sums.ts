@@ -2,7 +2,7 @@
  * The counters of all volumes, kept in memory and brought up to date at each use by those that changed since: to read ten
  * thousand of them takes as long as all else that a request does with them. What it gives is what the catalog holds.
  */
-import type { Catalog, ChangedVolume, VolumeCounters } from '../ports/catalog.ts'
+import type { ChangedVolume, Records, VolumeCounters, VolumeIndex } from '../ports/catalog.ts'
 import type { System } from '../ports/system.ts'
 
 /** Counters read in one turn of the event loop. */
@@ -11,7 +11,7 @@ const VOLUMES_A_TURN = 200
 const DELETED_KEPT = 10_000
 
 export class VolumeSums {
-  readonly #catalog: Catalog
+  readonly #catalog: Pick<Records, 'changesMade'> & VolumeIndex
   readonly #system: System
   #byVolume = new Map<string, ChangedVolume>()
   #change = 0
@@ -20,7 +20,7 @@ export class VolumeSums {
   /** How many there were when all were read. */
   #readWhole = 0
 
-  constructor(catalog: Catalog, system: System) {
+  constructor(catalog: Pick<Records, 'changesMade'> & VolumeIndex, system: System) {
     this.#catalog = catalog
     this.#system = system
   }

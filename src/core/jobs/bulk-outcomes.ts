@@ -3,7 +3,7 @@
  * same however many there are.
  */
 import type { Row } from '../../model/value.ts'
-import type { Catalog, Change, StoredRecord } from '../../ports/catalog.ts'
+import type { Change, Commits, Records, StoredRecord } from '../../ports/catalog.ts'
 
 const BULK_OUTCOMES = 'internal/bulk-outcomes'
 /** Outcomes read or removed at once. */
@@ -37,12 +37,12 @@ export function outcomeChange(bulk: string, at: number, outcome: Outcome): Chang
 }
 
 /** What is known of the records of a bulk job, by their places in it, in order. */
-export async function outcomesOf(catalog: Catalog, bulk: string): Promise<Map<number, Outcome>> {
+export async function outcomesOf(catalog: Records & Commits, bulk: string): Promise<Map<number, Outcome>> {
   const records = await recordsOf(catalog, bulk)
   return new Map(records.map(({ key, body }) => [Number(key.slice(-DIGITS)), body as unknown as Outcome]))
 }
 
-export async function forgetOutcomes(catalog: Catalog, bulk: string): Promise<void> {
+export async function forgetOutcomes(catalog: Records & Commits, bulk: string): Promise<void> {
   const records = await recordsOf(catalog, bulk)
   for (let from = 0; from < records.length; from += PAGE) {
     const some = records.slice(from, from + PAGE)
@@ -50,7 +50,7 @@ export async function forgetOutcomes(catalog: Catalog, bulk: string): Promise<vo
   }
 }
 
-async function recordsOf(catalog: Catalog, bulk: string): Promise<StoredRecord[]> {
+async function recordsOf(catalog: Records & Commits, bulk: string): Promise<StoredRecord[]> {
   const found: StoredRecord[] = []
   for (let after = `${bulk}/`, isLast = false; !isLast;) {
     const page = await catalog.records(BULK_OUTCOMES, { after, limit: PAGE })

@@ -7,7 +7,7 @@
  */
 import { failure } from '../../model/failure.ts'
 import { type Row, textAt } from '../../model/value.ts'
-import { CommitRefused, type Change, type Catalog } from '../../ports/catalog.ts'
+import { type Change, CommitRefused, type Commits, type Records } from '../../ports/catalog.ts'
 import type { Clock } from '../../ports/system.ts'
 import { isActive, JOBS } from './job-record.ts'
 import type { Step } from '../verb.ts'
@@ -92,7 +92,7 @@ export class JobOrder {
 }
 
 export class JobOrders {
-  readonly #catalog: Catalog
+  readonly #catalog: Records & Commits
   readonly #clock: Clock
   readonly #active = new Map<string, JobOrder>()
   /** Ends the looks for what others asked, as there is no job here. */
@@ -100,7 +100,7 @@ export class JobOrders {
   /** Grows when this process asks something: what was read before does not hold any more. */
   #asks = 0
 
-  constructor(catalog: Catalog, clock: Clock) {
+  constructor(catalog: Records & Commits, clock: Clock) {
     this.#catalog = catalog
     this.#clock = clock
   }
@@ -149,7 +149,7 @@ export class JobOrders {
   }
 
   /** Asks something of a job. It survives a crash when this returns. */
-  async ask({ catalog }: { readonly catalog: Catalog }, job: string, action: JobAction): Promise<void> {
+  async ask({ catalog }: { readonly catalog: Records & Commits }, job: string, action: JobAction): Promise<void> {
     this.#asks++
     try {
       await this.#ask(catalog, job, action)
@@ -172,7 +172,7 @@ export class JobOrders {
    * before it: so what is answered is what becomes of the job. What the job allows is known best by the process that runs
    * it; others go by its record.
    */
-  async #ask(catalog: Catalog, job: string, action: JobAction): Promise<void> {
+  async #ask(catalog: Records & Commits, job: string, action: JobAction): Promise<void> {
     for (let tries = 1; ; tries++) {
       const record = await this.#catalog.record(JOBS, job)
       if (record === undefined || !isActive(record.body)) throw failure('jobEnded')

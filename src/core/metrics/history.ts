@@ -8,7 +8,7 @@
  *
  * A sample is in memory for up to `SAVE_SECONDS` before it is committed: that much of a history a crash takes.
  */
-import type { Catalog, Change } from '../../ports/catalog.ts'
+import type { Change, Commits, Telemetry } from '../../ports/catalog.ts'
 import { type Growth, type Measured, NO_GROWTH, sum } from './figures.ts'
 import { blockOf, endOf, FINEST, INTERVALS, type Interval, SAMPLE_SECONDS, slotOf } from './intervals.ts'
 import { decodeSamples, encodeSamples, type Sample } from './samples.ts'
@@ -35,14 +35,14 @@ export interface OpenSample {
 }
 
 export class History {
-  readonly #catalog: Catalog
+  readonly #catalog: Telemetry & Commits
   /** Blocks of the finest interval that still grow, or are not saved. */
   readonly #open = new Map<number, OpenBlock>()
   #unsavedSeconds = 0
   /** The last block of each step that is rolled up. */
   readonly #rolled = new Map<number, number>()
 
-  constructor(catalog: Catalog) {
+  constructor(catalog: Telemetry & Commits) {
     this.#catalog = catalog
   }
 

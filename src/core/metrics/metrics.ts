@@ -2,7 +2,7 @@
  * What real operations amounted to: the counters are read every `SAMPLE_SECONDS`, and by how much each row grew is a
  * sample. The last one is what `metric` of volumes and of the cluster shows; all go to the history.
  */
-import type { Catalog } from '../../ports/catalog.ts'
+import type { Commits, Telemetry } from '../../ports/catalog.ts'
 import { sampledTables } from './counter-tables.ts'
 import { type Growth, type Measured, NO_GROWTH, sum } from './figures.ts'
 import { CLUSTER_ROW, History } from './history.ts'
@@ -18,7 +18,7 @@ const GAP_MS_MAX = 5 * 60_000
 
 export class Metrics {
   readonly history: History
-  readonly #catalog: Catalog
+  readonly #catalog: Telemetry & Commits
   /** The counters at the last look, by row: uuids, so that tables do not meet. */
   #totals: ReadonlyMap<string, Growth> = new Map()
   #lookedMs: number | undefined
@@ -26,7 +26,7 @@ export class Metrics {
     | { readonly timeMs: number; readonly coveredMs: number; readonly grown: ReadonlyMap<string, Growth> }
     | undefined
 
-  constructor(catalog: Catalog) {
+  constructor(catalog: Telemetry & Commits) {
     this.#catalog = catalog
     this.history = new History(catalog)
   }

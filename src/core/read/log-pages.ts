@@ -1,4 +1,4 @@
-import type { Catalog, LogEntry, LogName } from '../../ports/catalog.ts'
+import type { LogEntry, LogName, Telemetry } from '../../ports/catalog.ts'
 
 /** Newest entries that one request looks through. */
 export const LOOKED_AT_MAX = 10_000
@@ -6,7 +6,7 @@ export const LOOKED_AT_MAX = 10_000
 const PAGE = 200
 
 /** The newest entries of a log, newest first, some in each turn of the event loop. */
-export async function* logPages(catalog: Catalog, name: LogName): AsyncGenerator<readonly LogEntry[], void, void> {
+export async function* logPages(catalog: Telemetry, name: LogName): AsyncGenerator<readonly LogEntry[], void, void> {
   let left = LOOKED_AT_MAX
   for (let before = Number.MAX_SAFE_INTEGER; left > 0;) {
     const page = await catalog.log(name, { before, limit: Math.min(PAGE, left) })
@@ -19,7 +19,7 @@ export async function* logPages(catalog: Catalog, name: LogName): AsyncGenerator
 }
 
 /** One entry, where it is kept still. */
-export async function logEntry(catalog: Catalog, name: LogName, id: number): Promise<LogEntry | undefined> {
+export async function logEntry(catalog: Telemetry, name: LogName, id: number): Promise<LogEntry | undefined> {
   if (!Number.isSafeInteger(id + 1)) return undefined
   const [found] = await catalog.log(name, { before: id + 1, limit: 1 })
   return found?.id === id ? found : undefined

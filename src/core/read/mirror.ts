@@ -4,7 +4,7 @@
  * it asks for the revision first; equal revisions mean that nothing changed. Long values are left out.
  */
 import type { Row } from '../../model/value.ts'
-import type { Catalog, StoredRecord } from '../../ports/catalog.ts'
+import type { Records, StoredRecord } from '../../ports/catalog.ts'
 import type { System } from '../../ports/system.ts'
 import { charactersOf, leftOut } from './long-values.ts'
 import { recordPages } from './record-pages.ts'
@@ -34,7 +34,7 @@ export interface Keeping {
 }
 
 export class Mirror {
-  readonly #catalog: Catalog
+  readonly #catalog: Records
   readonly #system: System
   readonly #keepingOf: (type: string) => Keeping
   readonly #types = new Map<string, Rows>()
@@ -47,7 +47,7 @@ export class Mirror {
   /** Uses follow one another, so that each begins after what it must see was committed. */
   #tail: Promise<void> = Promise.resolve()
 
-  constructor(catalog: Catalog, system: System, keepingOf: (type: string) => Keeping) {
+  constructor(catalog: Records, system: System, keepingOf: (type: string) => Keeping) {
     this.#catalog = catalog
     this.#system = system
     this.#keepingOf = keepingOf

@@ -1,11 +1,11 @@
-import type { Catalog, StoredRecord } from '../../ports/catalog.ts'
+import type { Commits, Records, StoredRecord } from '../../ports/catalog.ts'
 
 /** Records read at once, where they are not so long that a page of them ends before. */
 const PAGE = 200
 
 /** All records of a type, or those under one parent, some in each turn of the event loop, in the order of their keys. */
 export async function* recordPages(
-  catalog: Catalog,
+  catalog: Records,
   type: string,
   parent?: string,
 ): AsyncGenerator<readonly StoredRecord[], void, void> {
@@ -21,7 +21,7 @@ export async function* recordPages(
 
 /** Removes all records of a type under a parent, a page with each commit. Repeating it goes on with those that are left. */
 export async function removeUnder(
-  { catalog }: { readonly catalog: Catalog },
+  { catalog }: { readonly catalog: Records & Commits },
   type: string,
   parent: string,
 ): Promise<void> {

@@ -2,7 +2,7 @@
 import { overlap } from '../../model/paths.ts'
 import { recordKey, type Resource } from '../../model/resource.ts'
 import type { Row } from '../../model/value.ts'
-import type { Catalog } from '../../ports/catalog.ts'
+import type { Records } from '../../ports/catalog.ts'
 import type { System } from '../../ports/system.ts'
 import { charactersOf, completed, leftOut } from './long-values.ts'
 
@@ -13,7 +13,7 @@ const ROWS = 50
 const TURN_MS = 3
 
 interface Source {
-  readonly catalog: Catalog
+  readonly catalog: Records
   readonly system: System
 }
 

@@ -8,7 +8,7 @@
  * process, so an earlier incarnation of it has ended.
  */
 import { textOf } from '../../model/value.ts'
-import { CommitRefused, type Catalog, type Fields } from '../../ports/catalog.ts'
+import { CommitRefused, type Commits, type Fields, type Records } from '../../ports/catalog.ts'
 import type { Clock } from '../../ports/system.ts'
 import type { Incarnation } from '../incarnation.ts'
 
@@ -36,13 +36,13 @@ export interface ClaimedRun {
 export type Claimed = { readonly run: ClaimedRun } | { readonly elsewhere: string }
 
 export class TaskClaims {
-  readonly #catalog: Catalog
+  readonly #catalog: Records & Commits
   readonly #clock: Clock
   readonly #self: Incarnation
   /** Until when this node has tasks, by their names: saves reading what it wrote itself. */
   readonly #untilMs = new Map<string, number>()
 
-  constructor(catalog: Catalog, clock: Clock, self: Incarnation) {
+  constructor(catalog: Records & Commits, clock: Clock, self: Incarnation) {
     this.#catalog = catalog
     this.#clock = clock
     this.#self = self

@@ -23,6 +23,14 @@ export interface OpenedCatalog {
   close(): Promise<void>
 }
 
+/** What is proven: the catalog as it is opened by now, and how it is opened again. */
+export interface Proof {
+  readonly catalog: () => Catalog
+  readonly reopen: () => Promise<Catalog>
+  /** The number of random runs. */
+  readonly runs: number
+}
+
 export const bytes = (text: string): Buffer => Buffer.from(text, 'latin1')
 export const text = (key: Uint8Array): string => Buffer.from(key).toString('latin1')
 

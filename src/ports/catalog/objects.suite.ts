@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Catalog, Change, WriteCondition } from '../catalog.ts'
+import type { Change, WriteCondition } from '../catalog.ts'
 import {
   bytes,
   draft,
@@ -13,9 +13,17 @@ import {
   refused,
   takeSnapshot,
   text,
+  type Proof,
 } from './fixtures.suite.ts'
+import { provePages } from './topics/pages.suite.ts'
+import { proveRetention } from './topics/retention.suite.ts'
+import { proveVersions } from './topics/versions.suite.ts'
 
-export function proveObjects(catalog: () => Catalog): void {
+/** What every engine must do with objects of buckets, their versions and open uploads. */
+export function proveObjects({ catalog, runs }: Proof): void {
+  proveVersions(catalog)
+  proveRetention(catalog)
+  provePages(catalog, runs)
   const usage = async (bucket: string) => {
     const [b, v] = [await catalog().bucket(bucket), await catalog().volume(`${bucket}-v`)]
     return { objects: b?.objects, bucket: b?.usedBytes, volume: v?.usedBytes, snapshots: v?.snapshotBytes }

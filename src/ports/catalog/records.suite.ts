@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Catalog, Change } from '../catalog.ts'
-import { refused } from './fixtures.suite.ts'
+import type { Change } from '../catalog.ts'
+import { type Proof, refused } from './fixtures.suite.ts'
+import { proveKeptRecords } from './topics/kept-records.suite.ts'
 
-export function proveRecords(catalog: () => Catalog, reopen: () => Promise<Catalog>): void {
+/** What every engine must do with records. */
+export function proveRecords({ catalog, reopen, runs }: Proof): void {
+  proveKeptRecords(catalog, runs)
   void describe('records', () => {
     void it('a record reads as it was written, with a revision that grows with each write', async () => {
       const body = { name: 'ä€😀', size: 2 ** 53 - 1, on: true, none: null, list: [1, 'a', { b: 2 }] }
@@ -223,74 +226,6 @@ export function proveRecords(catalog: () => Catalog, reopen: () => Promise<Catal
       await catalog().commit(many)
       assert.equal(await catalog().changes(start, 10), undefined)
       assert.equal((await catalog().changes((await catalog().revision()) - 5000, 10_000))?.length, 5000)
-    })
-
-    void it('a log keeps the newest entries and tells them newest first', async () => {
-      const append = (n: number) => ({ do: 'append-log', log: 'audit', timeMs: n, body: { n }, keep: 3 }) as const
-      await catalog().commit([1, 2, 3, 4, 5].map(append))
-      const all = await catalog().log('audit', { limit: 10 })
-      assert.deepEqual(
-        all.map(({ body }) => body['n']),
-        [5, 4, 3],
-      )
-      const older = await catalog().log('audit', { limit: 1, before: all[0]?.id ?? 0 })
-      assert.deepEqual(
-        older.map(({ timeMs }) => timeMs),
-        [4],
-      )
-    })
-
-    void it('operation counters add up, and go with the row and what lies under it', async () => {
-      const count = (row: string) => ({ do: 'count', table: 'ops', row, add: { reads: 2, ms: 0.5 } }) as const
-      await catalog().commit(['b1', 'b1', 'b1:get', 'b10', 'b1;'].map(count))
-      assert.deepEqual((await catalog().counters('ops')).get('b1'), { reads: 4, ms: 1 })
-      await catalog().commit([{ do: 'drop-counters', table: 'ops', row: 'b1' }])
-      assert.deepEqual([...(await catalog().counters('ops')).keys()].toSorted(), ['b10', 'b1;'])
-    })
-
-    void it('operation counters are read in pages of rows, each whole', async () => {
-      const names = ['a', 'b', 'c', 'd', 'e']
-      const count = (row: string) => ({ do: 'count', table: 'pages', row, add: { x: 1, y: 2 } }) as const
-      await catalog().commit(names.map(count))
-      const page = async (after: string) => [...(await catalog().counters('pages', { after, limit: 2 }))]
-      const whole = (row: string) => [row, { x: 1, y: 2 }]
-      assert.deepEqual(await page(''), [whole('a'), whole('b')])
-      assert.deepEqual(await page('b'), [whole('c'), whole('d')])
-      assert.deepEqual(await page('d'), [whole('e')])
-      assert.deepEqual(await page('e'), [])
-    })
-
-    void it('samples are kept by step, block and row, are replaced, and go oldest first', async () => {
-      const put = (step: number, block: number, row: string, ...body: number[]) =>
-        ({ do: 'put-samples', step, block, row, body: Uint8Array.from(body) }) as const
-      await catalog().commit([put(15, 1, 'a', 1), put(15, 2, 'a', 2), put(15, 2, 'b', 3), put(300, 1, 'a', 4)])
-      await catalog().commit([put(15, 2, 'a', 5, 6), put(15, 3, 'c', 7)])
-      const page = async (after: string, limit: number) =>
-        (await catalog().samples(15, 2, after, limit)).map(({ row, body }) => [row, Array.from(body)])
-      assert.deepEqual(await page('', 10), [
-        ['a', [5, 6]],
-        ['b', [3]],
-      ])
-      assert.deepEqual(await page('', 1), [['a', [5, 6]]])
-      assert.deepEqual(await page('a', 1), [['b', [3]]])
-      const of = async (row: string) =>
-        Array.from(await catalog().samplesOf(15, row, [0, 1, 2, 3]), ([block, body]) => [block, Array.from(body)])
-      assert.deepEqual(await of('a'), [
-        [1, [1]],
-        [2, [5, 6]],
-      ])
-      assert.deepEqual(await of('none'), [])
-      assert.equal(await catalog().lastSamples(15, 3), 2)
-      assert.equal(await catalog().lastSamples(15, 1), undefined)
-      const drop = async (limit: number) =>
-        (await catalog().commit([{ do: 'drop-samples', step: 15, before: 3, limit }]))[0]?.reclaimed
-      assert.equal(await drop(2), 2)
-      assert.deepEqual(await of('a'), [])
-      assert.deepEqual(await of('b'), [[2, [3]]])
-      assert.equal(await drop(2), 1)
-      assert.equal(await drop(2), 0)
-      assert.deepEqual(await of('c'), [[3, [7]]])
-      assert.equal(await catalog().lastSamples(300, 2), 1)
     })
 
     void it('pages of records end early where these are long, and a walk over them meets each once', async () => {

@@ -1,4 +1,4 @@
-import type { Catalog, Change } from '../../ports/catalog.ts'
+import type { Change, Commits, ObjectIndex } from '../../ports/catalog.ts'
 
 /** Uploads that one commit aborts. */
 const abortsPerCommit = 100
@@ -12,7 +12,7 @@ export async function closeBucket(
   {
     catalog,
     prepare,
-  }: { readonly catalog: Catalog; readonly prepare: (changes: readonly Change[]) => Promise<unknown> },
+  }: { readonly catalog: ObjectIndex & Commits; readonly prepare: (changes: readonly Change[]) => Promise<unknown> },
   bucket: string,
   along: readonly Change[],
 ): Promise<void> {

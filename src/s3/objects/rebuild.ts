@@ -7,7 +7,7 @@
  * blobs of its source, or an object of 0 bytes, which has no blob.
  */
 import { CommitRefused } from '../../ports/catalog.ts'
-import type { BlobDraft, Catalog, Change } from '../../ports/catalog.ts'
+import type { BlobDraft, BlobIndex, Change, Commits, ObjectIndex } from '../../ports/catalog.ts'
 import { VolumesFailure } from '../../ports/volumes.ts'
 import type { BlobReader, Volumes } from '../../ports/volumes.ts'
 import { defaultContentType } from '../metadata.ts'
@@ -60,7 +60,7 @@ export interface RebuildTold {
 }
 
 export interface Rebuilding {
-  readonly catalog: Catalog
+  readonly catalog: ObjectIndex & BlobIndex & Commits
   readonly trees: readonly RebuiltTree[]
   /** When the state of the catalog was taken, if it is not the newest. */
   readonly stateMs: number
@@ -95,7 +95,7 @@ export async function rebuildIndex({ catalog, trees, stateMs, tell }: Rebuilding
 }
 
 async function* unknownBlobs(
-  catalog: Catalog,
+  catalog: ObjectIndex & BlobIndex & Commits,
   volume: string | undefined,
   tree: string,
   engine: Volumes,
@@ -151,7 +151,7 @@ async function isDamaged(engine: Volumes, tree: string, blob: string): Promise<b
 }
 
 async function giveBack(
-  catalog: Catalog,
+  catalog: ObjectIndex & BlobIndex & Commits,
   tree: string,
   { label, draft: blob }: Found,
 ): Promise<Pick<RebuildTold, 'why' | 'reason'>> {

@@ -1,4 +1,4 @@
-import type { Catalog, ObjectRow, WriteCondition } from '../../ports/catalog.ts'
+import type { ObjectRow, VolumeIndex, WriteCondition } from '../../ports/catalog.ts'
 import { chargedBytes } from '../../ports/charged.ts'
 import { s3Error } from '../errors.ts'
 import type { S3Error } from '../errors.ts'
@@ -41,7 +41,7 @@ export async function refuseEarly({ catalog }: ObjectStore, bucket: OpenBucket, 
 }
 
 /** Soft limits refuse nothing. What is replaced may be another owner's: then the commit may still refuse. */
-async function refuseOverQuota(catalog: Catalog, { volume }: OpenBucket, write: EarlyWrite): Promise<void> {
+async function refuseOverQuota(catalog: VolumeIndex, { volume }: OpenBucket, write: EarlyWrite): Promise<void> {
   const { sizeBytes, owner, files } = write
   const rooms = await catalog.quotaRoom(volume, owner)
   if (rooms.every((room) => sizeBytes <= room.bytes && files <= room.files)) return

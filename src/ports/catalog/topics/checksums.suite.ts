@@ -1,9 +1,9 @@
 /** The checksums of blobs, which go wherever rows name the blobs. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { BlobDraft, Catalog, ObjectDraft } from '../catalog.ts'
+import type { BlobDraft, Catalog, ObjectDraft } from '../../catalog.ts'
 import { cloneOf } from './clones.suite.ts'
-import { bytes, draft, openBucket, part, put, setVersioning, takeSnapshot } from './fixtures.suite.ts'
+import { bytes, draft, openBucket, part, put, setVersioning, takeSnapshot } from '../fixtures.suite.ts'
 
 /** The greatest there is, and one that is nothing. */
 const [CRC, ZERO] = [4_294_967_295, 0]

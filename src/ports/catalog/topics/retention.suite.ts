@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Catalog, Change, ObjectLock } from '../catalog.ts'
-import { bytes, draft, openBucket, put, reclaimAll, refused, setVersioning, takeSnapshot } from './fixtures.suite.ts'
+import type { Catalog, Change, ObjectLock } from '../../catalog.ts'
+import { bytes, draft, openBucket, put, reclaimAll, refused, setVersioning, takeSnapshot } from '../fixtures.suite.ts'
 
 export function proveRetention(catalog: () => Catalog): void {
   type Amend = Extract<Change, { do: 'amend-object' }>

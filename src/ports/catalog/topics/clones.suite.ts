@@ -1,7 +1,7 @@
 /** Volumes that share a tree: each counts what it needs, and a blob is needed as long as one of them needs it. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Catalog, Change } from '../catalog.ts'
+import type { Catalog, Change } from '../../catalog.ts'
 import {
   bytes,
   draft,
@@ -14,7 +14,7 @@ import {
   setVersioning,
   takeSnapshot,
   versionsListed,
-} from './fixtures.suite.ts'
+} from '../fixtures.suite.ts'
 
 /** Gives the clone `<to>-v` of the volume `<from>-v`, with one bucket `<to>`, all rows of the snapshot. */
 export async function cloneOf(catalog: Catalog, from: string, to: string, snapshot: string, limit = 1): Promise<void> {

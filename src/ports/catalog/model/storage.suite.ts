@@ -1,7 +1,7 @@
 /** What the random sequences of the catalog's model test do to the way blobs are stored, and what must be so then. */
 import assert from 'node:assert/strict'
-import type { Catalog, Change, StoredBlob } from '../catalog.ts'
-import { refused } from './fixtures.suite.ts'
+import type { Catalog, Change, StoredBlob } from '../../catalog.ts'
+import { refused } from '../fixtures.suite.ts'
 
 export async function storedBlobsOf(catalog: Catalog, volume: string): Promise<StoredBlob[]> {
   const all: StoredBlob[] = []

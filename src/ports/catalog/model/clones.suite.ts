@@ -1,10 +1,10 @@
 /** Clones of the volume of the catalog's model: what they show, and the blobs that they need. */
 import assert from 'node:assert/strict'
-import { copyRows } from './clones.suite.ts'
-import type { Catalog, Change } from '../catalog.ts'
-import { bytes, listed, versionsListed } from './fixtures.suite.ts'
-import { blobsOf, type Index, isObject, plain, plainListed, shownListed } from './model-rows.suite.ts'
-import { storedBlobsOf } from './model-storage.suite.ts'
+import { copyRows } from '../topics/clones.suite.ts'
+import type { Catalog, Change } from '../../catalog.ts'
+import { bytes, listed, versionsListed } from '../fixtures.suite.ts'
+import { blobsOf, type Index, isObject, plain, plainListed, shownListed } from './rows.suite.ts'
+import { storedBlobsOf } from './storage.suite.ts'
 
 interface Clone {
   readonly name: string

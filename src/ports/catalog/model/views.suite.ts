@@ -1,8 +1,8 @@
 /** What the catalog shows of a bucket, asked in every way, against what the model has. */
 import assert from 'node:assert/strict'
-import type { Catalog } from '../catalog.ts'
-import { bytes, listed, scanned, versionsListed } from './fixtures.suite.ts'
-import { fold, plain, plainListed, plainVersions, shown, shownListed, type Index } from './model-rows.suite.ts'
+import type { Catalog } from '../../catalog.ts'
+import { bytes, listed, scanned, versionsListed } from '../fixtures.suite.ts'
+import { fold, plain, plainListed, plainVersions, shown, shownListed, type Index } from './rows.suite.ts'
 
 export async function checkView(catalog: Catalog, name: string, index: Index, epoch?: number): Promise<void> {
   const at = epoch === undefined ? undefined : { epoch }

@@ -1,7 +1,7 @@
 /** The rows of the catalog's model, and the plain rules about them. */
-import type { ListedVersion, ObjectLock, ObjectRow } from '../catalog.ts'
-import type { put } from './fixtures.suite.ts'
-import { text } from './fixtures.suite.ts'
+import type { ListedVersion, ObjectLock, ObjectRow } from '../../catalog.ts'
+import type { put } from '../fixtures.suite.ts'
+import { text } from '../fixtures.suite.ts'
 
 /** Latin-1 strings compare as their bytes do. */
 export const byBytes = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import type { Catalog, Change } from '../catalog.ts'
-import { SEED } from './steps.suite.ts'
+import type { Catalog, Change } from '../../catalog.ts'
+import { SEED } from '../model/steps.suite.ts'
 
 const TYPE = 'kept'
 const KEYS = ['a', 'b', 'c']

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Catalog, Change } from '../catalog.ts'
-import { bytes, draft, listed, openBucket, put, reclaimAll, refused, takeSnapshot } from './fixtures.suite.ts'
+import type { Catalog, Change } from '../../catalog.ts'
+import { bytes, draft, listed, openBucket, put, reclaimAll, refused, takeSnapshot } from '../fixtures.suite.ts'
 
 export function proveSnapshots(catalog: () => Catalog): void {
   const drop = (volume: string, snapshot: string) => catalog().commit([{ do: 'drop-snapshot', volume, snapshot }])

@@ -1,9 +1,9 @@
 /** How blobs are stored, and what is counted of it. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { SHARING_BLOBS_MAX } from '../catalog.ts'
-import type { BlobDraft, Catalog, ObjectDraft } from '../catalog.ts'
-import { bytes, draft, openBucket, part, put, reclaimAll, refused, takeSnapshot } from './fixtures.suite.ts'
+import { SHARING_BLOBS_MAX } from '../../catalog.ts'
+import type { BlobDraft, Catalog, ObjectDraft } from '../../catalog.ts'
+import { bytes, draft, openBucket, part, put, reclaimAll, refused, takeSnapshot } from '../fixtures.suite.ts'
 
 /** An object of one blob that is stored in some way. */
 function stored(blob: string, sizeBytes: number, how: Omit<BlobDraft, 'blob' | 'sizeBytes'>): ObjectDraft {

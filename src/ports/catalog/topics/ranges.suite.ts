@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Catalog, Change, KeyRange, Outcome } from '../catalog.ts'
+import type { Catalog, Change, KeyRange, Outcome } from '../../catalog.ts'
 import {
   bytes,
   draft,
@@ -12,7 +12,7 @@ import {
   setVersioning,
   takeSnapshot,
   versionsListed,
-} from './fixtures.suite.ts'
+} from '../fixtures.suite.ts'
 
 export function proveRangeRestores(catalog: () => Catalog, reopen: () => Promise<Catalog>): void {
   const commit = (...changes: Change[]) => catalog().commit(changes)

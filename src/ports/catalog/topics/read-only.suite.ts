@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Catalog, Change } from '../catalog.ts'
-import { bytes, draft, listed, openBucket, part, put, refused, takeSnapshot } from './fixtures.suite.ts'
+import type { Catalog, Change } from '../../catalog.ts'
+import { bytes, draft, listed, openBucket, part, put, refused, takeSnapshot } from '../fixtures.suite.ts'
 
 export function proveReadOnly(catalog: () => Catalog, reopen: () => Promise<Catalog>): void {
   const protect = (volume: string, isReadOnly: boolean) =>

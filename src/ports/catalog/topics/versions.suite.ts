@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Catalog, Change, DeleteCondition } from '../catalog.ts'
+import type { Catalog, Change, DeleteCondition } from '../../catalog.ts'
 import {
   bytes,
   draft,
@@ -16,7 +16,7 @@ import {
   takeSnapshot,
   text,
   versionsListed,
-} from './fixtures.suite.ts'
+} from '../fixtures.suite.ts'
 
 export function proveVersions(catalog: () => Catalog): void {
   const commit = (...changes: Change[]) => catalog().commit(changes)

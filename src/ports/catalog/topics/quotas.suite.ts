@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import type { Catalog, Change, ObjectDraft, QuotaLimits, QuotaRow, QuotaTarget } from '../catalog.ts'
-import { CommitRefused } from '../catalog.ts'
-import { bytes, draft, openBucket, part, put, reclaimAll, refused, takeSnapshot, text } from './fixtures.suite.ts'
-import { SEED } from './steps.suite.ts'
+import type { Catalog, Change, ObjectDraft, QuotaLimits, QuotaRow, QuotaTarget } from '../../catalog.ts'
+import { CommitRefused } from '../../catalog.ts'
+import { bytes, draft, openBucket, part, put, reclaimAll, refused, takeSnapshot, text } from '../fixtures.suite.ts'
+import { SEED } from '../model/steps.suite.ts'
 
 const USERS = ['anna', 'bert', '']
 const KEYS = ['a', 'b', 'c']

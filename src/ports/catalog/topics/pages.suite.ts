@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import type { Catalog } from '../catalog.ts'
-import { bytes, draft, openBucket, page, put, text } from './fixtures.suite.ts'
-import { byBytes } from './model-rows.suite.ts'
-import { SEED } from './steps.suite.ts'
+import type { Catalog } from '../../catalog.ts'
+import { bytes, draft, openBucket, page, put, text } from '../fixtures.suite.ts'
+import { byBytes } from '../model/rows.suite.ts'
+import { SEED } from '../model/steps.suite.ts'
 
 let runs = 0
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Catalog, Change } from '../catalog.ts'
-import { bytes, draft, openBucket, part, put, refused } from './fixtures.suite.ts'
+import type { Catalog, Change } from '../../catalog.ts'
+import { bytes, draft, openBucket, part, put, refused } from '../fixtures.suite.ts'
 
 export function proveMoves(catalog: () => Catalog): void {
   const commit = (...changes: Change[]) => catalog().commit(changes)

@@ -5,9 +5,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import type { Catalog, Change, RefusalReason, Versioning } from '../catalog.ts'
-import { CommitRefused } from '../catalog.ts'
-import { bytes, draft, part, put, reclaimAll, refused } from './fixtures.suite.ts'
+import type { Catalog, Change, RefusalReason, Versioning } from '../../catalog.ts'
+import { CommitRefused } from '../../catalog.ts'
+import { bytes, draft, part, put, reclaimAll, refused } from '../fixtures.suite.ts'
 import {
   isObject,
   modelRow,
@@ -21,10 +21,10 @@ import {
   type Held,
   type Draft,
   type Snapshot,
-} from './model-rows.suite.ts'
-import { ModelClones } from './model-clones.suite.ts'
-import { checkView } from './model-views.suite.ts'
-import { checkTwin, Files, storedBlobsOf, storeSome, wayToStore } from './model-storage.suite.ts'
+} from './rows.suite.ts'
+import { ModelClones } from './clones.suite.ts'
+import { checkView } from './views.suite.ts'
+import { checkTwin, Files, storedBlobsOf, storeSome, wayToStore } from './storage.suite.ts'
 import { BUCKETS, SEED, step, type Step } from './steps.suite.ts'
 
 let runs = 0
