@@ -6,7 +6,7 @@
  * that names a record is refused itself when the record is not there any more.
  */
 import type { Failure } from '../model/failure.ts'
-import type { Fate, Naming, Resource, TypeName } from '../model/resource.ts'
+import { type Fate, type Naming, recordKey, type Resource, type TypeName } from '../model/resource.ts'
 import { type Row, textOf } from '../model/value.ts'
 import { CommitRefused, type Change } from '../ports/catalog.ts'
 import type { Cluster } from './cluster.ts'
@@ -15,6 +15,8 @@ import type { Cluster } from './cluster.ts'
 export interface User {
   readonly resource: Resource
   readonly row: Row
+  /** The key of the record. */
+  readonly key: string
   /** The name of the record, or ''. */
   readonly name: string
 }
@@ -29,7 +31,7 @@ const LOOKS_MAX = 20
 export async function insistOnUnused(cluster: Cluster, type: string, key: string, inUse: InUse): Promise<void> {
   for (const { resource, naming } of namers(cluster, type)) {
     const row = naming.fate === 'blocks' ? await firstThatNames(cluster, resource, naming, key) : undefined
-    if (row !== undefined) throw inUse({ resource, row, name: textOf(row['name']) })
+    if (row !== undefined) throw inUse({ resource, row, key: recordKey(resource, row), name: textOf(row['name']) })
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Kind } from './kinds/index.ts'
 import type { FieldDeclaration, Fields } from './resource.ts'
+import type { Value } from './value.ts'
 
 type Below<Base extends string, Name extends string, Of> = { readonly [Path in `${Base}.${Name}`]: Of }
 
@@ -14,6 +15,18 @@ export function fieldsBelow<const Base extends string, const Name extends string
   field: (name: Name) => Of,
 ): Below<Base, Name, Of> {
   return Object.fromEntries(names.map((name) => [`${base}.${name}`, field(name)])) as Below<Base, Name, Of>
+}
+
+/** What the fields have that nobody sets. */
+export function defaultsOf<const Of extends Fields>(fields: Of): DefaultsOf<Of> {
+  const defaults = Object.entries(fields).flatMap(([name, field]) =>
+    field.default === undefined ? [] : [[name, field.default]],
+  )
+  return Object.fromEntries(defaults) as DefaultsOf<Of>
+}
+
+type DefaultsOf<Of extends Fields> = {
+  readonly [Name in keyof Of as Of[Name] extends { readonly default: Value } ? Name : never]: Of[Name]['default']
 }
 
 /** The fields of one element as the members of a list of such elements. */

@@ -166,10 +166,7 @@ function isPrefix(resource: Resource, path: string, served: Release): boolean {
 }
 
 /** Fills in defaults and insists on required fields, before a record is made. */
-export function completeDraft(
-  resource: Pick<Resource, 'fields'>,
-  draft: Readonly<Record<string, Value>>,
-): Record<string, Value> {
+export function completeDraft<Of extends Row>(resource: Pick<Resource, 'fields'>, draft: Of): Of {
   const complete: Record<string, Value> = { ...draft }
   for (const field of resource.fields.values()) {
     if (complete[field.path] === null) delete complete[field.path]
@@ -177,7 +174,7 @@ export function completeDraft(
     if (field.default !== undefined && !hasSibling(complete, field)) complete[field.path] = field.default
     else if (field.isRequired && !hasSibling(complete, field)) throw failure('fieldRequired', { field: field.path })
   }
-  return complete
+  return complete as Of
 }
 
 /** A reference is given by its name or by its uuid. */

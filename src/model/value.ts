@@ -24,6 +24,17 @@ export function withoutUnset<Of extends Row>(row: Of): Of {
   return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as Of
 }
 
+/** The row without some fields that it need not have. */
+export function without<Of extends Row, const Path extends OptionalOf<Of>>(row: Of, paths: readonly Path[]): Of {
+  const left: ReadonlySet<string> = new Set(paths)
+  return Object.fromEntries(Object.entries(row).filter(([path]) => !left.has(path))) as Of
+}
+
+type OptionalOf<Of> = {
+  [Path in keyof Of]-?: Partial<Pick<Of, Path>> extends Pick<Of, Path> ? Path : never
+}[keyof Of] &
+  string
+
 /** The row as a change makes it: null takes a value away. */
 export function changedBy<Of extends Row>(before: Of, change: { readonly [Path in keyof Of]?: Of[Path] | null }): Of {
   return withoutUnset({ ...before, ...change })

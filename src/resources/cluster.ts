@@ -6,7 +6,7 @@ import { failure } from '../model/failure.ts'
 import { count, flag, name, oneOf, text, uuid } from '../model/kinds/index.ts'
 import { printRelease } from '../model/release.ts'
 import { resource } from '../model/resource.ts'
-import { type Row, textAt } from '../model/value.ts'
+import type { RowOf } from '../model/rows.ts'
 import type { Change } from '../ports/catalog.ts'
 import { tagFields } from './tags.ts'
 import { clusterDns, clusterDnsChanges, dnsDomains, dnsServers } from './name-services/dns.ts'
@@ -21,7 +21,7 @@ export const versionFields = {
   'version.minor': { doc: 'The third number of the release.', kind: count() },
 } as const
 
-export function versionOf(cluster: Cluster): Row {
+export function versionOf(cluster: Cluster) {
   const { generation, major, minor } = cluster.release
   return {
     'version.full': `Holdfast Release ${printRelease(cluster.release)}`,
@@ -97,10 +97,10 @@ export const cluster: Behaviour<typeof clusterResource> = define(clusterResource
         const record = await cluster.record('cluster', key)
         if (record === undefined) throw failure('clusterNotFound')
         const { dns_domains: _domains, name_servers: _servers, ...own } = input
-        const after: Row = { ...record.body, ...own }
+        const after: RowOf<'cluster'> = { ...record.body, ...own }
         await cluster.commit([
           ...(await clusterDnsChanges(cluster, key, input)),
-          ...(await renameOwner(cluster, record.body['name'] ?? '', textAt(after, 'name'))),
+          ...(await renameOwner(cluster, record.body['name'] ?? '', after['name'] ?? '')),
           cluster.put('cluster', after, { expect: record.revision }),
         ])
       },

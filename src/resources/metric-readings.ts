@@ -7,7 +7,7 @@ import { SAMPLE_SECONDS } from '../core/metrics/intervals.ts'
 import { totalsOf } from '../core/metrics/totals.ts'
 import { count, duration, oneOf, time, type Unit } from '../model/kinds/index.ts'
 import { type Fields, groups } from '../model/resource.ts'
-import { type Row, textAt, type Value } from '../model/value.ts'
+import type { Row, Value } from '../model/value.ts'
 import type { Volume } from '../records/rows.ts'
 
 const STATUS_MEANINGS = {
@@ -75,7 +75,7 @@ function figures(base: string, doc: string, isExpensive: boolean, unit: Unit): F
 }
 
 /** `metric`, of the row of samples that a record has. */
-export function lastSample(samplesOf: (record: Row) => string, figures = figuresOf): Derivation {
+export function lastSample<Of extends Row>(samplesOf: (record: Of) => string, figures = figuresOf): Derivation<Of> {
   return {
     gives: ['metric'],
     from: (cluster, records) =>
@@ -90,7 +90,7 @@ export function lastSample(samplesOf: (record: Row) => string, figures = figures
 }
 
 /** `statistics`, of the row of a table of counters that a record has. */
-export function totals(table: string, rowOf: (record: Row) => string): Derivation {
+export function totals<Of extends Row>(table: string, rowOf: (record: Of) => string): Derivation<Of> {
   return {
     gives: ['statistics'],
     async from(cluster, records) {
@@ -104,16 +104,16 @@ export function totals(table: string, rowOf: (record: Row) => string): Derivatio
  * `metric` and `statistics`, of what volumes lie in together: the sums of those that lie in it now. `holderOf` tells by
  * the record of a volume what that is.
  */
-export function ofVolumes(holderOf: (volume: Volume) => string): readonly Derivation[] {
+export function ofVolumes(
+  holderOf: (volume: Volume) => string,
+): readonly Derivation<Row & { readonly uuid: string }>[] {
   return [
     {
       gives: ['metric'],
       async from(cluster, records) {
         const volumes = Map.groupBy(await cluster.rows('storage/volumes'), holderOf)
         return records.map((record) => {
-          const lasts = (volumes.get(textAt(record, 'uuid')) ?? []).flatMap(
-            (volume) => cluster.metrics.last(volume['uuid']) ?? [],
-          )
+          const lasts = (volumes.get(record.uuid) ?? []).flatMap((volume) => cluster.metrics.last(volume['uuid']) ?? [])
           const taken = lasts[0] ?? cluster.metrics.last(CLUSTER_ROW)
           const growth = lasts.reduce((whole, last) => sum(whole, last.growth), NO_GROWTH)
           const { timeMs, coveredMs } = taken ?? { timeMs: cluster.now(), coveredMs: 0 }
@@ -132,7 +132,7 @@ export function ofVolumes(holderOf: (volume: Volume) => string): readonly Deriva
           const holder = holders.get(volume)
           if (holder !== undefined) totals.set(holder, sum(totals.get(holder) ?? NO_GROWTH, total))
         }
-        return records.map((record) => statistics(cluster, totals.get(textAt(record, 'uuid')) ?? NO_GROWTH))
+        return records.map((record) => statistics(cluster, totals.get(record.uuid) ?? NO_GROWTH))
       },
     },
   ]

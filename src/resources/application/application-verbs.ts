@@ -1,5 +1,8 @@
 import type { Fields } from '../../model/resource.ts'
 import { flag } from '../../model/kinds/index.ts'
+import type { Acl } from '../protocols/cifs/shares/acl-list.ts'
+import type { ExportRule } from '../protocols/nfs/export-policies/rule-list.ts'
+import type { RowOf } from '../../model/rows.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { job, uuidOfNew, type Work, type Changing, type Making } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
@@ -84,13 +87,13 @@ async function exportChanges(
   cluster: Cluster,
   application: Row,
 ): Promise<{ changes: Change[]; fields: VolumeDraft; noted: Row }> {
-  const access = application['nas.nfs_access'] as readonly Row[] | undefined
+  const access = application['nas.nfs_access'] as RowOf<'application/applications'>['nas.nfs_access']
   if (access === undefined || access.length === 0) return { changes: [], fields: {}, noted: {} }
   const svm = textAt(application, 'svm.uuid')
   const name = await freePolicyName(cluster, svm, textAt(application, 'name'))
   const rules = access
     .filter((one) => one['access'] !== 'none')
-    .map((one) => ({
+    .map((one): ExportRule => ({
       clients: [{ match: one['host'] ?? '0.0.0.0/0' }],
       ro_rule: ['any'],
       rw_rule: [one['access'] === 'ro' ? 'never' : 'any'],
@@ -111,15 +114,15 @@ async function freePolicyName(cluster: Cluster, svm: string, base: string): Prom
 }
 
 async function shareChanges(cluster: Cluster, application: Row, volume: Volume): Promise<Change[]> {
-  const access = application['nas.cifs_access'] as readonly Row[] | undefined
+  const access = application['nas.cifs_access'] as RowOf<'application/applications'>['nas.cifs_access']
   if (access === undefined || access.length === 0) return []
-  const acls = access.map((one) => ({
+  const acls = access.map((one): Acl => ({
     user_or_group: one['user_or_group'] ?? 'Everyone',
     type: 'windows',
     permission: one['access'] ?? 'full_control',
   }))
   const { name, 'nas.path': path = '' } = volume
-  return [await newShare(cluster, { 'svm.uuid': application['svm.uuid'] ?? '', name, path, acls })]
+  return [await newShare(cluster, { 'svm.uuid': textAt(application, 'svm.uuid'), name, path, acls })]
 }
 
 async function insistOnName(cluster: Cluster, draft: Row): Promise<void> {

@@ -4,7 +4,7 @@ import type { Cluster } from '../../core/cluster.ts'
 import { recordPages } from '../../core/read/record-pages.ts'
 import { type Row, textAt } from '../../model/value.ts'
 import type { Change, StoredRecord } from '../../ports/catalog.ts'
-import { EXPORT_POLICIES, userOfPolicy } from '../protocols/nfs/export-policies.ts'
+import { EXPORT_POLICIES, isPolicyUsed } from '../protocols/nfs/export-policies.ts'
 
 export const APPLICATIONS = 'application/applications'
 export const GROUPS = 'application/consistency-groups'
@@ -84,7 +84,7 @@ async function goneApplication(cluster: Cluster, record: StoredRecord, last: str
   const isSpare =
     typeof policy === 'number' &&
     (await cluster.find(EXPORT_POLICIES, String(policy))) !== undefined &&
-    (await userOfPolicy(cluster, policy, last)) === undefined
+    !(await isPolicyUsed(cluster, policy, last))
   return [
     ...(isSpare ? [{ do: 'remove-record', type: EXPORT_POLICIES, key: String(policy) } as const] : []),
     { do: 'remove-record', type: APPLICATIONS, key: record.key },

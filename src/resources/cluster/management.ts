@@ -6,10 +6,9 @@ import { namedUuid } from '../../records/named-uuid.ts'
 import { failure } from '../../model/failure.ts'
 import { address, each, group, list, Misfit, oneOf, text, uuid, type Kind } from '../../model/kinds/index.ts'
 import type { FieldDeclaration, Fields } from '../../model/resource.ts'
-import { type Row, textAt, textOf } from '../../model/value.ts'
 import { CERTIFICATES } from '../security/certificates.ts'
 import { diskOf } from '../storage/aggregates/space.ts'
-import type { RowOf } from '../../model/rows.ts'
+import type { DraftOf, RowOf } from '../../model/rows.ts'
 
 const UTC = 'Etc/UTC'
 const ANY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
@@ -17,10 +16,10 @@ const ANY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
 const zone = text({ charactersMin: 1, charactersMax: 64 })
 
 /** A time zone of the IANA data base: `Europe/Berlin`. */
-const timezone: Kind = {
+const timezone: Kind<string> = {
   ...zone,
   parse(value) {
-    const given = textOf(zone.parse(value))
+    const given = zone.parse(value)
     if (isZone(given)) return given
     throw new Misfit(`"${given}" is not a time zone. It takes one such as ${UTC} or Europe/Berlin.`)
   },
@@ -34,7 +33,7 @@ function isZone(given: string): boolean {
   }
 }
 
-export const managementInterfacesField: FieldDeclaration = {
+export const managementInterfacesField = {
   doc: 'The management addresses of the cluster.',
   kind: each({
     name: { kind: text(), doc: 'The name of the management interface.' },
@@ -44,7 +43,7 @@ export const managementInterfacesField: FieldDeclaration = {
       doc: 'The IP address of the management interface.',
     },
   }),
-}
+} as const satisfies FieldDeclaration
 
 export const managementFields = {
   management_interfaces: managementInterfacesField,
@@ -148,8 +147,8 @@ export const managementReadings: readonly Derivation<RowOf<'cluster'>>[] = [
 ]
 
 /** The certificate that a change names is one of the cluster by which servers show who they are. */
-export async function insistOnServerCertificate(cluster: Cluster, change: Row): Promise<void> {
-  const key = textAt(change, 'certificate.uuid')
+export async function insistOnServerCertificate(cluster: Cluster, change: DraftOf<'cluster'>): Promise<void> {
+  const key = change['certificate.uuid'] ?? ''
   if (key === '') return
   const found = await cluster.row(CERTIFICATES, key)
   if (found['type'] === 'server' && found['scope'] === 'cluster') return

@@ -3,7 +3,6 @@ import { plainModify } from '../../core/plain.ts'
 import { processorFiguresOf } from '../../core/metrics/figures.ts'
 import { count, name, oneOf, text, time, uuid, percent } from '../../model/kinds/index.ts'
 import { groups, resource } from '../../model/resource.ts'
-import { textAt } from '../../model/value.ts'
 import { versionFields, versionOf } from '../cluster.ts'
 import { intervalFields, lastSample } from '../metric-readings.ts'
 import { managementInterfaces, managementInterfacesField } from './management.ts'
@@ -82,7 +81,7 @@ export const nodes: Behaviour<typeof nodesResource> = define(nodesResource, {
     },
     managementInterfaces,
     ...hardwareReadings,
-    lastSample((node) => textAt(node, 'uuid'), processorFiguresOf),
+    lastSample(({ uuid }) => uuid, processorFiguresOf),
     {
       gives: ['statistics'],
       from: (cluster, rows) => {

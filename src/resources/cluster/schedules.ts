@@ -7,7 +7,8 @@ import { inline, uuidOfNew } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
 import { count, duration, list, name, oneOf, uuid } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
-import { type Row, textAt, type Value } from '../../model/value.ts'
+import type { DraftOf, RowOf } from '../../model/rows.ts'
+import { without, withoutUnset } from '../../model/value.ts'
 
 export const SCHEDULES = 'cluster/schedules'
 
@@ -104,12 +105,12 @@ export const schedules: Behaviour<typeof schedulesResource> = define(schedulesRe
       const { 'cluster.name': owner, ...given } = draft
       await insistOnOwner(cluster, owner)
       const row = settled({ ...given, uuid: uuidOfNew(cluster, draft), $changed: cluster.now() })
-      const holder = await cluster.keyOfName(SCHEDULES, textAt(row, 'name'), textAt(row, 'svm.uuid'))
+      const holder = await cluster.keyOfName(SCHEDULES, row['name'], row['svm.uuid'] ?? '')
       if (holder !== undefined) {
         const isOther = (await cluster.find(SCHEDULES, holder))?.['type'] !== row['type']
-        throw failure(isOther ? 'scheduleNameTakenByOtherType' : 'scheduleNameTaken', { name: textAt(row, 'name') })
+        throw failure(isOther ? 'scheduleNameTakenByOtherType' : 'scheduleNameTaken', { name: row['name'] })
       }
-      return { key: textAt(row, 'uuid'), input: row }
+      return { key: row['uuid'], input: row }
     },
     step: {
       name: 'write record',
@@ -135,10 +136,10 @@ export const schedules: Behaviour<typeof schedulesResource> = define(schedulesRe
     },
   }),
   remove: plainRemove(SCHEDULES, {
-    inUse({ resource, row: policy }) {
+    inUse({ resource, name: policy }) {
       const isOfSnapshots = resource.type === 'storage/snapshot-policies'
       const name = isOfSnapshots ? 'scheduleOfSnapshotPolicy' : 'scheduleOfEfficiencyPolicy'
-      return failure(name, { policy: textAt(policy, 'name') })
+      return failure(name, { policy })
     },
   }),
 })
@@ -147,58 +148,57 @@ function numbers(doc: string, min: number, max: number) {
   return { doc, kind: list(count({ min, max }), { elementsMax: 64 }), set: 'always' } as const
 }
 
-const CRON = ['minutes', 'hours', 'days', 'months', 'weekdays'] as const
+const OTHER_CRON = ['cron.hours', 'cron.days', 'cron.months', 'cron.weekdays'] as const
+
+type ScheduleRow = RowOf<typeof SCHEDULES>
+type ScheduleDraft = DraftOf<typeof SCHEDULES>
 
 /** The rule of a schedule's record. */
-export function scheduleOf(row: Row): Schedule {
-  const interval = row['interval']
-  return typeof interval === 'number' ? { intervalMs: interval * 1000 } : { cron: cronOf(row) }
+export function scheduleOf(row: ScheduleRow): Schedule {
+  const { interval } = row
+  return interval === undefined ? { cron: cronOf(row) } : { intervalMs: interval * 1000 }
 }
 
-function cronOf(row: Row): Cron {
-  const of = (field: string) => (row[`cron.${field}`] ?? []) as readonly number[]
+function cronOf(row: ScheduleDraft): Cron {
   return {
-    minutes: of('minutes'),
-    hours: of('hours'),
-    days: of('days'),
-    months: of('months'),
-    weekdays: of('weekdays'),
+    minutes: row['cron.minutes'] ?? [],
+    hours: row['cron.hours'] ?? [],
+    days: row['cron.days'] ?? [],
+    months: row['cron.months'] ?? [],
+    weekdays: row['cron.weekdays'] ?? [],
   }
 }
 
 /** A change names the whole cron, as tools send it: what it leaves out is every one. Minutes alone stay as they were. */
-function changed(row: Row, draft: Row): Row {
-  const isCron = CRON.some((field) => draft[`cron.${field}`] !== undefined)
-  const kept = Object.entries(row).filter(([path]) => !isCron || !path.startsWith('cron.') || path === 'cron.minutes')
-  return { ...Object.fromEntries(kept), ...draft }
+function changed(row: ScheduleRow, draft: ScheduleDraft): ScheduleRow {
+  const isCron = ['cron.minutes' as const, ...OTHER_CRON].some((path) => draft[path] !== undefined)
+  return { ...(isCron ? without(row, OTHER_CRON) : row), ...draft }
 }
 
 /** Insists that it says one thing and that it is due at all; spells what means "every" as shipping systems do. */
-function settled(given: Row): Row {
-  const row: Record<string, Value> = { ...given }
-  for (const field of CRON) {
-    const path = `cron.${field}`
-    const value = row[path]
-    if (!Array.isArray(value)) delete row[path]
-    // Tools tell "every minute" by sixty of them, and every other "every" by the field's absence.
-    else if (value.length === 0 && field === 'minutes') row[path] = Array.from({ length: 60 }, (_, minute) => minute)
-    else if (value.length === 0) delete row[path]
-  }
-  const interval = row['interval'] ?? null
-  const isCron = CRON.some((field) => row[`cron.${field}`] !== undefined)
-  if (interval !== null && isCron) throw failure('scheduleCronAndInterval')
-  if (interval !== null) {
-    if (Number(interval) < INTERVAL_SECONDS_MIN) throw failure('scheduleIntervalTooShort')
+function settled(given: ScheduleRow): ScheduleRow {
+  // Tools tell "every minute" by sixty of them, and every other "every" by the field's absence.
+  const row = without(
+    withoutUnset(given),
+    OTHER_CRON.filter((path) => given[path]?.length === 0),
+  )
+  const { interval, 'cron.minutes': minutes } = row
+  const isCron = ['cron.minutes' as const, ...OTHER_CRON].some((path) => row[path] !== undefined)
+  if (interval !== undefined) {
+    if (isCron) throw failure('scheduleCronAndInterval')
+    if (interval < INTERVAL_SECONDS_MIN) throw failure('scheduleIntervalTooShort')
     return { ...row, type: 'interval' }
   }
-  if (row['cron.minutes'] === undefined) {
+  if (minutes === undefined) {
     throw failure('scheduleMinutesMissing')
   }
   if (nextTime(cronOf(row), 0) === undefined) throw failure('scheduleNeverDue')
-  return { ...row, type: 'cron' }
+  return { ...row, 'cron.minutes': minutes.length === 0 ? EVERY_MINUTE : minutes, type: 'cron' }
 }
 
-async function insistOnOwner(cluster: Cluster, owner: Value | undefined): Promise<void> {
-  if (typeof owner !== 'string' || owner === (await cluster.rows('cluster'))[0]?.['name']) return
+const EVERY_MINUTE = Array.from({ length: 60 }, (_, minute) => minute)
+
+async function insistOnOwner(cluster: Cluster, owner: string | undefined): Promise<void> {
+  if (owner === undefined || owner === (await cluster.rows('cluster'))[0]?.['name']) return
   throw failure('scheduleOfOtherCluster')
 }

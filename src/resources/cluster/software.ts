@@ -2,7 +2,6 @@ import { type Behaviour, define } from '../../core/behaviour.ts'
 import { each, text } from '../../model/kinds/index.ts'
 import { printRelease } from '../../model/release.ts'
 import { resource } from '../../model/resource.ts'
-import { type Row, textAt } from '../../model/value.ts'
 
 const clusterSoftwareResource = resource({
   path: '/cluster/software',
@@ -46,7 +45,7 @@ const clusterSoftwareResource = resource({
 export const clusterSoftware: Behaviour<typeof clusterSoftwareResource> = define(clusterSoftwareResource, {
   async rows(cluster) {
     const version = printRelease(cluster.release)
-    const nodes = (await cluster.rows('cluster/nodes')).map((node): Row => ({ name: textAt(node, 'name'), version }))
+    const nodes = (await cluster.rows('cluster/nodes')).map(({ name = '' }) => ({ name, version }))
     return [{ version, nodes, status_details: [], update_details: [], validation_results: [] }]
   },
 })

@@ -65,8 +65,8 @@ const backgroundTasksResource = resource({
 
 export const backgroundTasks: Behaviour<typeof backgroundTasksResource> = define(backgroundTasksResource, {
   async rows(cluster) {
-    const [node = {}] = await cluster.rows('cluster/nodes')
-    const own = { 'node.name': node['name'] ?? '', 'node.uuid': node['uuid'] ?? '' }
+    const [node] = await cluster.rows('cluster/nodes')
+    const own = { 'node.name': node?.['name'] ?? '', 'node.uuid': node?.['uuid'] ?? '' }
     return cluster.background.tasks.map((task) => {
       const { elsewhere } = task.status
       return { ...rowOf(task), ...(elsewhere === undefined ? own : { 'node.uuid': elsewhere }) }

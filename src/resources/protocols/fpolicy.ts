@@ -3,19 +3,19 @@ import type { Cluster } from '../../core/cluster.ts'
 import { inline } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
 import { resource } from '../../model/resource.ts'
-import { type Row, textAt } from '../../model/value.ts'
-import { fpolicyEngines } from './fpolicy/engines.ts'
-import { fpolicyEvents } from './fpolicy/events.ts'
-import { policiesOf, POLICIES_LOCK } from './fpolicy/names.ts'
+import type { RowOf } from '../../model/rows.ts'
+import { FPOLICY_ENGINES, fpolicyEngines } from './fpolicy/engines.ts'
+import { FPOLICY_EVENTS, fpolicyEvents } from './fpolicy/events.ts'
+import { FPOLICY_POLICIES, policiesOf, POLICIES_LOCK } from './fpolicy/names.ts'
 import { partOf, partsKind } from './fpolicy/parts.ts'
 import { fpolicyPolicies } from './fpolicy/policies.ts'
 
 const PARTS = { events: fpolicyEvents, engines: fpolicyEngines, policies: fpolicyPolicies } as const
 
+type Part = RowOf<typeof FPOLICY_EVENTS | typeof FPOLICY_ENGINES | typeof FPOLICY_POLICIES>
+
 /** The types of what goes with an SVM, policies first. */
-export const FPOLICY_TYPES: readonly string[] = [fpolicyPolicies, fpolicyEngines, fpolicyEvents].map(
-  ({ resource }) => resource.type,
-)
+export const FPOLICY_TYPES = [FPOLICY_POLICIES, FPOLICY_ENGINES, FPOLICY_EVENTS] as const
 
 const fpolicyResource = resource({
   path: '/protocols/fpolicy',
@@ -34,19 +34,19 @@ const fpolicyResource = resource({
 
 export const fpolicy: Behaviour<typeof fpolicyResource> = define(fpolicyResource, {
   async rows(cluster) {
-    const rows = new Map<string, Record<string, Row[]>>()
-    for (const [part, { resource }] of Object.entries(PARTS)) {
-      for (const record of await cluster.rows(resource.type)) {
-        const svm = textAt(record, 'svm.uuid')
-        const row = rows.get(svm) ?? { events: [], engines: [], policies: [] }
-        row[part]?.push(record)
-        rows.set(svm, row)
-      }
-    }
-    return [...rows].map(([svm, parts]) => {
-      const shown = Object.entries(parts).map(([part, records]) => [part, records.map(partOf)])
-      return Object.fromEntries([['svm.uuid', svm], ...shown]) as Row
-    })
+    const [events, engines, policies] = await Promise.all([
+      cluster.rows(FPOLICY_EVENTS),
+      cluster.rows(FPOLICY_ENGINES),
+      cluster.rows(FPOLICY_POLICIES),
+    ])
+    const svms = new Set([...events, ...engines, ...policies].map((row) => row['svm.uuid']))
+    const of = (svm: string, rows: readonly Part[]) => rows.filter((row) => row['svm.uuid'] === svm).map(partOf)
+    return [...svms].map((svm) => ({
+      'svm.uuid': svm,
+      events: of(svm, events),
+      engines: of(svm, engines),
+      policies: of(svm, policies),
+    }))
   },
   remove: inline({
     alone: () => [POLICIES_LOCK],
@@ -54,7 +54,7 @@ export const fpolicy: Behaviour<typeof fpolicyResource> = define(fpolicyResource
       const svm = row['svm.uuid']
       const enabled = (await policiesOf(cluster, svm)).find((policy) => policy['enabled'] === true)
       if (enabled !== undefined) {
-        throw failure('fpolicyPolicyEnabled', { policy: textAt(enabled, 'name') })
+        throw failure('fpolicyPolicyEnabled', { policy: enabled['name'] })
       }
       return { key: svm, input: {} }
     },

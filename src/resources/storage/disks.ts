@@ -2,7 +2,7 @@ import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { bytes, count, each, flag, oneOf, text, uuid } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
-import { type Row, textAt } from '../../model/value.ts'
+import type { Row } from '../../model/value.ts'
 import { diskOf } from './aggregates/space.ts'
 
 const disksResource = resource({
@@ -80,7 +80,7 @@ const disksResource = resource({
 export const disks: Behaviour<typeof disksResource> = define(disksResource, { rows: diskRows })
 
 async function diskRows(cluster: Cluster): Promise<Row[]> {
-  const [node = {}] = await cluster.rows('cluster/nodes')
+  const [node] = await cluster.rows('cluster/nodes')
   const aggregates = await cluster.rows('storage/aggregates')
   const spaces = await Promise.all(aggregates.map((row) => diskOf(cluster, row['uuid'])))
   const found = new Map<string, Row>()
@@ -89,7 +89,7 @@ async function diskRows(cluster: Cluster): Promise<Row[]> {
     const others = found.get(space.disk)?.['aggregates']
     const aggregate = { name: aggregates[at]?.['name'] ?? '', uuid: aggregates[at]?.['uuid'] ?? '' }
     found.set(space.disk, {
-      name: `${textAt(node, 'name')}:${space.disk}`,
+      name: `${node?.['name'] ?? ''}:${space.disk}`,
       uid: space.disk,
       class: 'virtual',
       type: 'vmdisk',
@@ -106,10 +106,10 @@ async function diskRows(cluster: Cluster): Promise<Row[]> {
       protection_mode: 'open',
       self_encrypting: false,
       aggregates: [...(Array.isArray(others) ? others : []), aggregate],
-      'node.name': node['name'] ?? '',
-      'node.uuid': node['uuid'] ?? '',
-      'home_node.name': node['name'] ?? '',
-      'home_node.uuid': node['uuid'] ?? '',
+      'node.name': node?.['name'] ?? '',
+      'node.uuid': node?.['uuid'] ?? '',
+      'home_node.name': node?.['name'] ?? '',
+      'home_node.uuid': node?.['uuid'] ?? '',
     })
   }
   return [...found.values()]

@@ -24,8 +24,8 @@ const paths: Derivation<RowOf<'storage/qtrees'>> = {
   },
 }
 
-const exportPolicies = exportPolicyReading('export_policy', async (cluster, row) => {
-  const volume = await cluster.find('storage/volumes', textAt(row, 'volume.uuid'))
+const exportPolicies = exportPolicyReading('export_policy', async (cluster, row: RowOf<'storage/qtrees'>) => {
+  const volume = await cluster.find('storage/volumes', row['volume.uuid'] ?? '')
   return volume?.['nas.export_policy.id']
 })
 

@@ -4,9 +4,9 @@ import { inline } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { each, flag, group, list, oneOf, text, time } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import { type Row, textAt, textOf } from '../../../model/value.ts'
+import { textOf } from '../../../model/value.ts'
 import { type LicenseFile, readLicenseFile } from './license-files.ts'
-import type { RowOf } from '../../../model/rows.ts'
+import type { DraftOf, RowOf } from '../../../model/rows.ts'
 
 const LICENSES = 'cluster/licensing/licenses'
 
@@ -136,7 +136,7 @@ export const licenses: Behaviour<typeof licensesResource> = define(licensesResou
     step: {
       name: 'write records',
       async run(cluster, { input }) {
-        await cluster.commit((input['files'] as unknown as readonly Row[]).map((row) => cluster.put(LICENSES, row)))
+        await cluster.commit(input['files'].map((row) => cluster.put(LICENSES, row)))
       },
     },
   }),
@@ -165,14 +165,19 @@ export const licenses: Behaviour<typeof licensesResource> = define(licensesResou
       name: 'remove records',
       async run(cluster, { input }) {
         const known = new Set((await cluster.rows(LICENSES)).map(keyOf))
-        const keys = (input['keys'] as readonly string[]).filter((key) => known.has(key))
+        const keys = input['keys'].filter((key) => known.has(key))
         await cluster.commit(keys.map((key) => ({ do: 'remove-record', type: LICENSES, key }) as const))
       },
     },
   }),
 })
 
-function asRow(file: LicenseFile): Row {
+type License = DraftOf<typeof LICENSES>
+type Installed = NonNullable<License['licenses']>[number]
+
+const scopes = ['site', 'cluster', 'node'] as const
+
+function asRow(file: LicenseFile) {
   return {
     $serialNumber: file.serialNumber,
     $product: file.product,
@@ -192,37 +197,48 @@ function packagesOf(file: RowOf<'cluster/licensing/licenses'>): readonly string[
   return file['$packages'] as readonly string[]
 }
 
-async function licenseRows(cluster: Cluster): Promise<Row[]> {
-  const [self = {}] = await cluster.rows('cluster')
+async function licenseRows(cluster: Cluster): Promise<License[]> {
+  const [self] = await cluster.rows('cluster')
   const files = await cluster.rows(LICENSES)
   const names = new Set([...Object.keys(OWN), ...OTHERS, ...files.flatMap(packagesOf)])
   const now = cluster.now()
-  return [...names].map((name): Row => {
+  const owner = self?.['name'] ?? ''
+  return [...names].map((name) => {
     const installed = files.filter((file) => packagesOf(file).includes(name))
     const isCompliant = OWN[name] !== undefined || installed.some((file) => isActive(file, now))
+    return packageOf(
+      name,
+      isCompliant,
+      installed[0]?.['$scope'],
+      installed.map((file) => shown(file, owner, now)),
+    )
+  })
+}
+
+function packageOf(name: string, isCompliant: boolean, given: unknown, installed: readonly Installed[]): License {
     const hasExpired = !isCompliant && installed.length > 0
     return {
       name,
       description: OWN[name] ?? name,
-      scope: textOf(installed[0]?.['$scope']) || 'cluster',
+    scope: scopes.find((scope) => scope === given) ?? 'cluster',
       state: isCompliant ? 'compliant' : hasExpired ? 'noncompliant' : 'unlicensed',
       'entitlement.action': hasExpired ? 'acquire_license' : 'none',
       'entitlement.risk': isCompliant ? 'low' : hasExpired ? 'high' : 'unlicensed',
-      licenses: installed.length === 0 ? null : installed.map((file) => shown(file, self, now)),
+    ...(installed.length === 0 ? {} : { licenses: installed }),
     }
-  })
 }
 
-function shown(file: RowOf<'cluster/licensing/licenses'>, self: Row, now: number): Row {
+function shown(file: RowOf<'cluster/licensing/licenses'>, owner: string, now: number): Installed {
+  const [hostId, endMs] = [textOf(file['$hostId']), file['$endMs']]
   return {
-    owner: textAt(self, 'name'),
+    owner,
     serial_number: textOf(file['$serialNumber']),
     installed_license: textOf(file['$product']),
-    host_id: textOf(file['$hostId']) || null,
+    ...(hostId === '' ? {} : { host_id: hostId }),
     active: isActive(file, now),
     evaluation: file['$isEvaluation'] === true,
     shutdown_imminent: false,
-    expiry_time: file['$endMs'] ?? null,
+    ...(typeof endMs === 'number' ? { expiry_time: endMs } : {}),
     compliance: { state: isActive(file, now) ? 'compliant' : 'noncompliant' },
   }
 }

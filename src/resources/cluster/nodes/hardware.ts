@@ -5,8 +5,11 @@
 import type { Derivation } from '../../../core/behaviour.ts'
 import { bytes, count, each, flag, oneOf, only, text, uuid } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import { fieldsBelow } from '../../../model/fields-below.ts'
+import type { DraftOf, RowOf } from '../../../model/rows.ts'
 import { usual } from '../../usual.ts'
+
+type Node = RowOf<'cluster/nodes'>
 
 const since = '9.9.1'
 
@@ -16,10 +19,20 @@ const nodeList = each({
 })
 
 /** Parts of which the machine does not say whether they have failed, or whether there are any. */
-const UNSEEN = [
-  ['controller.failed_fan', 'fans', 'There are no failed fans.'],
-  ['controller.failed_power_supply', 'power supplies', 'There are no failed power supply units.'],
-] as const
+function unseen<const Base extends string>(base: Base, parts: string) {
+  return {
+    ...fieldsBelow(base, ['count'], () => ({
+      doc: `The number of failed ${parts}. Always 0: the machine does not report any.`,
+      kind: count(),
+      since,
+    })),
+    ...fieldsBelow(base, ['message.message'], () => ({
+      doc: 'A sentence about the failed parts.',
+      kind: text(),
+      since,
+    })),
+  }
+}
 
 export const hardwareFields = {
   cluster_interfaces: {
@@ -45,15 +58,8 @@ export const hardwareFields = {
     doc: 'Whether the node is too hot. Always `normal`: temperature is not monitored.',
     kind: oneOf({ over: 'The node is too hot.', normal: 'The temperature is normal.' }),
   },
-  ...Object.fromEntries(
-    UNSEEN.flatMap(([base, parts]) => [
-      [
-        `${base}.count`,
-        { doc: `The number of failed ${parts}. Always 0: the machine does not report any.`, kind: count(), since },
-      ],
-      [`${base}.message.message`, { doc: 'A sentence about the failed parts.', kind: text(), since }],
-    ]),
-  ),
+  ...unseen('controller.failed_fan', 'fans'),
+  ...unseen('controller.failed_power_supply', 'power supplies'),
   service_processor: { doc: 'The service processor of the node.', isGroup: true },
   'service_processor.state': {
     doc: 'The state of the service processor. Not set: the product sees none.',
@@ -92,14 +98,14 @@ export const hardwareFields = {
   },
 } as const satisfies Fields
 
-const machine: Derivation = {
+const machine: Derivation<Node> = {
   gives: ['controller.cpu', 'controller.memory_size'],
   async from(cluster, rows) {
-    const { processors, processorName = null, memoryBytes, firmware = null } = await cluster.machine.facts()
-    const facts: Row = {
+    const { processors, processorName, memoryBytes, firmware } = await cluster.machine.facts()
+    const facts: DraftOf<'cluster/nodes'> = {
       'controller.cpu.count': processors,
-      'controller.cpu.processor': processorName,
-      'controller.cpu.firmware_release': firmware,
+      ...(processorName === undefined ? {} : { 'controller.cpu.processor': processorName }),
+      ...(firmware === undefined ? {} : { 'controller.cpu.firmware_release': firmware }),
       'controller.memory_size': memoryBytes,
     }
     return rows.map(() => facts)
@@ -109,12 +115,10 @@ const machine: Derivation = {
 const alone: Derivation = usual({
   cluster_interfaces: [],
   'controller.over_temperature': 'normal',
-  ...Object.fromEntries(
-    UNSEEN.flatMap(([base, , message]) => [
-      [`${base}.count`, 0],
-      [`${base}.message.message`, message],
-    ]),
-  ),
+  'controller.failed_fan.count': 0,
+  'controller.failed_fan.message.message': 'There are no failed fans.',
+  'controller.failed_power_supply.count': 0,
+  'controller.failed_power_supply.message.message': 'There are no failed power supply units.',
   'ha.enabled': false,
   'ha.auto_giveback': false,
   'ha.partners': [],
@@ -122,10 +126,9 @@ const alone: Derivation = usual({
   'ha.takeover.state': 'not_possible',
 })
 
-const identity: Derivation = {
+const identity: Derivation<Node> = {
   gives: ['serial_number', 'system_id'],
-  from: (_cluster, rows) =>
-    Promise.resolve(rows.map((row) => ({ serial_number: textAt(row, 'uuid'), system_id: textAt(row, 'uuid') }))),
+  from: (_cluster, rows) => Promise.resolve(rows.map(({ uuid }) => ({ serial_number: uuid, system_id: uuid }))),
 }
 
-export const hardwareReadings: readonly Derivation[] = [machine, identity, alone]
+export const hardwareReadings: readonly Derivation<Node>[] = [machine, identity, alone]

@@ -1,10 +1,10 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
 import type { Cluster } from '../../../core/cluster.ts'
 import { plainCreate, plainModify, plainRemove } from '../../../core/plain.ts'
+import { unsealed } from '../../../core/access/sealed.ts'
 import { failure } from '../../../model/failure.ts'
 import { count, oneOf, text } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import { type Row, textAt } from '../../../model/value.ts'
 import type { NewOf } from '../../../model/rows.ts'
 
 export const NTP_KEYS = 'cluster/ntp/keys'
@@ -48,8 +48,8 @@ const ntpKeysResource = resource({
 export const ntpKeys: Behaviour<typeof ntpKeysResource> = define(ntpKeysResource, {
   secrets: {
     value: {
-      read: (cluster, row) => cluster.secrets.unseal(textAt(row, '$value')),
-      isSame: (cluster, row, given) => Promise.resolve(cluster.secrets.unseal(textAt(row, '$value')) === given),
+      read: (cluster, row) => unsealed(cluster, row['$value']),
+      isSame: (cluster, row, given) => Promise.resolve(unsealed(cluster, row['$value']) === given),
     },
   },
   create: plainCreate(NTP_KEYS, {
@@ -63,12 +63,12 @@ export const ntpKeys: Behaviour<typeof ntpKeysResource> = define(ntpKeysResource
   }),
   modify: plainModify(NTP_KEYS, { check: sealed }),
   remove: plainRemove(NTP_KEYS, {
-    inUse: ({ row }) => failure('ntpKeyInUse', { server: textAt(row, 'server') }),
+    inUse: ({ key }) => failure('ntpKeyInUse', { server: key }),
   }),
 })
 
 /** The value is kept under the cluster key, beside its field, and does not come back in messages either. */
-function sealed(cluster: Cluster, row: NewOf<'cluster/ntp/keys'>): Row {
+function sealed(cluster: Cluster, row: NewOf<'cluster/ntp/keys'>) {
   const { value, ...rest } = row
   if (typeof value !== 'string') return rest
   if (!/^[0-9A-Fa-f]+$/.test(value)) throw failure('ntpKeyMalformed')
@@ -76,10 +76,10 @@ function sealed(cluster: Cluster, row: NewOf<'cluster/ntp/keys'>): Row {
 }
 
 /** What a server is given as its key is one. */
-export async function insistOnKey(cluster: Cluster, server: Row): Promise<Row> {
-  const id = textAt(server, 'key.id')
-  if (id !== '' && (await cluster.find(NTP_KEYS, id)) === undefined) {
-    throw failure('ntpKeyNotFound', { id })
+export async function insistOnKey(cluster: Cluster, server: NewOf<'cluster/ntp/servers'>) {
+  const id = server['key.id'] ?? null
+  if (id !== null && (await cluster.find(NTP_KEYS, String(id))) === undefined) {
+    throw failure('ntpKeyNotFound', { id: String(id) })
   }
   return server
 }

@@ -9,12 +9,12 @@ import type { MachinePort } from '../../../ports/machine.ts'
 import { BROADCAST_DOMAINS, PORTS } from '../names.ts'
 
 export async function portRows(cluster: Cluster): Promise<Row[]> {
-  const [node = {}] = await cluster.rows('cluster/nodes')
+  const [node] = await cluster.rows('cluster/nodes')
   const domains = await cluster.rows(BROADCAST_DOMAINS)
   const first = domains.find((domain) => domain['$isBuiltIn'] === true)
   const set = new Map((await cluster.rows(PORTS)).map((row) => [row['uuid'], row]))
-  const uuidOf = (port: string) => namedUuid(cluster, `port ${textAt(node, 'uuid')}/${port}`)
-  const member: Member = (port) => ({ name: port, uuid: uuidOf(port), node: { name: node['name'] ?? '' } })
+  const uuidOf = (port: string) => namedUuid(cluster, `port ${node?.['uuid'] ?? ''}/${port}`)
+  const member: Member = (port) => ({ name: port, uuid: uuidOf(port), node: { name: node?.['name'] ?? '' } })
   const rows: Row[] = []
   for (const port of await cluster.machine.ports()) {
     const uuid = uuidOf(port.name)
@@ -25,8 +25,8 @@ export async function portRows(cluster: Cluster): Promise<Row[]> {
     rows.push({
       uuid,
       name: port.name,
-      'node.name': node['name'] ?? '',
-      'node.uuid': node['uuid'] ?? '',
+      'node.name': node?.['name'] ?? '',
+      'node.uuid': node?.['uuid'] ?? '',
       enabled: settings?.['enabled'] ?? true,
       [ADDRESSES]: port.addresses,
       [DOMAIN]: domain?.['uuid'] ?? null,

@@ -3,7 +3,7 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { namedUuid } from '../../../records/named-uuid.ts'
 import { failure } from '../../../model/failure.ts'
 import { text } from '../../../model/kinds/index.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { NewOf } from '../../../model/rows.ts'
 import { insistOnCifs } from './services.ts'
 
 export const LOCAL_USERS = 'protocols/cifs/local-users'
@@ -23,13 +23,18 @@ export const accountName = (charactersMax: number) =>
     patternDoc: 'anything without " / [ ] : | < > + = ; , ? * @',
   })
 
+type NewAccount = NewOf<typeof LOCAL_USERS> | NewOf<typeof LOCAL_GROUPS>
+
 /** Held while a number is chosen. */
-export const sidLock = ({ draft }: { readonly draft: Row }) => [`cifs-sids:${textAt(draft, 'svm.uuid')}`]
+export const sidLock = ({ draft }: { readonly draft: NewAccount }) => [`cifs-sids:${draft['svm.uuid']}`]
 
 /** The row of a new account, with the number that it is known by. To be called with `sidLock` held. */
-export async function withSid(cluster: Cluster, row: Row): Promise<Row> {
+export async function withSid<Of extends NewAccount>(
+  cluster: Cluster,
+  row: Of,
+): Promise<Of & { readonly sid: string }> {
   await insistOnCifs(cluster, row)
-  const svm = textAt(row, 'svm.uuid')
+  const svm = row['svm.uuid']
   const accounts = [...(await cluster.rows(LOCAL_USERS, svm)), ...(await cluster.rows(LOCAL_GROUPS, svm))]
   if (accounts.length >= ACCOUNTS_MAX) {
     throw failure('cifsAccountLimit', { max: ACCOUNTS_MAX })

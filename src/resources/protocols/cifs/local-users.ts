@@ -1,11 +1,10 @@
 import { type Behaviour, define, type Derivation } from '../../../core/behaviour.ts'
 import { plainCreate, plainModify, plainRemove } from '../../../core/plain.ts'
-import { sealSecrets } from '../../../core/access/sealed.ts'
+import { sealSecrets, unsealed } from '../../../core/access/sealed.ts'
 import { each, flag, secret, text } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import { type Row, textAt } from '../../../model/value.ts'
 import { accountName, LOCAL_GROUPS, LOCAL_USERS, sidLock, withSid } from './local-accounts.ts'
-import type { RowOf } from '../../../model/rows.ts'
+import type { DraftOf, RowOf } from '../../../model/rows.ts'
 
 const NAME_CHARACTERS_MAX = 36
 const PASSWORD_CHARACTERS_MIN = 6
@@ -15,13 +14,11 @@ const membership: Derivation<RowOf<'protocols/cifs/local-users'>> = {
   gives: ['membership'],
   async from(cluster, rows, once) {
     const groups = await once('local groups', () => cluster.rows(LOCAL_GROUPS))
-    return rows.map((row): Row => {
-      const isIn = (group: Row) =>
-        ((group['members'] ?? []) as readonly Row[]).some((one) => one['name'] === row['name'])
+    return rows.map((row): DraftOf<typeof LOCAL_USERS> => {
+      const isIn = (group: RowOf<typeof LOCAL_GROUPS>) =>
+        (group['members'] ?? []).some((one) => one.name === row['name'])
       const own = groups.filter((group) => group['svm.uuid'] === row['svm.uuid'] && isIn(group))
-      return own.length === 0
-        ? {}
-        : { membership: own.map((group) => ({ name: group['name'] ?? '', sid: group['sid'] ?? '' })) }
+      return own.length === 0 ? {} : { membership: own.map((group) => ({ name: group['name'], sid: group['sid'] })) }
     })
   },
 }
@@ -74,8 +71,8 @@ export const localUsers: Behaviour<typeof localUsersResource> = define(localUser
   derive: [membership],
   secrets: {
     password: {
-      read: (cluster, row) => cluster.secrets.unseal(textAt(row, '$password')),
-      isSame: (cluster, row, given) => Promise.resolve(cluster.secrets.unseal(textAt(row, '$password')) === given),
+      read: (cluster, row) => unsealed(cluster, row['$password']),
+      isSame: (cluster, row, given) => Promise.resolve(unsealed(cluster, row['$password']) === given),
     },
   },
   create: {

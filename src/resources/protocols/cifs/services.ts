@@ -4,7 +4,6 @@ import { plainVerbs } from '../../../core/plain.ts'
 import { failure } from '../../../model/failure.ts'
 import { type Fields, groups, resource } from '../../../model/resource.ts'
 import { address, list, oneOf, secret, text, flag } from '../../../model/kinds/index.ts'
-import { type Row, textAt } from '../../../model/value.ts'
 import { totalFields } from '../../metric-readings.ts'
 import { choice, never, NOTHING_ENCRYPTED, number, on } from '../setting.ts'
 
@@ -183,8 +182,8 @@ export const cifsServices: Behaviour<typeof cifsServicesResource> = define(cifsS
 })
 
 /** Refuses what an SVM without a CIFS server cannot have. */
-export async function insistOnCifs(cluster: Cluster, row: Row): Promise<void> {
-  if ((await cluster.find(CIFS_SERVICES, textAt(row, 'svm.uuid'))) === undefined) {
+export async function insistOnCifs(cluster: Cluster, row: { readonly 'svm.uuid': string }): Promise<void> {
+  if ((await cluster.find(CIFS_SERVICES, row['svm.uuid'])) === undefined) {
     throw failure('cifsServerMissing')
   }
 }

@@ -5,12 +5,11 @@ import { failure } from '../../../model/failure.ts'
 import { count, text } from '../../../model/kinds/index.ts'
 import { namesBy, resource } from '../../../model/resource.ts'
 import { completeDraft } from '../../../model/shape.ts'
-import { type Row, textAt } from '../../../model/value.ts'
 import type { Change } from '../../../ports/catalog.ts'
 import { choice, never, NOTHING_ENCRYPTED, on } from '../setting.ts'
 import { insistOnCifs } from './services.ts'
 import { aclsKind, EVERYONE, settledAcls } from './shares/acl-list.ts'
-import type { RowOf } from '../../../model/rows.ts'
+import type { DraftOf, NewOf, RowOf } from '../../../model/rows.ts'
 
 export const CIFS_SHARES = 'protocols/cifs/shares'
 
@@ -24,21 +23,21 @@ const plain = plainVerbs(CIFS_SHARES, {
 })
 
 // Clients of SMB do not tell A from a.
-function folded(row: Row): Readonly<Record<string, string>> {
-  return { [`${CIFS_SHARES}:folded`]: `${textAt(row, 'svm.uuid')}/${textAt(row, 'name').toLowerCase()}` }
+function folded(row: NewOf<typeof CIFS_SHARES>): Readonly<Record<string, string>> {
+  return { [`${CIFS_SHARES}:folded`]: `${row['svm.uuid']}/${row['name'].toLowerCase()}` }
 }
 
-async function settledShare(cluster: Cluster, row: Row): Promise<Row> {
+async function settledShare(cluster: Cluster, row: NewOf<typeof CIFS_SHARES>): Promise<NewOf<typeof CIFS_SHARES>> {
   await insistOnCifs(cluster, row)
   const relative = /%[wdu]|^[^/]/i
-  if (row['home_directory'] !== true && relative.test(textAt(row, 'path'))) {
+  if (row['home_directory'] !== true && relative.test(row['path'])) {
     throw failure('sharePathMalformed')
   }
-  return { ...row, acls: settledAcls((row['acls'] ?? [EVERYONE]) as readonly Row[]) }
+  return { ...row, acls: settledAcls(row['acls'] ?? [EVERYONE]) }
 }
 
 /** The change that makes a share, as a request with these fields would. */
-export async function newShare(cluster: Cluster, draft: Row): Promise<Change> {
+export async function newShare(cluster: Cluster, draft: NewOf<typeof CIFS_SHARES>): Promise<Change> {
   const row = await settledShare(cluster, completeDraft(cluster.registry.resource(CIFS_SHARES), draft))
   return cluster.put(CIFS_SHARES, row, { expect: 'absent', unique: folded(row) })
 }
@@ -50,14 +49,12 @@ const sharedVolume: Derivation<RowOf<'protocols/cifs/shares'>> = {
     const mounted = await once('mounted volumes', async () =>
       (await cluster.rows('storage/volumes')).filter((volume) => (volume['nas.path'] ?? '') !== ''),
     )
-    return rows.map((row): Row => {
+    return rows.map((row): DraftOf<typeof CIFS_SHARES> => {
       const path = `${row['path']}/`
       const [volume] = mounted
         .filter((one) => one['svm.uuid'] === row['svm.uuid'] && path.startsWith(`${one['nas.path'] ?? ''}/`))
         .toSorted((a, b) => (b['nas.path'] ?? '').length - (a['nas.path'] ?? '').length)
-      return volume === undefined
-        ? {}
-        : { 'volume.uuid': volume['uuid'] ?? null, 'volume.name': volume['name'] ?? null }
+      return volume === undefined ? {} : { 'volume.uuid': volume['uuid'], 'volume.name': volume['name'] }
     })
   },
 }

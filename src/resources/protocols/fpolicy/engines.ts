@@ -5,7 +5,7 @@ import { failure } from '../../../model/failure.ts'
 import { groups, resource } from '../../../model/resource.ts'
 import { address, count, duration, flag, list, oneOf, text } from '../../../model/kinds/index.ts'
 import type { FieldDeclaration } from '../../../model/resource.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { NewOf, RowOf } from '../../../model/rows.ts'
 import { insistOnFree, NATIVE_ENGINE, partFields, partOfSvm, policiesOf, POLICIES_LOCK } from './names.ts'
 
 export const FPOLICY_ENGINES = 'protocols/fpolicy/{svm.uuid}/engines'
@@ -32,8 +32,8 @@ const fpolicyEnginesResource = resource({
       resiliency: 'Keeping of notifications while the policy server is away.',
     }),
     ...partFields('engine'),
-    primary_servers: servers('The addresses of the primary servers.', true),
-    secondary_servers: servers('The addresses of the servers used if no primary server can be reached.', false),
+    primary_servers: { ...servers('The addresses of the primary servers.'), required: true },
+    secondary_servers: servers('The addresses of the servers used if no primary server can be reached.'),
     port: { doc: 'The TCP port of the servers.', kind: count({ min: 1, max: 65_535 }), set: 'always', required: true },
     type: {
       doc: 'How operations wait for the servers.',
@@ -105,48 +105,48 @@ export const fpolicyEngines: Behaviour<typeof fpolicyEnginesResource> = define(f
     ...plain.modify,
     alone: () => [POLICIES_LOCK],
     async plan(cluster, request) {
-      const user = (await usersOf(cluster, request.row ?? {})).find(({ enabled }) => enabled === true)
+      const user = (await usersOf(cluster, request.row)).find(({ enabled }) => enabled === true)
       if (user !== undefined) {
-        throw failure('fpolicyEngineEnabled', { policy: textAt(user, 'name') })
+        throw failure('fpolicyEngineEnabled', { policy: user['name'] })
       }
       return plain.modify.plan(cluster, request)
     },
   },
   remove: plainRemove(FPOLICY_ENGINES, {
-    inUse: ({ row }) => failure('fpolicyEngineInUse', { policy: textAt(row, 'name') }),
+    inUse: ({ name }) => failure('fpolicyEngineInUse', { policy: name }),
   }),
 })
 
-function checkEngine(row: Row): void {
-  if (textAt(row, 'name') === NATIVE_ENGINE) {
+function checkEngine(row: NewOf<typeof FPOLICY_ENGINES>): void {
+  if (row['name'] === NATIVE_ENGINE) {
     throw failure('fpolicyEngineReserved')
   }
-  const primary = (row['primary_servers'] ?? []) as readonly string[]
-  const all = [...primary, ...((row['secondary_servers'] ?? []) as readonly string[])]
+  const primary = row['primary_servers']
+  const all = [...primary, ...(row['secondary_servers'] ?? [])]
   if (primary.length === 0) throw failure('fpolicyServersMissing')
   if (new Set(all).size < all.length) {
     throw failure('fpolicyServerTwice')
   }
-  const hasCertificate = ['name', 'serial_number', 'ca'].every((word) => textAt(row, `certificate.${word}`) !== '')
+  const certificate = [row['certificate.name'], row['certificate.serial_number'], row['certificate.ca']]
+  const hasCertificate = certificate.every((word) => (word ?? '') !== '')
   if (row['ssl_option'] === 'mutual_auth' && !hasCertificate) {
     throw failure('fpolicyCertificateIncomplete')
   }
-  if (row['resiliency.enabled'] === true && textAt(row, 'resiliency.directory_path') === '') {
+  if (row['resiliency.enabled'] === true && (row['resiliency.directory_path'] ?? '') === '') {
     throw failure('fpolicyResiliencyFolderMissing')
   }
 }
 
-async function usersOf(cluster: Cluster, engine: Row): Promise<Row[]> {
-  const policies = await policiesOf(cluster, textAt(engine, 'svm.uuid'))
+async function usersOf(cluster: Cluster, engine: RowOf<typeof FPOLICY_ENGINES>) {
+  const policies = await policiesOf(cluster, engine['svm.uuid'])
   return policies.filter((policy) => policy['engine.name'] === engine['name'])
 }
 
-function servers(doc: string, required: boolean) {
+function servers(doc: string) {
   return {
     doc,
     kind: list(address(), { elementsMax: SERVERS_MAX }),
     set: 'always',
-    required,
   } as const satisfies FieldDeclaration
 }
 

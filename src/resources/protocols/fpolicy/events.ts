@@ -3,15 +3,16 @@ import { plainVerbs, plainRemove } from '../../../core/plain.ts'
 import { failure } from '../../../model/failure.ts'
 import { groups, resource } from '../../../model/resource.ts'
 import { flag, oneOf } from '../../../model/kinds/index.ts'
-import type { FieldDeclaration } from '../../../model/resource.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import { fieldsBelow } from '../../../model/fields-below.ts'
+import type { NewOf } from '../../../model/rows.ts'
+import { namesOf } from '../../../model/value.ts'
 import { insistOnFree, partFields, partOfSvm } from './names.ts'
-import { filterProtocols, filterOperations, operationProtocols } from './watchable.ts'
+import { filterProtocols, filterOperations, type Operation, operationProtocols } from './watchable.ts'
 
 export const FPOLICY_EVENTS = 'protocols/fpolicy/{svm.uuid}/events'
 
 /** Releases that brought what is younger than the rest. */
-const SINCE: Readonly<Record<string, string>> = { access: '9.13.1' }
+const SINCE: Readonly<Partial<Record<Operation, string>>> = { access: '9.13.1' }
 
 const plain = plainVerbs(FPOLICY_EVENTS, {
   example: { name: 'event_example', protocol: 'cifs', file_operations: { open: true, rename: true } },
@@ -49,47 +50,34 @@ const fpolicyEventsResource = resource({
       default: false,
       since: '9.13.1',
     },
-    ...flags('file_operations', Object.keys(operationProtocols)),
-    ...flags('filters', Object.keys(filterProtocols)),
+    ...fieldsBelow('file_operations', namesOf(operationProtocols), (name) => ({
+      doc: `Whether the event includes the operation "${name.replaceAll('_', ' ')}".`,
+      kind: flag(),
+      set: 'always',
+      ...(SINCE[name] === undefined ? {} : { since: SINCE[name] }),
+    })),
+    ...fieldsBelow('filters', namesOf(filterProtocols), (name) => ({
+      doc: `Whether the event is limited to: ${name.replaceAll('_', ' ')}.`,
+      kind: flag(),
+      set: 'always',
+    })),
   },
 })
 
 export const fpolicyEvents: Behaviour<typeof fpolicyEventsResource> = define(fpolicyEventsResource, {
   ...plain,
   remove: plainRemove(FPOLICY_EVENTS, {
-    inUse: ({ row }) => failure('fpolicyEventInUse', { policy: textAt(row, 'name') }),
+    inUse: ({ name }) => failure('fpolicyEventInUse', { policy: name }),
   }),
   create: insistOnFree(plain.create, FPOLICY_EVENTS),
 })
 
-function flags(base: string, names: readonly string[]): Record<string, FieldDeclaration> {
-  return Object.fromEntries(
-    names.map((name) => [
-      `${base}.${name}`,
-      {
-        doc:
-          base === 'filters'
-            ? `Whether the event is limited to: ${name.replaceAll('_', ' ')}.`
-            : `Whether the event includes the operation "${name.replaceAll('_', ' ')}".`,
-        kind: flag(),
-        set: 'always',
-        ...(SINCE[name] === undefined ? {} : { since: SINCE[name] }),
-      } satisfies FieldDeclaration,
-    ]),
-  )
-}
-
-/** The names that are switched on under a base, in the order of their declaration. */
-function switchedOn(row: Row, base: 'file_operations' | 'filters'): string[] {
-  const all = base === 'filters' ? filterProtocols : operationProtocols
-  return Object.keys(all).filter((name) => row[`${base}.${name}`] === true)
-}
-
 /** Not every protocol has every operation, and not every filter says something about it. */
-function checkCombination(row: Row): void {
-  const protocol = textAt(row, 'protocol')
-  const [operations, filters] = [switchedOn(row, 'file_operations'), switchedOn(row, 'filters')]
-  if (protocol === '') {
+function checkCombination(row: NewOf<typeof FPOLICY_EVENTS>): void {
+  const { protocol } = row
+  const operations = namesOf(operationProtocols).filter((name) => row[`file_operations.${name}`] === true)
+  const filters = namesOf(filterProtocols).filter((name) => row[`filters.${name}`] === true)
+  if (protocol === undefined) {
     if (operations.length + filters.length === 0) return
     throw failure('fpolicyProtocolMissing')
   }
@@ -97,11 +85,11 @@ function checkCombination(row: Row): void {
     throw failure('fpolicyOperationMissing')
   }
   for (const name of operations) {
-    if (operationProtocols[name]?.includes(protocol) === true) continue
+    if (operationProtocols[name].includes(protocol)) continue
     throw failure('fpolicyOperationUnknown', { protocol, name })
   }
   for (const name of filters) {
-    if (filterProtocols[name]?.includes(protocol) !== true) {
+    if (!filterProtocols[name].includes(protocol)) {
       throw failure('fpolicyFilterUnknown', { protocol, name })
     }
     const about = filterOperations[name]

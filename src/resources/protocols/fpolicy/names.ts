@@ -1,10 +1,9 @@
 /** What events, engines and policies of FPolicy have in common. */
 import type { Cluster } from '../../../core/cluster.ts'
-import type { Verb } from '../../../core/verb.ts'
+import type { Verb, VerbRequest } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
-import { text, type Kind } from '../../../model/kinds/index.ts'
-import type { SomeType } from '../../../model/rows.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import { text } from '../../../model/kinds/index.ts'
+import type { NewOf, RowOf } from '../../../model/rows.ts'
 
 export const FPOLICY_POLICIES = 'protocols/fpolicy/{svm.uuid}/policies'
 /** Held while a policy takes up an event or an engine, is enabled or goes, and while one of those goes. */
@@ -15,7 +14,7 @@ export const NATIVE_ENGINE = 'native'
 /** Of one kind in one SVM. */
 const EACH_MAX = 256
 
-export function fpolicyName(): Kind {
+export function fpolicyName() {
   return text({
     charactersMin: 1,
     charactersMax: 256,
@@ -42,18 +41,20 @@ export function partFields(noun: string) {
   } as const
 }
 
-export function policiesOf(cluster: Cluster, svm: string): Promise<Row[]> {
+export function policiesOf(cluster: Cluster, svm: string): Promise<RowOf<typeof FPOLICY_POLICIES>[]> {
   return cluster.rows(FPOLICY_POLICIES, svm)
 }
 
+type Part = typeof FPOLICY_POLICIES | 'protocols/fpolicy/{svm.uuid}/engines' | 'protocols/fpolicy/{svm.uuid}/events'
+
 /** A create that refuses a taken name as tools know it, and more than an SVM may have. */
-export function insistOnFree(create: Verb, type: SomeType): Verb {
+export function insistOnFree(create: Verb, type: Part): Verb<VerbRequest<RowOf<Part>, NewOf<Part>>> {
   return {
     ...create,
     async plan(cluster, request) {
-      const svm = textAt(request.draft, 'svm.uuid')
+      const { 'svm.uuid': svm, name } = request.draft
       const { noun } = cluster.registry.resource(type)
-      if ((await cluster.find(type, `${svm}/${textAt(request.draft, 'name')}`)) !== undefined) {
+      if ((await cluster.find(type, `${svm}/${name}`)) !== undefined) {
         throw failure('fpolicyNameTaken', { noun })
       }
       if ((await cluster.rows(type, svm)).length >= EACH_MAX) {

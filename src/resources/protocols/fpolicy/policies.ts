@@ -4,7 +4,7 @@ import { plainVerbs } from '../../../core/plain.ts'
 import { failure } from '../../../model/failure.ts'
 import { groups, resource, namesBy } from '../../../model/resource.ts'
 import { count, each, flag, text } from '../../../model/kinds/index.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { NewOf } from '../../../model/rows.ts'
 import { FPOLICY_ENGINES } from './engines.ts'
 import { FPOLICY_EVENTS } from './events.ts'
 import {
@@ -126,35 +126,34 @@ export const fpolicyPolicies: Behaviour<typeof fpolicyPoliciesResource> = define
 
 const STATE: ReadonlySet<string> = new Set(['enabled', 'priority'])
 
-async function checkPolicy(cluster: Cluster, row: Row): Promise<void> {
-  const svm = textAt(row, 'svm.uuid')
-  for (const event of (row['events'] ?? []) as readonly Row[]) {
-    const name = textAt(event, 'name')
+async function checkPolicy(cluster: Cluster, row: NewOf<typeof FPOLICY_POLICIES>): Promise<void> {
+  const svm = row['svm.uuid']
+  for (const { name } of row['events']) {
     if ((await cluster.find(FPOLICY_EVENTS, `${svm}/${name}`)) === undefined) {
       throw failure('fpolicyEventNotFound', { name: name.slice(0, 80) })
     }
   }
-  const engine = textAt(row, 'engine.name') || NATIVE_ENGINE
+  const engine = row['engine.name'] ?? NATIVE_ENGINE
   if (engine !== NATIVE_ENGINE && (await cluster.find(FPOLICY_ENGINES, `${svm}/${engine}`)) === undefined) {
     throw failure('fpolicyEngineNotFound', { engine: engine.slice(0, 80) })
   }
-  if (row['passthrough_read'] === true && textAt(row, 'privileged_user') === '') {
+  if (row['passthrough_read'] === true && (row['privileged_user'] ?? '') === '') {
     throw failure('fpolicyUserMissing')
   }
   if (row['enabled'] === true) await checkEnabled(cluster, row)
 }
 
-async function checkEnabled(cluster: Cluster, row: Row): Promise<void> {
+async function checkEnabled(cluster: Cluster, row: NewOf<typeof FPOLICY_POLICIES>): Promise<void> {
   if (typeof row['priority'] !== 'number') {
     throw failure('fpolicyPriorityMissing')
   }
   if (!hasScope(row)) {
     throw failure('fpolicyScopeMissing')
   }
-  const other = (await policiesOf(cluster, textAt(row, 'svm.uuid'))).find(
+  const other = (await policiesOf(cluster, row['svm.uuid'])).find(
     (policy) => policy['enabled'] === true && policy['name'] !== row['name'] && policy['priority'] === row['priority'],
   )
   if (other !== undefined) {
-    throw failure('fpolicyPriorityTaken', { policy: textAt(other, 'name') })
+    throw failure('fpolicyPriorityTaken', { policy: other['name'] })
   }
 }

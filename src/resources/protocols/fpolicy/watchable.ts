@@ -1,14 +1,16 @@
 /** What can be watched by which protocol: operations on files, and filters on these. */
 export const PROTOCOLS = ['cifs', 'nfsv3', 'nfsv4'] as const
 
-const files = PROTOCOLS
-const nfs = ['nfsv3', 'nfsv4']
-const cifs = ['cifs']
+type Protocol = (typeof PROTOCOLS)[number]
+
+const files: readonly Protocol[] = PROTOCOLS
+const nfs: readonly Protocol[] = ['nfsv3', 'nfsv4']
+const cifs: readonly Protocol[] = ['cifs']
 /** Those whose files are opened and closed. */
-const opened = ['cifs', 'nfsv4']
+const opened: readonly Protocol[] = ['cifs', 'nfsv4']
 
 /** The operations, and the protocols that have them. */
-export const operationProtocols: Readonly<Record<string, readonly string[]>> = {
+export const operationProtocols = {
   access: nfs,
   close: opened,
   create: files,
@@ -25,10 +27,12 @@ export const operationProtocols: Readonly<Record<string, readonly string[]>> = {
   rename_dir: files,
   setattr: files,
   symlink: nfs,
-}
+} as const satisfies Readonly<Record<string, readonly Protocol[]>>
+
+export type Operation = keyof typeof operationProtocols
 
 /** The filters, and the protocols that they say something about. */
-export const filterProtocols: Readonly<Record<string, readonly string[]>> = {
+export const filterProtocols = {
   monitor_ads: cifs,
   close_with_modification: opened,
   close_without_modification: opened,
@@ -50,10 +54,10 @@ export const filterProtocols: Readonly<Record<string, readonly string[]>> = {
   setattr_with_size_change: files,
   setattr_with_allocation_size_change: cifs,
   exclude_directory: cifs,
-}
+} as const satisfies Readonly<Record<string, readonly Protocol[]>>
 
 /** The operations that a filter is about, where it is not about all. */
-export const filterOperations: Readonly<Record<string, readonly string[]>> = {
+export const filterOperations: Readonly<Partial<Record<keyof typeof filterProtocols, readonly Operation[]>>> = {
   close_with_modification: ['close'],
   close_without_modification: ['close'],
   close_with_read: ['close'],

@@ -5,7 +5,7 @@ import { inline } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { count, text } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import { type Row, textAt, type Value } from '../../../model/value.ts'
+import type { DraftOf, NewOf, RowOf } from '../../../model/rows.ts'
 import type { Change } from '../../../ports/catalog.ts'
 import { rulesKind, rulesOf, settledRules } from './export-policies/rule-list.ts'
 
@@ -14,6 +14,8 @@ export const EXPORT_POLICIES = 'protocols/nfs/export-policies'
 export const EXPORT_POLICIES_LOCK = 'export-policies'
 /** The policy that each SVM has from the start. */
 export const DEFAULT_POLICY = 'default'
+
+type ExportPolicy = RowOf<typeof EXPORT_POLICIES>
 
 /** Export policies of a cluster. */
 const POLICIES_MAX = 10_000
@@ -65,8 +67,8 @@ export const exportPolicies: Behaviour<typeof exportPoliciesResource> = define(e
       if (all.length >= POLICIES_MAX) {
         throw failure('clusterLimitReached', { max: POLICIES_MAX, things: 'export policies' })
       }
-      const row = settled({ ...draft, id: nextId(cluster, all) })
-      return { key: textAt(row, 'id'), input: row }
+      const id = nextId(cluster, all)
+      return { key: String(id), input: settled({ ...draft, id }) }
     },
     step: {
       name: 'write record',
@@ -110,7 +112,11 @@ export const exportPolicies: Behaviour<typeof exportPoliciesResource> = define(e
 })
 
 /** Changes a policy as it is now, in one commit. To be called with `EXPORT_POLICIES_LOCK` held. */
-export async function changeExportPolicy(cluster: Cluster, key: string, change: (policy: Row) => Row): Promise<void> {
+export async function changeExportPolicy(
+  cluster: Cluster,
+  key: string,
+  change: (policy: ExportPolicy) => DraftOf<typeof EXPORT_POLICIES>,
+): Promise<void> {
   const record = await cluster.record(EXPORT_POLICIES, key)
   if (record === undefined) throw failure('exportPolicyNotFound')
   const before = record.body
@@ -124,39 +130,34 @@ export async function defaultExportPolicy(cluster: Cluster, svm: string): Promis
 }
 
 /** Another policy, with the number it gets. To be called and committed with `EXPORT_POLICIES_LOCK` held. */
-export async function newExportPolicy(cluster: Cluster, policy: Row): Promise<{ id: number; change: Change }> {
+export async function newExportPolicy(
+  cluster: Cluster,
+  policy: NewOf<typeof EXPORT_POLICIES>,
+): Promise<{ id: number; change: Change }> {
   const id = nextId(cluster, await cluster.rows(EXPORT_POLICIES))
   return { id, change: cluster.put(EXPORT_POLICIES, settled({ ...policy, id }), { expect: 'absent' }) }
 }
 
 /** Larger than any before, also than those that were deleted: what still has the number of one finds no other. */
-function nextId(cluster: Cluster, policies: readonly Row[]): number {
-  return policies.reduce((least, { id }) => Math.max(least, Number(id) + 1), cluster.now())
+function nextId(cluster: Cluster, policies: readonly ExportPolicy[]): number {
+  return policies.reduce((least, { id }) => Math.max(least, id + 1), cluster.now())
 }
 
-function settled(row: Row): Row {
+function settled<Of extends DraftOf<typeof EXPORT_POLICIES>>(row: Of) {
   return { ...row, rules: settledRules(rulesOf(row)) }
 }
 
-async function insistOnName(cluster: Cluster, row: Row): Promise<void> {
-  const policy = textAt(row, 'name')
-  if ((await cluster.keyOfName(EXPORT_POLICIES, policy, textAt(row, 'svm.uuid'))) !== undefined) {
+async function insistOnName(cluster: Cluster, row: NewOf<typeof EXPORT_POLICIES>): Promise<void> {
+  const policy = row['name']
+  if ((await cluster.keyOfName(EXPORT_POLICIES, policy, row['svm.uuid'])) !== undefined) {
     throw failure('exportPolicyNameTaken', { name: policy })
   }
 }
 
-/** A volume or a qtree that has this policy, beside a volume with all that is in it. */
-export async function userOfPolicy(
-  cluster: Cluster,
-  id: Value,
-  besides?: string,
-): Promise<{ noun: string; row: Row } | undefined> {
-  for (const [type, noun, path, volume] of [
-    ['storage/volumes', 'volume', 'nas.export_policy.id', 'uuid'],
-    ['storage/qtrees', 'qtree', 'export_policy.id', 'volume.uuid'],
-  ] as const) {
-    const row = (await cluster.rows(type)).find((each: Row) => each[path] === id && each[volume] !== besides)
-    if (row !== undefined) return { noun, row }
-  }
-  return undefined
+/** Whether a volume or a qtree has this policy, beside a volume with all that is in it. */
+export async function isPolicyUsed(cluster: Cluster, id: number, besides?: string): Promise<boolean> {
+  const volumes = await cluster.rows('storage/volumes')
+  if (volumes.some((each) => each['nas.export_policy.id'] === id && each['uuid'] !== besides)) return true
+  const qtrees = await cluster.rows('storage/qtrees')
+  return qtrees.some((each) => each['export_policy.id'] === id && each['volume.uuid'] !== besides)
 }

@@ -21,6 +21,8 @@ export interface Workload {
   /** The type of its object, and the object. */
   readonly type: string
   readonly object: Row
+  /** The UUID of its object; of a qtree, its number within its volume. */
+  readonly key: string
   readonly policy: string
   readonly svm: string
 }
@@ -32,7 +34,8 @@ export async function workloadsOf(cluster: Cluster): Promise<readonly Workload[]
       const policy = textAt<Row>(object, field)
       // Volumes are measured one by one whether they name a policy or not.
       if (policy === '' && type !== 'storage/volumes') continue
-      const id = namedUuid(cluster, `workload of ${type} ${keyOf(object)}`)
+      const key = keyOf(object)
+      const id = namedUuid(cluster, `workload of ${type} ${key}`)
       const number = Number.parseInt(id.slice(0, 4), 16)
       workloads.push({
         uuid: id,
@@ -41,6 +44,7 @@ export async function workloadsOf(cluster: Cluster): Promise<readonly Workload[]
         isUserDefined: policy !== '',
         type,
         object,
+        key,
         policy,
         svm: textAt<Row>(object, type === 'svm/svms' ? 'uuid' : 'svm.uuid'),
       })

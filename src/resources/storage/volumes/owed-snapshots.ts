@@ -7,7 +7,8 @@
  */
 import type { Cluster } from '../../../core/cluster.ts'
 import { isOwed, lastDue, type Schedule } from '../../../core/time/schedule.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import { textAt } from '../../../model/value.ts'
+import type { RowOf } from '../../../model/rows.ts'
 import type { Change } from '../../../ports/catalog.ts'
 import { scheduleOf, SCHEDULES } from '../../cluster/schedules.ts'
 import { copiesOf, SNAPSHOT_POLICIES, type Copy } from '../snapshot-policies/copies.ts'
@@ -29,7 +30,7 @@ export interface Rule {
   readonly sinceMs: number
 }
 
-export function ruleOf(schedule: Row): Rule {
+export function ruleOf(schedule: RowOf<typeof SCHEDULES>): Rule {
   return { schedule: scheduleOf(schedule), sinceMs: Number(schedule['$changed'] ?? 0) }
 }
 

@@ -4,12 +4,13 @@ import type { Cluster } from '../../../../core/cluster.ts'
 import type { CounterTable } from '../../../../core/metrics/counter-tables.ts'
 import type { Sums } from '../../../../core/metrics/counter-schemas.ts'
 import { interfaceSums, nodeSums, portSums, processorSums } from '../../../../core/metrics/machine-counters.ts'
-import type { SomeType } from '../../../../model/rows.ts'
-import { type Row, textAt } from '../../../../model/value.ts'
+import type { RowOf } from '../../../../model/rows.ts'
 import type { MachinePort } from '../../../../ports/machine.ts'
 import { eachInTurns } from '../../../../core/time/turns.ts'
 import { UP_SINCE } from '../../../network/ip/interfaces.ts'
 import { type Workload, workloadsOf } from '../../../storage/qos/workloads.ts'
+
+type Interface = RowOf<'network/ip/interfaces'>
 
 export interface CountedObject {
   readonly id: string
@@ -21,7 +22,8 @@ export interface CountedObject {
 }
 
 export async function objectsOf(cluster: Cluster, { rowsOf }: CounterTable): Promise<readonly CountedObject[]> {
-  const node = textAt((await cluster.rows('cluster/nodes'))[0], 'name')
+  const [self] = await cluster.rows('cluster/nodes')
+  const node = self?.['name'] ?? ''
   switch (rowsOf) {
     case 'volumes':
       return volumeObjects(cluster, node)
@@ -57,8 +59,7 @@ export async function objectsOf(cluster: Cluster, { rowsOf }: CounterTable): Pro
       return workloads.filter(({ type }) => type === 'storage/volumes').map((workload) => workloadObject(workload))
     }
     case 'system': {
-      const uuid = textAt((await cluster.rows('cluster/nodes'))[0], 'uuid')
-      return machineObjects(cluster, node, `${node}:${uuid}`)
+      return machineObjects(cluster, node, `${node}:${self?.['uuid'] ?? ''}`)
     }
     case 'machine':
       return machineObjects(cluster, node)
@@ -73,7 +74,7 @@ async function volumeObjects(cluster: Cluster, node: string): Promise<readonly C
   const svms = await namesOf(cluster, 'svm/svms')
   const aggregates = await namesOf(cluster, 'storage/aggregates')
   return mapped(cluster, await cluster.shortRows('storage/volumes'), (volume) => {
-    const [name, uuid, svm] = [textAt(volume, 'name'), uuidOf(volume), svms.get(svmUuidOf(volume)) ?? '']
+    const [name, uuid, svm] = [volume['name'], uuidOf(volume), svms.get(svmUuidOf(volume)) ?? '']
     const aggregate = aggregates.get(aggregateOf(volume)) ?? ''
     const properties = { name, uuid, 'node.name': node, 'svm.name': svm, parent_aggregate: aggregate }
     return { id: `${node}:${svm}:${name}:${uuid}`, properties, counted: [uuid] }
@@ -85,7 +86,7 @@ async function interfaceObjects(cluster: Cluster, node: string): Promise<readonl
   const ports = await cluster.machine.ports()
   const traffic = await cluster.machine.traffic?.()
   const portWith = new Map(ports.toReversed().flatMap((port) => port.addresses.map((address) => [address, port])))
-  const portOf = (one: Row) => portWith.get(textAt(one, 'ip.address'))
+  const portOf = (one: Interface) => portWith.get(one['ip.address'] ?? '')
   const rows = await cluster.shortRows('network/ip/interfaces')
   const onPort = new Map<string | undefined, number>()
   for await (const one of eachInTurns(cluster.system, rows)) {
@@ -93,7 +94,7 @@ async function interfaceObjects(cluster: Cluster, node: string): Promise<readonl
     onPort.set(name, (onPort.get(name) ?? 0) + 1)
   }
   return mapped(cluster, rows, (one) => {
-    const [name, uuid, svm] = [textAt(one, 'name'), uuidOf(one), svms.get(svmUuidOf(one)) ?? '']
+    const [name, uuid, svm] = [one['name'], uuidOf(one), svms.get(svmUuidOf(one)) ?? '']
     const port = portOf(one)
     const properties = { name, uuid, 'node.name': node, 'svm.name': svm, current_port: port?.name ?? '' }
     const isAlone = port !== undefined && port.addresses.length === 1 && onPort.get(port.name) === 1
@@ -110,14 +111,14 @@ async function interfaceObjects(cluster: Cluster, node: string): Promise<readonl
 }
 
 /** Since the interface was enabled, or since the start of the cluster where that is later. */
-function upTimeMs(cluster: Cluster, one: Row): number {
+function upTimeMs(cluster: Cluster, one: Interface): number {
   if (one['enabled'] === false) return 0
   const enabledMs = cluster.now() - Number(one[UP_SINCE] ?? 0)
   return Math.max(0, Math.min(enabledMs, cluster.upSeconds() * 1000))
 }
 
-function workloadObject({ uuid, name, object }: Workload): CountedObject {
-  return { id: `${name}:${uuid}`, properties: { name, uuid }, counted: [uuidOf(object)] }
+function workloadObject({ uuid, name, key }: Workload): CountedObject {
+  return { id: `${name}:${uuid}`, properties: { name, uuid }, counted: [key] }
 }
 
 async function machineObjects(cluster: Cluster, node: string, id = node): Promise<readonly CountedObject[]> {
@@ -165,19 +166,22 @@ async function portObjects(cluster: Cluster, node: string): Promise<readonly Cou
 }
 
 /** Some at a time: there may be ten thousand. */
-async function mapped(
+async function mapped<Of>(
   cluster: Cluster,
-  rows: readonly Row[],
-  objectOf: (row: Row) => CountedObject,
+  rows: readonly Of[],
+  objectOf: (row: Of) => CountedObject,
 ): Promise<readonly CountedObject[]> {
   const objects: CountedObject[] = []
   for await (const row of eachInTurns(cluster.system, rows)) objects.push(objectOf(row))
   return objects
 }
 
-const uuidOf = (row: Row): string => textAt(row, 'uuid')
-const svmUuidOf = (row: Row): string => textAt(row, 'svm.uuid')
+const uuidOf = (row: { readonly uuid: string }) => row.uuid
+const svmUuidOf = (row: { readonly 'svm.uuid'?: string }) => row['svm.uuid'] ?? ''
 
-async function namesOf(cluster: Cluster, type: SomeType): Promise<ReadonlyMap<string, string>> {
-  return new Map((await cluster.shortRows(type)).map((row) => [uuidOf(row), textAt(row, 'name')]))
+async function namesOf(
+  cluster: Cluster,
+  type: 'svm/svms' | 'storage/aggregates',
+): Promise<ReadonlyMap<string, string>> {
+  return new Map((await cluster.shortRows(type)).map((row) => [row['uuid'], row['name']]))
 }

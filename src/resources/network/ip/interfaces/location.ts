@@ -76,7 +76,7 @@ export const locationFields = {
 const location: Derivation<RowOf<'network/ip/interfaces'>> = {
   gives: Object.keys(locationFields).filter((path) => path.startsWith('location.')),
   async from(cluster, rows) {
-    const [node = {}] = await cluster.rows('cluster/nodes')
+    const [node] = await cluster.rows('cluster/nodes')
     const ports = await portRows(cluster)
     const addresses = new Map<string, Row>()
     for (const port of ports) for (const one of port[ADDRESSES] as readonly string[]) addresses.set(one, port)
@@ -87,10 +87,10 @@ const location: Derivation<RowOf<'network/ip/interfaces'>> = {
       const home = named === undefined || named === null ? port : ports.find(({ name }) => name === named)
       const domain = port?.[DOMAIN] ?? null
       return {
-        [`${HOME_NODE}.name`]: node['name'] ?? null,
-        [`${HOME_NODE}.uuid`]: node['uuid'] ?? null,
-        'location.node.name': node['name'] ?? null,
-        'location.node.uuid': node['uuid'] ?? null,
+        [`${HOME_NODE}.name`]: node?.['name'] ?? null,
+        [`${HOME_NODE}.uuid`]: node?.['uuid'] ?? null,
+        'location.node.name': node?.['name'] ?? null,
+        'location.node.uuid': node?.['uuid'] ?? null,
         ...portAt(HOME_PORT, home),
         ...portAt('location.port', port),
         'location.broadcast_domain.name': domains.get(textOf(domain)) ?? null,

@@ -1,8 +1,9 @@
 /** Who may do what through a share: one entry for each user or group. */
 import { failure } from '../../../../model/failure.ts'
 import { each, oneOf, text } from '../../../../model/kinds/index.ts'
+import { asMembers } from '../../../../model/fields-below.ts'
+import type { ValueOf } from '../../../../model/kinds/index.ts'
 import type { Fields } from '../../../../model/resource.ts'
-import type { Row } from '../../../../model/value.ts'
 
 /** Entries of one share. */
 const ACLS_MAX = 1024
@@ -33,21 +34,14 @@ export const aclFields = {
   },
 } as const satisfies Fields
 
-export const EVERYONE: Row = { user_or_group: 'Everyone', type: 'windows', permission: 'full_control' }
+export const aclsKind = () => each(asMembers(aclFields), { elementsMax: ACLS_MAX })
 
-export const aclsKind = () =>
-  each(
-    Object.fromEntries(
-      Object.entries(aclFields).map(([name, { kind, doc, ...rest }]) => [
-        name,
-        { kind, doc, required: 'required' in rest },
-      ]),
-    ),
-    { elementsMax: ACLS_MAX },
-  )
+export type Acl = ValueOf<ReturnType<typeof aclsKind>>[number]
 
-export function settledAcls(given: readonly Row[]): readonly Row[] {
-  const acls = given.map((acl): Row => ({ type: 'windows', ...acl }))
+export const EVERYONE: Acl = { user_or_group: 'Everyone', type: 'windows', permission: 'full_control' }
+
+export function settledAcls(given: readonly Acl[]): readonly Acl[] {
+  const acls = given.map((acl): Acl => ({ type: 'windows', ...acl }))
   for (const [at, acl] of acls.entries()) {
     if (acls.findIndex((other) => isSameWho(other, acl)) !== at) {
       throw failure('shareAclTaken', { account: JSON.stringify(acl['user_or_group']).slice(0, 80) })
@@ -57,8 +51,8 @@ export function settledAcls(given: readonly Row[]): readonly Row[] {
 }
 
 /** Windows does not tell A from a. */
-export function isSameWho(a: Row, b: Row): boolean {
-  const [left, right] = [a, b].map(({ user_or_group: who = '' }) => JSON.stringify(who))
-  if (a['type'] !== b['type']) return false
-  return a['type'] === 'windows' ? left?.toLowerCase() === right?.toLowerCase() : left === right
+export function isSameWho(a: Omit<Acl, 'permission'>, b: Omit<Acl, 'permission'>): boolean {
+  const [left, right] = [a.user_or_group, b.user_or_group]
+  if (a.type !== b.type) return false
+  return a.type === 'windows' ? left.toLowerCase() === right.toLowerCase() : left === right
 }

@@ -1,7 +1,9 @@
 /** What a policy of FPolicy is about: which shares, volumes, export policies and extensions, and which not. */
 import { flag, list, text } from '../../../../model/kinds/index.ts'
-import type { FieldDeclaration, Fields } from '../../../../model/resource.ts'
-import type { Row } from '../../../../model/value.ts'
+import { fieldsBelow } from '../../../../model/fields-below.ts'
+import type { DraftOf } from '../../../../model/rows.ts'
+import { namesOf } from '../../../../model/value.ts'
+import type { FPOLICY_POLICIES } from '../names.ts'
 
 /** Names in one list; the documented limit of the field. */
 const SCOPE_NAMES_MAX = 250
@@ -23,29 +25,21 @@ const flags = {
 } as const
 
 export const scopeFields = {
-  ...Object.fromEntries(
-    Object.entries(lists).map(([name, doc]): [string, FieldDeclaration] => [
-      `scope.${name}`,
-      {
-        doc,
-        kind: list(text({ charactersMin: 1, charactersMax: 256 }), { elementsMax: SCOPE_NAMES_MAX }),
-        set: 'always',
-      },
-    ]),
-  ),
-  ...Object.fromEntries(
-    Object.entries(flags).map(([name, doc]): [string, FieldDeclaration] => [
-      `scope.${name}`,
-      { doc, kind: flag(), set: 'always', isClearable: true, since: '9.11.1' },
-    ]),
-  ),
-} as const satisfies Fields
-
-/** Whether anything was said about the scope of a policy. */
-export function hasScope(policy: Row): boolean {
-  return Object.keys(scopeFields).some((path) => isSet(policy, path))
+  ...fieldsBelow('scope', namesOf(lists), (name) => ({
+    doc: lists[name],
+    kind: list(text({ charactersMin: 1, charactersMax: 256 }), { elementsMax: SCOPE_NAMES_MAX }),
+    set: 'always',
+  })),
+  ...fieldsBelow('scope', namesOf(flags), (name) => ({
+    doc: flags[name],
+    kind: flag(),
+    set: 'always',
+    isClearable: true,
+    since: '9.11.1',
+  })),
 }
 
-function isSet(policy: Row, path: string): boolean {
-  return policy[path] !== undefined && policy[path] !== null
+/** Whether anything was said about the scope of a policy. */
+export function hasScope(policy: DraftOf<typeof FPOLICY_POLICIES>): boolean {
+  return namesOf(scopeFields).some((path) => (policy[path] ?? null) !== null)
 }

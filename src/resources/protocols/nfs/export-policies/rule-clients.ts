@@ -3,10 +3,9 @@ import { inline } from '../../../../core/verb.ts'
 import { failure } from '../../../../model/failure.ts'
 import { count, text } from '../../../../model/kinds/index.ts'
 import { resource } from '../../../../model/resource.ts'
-import type { Row } from '../../../../model/value.ts'
 import { EXPORT_POLICIES, EXPORT_POLICIES_LOCK } from '../export-policies.ts'
 import { CLIENT_CHARACTERS_MAX } from './client-match.ts'
-import { changedRule, rulesOf } from './rule-list.ts'
+import { changedRule, type ExportRule, rulesOf } from './rule-list.ts'
 import { writeRules } from './write-rules.ts'
 
 const POLICY = 'policy.id'
@@ -39,11 +38,11 @@ export const exportRuleClients: Behaviour<typeof exportRuleClientsResource> = de
     const policy = await cluster.row(EXPORT_POLICIES, path[POLICY] ?? '')
     const index = Number(path['index'])
     return clientsOf(rulesOf(policy), index).map((client) => ({
-      match: client['match'] ?? '',
+      match: client.match,
       index,
-      [POLICY]: policy['id'] ?? null,
-      'policy.name': policy['name'] ?? null,
-      'svm.uuid': policy['svm.uuid'] ?? null,
+      [POLICY]: policy['id'],
+      'policy.name': policy['name'],
+      'svm.uuid': policy['svm.uuid'],
     }))
   },
   create: inline({
@@ -74,8 +73,8 @@ export const exportRuleClients: Behaviour<typeof exportRuleClientsResource> = de
   }),
 })
 
-function clientsOf(rules: readonly Row[], index: number): readonly Row[] {
+function clientsOf(rules: readonly ExportRule[], index: number): ExportRule['clients'] {
   const rule = rules.find((one) => one['index'] === index)
   if (rule === undefined) throw failure('exportRuleNotFound')
-  return (rule['clients'] ?? []) as readonly Row[]
+  return rule.clients
 }

@@ -4,8 +4,11 @@
  */
 import { failure } from '../../../../model/failure.ts'
 import { count, each, flag, list, oneOf, text } from '../../../../model/kinds/index.ts'
+import { asMembers, defaultsOf } from '../../../../model/fields-below.ts'
+import type { ValueOf } from '../../../../model/kinds/index.ts'
 import type { Fields } from '../../../../model/resource.ts'
-import type { Row, Value } from '../../../../model/value.ts'
+import type { DraftOf } from '../../../../model/rows.ts'
+import { namesOf } from '../../../../model/value.ts'
 import { CLIENT_CHARACTERS_MAX, checkClients } from './client-match.ts'
 
 /** Rules of one policy, and clients of one rule. */
@@ -111,35 +114,33 @@ export const indexKind = () => count({ min: 1, max: INDEX_MAX })
 /** The rules as a field of their policy. */
 export const rulesKind = () =>
   each(
-    {
-      index: { kind: indexKind(), doc: 'The position of the rule in the policy.' },
-      ...Object.fromEntries(
-        Object.entries(ruleFields).map(([name, field]) => [
-          name,
-          { kind: field.kind, doc: field.doc, required: 'required' in field },
-        ]),
-      ),
-    },
+    { index: { kind: indexKind(), doc: 'The position of the rule in the policy.' }, ...asMembers(ruleFields) },
     { elementsMax: RULES_MAX },
   )
 
-export function rulesOf(policy: Row | undefined): readonly Row[] {
-  return (policy?.['rules'] ?? []) as readonly Row[]
+/** A rule as it is given, or lies in the record of its policy. There it has an index. */
+export type ExportRule = ValueOf<ReturnType<typeof rulesKind>>[number]
+
+export function rulesOf(policy: DraftOf<'protocols/nfs/export-policies'> | undefined): readonly ExportRule[] {
+  return policy?.['rules'] ?? []
 }
 
 /** A whole list as it was given: complete, checked, in order. Those without an index come after the one before. */
-export function settledRules(given: readonly Row[]): readonly Row[] {
-  let rules: readonly Row[] = []
+export function settledRules(given: readonly ExportRule[]): readonly ExportRule[] {
+  let rules: readonly ExportRule[] = []
   for (const rule of given) rules = withRule(rules, rule).rules
   return rules
 }
 
 /** Adds a rule at its index, or behind the others. */
-export function withRule(rules: readonly Row[], draft: Row): { rules: readonly Row[]; index: number } {
+export function withRule(
+  rules: readonly ExportRule[],
+  draft: ExportRule,
+): { rules: readonly ExportRule[]; index: number } {
   if (rules.length >= RULES_MAX) {
     throw failure('exportRuleLimitReached', { max: RULES_MAX })
   }
-  const index = typeof draft['index'] === 'number' ? draft['index'] : Number(rules.at(-1)?.['index'] ?? 0) + 1
+  const index = draft.index ?? indexOf(rules.at(-1)) + 1
   const rule = settledRule({ ...draft, index })
   if (rules.some((other) => isSame(other, rule))) {
     throw failure('exportRuleTaken')
@@ -148,8 +149,13 @@ export function withRule(rules: readonly Row[], draft: Row): { rules: readonly R
 }
 
 /** Changes the rule at an index, and may bring it to another. */
-export function changedRule(rules: readonly Row[], index: number, draft: Row, newIndex: number): readonly Row[] {
-  const before = rules.find((rule) => rule['index'] === index)
+export function changedRule(
+  rules: readonly ExportRule[],
+  index: number,
+  draft: Partial<ExportRule>,
+  newIndex: number,
+): readonly ExportRule[] {
+  const before = rules.find((rule) => rule.index === index)
   if (before === undefined) throw failure('exportRuleNotFound')
   const others = rules.filter((rule) => rule !== before)
   const rule = settledRule({ ...before, ...draft, index: newIndex })
@@ -159,28 +165,25 @@ export function changedRule(rules: readonly Row[], index: number, draft: Row, ne
   return placed(others, rule)
 }
 
-function placed(rules: readonly Row[], rule: Row): readonly Row[] {
-  const list: Row[] = []
-  let next = Number(rule['index'])
-  for (const other of rules) {
-    const index = Number(other['index'])
-    if (index === next) list.push({ ...other, index: ++next })
-    else list.push(other)
-  }
-  return [...list, rule].toSorted((a, b) => Number(a['index']) - Number(b['index']))
+function placed(rules: readonly ExportRule[], rule: ExportRule): readonly ExportRule[] {
+  const list: ExportRule[] = []
+  let next = indexOf(rule)
+  for (const other of rules) list.push(other.index === next ? { ...other, index: ++next } : other)
+  return [...list, rule].toSorted((a, b) => indexOf(a) - indexOf(b))
 }
 
-function settledRule(rule: Row): Row {
-  const complete: Record<string, Value> = { ...rule }
-  for (const [name, field] of Object.entries(ruleFields)) {
+const indexOf = (rule: ExportRule | undefined) => rule?.index ?? 0
+
+function settledRule(rule: ExportRule): ExportRule {
+  const complete: ExportRule = { ...defaultsOf(ruleFields), ...rule }
+  for (const name of namesOf(ruleFields)) {
     const given = complete[name]
-    if (given === undefined && 'default' in field) complete[name] = field.default
     if (Array.isArray(given) && given.length === 0) throw failure('exportRuleListEmpty', { field: name })
   }
-  checkClients((complete['clients'] as readonly { match: string }[]).map(({ match }) => match))
+  checkClients(complete.clients.map(({ match }) => match))
   return complete
 }
 
-function isSame(a: Row, b: Row): boolean {
-  return Object.keys(ruleFields).every((name) => JSON.stringify(a[name]) === JSON.stringify(b[name]))
+function isSame(a: ExportRule, b: ExportRule): boolean {
+  return namesOf(ruleFields).every((name) => JSON.stringify(a[name]) === JSON.stringify(b[name]))
 }

@@ -35,11 +35,7 @@ const exportRulesResource = resource({
 export const exportRules: Behaviour<typeof exportRulesResource> = define(exportRulesResource, {
   async rows(cluster, path) {
     const policy = await cluster.row(EXPORT_POLICIES, path[POLICY] ?? '')
-    const of = {
-      [POLICY]: policy['id'] ?? null,
-      'policy.name': policy['name'] ?? null,
-      'svm.uuid': policy['svm.uuid'] ?? null,
-    }
+    const of = { [POLICY]: policy['id'], 'policy.name': policy['name'], 'svm.uuid': policy['svm.uuid'] }
     return rulesOf(policy).map((rule) => Object.assign({}, rule, of))
   },
   create: inline({

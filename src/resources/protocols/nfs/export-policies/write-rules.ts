@@ -1,13 +1,13 @@
-import type { Cluster } from '../../../../core/cluster.ts'
-import { type Row, textAt } from '../../../../model/value.ts'
 import { changeExportPolicy } from '../export-policies.ts'
+import type { Step } from '../../../../core/verb.ts'
+import type { ExportRule } from './rule-list.ts'
 
 /** Nobody else changes the policy between plan and step: both are alone. */
-export function writeRules() {
+export function writeRules(): Step<{ readonly policy: string; readonly rules: readonly ExportRule[] }> {
   return {
     name: 'write record',
-    async run(cluster: Cluster, { input }: { readonly input: Row }) {
-      await changeExportPolicy(cluster, textAt(input, 'policy'), () => ({ rules: input['rules'] ?? [] }))
+    async run(cluster, { input }) {
+      await changeExportPolicy(cluster, input.policy, () => ({ rules: input.rules }))
     },
   }
 }
