@@ -36,9 +36,9 @@ export const builtinSvmRoles: readonly Role[] = [
 ]
 
 /** A role that was made, by what its record says. Commands of the command line are kept there, and grant nothing here. */
-export function roleOf(name: string, privileges: unknown): Role {
-  const all = (privileges ?? []) as readonly Privilege[]
-  return { name, privileges: all.filter(({ path }) => path.startsWith('/')) }
+export function roleOf(name: string, privileges: readonly (Pick<Privilege, 'path'> & Partial<Privilege>)[] = []): Role {
+  const ofPaths = privileges.filter(({ path }) => path.startsWith('/'))
+  return { name, privileges: ofPaths.map(({ path, access = 'none' }) => ({ path, access })) }
 }
 
 /** Whether some access level is about this method. */

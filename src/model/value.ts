@@ -25,7 +25,7 @@ export function withoutUnset<Of extends Row>(row: Of): Of {
 }
 
 /** The row without some fields that it need not have. */
-export function without<Of extends Row, const Path extends OptionalOf<Of>>(row: Of, paths: readonly Path[]): Of {
+export function without<Of extends Row>(row: Of, paths: readonly OptionalOf<Of>[]): Of {
   const left: ReadonlySet<string> = new Set(paths)
   return Object.fromEntries(Object.entries(row).filter(([path]) => !left.has(path))) as Of
 }

@@ -7,8 +7,8 @@ import type { Behaviour } from '../core/behaviour.ts'
 import type { Cluster } from '../core/cluster.ts'
 import { failureOf } from '../core/jobs/jobs.ts'
 import type { Actions } from '../core/perform.ts'
-import type { SomeType } from '../model/rows.ts'
-import { type Row, textAt, textOf } from '../model/value.ts'
+import type { Declared, DraftOf, RowOf } from '../model/rows.ts'
+import { type Row, textOf } from '../model/value.ts'
 import { addBuiltInNetwork } from './network/built-in.ts'
 import { BUCKET_BYTES_MAX } from './protocols/s3/bucket-fields.ts'
 import { USERS } from './protocols/s3/services/users.ts'
@@ -60,11 +60,17 @@ export async function firstStart(
   return credentials
 }
 
-async function makeCluster(cluster: Cluster, wanted: FirstStart): Promise<Row> {
+async function makeCluster(cluster: Cluster, wanted: FirstStart): Promise<RowOf<'cluster'>> {
   const [known] = await cluster.rows('cluster')
   const uuid = () => cluster.system.random.uuid()
-  const self: Row = known ?? { uuid: uuid(), name: 'holdfast', wire_dialect: 'auto', location: '', contact: '' }
-  const admin = await firstAccount(cluster, textAt(self, 'uuid'), wanted.adminPassword)
+  const self: RowOf<'cluster'> = known ?? {
+    uuid: uuid(),
+    name: 'holdfast',
+    wire_dialect: 'auto',
+    location: '',
+    contact: '',
+  }
+  const admin = await firstAccount(cluster, self['uuid'], wanted.adminPassword)
   const now = cluster.now()
   const fresh =
     known === undefined
@@ -118,7 +124,7 @@ async function makeFirstSvm(actions: Actions, wanted: FirstStart): Promise<First
     'ip.address': wanted.dataAddress,
     'ip.netmask': '8',
   })
-  const thin = { ...inSvm, 'guarantee.type': 'none', 'snapshot_policy.name': 'default' }
+  const thin = { ...inSvm, 'guarantee.type': 'none', 'snapshot_policy.name': 'default' } as const
   const root = await ensure(actions, 'storage/volumes', { ...thin, name: 'svm1_s3_root', size: GB })
   // As large as a bucket can be, and thin: it takes from the disk what is written.
   const data = await ensure(actions, 'storage/volumes', { ...thin, name: 'vol1', size: BUCKET_BYTES_MAX })
@@ -153,10 +159,14 @@ async function makeFirstSvm(actions: Actions, wanted: FirstStart): Promise<First
 }
 
 /** The key of the record with the draft's name, made when it is not there. */
-async function ensure(actions: Actions, type: SomeType, draft: Row): Promise<string> {
+async function ensure<Type extends Declared>(
+  actions: Actions,
+  type: Type,
+  draft: DraftOf<Type> & { readonly name: string; readonly 'svm.uuid'?: string },
+): Promise<string> {
   const { cluster } = actions
-  const within = type === 'svm/svms' ? '' : textAt(draft, 'svm.uuid')
-  const known = await cluster.keyOfName(type, textAt(draft, 'name'), within)
+  const { name, 'svm.uuid': within = '' } = draft
+  const known = await cluster.keyOfName(type, name, within)
   return known ?? (await perform(actions, cluster.behaviour(type), 'create', { path: {}, draft })).key
 }
 

@@ -4,7 +4,7 @@ import { eachInTurns } from '../core/time/turns.ts'
 import { count, text } from '../model/kinds/index.ts'
 import { collectionPath, recordPath } from '../model/paths.ts'
 import { resource } from '../model/resource.ts'
-import { type Row, textAt, textOf } from '../model/value.ts'
+import { textOf } from '../model/value.ts'
 import { TAGS } from './tags.ts'
 
 const resourceTagsResource = resource({
@@ -26,7 +26,7 @@ export const resourceTags: Behaviour<typeof resourceTagsResource> = define(resou
     const counts = new Map<string, number>()
     for await (const { tags } of eachInTurns(cluster.system, await tagged(cluster)))
       for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1)
-    return [...counts].map(([value, num_resources]): Row => ({ value, num_resources }))
+    return [...counts].map(([value, num_resources]) => ({ value, num_resources }))
   },
 })
 
@@ -44,10 +44,10 @@ export async function tagged(cluster: Cluster): Promise<Tagged[]> {
     for await (const row of eachInTurns(cluster.system, await cluster.rows(resource.rowsOf))) {
       const tags = row[TAGS]
       if (!Array.isArray(tags) || tags.length === 0) continue
-      const keys = Object.fromEntries(resource.pathKeys.map((key) => [key, textAt(row, key)]))
+      const keys = Object.fromEntries(resource.pathKeys.map((key) => [key, textOf(row[key])]))
       found.push({
         href: recordPath(resource, collectionPath(resource, keys), row),
-        label: textAt(row, 'name'),
+        label: textOf(row['name']),
         tags: tags.map((tag) => textOf(tag)),
       })
     }

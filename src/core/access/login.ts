@@ -5,6 +5,7 @@
 import { builtinRoles, roleOf, type Role } from '../../model/access.ts'
 import { failure } from '../../model/failure.ts'
 import { type Row, textOf } from '../../model/value.ts'
+import type { Account } from '../../records/rows.ts'
 import type { Cluster } from '../cluster.ts'
 import { type Attempt, FAILURES_OF_ADDRESS_MAX, Guesses } from './guesses.ts'
 import { uuidOfToken } from './token.ts'
@@ -17,10 +18,9 @@ const HEADER_CHARACTERS_MAX = 8192
 const CHECKS_MAX = 64
 
 /** Whether the account logs in to this interface with its password. */
-export function mayUseHttp(account: Row | undefined): boolean {
-  return ((account?.['applications'] ?? []) as readonly Row[]).some(
-    (each) =>
-      each['application'] === 'http' && (each['authentication_methods'] as readonly unknown[]).includes('password'),
+export function mayUseHttp(account: Account | undefined): boolean {
+  return (account?.['applications'] ?? []).some(
+    (each) => each.application === 'http' && each.authentication_methods.includes('password'),
   )
 }
 

@@ -1,11 +1,12 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
 import { plainVerbs } from '../../core/plain.ts'
-import { sealSecrets } from '../../core/access/sealed.ts'
+import { sealSecrets, unsealed } from '../../core/access/sealed.ts'
 import { failure } from '../../model/failure.ts'
 import { flag, list, secret, text } from '../../model/kinds/index.ts'
 import { type FieldDeclaration, resource } from '../../model/resource.ts'
-import { type Row, textAt } from '../../model/value.ts'
+import type { NewOf, RowOf } from '../../model/rows.ts'
+import type { Row } from '../../model/value.ts'
 import { choice, number, on } from '../protocols/setting.ts'
 
 export const LDAP = 'name-services/ldap'
@@ -100,15 +101,14 @@ export const ldap: Behaviour<typeof ldapResource> = define(ldapResource, {
   }),
 })
 
-function passwordOf(cluster: Cluster, row: Row): string | undefined {
-  const sealed = textAt(row, '$bind_password')
-  return sealed === '' ? undefined : cluster.secrets.unseal(sealed)
+function passwordOf(cluster: Cluster, row: RowOf<typeof LDAP>): string | undefined {
+  return unsealed(cluster, row['$bind_password'])
 }
 
-function checkLdap(cluster: Cluster, given: Row): Row {
+function checkLdap(cluster: Cluster, given: NewOf<typeof LDAP>): Row {
   const { skip_config_validation: _taken, ...row } = given
-  const hasServers = Array.isArray(row['servers']) && row['servers'].length > 0
-  const hasDomain = textAt(row, 'ad_domain') !== ''
+  const hasServers = (row['servers'] ?? []).length > 0
+  const hasDomain = (row['ad_domain'] ?? '') !== ''
   if (hasServers && hasDomain) throw failure('ldapServersAndDomain')
   if (!hasServers && !hasDomain) throw failure('ldapWithoutServers')
   if (row['use_start_tls'] === true && row['ldaps_enabled'] === true) {

@@ -4,7 +4,7 @@ import { plainVerbs } from '../../core/plain.ts'
 import { failure } from '../../model/failure.ts'
 import { count, oneOf, text } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
-import { type Row, textAt } from '../../model/value.ts'
+import type { NewOf } from '../../model/rows.ts'
 
 export const NAME_MAPPINGS = 'name-services/name-mappings'
 
@@ -63,8 +63,8 @@ export const nameMappings: Behaviour<typeof nameMappingsResource> = define(
   }),
 )
 
-async function checkMapping(cluster: Cluster, row: Row): Promise<Row> {
-  const same = (await cluster.rows(NAME_MAPPINGS, textAt(row, 'svm.uuid'))).filter(
+async function checkMapping(cluster: Cluster, row: NewOf<typeof NAME_MAPPINGS>): Promise<NewOf<typeof NAME_MAPPINGS>> {
+  const same = (await cluster.rows(NAME_MAPPINGS, row['svm.uuid'])).filter(
     (other) => other['direction'] === row['direction'] && other['index'] !== row['index'],
   )
   if (same.length >= MAPPINGS_MAX) {

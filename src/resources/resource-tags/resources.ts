@@ -1,13 +1,13 @@
 import { type Behaviour, define } from '../../core/behaviour.ts'
 import type { Cluster } from '../../core/cluster.ts'
-import { recordKey, resource } from '../../model/resource.ts'
+import { recordKey, resource, valuesAt } from '../../model/resource.ts'
 import { findInstance } from '../../core/read/read.ts'
 import { inline } from '../../core/verb.ts'
 import { Failure, failure } from '../../model/failure.ts'
 import { Misfit, text } from '../../model/kinds/index.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { SomeType } from '../../model/rows.ts'
-import { type Row, textAt, type Value } from '../../model/value.ts'
+import { type Row, textOf } from '../../model/value.ts'
 import { CommitRefused } from '../../ports/catalog.ts'
 import { tagged } from '../resource-tags.ts'
 import { tagsKind, TAGS, TAGS_MAX } from '../tags.ts'
@@ -44,7 +44,7 @@ export const taggedResources: Behaviour<typeof taggedResourcesResource> = define
     const value = path['resource_tag.value'] ?? ''
     return (await tagged(cluster))
       .filter(({ tags }) => tags.includes(value))
-      .map(({ href, label }): Row => ({ 'resource_tag.value': value, href, label }))
+      .map(({ href, label }) => ({ 'resource_tag.value': value, href, label }))
   },
   create: inline({
     example: { href: '/api/cluster' },
@@ -87,7 +87,7 @@ function asTag(value: string): string {
 }
 
 function tagsOf(row: Row): readonly string[] {
-  return (row[TAGS] ?? []) as readonly string[]
+  return valuesAt(row, TAGS).map(textOf)
 }
 
 /** What a path leads to: something that is there, and can have tags. */
@@ -120,10 +120,9 @@ function decoded(word: string): string {
 
 async function changeTags(
   cluster: Cluster,
-  input: Row,
-  change: (tags: readonly string[], tag: string) => readonly Value[],
+  { type, key, tag }: { readonly type: string; readonly key: string; readonly tag: string },
+  change: (tags: readonly string[], tag: string) => readonly string[],
 ): Promise<void> {
-  const [type, key, tag] = ['type', 'key', 'tag'].map((path) => textAt(input, path)) as [string, string, string]
   for (let tries = 1; ; tries++) {
     const record = await cluster.catalog.record(type, key)
     if (record === undefined)

@@ -6,7 +6,9 @@ import { mayDo, type Role } from '../../model/access.ts'
 import { groups, resource } from '../../model/resource.ts'
 import { failure } from '../../model/failure.ts'
 import { flag, name, oneOf, secret, text } from '../../model/kinds/index.ts'
-import { type Row, textAt } from '../../model/value.ts'
+import type { DraftOf, Hidden } from '../../model/rows.ts'
+import { type Row, textOf } from '../../model/value.ts'
+import type { Account } from '../../records/rows.ts'
 import { applicationsKind, settledApplications, USUAL_APPLICATIONS, usesPassword } from './accounts/applications.ts'
 import { PASSWORD_CHARACTERS_MIN, passwordProblem } from './passwords.ts'
 import { clusterOwner, ownerFields, ownerNamed, ownerNames, type Owner } from './owners.ts'
@@ -19,12 +21,12 @@ export const ACCOUNTS = 'security/accounts'
 const ACCOUNTS_MAX = 10_000
 
 /** Changes an account by what a plan has made of the request. */
-export const writeAccount: Step = {
+export const writeAccount: Step<DraftOf<typeof ACCOUNTS>> = {
   name: 'write record',
   async run(cluster, { key, input }) {
     const record = await cluster.record(ACCOUNTS, key)
     if (record === undefined) throw failure('accountNotFound')
-    const before = record.body as Row
+    const before = record.body
     const after = await settled(cluster, { ...before, ...input }, ownerOf(before))
     if (isActiveAdmin(before) && !isActiveAdmin(after)) await insistOnAnotherAdmin(cluster, key)
     await cluster.commit([cluster.put(ACCOUNTS, after, { expect: record.revision })])
@@ -43,7 +45,7 @@ const accountsResource = resource({
     role: {
       type: 'security/roles',
       fate: 'blocks',
-      keys: (row) => (isBuiltInRole(row) ? [] : [`${textAt(row, 'owner.uuid')}/${textAt(row, 'role.name')}`]),
+      keys: (row) => (isBuiltInRole(row) ? [] : [`${textOf(row['owner.uuid'])}/${textOf(row['role.name'])}`]),
     },
   },
   nameWithin: 'owner.uuid',
@@ -88,7 +90,7 @@ const accountsResource = resource({
 export const accounts: Behaviour<typeof accountsResource> = define(accountsResource, {
   secrets: {
     password: {
-      isSame: (cluster, row, given) => cluster.secrets.checkPassword(given, textAt(row, '$password')),
+      isSame: (cluster, row, given) => cluster.secrets.checkPassword(given, textOf(row['$password'])),
     },
   },
   derive: [ownerNames],
@@ -114,7 +116,7 @@ export const accounts: Behaviour<typeof accountsResource> = define(accountsResou
       name: 'write record',
       async run(cluster, { input }) {
         // The role may have gone since the plan was made.
-        await insistOnRole(cluster, ownerOf(input), textAt(input, 'role.name'))
+        await insistOnRole(cluster, ownerOf(input), input['role.name'] ?? '')
         await cluster.commit([cluster.put(ACCOUNTS, input, { expect: 'absent' })])
       },
     },
@@ -124,7 +126,8 @@ export const accounts: Behaviour<typeof accountsResource> = define(accountsResou
     async plan(cluster, { caller, row, draft }) {
       await insistOnMayChange(cluster, caller, row)
       await insistOnCovering(cluster, caller, await roleOfAccount(cluster, { ...row, ...draft }))
-      const input = await withHash(cluster, row, draft)
+      const { password, ...given } = draft
+      const input = { ...given, ...(await hashOf(cluster, row, password)) }
       await settled(cluster, { ...row, ...input }, ownerOf(row))
       return { key: keyOf(row), input, locks: [ACCOUNTS_LOCK] }
     },
@@ -156,7 +159,7 @@ export const accounts: Behaviour<typeof accountsResource> = define(accountsResou
 })
 
 /** The first account of a new cluster. */
-export async function firstAccount(cluster: Cluster, clusterUuid: string, password: string): Promise<Row> {
+export async function firstAccount(cluster: Cluster, clusterUuid: string, password: string): Promise<Account> {
   // It was chosen by who starts the cluster, maybe in a script: a start does not fail for it.
   if (passwordProblem('admin', password) !== undefined) {
     cluster.log.warn('The password of the user admin is easy to guess. Change it before others reach the cluster.')
@@ -175,7 +178,7 @@ export async function firstAccount(cluster: Cluster, clusterUuid: string, passwo
 /** Accounts of earlier releases are kept under the name of the cluster. At each start, before anybody logs in. */
 export async function adoptAccounts(cluster: Cluster): Promise<void> {
   const { uuid } = await clusterOwner(cluster)
-  const old = (await cluster.catalog.records(ACCOUNTS)).filter(({ body }) => body['owner.uuid'] === undefined)
+  const old = (await cluster.records(ACCOUNTS)).filter(({ body }) => body['owner.uuid'] === undefined)
   if (uuid === '' || old.length === 0) return
   await cluster.commit(
     old.flatMap(({ type, key, body }) => {
@@ -186,23 +189,28 @@ export async function adoptAccounts(cluster: Cluster): Promise<void> {
   )
 }
 
-function roleOfAccount(cluster: Cluster, account: Row): Promise<Role | undefined> {
-  return findRole(cluster, ownerOf(account), textAt(account, 'role.name'))
+function roleOfAccount(cluster: Cluster, account: Account): Promise<Role | undefined> {
+  return findRole(cluster, ownerOf(account), account['role.name'] ?? '')
 }
 
 /** Who could change the password of an administrator would be one. Everybody changes their own. */
-async function insistOnMayChange(cluster: Cluster, caller: Caller, account: Row): Promise<void> {
+async function insistOnMayChange(cluster: Cluster, caller: Caller, account: Account): Promise<void> {
   if (isOwn(caller, account)) return
   await insistOnCovering(cluster, caller, await roleOfAccount(cluster, account))
 }
 
 /** An API key may have a smaller role than its user: then it does not speak for the user's account. */
-function isOwn(caller: Caller, account: Row): boolean {
+function isOwn(caller: Caller, account: Account): boolean {
   return account['scope'] !== 'svm' && account['name'] === caller.user && account['role.name'] === caller.role
 }
 
 /** A new password for an account: for one's own, or by who may change accounts. */
-export async function planPassword(cluster: Cluster, caller: Caller, key: string, password: string): Promise<Plan> {
+export async function planPassword(
+  cluster: Cluster,
+  caller: Caller,
+  key: string,
+  password: string,
+): Promise<Plan<DraftOf<typeof ACCOUNTS>>> {
   const row = await cluster.find(ACCOUNTS, key)
   if (row === undefined || !isOwn(caller, row)) {
     const role = await findRole(cluster, await clusterOwner(cluster), caller.role)
@@ -213,22 +221,22 @@ export async function planPassword(cluster: Cluster, caller: Caller, key: string
     if (row === undefined) throw failure('accountNotFound', {}, { target: 'name' })
     await insistOnMayChange(cluster, caller, row)
   }
-  return { key, input: await withHash(cluster, row, { password }), locks: [ACCOUNTS_LOCK] }
+  return { key, input: await hashOf(cluster, row, password), locks: [ACCOUNTS_LOCK] }
 }
 
-function keyOf(account: Row): string {
-  return `${textAt(account, 'owner.uuid')}/${textAt(account, 'name')}`
+function keyOf(account: Account): string {
+  return `${account['owner.uuid']}/${account['name']}`
 }
 
-function ownerOf(account: Row): Owner {
-  return { uuid: textAt(account, 'owner.uuid'), name: '', scope: account['scope'] === 'svm' ? 'svm' : 'cluster' }
+function ownerOf(account: Account): Owner {
+  return { uuid: account['owner.uuid'], name: '', scope: account['scope'] ?? 'cluster' }
 }
 
 /** Whole and checked; the password as its hash: the field itself is never stored. */
-async function settled(cluster: Cluster, row: Row, owner: Owner): Promise<Row> {
-  await insistOnRole(cluster, owner, textAt(row, 'role.name'))
+async function settled(cluster: Cluster, { password, ...row }: Account, owner: Owner): Promise<Account> {
+  await insistOnRole(cluster, owner, row['role.name'] ?? '')
   const applications = settledApplications(row['applications'])
-  const hashed = await withHash(cluster, row, row)
+  const hashed = { ...row, ...(await hashOf(cluster, row, password)) }
   const hasPassword = typeof hashed['$password'] === 'string'
   if (!hasPassword && usesPassword(applications)) {
     throw failure('passwordRequired')
@@ -239,17 +247,21 @@ async function settled(cluster: Cluster, row: Row, owner: Owner): Promise<Row> {
   return { ...hashed, applications }
 }
 
-async function withHash(cluster: Cluster, account: Row, given: Row): Promise<Row> {
-  const { password, ...rest } = given
-  if (typeof password !== 'string') return rest
-  const problem = passwordProblem(textAt(account, 'name'), password)
+/** The hash of a password, where one is given that an account may have. */
+async function hashOf(
+  cluster: Cluster,
+  account: Hidden & { readonly name: string },
+  password: string | undefined,
+): Promise<Hidden> {
+  if (typeof password !== 'string') return {}
+  const problem = passwordProblem(account['name'], password)
   if (problem !== undefined) throw problem
   const before = account['$password']
   if (typeof before === 'string' && (await cluster.secrets.checkPassword(password, before))) {
     // Tools tell by the beginning of these words that the password is as they want it (netapp.ontap 22.7).
     throw failure('passwordUnchanged')
   }
-  return { ...rest, $password: await cluster.secrets.hashPassword(password) }
+  return { $password: await cluster.secrets.hashPassword(password) }
 }
 
 async function insistOnAnotherAdmin(cluster: Cluster, key: string): Promise<void> {
@@ -259,7 +271,7 @@ async function insistOnAnotherAdmin(cluster: Cluster, key: string): Promise<void
   }
 }
 
-function isActiveAdmin(account: Row): boolean {
+function isActiveAdmin(account: Account): boolean {
   return (
     account['scope'] === 'cluster' &&
     account['role.name'] === 'admin' &&
@@ -270,8 +282,8 @@ function isActiveAdmin(account: Row): boolean {
 }
 
 /** The API keys that log the account in. */
-async function keysOf(cluster: Cluster, account: Row): Promise<string[]> {
-  const user = textAt(account, 'name')
+async function keysOf(cluster: Cluster, account: Account): Promise<string[]> {
+  const user = account['name']
   const found: string[] = []
   for (const row of await cluster.rows('security/authentication/keys')) {
     if (row['user.name'] !== user) continue

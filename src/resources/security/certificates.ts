@@ -5,7 +5,6 @@ import { inline } from '../../core/verb.ts'
 import { failure } from '../../model/failure.ts'
 import { list, name, oneOf, secret, text, uuid } from '../../model/kinds/index.ts'
 import { resource } from '../../model/resource.ts'
-import { textAt } from '../../model/value.ts'
 import {
   alternativeFields,
   alternativesOf,
@@ -130,10 +129,10 @@ export const certificates: Behaviour<typeof certificatesResource> = define(certi
     },
   }),
   remove: plainRemove(CERTIFICATES, {
-    inUse: ({ resource, row }) =>
+    inUse: ({ resource, name: server }) =>
       resource.type === 'cluster'
         ? failure('clusterCertificateInUse')
-        : failure('objectStoreCertificateInUse', { server: textAt(row, 'name') }),
+        : failure('objectStoreCertificateInUse', { server }),
   }),
 })
 

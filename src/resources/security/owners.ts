@@ -4,7 +4,6 @@ import type { Cluster } from '../../core/cluster.ts'
 import { noSuchOwner } from '../../core/read/references.ts'
 import { oneOf, text, uuid } from '../../model/kinds/index.ts'
 import type { Fields } from '../../model/resource.ts'
-import { type Row, textAt, textOf, type Value } from '../../model/value.ts'
 
 export interface Owner {
   readonly uuid: string
@@ -32,22 +31,21 @@ export async function clusterOwner(cluster: Cluster): Promise<Owner> {
 }
 
 /** The owner that a draft names. */
-export async function ownerNamed(cluster: Cluster, name: Value | undefined, target = 'owner.name'): Promise<Owner> {
+export async function ownerNamed(cluster: Cluster, name: string | undefined, target = 'owner.name'): Promise<Owner> {
   const self = await clusterOwner(cluster)
-  if (name === undefined || name === null || name === self.name) return self
-  const svm = await cluster.keyOfName('svm/svms', textOf(name))
-  if (svm !== undefined) return { uuid: svm, name: textOf(name), scope: 'svm' }
-  throw noSuchOwner(textOf(name), target)
+  if (name === undefined || name === self.name) return self
+  const svm = await cluster.keyOfName('svm/svms', name)
+  if (svm !== undefined) return { uuid: svm, name: name, scope: 'svm' }
+  throw noSuchOwner(name, target)
 }
 
 /** Names are looked up when they are read: clusters and SVMs get others. */
-export const ownerNames: Derivation = {
+export const ownerNames: Derivation<{ readonly 'owner.uuid'?: string }> = {
   gives: ['owner.name'],
   async from(cluster, rows) {
     const self = await clusterOwner(cluster)
     return Promise.all(
-      rows.map(async (row): Promise<Row> => {
-        const owner = textAt(row, 'owner.uuid')
+      rows.map(async ({ 'owner.uuid': owner = '' }) => {
         if (owner === self.uuid) return { 'owner.name': self.name }
         return { 'owner.name': (await cluster.find('svm/svms', owner))?.['name'] ?? null }
       }),

@@ -6,7 +6,7 @@ import { roleOf } from '../../model/access.ts'
 import { groups, resource } from '../../model/resource.ts'
 import { failure } from '../../model/failure.ts'
 import { flag, text } from '../../model/kinds/index.ts'
-import type { Row } from '../../model/value.ts'
+import type { RowOf } from '../../model/rows.ts'
 import { clusterOwner, ownerFields, ownerNamed, ownerNames, type Owner } from './owners.ts'
 import { insistOnCovering } from './roles/covering.ts'
 import { ACCOUNTS_LOCK, builtInRolesOf, findRole, privilegesOf, ROLES } from './roles/known-roles.ts'
@@ -96,11 +96,14 @@ export const roles: Behaviour<typeof rolesResource> = define(rolesResource, {
   }),
 })
 
-async function allRoles(cluster: Cluster): Promise<Row[]> {
+/** A role, be it made or one that every cluster comes with. */
+type RoleRow = RowOf<typeof ROLES>
+
+async function allRoles(cluster: Cluster): Promise<RoleRow[]> {
   const svms = (await cluster.rows('svm/svms')).map((svm) => ({ uuid: svm['uuid'], scope: 'svm' }) as const)
   const owners: Pick<Owner, 'uuid' | 'scope'>[] = [await clusterOwner(cluster), ...svms]
   const builtIn = owners.flatMap(({ uuid, scope }) =>
-    builtInRolesOf(scope).map(({ name, privileges }): Row => ({
+    builtInRolesOf(scope).map(({ name, privileges }): RoleRow => ({
       name,
       'owner.uuid': uuid,
       scope,
@@ -112,7 +115,7 @@ async function allRoles(cluster: Cluster): Promise<Row[]> {
 }
 
 /** The role at the keys of a path, be it made or not. */
-export async function roleAt(cluster: Cluster, path: Readonly<Record<string, string>>): Promise<Row> {
+export async function roleAt(cluster: Cluster, path: Readonly<Record<string, string>>): Promise<RoleRow> {
   const found = (await allRoles(cluster)).find(
     (role) => role['owner.uuid'] === path['owner.uuid'] && role['name'] === path['name'],
   )
@@ -120,7 +123,7 @@ export async function roleAt(cluster: Cluster, path: Readonly<Record<string, str
   return found
 }
 
-export function insistOnMade(role: Row): void {
+export function insistOnMade(role: RoleRow): void {
   if (role['builtin'] === true) {
     throw failure('builtInRole')
   }

@@ -1,7 +1,7 @@
 /** Where what the cluster has to say goes. */
 import { Misfit, text, type Kind } from '../../model/kinds/index.ts'
 
-export function mailAddress(): Kind {
+export function mailAddress(): Kind<string> {
   return text({
     charactersMax: 320,
     pattern: /^[^\s@,;<>]{1,64}@[^\s@,;<>]{1,255}$/,
@@ -13,7 +13,7 @@ export function mailAddress(): Kind {
  * Of a web server or a proxy, perhaps with a port. User and password have fields of their own; an address that has them
  * does not come back in the message.
  */
-export function webAddress(): Kind {
+export function webAddress(): Kind<string> {
   const kind = text({ charactersMax: 1024, pattern: /^(https?:\/\/)?[^\s/@]+(\/[^\s@]*)?$/ })
   return {
     ...kind,
@@ -28,7 +28,7 @@ export function webAddress(): Kind {
   }
 }
 
-export function hostAddress(): Kind {
+export function hostAddress(): Kind<string> {
   return text({
     charactersMin: 1,
     charactersMax: 255,

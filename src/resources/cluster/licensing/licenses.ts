@@ -216,16 +216,16 @@ async function licenseRows(cluster: Cluster): Promise<License[]> {
 }
 
 function packageOf(name: string, isCompliant: boolean, given: unknown, installed: readonly Installed[]): License {
-    const hasExpired = !isCompliant && installed.length > 0
-    return {
-      name,
-      description: OWN[name] ?? name,
+  const hasExpired = !isCompliant && installed.length > 0
+  return {
+    name,
+    description: OWN[name] ?? name,
     scope: scopes.find((scope) => scope === given) ?? 'cluster',
-      state: isCompliant ? 'compliant' : hasExpired ? 'noncompliant' : 'unlicensed',
-      'entitlement.action': hasExpired ? 'acquire_license' : 'none',
-      'entitlement.risk': isCompliant ? 'low' : hasExpired ? 'high' : 'unlicensed',
+    state: isCompliant ? 'compliant' : hasExpired ? 'noncompliant' : 'unlicensed',
+    'entitlement.action': hasExpired ? 'acquire_license' : 'none',
+    'entitlement.risk': isCompliant ? 'low' : hasExpired ? 'high' : 'unlicensed',
     ...(installed.length === 0 ? {} : { licenses: installed }),
-    }
+  }
 }
 
 function shown(file: RowOf<'cluster/licensing/licenses'>, owner: string, now: number): Installed {

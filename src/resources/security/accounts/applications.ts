@@ -1,12 +1,11 @@
 /** By which ways an account may log in, and how it shows who it is there. */
 import { failure } from '../../../model/failure.ts'
-import { each, list, oneOf, type Kind } from '../../../model/kinds/index.ts'
-import type { Row, Value } from '../../../model/value.ts'
+import { each, list, oneOf, type ValueOf } from '../../../model/kinds/index.ts'
 
 const APPLICATIONS_MAX = 16
 
 /** Tools call it `service-processor` too, as the command line does. */
-function application(): Kind {
+function application() {
   const kind = oneOf({
     http: 'This interface.',
     ssh: 'SSH.',
@@ -17,7 +16,7 @@ function application(): Kind {
     rsh: 'RSH.',
     telnet: 'Telnet.',
   })
-  return { ...kind, parse: (value) => kind.parse(value === 'service-processor' ? 'service_processor' : value) }
+  return { ...kind, parse: (value: unknown) => kind.parse(value === 'service-processor' ? 'service_processor' : value) }
 }
 
 export const applicationsKind = () =>
@@ -58,22 +57,24 @@ export const applicationsKind = () =>
     { elementsMax: APPLICATIONS_MAX },
   )
 
+export type Application = ValueOf<ReturnType<typeof applicationsKind>>[number]
+
 /** Those of an account that says nothing: this interface, with its password. */
-export const USUAL_APPLICATIONS: readonly Row[] = [
+export const USUAL_APPLICATIONS: readonly Application[] = [
   { application: 'http', authentication_methods: ['password'], second_authentication_method: 'none' },
 ]
 
 /** Whole, each application once. */
-export function settledApplications(given: Value | undefined): readonly Row[] {
-  const applications = ((given ?? USUAL_APPLICATIONS) as readonly Row[]).map((each): Row =>
-    Object.assign({ second_authentication_method: 'none' }, each),
+export function settledApplications(given: readonly Application[] | undefined): readonly Application[] {
+  const applications = (given ?? USUAL_APPLICATIONS).map((each): Application =>
+    Object.assign({ second_authentication_method: 'none' } as const, each),
   )
   if (applications.length === 0) throw failure('applicationsMissing')
   for (const [at, each] of applications.entries()) {
     if (applications.findIndex((other) => other['application'] === each['application']) !== at) {
       throw failure('applicationTwice')
     }
-    if ((each['authentication_methods'] as readonly Value[]).length === 0) {
+    if (each['authentication_methods'].length === 0) {
       throw failure('methodsMissing')
     }
     if (each['second_authentication_method'] !== 'none' && each['application'] !== 'ssh') {
@@ -83,10 +84,10 @@ export function settledApplications(given: Value | undefined): readonly Row[] {
   return applications
 }
 
-export function usesPassword(applications: readonly Row[]): boolean {
+export function usesPassword(applications: readonly Application[]): boolean {
   return applications.some((each) => hasPassword(each) || each['second_authentication_method'] === 'password')
 }
 
-function hasPassword(application: Row): boolean {
-  return (application['authentication_methods'] as readonly Value[]).includes('password')
+function hasPassword(application: Application): boolean {
+  return application['authentication_methods'].includes('password')
 }

@@ -2,7 +2,8 @@
 import type { Cluster } from '../../../core/cluster.ts'
 import { builtinRoles, builtinSvmRoles, roleOf, type Role } from '../../../model/access.ts'
 import { failure } from '../../../model/failure.ts'
-import type { Row } from '../../../model/value.ts'
+import type { DraftOf } from '../../../model/rows.ts'
+import type { RolePrivilege } from './privilege-list.ts'
 import type { Owner } from '../owners.ts'
 
 export const ROLES = 'security/roles'
@@ -30,6 +31,6 @@ export async function insistOnRole(cluster: Cluster, owner: Owner, name: string)
   throw failure('roleUnknown', { name: name.slice(0, 80) })
 }
 
-export function privilegesOf(role: Row | undefined): readonly Row[] {
-  return (role?.['privileges'] ?? []) as readonly Row[]
+export function privilegesOf(role: DraftOf<typeof ROLES>): readonly RolePrivilege[] {
+  return role['privileges'] ?? []
 }

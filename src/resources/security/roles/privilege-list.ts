@@ -2,9 +2,9 @@
 import { type Access } from '../../../model/access.ts'
 import { failure } from '../../../model/failure.ts'
 import { each, oneOf, text } from '../../../model/kinds/index.ts'
+import { asMembers } from '../../../model/fields-below.ts'
+import type { ValueOf } from '../../../model/kinds/index.ts'
 import type { Fields } from '../../../model/resource.ts'
-import type { Row } from '../../../model/value.ts'
-import { textAt } from '../../../model/value.ts'
 
 /** Privileges of one role. */
 const PRIVILEGES_MAX = 1024
@@ -37,38 +37,30 @@ export const privilegeFields = {
   },
 } as const satisfies Fields
 
-export const privilegesKind = () =>
-  each(
-    Object.fromEntries(
-      Object.entries(privilegeFields).map(([name, field]) => [
-        name,
-        {
-          kind: field.kind,
-          doc: field.doc,
-          required: 'required' in field,
-          ...('since' in field ? { since: field.since } : {}),
-        },
-      ]),
-    ),
-    { elementsMax: PRIVILEGES_MAX },
-  )
+export const privilegesKind = () => {
+  const members = asMembers(privilegeFields)
+  const query = { ...members.query, since: privilegeFields.query.since }
+  return each({ ...members, query }, { elementsMax: PRIVILEGES_MAX })
+}
+
+/** A privilege as it is given, or lies in the record of its role. There it has an access. */
+export type RolePrivilege = ValueOf<ReturnType<typeof privilegesKind>>[number]
 
 /** Whole and checked, each path once. */
-export function settledPrivileges(given: readonly Row[]): readonly Row[] {
-  const privileges = given.map((privilege): Row => ({ access: 'all', ...privilege }))
+export function settledPrivileges(given: readonly RolePrivilege[]): readonly RolePrivilege[] {
+  const privileges = given.map((privilege): RolePrivilege => ({ access: 'all', ...privilege }))
   for (const [at, privilege] of privileges.entries()) {
     check(privilege)
-    if (privileges.findIndex(({ path }) => path === privilege['path']) !== at) {
-      throw failure('privilegeTaken', { path: textAt(privilege, 'path').slice(0, 80) })
+    if (privileges.findIndex(({ path }) => path === privilege.path) !== at) {
+      throw failure('privilegeTaken', { path: privilege.path.slice(0, 80) })
     }
   }
   return privileges
 }
 
-function check(privilege: Row): void {
-  const path = textAt(privilege, 'path')
+function check({ path, access, query = '' }: RolePrivilege): void {
   if (!path.startsWith('/')) {
-    if (!['all', 'readonly', 'none'].includes(textAt(privilege, 'access'))) {
+    if (access !== 'all' && access !== 'readonly' && access !== 'none') {
       throw failure('privilegeAccessUnfit')
     }
     return
@@ -76,5 +68,5 @@ function check(privilege: Row): void {
   if (!/^\/api(\/[^/\s]+)*$/.test(path)) {
     throw failure('privilegePathMalformed')
   }
-  if (textAt(privilege, 'query') !== '') throw failure('privilegeQueryNeedless')
+  if (query !== '') throw failure('privilegeQueryNeedless')
 }

@@ -1,15 +1,14 @@
 import { type Behaviour, define } from '../../../core/behaviour.ts'
-import type { Cluster } from '../../../core/cluster.ts'
-import { inline, type Verb, type VerbRequest } from '../../../core/verb.ts'
+import { type ChangeRequest, inline, type VerbRequest } from '../../../core/verb.ts'
 import { roleOf } from '../../../model/access.ts'
 import { groups, resource } from '../../../model/resource.ts'
 import { failure } from '../../../model/failure.ts'
 import { insistOnCovering } from './covering.ts'
 import { text, uuid } from '../../../model/kinds/index.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { DraftIn, NewDraftIn, RowIn } from '../../../model/rows.ts'
 import { insistOnMade, roleAt } from '../roles.ts'
 import { ACCOUNTS_LOCK, privilegesOf, ROLES } from './known-roles.ts'
-import { privilegeFields, settledPrivileges } from './privilege-list.ts'
+import { privilegeFields, type RolePrivilege, settledPrivileges } from './privilege-list.ts'
 
 const rolePrivilegesResource = resource({
   path: `/${ROLES}/{owner.uuid}/{name}/privileges`,
@@ -30,50 +29,63 @@ const rolePrivilegesResource = resource({
 export const rolePrivileges: Behaviour<typeof rolePrivilegesResource> = define(rolePrivilegesResource, {
   async rows(cluster, path) {
     const role = await roleAt(cluster, path)
-    const of = { 'owner.uuid': role['owner.uuid'] ?? null, name: role['name'] ?? null }
+    const of = { 'owner.uuid': role['owner.uuid'], name: role['name'] }
     return privilegesOf(role).map((privilege) => Object.assign({}, privilege, of))
   },
   create: {
-    ...changing(({ draft }, privileges) => [...privileges, privilege(draft)]),
+    ...changing(({ draft }: Making, privileges) => {
+      const { path, access = 'all', query } = draft
+      const privilege = { path, access, ...(query === undefined ? {} : { query }) }
+      return { path, privileges: [...privileges, privilege] }
+    }),
     example: { path: '/api/storage/aggregates', access: 'readonly' },
   },
   modify: {
-    ...changing(({ draft, row = {} }, privileges) =>
-      privileges.map((each) => (each['path'] === row['path'] ? { ...each, ...draft } : each)),
-    ),
+    ...changing(({ draft, row: { path } }: Changing, privileges) => ({
+      path,
+      privileges: privileges.map((each) => (each.path === path ? { ...each, ...draft } : each)),
+    })),
     example: { access: 'readonly' },
   },
-  remove: changing(({ row = {} }, privileges) => privileges.filter((each) => each['path'] !== row['path'])),
+  remove: changing(({ row: { path } }: Changing, privileges) => ({
+    path,
+    privileges: privileges.filter((each) => each.path !== path),
+  })),
 })
 
+type RolePrivileges = typeof rolePrivilegesResource
+type Making = VerbRequest<RowIn<RolePrivileges>, NewDraftIn<RolePrivileges>>
+type Changing = ChangeRequest<RowIn<RolePrivileges>, DraftIn<RolePrivileges>>
+
+/** What a request makes of the list, and which path it is about. */
+interface Changed {
+  readonly path: string
+  readonly privileges: readonly RolePrivilege[]
+}
+
 /** A verb that makes other privileges of those that the role has. */
-function changing(change: (request: VerbRequest, privileges: readonly Row[]) => readonly Row[]): Verb {
+function changing<Request extends VerbRequest>(
+  change: (request: Request, privileges: readonly RolePrivilege[]) => Changed,
+) {
   return inline({
-    alone: () => [ACCOUNTS_LOCK],
-    async plan(cluster, request) {
+    alone: (_request: Request) => [ACCOUNTS_LOCK],
+    async plan(cluster, request: Request) {
       const role = await roleAt(cluster, request.path)
       insistOnMade(role)
-      const privileges = settledPrivileges(change(request, privilegesOf(role)))
+      const { path, privileges: given } = change(request, privilegesOf(role))
+      const privileges = settledPrivileges(given)
       // Not to be widened by those who have it, nor by those who have less.
-      const { caller } = request
-      await insistOnCovering(cluster, caller, roleOf(textAt(role, 'name'), privileges))
-      return {
-        key: textAt({ ...request.row, ...request.draft }, 'path'),
-        input: { role: `${textAt(role, 'owner.uuid')}/${textAt(role, 'name')}`, privileges },
-      }
+      await insistOnCovering(cluster, request.caller, roleOf(role['name'], privileges))
+      return { key: path, input: { role: `${role['owner.uuid']}/${role['name']}`, privileges } }
     },
-    step: { name: 'write record', run: (cluster, { input }) => write(cluster, input) },
+    step: {
+      name: 'write record',
+      async run(cluster, { input }) {
+        const record = await cluster.record(ROLES, input.role)
+        if (record === undefined) throw failure('roleNotFound')
+        const role = { ...record.body, privileges: input.privileges }
+        await cluster.commit([cluster.put(ROLES, role, { expect: record.revision })])
+      },
+    },
   })
-}
-
-async function write(cluster: Cluster, input: Row): Promise<void> {
-  const record = await cluster.record(ROLES, textAt(input, 'role'))
-  if (record === undefined) throw failure('roleNotFound')
-  const role: Row = { ...record.body, privileges: input['privileges'] ?? [] }
-  await cluster.commit([cluster.put(ROLES, role, { expect: record.revision })])
-}
-
-function privilege(draft: Row): Row {
-  const { path = null, access = 'all', query } = draft
-  return { path, access, ...(query === undefined ? {} : { query }) }
 }

@@ -4,7 +4,7 @@
  */
 import { failure } from '../../../model/failure.ts'
 import { count, each, group, oneOf, text } from '../../../model/kinds/index.ts'
-import type { Row } from '../../../model/value.ts'
+import type { DraftOf } from '../../../model/rows.ts'
 
 /** Rules of one filter, and the names that one of them has at most, as the documentation of the interface has them. */
 export const RULES_MAX = 128
@@ -127,14 +127,14 @@ function words(
 }
 
 /** The rules of a filter as they are shown: with the one that leaves out everything else. */
-export function shownRules(row: Row): readonly Rule[] {
+export function shownRules(row: DraftOf<'support/ems/filters'>): readonly Rule[] {
   const kept = keptRules(row)
   return [...kept, { ...LAST, index: kept.length + 1 }]
 }
 
-export function keptRules(row: Row): readonly Rule[] {
-  const rules = row['rules']
-  return Array.isArray(rules) ? rules : []
+/** Those of its record, which have been settled. */
+export function keptRules(row: DraftOf<'support/ems/filters'>): readonly Rule[] {
+  return (row['rules'] ?? []).map((rule, at) => settleRule(rule, rule.index ?? at + 1))
 }
 
 const LAST: Omit<Rule, 'index'> = {

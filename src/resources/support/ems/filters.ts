@@ -5,7 +5,6 @@ import { inline } from '../../../core/verb.ts'
 import { failure } from '../../../model/failure.ts'
 import { flag, name } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import { isRecord, type Row, textAt, type Value } from '../../../model/value.ts'
 import { type GivenRule, type Rule, rulesKind, settleRules, shownRules } from './filter-rules.ts'
 import type { RowOf, DraftOf } from '../../../model/rows.ts'
 
@@ -112,23 +111,17 @@ export const emsFilters: Behaviour<typeof emsFiltersResource> = define(emsFilter
 })
 
 /** The names of the filters of a destination. */
-export function filterNames(destination: Row): readonly string[] {
-  const filters = destination['filters']
-  return Array.isArray(filters)
-    ? filters.flatMap((one: Value) => (isRecord(one) ? [textAt(one as Row, 'name')] : []))
-    : []
+export function filterNames(destination: DraftOf<typeof EMS_DESTINATIONS>): readonly string[] {
+  return (destination['filters'] ?? []).map(({ name }) => name)
 }
 
-export function insistOnOwn(filter: Row): void {
+export function insistOnOwn(filter: RowOf<typeof EMS_FILTERS>): void {
   if (filter['$isBuiltIn'] !== true) return
   throw failure('builtInEventFilter')
 }
 
-function withRules(row: DraftOf<'support/ems/filters'>): Row {
-  const given = row['rules']
-  if (given === undefined) return row
-  const rules = settleRules(given ?? [])
-  return { ...row, rules }
+function withRules<Of extends DraftOf<typeof EMS_FILTERS>>(row: Of): Of {
+  return row['rules'] === undefined ? row : { ...row, rules: settleRules(row['rules'] ?? []) }
 }
 
 const include = (index: number, criteria: Partial<Rule['message_criteria']>): GivenRule => ({
@@ -150,7 +143,12 @@ const BUILT_IN: Readonly<Record<string, readonly GivenRule[]>> = {
 export async function addBuiltInEvents(cluster: Cluster): Promise<void> {
   const known = new Set((await cluster.rows(EMS_FILTERS)).map((row) => row['name']))
   const missing = Object.entries(BUILT_IN).filter(([key]) => !known.has(key))
-  const traps: Row = { name: 'snmp-traphost', type: 'snmp', destination: '', $isBuiltIn: true }
+  const traps: DraftOf<typeof EMS_DESTINATIONS> = {
+    name: 'snmp-traphost',
+    type: 'snmp',
+    destination: '',
+    $isBuiltIn: true,
+  }
   const hasTraps = (await cluster.find(EMS_DESTINATIONS, 'snmp-traphost')) !== undefined
   if (missing.length === 0 && hasTraps) return
   await cluster.commit([

@@ -3,7 +3,6 @@ import { plainCreate, plainRemove } from '../../../core/plain.ts'
 import { failure } from '../../../model/failure.ts'
 import { address, Misfit, text } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import { textAt } from '../../../model/value.ts'
 import { hostAddress } from '../addresses.ts'
 import { SNMP_TRAPHOSTS, SNMP_USERS } from './users.ts'
 
@@ -42,7 +41,7 @@ export const snmpTraphosts: Behaviour<typeof snmpTraphostsResource> = define(snm
       if (user !== '' && !isKnown) {
         throw failure('traphostUserUnknown', { name: user })
       }
-      const host = textAt(row, 'host')
+      const { host } = row
       return isAddress(host) ? { ...row, ip_address: host } : row
     },
   }),

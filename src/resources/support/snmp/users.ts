@@ -7,7 +7,7 @@ import type { Cluster } from '../../../core/cluster.ts'
 import { failure } from '../../../model/failure.ts'
 import { address, oneOf, secret, text, uuid } from '../../../model/kinds/index.ts'
 import { resource } from '../../../model/resource.ts'
-import { type Row, textAt } from '../../../model/value.ts'
+import type { Row } from '../../../model/value.ts'
 import type { RowOf, DraftOf } from '../../../model/rows.ts'
 
 export const SNMP_USERS = 'support/snmp/users'
@@ -146,7 +146,7 @@ export const snmpUsers: Behaviour<typeof snmpUsersResource> = define(snmpUsersRe
       async run(cluster, { key, input }) {
         const host = (await cluster.rows(SNMP_TRAPHOSTS)).find((row) => row['user.name'] === input['name'])
         if (host !== undefined) {
-          throw failure('snmpUserInUse', { host: textAt(host, 'host') })
+          throw failure('snmpUserInUse', { host: host['host'] })
         }
         await cluster.commit([{ do: 'remove-record', type: SNMP_USERS, key }])
       },

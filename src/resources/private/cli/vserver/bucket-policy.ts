@@ -4,7 +4,8 @@ import type { Cluster } from '../../../../core/cluster.ts'
 import { wholeRows } from '../../../../core/read/whole-rows.ts'
 import { count, list, oneOf, text } from '../../../../model/kinds/index.ts'
 import { resource } from '../../../../model/resource.ts'
-import { type Row, textAt, type Value } from '../../../../model/value.ts'
+import type { DraftIn } from '../../../../model/rows.ts'
+import type { Bucket } from '../../../../records/rows.ts'
 import { BUCKETS } from '../../../protocols/s3/types.ts'
 import { vserver } from '../volume/recovery-queue.ts'
 
@@ -38,31 +39,35 @@ export const bucketPolicyStatements: Behaviour<typeof bucketPolicyStatementsReso
     async rows(cluster, { 'svm.uuid': svm, bucket: name = '', index }) {
       const key = await cluster.keyOfName(BUCKETS, name, svm)
       const bucket = key === undefined ? undefined : await cluster.find(BUCKETS, key)
-      return bucket === undefined ? [] : statementsOf(bucket).filter((row) => textAt(row, 'index') === index)
+      return bucket === undefined ? [] : statementsOf(bucket).filter((row) => String(row.index) === index)
     },
     rowPages,
     derive: [vserver],
   },
 )
 
-async function* rowPages(cluster: Cluster): AsyncGenerator<readonly Row[], void, void> {
+async function* rowPages(cluster: Cluster): AsyncGenerator<readonly StatementRow[], void, void> {
   const buckets = await cluster.shortRows(BUCKETS)
   for await (const some of wholeRows(cluster, cluster.registry.resource(BUCKETS), buckets, [STATEMENTS])) {
     yield some.flatMap(({ row }) => statementsOf(row))
   }
 }
 
-function statementsOf(bucket: Row): Row[] {
-  return ((bucket[STATEMENTS] ?? []) as readonly Row[]).map((statement, at): Row => {
-    const some = (member: string): Value => statement[member] ?? null
-    return {
-      'svm.uuid': bucket['svm.uuid'] ?? null,
-      bucket: textAt(bucket, 'name'),
-      index: at + 1,
-      effect: some('effect'),
-      action: some('actions'),
-      principal: some('principals'),
-      resource: some('resources'),
-    }
-  })
+type StatementRow = DraftIn<typeof bucketPolicyStatementsResource>
+type Statement = NonNullable<Bucket[typeof STATEMENTS]>[number]
+
+function statementsOf(bucket: Bucket): StatementRow[] {
+  return (bucket[STATEMENTS] ?? []).map((statement, at) => shown(bucket, statement, at + 1))
+}
+
+function shown(bucket: Bucket, { effect, actions, principals, resources }: Statement, index: number): StatementRow {
+  return {
+    'svm.uuid': bucket['svm.uuid'],
+    bucket: bucket['name'],
+    index,
+    effect,
+    ...(actions === undefined ? {} : { action: actions }),
+    ...(principals === undefined ? {} : { principal: principals }),
+    ...(resources === undefined ? {} : { resource: resources }),
+  }
 }

@@ -4,10 +4,11 @@ import { inline } from '../../../../core/verb.ts'
 import { failure } from '../../../../model/failure.ts'
 import { count, text } from '../../../../model/kinds/index.ts'
 import { resource } from '../../../../model/resource.ts'
-import { type Row, textAt, type Value } from '../../../../model/value.ts'
+import type { DraftIn } from '../../../../model/rows.ts'
 import { EMS_FILTERS, EMS_LOCK, insistOnOwn } from '../filters.ts'
 import {
   type GivenRule,
+  type Rule,
   keptRules,
   messageCriteria,
   parameterCriteria,
@@ -50,10 +51,12 @@ const emsRulesResource = resource({
   },
 })
 
+type RuleDraft = DraftIn<typeof emsRulesResource>
+
 export const emsRules: Behaviour<typeof emsRulesResource> = define(emsRulesResource, {
   async rows(cluster, path) {
-    const filter = textAt(path, 'name')
-    return shownRules(await cluster.row(EMS_FILTERS, filter)).map((rule): Row => ({
+    const filter = path['name'] ?? ''
+    return shownRules(await cluster.row(EMS_FILTERS, filter)).map((rule): RuleDraft => ({
       name: filter,
       index: rule.index,
       type: rule.type,
@@ -66,7 +69,7 @@ export const emsRules: Behaviour<typeof emsRulesResource> = define(emsRulesResou
   create: inline({
     example: { type: 'exclude', message_criteria: { name_pattern: 'snapshot.*' } },
     async plan(cluster, { draft, path }) {
-      const filter = textAt(path, 'name')
+      const filter = path['name'] ?? ''
       const rules = await ownRules(cluster, filter)
       const index = draft['index'] ?? rules.length + 1
       if (index > rules.length + 1) {
@@ -77,13 +80,13 @@ export const emsRules: Behaviour<typeof emsRulesResource> = define(emsRulesResou
     step: {
       name: 'write record',
       async run(cluster, { key, input }) {
-        await change(cluster, input, (rules) => rules.toSpliced(Number(key) - 1, 0, ruleIn(input)))
+        await change(cluster, input.filter, (rules) => rules.toSpliced(Number(key) - 1, 0, input.draft))
       },
     },
   }),
   modify: inline({
     async plan(cluster, { row, draft, path }) {
-      const filter = textAt(path, 'name')
+      const filter = path['name'] ?? ''
       const index = await placeOf(cluster, filter, row)
       const input = { filter, draft: settled({ ...row, ...draft }, index) }
       return { key: String(index), input, locks: [EMS_LOCK] }
@@ -91,19 +94,19 @@ export const emsRules: Behaviour<typeof emsRulesResource> = define(emsRulesResou
     step: {
       name: 'write record',
       async run(cluster, { key, input }) {
-        await change(cluster, input, (rules) => rules.with(Number(key) - 1, ruleIn(input)))
+        await change(cluster, input.filter, (rules) => rules.with(Number(key) - 1, input.draft))
       },
     },
   }),
   remove: inline({
     async plan(cluster, { row, path }) {
-      const filter = textAt(path, 'name')
+      const filter = path['name'] ?? ''
       return { key: String(await placeOf(cluster, filter, row)), input: { filter }, locks: [EMS_LOCK] }
     },
     step: {
       name: 'write record',
       async run(cluster, { key, input }) {
-        await change(cluster, input, (rules) => rules.toSpliced(Number(key) - 1, 1))
+        await change(cluster, input.filter, (rules) => rules.toSpliced(Number(key) - 1, 1))
       },
     },
   }),
@@ -115,39 +118,37 @@ async function ownRules(cluster: Cluster, filter: string): Promise<readonly Give
   return keptRules(row)
 }
 
-async function placeOf(cluster: Cluster, filter: string, rule: Row): Promise<number> {
-  const index = Number(rule['index'])
+async function placeOf(cluster: Cluster, filter: string, { index }: { readonly index: number }): Promise<number> {
   if (index <= (await ownRules(cluster, filter)).length) return index
   throw failure('lastFilterRule')
 }
 
 /** A rule as a filter keeps it, from the fields of this resource. */
-function settled(row: Row, index: number): Value {
-  const criteria = Object.fromEntries(
-    ['name_pattern', 'severities', 'snmp_trap_types'].flatMap((member) => {
-      const value = row[`message_criteria.${member}`]
-      return typeof value === 'string' ? [[member, value]] : []
-    }),
-  )
-  const given = {
-    type: textAt(row, 'type'),
-    message_criteria: criteria,
-    ...(row['parameter_criteria'] === undefined ? {} : { parameter_criteria: row['parameter_criteria'] }),
+function settled(row: RuleDraft & { readonly type: Rule['type'] }, index: number): Rule {
+  const {
+    'message_criteria.name_pattern': pattern = null,
+    'message_criteria.severities': severities = null,
+    'message_criteria.snmp_trap_types': trapTypes = null,
+    parameter_criteria: parameters,
+  } = row
+  const given: GivenRule = {
+    type: row.type,
+    message_criteria: {
+      ...(pattern === null ? {} : { name_pattern: pattern }),
+      ...(severities === null ? {} : { severities }),
+      ...(trapTypes === null ? {} : { snmp_trap_types: trapTypes }),
+    },
+    ...(parameters === undefined ? {} : { parameter_criteria: parameters }),
   }
-  return settleRule(given as unknown as GivenRule, index)
-}
-
-function ruleIn(input: Row): GivenRule {
-  return input['draft'] as unknown as GivenRule
+  return settleRule(given, index)
 }
 
 /** Changes the rules as they are now, and numbers them anew. */
 async function change(
   cluster: Cluster,
-  input: Row,
+  filter: string,
   make: (rules: readonly GivenRule[]) => readonly GivenRule[],
 ): Promise<void> {
-  const filter = textAt(input, 'filter')
   const row = await cluster.row(EMS_FILTERS, filter)
   const rules = make(keptRules(row))
   if (rules.length > RULES_MAX) {
