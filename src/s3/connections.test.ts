@@ -11,7 +11,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { connect as connectSecure } from 'node:tls'
 import { exchangeRaw, proveSilenceIsBounded } from '../../test/support/silent-clients.ts'
 import { openCertificate } from '../engines/certificate.ts'
-import { bodyBytesMin } from './exchange.ts'
+import { bodyBytesMin } from './exchange/exchange.ts'
 import { startTestPlane, type TestPlane } from './test-plane.ts'
 
 const waits = { handshakeMs: 2000, headersMs: 2000, idleMs: 1000 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { keys, send, startTestPlane, type TestPlane } from './test-plane.ts'
-import { echoCharactersMax } from './xml.ts'
+import { echoCharactersMax } from './xml/xml.ts'
 
 let t: TestPlane
 before(async () => {

@@ -7,9 +7,9 @@ import { secureOptions } from '../wire/tls.ts'
 import type { Tls } from '../wire/tls.ts'
 import type { Endpoint, Log } from './plane.ts'
 import { is, storedRow, text } from '../records/stored.ts'
-import { findRows } from './stored-rows.ts'
-import { readServer, recordTypes } from './tenancy-records.ts'
-import type { Server } from './tenancy-records.ts'
+import { findRows } from './tenancy/stored-rows.ts'
+import { readServer, recordTypes } from './tenancy/records.ts'
+import type { Server } from './tenancy/records.ts'
 
 /** How often the records are looked at for changes. */
 export const reconcileMs = 500

@@ -3,13 +3,13 @@ import type { Sparingly } from '../core/time/sparingly.ts'
 import type { System } from '../ports/system.ts'
 import type { Volumes } from '../ports/volumes.ts'
 import type { SigningKeys } from './auth/sigv4.ts'
-import type { BucketControl } from './call.ts'
+import type { BucketControl } from './exchange/call.ts'
 import type { Counters } from './counters.ts'
 import type { ObjectStore } from './objects/store.ts'
 import type { FloorMeter } from './qos/floor-meter.ts'
 import type { Shaper } from './qos/shaper.ts'
-import type { RequestIds } from './request-ids.ts'
-import type { Tenancy } from './tenancy.ts'
+import type { RequestIds } from './exchange/request-ids.ts'
+import type { Tenancy } from './tenancy/tenancy.ts'
 
 /** What every answer is made with. */
 export interface Plane {

@@ -15,17 +15,17 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3'
 import { verify } from './auth/sigv4.ts'
-import { planBody } from './body.ts'
-import type { BodyOutcome, BodyPlan } from './body.ts'
+import { planBody } from './body/body.ts'
+import type { BodyOutcome, BodyPlan } from './body/body.ts'
 import { S3Error, s3Error } from './errors.ts'
-import { requestHeaders } from './headers.ts'
-import type { RequestHeaders } from './headers.ts'
-import { readTarget, splitTarget } from './keys.ts'
-import type { Target } from './keys.ts'
-import { readMetadata } from './metadata.ts'
-import { queryMap, queryParameters } from './query.ts'
-import { route } from './router.ts'
-import { children, readXml, xmlErrorDocument } from './xml.ts'
+import { requestHeaders } from './request/headers.ts'
+import type { RequestHeaders } from './request/headers.ts'
+import { readTarget, splitTarget } from './request/keys.ts'
+import type { Target } from './request/keys.ts'
+import { readMetadata } from './request/metadata.ts'
+import { queryMap, queryParameters } from './request/query.ts'
+import { route } from './request/router.ts'
+import { children, readXml, xmlErrorDocument } from './xml/xml.ts'
 
 // What Amazon's own client sends over a socket is understood by all parts together.
 

@@ -6,7 +6,7 @@ import type { Tls } from '../wire/tls.ts'
 import type { Log } from './plane.ts'
 import { sealedKey } from '../records/certificates.ts'
 import { findText, text, texts } from '../records/stored.ts'
-import { findRow } from './stored-rows.ts'
+import { findRow } from './tenancy/stored-rows.ts'
 
 /** Nothing where there is none that can be shown, which is told: then the address shows that of the cluster. */
 export async function shownCertificate(

@@ -11,7 +11,7 @@ import { registry } from '../../src/model/registry.ts'
 import { release } from '../../src/model/release.ts'
 import { behaviours } from '../../src/resources/index.ts'
 import { findHandler } from '../../src/s3/operations/index.ts'
-import { operations } from '../../src/s3/router.ts'
+import { operations } from '../../src/s3/request/router.ts'
 
 interface Endpoint {
   readonly method: string

@@ -1,9 +1,9 @@
 import { createHmac, createSecretKey, hash } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { trimBlanks } from '../headers.ts'
-import type { RequestHeaders } from '../headers.ts'
-import { percentDecode, percentEncode } from '../percent.ts'
-import type { QueryParameter } from '../query.ts'
+import { trimBlanks } from '../request/headers.ts'
+import type { RequestHeaders } from '../request/headers.ts'
+import { percentDecode, percentEncode } from '../request/percent.ts'
+import type { QueryParameter } from '../request/query.ts'
 
 /**
  * The two texts that Signature Version 4 signs. For `GET /a%20b?x=1` with two signed headers:

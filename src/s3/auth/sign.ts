@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
-import { headersOf } from '../headers.ts'
-import { percentEncode } from '../percent.ts'
-import { queryParameters } from '../query.ts'
+import { headersOf } from '../request/headers.ts'
+import { percentEncode } from '../request/percent.ts'
+import { queryParameters } from '../request/query.ts'
 import {
   algorithmName,
   canonicalRequest,

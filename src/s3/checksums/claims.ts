@@ -1,6 +1,6 @@
 import { s3Error } from '../errors.ts'
-import { headerValue } from '../headers.ts'
-import type { RequestHeaders } from '../headers.ts'
+import { headerValue } from '../request/headers.ts'
+import type { RequestHeaders } from '../request/headers.ts'
 import { decodeChecksum, findChecksumAlgorithm } from './algorithms.ts'
 import type { ChecksumAlgorithm } from './algorithms.ts'
 

@@ -1,9 +1,9 @@
 import { invalidArgument, s3Error } from '../errors.ts'
 import type { S3Error } from '../errors.ts'
-import { headerValue } from '../headers.ts'
-import type { RequestHeaders } from '../headers.ts'
-import { child, children, findChild, findText, readXml, xmlDocument } from '../xml.ts'
-import type { XmlNode } from '../xml.ts'
+import { headerValue } from '../request/headers.ts'
+import type { RequestHeaders } from '../request/headers.ts'
+import { child, children, findChild, findText, readXml, xmlDocument } from '../xml/xml.ts'
+import type { XmlNode } from '../xml/xml.ts'
 
 /**
  * Access control lists are switched off, as they are in every bucket that Amazon makes since April 2023: the owner has

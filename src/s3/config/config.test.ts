@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { headersOf } from '../headers.ts'
+import { headersOf } from '../request/headers.ts'
 import { checkAclHeaders, checkAclRequest, aclDocument } from './acl.ts'
 import { answerPreflight, corsDocument, corsHeaders, readCors } from './cors.ts'
 import { compileLifecycle, lifecycleDocument, midnightAfter, readLifecycle } from './lifecycle.ts'

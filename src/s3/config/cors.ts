@@ -1,10 +1,10 @@
 import { type CorsMethod, corsMethods, type CorsRule } from '../../records/cors-rules.ts'
 import { s3Error } from '../errors.ts'
 import type { S3Error } from '../errors.ts'
-import { headerValue } from '../headers.ts'
-import type { RequestHeaders } from '../headers.ts'
-import { children, findText, malformed, readXml, xmlDocument } from '../xml.ts'
-import type { XmlNode } from '../xml.ts'
+import { headerValue } from '../request/headers.ts'
+import type { RequestHeaders } from '../request/headers.ts'
+import { children, findText, malformed, readXml, xmlDocument } from '../xml/xml.ts'
+import type { XmlNode } from '../xml/xml.ts'
 import { checkElements, findNumber } from './elements.ts'
 
 export const corsRulesMax = 100

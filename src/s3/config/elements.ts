@@ -1,5 +1,5 @@
-import { malformed } from '../xml.ts'
-import type { XmlNode } from '../xml.ts'
+import { malformed } from '../xml/xml.ts'
+import type { XmlNode } from '../xml/xml.ts'
 
 /** A configuration document is judged by its schema: an element that nobody knows is malformed, not passed over. */
 export function checkElements(node: XmlNode, names: readonly string[]): void {

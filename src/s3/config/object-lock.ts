@@ -1,10 +1,10 @@
 import type { DefaultRetention, LockConfiguration, LockMode } from '../../records/lock-fields.ts'
 import { invalidArgument, s3Error } from '../errors.ts'
 import type { S3Error } from '../errors.ts'
-import { headerValue } from '../headers.ts'
-import type { RequestHeaders } from '../headers.ts'
-import { child, findChild, findText, malformed, readXml, xmlDocument } from '../xml.ts'
-import type { XmlNode } from '../xml.ts'
+import { headerValue } from '../request/headers.ts'
+import type { RequestHeaders } from '../request/headers.ts'
+import { child, findChild, findText, malformed, readXml, xmlDocument } from '../xml/xml.ts'
+import type { XmlNode } from '../xml/xml.ts'
 import { checkElements, findNumber, readIsoDate } from './elements.ts'
 
 export interface Retention {

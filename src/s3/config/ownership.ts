@@ -1,7 +1,7 @@
 import { invalidArgument, s3Error } from '../errors.ts'
-import { headerValue } from '../headers.ts'
-import type { RequestHeaders } from '../headers.ts'
-import { child, children, malformed, readXml, xmlDocument } from '../xml.ts'
+import { headerValue } from '../request/headers.ts'
+import type { RequestHeaders } from '../request/headers.ts'
+import { child, children, malformed, readXml, xmlDocument } from '../xml/xml.ts'
 import { checkElements } from './elements.ts'
 
 /** The owner of the bucket owns everything in it and lists grant nothing. There is no other way here. */

@@ -1,5 +1,5 @@
 import type { PublicAccessBlock } from '../../records/bucket-notes.ts'
-import { findBoolean, readXml, xmlDocument } from '../xml.ts'
+import { findBoolean, readXml, xmlDocument } from '../xml/xml.ts'
 import { checkElements } from './elements.ts'
 
 /** The body of PutPublicAccessBlock. What is left out is false. */

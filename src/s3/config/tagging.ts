@@ -1,12 +1,12 @@
 import type { Tag } from '../../records/tags.ts'
 import { invalidArgument, s3Error } from '../errors.ts'
 import type { S3Error } from '../errors.ts'
-import { headerValue } from '../headers.ts'
-import type { RequestHeaders } from '../headers.ts'
-import { queryParameters } from '../query.ts'
-import type { QueryParameter } from '../query.ts'
-import { child, children, readXml, xmlDocument } from '../xml.ts'
-import type { XmlContent, XmlNode } from '../xml.ts'
+import { headerValue } from '../request/headers.ts'
+import type { RequestHeaders } from '../request/headers.ts'
+import { queryParameters } from '../request/query.ts'
+import type { QueryParameter } from '../request/query.ts'
+import { child, children, readXml, xmlDocument } from '../xml/xml.ts'
+import type { XmlContent, XmlNode } from '../xml/xml.ts'
 import { checkElements } from './elements.ts'
 
 export const objectTagsMax = 10

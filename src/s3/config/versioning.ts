@@ -1,5 +1,5 @@
 import { s3Error } from '../errors.ts'
-import { findText, malformed, readXml, xmlDocument } from '../xml.ts'
+import { findText, malformed, readXml, xmlDocument } from '../xml/xml.ts'
 import { checkElements } from './elements.ts'
 
 /** A bucket that was never given one keeps no versions, and can get back to that state no more. */

@@ -1,8 +1,8 @@
 import { isList, textOf } from '../../model/value.ts'
 import type { Fields, ObjectDraft } from '../../ports/catalog.ts'
 import type { Tag } from '../../records/tags.ts'
-import type { ObjectMetadata } from '../metadata.ts'
-import { defaultContentType } from '../metadata.ts'
+import type { ObjectMetadata } from '../request/metadata.ts'
+import { defaultContentType } from '../request/metadata.ts'
 
 /** What the object store keeps with an object for itself. */
 export interface ObjectDetails {

@@ -1,7 +1,7 @@
 import type { ObjectChecksum, ObjectRow, PartDraft, PartRow } from '../../ports/catalog.ts'
 import { CommitRefused } from '../../ports/catalog.ts'
 import { checksumAlgorithms } from '../checksums/algorithms.ts'
-import type { ByteRange } from '../ranges.ts'
+import type { ByteRange } from '../request/ranges.ts'
 import { insistOnSoundness } from './damage.ts'
 import { requestBytesMaxOf } from './limits.ts'
 import { withObject } from './read.ts'

@@ -10,7 +10,7 @@ import { CommitRefused } from '../../ports/catalog.ts'
 import type { BlobDraft, BlobIndex, Change, Commits, ObjectIndex } from '../../ports/catalog.ts'
 import { VolumesFailure } from '../../ports/volumes.ts'
 import type { BlobReader, Volumes } from '../../ports/volumes.ts'
-import { defaultContentType } from '../metadata.ts'
+import { defaultContentType } from '../request/metadata.ts'
 import { isId } from './ids.ts'
 import { type BlobLabel, readLabel } from './labels.ts'
 

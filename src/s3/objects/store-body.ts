@@ -1,7 +1,7 @@
 import { CommitRefused } from '../../ports/catalog.ts'
 import type { BlobDraft, Change, Outcome } from '../../ports/catalog.ts'
 import type { BlobWriter } from '../../ports/volumes.ts'
-import type { BodyOutcome, BodyPlan } from '../body.ts'
+import type { BodyOutcome, BodyPlan } from '../body/body.ts'
 import { checksumAlgorithms, hashDigest } from '../checksums/algorithms.ts'
 import type { ChecksumAlgorithm } from '../checksums/algorithms.ts'
 import { newId } from './ids.ts'

@@ -1,6 +1,6 @@
 import type { Catalog, SnapshotAt } from '../../ports/catalog.ts'
 import type { System } from '../../ports/system.ts'
-import type { BucketSettings } from '../bucket-settings.ts'
+import type { BucketSettings } from '../tenancy/bucket-settings.ts'
 import type { VersioningState } from '../config/versioning.ts'
 import type { TellDamage } from './damage.ts'
 import type { Grow } from './growth.ts'
@@ -9,7 +9,7 @@ import type { Pins } from './pins.ts'
 import type { VolumePlace } from './place.ts'
 import type { TreeUses } from './tree-uses.ts'
 import type { Storing } from './storing.ts'
-import type { Transfers } from '../transfers.ts'
+import type { Transfers } from '../body/transfers.ts'
 
 /** What the functions of this folder work with. */
 export interface ObjectStore {

@@ -1,4 +1,4 @@
-import type { ObjectCall, Reply } from '../call.ts'
+import type { ObjectCall, Reply } from '../exchange/call.ts'
 import { abortUpload } from '../objects/uploads.ts'
 import { uploadIdOf } from './upload-parameters.ts'
 

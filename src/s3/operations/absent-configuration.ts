@@ -1,9 +1,9 @@
-import type { BucketCall, Reply } from '../call.ts'
+import type { BucketCall, Reply } from '../exchange/call.ts'
 import { s3Error } from '../errors.ts'
 import type { S3ErrorCode } from '../errors.ts'
-import { notImplemented } from '../router.ts'
-import { readXml, xmlDocument } from '../xml.ts'
-import type { XmlContent, XmlNode } from '../xml.ts'
+import { notImplemented } from '../request/router.ts'
+import { readXml, xmlDocument } from '../xml/xml.ts'
+import type { XmlContent, XmlNode } from '../xml/xml.ts'
 
 /**
  * Settings that a bucket cannot have are answered as Amazon answers for one that was never given any: clients look at

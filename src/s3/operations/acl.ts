@@ -1,4 +1,4 @@
-import type { BucketCall, ObjectCall, Reply } from '../call.ts'
+import type { BucketCall, ObjectCall, Reply } from '../exchange/call.ts'
 import { aclDocument, checkAclRequest } from '../config/acl.ts'
 import { findObject } from '../objects/read.ts'
 import { owner } from './owner.ts'

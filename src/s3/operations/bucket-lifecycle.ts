@@ -1,5 +1,5 @@
-import type { BucketCall, Reply } from '../call.ts'
-import { configure } from '../call.ts'
+import type { BucketCall, Reply } from '../exchange/call.ts'
+import { configure } from '../exchange/call.ts'
 import {
   lifecycleDocument,
   lifecycleOf,
@@ -10,7 +10,7 @@ import {
 import { lifecycleFields } from '../../records/lifecycle-rules.ts'
 import { s3Error } from '../errors.ts'
 import { newId } from '../objects/ids.ts'
-import { readXmlInTurns } from '../xml.ts'
+import { readXmlInTurns } from '../xml/xml.ts'
 
 export async function putBucketLifecycleConfiguration(call: BucketCall): Promise<Reply> {
   const minimum = readTransitionMinimum(call.headers)

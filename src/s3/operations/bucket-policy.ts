@@ -1,12 +1,12 @@
-import type { BucketCall, Reply } from '../call.ts'
-import { configure } from '../call.ts'
+import type { BucketCall, Reply } from '../exchange/call.ts'
+import { configure } from '../exchange/call.ts'
 import { s3Error } from '../errors.ts'
 import type { S3Error } from '../errors.ts'
 import { policyDocument, readPolicyDocument } from '../policy/document.ts'
 import { rowOfStatement } from '../../records/statements.ts'
 import { isPublicPolicy } from '../policy/statements.ts'
-import type { Bucket } from '../tenancy-records.ts'
-import { xmlDocument } from '../xml.ts'
+import type { Bucket } from '../tenancy/records.ts'
+import { xmlDocument } from '../xml/xml.ts'
 
 /**
  * The statements are rows of the bucket's record, the same ones that the management interface shows and changes. The text

@@ -1,4 +1,4 @@
-import { refuseOutcome, type BucketCall, type Reply } from '../call.ts'
+import { refuseOutcome, type BucketCall, type Reply } from '../exchange/call.ts'
 import { checkVersioningChange, readVersioning, versioningDocument } from '../config/versioning.ts'
 
 export function getBucketVersioning({ bucket }: BucketCall): Promise<Reply> {

@@ -1,10 +1,10 @@
 import type { ObjectRow } from '../../ports/catalog.ts'
-import { demand } from '../call.ts'
-import type { ObjectCall } from '../call.ts'
-import { checkCopySourceConditions } from '../conditions.ts'
+import { demand } from '../exchange/call.ts'
+import type { ObjectCall } from '../exchange/call.ts'
+import { checkCopySourceConditions } from '../request/conditions.ts'
 import { s3Error } from '../errors.ts'
-import { headerValue } from '../headers.ts'
-import { checkVersionId, readCopySource } from '../keys.ts'
+import { headerValue } from '../request/headers.ts'
+import { checkVersionId, readCopySource } from '../request/keys.ts'
 import type { OpenBucket } from '../objects/store.ts'
 
 export interface CopySource {

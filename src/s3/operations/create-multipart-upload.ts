@@ -1,8 +1,8 @@
-import type { ObjectCall, Reply } from '../call.ts'
+import type { ObjectCall, Reply } from '../exchange/call.ts'
 import { multipartChecksum } from '../checksums/algorithms.ts'
-import { headerValue } from '../headers.ts'
+import { headerValue } from '../request/headers.ts'
 import { createUpload } from '../objects/uploads.ts'
-import { wellFormedText, xmlDocument } from '../xml.ts'
+import { wellFormedText, xmlDocument } from '../xml/xml.ts'
 import { abortHeaders } from './object-headers.ts'
 import { readObjectWrite } from './object-write.ts'
 

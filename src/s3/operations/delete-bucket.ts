@@ -1,5 +1,5 @@
 import { s3Error } from '../errors.ts'
-import type { BucketCall, Reply } from '../call.ts'
+import type { BucketCall, Reply } from '../exchange/call.ts'
 
 export async function deleteBucket({ bucket, svm, caller, control }: BucketCall): Promise<Reply> {
   const outcome = await control.deleteBucket({

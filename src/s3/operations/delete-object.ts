@@ -1,4 +1,4 @@
-import type { ObjectCall, Reply } from '../call.ts'
+import type { ObjectCall, Reply } from '../exchange/call.ts'
 import { deleteObject as deleteFrom } from '../objects/delete.ts'
 import { mayBypass } from './object-retention.ts'
 import { versionHeaders } from './parameters.ts'

@@ -1,12 +1,12 @@
 import type { DeleteCondition, Outcome } from '../../ports/catalog.ts'
-import type { BucketCall, Reply } from '../call.ts'
-import { readEtags, readSize, readTime } from '../conditions.ts'
+import type { BucketCall, Reply } from '../exchange/call.ts'
+import { readEtags, readSize, readTime } from '../request/conditions.ts'
 import { s3Error, S3Error } from '../errors.ts'
-import type { RequestHeaders } from '../headers.ts'
-import { checkKey, isVersionId } from '../keys.ts'
+import type { RequestHeaders } from '../request/headers.ts'
+import { checkKey, isVersionId } from '../request/keys.ts'
 import { deleteObjects as deleteFrom } from '../objects/delete.ts'
 import type { Deletion } from '../objects/delete.ts'
-import { inTurns } from '../turns.ts'
+import { inTurns } from '../exchange/turns.ts'
 import {
   child,
   children,
@@ -16,8 +16,8 @@ import {
   readXmlInTurns,
   wellFormedText,
   xmlDocument,
-} from '../xml.ts'
-import type { XmlContent, XmlNode } from '../xml.ts'
+} from '../xml/xml.ts'
+import type { XmlContent, XmlNode } from '../xml/xml.ts'
 import { mayBypass } from './object-retention.ts'
 import { mayCompare } from './write-conditions.ts'
 

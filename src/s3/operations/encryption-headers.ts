@@ -1,6 +1,6 @@
 import { invalidArgument, s3Error } from '../errors.ts'
-import { headerValue } from '../headers.ts'
-import type { RequestHeaders } from '../headers.ts'
+import { headerValue } from '../request/headers.ts'
+import type { RequestHeaders } from '../request/headers.ts'
 
 const encryptionPrefix = 'x-amz-server-side-encryption'
 const customerPrefix = `${encryptionPrefix}-customer-`

@@ -1,5 +1,5 @@
-import type { BucketCall, Reply } from '../call.ts'
-import { xmlDocument } from '../xml.ts'
+import type { BucketCall, Reply } from '../exchange/call.ts'
+import { xmlDocument } from '../xml/xml.ts'
 
 /** Amazon says us-east-1, the region all buckets here are in, with an empty element. */
 export function getBucketLocation(_call: BucketCall): Promise<Reply> {

@@ -1,4 +1,4 @@
-import type { BucketCall, ObjectCall, Reply, ServiceCall } from '../call.ts'
+import type { BucketCall, ObjectCall, Reply, ServiceCall } from '../exchange/call.ts'
 import { abortMultipartUpload } from './abort-multipart-upload.ts'
 import { absent, keepAbsent, noneListed, removeAbsent, unset } from './absent-configuration.ts'
 import { getBucketAcl, getObjectAcl, putBucketAcl, putObjectAcl } from './acl.ts'
@@ -40,7 +40,7 @@ import { postObject } from './post-object.ts'
 import { putObject } from './put-object.ts'
 import { uploadPart } from './upload-part.ts'
 import { uploadPartCopy } from './upload-part-copy.ts'
-import { findText } from '../xml.ts'
+import { findText } from '../xml/xml.ts'
 
 /** What a handler needs to be there before it is called, and what its calls are counted as. */
 export type Handler = {

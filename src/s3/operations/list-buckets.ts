@@ -1,8 +1,8 @@
 import { invalidArgument } from '../errors.ts'
-import { region } from '../call.ts'
-import type { Reply, ServiceCall } from '../call.ts'
-import { bucketNameProblem } from '../keys.ts'
-import { xmlDocument } from '../xml.ts'
+import { region } from '../exchange/call.ts'
+import type { Reply, ServiceCall } from '../exchange/call.ts'
+import { bucketNameProblem } from '../request/keys.ts'
+import { xmlDocument } from '../xml/xml.ts'
 import { owner } from './owner.ts'
 
 /** Amazon's limit for one page. Without `max-buckets` all are listed. */

@@ -1,10 +1,10 @@
 import type { UploadPosition, UploadRow } from '../../ports/catalog.ts'
-import type { BucketCall, Reply } from '../call.ts'
+import type { BucketCall, Reply } from '../exchange/call.ts'
 import { invalidArgument } from '../errors.ts'
 import { isId } from '../objects/ids.ts'
 import { readUpload } from '../objects/uploads.ts'
 import { isoTime } from '../iso-time.ts'
-import { xmlDocument } from '../xml.ts'
+import { xmlDocument } from '../xml/xml.ts'
 import { owner } from './owner.ts'
 import { keyWriter, readCount } from './parameters.ts'
 

@@ -1,5 +1,5 @@
-import type { BucketCall, Reply } from '../call.ts'
-import { configure } from '../call.ts'
+import type { BucketCall, Reply } from '../exchange/call.ts'
+import { configure } from '../exchange/call.ts'
 import { lockFields } from '../../records/lock-fields.ts'
 import { lockConfigurationDocument, readLockConfiguration } from '../config/object-lock.ts'
 import { s3Error } from '../errors.ts'

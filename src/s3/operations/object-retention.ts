@@ -1,6 +1,6 @@
 import type { ObjectRow } from '../../ports/catalog.ts'
-import { demand } from '../call.ts'
-import type { BucketCall, ObjectCall, Reply } from '../call.ts'
+import { demand } from '../exchange/call.ts'
+import type { BucketCall, ObjectCall, Reply } from '../exchange/call.ts'
 import {
   asksForBypass,
   legalHoldDocument,

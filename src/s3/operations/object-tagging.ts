@@ -1,11 +1,11 @@
-import { demand } from '../call.ts'
-import type { ObjectCall, Reply } from '../call.ts'
+import { demand } from '../exchange/call.ts'
+import type { ObjectCall, Reply } from '../exchange/call.ts'
 import { readTagging, taggingDocument } from '../config/tagging.ts'
 import type { Tag } from '../../records/tags.ts'
 import { readDetails } from '../objects/details.ts'
 import { amendObject } from '../objects/amend.ts'
 import { findObject } from '../objects/read.ts'
-import { actionOf } from '../router.ts'
+import { actionOf } from '../request/router.ts'
 import { versionHeaders } from './parameters.ts'
 
 export async function getObjectTagging({ store, bucket, key, query }: ObjectCall): Promise<Reply> {

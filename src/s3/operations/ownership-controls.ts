@@ -1,6 +1,6 @@
-import { settingFields } from '../bucket-settings.ts'
-import type { BucketCall, Reply } from '../call.ts'
-import { configure } from '../call.ts'
+import { settingFields } from '../tenancy/bucket-settings.ts'
+import type { BucketCall, Reply } from '../exchange/call.ts'
+import { configure } from '../exchange/call.ts'
 import { ownershipControlsDocument, readOwnershipControls } from '../config/ownership.ts'
 import { s3Error } from '../errors.ts'
 

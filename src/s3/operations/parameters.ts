@@ -1,8 +1,8 @@
 import type { ListedRow } from '../../ports/catalog.ts'
 import { invalidArgument } from '../errors.ts'
 import type { OpenBucket } from '../objects/store.ts'
-import { percentEncode } from '../percent.ts'
-import { urlEncodedKey } from '../keys.ts'
+import { percentEncode } from '../request/percent.ts'
+import { urlEncodedKey } from '../request/keys.ts'
 
 /** A whole number of a query, at most `max`: more is taken for that, as Amazon does. */
 export function readCount(query: ReadonlyMap<string, string>, name: string, max: number): number {

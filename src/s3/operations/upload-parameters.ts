@@ -1,4 +1,4 @@
-import type { ObjectCall } from '../call.ts'
+import type { ObjectCall } from '../exchange/call.ts'
 import { invalidArgument } from '../errors.ts'
 import { partsMax } from '../objects/limits.ts'
 

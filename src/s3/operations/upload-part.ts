@@ -1,4 +1,4 @@
-import type { ObjectCall, Reply } from '../call.ts'
+import type { ObjectCall, Reply } from '../exchange/call.ts'
 import { s3Error } from '../errors.ts'
 import { requestBytesMaxOf } from '../objects/limits.ts'
 import { putPart } from '../objects/parts.ts'

@@ -1,6 +1,6 @@
 import type { DeleteCondition, WriteCondition } from '../../ports/catalog.ts'
-import type { Asking, BucketCall, ObjectCall } from '../call.ts'
-import { readDeleteCondition, writeCondition } from '../conditions.ts'
+import type { Asking, BucketCall, ObjectCall } from '../exchange/call.ts'
+import { readDeleteCondition, writeCondition } from '../request/conditions.ts'
 import { s3Error } from '../errors.ts'
 import { explainFailure } from '../objects/failures.ts'
 

@@ -1,4 +1,4 @@
-import { operations } from '../router.ts'
+import { operations } from '../request/router.ts'
 
 /** Every action that some operation needs: what policies may name. A preflight needs none. */
 export const actionNames: readonly string[] = allActions().toSorted()

@@ -1,9 +1,9 @@
 import type { ObjectLock } from '../config/object-lock.ts'
 import type { Tag } from '../../records/tags.ts'
-import { headerValue } from '../headers.ts'
-import type { RequestHeaders } from '../headers.ts'
+import { headerValue } from '../request/headers.ts'
+import type { RequestHeaders } from '../request/headers.ts'
 import { algorithmName } from '../auth/canonical.ts'
-import { readCopySource } from '../keys.ts'
+import { readCopySource } from '../request/keys.ts'
 import { headerKeys } from './conditions.ts'
 import type { Lookup } from './pattern.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { headersOf } from '../headers.ts'
+import { headersOf } from '../request/headers.ts'
 import { stored } from '../../records/stored.ts'
 import { type ConditionRow, conditionsOfRow, rowOfCondition } from '../../records/conditions.ts'
 import { requestContext } from './context.ts'

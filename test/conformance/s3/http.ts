@@ -5,7 +5,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders } 
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { setTimeout as wait } from 'node:timers/promises'
 import { presign, sign, type Signature } from '../../../src/s3/auth/sign.ts'
-import { percentEncode } from '../../../src/s3/percent.ts'
+import { percentEncode } from '../../../src/s3/request/percent.ts'
 import { signedChunks, unsignedChunks, type Chunked } from './chunks.ts'
 import type { Identity, Settings } from './target.ts'
 import { Xml } from './xml.ts'

@@ -1,7 +1,7 @@
 /** That docs/s3-compatibility.md tells the truth: it is as written by table.ts, and nothing is forgotten. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { operations } from '../../../src/s3/router.ts'
+import { operations } from '../../../src/s3/request/router.ts'
 import { behaviours } from './behaviours.ts'
 import { compatibilityTable, isAnswered, readSuites, shortName, writeTable, writtenTable } from './table.ts'
 

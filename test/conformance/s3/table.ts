@@ -6,7 +6,7 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { findHandler } from '../../../src/s3/operations/index.ts'
-import { operations, type Operation } from '../../../src/s3/router.ts'
+import { operations, type Operation } from '../../../src/s3/request/router.ts'
 import { behaviours } from './behaviours.ts'
 
 const folder = dirname(fileURLToPath(import.meta.url))

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startTestCluster, type TestCluster } from '../../../../../test/support/cluster.ts'
-import { Tenancy } from '../../../../s3/tenancy.ts'
+import { Tenancy } from '../../../../s3/tenancy/tenancy.ts'
 
 let t: TestCluster
 let services: string
