@@ -221,7 +221,7 @@ export function groups<const Docs extends Readonly<Record<string, string>>>(
 }
 
 /** Nothing but what can be declared: a literal that is inferred is not checked for more. */
-type Exactly<Of extends ResourceDeclaration> = Record<Exclude<keyof Of, keyof ResourceDeclaration>, never> & {
+export type Exactly<Of extends ResourceDeclaration> = Record<Exclude<keyof Of, keyof ResourceDeclaration>, never> & {
   readonly fields: {
     readonly [Path in keyof Of['fields']]: Record<Exclude<keyof Of['fields'][Path], keyof FieldDeclaration>, never>
   }

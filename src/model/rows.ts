@@ -148,6 +148,28 @@ type Held<Of extends FieldDeclaration> = Of extends { readonly kind: infer Kind 
     ? readonly NamedReference[]
     : string
 
+/**
+ * The paths by which the values of a record can be asked for: its fields, the members of what they list, and what stands
+ * before a dot in one of these. Of records whose fields are not known before the product runs, any.
+ */
+export type PathOf<Type extends RecordType> = WithHeads<PathsIn<RowTypes[Type]>>
+
+type PathsIn<Of> = { [Path in Shown<Of>]: Path | MembersAt<Path, NonNullable<Of[Path]>> }[Shown<Of>]
+
+type Shown<Of> = Exclude<keyof Of & string, `$${string}`>
+
+type MembersAt<Path extends string, Held> = Held extends readonly (infer Element)[]
+  ? Element extends object
+    ? `${Path}.${keyof Element & string}`
+    : never
+  : never
+
+type WithHeads<Path extends string> = Path | HeadsOf<Path>
+
+type HeadsOf<Path extends string> = Path extends `${infer Head}.${infer Tail}`
+  ? Head | `${Head}.${HeadsOf<Tail>}`
+  : never
+
 export type NamedReference = { readonly uuid: string; readonly name?: string }
 
 /** The row of a resource: `RowIn<typeof volumesResource>`. */

@@ -15,7 +15,14 @@ const KINDS: Readonly<Record<string, () => Kind>> = {
   '[]': () => list(text()),
 }
 
-function empty(path: string, noun: string, doc: string, key: string, fields: string, since?: string): Behaviour {
+function empty<const Path extends string>(
+  path: Path,
+  noun: string,
+  doc: string,
+  key: string,
+  fields: string,
+  since?: string,
+) {
   const declared = [...new Set([...key.split(' '), ...fields.trim().split(/\s+/)])].map(
     (word): [string, FieldDeclaration] => {
       const [, name = '', mark = ''] = /^([\w.]+)(\W*)$/.exec(word) ?? []
@@ -52,7 +59,7 @@ function docOf(name: string, noun: string, { name: kind }: Kind): string {
 
 const words = (path: string) => path.replaceAll(/[._]/g, ' ').replaceAll(/\buuid\b/g, 'UUID')
 
-export const withoutRecords: readonly Behaviour[] = [
+export const withoutRecords = [
   empty(
     '/cloud/targets',
     'cloud target',
@@ -215,4 +222,4 @@ export const withoutRecords: readonly Behaviour[] = [
       svm.name svm.uuid
     `,
   ),
-]
+] as const satisfies readonly Behaviour[]

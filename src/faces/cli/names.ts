@@ -4,6 +4,7 @@
  */
 import { isServed, type Release } from '../../model/release.ts'
 import type { Resource } from '../../model/resource.ts'
+import type { PathOf, RecordType } from '../../model/rows.ts'
 import type { Phrase } from './phrases.ts'
 
 /** The words of a path as a command: `storage volume snapshot` for `/storage/volumes/{volume.uuid}/snapshots`. */
@@ -15,7 +16,10 @@ export function wordsOf(resource: Resource): string[] {
 }
 
 /** A field of the model, or what is made of some. */
-export type Meaning = string | Phrase
+export type Meaning<Path extends string = string> = Path | Phrase<Path>
+
+/** What the command line says of a type of records, and what it means: paths that these have, or what is made of some. */
+export type Spelled<Type extends RecordType> = Readonly<Record<string, Meaning<PathOf<Type>>>>
 
 export interface Names {
   /** What a name means. Dashes and underscores are the same. */

@@ -1,17 +1,17 @@
 /** What the command line calls the settings of AutoSupport: those of each node there, of the cluster here. */
 import { flag, text } from '../../model/kinds/index.ts'
-import type { Meaning } from './names.ts'
-import { memberOf, never, type Phrase, whole } from './phrases.ts'
+import type { Spelled } from './names.ts'
+import { memberOf, never, type Phrase, sight, whole } from './phrases.ts'
 
-const node: Phrase = {
+const node: Phrase<never> = {
   from: [],
   kind: text(),
-  sees: { type: 'cluster/nodes', fields: ['name'] },
+  sees: sight('cluster/nodes', ['name']),
   show: (_at, [first]) => memberOf(first, 'name'),
 }
 
 /** `enable` and `disable`, beside yes and no. */
-const switched = (path: string): Phrase => ({
+const switched = <const Path extends string>(path: Path): Phrase<Path> => ({
   from: [path],
   kind: flag(),
   show: (at) => at(path),
@@ -19,9 +19,12 @@ const switched = (path: string): Phrase => ({
 })
 
 /** Lists of nothing are left out by the interface, and told by the command line. */
-const always = (path: string): Phrase => ({ ...whole(path), show: (at) => at(path) ?? [] })
+const always = <const Path extends string>(path: Path): Phrase<Path> => ({
+  ...whole(path),
+  show: (at) => at(path) ?? [],
+})
 
-export const AUTOSUPPORT: Readonly<Record<string, Meaning>> = {
+export const AUTOSUPPORT: Spelled<'support/autosupport'> = {
   node,
   state: switched('enabled'),
   support: switched('contact_support'),

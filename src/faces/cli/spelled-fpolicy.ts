@@ -1,20 +1,18 @@
 /** What the command line calls the fields of FPolicy. */
 import { flag } from '../../model/kinds/index.ts'
 import { filterProtocols, operationProtocols } from '../../resources/protocols/fpolicy/watchable.ts'
-import type { Meaning } from './names.ts'
-import { namesIn, whole, wordsUnder } from './phrases.ts'
+import type { Spelled } from './names.ts'
+import { namesIn, type Phrase, whole, wordsUnder } from './phrases.ts'
 import type { Part } from './spelling.ts'
 
-type Names = Readonly<Record<string, Meaning>>
-
-export const FPOLICY_EVENT: Names = {
+export const FPOLICY_EVENT: Spelled<'protocols/fpolicy/{svm.uuid}/events'> = {
   event_name: 'name',
   volume_operation: 'volume_monitoring',
   file_operations: wordsUnder('file_operations', Object.keys(operationProtocols)),
   filters: wordsUnder('filters', Object.keys(filterProtocols)),
 }
 
-export const FPOLICY_ENGINE: Names = {
+export const FPOLICY_ENGINE: Spelled<'protocols/fpolicy/{svm.uuid}/engines'> = {
   engine_name: 'name',
   extern_engine_type: 'type',
   certificate_common_name: 'certificate.name',
@@ -26,7 +24,7 @@ export const FPOLICY_ENGINE: Names = {
   resiliency_directory_path: 'resiliency.directory_path',
 }
 
-export const FPOLICY_POLICY: Names = {
+export const FPOLICY_POLICY: Spelled<'protocols/fpolicy/{svm.uuid}/policies'> = {
   policy_name: 'name',
   engine: 'engine.name',
   events: namesIn('events'),
@@ -51,16 +49,18 @@ const CHECKS = {
   is_monitoring_of_objects_with_no_extension_enabled: 'scope.object_monitoring_with_no_extension',
 } as const
 
-export const FPOLICY_SCOPE: Names = {
+const check = <const Path extends string>(path: Path): Phrase<Path> => ({
+  from: [path],
+  kind: flag(),
+  show: (at) => at(path) ?? false,
+  read: (given) => ({ [path]: given }),
+})
+
+export const FPOLICY_SCOPE: Spelled<'protocols/fpolicy/{svm.uuid}/policies'> = {
   policy_name: 'name',
-  ...Object.fromEntries(Object.entries(LISTS).map(([name, path]): [string, Meaning] => [name, whole(path)])),
+  ...Object.fromEntries(Object.entries(LISTS).map(([name, path]) => [name, whole(path)])),
   // The command line always says whether, where records have only what was said.
-  ...Object.fromEntries(
-    Object.entries(CHECKS).map(([name, path]): [string, Meaning] => [
-      name,
-      { from: [path], kind: flag(), show: (at) => at(path) ?? false, read: (given) => ({ [path]: given }) },
-    ]),
-  ),
+  ...Object.fromEntries(Object.entries(CHECKS).map(([name, path]) => [name, check(path)])),
   has_scope: { from: ['scope'], kind: flag(), show: (at) => at('scope') !== undefined },
 }
 

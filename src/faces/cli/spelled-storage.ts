@@ -1,23 +1,10 @@
 /** What the command line calls the fields of nodes, aggregates, disks, ports and QoS policies. */
 import { count, flag, text } from '../../model/kinds/index.ts'
 import { VOLUME_BYTES_MAX } from '../../resources/storage/volumes/size.ts'
-import type { Meaning } from './names.ts'
-import {
-  always,
-  dashed,
-  elementsOf,
-  finder,
-  isWord,
-  memberOf,
-  never,
-  type Phrase,
-  said,
-  type Sight,
-} from './phrases.ts'
+import type { Spelled } from './names.ts'
+import { always, dashed, elementsOf, finder, isWord, memberOf, never, type Phrase, said, sight } from './phrases.ts'
 
-type Names = Readonly<Record<string, Meaning>>
-
-export const AGGREGATE: Names = {
+export const AGGREGATE: Spelled<'storage/aggregates'> = {
   aggregate: 'name',
   node: 'node.name',
   size: 'space.block_storage.size',
@@ -34,7 +21,7 @@ export const AGGREGATE: Names = {
 }
 
 /** `aggr show-space`: nothing is kept in another tier. */
-export const AGGREGATE_SPACE: Names = {
+export const AGGREGATE_SPACE: Spelled<'storage/aggregates'> = {
   aggregate_name: 'name',
   bin_num: always(0),
   tier_name: always(''),
@@ -43,14 +30,14 @@ export const AGGREGATE_SPACE: Names = {
 }
 
 /** What disks do is known of all of them together: see the counter table `system:node`. */
-export const DISK: Names = {
+export const DISK: Spelled<'storage/disks'> = {
   disk: 'name',
   disk_io_kbps_total: never(count()),
   sectors_read: never(count()),
   sectors_written: never(count()),
 }
 
-export const NODE: Names = {
+export const NODE: Spelled<'cluster/nodes'> = {
   node: 'name',
   health: isWord('state', 'up'),
   vendor: never(),
@@ -63,7 +50,7 @@ export const NODE: Names = {
 }
 
 /** `storage failover`: one node has no partner. */
-export const FAILOVER: Names = {
+export const FAILOVER: Spelled<'cluster/nodes'> = {
   node: 'name',
   mode: always('non_ha'),
   possible: never(flag()),
@@ -74,7 +61,7 @@ export const FAILOVER: Names = {
 }
 
 /** `network port ifgrp`. */
-export const PORT_GROUP: Names = {
+export const PORT_GROUP: Spelled<'network/ethernet/ports'> = {
   ifgrp: 'name',
   node: 'node.name',
   ports: {
@@ -84,15 +71,20 @@ export const PORT_GROUP: Names = {
   },
 }
 
-export const PORT: Names = { port: 'name', node: 'node.name', link: 'state', up_admin: 'enabled' }
+export const PORT: Spelled<'network/ethernet/ports'> = {
+  port: 'name',
+  node: 'node.name',
+  link: 'state',
+  up_admin: 'enabled',
+}
 
-const COMMON_QOS: Names = {
+const COMMON_QOS: Spelled<'storage/qos/policies'> = {
   policy_group: 'name',
   class: dashed('policy_class'),
   num_workloads: 'object_count',
 }
 
-export const FIXED_QOS: Names = {
+export const FIXED_QOS: Spelled<'storage/qos/policies'> = {
   ...COMMON_QOS,
   class: 'policy_class',
   is_shared: 'fixed.capacity_shared',
@@ -107,12 +99,12 @@ export const FIXED_QOS: Names = {
 
 const limit = (given: unknown, none: string) => (typeof given === 'string' && given !== 'none' ? given : none)
 
-const QOS_POLICIES: Sight = { type: 'storage/qos/policies', fields: ['uuid', 'fixed', 'adaptive'] }
+const QOS_POLICIES = sight('storage/qos/policies', ['uuid', 'fixed', 'adaptive'])
 
 const policyOf = finder((policy) => memberOf(policy, 'uuid'))
 
 /** A limit of the policy that a workload names; nothing where it names none, or one without that limit. */
-function limitOfPolicy(path: 'max_throughput' | 'min_throughput'): Phrase {
+function limitOfPolicy(path: 'max_throughput' | 'min_throughput'): Phrase<'policy.uuid'> {
   return {
     from: ['policy.uuid'],
     kind: text(),
@@ -124,7 +116,7 @@ function limitOfPolicy(path: 'max_throughput' | 'min_throughput'): Phrase {
 }
 
 /** `qos workload`. */
-export const WORKLOAD: Names = {
+export const WORKLOAD: Spelled<'storage/qos/workloads'> = {
   class: 'workload_class',
   policy_group: 'policy.name',
   is_adaptive: {
@@ -141,12 +133,12 @@ export const WORKLOAD: Names = {
   file: never(),
 }
 
-const perTerabyte = (path: string): Phrase => ({
+const perTerabyte = <const Path extends string>(path: Path): Phrase<Path> => ({
   ...said(path, text(), (value) => (typeof value === 'number' ? `${value}IOPS/TB` : value)),
   read: (given) => ({ [path]: operationsIn(given) }),
 })
 
-export const ADAPTIVE_QOS: Names = {
+export const ADAPTIVE_QOS: Spelled<'storage/qos/policies'> = {
   ...COMMON_QOS,
   expected_iops: perTerabyte('adaptive.expected_iops'),
   peak_iops: perTerabyte('adaptive.peak_iops'),
@@ -166,7 +158,7 @@ function operationsIn(given: unknown): unknown {
 }
 
 /** `volume snapshot policy`. */
-export const SNAPSHOT_POLICY: Names = {
+export const SNAPSHOT_POLICY: Spelled<'storage/snapshot-policies'> = {
   policy: 'name',
   total_schedules: {
     from: ['copies'],
@@ -185,14 +177,14 @@ export const SNAPSHOT_POLICY: Names = {
   },
 }
 
-export const QTREE: Names = {
+export const QTREE: Spelled<'storage/qtrees'> = {
   qtree: 'name',
   status: always('normal'),
   oplock_mode: never(),
 }
 
 /** `storage shelf`: nothing is wrong with those that are not there. */
-export const SHELF: Names = {
+export const SHELF: Spelled<'storage/shelves'> = {
   shelf: 'name',
   op_status: never(),
   error_type: never(),
@@ -200,7 +192,7 @@ export const SHELF: Names = {
   error_text: never(),
 }
 
-export const LUN: Names = {
+export const LUN: Spelled<'storage/luns'> = {
   lun: 'location.logical_unit',
   path: 'name',
   volume: 'location.volume.name',
@@ -213,7 +205,7 @@ export const LUN: Names = {
   state: 'status.state',
 }
 
-export const SNAPMIRROR: Names = {
+export const SNAPMIRROR: Spelled<'snapmirror/relationships'> = {
   source_path: 'source.path',
   destination_path: 'destination.path',
   relationship_id: 'uuid',

@@ -3,16 +3,13 @@ import { bytes, count, flag, text } from '../../model/kinds/index.ts'
 import { VOLUME_BYTES_MAX } from '../../resources/storage/volumes/size.ts'
 import { usualLimits } from '../../resources/storage/volumes/autosize.ts'
 import type { Json } from '../../model/value.ts'
-import type { Meaning } from './names.ts'
-import { always, elementsOf, finder, isWord, memberOf, never, type Phrase, said, type Sight, whole } from './phrases.ts'
+import type { Spelled } from './names.ts'
+import { always, elementsOf, finder, isWord, memberOf, never, type Phrase, said, sight, whole } from './phrases.ts'
 
-const AGGREGATES: Sight = {
-  type: 'storage/aggregates',
-  fields: ['name', 'node.name', 'space.block_storage.size'],
-}
+const AGGREGATES = sight('storage/aggregates', ['name', 'node.name', 'space.block_storage.size'])
 
 /** The nodes of the aggregates that something lies on. */
-function nodesOf(show: (names: readonly string[]) => string | string[] | undefined): Phrase {
+function nodesOf(show: (names: readonly string[]) => string | string[] | undefined): Phrase<'aggregates'> {
   return {
     from: ['aggregates'],
     kind: text(),
@@ -28,7 +25,7 @@ function nodesOf(show: (names: readonly string[]) => string | string[] | undefin
 }
 
 /** Bytes in percent of the aggregate that the volume lies on. */
-function percentOfAggregate(path: string): Phrase {
+function percentOfAggregate<const Path extends string>(path: Path): Phrase<Path | 'aggregates'> {
   return {
     from: [path, 'aggregates'],
     kind: count(),
@@ -44,8 +41,8 @@ function percentOfAggregate(path: string): Phrase {
 }
 
 /** A limit of autosize. Where none is set, that which the volume would get. */
-function autosizeLimit(which: 'maximum' | 'minimum'): Phrase {
-  const path = `autosize.${which}`
+function autosizeLimit(which: 'maximum' | 'minimum'): Phrase<'size' | 'autosize.maximum' | 'autosize.minimum'> {
+  const path = `autosize.${which}` as const
   return {
     from: [path, 'size'],
     kind: bytes(),
@@ -57,7 +54,7 @@ function autosizeLimit(which: 'maximum' | 'minimum'): Phrase {
   }
 }
 
-export const VOLUME: Readonly<Record<string, Meaning>> = {
+export const VOLUME: Spelled<'storage/volumes'> = {
   volume: 'name',
   used: 'space.used',
   available: 'space.available',
@@ -129,7 +126,7 @@ export const VOLUME: Readonly<Record<string, Meaning>> = {
 }
 
 /** `volume footprint`: what a volume takes from its aggregate, which is all of one kind. */
-export const FOOTPRINT: Readonly<Record<string, Meaning>> = {
+export const FOOTPRINT: Spelled<'storage/volumes'> = {
   total_footprint: 'space.total_footprint',
   total_footprint_percent: percentOfAggregate('space.total_footprint'),
   volume_blocks_footprint_bin0: 'space.performance_tier_footprint',
@@ -142,14 +139,12 @@ export const FOOTPRINT: Readonly<Record<string, Meaning>> = {
   delayed_free_footprint: never(count()),
 }
 
-const COUNTERS: Sight = {
-  type: 'cluster/counter/tables/{counter_table.name}/rows',
-  path: { 'counter_table.name': 'volume' },
-  fields: ['properties', 'counters'],
-}
+const COUNTERS = sight('cluster/counter/tables/{counter_table.name}/rows', ['properties', 'counters'], {
+  'counter_table.name': 'volume',
+})
 
 /** A counter of the table of volumes. */
-function counted(counter: string): Phrase {
+function counted(counter: string): Phrase<'uuid'> {
   return {
     from: ['uuid'],
     kind: count(),
@@ -168,13 +163,13 @@ function namedIn(list: Json | undefined, name: string): Json | undefined {
 }
 
 /** `volume efficiency stat`. */
-export const EFFICIENCY_STAT: Readonly<Record<string, Meaning>> = {
+export const EFFICIENCY_STAT: Spelled<'storage/volumes'> = {
   num_compress_attempts: counted('compress_attempts'),
   num_compress_fail: counted('compress_failures'),
 }
 
 /** `volume snapshot autodelete`. */
-export const AUTODELETE: Readonly<Record<string, Meaning>> = {
+export const AUTODELETE: Spelled<'storage/volumes'> = {
   volume: 'name',
   enabled: 'space.snapshot.autodelete.enabled',
   trigger: 'space.snapshot.autodelete.trigger',
@@ -186,7 +181,7 @@ export const AUTODELETE: Readonly<Record<string, Meaning>> = {
 }
 
 /** `volume snaplock`: volumes that lock files, of which there are none. Objects are locked by their buckets. */
-export const SNAPLOCK: Readonly<Record<string, Meaning>> = {
+export const SNAPLOCK: Spelled<'storage/volumes'> = {
   volume: 'name',
   type: 'snaplock.type',
   autocommit_period: never(),

@@ -3,7 +3,7 @@ import type { Cluster } from '../../core/cluster.ts'
 import { failure } from '../../model/failure.ts'
 import type { Field } from '../../model/resource.ts'
 import { flatten } from '../../model/shape.ts'
-import { isRecord, type Row, textAt, textOf, type Value } from '../../model/value.ts'
+import { isRecord, type Row, textOf, type Value } from '../../model/value.ts'
 import type { Admission } from './admission.ts'
 import { inScope } from './svm-scope.ts'
 
@@ -46,5 +46,5 @@ export async function changesOf({ cluster, resource }: Admission, given: unknown
 
 async function keptValue(cluster: Cluster, { path, reference }: Field, row: Row): Promise<Value> {
   if (reference?.part !== 'name') return row[path] ?? ''
-  return (await cluster.find(reference.type, textAt(row, `${reference.base}.uuid`)))?.['name'] ?? ''
+  return (await cluster.find(reference.type, textOf(row[`${reference.base}.uuid`])))?.['name'] ?? ''
 }

@@ -1,5 +1,6 @@
 import { bytes, count, decimal, duration, each, flag, list, oneOf, text, time, uuid } from '../../model/kinds/index.ts'
-import { type FieldDeclaration, groups, resource } from '../../model/resource.ts'
+import { fieldsBelow } from '../../model/fields-below.ts'
+import { groups, resource } from '../../model/resource.ts'
 import { type Behaviour, define } from '../../core/behaviour.ts'
 
 const TRANSFERS = {
@@ -9,22 +10,29 @@ const TRANSFERS = {
   restore: 'A transfer back to the source.',
 } as const
 
-function endpoint(base: 'source' | 'destination'): Readonly<Record<string, FieldDeclaration>> {
+function endpoint<const Base extends 'source' | 'destination'>(base: Base) {
   const volume = {
     name: { kind: text(), doc: 'The name of the volume.' },
     uuid: { kind: uuid(), doc: 'The UUID of the volume.' },
   }
   return {
-    [`${base}.path`]: { doc: `The ${base}, as \`<svm>:<volume>\`.` },
-    [`${base}.svm.name`]: { doc: `The name of the SVM of the ${base}.` },
-    [`${base}.svm.uuid`]: { doc: `The UUID of the SVM of the ${base}.`, kind: uuid() },
-    [`${base}.cluster.name`]: { doc: `The name of the cluster of the ${base}.`, since: '9.7' },
-    [`${base}.cluster.uuid`]: { doc: `The UUID of the cluster of the ${base}.`, kind: uuid(), since: '9.7' },
-    [`${base}.consistency_group_volumes`]: {
+    ...fieldsBelow(base, ['path'], () => ({ doc: `The ${base}, as \`<svm>:<volume>\`.` })),
+    ...fieldsBelow(base, ['svm.name'], () => ({ doc: `The name of the SVM of the ${base}.` })),
+    ...fieldsBelow(base, ['svm.uuid'], () => ({ doc: `The UUID of the SVM of the ${base}.`, kind: uuid() })),
+    ...fieldsBelow(base, ['cluster.name'], () => ({
+      doc: `The name of the cluster of the ${base}.`,
+      since: '9.7',
+    })),
+    ...fieldsBelow(base, ['cluster.uuid'], () => ({
+      doc: `The UUID of the cluster of the ${base}.`,
+      kind: uuid(),
+      since: '9.7',
+    })),
+    ...fieldsBelow(base, ['consistency_group_volumes'], () => ({
       doc: `The volumes of the ${base}, where it is a consistency group.`,
       kind: each(volume),
       since: '9.8',
-    },
+    })),
   }
 }
 

@@ -18,7 +18,7 @@ interface Kept {
 }
 
 /** What is kept of a volume, with what it is where nobody said anything. */
-const KEPT: Readonly<Record<string, Kept>> = {
+const KEPT = {
   access_time_enabled: {
     doc: 'Whether reading a file updates its access time. Stored without effect.',
     kind: flag(),
@@ -104,15 +104,22 @@ const KEPT: Readonly<Record<string, Kept>> = {
     since: '9.13.1',
     usual: 'try',
   },
+} as const satisfies Readonly<Record<string, Kept>>
+
+type KeptFields = {
+  readonly [Path in keyof typeof KEPT]: Omit<(typeof KEPT)[Path], 'usual'> & { readonly set: 'always' }
 }
 
+// Of what is made of all of them, TypeScript knows no path.
+const keptFields = Object.fromEntries(
+  Object.entries<Kept>(KEPT).map(([path, { doc, kind, since }]): [string, FieldDeclaration] => [
+    path,
+    { doc, kind, set: 'always', ...(since === undefined ? {} : { since }) },
+  ]),
+) as KeptFields
+
 export const fileSettingFields = {
-  ...Object.fromEntries(
-    Object.entries(KEPT).map(([path, { doc, kind, since }]): [string, FieldDeclaration] => [
-      path,
-      { doc, kind, set: 'always', ...(since === undefined ? {} : { since }) },
-    ]),
-  ),
+  ...keptFields,
   [`${AUTODELETE}_enabled`]: {
     doc: 'Whether snapshots are deleted automatically when space is short. Equal to `space.snapshot.autodelete.enabled`.',
     kind: flag(),
@@ -185,7 +192,7 @@ export const fileSettingFields = {
 } as const satisfies Fields
 
 const usually: Row = Object.fromEntries(
-  Object.entries(KEPT).flatMap(([path, { usual }]) => (usual === undefined ? [] : [[path, usual]])),
+  Object.entries<Kept>(KEPT).flatMap(([path, { usual }]) => (usual === undefined ? [] : [[path, usual]])),
 )
 
 const formerNames: Derivation = {

@@ -4,8 +4,9 @@
  */
 import type { Derivation } from '../../../core/behaviour.ts'
 import { bytes, flag, only, percent } from '../../../model/kinds/index.ts'
-import type { FieldDeclaration, Fields } from '../../../model/resource.ts'
-import type { Row, Value } from '../../../model/value.ts'
+import { fieldsBelow } from '../../../model/fields-below.ts'
+import type { Fields } from '../../../model/resource.ts'
+import { namesOf, type Row, type Value } from '../../../model/value.ts'
 import { usual } from '../../usual.ts'
 import { footprintOf, isGuaranteed, ownedBytes } from '../aggregates/space.ts'
 import { spareFor } from './readings.ts'
@@ -14,7 +15,7 @@ import type { Volume } from '../../../records/rows.ts'
 
 type Told = Readonly<Record<string, readonly [doc: string, since?: string]>>
 
-const MEASURED: Told = {
+const MEASURED = {
   afs_total: ['Bytes of the size that objects can use.', '9.9.1'],
   used_by_afs: ['Bytes that store objects and open uploads, without snapshots.', '9.9.1'],
   user_data: ['Bytes that store objects, open uploads and snapshots.', '9.10.1'],
@@ -37,9 +38,9 @@ const MEASURED: Told = {
     'Bytes of objects and open uploads before compression and deduplication, without snapshots.',
   ],
   'logical_space.used_by_snapshots': ['Bytes that only snapshots use, before compression and deduplication.', '9.10.1'],
-}
+} as const satisfies Told
 
-const NOTHING: Told = {
+const NOTHING = {
   capacity_tier_footprint: ['Bytes in a cloud tier. Always 0.'],
   capacity_tier_footprint_data_reduction: ['Bytes saved in a cloud tier. Always 0.', '9.13.1'],
   auto_adaptive_compression_footprint_data_reduction: ['Bytes saved by adaptive compression. Always 0.', '9.11.1'],
@@ -71,21 +72,19 @@ const NOTHING: Told = {
   overwrite_reserve_used: ['Bytes used of the reserve for overwriting in place. Always 0.', '9.9.1'],
   snapmirror_destination_footprint: ['Bytes that replication to this volume takes. Always 0.', '9.10.1'],
   snapshot_reserve_unusable: ['Bytes of the snapshot reserve that snapshots cannot use. Always 0.', '9.10.1'],
-}
+} as const satisfies Told
 
 /** Given by name alone, as by shipping systems: `fields=*` of ten thousand volumes is long enough. */
-const fieldsOf = (told: Told): Record<string, FieldDeclaration> =>
-  Object.fromEntries(
-    Object.entries(told).map(([word, [doc, since]]) => [
-      `space.${word}`,
-      {
-        doc,
-        kind: word.endsWith('percent') ? percent() : bytes(),
-        isExpensive: true,
-        ...(since === undefined ? {} : { since }),
-      },
-    ]),
-  )
+const fieldsOf = <const Word extends string>(told: Readonly<Record<Word, Told[string]>>) =>
+  fieldsBelow('space', namesOf(told), (word) => {
+    const [doc, since] = told[word]
+    return {
+      doc,
+      kind: word.endsWith('percent') ? percent() : bytes(),
+      isExpensive: true,
+      ...(since === undefined ? {} : { since }),
+    }
+  })
 
 export const finerSpaceFields = {
   ...fieldsOf(MEASURED),
